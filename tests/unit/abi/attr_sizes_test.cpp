@@ -1,0 +1,23 @@
+// attr_sizes_test.cpp: the published sizes of perf_event_attr.
+#include "abi/attr_sizes.h"
+
+#include <gtest/gtest.h>
+
+#include "anyperf/attr.h"
+
+namespace anyperf::abi {
+namespace {
+
+TEST(PublishedSize, IsTheSmallestThatHoldsTheField) {
+    EXPECT_EQ(published_size(0), 64);
+    EXPECT_EQ(published_size(64), 64);
+    EXPECT_EQ(published_size(65), 72);
+    EXPECT_EQ(published_size(136), 136);
+}
+
+TEST(PublishedSize, EndsWithTheWholeStructure) {
+    EXPECT_EQ(published_size(4096), sizeof(Attr));
+}
+
+}  // namespace
+}  // namespace anyperf::abi

@@ -1,0 +1,27 @@
+# packages.sh: sourced by tools/run, tools/test, tools/bench. Sees to it that Debian packages are there.
+# shellcheck shell=bash
+
+# need_packages GROUP...: installs what of tools/packages is missing; says what to do where it may not.
+need_packages() {
+    local here missing=() group package
+    here=$(dirname "${BASH_SOURCE[0]}")
+    while read -r group package; do
+        case " $* " in *" $group "*) ;; *) continue ;; esac
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+    done < <(grep -v '^#' "$here/packages")
+    [ ${#missing[@]} -eq 0 ] && return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        echo "anyperf: cannot build: ${#missing[@]} Debian packages are missing, and only root can install them" >&2
+        echo "  cause: not installed: ${missing[*]}" >&2
+        echo "  fix:   sudo apt-get install ${missing[*]}" >&2
+        return 125
+    fi
+    echo "installing ${#missing[@]} Debian packages: ${missing[*]}" >&2
+    { DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >&2 </dev/null || {
+        echo "anyperf: cannot install the Debian packages it is built with" >&2
+        echo "  cause: apt-get failed, its messages stand above" >&2
+        echo "  fix:   apt-get install ${missing[*]}" >&2
+        return 125
+    }
+}

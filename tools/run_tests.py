@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""The stages of tools/test. Each gives (passed, failed, skipped); the sum is the last line."""
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+JOBS = str(os.cpu_count() or 2)
+
+
+def run(command, quiet=True):
+    """Runs a command; its output is shown only where it fails."""
+    result = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE if quiet else None,
+                            stderr=subprocess.STDOUT if quiet else None, check=False)
+    if result.returncode != 0 and quiet:
+        print("$ " + " ".join(map(str, command)))
+        print(result.stdout[-20000:])
+    return result.returncode == 0
+
+
+def tally(name, checks):
+    """A stage made of checks that hold or don't: (name, function) pairs."""
+    failed = [what for what, check in checks if not check()]
+    for what in failed:
+        print(f"FAILED {name}: {what}")
+    return len(checks) - len(failed), len(failed), 0
+
+
+def build(preset, *definitions):
+    return run(["cmake", "--preset", preset, *definitions]) and run(["cmake", "--build", "--preset", preset])
+
+
+def build_directory(preset):
+    return ROOT / ("build" if preset == "release" else f"build-{preset}")
+
+
+def report(case):
+    """Prints a case that failed or was skipped with its reason; says which it was."""
+    output = (case.findtext("system-out") or "").strip()
+    if case.find("failure") is not None or case.get("status") == "fail":
+        print(f"FAILED {case.get('name')}\n{output[-4000:]}")
+        return "failed"
+    if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+        reason = [line for line in output.splitlines() if "Skipped" not in line and "[" not in line[:1]]
+        print(f"skipped {case.get('name')}: {(reason or ['no reason given'])[-1]}")
+        return "skipped"
+    return "passed"
+
+
+def ctest(preset, *selection):
+    directory = build_directory(preset)
+    junit = directory / "junit.xml"
+    junit.unlink(missing_ok=True)
+    subprocess.run(["ctest", "--test-dir", str(directory), "-j", JOBS, "--output-junit", str(junit), "-Q", *selection],
+                   cwd=ROOT, check=False)
+    if not junit.exists():
+        print(f"FAILED {preset}: ctest left no results")
+        return 0, 1, 0
+    outcomes = [report(case) for case in ElementTree.parse(junit).getroot().iter("testcase")]
+    return tuple(outcomes.count(kind) for kind in ("passed", "failed", "skipped"))
+
+
+def built_and_tested(preset, *selection, definitions=()):
+    if not build(preset, *definitions):
+        print(f"FAILED {preset}: does not build")
+        return 0, 1, 0
+    return ctest(preset, *selection)
+
+
+def tracked(*patterns):
+    listed = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, text=True, capture_output=True, check=True)
+    return listed.stdout.split()
+
+
+def formatted():
+    return run(["clang-format-19", "--dry-run", "--Werror", *tracked("*.cpp", "*.h")])
+
+
+def tidy():
+    """clang-tidy over what the release build compiles, as many at a time as there are CPUs."""
+    if not run(["cmake", "--preset", "release", "-DBUILD_TESTING=ON"]):
+        return False
+    return run([sys.executable, "tools/tidy.py", "build"])
+
+
+def style():
+    return tally("style", [("clang-format", formatted),
+                           ("structure", lambda: run([sys.executable, "tools/structure.py"])),
+                           ("clang-tidy", tidy)])
+
+
+def fuzz():
+    if not build("fuzz"):
+        return 0, 1, 0
+    targets = sorted((build_directory("fuzz") / "fuzz").glob("fuzz_*"))
+    checks = []
+    for target in targets:
+        corpus = ROOT / "tests" / "fuzz" / "corpus" / target.name.removeprefix("fuzz_")
+        command = [str(target), "-max_total_time=10", "-print_final_stats=0", "-verbosity=0"]
+        scratch = build_directory("fuzz") / "found" / target.name
+        scratch.mkdir(parents=True, exist_ok=True)
+        checks.append((target.name, lambda c=[*command, str(scratch), *([str(corpus)] if corpus.is_dir() else [])]: run(c)))
+    return tally("fuzz", checks)
+
+
+STAGES = {
+    "style": style,
+    "release": lambda: built_and_tested("release", definitions=("-DBUILD_TESTING=ON",)),
+    "asan-ubsan": lambda: built_and_tested("asan-ubsan", "-L", "unit"),
+    "tsan": lambda: built_and_tested("tsan", "-L", "threads"),
+    "fuzz": fuzz,
+}
+
+
+def main():
+    names = sys.argv[1:] or list(STAGES)
+    unknown = [name for name in names if name not in STAGES]
+    if unknown:
+        print(f"no stage {unknown[0]}; there are: {' '.join(STAGES)}", file=sys.stderr)
+        return 125
+    total = [0, 0, 0]
+    for name in names:
+        start = time.monotonic()
+        outcome = STAGES[name]()
+        total = [sum(pair) for pair in zip(total, outcome)]
+        print(f"-- {name}: {outcome[0]} passed, {outcome[1]} failed, {outcome[2]} skipped, {time.monotonic() - start:.0f} s",
+              flush=True)
+    print(f"{total[0]} passed, {total[1]} failed, {total[2]} skipped")
+    return 1 if total[1] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy over the sources of a build directory, skipping those that passed before with the same text.
+
+tidy.py BUILD_DIRECTORY: exits with 1 where anything was found.
+"""
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NOT_CLANGS = ("-fno-sanitize-recover=undefined", "-flto", "-fno-fat-lto-objects", "-fno-tree-loop-distribute-patterns")
+
+
+def arguments(entry):
+    """The compile command without gcc's own options and without what writes files."""
+    words = [word for word in shlex.split(entry["command"]) if not word.startswith(NOT_CLANGS)]
+    start = next(i for i, word in enumerate(words) if word.endswith(("g++", "gcc"))) + 1
+    kept, skip = [], False
+    for word in words[start:]:
+        if skip:
+            skip = False
+        elif word in ("-o", "-c", "-MF", "-MT"):
+            skip = word != "-c"
+        elif word not in ("-MD", entry["file"]):
+            kept.append(word)
+    return kept
+
+
+def fingerprint(entry):
+    """Of the preprocessed text, so that a change in a header counts too."""
+    text = subprocess.run(["clang++-19", "-E", "-P", *arguments(entry), entry["file"]], cwd=entry["directory"],
+                          capture_output=True, check=False).stdout
+    return hashlib.sha256(text + (ROOT / ".clang-tidy").read_bytes()).hexdigest()
+
+
+def check(entry, passed):
+    mark = passed / fingerprint(entry)
+    if mark.exists():
+        return ""
+    result = subprocess.run(["clang-tidy-19", "--quiet", entry["file"], "--", *arguments(entry)], cwd=entry["directory"],
+                            capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        mark.touch()
+        return ""
+    return result.stdout + "".join(line for line in result.stderr.splitlines(True) if "error:" in line)
+
+
+def main():
+    build = (ROOT / sys.argv[1]).resolve()
+    passed = build / "tidy-passed"
+    passed.mkdir(exist_ok=True)
+    entries = [entry for entry in json.loads((build / "compile_commands.json").read_text())
+               if not entry["file"].startswith(str(build)) and entry["file"].endswith(".cpp")]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        findings = [found for found in pool.map(lambda entry: check(entry, passed), entries) if found]
+    print("\n".join(findings))
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
