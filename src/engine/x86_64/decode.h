@@ -1,0 +1,33 @@
+// decode.h: bytes to Instruction, by tables that the build makes from Zydis (tools in x86_64/generate/). Runs on
+// application threads: no allocation, no libc, some ten nanoseconds an instruction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/x86_64/instruction.h"
+
+namespace anyperf::engine::x86_64 {
+
+enum class DecodeStatus : std::uint8_t {
+    ok,
+    invalid,    ///< no CPU runs it: #UD at its address
+    truncated,  ///< `size` bytes are a beginning of an instruction: more would be needed to tell
+};
+
+/// Decodes the instruction at `bytes`, of which `size` (1 to 15 are looked at) can be read. `out` is only meaningful
+/// for `ok`. An instruction that Zydis does not know but whose form the tables do (a newer extension in a known map)
+/// decodes as Control::none with every register touched and read, and no flag overwritten.
+DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out);
+
+/// The target of a direct branch (conditional, counted, jump, call, xbegin) that stands at `address`.
+inline std::uint64_t branch_target(const Instruction& instruction, std::uint64_t address) {
+    return address + instruction.length + instruction.immediate;
+}
+
+/// The address that a rip-relative operand of an instruction at `address` names.
+inline std::uint64_t operand_address(const Instruction& instruction, std::uint64_t address) {
+    return address + instruction.length + static_cast<std::uint64_t>(instruction.displacement);
+}
+
+}  // namespace anyperf::engine::x86_64
