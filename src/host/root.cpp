@@ -54,4 +54,9 @@ bool Root::exists(std::string_view absolute) const {
     return std::filesystem::exists(path(absolute), ignored);
 }
 
+std::string Root::link(std::string_view absolute) const {
+    std::error_code ignored;
+    return std::filesystem::read_symlink(path(absolute), ignored).string();
+}
+
 }  // namespace anyperf::host

@@ -29,6 +29,9 @@ class Root {
 
     bool exists(std::string_view absolute) const;
 
+    /// What a symbolic link points to, as it is written; empty where there is none or it can't be read.
+    std::string link(std::string_view absolute) const;
+
   private:
     std::filesystem::path directory_;
 };

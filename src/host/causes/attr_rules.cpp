@@ -1,0 +1,110 @@
+// attr_rules.cpp: fields of perf_event_attr that contradict each other. perf_copy_attr, perf_event_alloc
+// (kernel/events/core.c, Linux 6.18); each was tried there.
+#include <array>
+#include <bit>
+
+#include "host/causes/attr_bits.h"
+#include "host/causes/checks.h"
+
+namespace anyperf::host::causes {
+
+namespace {
+
+using abi::Attr;
+
+struct Rule {
+    bool (*broken)(const Attr&);
+    std::string_view cause;
+    std::string_view fix;
+};
+
+bool samples(const Attr& attr, std::uint64_t bits) {
+    return (attr.sample_type & bits) != 0;
+}
+
+bool set(const Attr& attr, std::uint64_t flags) {
+    return (attr.flags & flags) == flags;
+}
+
+bool period_negative(const Attr& attr) {
+    return !set(attr, kFreq) && (attr.sample_period >> 63) != 0;
+}
+
+bool weights_twice(const Attr& attr) {
+    return samples(attr, kSampleWeight) && samples(attr, kSampleWeightStruct);
+}
+
+bool branch_stack_of_nothing(const Attr& attr) {
+    return samples(attr, kSampleBranchStack) && (attr.branch_sample_type & ~std::uint64_t{kBranchPrivileges}) == 0;
+}
+
+bool registers_of_nothing(const Attr& attr) {
+    return (samples(attr, kSampleRegsUser) && attr.sample_regs_user == 0) ||
+           (samples(attr, kSampleRegsIntr) && attr.sample_regs_intr == 0);
+}
+
+bool stack_size_odd(const Attr& attr) {
+    return samples(attr, kSampleStackUser) && (attr.sample_stack_user % 8 != 0 || attr.sample_stack_user >= 0xffff);
+}
+
+bool inherits_reads(const Attr& attr) {
+    return set(attr, kInherit) && samples(attr, kSampleRead) && !samples(attr, kSampleTid);
+}
+
+constexpr std::array kRules{
+    Rule{period_negative, "sample_period has bit 63 set; a period is a positive signed 64-bit number",
+         "a period of at most 9223372036854775807"},
+    Rule{weights_twice,
+         "sample_type has both PERF_SAMPLE_WEIGHT and PERF_SAMPLE_WEIGHT_STRUCT, which are two layouts of "
+         "the same field",
+         "only one of the two"},
+    Rule{branch_stack_of_nothing,
+         "sample_type has PERF_SAMPLE_BRANCH_STACK, but branch_sample_type names no kind of branch",
+         "PERF_SAMPLE_BRANCH_ANY, or the kinds that are wanted"},
+    Rule{registers_of_nothing, "sample_type asks for registers, but sample_regs_user or sample_regs_intr names none",
+         "the bits of the registers that are wanted"},
+    Rule{stack_size_odd, "sample_stack_user must be a multiple of 8 and below 65535", "e.g. 8192"},
+    Rule{[](const Attr& attr) { return set(attr, kSigtrap) && !set(attr, kRemoveOnExec); },
+         "attr.sigtrap needs attr.remove_on_exec: the new program could not handle the signal",
+         "set remove_on_exec too"},
+    Rule{[](const Attr& attr) { return set(attr, kEnableOnExec | kRemoveOnExec); },
+         "enable_on_exec and remove_on_exec can't both happen at the same exec", "only one of the two"},
+    Rule{[](const Attr& attr) { return set(attr, kInheritThread) && !set(attr, kInherit); },
+         "inherit_thread limits what inherit does, and inherit is not set", "set inherit too"},
+    Rule{inherits_reads, "inherit with PERF_SAMPLE_READ needs PERF_SAMPLE_TID, to tell whose values they are",
+         "add PERF_SAMPLE_TID (on kernels before 6.12, leave inherit or PERF_SAMPLE_READ out)"},
+};
+
+}  // namespace
+
+Found attr_contradicts_itself(const Failure& failure) {
+    for (const Rule& rule : kRules)
+        if (rule.broken(failure.call.attr)) return Cause{std::string{rule.cause}, std::string{rule.fix}};
+    return {};
+}
+
+// arch_build_bp_info, hw_breakpoint_arch_parse (arch/x86/kernel/hw_breakpoint.c).
+Found bad_breakpoint(const Failure& failure) {
+    const auto& attr = failure.call.attr;
+    if (attr.type != kBreakpoint) return {};
+    const std::uint64_t length = attr.config2;
+    if (attr.bp_type == kBreakpointExecute)
+        return length == sizeof(long) ? Found{}
+                                      : Cause{"an execution breakpoint (bp_type HW_BREAKPOINT_X) has bp_len " +
+                                                  std::to_string(length) + ", and must have sizeof(long)",
+                                              "bp_len 8 (mem:ADDRESS:x sets it)"};
+    if (attr.bp_type == kBreakpointRead)
+        return Cause{"x86 has no breakpoint for reading alone (bp_type HW_BREAKPOINT_R)", "rw, or w: mem:ADDRESS:rw"};
+    if (attr.bp_type != kBreakpointWrite && attr.bp_type != (kBreakpointRead | kBreakpointWrite))
+        return Cause{"bp_type " + std::to_string(attr.bp_type) + " is none of w (2), rw (3), x (4)",
+                     "one of them: mem:ADDRESS:w"};
+    if (length > 8 || !std::has_single_bit(length))
+        return Cause{"a watchpoint watches 1, 2, 4 or 8 bytes, and bp_len is " + std::to_string(length),
+                     "one of these lengths: mem:ADDRESS/8:w"};
+    if (attr.config1 % length != 0)
+        return Cause{"the watchpoint's address is not a multiple of its length (" + std::to_string(length) + ")",
+                     "an aligned address, or a shorter length: mem:ADDRESS/1:w"};
+    return {};
+}
+
+}  // namespace anyperf::host::causes

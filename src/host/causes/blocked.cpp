@@ -1,0 +1,81 @@
+// blocked.cpp: what stands before perf_event_open. A null attr shows it: the kernel itself answers EFAULT, so any other
+// answer comes from whoever stands in front.
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "host/causes/checks.h"
+#include "host/container.h"
+#include "host/process_status.h"
+#include "host/sysctl.h"
+
+namespace anyperf::host::causes {
+
+namespace {
+
+bool blocked(const Failure& failure) {
+    return failure.can_retry() && failure.kernel.try_null_attr() == failure.errno_value;
+}
+
+std::string allow_in_container(const Root& root) {
+    if (const Container inside = container(root)) return std::string{inside.kind->allow_perf};
+    return "allow perf_event_open in the seccomp filter of whatever started this process";
+}
+
+}  // namespace
+
+// "The official way of knowing if perf_event_open() support is enabled is checking for the existence of the file
+// /proc/sys/kernel/perf_event_paranoid." perf_event_open(2), "Other notes".
+Found no_perf_events_in_kernel(const Failure& failure) {
+    if (failure.privileges.paranoid || !failure.root.exists("/proc/sys/kernel")) return {};
+    return Cause{"this kernel was built without performance events: /proc/sys/kernel/perf_event_paranoid is not there",
+                 "boot a kernel built with CONFIG_PERF_EVENTS=y"};
+}
+
+// Debian's and Ubuntu's kernels add a level above mainline's 2 that closes the call to those without CAP_SYS_ADMIN.
+Found paranoid_beyond_mainline(const Failure& failure) {
+    const auto level = failure.privileges.paranoid.value_or(2);
+    if (level <= 2 || failure.privileges.perfmon() || !blocked(failure)) return {};
+    return Cause{fmt::format("kernel.perf_event_paranoid is {} (/proc/sys/kernel/perf_event_paranoid), and this kernel "
+                             "then refuses perf_event_open altogether to {}",
+                             level, describe(failure.privileges)),
+                 "as root: sysctl kernel.perf_event_paranoid=2 (or 1 to count the kernel too, -1 for everything)"};
+}
+
+Found seccomp_filter(const Failure& failure) {
+    const auto self = process_status(failure.root, "self");
+    if (!self || self->seccomp_mode != 2 || !blocked(failure)) return {};
+    const std::string filters =
+        self->seccomp_filters > 0 ? fmt::format("{} filters", self->seccomp_filters) : "filters";
+    const Container inside = container(failure.root);
+    return Cause{
+        fmt::format("a seccomp filter refuses perf_event_open whatever its arguments (/proc/self/status: "
+                    "Seccomp 2, {}){}",
+                    filters, inside ? fmt::format("; this is {} ({})", inside.kind->name, inside.evidence) : ""),
+        allow_in_container(failure.root)};
+}
+
+Found gvisor(const Failure& failure) {
+    const Container inside = container(failure.root);
+    if (!inside || inside.kind->id != "gvisor") return {};
+    return Cause{"gVisor's kernel does not serve perf_event_open (" + inside.evidence + ")",
+                 std::string{inside.kind->allow_perf}};
+}
+
+Found security_module(const Failure& failure) {
+    if (!blocked(failure)) return {};
+    const auto modules = failure.root.read("/sys/kernel/security/lsm");
+    const bool enforcing = number_in(failure.root, "/sys/fs/selinux/enforce") == 1;
+    if (enforcing)
+        return Cause{
+            "perf_event_open is refused whatever its arguments, there is no seccomp filter, and SELinux is "
+            "enforcing (/sys/fs/selinux/enforce is 1)",
+            "look for an AVC denial of class perf_event (ausearch -m avc), and allow it in the policy"};
+    if (!modules || modules->empty()) return {};
+    return Cause{fmt::format("perf_event_open is refused whatever its arguments, there is no seccomp filter, and these "
+                             "security modules are active: {} (/sys/kernel/security/lsm)",
+                             *modules),
+                 "look for their denial in the kernel log (dmesg, journalctl -k), and allow the call there"};
+}
+
+}  // namespace anyperf::host::causes

@@ -1,0 +1,164 @@
+// refused_parts.cpp: the kernel says EINVAL or EOPNOTSUPP for a hundred reasons and doesn't tell which. The same call
+// without one part of it does: where it is answered otherwise, that part was refused.
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+
+#include "host/causes/attr_bits.h"
+#include "host/causes/checks.h"
+#include "host/causes/parts.h"
+#include "host/causes/pmus.h"
+#include "host/sysctl.h"
+
+namespace anyperf::host::causes {
+
+namespace {
+
+constexpr int kMostCpusTried = 64;
+
+std::string subject(const Failure& failure) {
+    const std::string pmu = pmu_of_type(failure.root, failure.call.attr.type);
+    return pmu.empty() ? fmt::format("the PMU of type {}", failure.call.attr.type) : "the PMU " + pmu;
+}
+
+/// Answered otherwise. Lack of rights doesn't count: the kernel may have looked at those first.
+bool accepted(const Failure& failure, const OpenCall& call) {
+    const int answer = failure.kernel.try_open(call);
+    return answer != failure.errno_value && answer != EACCES && answer != EPERM && answer != EMFILE;
+}
+
+bool config1_is_place(const Failure& failure) {
+    const std::string pmu = pmu_of_type(failure.root, failure.call.attr.type);
+    return failure.call.attr.type == kBreakpoint || pmu == "uprobe" || pmu == "kprobe";
+}
+
+/// The least set of parts without which the call is accepted: all are left out one after the other until it is, then
+/// each is put back that can be. Empty where the call is refused without any of them.
+std::vector<Part> refused_together(const Failure& failure, const std::vector<Part>& parts) {
+    std::size_t count = 0;
+    OpenCall call = failure.call;
+    while (count < parts.size() && (count == 0 || !accepted(failure, call))) parts[count++].leave_out(call);
+    if (!accepted(failure, call)) return {};
+    std::vector<Part> out{parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count)};
+    for (std::size_t i = 0; i < out.size();) {
+        OpenCall with_it = failure.call;
+        for (std::size_t j = 0; j < out.size(); ++j)
+            if (j != i) out[j].leave_out(with_it);
+        if (accepted(failure, with_it))
+            out.erase(out.begin() + static_cast<std::ptrdiff_t>(i));
+        else
+            ++i;
+    }
+    return out;
+}
+
+/// A change to the call that a group may depend on, and what it shows where it helps.
+struct Change {
+    std::string_view shows;
+    std::string_view fix;
+    void (*make)(OpenCall&);
+};
+
+constexpr std::array kChanges{
+    Change{"attr.pinned is for group leaders", "set it on the leader only (modifier D)",
+           [](OpenCall& call) { call.attr.flags &= ~std::uint64_t{kPinned}; }},
+    Change{"attr.exclusive is for group leaders", "set it on the leader only (modifier e)",
+           [](OpenCall& call) { call.attr.flags &= ~std::uint64_t{kExclusive}; }},
+    Change{"attr.inherit differs between it and the leader", "set it on all members of a group, or on none",
+           [](OpenCall& call) { call.attr.flags ^= kInherit; }},
+    Change{"it and the leader use different clocks (use_clockid, clockid)", "the same clock for the whole group",
+           [](OpenCall& call) { call.attr.flags ^= kUseClockid, call.attr.clockid = call.attr.clockid == 0 ? 1 : 0; }},
+    Change{"the leader is on the calling process, this event on another", "put the whole group on the same process",
+           [](OpenCall& call) { call.pid = 0; }},
+    Change{"the leader is on any CPU, this event on one", "put the whole group on the same CPU",
+           [](OpenCall& call) { call.cpu = -1; }},
+};
+
+/// The CPU the leader is on, where that is what differs.
+int cpu_of_leader(const Failure& failure) {
+    for (int cpu = 0; cpu < kMostCpusTried; ++cpu) {
+        OpenCall there = failure.call;
+        there.cpu = cpu;
+        if (cpu != failure.call.cpu && accepted(failure, there)) return cpu;
+    }
+    return -1;
+}
+
+Cause leader_or_room(const Failure& failure) {
+    const bool watchdog = kernel_setting(failure.root, "nmi_watchdog").value_or(0) == 1;
+    const bool core =
+        failure.call.attr.type == kHardware || failure.call.attr.type == kHwCache || failure.call.attr.type == kRaw;
+    if (core)
+        return {
+            fmt::format("{} opens alone, but not in this group; pinned, exclusive, inherit, clock, process and CPU are "
+                        "not what is refused: the PMU has no room for the whole group{}",
+                        failure.event, watchdog ? ", the NMI watchdog holds a counter (kernel.nmi_watchdog is 1)" : ""),
+            watchdog ? "fewer events in the group; or as root: sysctl kernel.nmi_watchdog=0"
+                     : "fewer events in the group (:W lets it be broken up)"};
+    return {
+        fmt::format("{} opens alone, but not in this group; pinned, exclusive, inherit, clock, process and CPU are not "
+                    "what is refused: the leader is itself a member of a group, is on another process, or has exited",
+                    failure.event),
+        "the descriptor of a leader of the same process and CPU"};
+}
+
+}  // namespace
+
+Found refused_by_group(const Failure& failure) {
+    OpenCall alone = failure.call;
+    alone.group_fd = -1;
+    if (failure.call.group_fd == -1 || !failure.can_retry() || failure.kernel.try_open(alone) != 0) return {};
+    for (const Change& change : kChanges) {
+        OpenCall changed = failure.call;
+        change.make(changed);
+        if (changed == failure.call || !accepted(failure, changed)) continue;
+        return Cause{fmt::format("{} opens alone, but not in this group: {}", failure.event, change.shows),
+                     std::string{change.fix}};
+    }
+    if (const int cpu = cpu_of_leader(failure); cpu >= 0)
+        return Cause{fmt::format("{} opens alone, but not in this group: the leader is on CPU {}, this event on {}",
+                                 failure.event, cpu, failure.call.cpu < 0 ? "any" : std::to_string(failure.call.cpu)),
+                     "put the whole group on the same CPU"};
+    return leader_or_room(failure);
+}
+
+Found refused_part(const Failure& failure) {
+    if (!failure.can_retry()) return {};
+    const auto refused = refused_together(failure, parts_of(failure.call, config1_is_place(failure)));
+    if (refused.empty()) return {};
+    std::string names, hints;
+    for (const Part& part : refused) {
+        names += (names.empty() ? "" : " together with ") + part.name;
+        if (!part.hint.empty()) hints += "; " + part.hint;
+    }
+    return Cause{fmt::format("{} refuses {}: the same call without {} is accepted{}", subject(failure), names,
+                             refused.size() == 1 ? "it" : "them", hints),
+                 refused.size() == 1 ? "leave it out" : "leave one of them out"};
+}
+
+Found refused_config(const Failure& failure) {
+    if (!failure.can_retry()) return {};
+    const auto& attr = failure.call.attr;
+    OpenCall plain{};
+    plain.attr.type = attr.type;
+    plain.attr.size = attr.size;
+    plain.attr.config = attr.config;
+    plain.attr.config1 = attr.config1;
+    plain.attr.config2 = attr.config2;
+    plain.attr.config3 = attr.config3;
+    plain.attr.bp_type = attr.bp_type;
+    plain.attr.flags = attr.flags & (kExcludeKernel | kExcludeHv | kExcludeUser);
+    plain.pid = failure.call.pid;
+    plain.cpu = failure.call.cpu;
+    plain.flags = failure.call.flags;
+    if (failure.kernel.try_open(plain) != failure.errno_value) return {};
+    return Cause{
+        fmt::format("{} refuses this event by itself, with nothing else asked for (config {:#x}, config1 {:#x}, "
+                    "config2 {:#x}, {})",
+                    subject(failure), attr.config, attr.config1, attr.config2,
+                    failure.call.pid == -1 ? "CPU-wide" : "on a process"),
+        "compare the terms with the PMU's format/ in sysfs, and the event with anyperf list"};
+}
+
+}  // namespace anyperf::host::causes

@@ -1,0 +1,56 @@
+// privileges.cpp: see privileges.h.
+#include "host/privileges.h"
+
+#include <sstream>
+
+#include "host/process_status.h"
+#include "host/sysctl.h"
+
+namespace anyperf::host {
+
+namespace {
+
+/// The initial user namespace has a fixed inode (PROC_USER_INIT_INO of linux/proc_ns.h); where the link can't be read,
+/// its uid map tells: one line that maps every uid to itself.
+bool in_initial_user_namespace(const Root& root) {
+    const std::string link = root.link("/proc/self/ns/user");
+    if (!link.empty()) return link == "user:[4026531837]";
+    const auto map = root.read("/proc/self/uid_map");
+    if (!map) return true;
+    std::istringstream words{*map};
+    std::uint64_t inside = 1, outside = 1, count = 0;
+    words >> inside >> outside >> count;
+    return inside == 0 && outside == 0 && count == 4294967295;
+}
+
+}  // namespace
+
+bool Privileges::has(Capability capability) const {
+    return initial_user_namespace && (effective >> static_cast<unsigned>(capability) & 1) != 0;
+}
+
+Privileges privileges(const Root& root) {
+    Privileges result;
+    if (const auto status = process_status(root, "self")) {
+        result.effective_uid = status->effective_uid;
+        result.effective = status->effective;
+    }
+    result.initial_user_namespace = in_initial_user_namespace(root);
+    result.kernel_knows_perfmon =
+        kernel_setting(root, "cap_last_cap").value_or(38) >= static_cast<int>(Capability::perfmon);
+    result.paranoid = kernel_setting(root, "perf_event_paranoid");
+    return result;
+}
+
+std::string describe(const Privileges& privileges) {
+    std::string text = "uid " + std::to_string(privileges.effective_uid);
+    const bool held = (privileges.effective >> static_cast<unsigned>(Capability::perfmon) & 1) != 0 ||
+                      (privileges.effective >> static_cast<unsigned>(Capability::sys_admin) & 1) != 0;
+    if (held && !privileges.initial_user_namespace)
+        return text + ", whose capabilities hold in its user namespace only";
+    if (privileges.has(Capability::sys_admin)) return text + " with CAP_SYS_ADMIN";
+    if (privileges.has(Capability::perfmon)) return text + " with CAP_PERFMON";
+    return text + (privileges.kernel_knows_perfmon ? " without CAP_PERFMON" : " without CAP_SYS_ADMIN");
+}
+
+}  // namespace anyperf::host
