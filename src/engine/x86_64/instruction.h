@@ -28,14 +28,15 @@ enum class Control : std::uint8_t {
     ret,            ///< ret, ret imm16
     far,            ///< far jmp/call/ret, iret: changes cs
     syscall,        ///< syscall
-    interrupt,      ///< int3, int1, int n, ud0/ud1/ud2, hlt and other privileged ones: run by the engine only to raise
-                    ///< their fault
-    xbegin,         ///< xbegin: aborts at once
-    cpuid,          ///< cpuid
-    xgetbv,         ///< xgetbv
-    rdtsc,          ///< rdtsc, rdtscp, rdpid
-    segment_base,   ///< rdgsbase, wrgsbase; mov to/from gs (rdfsbase, wrfsbase are `none`)
-    x87_state,      ///< fnstenv, fnsave, fxsave*, xsave*: store the address of the last x87 instruction
+    interrupt,     ///< int3, int1, int n, ud0/ud1/ud2, hlt and other privileged ones, in/out: run by the engine only to
+                   ///< raise their fault. int 0x80 (immediate 0x80) and sysenter are here: 32-bit system calls
+    xbegin,        ///< xbegin: aborts at once
+    cpuid,         ///< cpuid
+    xgetbv,        ///< xgetbv
+    rdtsc,         ///< rdtsc, rdtscp, rdpid
+    segment_base,  ///< rdgsbase, wrgsbase; mov to/from gs (rdfsbase, wrfsbase are `none`)
+    x87_state,     ///< fnstenv, fnsave, fxsave*, xsave*: store the address of the last x87 instruction
+    rdpmc,         ///< rdpmc: #GP unless the kernel permits it; what a virtual counter answers
 };
 
 /// The segment override that has an effect in 64-bit mode.
@@ -52,7 +53,7 @@ struct Instruction {
     std::uint8_t modrm_offset = 0;
     std::uint8_t sib_offset = 0;
     std::uint8_t displacement_offset = 0;
-    std::uint8_t displacement_bytes = 0;  ///< 0, 1, 4; 8 for mov moffs
+    std::uint8_t displacement_bytes = 0;  ///< 0, 1, 4; 8 for mov moffs, 4 there with 67
     std::uint8_t immediate_offset = 0;
     std::uint8_t immediate_bytes = 0;  ///< of all immediates together; a branch's displacement counts here
     std::uint8_t opcode = 0;           ///< the last opcode byte
@@ -72,8 +73,9 @@ struct Instruction {
     FlagSet flags_read = 0;         ///< those whose old value matters; conditional writes count as reads
     FlagSet flags_overwritten = 0;  ///< those certainly replaced on every CPU; "undefined" does not count
     ClassSet classes = 0;
-    std::uint64_t immediate = 0;    ///< sign-extended where immediate_bytes <= 8 and it is one value
-    std::int64_t displacement = 0;  ///< sign-extended
+    std::uint64_t immediate = 0;    ///< sign- or zero-extended as the instruction takes it (branches: sign, ret: zero);
+                                    ///< of enter and other pairs the bytes as they stand
+    std::int64_t displacement = 0;  ///< sign-extended, as it stands: EVEX's compressed byte isn't multiplied
 };
 
 }  // namespace anyperf::engine::x86_64

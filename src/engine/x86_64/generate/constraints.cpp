@@ -1,0 +1,186 @@
+// constraints.cpp: a selector value may be an instruction only with SIB, or only with registers that differ, so it is
+// tried in several ways; then each field is varied alone to see what it may hold.
+#include "engine/x86_64/generate/constraints.h"
+
+#include <algorithm>
+
+#include "engine/x86_64/generate/describe.h"
+
+namespace anyperf::engine::x86_64::generate {
+namespace {
+
+constexpr std::uint8_t other_than(unsigned a, unsigned b) {
+    for (std::uint8_t n = 1; n < 4; ++n)
+        if (n != a && n != b) return n;
+    return 0;
+}
+
+class Question {
+  public:
+    Question(Space space, std::uint8_t opcode, std::uint16_t selector) {
+        base_.space = space;
+        base_.opcode = opcode;
+        base_.selector = selector;
+    }
+
+    std::optional<Form> form() {
+        auto answer = first_answer();
+        if (!answer) return {};
+        Form form = describe(*answer);
+        if (!(form.attributes & attribute::kModrm)) {
+            form.rm_high = form.reg_high = form.vvvv_high = 0xf;
+            if (is_vex(base_.space) || is_evex(base_.space)) vvvv(form);
+            return form;
+        }
+        high_bits(form);
+        if (!is_legacy(base_.space)) vvvv(form);
+        if (is_register())
+            register_pairs(form);
+        else if (names_register(*answer))
+            form.constraints |= constraint::kAlwaysRegister;
+        else
+            memory(form);
+        return form;
+    }
+
+  private:
+    bool is_register() const { return bits(base_.selector, selector::kIsReg, 1); }
+    unsigned reg() const { return bits(base_.selector, selector::kReg, 3); }
+    unsigned rm() const { return bits(base_.selector, selector::kRm, 3); }
+
+    static bool names_register(const Answer& answer) {
+        const auto& o = answer.operands;
+        return std::any_of(o.begin(), o.begin() + answer.instruction.operand_count, [](const auto& operand) {
+            return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
+        });
+    }
+
+    bool works(const Fields& fields) const { return ask(fields).has_value(); }
+
+    static Fields with_rm(Fields fields, unsigned number) {
+        fields.selector = static_cast<std::uint16_t>((fields.selector & ~7u) | number);
+        return fields;
+    }
+
+    static Fields with_vvvv(Fields fields, unsigned number) {
+        fields.vvvv = static_cast<std::uint8_t>(number);
+        return fields;
+    }
+
+    /// As it stands; with SIB; with vvvv, rm and index that differ from reg and each other.
+    std::optional<Answer> first_answer() {
+        if (auto plain = ask(base_)) return plain;
+        if (is_legacy(base_.space) && is_register()) return {};
+        const std::uint8_t apart = other_than(reg(), rm());
+        if (!is_register()) {
+            if (auto answer = ask(with_vvvv(base_, apart))) return keep(with_vvvv(base_, apart)), answer;
+            Fields sib = base_;
+            sib.sib = true;
+            sib.index = static_cast<std::uint8_t>((reg() + 5) & 7);
+            if (sib.index == 4) sib.index = 6;
+            for (const std::uint8_t v : {std::uint8_t{0}, apart})
+                if (auto answer = ask(with_vvvv(sib, v))) return keep(with_vvvv(sib, v)), answer;
+            return {};
+        }
+        if (is_legacy(base_.space)) return {};
+        for (const unsigned m : {rm(), unsigned{other_than(reg(), apart)}}) {
+            const Fields fields = with_vvvv(with_rm(base_, m), other_than(reg(), m));
+            if (auto answer = ask(fields)) return keep(fields), answer;
+            if (auto answer = ask(with_vvvv(fields, 0))) return keep(with_vvvv(fields, 0)), answer;
+        }
+        return {};
+    }
+
+    void keep(const Fields& fields) { base_ = fields; }
+
+    void high_bits(Form& form) const {
+        const unsigned reg_values = is_evex(base_.space) ? 4 : 2;
+        form.reg_high = is_evex(base_.space) ? 0 : 0xc;
+        for (std::uint8_t n = 0; n < reg_values; ++n) {
+            Fields fields = base_;
+            fields.reg_high = n;
+            if (works(fields)) form.reg_high |= static_cast<std::uint8_t>(1u << n);
+        }
+        if (!is_register()) return;
+        const unsigned rm_values = is_evex(base_.space) ? 4 : 2;
+        form.rm_high = is_evex(base_.space) ? 0 : 0xc;
+        for (std::uint8_t n = 0; n < rm_values; ++n) {
+            Fields fields = base_;
+            fields.rm_high = n;
+            if (works(fields)) form.rm_high |= static_cast<std::uint8_t>(1u << n);
+        }
+    }
+
+    void vvvv(Form& form) const {
+        const bool used = works(with_vvvv(base_, 1)) || works(with_vvvv(base_, 2)) || works(with_vvvv(base_, 3));
+        if (!used) form.constraints |= constraint::kNoVvvv;
+        const unsigned low = used ? other_than(reg(), base_.sib ? base_.index : rm()) : 0;
+        const unsigned values = is_evex(base_.space) ? 4 : 2;
+        form.vvvv_high = is_evex(base_.space) ? 0 : 0xc;
+        for (unsigned n = 0; n < values; ++n)
+            if (works(with_vvvv(base_, n << 3 | low))) form.vvvv_high |= static_cast<std::uint8_t>(1u << n);
+    }
+
+    void register_pairs(Form& form) const {
+        if (is_legacy(base_.space)) return;
+        const bool free_vvvv = !(form.constraints & constraint::kNoVvvv);
+        const unsigned v = free_vvvv ? other_than(reg(), rm()) : 0;
+        const bool apart_works = works(with_vvvv(base_, v));
+        if (apart_works && rm() != reg() && !works(with_vvvv(with_rm(base_, reg()), v)))
+            form.constraints |= constraint::kRegNotRm;
+        if (!free_vvvv) return;
+        const unsigned m = other_than(reg(), v);
+        const Fields apart = with_vvvv(with_rm(base_, m), v);
+        if (!works(apart)) return;
+        if (!works(with_vvvv(with_rm(base_, reg()), v))) form.constraints |= constraint::kRegNotRm;
+        if (!works(with_vvvv(apart, reg()))) form.constraints |= constraint::kRegNotVvvv;
+        if (!works(with_vvvv(apart, m))) form.constraints |= constraint::kRmNotVvvv;
+    }
+
+    void memory(Form& form) const {
+        if (base_.sib) {
+            form.attributes |= attribute::kNeedsSib;
+        } else {
+            Fields rip = base_;
+            rip.rip = true;
+            if (!works(rip)) form.attributes |= attribute::kNoRip;
+        }
+        if (!is_legacy(base_.space)) memory_pairs(form);
+    }
+
+    void memory_pairs(Form& form) const {
+        const bool free_vvvv = !(form.constraints & constraint::kNoVvvv);
+        Fields fields = base_;
+        if (free_vvvv) fields.vvvv = other_than(reg(), base_.index);
+        if (form.attributes & attribute::kVectorIndex) {
+            Fields same = fields;
+            same.index = static_cast<std::uint8_t>(reg());
+            if (!works(same)) form.constraints |= constraint::kRegNotIndex;
+            same.index = static_cast<std::uint8_t>(fields.vvvv);
+            if (free_vvvv && !works(same)) form.constraints |= constraint::kVvvvNotIndex;
+        }
+        if (free_vvvv && !works(with_vvvv(fields, reg()))) form.constraints |= constraint::kRegNotVvvv;
+    }
+
+    Fields base_;
+};
+
+bool lockable(const Form& form, Space space, std::uint8_t opcode, std::uint16_t selector) {
+    if (!is_legacy(space) || !(form.attributes & attribute::kModrm)) return false;
+    Fields fields;
+    fields.space = space;
+    fields.opcode = opcode;
+    fields.selector = selector;
+    fields.lock = true;
+    return ask(fields).has_value();
+}
+
+}  // namespace
+
+std::optional<Form> form_of(Space space, std::uint8_t opcode, std::uint16_t selector) {
+    auto form = Question{space, opcode, selector}.form();
+    if (form && lockable(*form, space, opcode, selector)) form->attributes |= attribute::kLockable;
+    return form;
+}
+
+}  // namespace anyperf::engine::x86_64::generate

@@ -1,0 +1,294 @@
+// describe.cpp: operands, flags and categories of Zydis to roles, sets and Control. Traps: a memory operand isn't an
+// access, a flag that Zydis lists as modified may stay as it was, a write of 16 bits keeps the rest.
+#include "engine/x86_64/generate/describe.h"
+
+#include "engine/x86_64/classes.h"
+#include "engine/x86_64/generate/facts.h"
+
+namespace anyperf::engine::x86_64::generate {
+namespace {
+
+constexpr RegisterSet kAllRegisters = 0xffff;
+constexpr RegisterSet kRcx = 1u << 1;
+constexpr RegisterSet kRsi = 1u << 6;
+constexpr RegisterSet kRdi = 1u << 7;
+constexpr RegisterSet kR11 = 1u << 11;
+constexpr FlagSet kAf = 0x10;
+
+constexpr auto kReadActions = ZYDIS_OPERAND_ACTION_MASK_READ;
+constexpr auto kWriteActions = ZYDIS_OPERAND_ACTION_MASK_WRITE;
+
+/// The number of the general register that holds this one, or -1.
+int general_register(ZydisRegister reg) {
+    const auto whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+    return ZydisRegisterGetClass(whole) == ZYDIS_REGCLASS_GPR64 ? ZydisRegisterGetId(whole) : -1;
+}
+
+bool is_vector(ZydisRegister reg) {
+    switch (ZydisRegisterGetClass(reg)) {
+        case ZYDIS_REGCLASS_MMX:
+        case ZYDIS_REGCLASS_XMM:
+        case ZYDIS_REGCLASS_YMM:
+        case ZYDIS_REGCLASS_ZMM:
+        case ZYDIS_REGCLASS_MASK: return true;
+        default: return false;
+    }
+}
+
+class Description {
+  public:
+    explicit Description(const Answer& answer) : i_(answer.instruction), operands_(answer.operands) {}
+
+    Form form() {
+        layout();
+        for (unsigned n = 0; n < i_.operand_count; ++n) operand(operands_[n]);
+        flags();
+        strings();
+        control();
+        classes();
+        return form_;
+    }
+
+  private:
+    bool is(ZydisMnemonic mnemonic) const { return i_.mnemonic == mnemonic; }
+    bool fact(Fact which) const { return has(i_.mnemonic, which); }
+    void set(std::uint16_t bit, bool on = true) {
+        if (on) form_.attributes = static_cast<std::uint16_t>(form_.attributes | bit);
+    }
+
+    void layout() {
+        set(attribute::kModrm, i_.attributes & ZYDIS_ATTRIB_HAS_MODRM);
+        for (const auto& immediate : i_.raw.imm)
+            form_.immediate_bytes = static_cast<std::uint8_t>(form_.immediate_bytes + immediate.size / 8);
+        if (i_.encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) form_.immediate_bytes = 1;  // the suffix
+        set(attribute::kSigned, i_.raw.imm[0].is_signed && i_.raw.imm[1].size == 0);
+        set(attribute::kSegment, i_.attributes & ZYDIS_ATTRIB_ACCEPTS_SEGMENT);
+    }
+
+    void operand(const ZydisDecodedOperand& o) {
+        if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) return memory(o);
+        if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) return;
+        if (is_vector(o.reg.value)) vector_ = true;
+        if (o.reg.value == ZYDIS_REGISTER_RFLAGS || o.reg.value == ZYDIS_REGISTER_EFLAGS ||
+            o.reg.value == ZYDIS_REGISTER_FLAGS)
+            flags_action_ = static_cast<ZydisOperandActions>(flags_action_ | o.actions);
+        if (general_register(o.reg.value) >= 0) general(o);
+    }
+
+    std::uint8_t* field(ZydisOperandEncoding encoding) {
+        switch (encoding) {
+            case ZYDIS_OPERAND_ENCODING_MODRM_REG: return &form_.reg_role;
+            case ZYDIS_OPERAND_ENCODING_MODRM_RM: return &form_.rm_role;
+            case ZYDIS_OPERAND_ENCODING_OPCODE: set(attribute::kRegisterInOpcode); return &form_.rm_role;
+            case ZYDIS_OPERAND_ENCODING_NDSNDD: return &form_.vvvv_role;
+            default: return nullptr;
+        }
+    }
+
+    void general(const ZydisDecodedOperand& o) {
+        const bool certain = o.actions & ZYDIS_OPERAND_ACTION_WRITE && !fact(Fact::keeps_destination);
+        const bool whole = certain && o.size >= 32;
+        const bool partial = o.actions & kWriteActions && !whole;
+        const bool read = o.actions & kReadActions || partial;
+        if (std::uint8_t* roles = field(o.encoding)) {
+            const bool byte = o.size == 8 && i_.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+            *roles = static_cast<std::uint8_t>(*roles | role::kGeneral | (read ? role::kRead : 0) |
+                                               (whole ? role::kOverwritten : 0) | (byte ? role::kByte : 0));
+            return;
+        }
+        const auto implied = static_cast<RegisterSet>(1u << general_register(o.reg.value));
+        imply(implied, read ? implied : 0, whole ? implied : 0);
+    }
+
+    void imply(unsigned touched, unsigned read, unsigned overwritten) {
+        form_.touched = static_cast<RegisterSet>(form_.touched | touched);
+        form_.read = static_cast<RegisterSet>(form_.read | read);
+        form_.overwritten = static_cast<RegisterSet>(form_.overwritten | overwritten);
+    }
+
+    void memory(const ZydisDecodedOperand& o) {
+        const bool in_modrm = o.encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
+        if (o.encoding == ZYDIS_OPERAND_ENCODING_MODRM_REG)  // movdir64b, enqcmd: the register holds an address
+            form_.reg_role |= role::kGeneral | role::kRead;
+        if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE)
+            for (const ZydisRegister part : {o.mem.base, o.mem.index})
+                if (const int n = general_register(part); n >= 0) imply(1u << n, 1u << n, 0);
+        set(attribute::kOffset, in_offset(o));
+        set(attribute::kVectorIndex, o.mem.type == ZYDIS_MEMOP_TYPE_VSIB);
+        if (o.mem.type == ZYDIS_MEMOP_TYPE_VSIB) vector_ = true;
+        if (o.mem.type == ZYDIS_MEMOP_TYPE_AGEN || fact(Fact::no_access)) return;
+        set(in_modrm ? attribute::kReadsOperand : attribute::kReads, o.actions & kReadActions);
+        set(in_modrm ? attribute::kWritesOperand : attribute::kWrites, o.actions & kWriteActions);
+    }
+
+    static bool in_offset(const ZydisDecodedOperand& o) {
+        return o.encoding >= ZYDIS_OPERAND_ENCODING_DISP8 && o.encoding <= ZYDIS_OPERAND_ENCODING_DISP16_32_32;
+    }
+
+    void flags() {
+        if (!i_.cpu_flags) return;
+        const ZydisAccessedFlags& f = *i_.cpu_flags;
+        const unsigned written = (f.modified | f.set_0 | f.set_1) & kStatusFlags;
+        const unsigned undefined = f.undefined & kStatusFlags;
+        unsigned read = f.tested & kStatusFlags;
+        const bool counted = counted_shift();
+        if (flags_action_ & ZYDIS_OPERAND_ACTION_WRITE || counted)
+            form_.flags_overwritten = static_cast<FlagSet>(written & ~undefined);
+        else
+            read |= written | undefined;
+        if (fact(Fact::logic_flags)) form_.flags_overwritten |= kAf;
+        form_.flags_read = static_cast<FlagSet>(read);
+    }
+
+    /// Shifts and rotates by an immediate: whether flags change is known when the immediate is.
+    bool counted_shift() {
+        switch (i_.mnemonic) {
+            case ZYDIS_MNEMONIC_SHL:
+            case ZYDIS_MNEMONIC_SHR:
+            case ZYDIS_MNEMONIC_SAR:
+            case ZYDIS_MNEMONIC_ROL:
+            case ZYDIS_MNEMONIC_ROR: break;
+            case ZYDIS_MNEMONIC_SHLD:
+            case ZYDIS_MNEMONIC_SHRD:
+                if (i_.operand_width == 16) return false;  // counts above 16 define nothing
+                break;
+            default: return false;
+        }
+        if (form_.immediate_bytes != 1 || i_.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return false;
+        set(attribute::kCounted);
+        set(attribute::kCountShort, i_.operand_width < 32);
+        return true;
+    }
+
+    void strings() {
+        constexpr auto repeats = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+        if (i_.meta.category == ZYDIS_CATEGORY_STRINGOP || i_.meta.category == ZYDIS_CATEGORY_IOSTRINGOP) advance();
+        if (!(i_.attributes & repeats)) return;
+        set(attribute::kRepeats);
+        imply(kRcx, kRcx, 0);
+        form_.overwritten = 0;  // with rcx 0 nothing happens
+        form_.read |= form_.touched;
+    }
+
+    /// repe cmps and scas: Zydis doesn't list their pointers as written. They are read in any case.
+    void advance() {
+        const RegisterSet pointers = form_.touched & (kRsi | kRdi);
+        form_.read |= pointers;
+        form_.overwritten |= pointers;
+    }
+
+    void control() {
+        form_.control = static_cast<std::uint8_t>(kind());
+        switch (kind()) {
+            case Control::far:
+            case Control::interrupt: expose(0); break;
+            case Control::syscall: expose(kRcx | kR11); break;
+            default: break;
+        }
+    }
+
+    /// The system, or another segment's code, gets to see everything.
+    void expose(RegisterSet overwritten) {
+        form_.touched = form_.read = kAllRegisters;
+        form_.overwritten = overwritten;
+        form_.flags_read = kStatusFlags;
+        form_.flags_overwritten = 0;
+    }
+
+    Control kind() const {
+        if (fact(Fact::x87_state)) return Control::x87_state;
+        if (fact(Fact::interrupts) || i_.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) return special(Control::interrupt);
+        if (const Control branch = branch_kind(); branch != Control::none) return branch;
+        return special(loads_gs() ? Control::segment_base : Control::none);
+    }
+
+    Control special(Control otherwise) const {
+        switch (i_.mnemonic) {
+            case ZYDIS_MNEMONIC_SYSCALL: return Control::syscall;
+            case ZYDIS_MNEMONIC_XBEGIN: return Control::xbegin;
+            case ZYDIS_MNEMONIC_CPUID: return Control::cpuid;
+            case ZYDIS_MNEMONIC_XGETBV: return Control::xgetbv;
+            case ZYDIS_MNEMONIC_RDTSC:
+            case ZYDIS_MNEMONIC_RDTSCP:
+            case ZYDIS_MNEMONIC_RDPID: return Control::rdtsc;
+            case ZYDIS_MNEMONIC_RDPMC: return Control::rdpmc;
+            case ZYDIS_MNEMONIC_RDGSBASE:
+            case ZYDIS_MNEMONIC_WRGSBASE: return Control::segment_base;
+            case ZYDIS_MNEMONIC_UIRET: return Control::far;
+            default: return otherwise;
+        }
+    }
+
+    bool loads_gs() const {
+        for (unsigned n = 0; n < i_.operand_count; ++n)
+            if (operands_[n].type == ZYDIS_OPERAND_TYPE_REGISTER && operands_[n].reg.value == ZYDIS_REGISTER_GS)
+                return true;
+        return false;
+    }
+
+    Control branch_kind() const {
+        if (i_.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return Control::far;
+        const bool direct = operands_[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+        switch (i_.meta.category) {
+            case ZYDIS_CATEGORY_COND_BR: return conditional_kind();
+            case ZYDIS_CATEGORY_CALL: return direct ? Control::call : Control::call_indirect;
+            case ZYDIS_CATEGORY_RET: return is(ZYDIS_MNEMONIC_RET) ? Control::ret : Control::far;
+            case ZYDIS_CATEGORY_UNCOND_BR:
+                if (!is(ZYDIS_MNEMONIC_JMP)) return Control::none;
+                return direct ? Control::jump : Control::jump_indirect;
+            default: return Control::none;
+        }
+    }
+
+    Control conditional_kind() const {
+        switch (i_.mnemonic) {
+            case ZYDIS_MNEMONIC_XBEGIN: return Control::xbegin;
+            case ZYDIS_MNEMONIC_XABORT: return Control::none;
+            case ZYDIS_MNEMONIC_LOOP:
+            case ZYDIS_MNEMONIC_LOOPE:
+            case ZYDIS_MNEMONIC_LOOPNE:
+            case ZYDIS_MNEMONIC_JCXZ:
+            case ZYDIS_MNEMONIC_JECXZ:
+            case ZYDIS_MNEMONIC_JRCXZ: return Control::counted;
+            default: return Control::conditional;
+        }
+    }
+
+    void classes() {
+        unsigned of = bit(Class::instructions) | of_control();
+        if (is_floating_point(i_)) of |= bit(Class::floating_point);
+        if (vector_) of |= bit(Class::vector);
+        form_.classes = static_cast<ClassSet>(of);
+    }
+
+    unsigned of_control() const {
+        constexpr unsigned branch = bit(Class::branches);
+        constexpr unsigned taken = branch | bit(Class::taken);
+        switch (static_cast<Control>(form_.control)) {
+            case Control::conditional:
+            case Control::counted: return branch | bit(Class::conditional);
+            case Control::jump: return taken;
+            case Control::jump_indirect: return taken | bit(Class::indirect);
+            case Control::call: return taken | bit(Class::calls);
+            case Control::call_indirect: return taken | bit(Class::calls) | bit(Class::indirect);
+            case Control::ret: return taken | bit(Class::returns);
+            case Control::far: return branch | bit(Class::far);
+            case Control::syscall: return bit(Class::syscalls);
+            default: return 0;
+        }
+    }
+
+    const ZydisDecodedInstruction& i_;
+    const std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT>& operands_;
+    Form form_;
+    ZydisOperandActions flags_action_ = 0;
+    bool vector_ = false;
+};
+
+}  // namespace
+
+Form describe(const Answer& answer) {
+    return Description{answer}.form();
+}
+
+}  // namespace anyperf::engine::x86_64::generate

@@ -1,0 +1,93 @@
+// facts.h: what Zydis doesn't say, or says otherwise than CPUs and counters have it. A row a fact, with its reason.
+#pragma once
+
+#include <Zydis/Zydis.h>
+
+#include <array>
+#include <string_view>
+
+#include "engine/x86_64/instruction.h"
+
+namespace anyperf::engine::x86_64::generate {
+
+/// How a mnemonic differs from what its operands say.
+enum class Fact : std::uint8_t {
+    no_access,          ///< has a memory operand and accesses no memory that counts
+    logic_flags,        ///< AF is "undefined" and replaced by every CPU
+    keeps_destination,  ///< may leave the whole destination as it was
+    interrupts,         ///< Control::interrupt
+    x87_state,          ///< Control::x87_state
+    everything,         ///< reads all registers and flags: the system sees them
+};
+
+struct FactRow {
+    ZydisMnemonic mnemonic;
+    Fact fact;
+    std::string_view reason;
+};
+
+inline constexpr std::array kFacts{
+    FactRow{ZYDIS_MNEMONIC_NOP, Fact::no_access, "the operand of a wide nop is never read; Zydis says READ"},
+    FactRow{ZYDIS_MNEMONIC_PREFETCH, Fact::no_access, "a hint: no access retires, none faults"},
+    FactRow{ZYDIS_MNEMONIC_PREFETCHNTA, Fact::no_access, "a hint"},
+    FactRow{ZYDIS_MNEMONIC_PREFETCHT0, Fact::no_access, "a hint"},
+    FactRow{ZYDIS_MNEMONIC_PREFETCHT1, Fact::no_access, "a hint"},
+    FactRow{ZYDIS_MNEMONIC_PREFETCHT2, Fact::no_access, "a hint"},
+    FactRow{ZYDIS_MNEMONIC_PREFETCHW, Fact::no_access, "a hint"},
+    FactRow{ZYDIS_MNEMONIC_PREFETCHWT1, Fact::no_access, "a hint"},
+    FactRow{ZYDIS_MNEMONIC_CLDEMOTE, Fact::no_access, "a hint"},
+    FactRow{ZYDIS_MNEMONIC_CLFLUSH, Fact::no_access, "acts on the cache; not counted as a load or store"},
+    FactRow{ZYDIS_MNEMONIC_CLFLUSHOPT, Fact::no_access, "acts on the cache"},
+    FactRow{ZYDIS_MNEMONIC_CLWB, Fact::no_access, "acts on the cache"},
+    FactRow{ZYDIS_MNEMONIC_UD0, Fact::no_access, "faults before its operand"},
+    FactRow{ZYDIS_MNEMONIC_UD1, Fact::no_access, "faults before its operand"},
+
+    FactRow{ZYDIS_MNEMONIC_AND, Fact::logic_flags, "measured on Zen 4, and so on Intel: AF becomes 0"},
+    FactRow{ZYDIS_MNEMONIC_OR, Fact::logic_flags, "as and"},
+    FactRow{ZYDIS_MNEMONIC_XOR, Fact::logic_flags, "as and"},
+    FactRow{ZYDIS_MNEMONIC_TEST, Fact::logic_flags, "as and"},
+
+    FactRow{ZYDIS_MNEMONIC_BSF, Fact::keeps_destination, "with a source of 0 (AMD says so, Intel does so)"},
+    FactRow{ZYDIS_MNEMONIC_BSR, Fact::keeps_destination, "as bsf"},
+
+    FactRow{ZYDIS_MNEMONIC_INT3, Fact::interrupts, "#BP"},
+    FactRow{ZYDIS_MNEMONIC_INT1, Fact::interrupts, "#DB"},
+    FactRow{ZYDIS_MNEMONIC_INT, Fact::interrupts, "#GP, but for int 0x80: a 32-bit system call, told by the immediate"},
+    FactRow{ZYDIS_MNEMONIC_UD0, Fact::interrupts, "#UD"},
+    FactRow{ZYDIS_MNEMONIC_UD1, Fact::interrupts, "#UD"},
+    FactRow{ZYDIS_MNEMONIC_UD2, Fact::interrupts, "#UD"},
+    FactRow{ZYDIS_MNEMONIC_IN, Fact::interrupts, "#GP without I/O permission, which programs hardly have"},
+    FactRow{ZYDIS_MNEMONIC_OUT, Fact::interrupts, "as in"},
+    FactRow{ZYDIS_MNEMONIC_INSB, Fact::interrupts, "as in"},
+    FactRow{ZYDIS_MNEMONIC_INSW, Fact::interrupts, "as in"},
+    FactRow{ZYDIS_MNEMONIC_INSD, Fact::interrupts, "as in"},
+    FactRow{ZYDIS_MNEMONIC_OUTSB, Fact::interrupts, "as in"},
+    FactRow{ZYDIS_MNEMONIC_OUTSW, Fact::interrupts, "as in"},
+    FactRow{ZYDIS_MNEMONIC_OUTSD, Fact::interrupts, "as in"},
+    FactRow{ZYDIS_MNEMONIC_CLI, Fact::interrupts, "#GP"},
+    FactRow{ZYDIS_MNEMONIC_STI, Fact::interrupts, "#GP"},
+    FactRow{ZYDIS_MNEMONIC_SYSENTER, Fact::interrupts,
+            "#UD on AMD; on Intel a 32-bit system call that returns elsewhere"},
+    FactRow{ZYDIS_MNEMONIC_ENCLU, Fact::interrupts, "enters and leaves an enclave: control the engine can't follow"},
+    FactRow{ZYDIS_MNEMONIC_RSM, Fact::interrupts, "#UD outside of system management mode"},
+    FactRow{ZYDIS_MNEMONIC_GETSEC, Fact::interrupts, "#GP or #UD"},
+
+    FactRow{ZYDIS_MNEMONIC_FNSTENV, Fact::x87_state, "stores the address of the last x87 instruction"},
+    FactRow{ZYDIS_MNEMONIC_FNSAVE, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_FXSAVE, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_FXSAVE64, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_XSAVE, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_XSAVE64, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_XSAVEC, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_XSAVEC64, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_XSAVEOPT, Fact::x87_state, "as fnstenv"},
+    FactRow{ZYDIS_MNEMONIC_XSAVEOPT64, Fact::x87_state, "as fnstenv"},
+};
+
+constexpr bool has(ZydisMnemonic mnemonic, Fact fact) {
+    for (const FactRow& row : kFacts)
+        if (row.mnemonic == mnemonic && row.fact == fact) return true;
+    return false;
+}
+
+}  // namespace anyperf::engine::x86_64::generate

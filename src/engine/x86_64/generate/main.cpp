@@ -1,0 +1,145 @@
+// main.cpp: engine_decode_generate FILE: asks Zydis about every opcode of every map and writes the decoder's tables.
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <vector>
+
+#include "engine/x86_64/classes.h"
+#include "engine/x86_64/generate/constraints.h"
+#include "engine/x86_64/generate/tables.h"
+
+namespace anyperf::engine::x86_64::generate {
+namespace {
+
+/// Maps in which every opcode has ModRM and the same immediate (SDM volume 2, appendix A): an instruction that Zydis
+/// doesn't know still has a length there, and runs as a copy on a CPU that has it.
+Form unknown_form(Space space) {
+    Form form;
+    form.unknown = 1;
+    form.touched = form.read = 0xffff;
+    form.flags_read = kStatusFlags;
+    form.attributes = attribute::kModrm | attribute::kReadsOperand | attribute::kWritesOperand | attribute::kSegment;
+    const bool immediate = space == Space::map_0f3a || space == Space::vex_3 || space == Space::evex_3;
+    form.immediate_bytes = immediate ? 1 : 0;
+    form.classes = bit(Class::instructions);
+    if (!is_legacy(space)) form.classes |= bit(Class::vector);
+    return form;
+}
+
+bool is_uniform(Space space) {
+    switch (space) {
+        case Space::map_0f38:
+        case Space::map_0f3a:
+        case Space::vex_2:
+        case Space::vex_3:
+        case Space::evex_2:
+        case Space::evex_3:
+        case Space::evex_5:
+        case Space::evex_6: return true;
+        default: return false;
+    }
+}
+
+class Opcode {
+  public:
+    Opcode(Tables& tables, Space space, std::uint8_t opcode)
+        : tables_(tables),
+          space_(space),
+          opcode_(opcode),
+          cells_(1u << (is_evex(space) ? selector::kEvexBits : selector::kBits)) {
+        const std::uint16_t otherwise = is_uniform(space) ? tables_.add(unknown_form(space)) : 0;
+        for (std::size_t prefixes = 0; prefixes < cells_.size(); prefixes += 128) fill(prefixes, otherwise);
+    }
+
+    std::uint16_t tree() { return tables_.tree(cells_, is_evex(space_)); }
+
+  private:
+    std::uint16_t reference(std::size_t s, std::uint16_t otherwise) {
+        const auto form = form_of(space_, opcode_, static_cast<std::uint16_t>(s));
+        has_modrm_ = !form || form->attributes & attribute::kModrm;
+        return form ? tables_.add(*form) : otherwise;
+    }
+
+    /// All ModRM values behind one choice of prefixes.
+    void fill(std::size_t prefixes, std::uint16_t otherwise) {
+        // F2 and F3 in one: the selector holds the last of them, so 3 doesn't occur and repeats its neighbour
+        if (is_legacy(space_) && bits(static_cast<std::uint16_t>(prefixes), selector::kRepeat, 2) == 3) {
+            std::copy_n(cells_.begin() + static_cast<std::ptrdiff_t>(prefixes - (1u << selector::kRepeat)), 128,
+                        cells_.begin() + static_cast<std::ptrdiff_t>(prefixes));
+            return;
+        }
+        const std::uint16_t first = reference(prefixes, otherwise);
+        if (!has_modrm_) return fill_range(prefixes, 128, first);
+        for (unsigned reg = 0; reg < 8; ++reg) {
+            const std::size_t memory = prefixes | reg << selector::kReg;
+            fill_range(memory, 8, reference(memory, otherwise));
+            const std::size_t registers = memory | 1u << selector::kIsReg;
+            if (is_evex(space_)) {  // no instruction is told by rm there
+                fill_range(registers, 8, reference(registers, otherwise));
+                continue;
+            }
+            for (unsigned rm = 0; rm < 8; ++rm) cells_[registers | rm] = reference(registers | rm, otherwise);
+        }
+    }
+
+    void fill_range(std::size_t from, std::size_t count, std::uint16_t value) {
+        std::fill_n(cells_.begin() + static_cast<std::ptrdiff_t>(from), count, value);
+    }
+
+    Tables& tables_;
+    Space space_;
+    std::uint8_t opcode_;
+    std::vector<std::uint16_t> cells_;
+    bool has_modrm_ = true;
+};
+
+bool is_prefix_or_escape(Space space, unsigned opcode) {
+    if (space == Space::map_0f) return opcode == 0x38 || opcode == 0x3a || opcode == 0x0f;
+    if (space != Space::one_byte) return false;
+    switch (opcode) {
+        case 0x0f:
+        case 0x26:
+        case 0x2e:
+        case 0x36:
+        case 0x3e:
+        case 0x64:
+        case 0x65:
+        case 0x66:
+        case 0x67:
+        case 0x62:
+        case 0xc4:
+        case 0xc5:
+        case 0xf0:
+        case 0xf2:
+        case 0xf3: return true;
+        default: return opcode >= 0x40 && opcode < 0x50;
+    }
+}
+
+void ask_everything(Tables& tables) {
+    for (unsigned s = 0; s < kSpaces; ++s)
+        for (unsigned opcode = 0; opcode < 256; ++opcode) {
+            const auto space = static_cast<Space>(s);
+            if (is_prefix_or_escape(space, opcode)) continue;
+            const auto byte = static_cast<std::uint8_t>(opcode);
+            tables.set_root(space, byte, Opcode{tables, space, byte}.tree());
+        }
+    // 0F 0F: all 3DNow! instructions look alike; the suffix says whether there is one
+    constexpr std::uint8_t pfadd = 0x9e;
+    tables.set_root(Space::map_0f, 0x0f, Opcode{tables, Space::now, pfadd}.tree());
+}
+
+}  // namespace
+}  // namespace anyperf::engine::x86_64::generate
+
+int main(int count, char** arguments) {
+    if (count != 2) {
+        std::fputs("usage: engine_decode_generate FILE\n", stderr);
+        return 2;
+    }
+    anyperf::engine::x86_64::generate::Tables tables;
+    anyperf::engine::x86_64::generate::ask_everything(tables);
+    std::ofstream out{arguments[1]};
+    tables.write(out);
+    return out.flush() ? 0 : 1;
+}

@@ -1,0 +1,119 @@
+// tables.cpp: decision trees with shared nodes, and the tables as C++.
+#include "engine/x86_64/generate/tables.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace anyperf::engine::x86_64::generate {
+namespace {
+
+struct Range {
+    unsigned low;
+    unsigned count;
+};
+
+/// In the order of asking. Prefixes first: see form.h.
+constexpr std::array kRanges{Range{selector::kW, 4}, Range{selector::kReg, 4}, Range{selector::kRm, 3}};
+constexpr std::array kEvexRanges{Range{selector::kW, 3}, Range{selector::kLength, 3}, Range{selector::kMasked, 2},
+                                 Range{selector::kReg, 4}, Range{selector::kRm, 3}};
+
+/// Builds one opcode's tree: bits already asked for are fixed in `chosen`.
+template <typename MakeNode>
+class Builder {
+  public:
+    Builder(std::span<const std::uint16_t> cells, std::span<const Range> ranges, MakeNode make_node)
+        : cells_(cells), ranges_(ranges), make_node_(make_node) {}
+
+    std::uint16_t build(unsigned asked = 0, unsigned fixed = 0, unsigned chosen = 0) {
+        for (; asked < ranges_.size(); ++asked) {
+            const Range range = relevant(ranges_[asked], fixed, chosen);
+            if (range.count == 0) continue;
+            std::vector<std::uint16_t> words{static_cast<std::uint16_t>(range.low | range.count << 4)};
+            const unsigned mask = ((1u << range.count) - 1) << range.low;
+            for (unsigned value = 0; value < 1u << range.count; ++value)
+                words.push_back(build(asked + 1, fixed | mask, chosen | value << range.low));
+            return make_node_(words);
+        }
+        return cells_[chosen];
+    }
+
+  private:
+    /// The part of a range from the lowest to the highest bit that matters.
+    Range relevant(Range range, unsigned fixed, unsigned chosen) const {
+        unsigned first = 0;
+        unsigned last = 0;
+        bool any = false;
+        for (unsigned b = range.low; b < range.low + range.count; ++b)
+            if (matters(1u << b, fixed, chosen)) {
+                if (!any) first = b;
+                last = b;
+                any = true;
+            }
+        return any ? Range{first, last - first + 1} : Range{0, 0};
+    }
+
+    bool matters(unsigned b, unsigned fixed, unsigned chosen) const {
+        for (unsigned s = 0; s < cells_.size(); ++s)
+            if ((s & fixed) == chosen && !(s & b) && cells_[s] != cells_[s | b]) return true;
+        return false;
+    }
+
+    std::span<const std::uint16_t> cells_;
+    std::span<const Range> ranges_;
+    MakeNode make_node_;
+};
+
+void write_form(std::ostream& out, const Form& f) {
+    out << "    {";
+    for (const unsigned value : {unsigned{f.touched}, unsigned{f.read}, unsigned{f.overwritten}, unsigned{f.flags_read},
+                                 unsigned{f.flags_overwritten}, unsigned{f.classes}, unsigned{f.attributes},
+                                 unsigned{f.control}, unsigned{f.immediate_bytes}, unsigned{f.reg_role},
+                                 unsigned{f.rm_role}, unsigned{f.vvvv_role}, unsigned{f.reg_high}, unsigned{f.rm_high},
+                                 unsigned{f.vvvv_high}, unsigned{f.constraints}, unsigned{f.unknown}})
+        out << value << ", ";
+    out << "},\n";
+}
+
+void write_words(std::ostream& out, std::span<const std::uint16_t> words) {
+    for (std::size_t n = 0; n < words.size(); ++n) out << words[n] << (n % 16 == 15 ? ",\n" : ",");
+    out << "\n";
+}
+
+}  // namespace
+
+std::uint16_t Tables::add(const Form& form) {
+    const auto [place, fresh] = form_numbers_.try_emplace(form, static_cast<std::uint16_t>(forms_.size()));
+    if (fresh) forms_.push_back(form);
+    if (forms_.size() > kNodeBit) throw std::length_error("more forms than references can tell");
+    return place->second;
+}
+
+std::uint16_t Tables::node(const std::vector<std::uint16_t>& words) {
+    const auto [place, fresh] = node_offsets_.try_emplace(words, static_cast<std::uint16_t>(kNodeBit | nodes_.size()));
+    if (fresh) nodes_.insert(nodes_.end(), words.begin(), words.end());
+    if (nodes_.size() > kNodeBit) throw std::length_error("more nodes than references can tell");
+    return place->second;
+}
+
+std::uint16_t Tables::tree(std::span<const std::uint16_t> cells, bool evex) {
+    if (std::ranges::count(cells, cells[0]) == std::ssize(cells)) return cells[0];
+    const std::span<const Range> ranges = evex ? std::span<const Range>{kEvexRanges} : std::span<const Range>{kRanges};
+    return Builder{cells, ranges, [this](const auto& words) { return node(words); }}.build();
+}
+
+void Tables::write(std::ostream& out) const {
+    out << "// Made by the build from Zydis: src/engine/x86_64/generate.\n";
+    out << "constexpr Form kForms[" << forms_.size() << "] = {\n";
+    for (const Form& form : forms_) write_form(out, form);
+    out << "};\nconstexpr std::uint16_t kNodes[" << nodes_.size() << "] = {\n";
+    write_words(out, nodes_);
+    out << "};\nconstexpr std::uint16_t kRoots[" << kSpaces << "][256] = {\n";
+    for (const auto& root : roots_) {
+        out << "{\n";
+        write_words(out, root);
+        out << "},\n";
+    }
+    out << "};\n";
+}
+
+}  // namespace anyperf::engine::x86_64::generate

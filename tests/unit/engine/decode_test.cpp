@@ -1,0 +1,136 @@
+// decode_test.cpp: instructions whose decoding a reader can check by eye. The comparison with Zydis is elsewhere.
+#include "engine/x86_64/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/x86_64/classes.h"
+
+namespace anyperf::engine::x86_64 {
+namespace {
+
+constexpr RegisterSet kRax = 1, kRcx = 2, kRdx = 4, kRsp = 0x10, kRsi = 0x40, kRdi = 0x80, kR8 = 0x100, kR11 = 0x800;
+constexpr FlagSet kCf = 1, kZf = 0x40;
+
+std::vector<std::uint8_t> bytes_of(const std::string& hex) {
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t at = 0; at < hex.size(); at += 3)
+        bytes.push_back(static_cast<std::uint8_t>(std::stoi(hex.substr(at, 2), nullptr, 16)));
+    return bytes;
+}
+
+std::string classes_of(const Instruction& instruction) {
+    std::string names;
+    for (const ClassRow& row : kClasses)
+        if (instruction.classes & bit(row.id)) names += (names.empty() ? "" : " ") + std::string{row.name};
+    return names;
+}
+
+Instruction decoded(const std::string& hex) {
+    const auto bytes = bytes_of(hex);
+    Instruction instruction;
+    EXPECT_EQ(decode(bytes.data(), bytes.size(), instruction), DecodeStatus::ok) << hex;
+    EXPECT_EQ(instruction.length, bytes.size()) << hex;
+    return instruction;
+}
+
+DecodeStatus status_of(const std::string& hex) {
+    const auto bytes = bytes_of(hex);
+    Instruction instruction;
+    return decode(bytes.data(), bytes.size(), instruction);
+}
+
+TEST(DecodedInstruction, IsCountedInItsClasses) {
+    struct Row {
+        const char* bytes;
+        const char* text;
+        const char* classes;
+    };
+    for (const auto& [bytes, text, classes] : {
+             Row{"c3", "ret", "instructions branches taken returns loads"},
+             Row{"74 00", "je", "instructions branches conditional"},
+             Row{"e8 00 00 00 00", "call", "instructions branches taken calls stores"},
+             Row{"ff 13", "call [rbx]", "instructions branches taken calls indirect loads stores"},
+             Row{"ff e0", "jmp rax", "instructions branches taken indirect"},
+             Row{"e2 fe", "loop", "instructions branches conditional"},
+             Row{"0f 05", "syscall", "instructions syscalls"},
+             Row{"48 cf", "iretq", "instructions branches far loads"},
+             Row{"f3 a4", "rep movsb", "instructions loads stores"},
+             Row{"ff 33", "push [rbx]", "instructions loads stores"},
+             Row{"48 8d 03", "lea rax, [rbx]", "instructions"},
+             Row{"0f 1f 00", "nop [rax]", "instructions"},
+             Row{"f2 0f 58 c1", "addsd", "instructions floating-point vector"},
+             Row{"0f 28 00", "movaps xmm0, [rax]", "instructions loads vector"},
+             Row{"d9 00", "fld [rax]", "instructions loads floating-point"},
+             Row{"f3 48 a7", "repe cmpsq", "instructions loads"},
+         })
+        EXPECT_EQ(classes_of(decoded(bytes)), classes) << text;
+}
+
+TEST(DecodedInstruction, NamesItsParts) {
+    const Instruction i = decoded("66 66 48 c7 84 88 44 33 22 11 78 56 34 92");  // mov qword [rax+rcx*4+…], imm32
+    EXPECT_TRUE(i.has_rex && i.operand16);
+    EXPECT_EQ(i.rex_offset, 2);
+    EXPECT_EQ(i.opcode_offset, 3);
+    EXPECT_EQ(i.modrm_offset, 4);
+    EXPECT_EQ(i.sib_offset, 5);
+    EXPECT_EQ(i.displacement_offset, 6);
+    EXPECT_EQ(i.displacement, 0x11223344);
+    EXPECT_EQ(i.immediate_offset, 10);
+    EXPECT_EQ(i.immediate, 0xffffffff92345678);
+    EXPECT_EQ(i.read, kRax | kRcx);
+    EXPECT_TRUE(i.writes_memory && !i.reads_memory);
+}
+
+TEST(DecodedInstruction, TellsWholeWritesFromPartialOnes) {
+    EXPECT_EQ(decoded("89 c8").overwritten, kRax);  // mov eax, ecx
+    EXPECT_EQ(decoded("89 c8").read, kRcx);
+    EXPECT_EQ(decoded("66 89 c8").overwritten, 0);
+    EXPECT_EQ(decoded("66 89 c8").read, kRax | kRcx);
+    EXPECT_EQ(decoded("88 e0").touched, kRax);            // mov al, ah
+    EXPECT_EQ(decoded("40 88 e0").touched, kRax | kRsp);  // mov al, spl
+    EXPECT_EQ(decoded("0f 44 c1").read, kRax | kRcx);     // cmove eax, ecx
+    EXPECT_EQ(decoded("41 90").touched, kRax | kR8);      // xchg eax, r8d
+    EXPECT_EQ(decoded("90").touched, 0);
+    EXPECT_EQ(decoded("0f 05").overwritten, kRcx | kR11);
+    EXPECT_EQ(decoded("f3 a4").read, kRcx | kRsi | kRdi);
+    EXPECT_EQ(decoded("48 f7 e1").overwritten, kRax | kRdx);  // mul rcx
+}
+
+TEST(DecodedInstruction, OverwritesOnlyFlagsThatCertainlyChange) {
+    EXPECT_EQ(decoded("31 c0").flags_overwritten, kStatusFlags);            // xor
+    EXPECT_EQ(decoded("48 ff c0").flags_overwritten, kStatusFlags & ~kCf);  // inc
+    EXPECT_EQ(decoded("d3 e0").flags_overwritten, 0);                       // shl eax, cl
+    EXPECT_EQ(decoded("d3 e0").flags_read, kStatusFlags);
+    EXPECT_TRUE(decoded("c1 e0 04").flags_overwritten & kCf);  // shl eax, 4
+    EXPECT_EQ(decoded("c1 e0 20").flags_overwritten, 0);       // shl eax, 32: not at all
+    EXPECT_EQ(decoded("48 0f a3 c8").flags_overwritten, kCf);  // bt
+    EXPECT_EQ(decoded("74 00").flags_read, kZf);
+    EXPECT_EQ(decoded("9c").flags_read, kStatusFlags);
+}
+
+TEST(Decode, TellsInvalidFromCutOffAndTooLong) {
+    EXPECT_EQ(status_of("06"), DecodeStatus::invalid);
+    EXPECT_EQ(status_of("0f 04"), DecodeStatus::invalid);
+    EXPECT_EQ(status_of("f0 89 c8"), DecodeStatus::invalid);  // lock mov
+    EXPECT_EQ(status_of("f0 01 c8"), DecodeStatus::invalid);  // lock add eax, ecx
+    EXPECT_EQ(status_of("f0 01 08"), DecodeStatus::ok);
+    EXPECT_EQ(status_of("e8 00 00 00"), DecodeStatus::truncated);
+    EXPECT_EQ(status_of("48"), DecodeStatus::truncated);
+    EXPECT_EQ(status_of("66 66 66 66 66 66 66 66 66 66 66 66 66 66 66 66"), DecodeStatus::too_long);
+    EXPECT_EQ(status_of("2e 2e 2e 2e 2e 2e 2e 2e 2e 2e e8 00 00 00 00"), DecodeStatus::ok);
+    EXPECT_EQ(status_of("2e 2e 2e 2e 2e 2e 2e 2e 2e 2e 2e e8 00 00 00"), DecodeStatus::too_long);
+}
+
+TEST(Branch, LeadsToItsTarget) {
+    EXPECT_EQ(branch_target(decoded("eb fe"), 0x1000), 0x1000u);
+    EXPECT_EQ(branch_target(decoded("0f 84 00 01 00 00"), 0x1000), 0x1106u);
+    const Instruction load = decoded("48 8b 05 10 00 00 00");
+    EXPECT_TRUE(load.rip_relative);
+    EXPECT_EQ(operand_address(load, 0x1000), 0x1017u);
+}
+
+}  // namespace
+}  // namespace anyperf::engine::x86_64
