@@ -1,0 +1,131 @@
+// canonical.cpp: see canonical.h.
+#include "events/catalog/canonical.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace anyperf::catalog {
+
+namespace {
+
+class Writer {
+  public:
+    explicit Writer(std::span<char> out) : out_(out) {}
+
+    void put(std::string_view piece) {
+        if (piece.size() > out_.size() - length_) {
+            full_ = true;
+            return;
+        }
+        std::copy_n(piece.data(), piece.size(), out_.data() + length_);
+        length_ += piece.size();
+    }
+    void put(std::uint64_t value, int base) {
+        if (value < 10) {  // nearly always
+            const char digit = static_cast<char>('0' + value);
+            put({&digit, 1});
+            return;
+        }
+        char digits[24];
+        const auto end = std::to_chars(std::begin(digits), std::end(digits), value, base).ptr;
+        put({digits, static_cast<std::size_t>(end - digits)});
+    }
+    void setting(std::string_view name, std::uint64_t value) {
+        put(":");
+        put(name);
+        put("=");
+        put(value, 10);
+    }
+    std::size_t length() const { return full_ ? 0 : length_; }
+
+  private:
+    std::span<char> out_;
+    std::size_t length_ = 0;
+    bool full_ = false;
+};
+
+void put_masks(const Request& request, Codes& codes, Writer& writer) {
+    const std::span used{codes.masks.data(), codes.mask_count};
+    std::ranges::sort(used);
+    const auto all = masks(*request.event);
+    for (const std::uint16_t index : used) {
+        writer.put(":");
+        writer.put({c_text(all[index].name), all[index].name_length});
+    }
+    if (!codes.raw_mask) return;
+    writer.put(":0x");
+    writer.put(*codes.raw_mask, 16);
+}
+
+/// P4's are printed in an order of their own, and all of them in every layer.
+void put_p4_modifiers(const Codes& codes, Writer& writer) {
+    const auto names = modifiers(Modset::netburst);
+    for (const P4Mod modifier : {P4Mod::k, P4Mod::u, P4Mod::e, P4Mod::cmpl, P4Mod::thr}) {
+        const auto index = static_cast<std::size_t>(modifier);
+        writer.setting(text(names[index].name), codes.values[index]);
+    }
+}
+
+void put_modifiers(const Request& request, const Codes& codes, Writer& writer) {
+    if (request.pmu->modset == Modset::netburst) return put_p4_modifiers(codes, writer);
+    for (const ModifierRow& modifier : modifiers(request.pmu->modset)) {
+        if (((codes.shown >> modifier.index) & 1) == 0 || ((request.possible.pmu >> modifier.index) & 1) == 0) continue;
+        if (request.pmu->modset != Modset::snbep_unc || modifier.index != static_cast<unsigned>(BoxMod::addr)) {
+            writer.setting(text(modifier.name), codes.values[modifier.index]);
+            continue;
+        }
+        writer.put(":addr=0x");
+        writer.put(codes.values[modifier.index], 16);
+    }
+}
+
+/// By PerfMod; cpu and pinned are not printed, period and freq only where there is one.
+std::optional<std::uint64_t> perf_value(PerfMod modifier, const PerfFields& perf) {
+    const std::uint64_t sampling = perf.period ? *perf.period : perf.frequency.value_or(0);
+    switch (modifier) {
+        case PerfMod::u: return (perf.levels & kPlmUser) != 0;
+        case PerfMod::k: return (perf.levels & kPlmKernel) != 0;
+        case PerfMod::h: return (perf.levels & kPlmHypervisor) != 0;
+        case PerfMod::period:
+        case PerfMod::freq: return sampling != 0 ? std::optional{sampling} : std::nullopt;
+        case PerfMod::precise:
+        case PerfMod::hw_smpl: return perf.precise.value_or(0);
+        case PerfMod::excl: return perf.exclusive;
+        case PerfMod::mg: return (perf.guest_levels & kPlmUser) != 0;
+        case PerfMod::mh: return (perf.guest_levels & kPlmKernel) != 0;
+        case PerfMod::cpu:
+        case PerfMod::pinned: break;
+    }
+    return std::nullopt;
+}
+
+void put_perf(const Request& request, const PerfFields& perf, Writer& writer) {
+    for (const ModifierRow& modifier : modifiers(Modset::perf)) {
+        if (((request.possible.perf >> modifier.index) & 1) == 0) continue;
+        if (const auto value = perf_value(static_cast<PerfMod>(modifier.index), perf))
+            writer.setting(text(modifier.name), *value);
+    }
+}
+
+}  // namespace
+
+std::size_t write_canonical(const Request& request, Codes& codes, const PerfFields* perf, std::span<char> out) {
+    Writer writer{out};
+    writer.put(text(request.pmu->name));
+    writer.put("::");
+    if (request.pmu->encoder == Encoder::perf_raw) {
+        writer.put("r");
+        writer.put(request.raw_code, 16);
+    } else {
+        writer.put(text(request.event->name));
+    }
+    put_masks(request, codes, writer);
+    if (!codes.bare) {
+        put_modifiers(request, codes, writer);
+        if (perf != nullptr) put_perf(request, *perf, writer);
+    }
+    return writer.length();
+}
+
+}  // namespace anyperf::catalog

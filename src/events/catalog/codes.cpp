@@ -1,0 +1,43 @@
+// codes.cpp: the encoder of each family, and those that are a line or two. See codes.h.
+#include "events/catalog/codes.h"
+
+namespace anyperf::catalog {
+
+namespace {
+
+using Encode = Refusal (*)(const Request&, unsigned, Codes&);
+
+// In the order of `enum class Encoder`.
+constexpr std::array<Encode, 11> kEncoders{
+    encode_x86, encode_nhm_unc, encode_snbep_unc, encode_amd64, encode_netburst, encode_code,
+    encode_arm, encode_code,    encode_code,      encode_perf,  encode_perf_raw,
+};
+
+}  // namespace
+
+Refusal encode(const Request& request, unsigned plm, Codes& out) {
+    out.count = 0;
+    out.mask_count = 0;
+    out.raw_mask.reset();
+    out.shown = 0;
+    out.bare = false;
+    out.mask_bits = 0;
+    return kEncoders[static_cast<std::size_t>(request.pmu->encoder)](request, plm, out);
+}
+
+/// rapl, POWER, s390x, uncore boxes of ARM: the code alone.
+Refusal encode_code(const Request& request, unsigned /*plm*/, Codes& out) {
+    for (const Given& given : request.attributes())
+        if (given.kind != Given::Kind::perf)
+            return {Code::attribute, given.at, given.length, "events of this PMU take no modifiers"};
+    out.add(request.event->code);
+    return kAccepted;
+}
+
+/// rNNN: the number as it is.
+Refusal encode_perf_raw(const Request& request, unsigned /*plm*/, Codes& out) {
+    out.add(request.raw_code);
+    return kAccepted;
+}
+
+}  // namespace anyperf::catalog

@@ -1,0 +1,222 @@
+// perf_layer.cpp: see perf_layer.h. Bits of attr.flags are those of perf_event_open(2), "struct perf_event_attr".
+#include "events/catalog/perf_layer.h"
+
+namespace anyperf::catalog {
+
+namespace {
+
+constexpr std::uint32_t kTypeRaw = 4;                               // PERF_TYPE_RAW
+constexpr std::uint64_t kLevels = 1ULL << 16 | 1ULL << 17;          // usr, os: perf sets them itself
+constexpr std::uint64_t kControl = 1ULL << 20 | 1ULL << 22;         // interrupt, enable: likewise
+constexpr std::uint64_t kVirtualization = 1ULL << 40 | 1ULL << 41;  // AMD: guest, host
+constexpr std::uint64_t kArmLevels = 1ULL << 27 | 1ULL << 30 | 1ULL << 31;
+
+/// The type of the PMU in sysfs; without one raw where the PMU has no name there, else `missing`.
+Refusal choose_type(const Request& request, Code missing, PerfFields& out) {
+    out.type = kTypeRaw;
+    if (request.pmu->perf_names == 0) return kAccepted;
+    const auto type = request.machine.perf_type(*request.pmu);
+    if (!type) return {missing, 0, 0, "the kernel has no such PMU in /sys/bus/event_source/devices"};
+    out.type = *type;
+    return kAccepted;
+}
+
+Refusal for_x86(const Request& request, const Codes& codes, PerfFields& out) {
+    out.type = request.machine.perf_type(*request.pmu).value_or(kTypeRaw);
+    out.config = codes.codes[0] & ~(kLevels | kControl);
+    if (codes.count < 2) return kAccepted;
+    if ((request.event->flags & event_flag::filt_umask) != 0)
+        out.config |= codes.codes[1] << 32;
+    else
+        out.config1 = codes.codes[1];
+    return kAccepted;
+}
+
+Refusal for_nhm_unc(const Request& request, const Codes& codes, PerfFields& out) {
+    out.config = codes.codes[0] & ~kControl;
+    const auto type = request.machine.perf_type(*request.pmu);
+    if (!type) return {Code::not_found, 0, 0, "the kernel has no such PMU in /sys/bus/event_source/devices"};
+    out.type = *type;
+    return kAccepted;
+}
+
+/// Whether the box takes its two filters in one register (TOR and cache look-up events).
+bool joins_filters(const Request& request, const Codes& codes) {
+    const std::uint64_t event = request.event->code & 0xff;
+    if (event < 0x34 || event > 0x36) return false;
+    if ((request.pmu->flags & pmu_flag::cha) != 0) return true;
+    return (request.pmu->flags & pmu_flag::cbo) != 0 && (codes.mask_bits & 1) != 0;
+}
+
+Refusal for_snbep_unc(const Request& request, const Codes& codes, PerfFields& out) {
+    REFUSE_IF_REFUSED(choose_type(request, Code::not_supported, out));
+    out.config = codes.codes[0];
+    if (joins_filters(request, codes)) {
+        if (codes.count > 1) out.config1 = codes.codes[1] | (codes.count > 2 ? codes.codes[2] << 32 : 0);
+    } else {
+        if (codes.count > 1) out.config1 = codes.codes[1];
+        if (codes.count > 2) out.config2 = codes.codes[2];
+    }
+    return kAccepted;
+}
+
+Refusal for_amd64(const Request& request, const Codes& codes, PerfFields& out) {
+    out.config = codes.codes[0] & ~(kLevels | kControl | kVirtualization);
+    return choose_type(request, Code::not_supported, out);
+}
+
+/// The kernel's P4 driver wants an event number of its own in place of the ESCR's (arch/x86/events/intel/p4.c).
+Refusal for_netburst(const Request& request, const Codes& codes, PerfFields& out) {
+    constexpr std::uint64_t kEventSelect = 0x3fULL << 25;
+    const std::uint64_t escr =
+        (codes.codes[0] & ~kEventSelect) | static_cast<std::uint64_t>(request.event->detail >> 16) << 25;
+    out.type = kTypeRaw;
+    out.config = escr << 32 | codes.codes[1];
+    return kAccepted;
+}
+
+Refusal for_arm(const Request& request, const Codes& codes, PerfFields& out) {
+    out.config = codes.codes[0] & ~kArmLevels;
+    return choose_type(request, Code::not_supported, out);
+}
+
+Refusal for_code_raw(const Request& /*request*/, const Codes& codes, PerfFields& out) {
+    out.type = kTypeRaw;
+    out.config = codes.codes[0];
+    return kAccepted;
+}
+
+Refusal for_code_sysfs(const Request& request, const Codes& codes, PerfFields& out) {
+    out.config = codes.codes[0];
+    return choose_type(request, Code::not_supported, out);
+}
+
+Refusal for_s390x(const Request& request, const Codes& codes, PerfFields& out) {
+    out.config = codes.codes[0];
+    return choose_type(request, Code::not_found, out);
+}
+
+Refusal for_perf(const Request& request, const Codes& codes, PerfFields& out) {
+    out.type = request.event->detail;
+    out.config = codes.codes[0];
+    return kAccepted;
+}
+
+Refusal for_perf_raw(const Request& /*request*/, const Codes& codes, PerfFields& out) {
+    out.type = kTypeRaw;
+    out.config = codes.codes[0];
+    out.config1 = 0;
+    out.config2 = 0;
+    return kAccepted;
+}
+
+using Make = Refusal (*)(const Request&, const Codes&, PerfFields&);
+
+// In the order of `enum class PerfEncoder`.
+constexpr std::array<Make, 12> kMakers{
+    for_x86,        for_nhm_unc,  for_snbep_unc,  for_amd64, for_netburst, for_arm,
+    for_code_sysfs, for_code_raw, for_code_sysfs, for_s390x, for_perf,     for_perf_raw,
+};
+
+constexpr std::uint64_t kMostPrecise = 3;
+constexpr std::uint64_t kMostCpu = 0x7ffffffe;
+
+/// Levels and guest levels that the string names, and whether it names any.
+struct Levels {
+    unsigned levels = 0, guest = 0;
+    bool given = false, guest_given = false;
+
+    void level(std::uint64_t value, unsigned which) {
+        given = true;
+        if (value != 0) levels |= which;
+    }
+    void guest_level(unsigned which) {
+        guest_given = true;
+        guest |= which;
+    }
+};
+
+Refusal bad_value(const Given& given, const char* reason) {
+    return {Code::attribute_value, given.at, given.length, reason};
+}
+
+Refusal take_sampling(const Given& given, PerfFields& out) {
+    if (given.value == 0) return bad_value(given, "a period or frequency of 0 never samples");
+    if (out.period || out.frequency) return bad_value(given, "period and freq exclude each other");
+    (given.index == static_cast<unsigned>(PerfMod::period) ? out.period : out.frequency) = given.value;
+    return kAccepted;
+}
+
+Refusal take(const Given& given, bool bare, Levels& levels, PerfFields& out) {
+    const auto modifier = static_cast<PerfMod>(given.index);
+    if (bare && given.value != 0 && modifier != PerfMod::pinned)
+        return bad_value(given, "a unit mask of this event takes no modifiers");
+    switch (modifier) {
+        case PerfMod::u: levels.level(given.value, kPlmUser); break;
+        case PerfMod::k: levels.level(given.value, kPlmKernel); break;
+        case PerfMod::h: levels.level(given.value, kPlmHypervisor); break;
+        case PerfMod::mg: levels.guest_level(kPlmUser); break;
+        case PerfMod::mh: levels.guest_level(kPlmKernel); break;
+        case PerfMod::period:
+        case PerfMod::freq: return take_sampling(given, out);
+        case PerfMod::precise:
+            if (given.value > kMostPrecise) return bad_value(given, "precise is 0 to 3");
+            out.precise = static_cast<std::uint8_t>(given.value);
+            break;
+        case PerfMod::hw_smpl: out.precise = static_cast<std::uint8_t>(given.value); break;
+        case PerfMod::excl: out.exclusive = given.value != 0; break;
+        case PerfMod::pinned: out.pinned = given.value != 0; break;
+        case PerfMod::cpu:
+            if (given.value > kMostCpu) return bad_value(given, "no machine has so many CPUs");
+            out.cpu = static_cast<int>(given.value);
+            break;
+    }
+    return kAccepted;
+}
+
+unsigned supported_levels(const Request& request) {
+    if (request.pmu->perf_encoder != PerfEncoder::perf && request.pmu->perf_encoder != PerfEncoder::perf_raw)
+        return request.pmu->plm;
+    const unsigned of_core = request.machine.core_plm();
+    return of_core == 0 ? kPlmUser | kPlmKernel | kPlmHypervisor : of_core;
+}
+
+void set_bit(std::uint64_t& flags, unsigned bit, bool on) {
+    flags = (flags & ~(1ULL << bit)) | static_cast<std::uint64_t>(on) << bit;
+}
+
+}  // namespace
+
+Refusal make_perf_fields(const Request& request, const Codes& codes, unsigned plm, PerfFields& out) {
+    REFUSE_IF_REFUSED(kMakers[static_cast<std::size_t>(request.pmu->perf_encoder)](request, codes, out));
+    Levels levels;
+    for (const Given& given : request.attributes())
+        if (given.kind == Given::Kind::perf) REFUSE_IF_REFUSED(take(given, codes.bare, levels, out));
+    constexpr unsigned kAll = kPlmUser | kPlmKernel | kPlmHypervisor;
+    const unsigned fixed = kAll & ~supported_levels(request);
+    out.levels = (levels.given ? levels.levels : plm & kAll) | fixed;
+    out.guest_levels = (levels.guest_given ? levels.guest : kPlmKernel) | (fixed & (kPlmUser | kPlmKernel));
+    return kAccepted;
+}
+
+void PerfFields::apply(abi::Attr& attr) const {
+    attr.type = type;
+    attr.config = config;
+    if (config1) attr.config1 = *config1;
+    if (config2) attr.config2 = *config2;
+    if (period) attr.sample_period = *period;
+    if (frequency) {
+        attr.sample_period = *frequency;
+        set_bit(attr.flags, 10, true);
+    }
+    if (precise) attr.flags = (attr.flags & ~(3ULL << 15)) | static_cast<std::uint64_t>(*precise) << 15;
+    if (exclusive) set_bit(attr.flags, 3, true);
+    set_bit(attr.flags, 2, pinned);
+    set_bit(attr.flags, 4, (levels & kPlmUser) == 0);
+    set_bit(attr.flags, 5, (levels & kPlmKernel) == 0);
+    set_bit(attr.flags, 6, (levels & kPlmHypervisor) == 0);
+    set_bit(attr.flags, 19, (guest_levels & kPlmKernel) == 0);
+    set_bit(attr.flags, 20, (guest_levels & kPlmUser) == 0);
+}
+
+}  // namespace anyperf::catalog

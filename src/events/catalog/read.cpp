@@ -1,0 +1,252 @@
+// read.cpp: the syntax PMU::EVENT:ATTRIBUTE[=VALUE]…, in one pass over the string. See request.h.
+#include <algorithm>
+#include <optional>
+
+#include "events/catalog/request.h"
+#include "events/catalog/text.h"
+
+namespace anyperf::catalog {
+
+namespace {
+
+constexpr std::string_view kSeparators = ":.";
+constexpr int kDeepestAlias = 4;  // aliases of aliases; the facts have one level
+
+/// A word of the user's string, as a place to point at.
+struct Place {
+    std::uint16_t at = 0, length = 0;
+};
+
+Refusal refuse(Code code, Place place, const char* reason) {
+    return {code, place.at, place.length, reason};
+}
+
+/// NAME or NAME=VALUE.
+struct Word {
+    std::string_view name;
+    std::optional<std::string_view> value;
+};
+
+Word split(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) return {text, std::nullopt};
+    return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::optional<std::uint16_t> find_mask(const Request& request, std::string_view name) {
+    const auto hash = static_cast<std::uint8_t>(name_hash(name));
+    std::uint16_t index = 0;
+    for (const MaskRow& mask : masks(*request.event)) {
+        if (mask.hash == hash && mask.name_length == name.size() &&
+            same_name({c_text(mask.name), mask.name_length}, name) && visible(*request.pmu, mask))
+            return index;
+        ++index;
+    }
+    return std::nullopt;
+}
+
+std::optional<ModifierRow> find_modifier(Modset set, std::uint32_t possible, std::string_view name) {
+    for (const ModifierRow& modifier : modifiers(set))
+        if (((possible >> modifier.index) & 1) != 0 && same_name(text(modifier.name), name)) return modifier;
+    return std::nullopt;
+}
+
+std::optional<std::uint64_t> boolean(std::string_view value) {
+    if (value.size() != 1) return std::nullopt;
+    if (std::string_view{"yYtT1"}.contains(value[0])) return 1;
+    if (std::string_view{"nNfF0"}.contains(value[0])) return 0;
+    return std::nullopt;
+}
+
+Refusal add(Request& request, Given given) {
+    if (request.count == Request::kMostAttributes)
+        return {Code::too_many, given.at, given.length, "an event takes at most 64 attributes"};
+    request.given[request.count++] = given;
+    return kAccepted;
+}
+
+Refusal add_modifier(Request& request, const ModifierRow& modifier, Given::Kind kind, const Word& word, Place place) {
+    std::optional<std::uint64_t> value;
+    if (modifier.integer)
+        value = word.value ? number(*word.value) : std::nullopt;
+    else
+        value = word.value ? boolean(*word.value) : 1;
+    if (!value && modifier.integer && !word.value)
+        return refuse(Code::attribute_value, place, "this modifier needs =NUMBER");
+    if (!value)
+        return refuse(Code::attribute_value, place,
+                      modifier.integer ? "not a number" : "a flag is one of y t 1 (on), n f 0 (off)");
+    return add(request, {kind, 0, modifier.index, place.at, place.length, *value});
+}
+
+bool is_raw(std::string_view name) {
+    return name.size() >= 2 && name[0] == '0' && upper(name[1]) == 'X';
+}
+
+Refusal add_raw_mask(Request& request, const Word& word, Place place) {
+    if ((request.pmu->flags & pmu_flag::raw_umask) == 0)
+        return refuse(Code::attribute, place, "this PMU has no raw unit masks");
+    if (word.value) return refuse(Code::attribute_value, place, "a raw unit mask takes no value");
+    bool overflow = false;
+    const auto value = hexadecimal(word.name.substr(2), overflow);
+    if (!value) return refuse(Code::attribute, place, "a raw unit mask is 0x and hexadecimal digits");
+    return add(request, {Given::Kind::raw_mask, 0, 0, place.at, place.length, *value});
+}
+
+Refusal read_attributes(Request& request, std::string_view text, std::optional<Place> alias, std::size_t offset,
+                        int depth);
+
+Refusal add_mask(Request& request, std::uint16_t index, const Word& word, Place place, int depth) {
+    const MaskRow& mask = masks(*request.event)[index];
+    const Text equivalent = rule(mask).equivalent;
+    if (equivalent != 0 && depth < kDeepestAlias) {
+        if (word.value)
+            return refuse(Code::attribute_value, place, "this unit mask stands for others and takes no value");
+        return read_attributes(request, text(equivalent), place, 0, depth + 1);
+    }
+    if (word.value) return refuse(Code::attribute, place, "a unit mask takes no value");
+    return add(request, {Given::Kind::mask, 0, index, place.at, place.length, 1});
+}
+
+Refusal read_attribute(Request& request, std::string_view text, Place place, int depth) {
+    const Word word = split(text);
+    if (word.name.empty()) return refuse(Code::attribute, place, "an attribute is missing between the separators");
+    if (is_raw(word.name)) return add_raw_mask(request, word, place);
+    const auto mask = find_mask(request, word.name);
+    if (mask && !word.value) return add_mask(request, *mask, word, place, depth);
+    if (const auto own = find_modifier(request.pmu->modset, request.possible.pmu, word.name))
+        return add_modifier(request, *own, Given::Kind::modifier, word, place);
+    if (const auto perf = find_modifier(Modset::perf, request.possible.perf, word.name))
+        return add_modifier(request, *perf, Given::Kind::perf, word, place);
+    if (mask) return add_mask(request, *mask, word, place, depth);
+    return refuse(Code::attribute, place, "this event has no such unit mask or modifier");
+}
+
+/// `text` begins behind the separator. `alias`: the user's word that stands for all of it.
+Refusal read_attributes(Request& request, std::string_view text, std::optional<Place> alias, std::size_t offset,
+                        int depth) {
+    for (std::size_t from = 0;;) {
+        const std::size_t end = std::min(text.find_first_of(kSeparators, from), text.size());
+        const Place place =
+            alias.value_or(Place{static_cast<std::uint16_t>(offset + from), static_cast<std::uint16_t>(end - from)});
+        REFUSE_IF_REFUSED(read_attribute(request, text.substr(from, end - from), place, depth));
+        if (end == text.size()) return kAccepted;
+        from = end + 1;
+    }
+}
+
+/// perf_raw's events are all of r0 … rfffffffffffffffe.
+bool find_raw_event(Request& request, const PmuRow& pmu, std::string_view name) {
+    if (!name.starts_with('r')) return false;
+    bool overflow = false;
+    const auto code = hexadecimal(name.substr(1), overflow);
+    if (!code || overflow || *code == ~std::uint64_t{0}) return false;
+    request.raw_code = *code;
+    request.pmu = &pmu;
+    request.event = event_at(request.machine, pmu, 0);
+    request.private_index = 0;
+    return true;
+}
+
+bool find_in(Request& request, const PmuRow& pmu, std::string_view name, std::uint32_t hash) {
+    if (pmu.encoder == Encoder::perf_raw) return find_raw_event(request, pmu, name);
+    const Found found = find_event(request.machine, pmu, name, hash);
+    if (found.event == nullptr) return false;
+    request.pmu = &pmu;
+    request.event = found.event;
+    request.private_index = found.private_index;
+    return true;
+}
+
+Refusal find_prefixed(Request& request, std::string_view prefix, std::string_view name, Place event) {
+    const Place place{0, static_cast<std::uint16_t>(prefix.size())};
+    const PmuRow* pmu = find_pmu(prefix);
+    if (pmu == nullptr || !request.machine.has(*pmu)) return refuse(Code::not_found, place, "no PMU has this name");
+    if (!request.machine.active(*pmu) && !request.machine.encode_inactive())
+        return refuse(Code::not_found, place, "this machine does not have this PMU");
+    if (find_in(request, *pmu, name, name_hash(name))) return kAccepted;
+    request.pmu = pmu;
+    return refuse(Code::not_found, event, "this PMU has no event of this name");
+}
+
+Refusal find_unprefixed(Request& request, std::string_view name, Place event) {
+    const std::uint32_t hash = name_hash(name);
+    for (const std::uint16_t index : request.machine.actives()) {
+        const PmuRow& pmu = pmus()[index];
+        if ((pmu.flags & pmu_flag::deprecated) == 0 && find_in(request, pmu, name, hash)) return kAccepted;
+    }
+    return refuse(Code::not_found, event, "no PMU of this machine has an event of this name");
+}
+
+/// An event that is another name: that string first, in the same PMU.
+Refusal follow_alias(Request& request, Place place) {
+    const std::string_view target = text(request.event->equivalent);
+    const std::size_t end = std::min(target.find_first_of(kSeparators), target.size());
+    const std::string_view name = target.substr(0, end);
+    if (!find_in(request, *request.pmu, name, name_hash(name)))
+        return refuse(Code::not_found, place, "the event that this name stands for is missing here");
+    request.possible = possible_attributes(request.machine, *request.pmu, *request.event, request.os);
+    if (end == target.size()) return kAccepted;
+    return read_attributes(request, target.substr(end + 1), place, 0, 0);
+}
+
+/// The same attribute twice counts once, and must have one value. A raw mask stands alone.
+Refusal drop_repeated(Request& request) {
+    std::size_t kept = 0;
+    std::uint64_t seen = 0;  // nearly always nothing repeats: one bit for each kind and index, then a closer look
+    for (std::size_t i = 0; i < request.count; ++i) {
+        const Given& next = request.given[i];
+        const std::uint64_t mark = std::uint64_t{1} << ((static_cast<unsigned>(next.kind) * 16U + next.index) & 63U);
+        const Given* begin = request.given.data();
+        const Given* end = begin + kept;
+        const Given* same = (seen & mark) == 0 ? end : std::find_if(begin, end, [&](const Given& other) {
+            return other.kind == next.kind && other.index == next.index;
+        });
+        if (same != end && same->value != next.value)
+            return {Code::attribute_set, next.at, next.length, "given twice, with different values"};
+        if (same == end) request.given[kept++] = next;
+        seen |= mark;
+    }
+    request.count = kept;
+    return kAccepted;
+}
+
+/// A raw mask is all masks of its event.
+Refusal check_raw_mask(const Request& request) {
+    std::size_t raw = 0;
+    std::size_t named = 0;
+    for (const Given& given : request.attributes()) {
+        raw += given.kind == Given::Kind::raw_mask;
+        named += given.kind == Given::Kind::mask;
+        if (raw > 1 || (raw > 0 && named > 0))
+            return {Code::attribute, given.at, given.length, "a raw unit mask can't be combined with another mask"};
+    }
+    return kAccepted;
+}
+
+}  // namespace
+
+Refusal read(std::string_view text, Os os, Request& request) {
+    request.os = os;
+    request.count = 0;
+    if (const std::size_t bad = text.find_first_of(", \t\n"); bad != std::string_view::npos)
+        return {Code::invalid, static_cast<std::uint16_t>(bad), 1, "a string is one event: no blanks, no commas"};
+    const std::size_t colons = text.find("::");
+    const std::size_t start = colons == std::string_view::npos ? 0 : colons + 2;
+    const std::size_t end = std::min(text.find_first_of(kSeparators, start), text.size());
+    const std::string_view name = text.substr(start, end - start);
+    const Place event{static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(name.size())};
+    request.event_at = event.at;
+    request.event_length = event.length;
+    REFUSE_IF_REFUSED(colons == std::string_view::npos ? find_unprefixed(request, name, event)
+                                                       : find_prefixed(request, text.substr(0, colons), name, event));
+    if (request.event->equivalent != 0)
+        REFUSE_IF_REFUSED(follow_alias(request, event));
+    else
+        request.possible = possible_attributes(request.machine, *request.pmu, *request.event, os);
+    if (end < text.size()) REFUSE_IF_REFUSED(read_attributes(request, text.substr(end + 1), std::nullopt, end + 1, 0));
+    REFUSE_IF_REFUSED(check_raw_mask(request));
+    return drop_repeated(request);
+}
+
+}  // namespace anyperf::catalog

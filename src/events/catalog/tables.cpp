@@ -1,0 +1,118 @@
+// tables.cpp: see tables.h.
+#include "events/catalog/tables.h"
+
+#include <cstring>
+
+extern "C" const char anyperf_catalog_image[];
+
+namespace anyperf::catalog {
+
+namespace {
+
+const Header& header() {
+    return *reinterpret_cast<const Header*>(anyperf_catalog_image);
+}
+
+template <class Row>
+std::span<const Row> rows(Part part) {
+    return {reinterpret_cast<const Row*>(anyperf_catalog_image + part.offset), part.count};
+}
+
+}  // namespace
+
+const char* c_text(Text offset) {
+    return anyperf_catalog_image + header().strings.offset + offset;
+}
+
+std::string_view text(Text offset) {
+    return c_text(offset);
+}
+
+std::span<const PmuRow> pmus() {
+    return rows<PmuRow>(header().pmus);
+}
+
+std::span<const TableRow> tables() {
+    return rows<TableRow>(header().tables);
+}
+
+std::span<const EventRow> events() {
+    return rows<EventRow>(header().events);
+}
+
+std::span<const EventRow> events(const TableRow& table) {
+    return events().subspan(table.first_event, table.events);
+}
+
+std::span<const MaskRow> masks(const EventRow& event) {
+    return rows<MaskRow>(header().masks).subspan(event.first_mask, event.masks);
+}
+
+std::span<const CpuRule> cpu_rules(const PmuRow& pmu) {
+    return rows<CpuRule>(header().cpu_rules).subspan(pmu.first_cpu_rule, pmu.cpu_rules);
+}
+
+std::span<const ModifierRow> modifiers(Modset set) {
+    const auto all = rows<ModifierRow>(header().modifiers);
+    std::size_t first = 0;
+    while (first < all.size() && all[first].modset != set) ++first;
+    std::size_t last = first;
+    while (last < all.size() && all[last].modset == set) ++last;
+    return all.subspan(first, last - first);
+}
+
+const RuleRow& rule(const EventRow& event) {
+    return rows<RuleRow>(header().rules)[event.rule];
+}
+
+const RuleRow& rule(const MaskRow& mask) {
+    return rows<RuleRow>(header().rules)[mask.rule];
+}
+
+const PmuRow* find_pmu(std::string_view name) {
+    const auto slots = rows<std::uint16_t>(header().pmu_slots);
+    const std::size_t wrap = slots.size() - 1;
+    for (std::size_t at = name_hash(name) & wrap; slots[at] != 0; at = (at + 1) & wrap) {
+        const PmuRow& pmu = pmus()[slots[at] - 1U];
+        if (same_name(text(pmu.name), name)) return &pmu;
+    }
+    return nullptr;
+}
+
+const PmuRow* pmu_of_id(std::uint32_t id) {
+    const auto by_id = rows<std::uint16_t>(header().pmu_of_id);
+    return id < by_id.size() && by_id[id] != 0 ? &pmus()[by_id[id] - 1U] : nullptr;
+}
+
+std::uint32_t id_limit() {
+    return header().pmu_of_id.count;
+}
+
+std::string_view id_name(std::uint32_t id) {
+    return id < header().id_names.count ? text(rows<Text>(header().id_names)[id]) : std::string_view{};
+}
+
+std::size_t index_of(const PmuRow& pmu) {
+    return static_cast<std::size_t>(&pmu - pmus().data());
+}
+
+std::uint32_t index_of(const EventRow& event) {
+    return static_cast<std::uint32_t>(&event - events().data());
+}
+
+const TableRow* find_table(std::string_view name) {
+    for (const TableRow& table : tables())
+        if (text(table.name) == name) return &table;
+    return nullptr;
+}
+
+std::span<const std::uint16_t> event_slots(const TableRow& table) {
+    return rows<std::uint16_t>(header().event_slots).subspan(table.first_slot, table.slots);
+}
+
+std::size_t image_bytes() {
+    const Header& h = header();
+    return h.strings.offset + h.strings.count;
+}
+
+}  // namespace anyperf::catalog

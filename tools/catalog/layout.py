@@ -1,0 +1,30 @@
+"""layout.py: numbers that the packed tables and src/events/catalog/format.h agree on. The order is the number.
+
+tests/unit/events/catalog/format_test.cpp compares the two through what the packed tables say.
+"""
+ENCODERS = ["x86", "nhm_unc", "snbep_unc", "amd64", "netburst", "rapl", "arm", "code", "torrent", "perf", "perf_raw"]
+PERF_ENCODERS = ["x86", "nhm_unc", "snbep_unc", "amd64", "netburst", "arm", "arm_unc", "code_raw", "code_sysfs", "s390x",
+                 "perf", "perf_raw"]
+PERF_ATTRS = ["x86", "snbep_unc", "amd64", "amd64_nb", "netburst", "arm", "no_precise", "all", "perf"]
+MODSETS = ["none", "x86", "nhm_unc", "amd64", "netburst", "snbep_unc", "arm", "torrent", "perf"]
+TYPES = ["unknown", "core", "uncore", "os"]
+ARCHES = ["x86", "i386", "arm64", "arm", "powerpc", "s390x", "riscv", "any"]
+CPU_KINDS = ["intel", "amd", "arm", "pvr", "x86arch", "linux", "sysfs", "devicetree", "riscv"]
+PERF_TYPES = {"hardware": 0, "software": 1, "tracepoint": 2, "hw_cache": 3, "raw": 4}
+
+PMU_FLAGS = ["raw_umask", "arch_dfl", "no_smpl", "spec", "deprecated", "edge_needs_cmask", "extpebs", "occ", "cbo", "cha",
+             "needs_sysfs", "counts_own_events", "attr_code_filt", "host_events"]
+EVENT_FLAGS = ["fixed", "pebs", "grp_excl", "extra_reg", "frontend", "filt_umask", "force_filt0", "spec", "deprecated",
+               "code_dup", "no_autoencode", "fallback_gen", "ibs_fetch", "ibs_op", "optional", "limited", "mask_pebs",
+               "limited_masks"]
+MASK_FLAGS = ["dfl", "ncombo", "excl_grp_gt", "excl_grp_but_0", "grp_dfl_none", "grp_req", "code_override", "ldlat", "fethr",
+              "pebs", "no_mods", "omit", "fixed", "no_autoencode", "limited", "spec"]
+PLM = {"u": 8, "k": 1, "h": 16}
+
+
+def bits(names, known):
+    """The bit set of `names`; a name that is not known is a fault of the facts."""
+    unknown = set(names) - set(known)
+    if unknown:
+        raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
+    return sum(1 << known.index(name) for name in set(names))

@@ -1,0 +1,208 @@
+"""pack.py: facts -> one relocation-free, read-only image: a header of (offset, count) pairs, then arrays of fixed-size rows
+and one pool of strings. src/events/catalog/format.h is the same layout in C++ and explains the rows.
+"""
+import struct
+
+import cpu_rules
+import layout
+
+HEADER = ["strings", "pmus", "cpu_rules", "tables", "events", "masks", "rules", "modifiers", "event_slots", "pmu_slots",
+          "pmu_of_id", "id_names"]
+PMU = struct.Struct("<IIIIIIIIHHHHBBBBBBBBBBBB")
+CPU_RULE = struct.Struct("<IHHHBBBBH")
+TABLE = struct.Struct("<IIIII")
+EVENT = struct.Struct("<QQIIIIIIIHHBBBBI")
+MASK = struct.Struct("<QIIHBBI")
+RULE = struct.Struct("<QQQIIIHBBBBHI")
+MODIFIER = struct.Struct("<IIBBBBI")
+NO_GROUP = 255
+
+
+def hashed(name):
+    """FNV-1a, 32 bits, over the name in capitals; catalog/text.h has the same."""
+    value = 0x811c9dc5
+    for byte in name.upper().encode():
+        value = ((value ^ byte) * 0x01000193) & 0xffffffff
+    return value
+
+
+class Strings:
+    """One pool; equal strings are stored once; offset 0 is the empty string."""
+
+    def __init__(self):
+        self.bytes = bytearray(b"\0")
+        self.offsets = {"": 0}
+
+    def add(self, text):
+        if text not in self.offsets:
+            self.offsets[text] = len(self.bytes)
+            self.bytes += text.encode() + b"\0"
+        return self.offsets[text]
+
+
+def slots_of(names):
+    """Open addressing with linear probing, at most half full. Slot = index + 1; equal names are met in index order."""
+    size = 4
+    while size < 2 * len(names):
+        size *= 2
+    slots = [0] * size
+    for index, name in enumerate(names):
+        at = hashed(name) & (size - 1)
+        while slots[at]:
+            at = (at + 1) & (size - 1)
+        slots[at] = index + 1
+    return slots
+
+
+class Image:
+    def __init__(self, facts):
+        self.facts = facts
+        self.strings = Strings()
+        self.parts = {name: bytearray() for name in HEADER}
+        self.counts = dict.fromkeys(HEADER, 0)
+        self.rules = {}
+        self.table_numbers = {name: number for number, name in enumerate(facts.tables)}
+        self.pmu_ids = {pmu.name: pmu.id for pmu in facts.pmus}
+
+    def row(self, part, packed):
+        self.parts[part] += packed
+        self.counts[part] += 1
+
+    def modifier_bits(self, keys, modset):
+        known = {item.key: item.index for item in self.facts.modifiers if item.modset == modset}
+        return sum(1 << known[key] for key in keys)
+
+    def rule_number(self, extra, modset):
+        """Rows of what is rare (limits to models, filters, requirements) are shared; row 0 is "none"."""
+        packed = RULE.pack(
+            int(extra.get("filt0", "0"), 0), int(extra.get("filt1", "0"), 0), int(extra.get("cnt", "0"), 0),
+            self.strings.add(extra.get("equiv", "")),
+            self.modifier_bits(extra["req"].split(",") if "req" in extra else [], modset),
+            self.modifier_bits(extra["hw"].split(",") if "hw" in extra else [], modset),
+            self.pmu_ids[extra["model"]] if "model" in extra else 0, int(extra.get("from", "0")), int(extra.get("till", "0")),
+            int(extra.get("reqgrp", str(NO_GROUP))), 0, 0, 0)
+        if packed not in self.rules:
+            self.rules[packed] = len(self.rules)
+            self.row("rules", packed)
+        return self.rules[packed]
+
+    def add_mask(self, mask, modset):
+        limited = ["limited"] if {"model", "from", "till"} & set(mask.extra) else []
+        self.row("masks", MASK.pack(mask.code, self.strings.add(mask.name), layout.bits(mask.flags + limited, layout.MASK_FLAGS),
+                                    self.rule_number(mask.extra, modset), mask.group, hashed(mask.name) & 0xff,
+                                    len(mask.name)))
+
+    def event_detail(self, event):
+        """One number whose meaning is the encoder's: perf's type, s390x's counter set, P4's selectors."""
+        if "escr_select" in event.extra:
+            selects = int(event.extra["event_select"], 0) | int(event.extra["escr_select"], 0) << 8
+            return selects | int(event.extra["perf_code"], 0) << 16
+        if "cpuid_a_ebx_bit" in event.extra:
+            return int(event.extra["cpuid_a_ebx_bit"])
+        return int(event.extra["ctrset"]) if "ctrset" in event.extra else layout.PERF_TYPES[event.extra.get("type", "raw")]
+
+    def add_event(self, event, modset):
+        limited = {"model", "from", "till"}
+        flags = event.flags + (["limited"] if limited & set(event.extra) else []) + (["optional"] if event.optional else [])
+        flags += ["mask_pebs"] if any("pebs" in mask.flags for mask in event.masks) else []
+        flags += ["limited_masks"] if any(limited & set(mask.extra) for mask in event.masks) else []
+        groups = int(event.extra.get("ngrp", max((mask.group + 1 for mask in event.masks), default=0)))
+        self.row("events", EVENT.pack(
+            event.code, int(event.extra.get("cnt", "0"), 0), self.strings.add(event.name),
+            self.strings.add(event.extra.get("equiv", "")), self.modifier_bits(event.modifiers, modset),
+            layout.bits(flags, layout.EVENT_FLAGS), self.counts["masks"], self.event_detail(event),
+            self.strings.add(event.extra.get("sysfs", "")), len(event.masks), self.rule_number(
+                {key: value for key, value in event.extra.items() if key in ("req", "model", "from", "till")}, modset),
+            groups, 0, 0, 0, 0))
+        for mask in event.masks:
+            self.add_mask(mask, modset)
+
+    def add_table(self, table, modset):
+        slots = slots_of([event.name for event in table.events])
+        self.row("tables", TABLE.pack(self.strings.add(table.name), self.counts["events"], len(table.events),
+                                      self.counts["event_slots"], len(slots)))
+        self.parts["event_slots"] += struct.pack(f"<{len(slots)}H", *slots)
+        self.counts["event_slots"] += len(slots)
+        for event in table.events:
+            self.add_event(event, modset)
+
+    def add_tables(self):
+        modsets = {pmu.table: pmu.modset for pmu in self.facts.pmus}
+        self.rule_number({}, "none")
+        for name, table in self.facts.tables.items():
+            self.add_table(table, modsets.get(name, "none"))
+
+    def add_cpu_rules(self, pmu):
+        found = cpu_rules.parse(pmu.cpu)
+        for kind, family, first, last, low, high, table, text in found:
+            number = self.table_numbers[table] + 1 if table else 0
+            self.row("cpu_rules", CPU_RULE.pack(self.strings.add(text), family, first, last, low, high,
+                                                layout.CPU_KINDS.index(kind), 0, number))
+        return len(found)
+
+    def visible(self, event, pmu):
+        """Whether an event belongs to this model: catalog/visible.h has the same rule."""
+        extra = event.extra
+        return (extra.get("model", pmu.name) == pmu.name and int(extra.get("from", "0")) <= pmu.rev
+                and (pmu.rev <= int(extra["till"]) if "till" in extra else True))
+
+    def add_pmu(self, pmu):
+        host = pmu.rows == "host" or any(event.optional for event in self.facts.tables.get(pmu.table, _NO_TABLE).events)
+        table = self.facts.tables.get(pmu.table, _NO_TABLE)
+        mine = [event for event in table.events if not event.optional]
+        mine = mine if pmu.rows == "host" else mine[:int(pmu.rows)]
+        own = sum(self.visible(event, pmu) for event in mine) if "counts_own_events" in pmu.flags else len(mine)
+        first_rule = self.counts["cpu_rules"]
+        rules = self.add_cpu_rules(pmu)
+        arch = "any" if pmu.vendor == "linux" else pmu.arch_order.partition("=")[0]
+        self.row("pmus", PMU.pack(
+            self.strings.add(pmu.name), self.strings.add(pmu.enum), self.strings.add(pmu.vendor),
+            self.strings.add("\0".join([*pmu.perf_names, ""]) if pmu.perf_names else ""),
+            layout.bits(pmu.flags + (["host_events"] if host else []), layout.PMU_FLAGS), pmu.num_fixed, len(mine), own, pmu.id,
+            self.table_numbers.get(pmu.table, 0xffff), first_rule, rules, layout.TYPES.index(pmu.type),
+            layout.ENCODERS.index(pmu.encoder), layout.PERF_ENCODERS.index(pmu.perf_encoder),
+            layout.PERF_ATTRS.index(pmu.perf_attrs), layout.MODSETS.index(pmu.modset), sum(layout.PLM[level] for level in pmu.plm),
+            pmu.rev, pmu.num_cntrs, pmu.max_encoding, layout.ARCHES.index(arch), 0 if pmu.since == "4.13" else 1, 0))
+
+    def add_pmus(self):
+        for pmu in self.facts.pmus:
+            self.add_pmu(pmu)
+        slots = slots_of([pmu.name for pmu in self.facts.pmus])
+        self.parts["pmu_slots"] += struct.pack(f"<{len(slots)}H", *slots)
+        self.counts["pmu_slots"] = len(slots)
+        by_id = [0] * (max(self.facts.ids) + 1)
+        for index, pmu in enumerate(self.facts.pmus):
+            by_id[pmu.id] = index + 1
+        self.parts["pmu_of_id"] += struct.pack(f"<{len(by_id)}H", *by_id)
+        self.counts["pmu_of_id"] = len(by_id)
+
+    def add_modifiers(self):
+        for item in self.facts.modifiers:
+            self.row("modifiers", MODIFIER.pack(self.strings.add(item.name), self.strings.add(item.key),
+                                                layout.MODSETS.index(item.modset), item.index, item.kind == "int", 0, 0))
+
+    def add_id_names(self):
+        for number in range(max(self.facts.ids) + 1):
+            self.row("id_names", struct.pack("<I", self.strings.add(self.facts.ids.get(number, ""))))
+
+    def bytes(self):
+        self.add_tables()
+        self.add_pmus()
+        self.add_modifiers()
+        self.add_id_names()
+        self.parts["strings"] = self.strings.bytes
+        self.counts["strings"] = len(self.strings.bytes)
+        offset = 8 + 8 * len(HEADER)
+        header, body = b"anyperf1", bytearray()
+        for name in HEADER:
+            body += b"\0" * (-len(body) % 8)
+            header += struct.pack("<II", offset + len(body), self.counts[name])
+            body += self.parts[name]
+        return bytes(header) + bytes(body)
+
+
+class _NoTable:
+    events = ()
+
+
+_NO_TABLE = _NoTable()
