@@ -1,0 +1,87 @@
+// event_ids.h: attr.type, and attr.config of the types that the kernel itself names (perf_event_open(2), "type" and
+// "config"; uapi/linux/perf_event.h, enums perf_type_id, perf_hw_id, perf_sw_ids, perf_hw_cache_*).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace anyperf::abi {
+
+/// A number of the interface and what the header calls it.
+struct Constant {
+    std::uint64_t value;
+    std::string_view name;
+    bool operator==(const Constant&) const = default;
+};
+
+inline constexpr std::array kTypes{
+    Constant{0, "PERF_TYPE_HARDWARE"}, Constant{1, "PERF_TYPE_SOFTWARE"}, Constant{2, "PERF_TYPE_TRACEPOINT"},
+    Constant{3, "PERF_TYPE_HW_CACHE"}, Constant{4, "PERF_TYPE_RAW"},      Constant{5, "PERF_TYPE_BREAKPOINT"},
+};
+
+inline constexpr std::uint32_t kTypeHardware = 0;
+inline constexpr std::uint32_t kTypeSoftware = 1;
+inline constexpr std::uint32_t kTypeTracepoint = 2;
+inline constexpr std::uint32_t kTypeHwCache = 3;
+inline constexpr std::uint32_t kTypeRaw = 4;
+inline constexpr std::uint32_t kTypeBreakpoint = 5;
+
+/// Hybrid machines: the upper half of config holds the type of the PMU that is meant (PERF_PMU_TYPE_SHIFT, Linux 5.13).
+inline constexpr unsigned kPmuTypeShift = 32;
+
+inline constexpr std::array kHardware{
+    Constant{0, "PERF_COUNT_HW_CPU_CYCLES"},
+    Constant{1, "PERF_COUNT_HW_INSTRUCTIONS"},
+    Constant{2, "PERF_COUNT_HW_CACHE_REFERENCES"},
+    Constant{3, "PERF_COUNT_HW_CACHE_MISSES"},
+    Constant{4, "PERF_COUNT_HW_BRANCH_INSTRUCTIONS"},
+    Constant{5, "PERF_COUNT_HW_BRANCH_MISSES"},
+    Constant{6, "PERF_COUNT_HW_BUS_CYCLES"},
+    Constant{7, "PERF_COUNT_HW_STALLED_CYCLES_FRONTEND"},
+    Constant{8, "PERF_COUNT_HW_STALLED_CYCLES_BACKEND"},
+    Constant{9, "PERF_COUNT_HW_REF_CPU_CYCLES"},
+};
+
+inline constexpr std::array kSoftware{
+    Constant{0, "PERF_COUNT_SW_CPU_CLOCK"},        Constant{1, "PERF_COUNT_SW_TASK_CLOCK"},
+    Constant{2, "PERF_COUNT_SW_PAGE_FAULTS"},      Constant{3, "PERF_COUNT_SW_CONTEXT_SWITCHES"},
+    Constant{4, "PERF_COUNT_SW_CPU_MIGRATIONS"},   Constant{5, "PERF_COUNT_SW_PAGE_FAULTS_MIN"},
+    Constant{6, "PERF_COUNT_SW_PAGE_FAULTS_MAJ"},  Constant{7, "PERF_COUNT_SW_ALIGNMENT_FAULTS"},
+    Constant{8, "PERF_COUNT_SW_EMULATION_FAULTS"}, Constant{9, "PERF_COUNT_SW_DUMMY"},
+    Constant{10, "PERF_COUNT_SW_BPF_OUTPUT"},      Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
+};
+
+/// config of PERF_TYPE_HW_CACHE: cache | op << 8 | result << 16.
+inline constexpr std::array kCaches{
+    Constant{0, "PERF_COUNT_HW_CACHE_L1D"},  Constant{1, "PERF_COUNT_HW_CACHE_L1I"},
+    Constant{2, "PERF_COUNT_HW_CACHE_LL"},   Constant{3, "PERF_COUNT_HW_CACHE_DTLB"},
+    Constant{4, "PERF_COUNT_HW_CACHE_ITLB"}, Constant{5, "PERF_COUNT_HW_CACHE_BPU"},
+    Constant{6, "PERF_COUNT_HW_CACHE_NODE"},
+};
+inline constexpr std::array kCacheOps{
+    Constant{0, "PERF_COUNT_HW_CACHE_OP_READ"},
+    Constant{1, "PERF_COUNT_HW_CACHE_OP_WRITE"},
+    Constant{2, "PERF_COUNT_HW_CACHE_OP_PREFETCH"},
+};
+inline constexpr std::array kCacheResults{
+    Constant{0, "PERF_COUNT_HW_CACHE_RESULT_ACCESS"},
+    Constant{1, "PERF_COUNT_HW_CACHE_RESULT_MISS"},
+};
+inline constexpr unsigned kCacheOpShift = 8;
+inline constexpr unsigned kCacheResultShift = 16;
+
+/// attr.bp_type, from linux/hw_breakpoint.h.
+inline constexpr std::array kBreakpointTypes{
+    Constant{0, "HW_BREAKPOINT_EMPTY"}, Constant{1, "HW_BREAKPOINT_R"}, Constant{2, "HW_BREAKPOINT_W"},
+    Constant{3, "HW_BREAKPOINT_RW"},    Constant{4, "HW_BREAKPOINT_X"},
+};
+
+/// The name of a value in one of these lists; empty where it has none.
+constexpr std::string_view name_of(const auto& constants, std::uint64_t value) {
+    const auto row = std::ranges::find(constants, value, &Constant::value);
+    return row == constants.end() ? std::string_view{} : row->name;
+}
+
+}  // namespace anyperf::abi
