@@ -1,0 +1,86 @@
+// breakpoint.cpp: "mem:ADDR[/LENGTH][:rwx]": hardware watchpoints and execution breakpoints (perf-record(1)).
+#include <algorithm>
+#include <array>
+
+#include "abi/event_ids.h"
+#include "events/modifiers.h"
+#include "events/source.h"
+#include "events/text.h"
+
+namespace anyperf::events {
+
+namespace {
+
+constexpr std::uint32_t kRead = 1;
+constexpr std::uint32_t kWrite = 2;
+constexpr std::uint32_t kExecute = 4;
+constexpr std::uint64_t kDataLength = 4;     // perf's default, of HW_BREAKPOINT_LEN_4
+constexpr std::uint64_t kExecuteLength = 8;  // sizeof(long), as the kernel asks for
+
+constexpr std::array<std::pair<char, std::uint32_t>, 3> kAccesses{{{'r', kRead}, {'w', kWrite}, {'x', kExecute}}};
+
+std::optional<std::uint32_t> access(std::string_view letters) {
+    std::uint32_t type = 0;
+    for (const char letter : letters) {
+        const auto row = std::ranges::find(kAccesses, letter, &std::pair<char, std::uint32_t>::first);
+        if (row == kAccesses.end() || type & row->second) return std::nullopt;
+        type |= row->second;
+    }
+    return type;
+}
+
+Parsed<std::uint64_t> length(std::string_view text) {
+    const auto value = number(text);
+    if (!value || !std::has_single_bit(*value) || *value > 8)
+        return fault(text, in_quotes(text) + " is no length of a breakpoint", "use 1, 2, 4 or 8 (bytes)");
+    return *value;
+}
+
+struct Place {
+    std::uint64_t address = 0;
+    std::optional<std::uint64_t> bytes;
+};
+
+Parsed<Place> place(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    const auto address = number(text.substr(0, slash));
+    if (!address)
+        return fault(text.substr(0, slash), "a breakpoint needs an address, as in mem:0x401000:x",
+                     "symbols: look the address up with nm, or use uprobe:PATH:SYMBOL to count calls");
+    Place result{*address, {}};
+    if (slash != std::string_view::npos) result.bytes = TRY(length(text.substr(slash + 1)));
+    return result;
+}
+
+/// Which accesses, and how many parts said so; without any, perf's default.
+Parsed<std::pair<std::uint32_t, std::size_t>> accesses(const Item& item) {
+    if (item.parts.size() < 3) return std::pair{kRead | kWrite, std::size_t{2}};
+    const std::string_view letters = item.parts[2];
+    const auto type = letters.empty() ? std::nullopt : access(letters);
+    if (!type && are_modifiers(letters)) return std::pair{kRead | kWrite, std::size_t{2}};
+    if (!type)
+        return fault(letters, in_quotes(letters) + " is no kind of access", "use r, w, rw or x, each letter once");
+    if ((*type & kExecute) && *type != kExecute)
+        return fault(letters, "one breakpoint can't watch for execution and for data at once",
+                     "write two events, one with x and one without");
+    return std::pair{*type, std::size_t{3}};
+}
+
+}  // namespace
+
+Parsed<std::optional<Match>> from_breakpoints(const Machine::Data&, const Item& item) {
+    if (item.parts[0] != "mem" || item.parts.size() < 2) return std::nullopt;
+    const Place where = TRY(place(item.parts[1]));
+    const auto [type, parts] = TRY(accesses(item));
+    const std::uint64_t bytes = where.bytes.value_or(type == kExecute ? kExecuteLength : kDataLength);
+    if (type != kExecute && where.address % bytes != 0)
+        return fault(item.parts[1], "the address is no multiple of the length, " + std::to_string(bytes),
+                     "use a shorter length: mem:ADDRESS/1, /2, /4 or /8");
+    Event event = plain_event(abi::kTypeBreakpoint, 0);
+    event.attr.bp_type = type;
+    event.attr.config1 = where.address;
+    event.attr.config2 = bytes;
+    return Match{{std::move(event)}, parts};
+}
+
+}  // namespace anyperf::events

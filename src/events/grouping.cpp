@@ -1,0 +1,98 @@
+// grouping.cpp: see grouping.h.
+#include "events/grouping.h"
+
+#include <algorithm>
+
+#include "abi/attr_flags.h"
+#include "events/modifiers.h"
+#include "events/unknown.h"
+
+namespace anyperf::events {
+
+namespace {
+
+/// Events that must be with others of their own PMU: uncore events, and core events on a hybrid machine. What else
+/// there is (software, tracepoints, msr, the one core PMU) may share a group.
+bool is_bound(const Event& event) {
+    return event.cpu_wide_only || !event.cpus.empty();
+}
+
+/// The PMUs that each bound item must have, in order; nullptr where no item is bound.
+const Resolved* first_bound(const std::vector<Resolved>& items) {
+    const auto found = std::ranges::find_if(items, [](const Resolved& item) { return is_bound(item.events.front()); });
+    return found == items.end() ? nullptr : &*found;
+}
+
+bool same_pmus(const Resolved& a, const Resolved& b) {
+    return std::ranges::equal(a.events, b.events, {}, &Event::pmu, &Event::pmu);
+}
+
+Parsed<> check_pmus(const std::vector<Resolved>& items, const Resolved& bound) {
+    for (const Resolved& item : items)
+        if (is_bound(item.events.front()) && !same_pmus(item, bound))
+            return fault(item.item->text,
+                         "it is counted by " + item.events.front().pmu + ", others of the group by " +
+                             bound.events.front().pmu + "; the kernel schedules a group on one PMU",
+                         "write it outside the braces");
+    return {};
+}
+
+Parsed<> apply(const GroupText& text, EventGroup& group) {
+    if (text.modifiers.empty()) return {};
+    for (Event& event : group.events) apply_group_modifiers(event, text.modifiers, &event == &group.events.front());
+    return {};
+}
+
+/// A sibling follows its leader onto the counters: the kernel refuses one that is pinned or exclusive with EINVAL.
+Parsed<> check_siblings(const std::vector<Resolved>& items) {
+    constexpr std::uint64_t kLeadersOnly = abi::flag("pinned") | abi::flag("exclusive");
+    for (std::size_t i = 1; i < items.size(); ++i)
+        if (items[i].events.front().attr.flags & kLeadersOnly)
+            return fault(items[i].item->text, "only the first event of a group can be pinned (D) or exclusive (e)",
+                         "write the modifier behind the group: {…}:D");
+    return {};
+}
+
+void add_single(std::vector<Resolved> items, std::vector<EventGroup>& groups) {
+    for (Resolved& item : items)
+        for (Event& event : item.events) {
+            EventGroup& group = groups.emplace_back();
+            group.events.push_back(std::move(event));
+        }
+}
+
+std::vector<EventGroup> group_by_pmu(const GroupText& text, std::vector<Resolved> items, std::size_t count) {
+    std::vector<EventGroup> groups(count);
+    for (EventGroup& group : groups) {
+        group.name = std::string{text.name};
+        group.braces = true;
+        group.weak = text.modifiers.contains('W');
+    }
+    for (Resolved& item : items) {
+        const bool bound = is_bound(item.events.front());
+        for (std::size_t i = 0; i < item.events.size(); ++i)
+            groups[bound ? i : 0].events.push_back(std::move(item.events[i]));
+    }
+    return groups;
+}
+
+}  // namespace
+
+Parsed<> add_groups(const GroupText& text, std::vector<Resolved> items, std::vector<EventGroup>& groups) {
+    if (!text.braces) {
+        add_single(std::move(items), groups);
+        return {};
+    }
+    if (!text.modifiers.empty() && !are_modifiers(text.modifiers)) return unknown_modifiers(text.modifiers);
+    TRY(check_siblings(items));
+    const Resolved* bound = first_bound(items);
+    if (bound) TRY(check_pmus(items, *bound));
+    const std::size_t count = bound ? bound->events.size() : 1;
+    for (EventGroup& group : group_by_pmu(text, std::move(items), count)) {
+        TRY(apply(text, group));
+        groups.push_back(std::move(group));
+    }
+    return {};
+}
+
+}  // namespace anyperf::events

@@ -1,0 +1,55 @@
+// kernel_names.h: what people call the events that the kernel defines. Spellings are perf's (perf-list(1)); the numbers
+// are abi's.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "abi/event_ids.h"
+
+namespace anyperf::events {
+
+struct KernelName {
+    std::string_view name;
+    std::string_view alias;  ///< empty where there is only one spelling
+    std::uint32_t type;
+    std::string_view constant;  ///< PERF_COUNT_…: looked up in abi, and accepted as a name too
+
+    constexpr std::uint64_t config() const {
+        if (type == abi::kTypeHardware) return std::ranges::find(abi::kHardware, constant, &abi::Constant::name)->value;
+        return std::ranges::find(abi::kSoftware, constant, &abi::Constant::name)->value;
+    }
+};
+
+inline constexpr std::array kKernelNames{
+    KernelName{"cpu-cycles", "cycles", abi::kTypeHardware, "PERF_COUNT_HW_CPU_CYCLES"},
+    KernelName{"instructions", "", abi::kTypeHardware, "PERF_COUNT_HW_INSTRUCTIONS"},
+    KernelName{"cache-references", "", abi::kTypeHardware, "PERF_COUNT_HW_CACHE_REFERENCES"},
+    KernelName{"cache-misses", "", abi::kTypeHardware, "PERF_COUNT_HW_CACHE_MISSES"},
+    KernelName{"branch-instructions", "branches", abi::kTypeHardware, "PERF_COUNT_HW_BRANCH_INSTRUCTIONS"},
+    KernelName{"branch-misses", "", abi::kTypeHardware, "PERF_COUNT_HW_BRANCH_MISSES"},
+    KernelName{"bus-cycles", "", abi::kTypeHardware, "PERF_COUNT_HW_BUS_CYCLES"},
+    KernelName{"stalled-cycles-frontend", "idle-cycles-frontend", abi::kTypeHardware,
+               "PERF_COUNT_HW_STALLED_CYCLES_FRONTEND"},
+    KernelName{"stalled-cycles-backend", "idle-cycles-backend", abi::kTypeHardware,
+               "PERF_COUNT_HW_STALLED_CYCLES_BACKEND"},
+    KernelName{"ref-cycles", "", abi::kTypeHardware, "PERF_COUNT_HW_REF_CPU_CYCLES"},
+    KernelName{"cpu-clock", "", abi::kTypeSoftware, "PERF_COUNT_SW_CPU_CLOCK"},
+    KernelName{"task-clock", "", abi::kTypeSoftware, "PERF_COUNT_SW_TASK_CLOCK"},
+    KernelName{"page-faults", "faults", abi::kTypeSoftware, "PERF_COUNT_SW_PAGE_FAULTS"},
+    KernelName{"context-switches", "cs", abi::kTypeSoftware, "PERF_COUNT_SW_CONTEXT_SWITCHES"},
+    KernelName{"cpu-migrations", "migrations", abi::kTypeSoftware, "PERF_COUNT_SW_CPU_MIGRATIONS"},
+    KernelName{"minor-faults", "", abi::kTypeSoftware, "PERF_COUNT_SW_PAGE_FAULTS_MIN"},
+    KernelName{"major-faults", "", abi::kTypeSoftware, "PERF_COUNT_SW_PAGE_FAULTS_MAJ"},
+    KernelName{"alignment-faults", "", abi::kTypeSoftware, "PERF_COUNT_SW_ALIGNMENT_FAULTS"},
+    KernelName{"emulation-faults", "", abi::kTypeSoftware, "PERF_COUNT_SW_EMULATION_FAULTS"},
+    KernelName{"dummy", "", abi::kTypeSoftware, "PERF_COUNT_SW_DUMMY"},
+    KernelName{"bpf-output", "", abi::kTypeSoftware, "PERF_COUNT_SW_BPF_OUTPUT"},
+    KernelName{"cgroup-switches", "", abi::kTypeSoftware, "PERF_COUNT_SW_CGROUP_SWITCHES"},
+};
+
+/// nullptr where the kernel names no such event.
+const KernelName* find_kernel_name(std::string_view name);
+
+}  // namespace anyperf::events

@@ -1,0 +1,42 @@
+// machine.cpp: see Machine in event.h.
+#include <algorithm>
+
+#include "events/machine_data.h"
+#include "events/text.h"
+
+namespace anyperf::events {
+
+Machine Machine::read(const std::filesystem::path& root) {
+    return Machine{std::make_shared<const Data>(host::Root{root})};
+}
+
+const host::Pmu* Machine::Data::pmu(std::string_view name) const {
+    const auto found = std::ranges::find(pmus, name, &host::Pmu::name);
+    return found == pmus.end() ? nullptr : &*found;
+}
+
+std::vector<const host::Pmu*> Machine::Data::core_pmus() const {
+    std::vector<const host::Pmu*> cores;
+    for (const host::Pmu& pmu : pmus)
+        if (pmu.is_core()) cores.push_back(&pmu);
+    return cores;
+}
+
+std::vector<const host::Pmu*> Machine::Data::pmus_with_event(std::string_view name) const {
+    std::call_once(names_once_, [this] {
+        for (const host::Pmu& pmu : pmus)
+            for (const host::Alias& alias : pmu.details().aliases) {
+                auto& owners = names_[lower(alias.name)];
+                if (owners.empty() || owners.back() != &pmu) owners.push_back(&pmu);
+            }
+    });
+    const auto row = names_.find(lower(name));
+    return row == names_.end() ? std::vector<const host::Pmu*>{} : row->second;
+}
+
+const Result<host::Tracefs>& Machine::Data::tracefs() const {
+    std::call_once(tracefs_once_, [this] { tracefs_ = host::Tracefs::find(root); });
+    return tracefs_;
+}
+
+}  // namespace anyperf::events

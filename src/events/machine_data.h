@@ -1,0 +1,40 @@
+// machine_data.h: what is behind a Machine. Private to events.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "anyperf/event.h"
+#include "host/pmu.h"
+#include "host/tracefs.h"
+
+namespace anyperf::events {
+
+struct Machine::Data {
+    explicit Data(const host::Root& root_directory) : root(root_directory), pmus(host::read_pmus(root_directory)) {}
+
+    host::Root root;
+    std::vector<host::Pmu> pmus;
+
+    /// The exact name; nullptr where there is none.
+    const host::Pmu* pmu(std::string_view name) const;
+
+    /// PMUs of cores, in the order of their names. More than one: a hybrid machine.
+    std::vector<const host::Pmu*> core_pmus() const;
+
+    /// PMUs whose events/ has `name`, whatever its case.
+    std::vector<const host::Pmu*> pmus_with_event(std::string_view name) const;
+
+    const Result<host::Tracefs>& tracefs() const;
+
+  private:
+    mutable std::once_flag tracefs_once_;
+    mutable Result<host::Tracefs> tracefs_ = std::unexpected(Error{});
+    mutable std::once_flag names_once_;
+    mutable std::unordered_map<std::string, std::vector<const host::Pmu*>> names_;  // of sysfs events, in lower case
+};
+
+}  // namespace anyperf::events

@@ -1,0 +1,70 @@
+// near_names.cpp: see near_names.h.
+#include "events/near_names.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "events/text.h"
+
+namespace anyperf::events {
+
+namespace {
+
+constexpr std::size_t kMostNames = 4;
+constexpr std::size_t kLongestTyped = 64;  // longer than any name; bounds the time
+
+/// Optimal string alignment: insertions, deletions, changes and swaps of neighbours.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> last(b.size() + 1);
+    std::vector<std::size_t> now(b.size() + 1);
+    std::iota(last.begin(), last.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        now[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
+            now[j] = std::min({last[j] + 1, now[j - 1] + 1, change});
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
+                now[j] = std::min(now[j], before[j - 2] + 1);
+        }
+        std::swap(before, last);
+        std::swap(last, now);
+    }
+    return last[b.size()];
+}
+
+std::size_t steps(std::string_view typed, std::string_view name) {
+    const std::size_t difference = typed.size() > name.size() ? typed.size() - name.size() : name.size() - typed.size();
+    const std::size_t most = std::max<std::size_t>(1, typed.size() / 3);
+    if (typed.size() >= 3 && same(name.substr(0, typed.size()), typed)) return most;
+    return difference > most ? difference : distance(typed, name);
+}
+
+}  // namespace
+
+std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known) {
+    if (typed.empty() || typed.size() > kLongestTyped) return {};
+    const std::size_t most = std::max<std::size_t>(1, typed.size() / 3);
+    std::vector<std::pair<std::size_t, std::string>> found;
+    for (const std::string& name : known)
+        if (const std::size_t far = steps(typed, name); far <= most) found.emplace_back(far, name);
+    std::ranges::sort(found);
+    found.erase(std::ranges::unique(found).begin(), found.end());
+    std::vector<std::string> names;
+    for (auto& [far, name] : found)
+        if (names.size() < kMostNames) names.push_back(std::move(name));
+    return names;
+}
+
+std::string did_you_mean(std::string_view typed, std::span<const std::string> known) {
+    const std::vector<std::string> names = near_names(typed, known);
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+        text += '\'' + names[i] + '\'';
+    }
+    return text.empty() ? text : "did you mean " + text + "?";
+}
+
+}  // namespace anyperf::events

@@ -1,0 +1,19 @@
+// pmu_terms.h: the terms between the slashes of a PMU's event, put into an Event.
+#pragma once
+
+#include <span>
+
+#include "anyperf/event.h"
+#include "events/fault.h"
+#include "events/source.h"
+
+namespace anyperf::events {
+
+/// An event of `pmu` with nothing set: type, CPUs, and what is excluded by default.
+Event pmu_event(const host::Pmu& pmu);
+
+/// `terms` as `pmu` understands them: its format/ fields, config=…, names of its events/, the kernel's names where it
+/// is a core PMU, and the terms that go with every event.
+Parsed<Event> resolve_pmu_terms(const Machine::Data& machine, const host::Pmu& pmu, std::span<const Term> terms);
+
+}  // namespace anyperf::events

@@ -1,0 +1,48 @@
+// raw.cpp: "r1c0": attr.config for the CPU's own PMU, in hexadecimal; "1:0x2": type and config.
+#include "abi/event_ids.h"
+#include "events/source.h"
+#include "events/text.h"
+
+namespace anyperf::events {
+
+namespace {
+
+constexpr std::size_t kMostHexDigits = 16;
+
+Parsed<std::optional<Match>> numbered(const Item& item, std::uint64_t type) {
+    if (item.parts.size() < 2) return std::nullopt;
+    const auto config = number(item.parts[1]);
+    if (!config) return std::nullopt;
+    if (type > UINT32_MAX) return fault(item.parts[0], "an event type has 32 bits");
+    return Match{{plain_event(static_cast<std::uint32_t>(type), *config)}, 2};
+}
+
+/// PERF_TYPE_RAW goes to the one core PMU; with several, each is asked by its own type.
+Match raw_on_each_core(const Machine::Data& machine, std::uint64_t config) {
+    const auto cores = machine.core_pmus();
+    if (cores.size() < 2) return Match{{plain_event(abi::kTypeRaw, config)}};
+    Match match{{}, 1, false, true};
+    for (const host::Pmu* core : cores) {
+        Event event = plain_event(core->type(), config);
+        event.pmu = core->name();
+        event.cpus = core->cpus();
+        match.events.push_back(std::move(event));
+    }
+    return match;
+}
+
+}  // namespace
+
+Parsed<std::optional<Match>> from_raw(const Machine::Data& machine, const Item& item) {
+    std::string_view text = item.parts[0];
+    if (const auto type = number(text)) return numbered(item, *type);
+    if (!text.starts_with('r')) return std::nullopt;
+    text.remove_prefix(1);
+    if (text.starts_with("0x")) text.remove_prefix(2);
+    const auto config = digits(text, 16);
+    if (!config) return std::nullopt;
+    if (text.size() > kMostHexDigits) return fault(item.parts[0], "a raw event has at most 16 hexadecimal digits");
+    return raw_on_each_core(machine, *config);
+}
+
+}  // namespace anyperf::events

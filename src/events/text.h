@@ -1,0 +1,41 @@
+// text.h: letters and numbers of event strings. ASCII only, no locale.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace anyperf::events {
+
+constexpr char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// Equal, without regard to case.
+constexpr bool same(std::string_view a, std::string_view b) {
+    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
+}
+
+inline std::string lower(std::string_view text) {
+    std::string result{text};
+    std::ranges::transform(result, result.begin(), [](char c) { return lower(c); });
+    return result;
+}
+
+inline std::optional<std::uint64_t> digits(std::string_view text, int base) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// Decimal, or hexadecimal behind 0x. Nothing where it is no number, or does not fit into 64 bits.
+inline std::optional<std::uint64_t> number(std::string_view text) {
+    if (text.starts_with("0x") || text.starts_with("0X")) return digits(text.substr(2), 16);
+    return digits(text, 10);
+}
+
+}  // namespace anyperf::events

@@ -1,0 +1,78 @@
+// tracepoint.cpp: "sched:sched_switch", "syscalls:*read*".
+#include <algorithm>
+
+#include "abi/event_ids.h"
+#include "events/glob.h"
+#include "events/near_names.h"
+#include "events/source.h"
+
+namespace anyperf::events {
+
+namespace {
+
+/// A name that may be put into a path: no slash, not hidden.
+bool is_name(std::string_view text) {
+    return !text.empty() && text.front() != '.' && text.find('/') == std::string_view::npos &&
+           text.find('\0') == std::string_view::npos;
+}
+
+std::vector<std::string> matching(std::string_view pattern, std::vector<std::string> names) {
+    std::erase_if(names, [&](const std::string& name) { return !glob_matches(pattern, name); });
+    return names;
+}
+
+Parsed<Event> tracepoint(const host::Tracefs& tracefs, const Item& item, const std::string& system,
+                         const std::string& name) {
+    const auto id = tracefs.id(system, name);
+    if (!id) return fault(item.parts[1], id.error().what + ": " + id.error().cause, id.error().fix);
+    Event event = plain_event(abi::kTypeTracepoint, *id);
+    event.name = system + ':' + name;
+    return event;
+}
+
+std::unexpected<Fault> no_system(const host::Tracefs& tracefs, const Item& item) {
+    const std::vector<std::string> systems = tracefs.systems();
+    return fault(item.parts[0],
+                 "neither an event of this machine nor a group of tracepoints is called " + in_quotes(item.parts[0]),
+                 did_you_mean(item.parts[0], systems));
+}
+
+std::unexpected<Fault> no_event(const host::Tracefs& tracefs, const Item& item) {
+    const std::string system{item.parts[0]};
+    if (is_glob(item.parts[0]) || is_glob(item.parts[1]))
+        return fault(item.text, "no tracepoint matches the pattern", "look at what there is: anyperf list tracepoint");
+    return fault(item.parts[1],
+                 "the tracepoints of " + in_quotes(system) + " have none called " + in_quotes(item.parts[1]),
+                 did_you_mean(item.parts[1], tracefs.events(system)));
+}
+
+Parsed<std::vector<Event>> expand(const host::Tracefs& tracefs, const Item& item) {
+    std::vector<Event> events;
+    for (const std::string& system : matching(item.parts[0], tracefs.systems()))
+        for (const std::string& name : matching(item.parts[1], tracefs.events(system)))
+            events.push_back(TRY(tracepoint(tracefs, item, system, name)));
+    return events;
+}
+
+}  // namespace
+
+Parsed<std::optional<Match>> from_tracepoints(const Machine::Data& machine, const Item& item) {
+    if (item.parts.size() < 2 || !is_name(item.parts[0]) || !is_name(item.parts[1])) return std::nullopt;
+    const auto& tracefs = machine.tracefs();
+    if (!tracefs) return fault(item.text, tracefs.error().cause, tracefs.error().fix);
+    if (!is_glob(item.parts[0]) && !is_glob(item.parts[1]) && tracefs->has(item.parts[0], item.parts[1])) {
+        Match match{{}, 2};
+        match.events.push_back(TRY(tracepoint(*tracefs, item, std::string{item.parts[0]}, std::string{item.parts[1]})));
+        return match;
+    }
+    Match match {
+        TRY(expand(*tracefs, item))
+        , 2
+    };
+    match.name_each = match.events.size() > 1;
+    if (!match.events.empty()) return match;
+    return tracefs->events(item.parts[0]).empty() && !is_glob(item.parts[0]) ? no_system(*tracefs, item)
+                                                                             : no_event(*tracefs, item);
+}
+
+}  // namespace anyperf::events

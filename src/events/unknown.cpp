@@ -1,0 +1,77 @@
+// unknown.cpp: see unknown.h.
+#include "events/unknown.h"
+
+#include <algorithm>
+#include <array>
+
+#include "events/cache_names.h"
+#include "events/kernel_names.h"
+#include "events/modifiers.h"
+#include "events/near_names.h"
+
+namespace anyperf::events {
+
+namespace {
+
+/// Names that perf takes in -e and that are no events of the kernel.
+struct ToolName {
+    std::string_view name;
+    std::string_view why;
+};
+constexpr std::array kToolNames{
+    ToolName{"duration_time", "it is a clock of perf's own, no event; `anyperf stat` prints the elapsed time always"},
+    ToolName{"user_time", "it is perf's name for the rusage of the command, no event; `anyperf stat` prints it always"},
+    ToolName{"system_time",
+             "it is perf's name for the rusage of the command, no event; `anyperf stat` prints it always"},
+};
+
+void add_pmu_names(const Machine::Data& machine, std::vector<std::string>& names) {
+    for (const host::Pmu& pmu : machine.pmus)
+        for (const host::Alias& alias : pmu.details().aliases) names.push_back(alias.name);
+}
+
+std::vector<std::string> event_names(const Machine::Data& machine) {
+    std::vector<std::string> names = cache_event_names();
+    for (const KernelName& row : kKernelNames) {
+        names.emplace_back(row.name);
+        if (!row.alias.empty()) names.emplace_back(row.alias);
+    }
+    add_pmu_names(machine, names);
+    return names;
+}
+
+std::unexpected<Fault> unknown_pmu(const Machine::Data& machine, std::string_view name) {
+    std::vector<std::string> names;
+    for (const host::Pmu& pmu : machine.pmus) names.push_back(pmu.name());
+    std::string fix = did_you_mean(name, names);
+    if (fix.empty() && !names.empty()) {
+        fix = "this machine has";
+        for (const std::string& pmu : names) fix += ' ' + pmu;
+    }
+    return fault(name, "this machine has no PMU and no event called " + in_quotes(name), fix);
+}
+
+}  // namespace
+
+std::unexpected<Fault> unknown_event(const Machine::Data& machine, const Item& item) {
+    const std::string_view name = item.parts[0];
+    if (item.slashes && item.parts.size() == 1) return unknown_pmu(machine, name);
+    const auto tool = std::ranges::find(kToolNames, name, &ToolName::name);
+    if (tool != kToolNames.end()) return fault(name, std::string{tool->why}, "leave it out");
+    const std::string near = did_you_mean(name, event_names(machine));
+    return fault(name, "no event is called " + in_quotes(name),
+                 near.empty() ? "`anyperf list` shows what there is" : near);
+}
+
+std::unexpected<Fault> unknown_modifiers(std::string_view letters) {
+    std::string known;
+    for (const ModifierRow& row : modifier_rows()) known += row.letter;
+    const auto stranger = letters.find_first_not_of(known);
+    if (letters.empty()) return fault(letters, "a modifier is missing behind the ':'", "modifiers are: " + known);
+    if (stranger != std::string_view::npos)
+        return fault(letters.substr(stranger, 1), in_quotes(letters.substr(stranger, 1)) + " is no modifier",
+                     "modifiers are: " + known);
+    return fault(letters, "a modifier is given twice (only p may be, up to three times)", "");
+}
+
+}  // namespace anyperf::events
