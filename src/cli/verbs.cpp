@@ -3,11 +3,15 @@
 
 #include <array>
 
+#include "cli/explain.h"
+
 namespace anyperf::cli {
 
 namespace {
 
-constexpr std::array<const Verb*, 0> kVerbs{};
+constexpr std::array kVerbs{
+    &kExplain,
+};
 
 }  // namespace
 

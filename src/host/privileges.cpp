@@ -10,6 +10,10 @@ namespace anyperf::host {
 
 namespace {
 
+constexpr std::uint64_t bit(Capability capability) {
+    return 1ull << static_cast<unsigned>(capability);
+}
+
 /// The initial user namespace has a fixed inode (PROC_USER_INIT_INO of linux/proc_ns.h); where the link can't be read,
 /// its uid map tells: one line that maps every uid to itself.
 bool in_initial_user_namespace(const Root& root) {
@@ -26,7 +30,7 @@ bool in_initial_user_namespace(const Root& root) {
 }  // namespace
 
 bool Privileges::has(Capability capability) const {
-    return initial_user_namespace && (effective >> static_cast<unsigned>(capability) & 1) != 0;
+    return initial_user_namespace && (effective & bit(capability)) != 0;
 }
 
 Privileges privileges(const Root& root) {
@@ -34,6 +38,7 @@ Privileges privileges(const Root& root) {
     if (const auto status = process_status(root, "self")) {
         result.effective_uid = status->effective_uid;
         result.effective = status->effective;
+        result.may_gain_perfmon = (status->bounding & (bit(Capability::perfmon) | bit(Capability::sys_admin))) != 0;
     }
     result.initial_user_namespace = in_initial_user_namespace(root);
     result.kernel_knows_perfmon =
@@ -44,8 +49,7 @@ Privileges privileges(const Root& root) {
 
 std::string describe(const Privileges& privileges) {
     std::string text = "uid " + std::to_string(privileges.effective_uid);
-    const bool held = (privileges.effective >> static_cast<unsigned>(Capability::perfmon) & 1) != 0 ||
-                      (privileges.effective >> static_cast<unsigned>(Capability::sys_admin) & 1) != 0;
+    const bool held = (privileges.effective & (bit(Capability::perfmon) | bit(Capability::sys_admin))) != 0;
     if (held && !privileges.initial_user_namespace)
         return text + ", whose capabilities hold in its user namespace only";
     if (privileges.has(Capability::sys_admin)) return text + " with CAP_SYS_ADMIN";

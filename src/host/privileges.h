@@ -24,6 +24,7 @@ struct Privileges {
     std::uint32_t effective_uid = 0;
     std::uint64_t effective = 0;         ///< capabilities, as the process's own user namespace counts them
     bool initial_user_namespace = true;  ///< else the kernel doesn't count them: it asks for them in the initial one
+    bool may_gain_perfmon = true;        ///< the bounding set leaves CAP_PERFMON or CAP_SYS_ADMIN to its root
     bool kernel_knows_perfmon = true;    ///< CAP_PERFMON came with Linux 5.8
     std::optional<long long> paranoid;   ///< kernel.perf_event_paranoid; empty where it can't be read
 

@@ -35,6 +35,7 @@ constexpr std::array kFields{
     Field{"Uid", read_uids},
     Field{"CapPrm", [](ProcessStatus& s, std::string_view value) { s.permitted = number<std::uint64_t>(value, 16); }},
     Field{"CapEff", [](ProcessStatus& s, std::string_view value) { s.effective = number<std::uint64_t>(value, 16); }},
+    Field{"CapBnd", [](ProcessStatus& s, std::string_view value) { s.bounding = number<std::uint64_t>(value, 16); }},
     Field{"NoNewPrivs", [](ProcessStatus& s, std::string_view value) { s.no_new_privileges = value == "1"; }},
     Field{"Seccomp", [](ProcessStatus& s, std::string_view value) { s.seccomp_mode = number<int>(value); }},
     Field{"Seccomp_filters", [](ProcessStatus& s, std::string_view value) { s.seccomp_filters = number<int>(value); }},

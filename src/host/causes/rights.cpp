@@ -5,6 +5,7 @@
 #include "host/causes/attr_bits.h"
 #include "host/causes/checks.h"
 #include "host/container.h"
+#include "host/raise_rights.h"
 #include "host/sysctl.h"
 
 namespace anyperf::host::causes {
@@ -16,16 +17,14 @@ std::string level(const Failure& failure) {
                        failure.privileges.paranoid.value_or(2));
 }
 
-/// How this process could be given the right. `needed`: the level that would do, 2 where only the capability does.
 std::string raise_rights(const Failure& failure, int needed) {
-    const std::string_view capability = failure.privileges.kernel_knows_perfmon ? "CAP_PERFMON" : "CAP_SYS_ADMIN";
-    std::string fix = needed < 2 ? fmt::format("as root: sysctl kernel.perf_event_paranoid={}; or run", needed) : "run";
-    fix += fmt::format(" with {}", capability);
-    const Container inside = container(failure.root);
-    if (inside) return fmt::format("{} ({}: {})", fix, inside.kind->name, inside.kind->allow_perf);
-    if (!failure.privileges.initial_user_namespace) return fix + " in the initial user namespace";
-    return fix + fmt::format(" (sudo, or once: setcap {}+ep on the program that measures)",
-                             failure.privileges.kernel_knows_perfmon ? "cap_perfmon" : "cap_sys_admin");
+    return how_to_raise(failure.privileges, container(failure.root), needed);
+}
+
+/// What to type to count user mode only; nothing where the kernel alone was asked for.
+std::string in_user_mode(const Failure& failure) {
+    if (failure.has(kExcludeUser)) return "";
+    return fmt::format("count user mode only: {}{}; or ", failure.event, failure.event.ends_with('/') ? "u" : ":u");
 }
 
 bool is_probe(const Failure& failure) {
@@ -51,7 +50,7 @@ Found kernel_needs_privilege(const Failure& failure) {
     if (failure.has(kExcludeKernel) || failure.privileges.may_measure_kernel()) return {};
     return Cause{fmt::format("{} counts in the kernel too, {}, and this process is {}: it may count user mode only",
                              failure.event, level(failure), describe(failure.privileges)),
-                 fmt::format("count user mode only: {}:u; or {}", failure.event, raise_rights(failure, 1))};
+                 in_user_mode(failure) + raise_rights(failure, 1)};
 }
 
 Found physical_addresses_need_privilege(const Failure& failure) {

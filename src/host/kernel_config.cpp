@@ -1,0 +1,58 @@
+// kernel_config.cpp: see kernel_config.h.
+#include "host/kernel_config.h"
+
+#include <zlib.h>
+
+#include <array>
+#include <memory>
+#include <ranges>
+#include <vector>
+
+namespace anyperf::host {
+
+namespace {
+
+constexpr std::size_t kLongest = 8 << 20;  // a kernel's configuration has some 300 KB; a file from a stranger may not
+
+std::string unpacked(const std::filesystem::path& file) {
+    const std::unique_ptr<gzFile_s, int (*)(gzFile)> stream{::gzopen(file.c_str(), "rbe"), ::gzclose};
+    std::string text;
+    if (!stream) return text;
+    std::array<char, 1 << 16> piece;
+    int got = 0;
+    while (text.size() < kLongest && (got = ::gzread(stream.get(), piece.data(), piece.size())) > 0)
+        text.append(piece.data(), static_cast<std::size_t>(got));
+    return text;
+}
+
+void parse(KernelConfig& config, std::string_view text) {
+    for (const auto part : std::views::split(text, '\n')) {
+        const std::string_view line{part.begin(), part.end()};
+        const auto equals = line.find('=');
+        if (line.starts_with("CONFIG_") && equals != line.npos)
+            config.options.emplace(line.substr(0, equals), line.substr(equals + 1));
+    }
+}
+
+}  // namespace
+
+bool KernelConfig::has(std::string_view option) const {
+    const auto found = options.find(option);
+    return found != options.end() && (found->second == "y" || found->second == "m");
+}
+
+KernelConfig kernel_config(const Root& root) {
+    KernelConfig config;
+    const std::string release = root.read("/proc/sys/kernel/osrelease").value_or("");
+    // gzread also passes through what isn't compressed, so one reader serves all three.
+    for (const std::string& file :
+         {std::string{"/proc/config.gz"}, "/boot/config-" + release, "/lib/modules/" + release + "/config"}) {
+        parse(config, unpacked(root.path(file)));
+        if (config.options.empty()) continue;
+        config.source = file;
+        break;
+    }
+    return config;
+}
+
+}  // namespace anyperf::host

@@ -1,0 +1,104 @@
+// ways_to_measure.cpp: one event of each kind, opened (usability.h).
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+
+#include "abi/attr_flags.h"
+#include "abi/attr_sizes.h"
+#include "host/causes/attr_bits.h"
+#include "host/privileges.h"
+#include "host/sysctl.h"
+#include "host/usability.h"
+
+namespace anyperf::host {
+
+namespace {
+
+OpenCall plain(std::uint32_t type, std::uint64_t config) {
+    OpenCall call;
+    call.attr.type = type;
+    call.attr.config = config;
+    call.attr.size = abi::kAttrSizes.front().bytes;
+    call.attr.flags = abi::flag("disabled");
+    return call;
+}
+
+Usability hardware(const Root& root, const Kernel& kernel) {
+    return usability(plain(causes::kHardware, 0), "cycles", root, kernel);
+}
+
+Usability software(const Root& root, const Kernel& kernel) {
+    return usability(plain(causes::kSoftware, 2), "page-faults", root, kernel);
+}
+
+/// One that every kernel with tracepoints has.
+Usability tracepoint(const Root& root, const Kernel& kernel) {
+    for (const std::string_view place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
+        if (const auto number = number_in(root, std::string{place} + "/events/sched/sched_switch/id"))
+            return usability(plain(causes::kTracepoint, static_cast<std::uint64_t>(*number)), "sched:sched_switch",
+                             root, kernel);
+    const bool closed =
+        ::access(root.path("/sys/kernel/tracing").c_str(), X_OK) != 0 && root.exists("/sys/kernel/tracing");
+    return {
+        closed ? Use::needs_privilege : Use::unsupported,
+        {"cannot look up sched:sched_switch", "its number can't be read from tracefs, in /sys/kernel/tracing/events",
+         "as root: mount -t tracefs tracefs /sys/kernel/tracing (see the finding tracefs)"}};
+}
+
+Usability breakpoint(const Root& root, const Kernel& kernel) {
+    static const long watched = 0;
+    OpenCall call = plain(causes::kBreakpoint, 0);
+    call.attr.bp_type = causes::kBreakpointWrite;
+    call.attr.config1 = reinterpret_cast<std::uintptr_t>(&watched);
+    call.attr.config2 = sizeof watched;
+    call.attr.size = abi::published_size(80);
+    return usability(call, "mem:ADDRESS:w", root, kernel);
+}
+
+/// Told from the rights it takes, not tried: opening one would put a probe into a file that others run.
+Usability uprobe(const Root& root, const Kernel&) {
+    if (!number_in(root, "/sys/bus/event_source/devices/uprobe/type"))
+        return {Use::no_pmu,
+                {"cannot open a uprobe", "/sys/bus/event_source/devices/uprobe is not there",
+                 "boot a kernel built with CONFIG_UPROBE_EVENTS=y"}};
+    const Privileges rights = privileges(root);
+    if (rights.perfmon()) return {};
+    return {Use::needs_privilege,
+            {"cannot open a uprobe",
+             "probes need CAP_PERFMON whatever the paranoid level; this process is " + describe(rights),
+             "run as root or with the capability"}};
+}
+
+Usability whole_cpus(const Root& root, const Kernel& kernel) {
+    OpenCall call = plain(causes::kSoftware, 2);
+    call.pid = -1;
+    call.cpu = static_cast<int>(number_in(root, "/sys/devices/system/cpu/online").value_or(0));
+    return usability(call, "page-faults", root, kernel);
+}
+
+struct Way {
+    std::string_view id;
+    std::string_view title;
+    std::string_view examples;
+    Usability (*look)(const Root&, const Kernel&);
+};
+
+constexpr std::array kWays{
+    Way{"hardware", "hardware events", "cycles, instructions, branches, cache misses", hardware},
+    Way{"software", "software events", "task-clock, page-faults, context-switches", software},
+    Way{"tracepoint", "tracepoints", "sched:sched_switch, syscalls:*", tracepoint},
+    Way{"breakpoint", "breakpoints", "mem:ADDRESS:rw", breakpoint},
+    Way{"uprobe", "uprobes", "uprobe:PATH:SYMBOL", uprobe},
+    Way{"cpu-wide", "whole CPUs", "-a, -C", whole_cpus},
+};
+
+}  // namespace
+
+std::vector<WayToMeasure> ways_to_measure(const Root& root, const Kernel& kernel) {
+    std::vector<WayToMeasure> ways;
+    for (const Way& way : kWays) ways.push_back({way.id, way.title, way.examples, way.look(root, kernel)});
+    return ways;
+}
+
+}  // namespace anyperf::host
