@@ -1,0 +1,31 @@
+// A program that closes every descriptor, or puts its own over all of them, and counts what is open.
+#include "tiny.h"
+
+static u64 open_count(void) {
+    u64 count = 0;
+    for (int fd = 0; fd < 256; ++fd) count += sys(__NR_fcntl, fd, F_GETFD, 0) >= 0;
+    return count;
+}
+
+int program(int argc, char** argv, char** envp) {
+    struct { u64 now, most; } limit = {256, 256};
+    sys(__NR_setrlimit, 7, &limit);
+    if (argc > 1) {
+        say("open behind exec", open_count());
+        return 0;
+    }
+    for (int fd = 3; fd < 256; ++fd) sys(__NR_close, fd);
+    say("open", open_count());
+    say("next", (u64)sys(__NR_dup, 1));
+    for (int fd = 3; fd < 256; ++fd) must(sys(__NR_dup2, 1, fd) == fd, "dup2");
+    say("full", (u64)-sys(__NR_dup, 1));
+    const long child = sys(__NR_fork);
+    if (child == 0) sys(__NR_exit_group, 11);
+    say("fork", (u64)wait_status(child));
+    say("close_range", (u64)sys(__NR_close_range, 3, ~0u, 0));
+    say("open", open_count());
+    flush();
+    char* arguments[] = {argv[0], "again", 0};
+    sys(__NR_execve, argv[0], arguments, envp);
+    return 99;
+}

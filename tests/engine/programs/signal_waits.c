@@ -1,0 +1,100 @@
+// Blocking calls and signals: EINTR, SA_RESTART, sigsuspend, sigtimedwait, ppoll's mask, pause, signalfd.
+#include "tiny.h"
+
+static volatile int hits;
+static void handler(int signal, siginfo_t* info, void* context) {
+    (void)signal, (void)info, (void)context;
+    hits = hits + 1;
+}
+
+/// A child that sends `signal` to us after a while, twice where `twice`, and after that closes its end of a pipe.
+static long sender(int signal, int times) {
+    const long parent = sys(__NR_getpid);
+    const long child = sys(__NR_fork);
+    if (child == 0) {
+        for (int i = 0; i < times; ++i) {
+            nap_ms(60);
+            sys(__NR_kill, parent, signal);
+        }
+        nap_ms(60);
+        leave(0);
+    }
+    return child;
+}
+
+int program(int argc, char** argv, char** envp) {
+    int ends[2];
+    char byte;
+    out_size = 0;
+    on_signal(SIGUSR1, handler, 0, 0);
+    sys(__NR_pipe2, ends, 0);
+    long child = sender(SIGUSR1, 1);
+    say("read", (u64)-sys(__NR_read, ends[0], &byte, 1));
+    wait_status(child);
+    child = sender(SIGUSR1, 1);
+    say("pause", (u64)-sys(__NR_pause));
+    wait_status(child);
+    child = sender(SIGUSR1, 1);
+    struct timespec long_time = {5, 0}, left = {0, 0};
+    say("nanosleep", (u64)-sys(__NR_nanosleep, &long_time, &left));
+    say("left", left.tv_sec == 4);
+    wait_status(child);
+    on_signal(SIGUSR1, handler, SA_RESTART, 0);
+    child = sys(__NR_fork);
+    if (child == 0) {
+        nap_ms(60);
+        sys(__NR_kill, sys(__NR_getppid), SIGUSR1);
+        nap_ms(60);
+        sys(__NR_write, ends[1], "x", 1);
+        sys(__NR_exit_group, 0);
+    }
+    say("read restarted", (u64)sys(__NR_read, ends[0], &byte, 1));
+    wait_status(child);
+    child = sender(SIGUSR1, 1);
+    struct pollfd poll = {ends[0], POLLIN, 0};
+    say("poll never restarts", (u64)-sys(__NR_poll, &poll, 1, 5000));
+    wait_status(child);
+    child = sender(SIGUSR1, 1);
+    int status = 0;
+    say("wait restarted", (u64)(sys(__NR_wait4, child, &status, 0, 0) == child));
+    say("hits", (u64)hits);
+    // masks that hold for a call only
+    change_mask(SIG_BLOCK, MASK_OF(SIGUSR1));
+    u64 none = 0;
+    raise_here(SIGUSR1);
+    say("sigsuspend", (u64)-sys(__NR_rt_sigsuspend, &none, 8));
+    say("hits", (u64)hits);
+    say("mask", change_mask(SIG_BLOCK, 0));
+    raise_here(SIGUSR1);
+    struct timespec zero = {0, 0};
+    say("ppoll", (u64)-sys(__NR_ppoll, &poll, 1, &long_time, &none, 8));
+    say("hits", (u64)hits);
+    raise_here(SIGUSR1);
+    struct { u64* mask; u64 size; } both = {&none, 8};
+    say("pselect", (u64)-sys(__NR_pselect6, 0, 0, 0, 0, &long_time, &both));
+    say("hits", (u64)hits);
+    raise_here(SIGUSR1);
+    u64 set = MASK_OF(SIGUSR1);
+    siginfo_t info;
+    say("sigtimedwait", (u64)sys(__NR_rt_sigtimedwait, &set, &info, &zero, 8));
+    say("code", (u64)(unsigned)info.si_code);
+    say("nothing", (u64)-sys(__NR_rt_sigtimedwait, &set, &info, &zero, 8));
+    siginfo_t queued = {.si_code = SI_QUEUE};
+    queued.si_value.sival_int = 1234;
+    queued.si_signo = 40;
+    set |= MASK_OF(40);
+    change_mask(SIG_BLOCK, set);
+    for (int i = 0; i < 3; ++i) {
+        queued.si_value.sival_int = 1234 + i;
+        sys(__NR_rt_sigqueueinfo, sys(__NR_getpid), 40, &queued);
+    }
+    const long fd = sys(__NR_signalfd4, -1, &set, 8, 0);
+    struct { uint32_t number; int error, code, pid, uid, fd, tid, band, overrun, trap, status, value; char rest[80]; } from_fd;
+    for (int i = 0; i < 3; ++i) {
+        say("signalfd", (u64)sys(__NR_read, fd, &from_fd, 128));
+        say("number", from_fd.number);
+        say("value", (u64)from_fd.value);
+    }
+    say("hits", (u64)hits);
+    return 0;
+}

@@ -1,0 +1,126 @@
+// programs_test.cpp: the small programs of programs.tsv, natively and under the engine. Output and exit status must be
+// equal; where the table says `exact`, so must every count be to a run by single steps, and from run to run.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/command.h"
+#include "engine/table.h"
+
+namespace anyperf::engine_test {
+namespace {
+
+struct Program {
+    std::string name;
+    bool exact = false;
+};
+
+void PrintTo(const Program& program, std::ostream* out) {
+    *out << program.name;
+}
+
+std::vector<Program> programs(bool exact_only) {
+    std::vector<Program> out;
+    for (const auto& row : read_table("programs.tsv", 5))
+        if (!exact_only || row[3] == "exact") out.push_back({row[0], row[3] == "exact"});
+    return out;
+}
+
+Command command_of(const Program& program) {
+    return {.words = {ANYPERF_BINARY_DIR "/tests/programs/" + program.name}, .directory = {}};
+}
+
+nlohmann::json counts_in(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    return nlohmann::json::parse(stream, nullptr, false);
+}
+
+nlohmann::json counted_by_engine(const Program& program, const Scratch& scratch) {
+    const auto file = scratch.path() / "engine.json";
+    run(under_engine(command_of(program), {"--count", "--count-to", file.string()}));
+    return counts_in(file);
+}
+
+nlohmann::json counted_by_stepping(const Program& program, const Scratch& scratch) {
+    const auto file = scratch.path() / "stepping.json";
+    Command command = command_of(program);
+    command.words.insert(command.words.begin(),
+                         {ANYPERF_BINARY_DIR "/tests/step_count", "--count-to", file.string(), "--"});
+    run(command);
+    return counts_in(file);
+}
+
+/// "program: class: engine N, stepping M" for each class that differs.
+std::string differences(const Program& program, const nlohmann::json& engine, const nlohmann::json& stepping) {
+    std::string out;
+    for (const auto& [name, expected] : stepping.items())
+        if (const auto got = engine.value(name, nlohmann::json{}); got != expected)
+            out += program.name + ": " + name + ": engine " + got.dump() + ", stepping " + expected.dump() + "\n";
+    return out;
+}
+
+/// The sum over all threads of all processes, which is what `total` has to be.
+nlohmann::json sum_of_threads(const nlohmann::json& report) {
+    nlohmann::json sum = nlohmann::json::object();
+    for (const auto& process : report.at("processes"))
+        for (const auto& thread : process.at("threads"))
+            for (const auto& [name, count] : thread.at("counts").items())
+                sum[name] = sum.value(name, std::uint64_t{0}) + count.get<std::uint64_t>();
+    return sum;
+}
+
+class SmallProgram : public testing::TestWithParam<Program> {
+  protected:
+    void SetUp() override {
+        if (const auto why = engine_missing()) GTEST_SKIP() << *why;
+    }
+};
+
+class ExactProgram : public SmallProgram {
+  protected:
+    Scratch scratch_;
+};
+
+TEST_P(SmallProgram, DoesUnderTheEngineWhatItDoesNatively) {
+    const Outcome native = run(command_of(GetParam()));
+    const Outcome engine = run(under_engine(command_of(GetParam())));
+    EXPECT_FALSE(engine.timed_out);
+    EXPECT_EQ(engine.out, native.out);
+    EXPECT_EQ(engine.err, native.err);
+    EXPECT_EQ(engine.status, native.status);
+}
+
+TEST_P(SmallProgram, DoesTheSameWhileItIsCounted) {
+    const Outcome native = run(command_of(GetParam()));
+    const Outcome engine = run(under_engine(command_of(GetParam()), {"--count", "--count-to", "/dev/null"}));
+    EXPECT_FALSE(engine.timed_out);
+    EXPECT_EQ(engine.out, native.out);
+    EXPECT_EQ(engine.status, native.status);
+}
+
+TEST_P(ExactProgram, CountsWhatSingleSteppingCounts) {
+    const auto engine = counted_by_engine(GetParam(), scratch_);
+    const auto stepping = counted_by_stepping(GetParam(), scratch_);
+    ASSERT_TRUE(engine.is_object()) << "the engine left no counts";
+    ASSERT_TRUE(stepping.is_object());
+    EXPECT_EQ(differences(GetParam(), engine.at("total"), stepping.at("total")), "");
+    EXPECT_EQ(sum_of_threads(engine), engine.at("total"));
+}
+
+TEST_P(ExactProgram, CountsTheSameTenTimes) {
+    const auto first = counted_by_engine(GetParam(), scratch_);
+    ASSERT_TRUE(first.is_object()) << "the engine left no counts";
+    for (int i = 1; i < 10; ++i)
+        EXPECT_EQ(counted_by_engine(GetParam(), scratch_).value("total", nlohmann::json{}), first.at("total"));
+}
+
+std::string name_of(const testing::TestParamInfo<Program>& info) {
+    return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SmallProgram, testing::ValuesIn(programs(false)), name_of);
+INSTANTIATE_TEST_SUITE_P(All, ExactProgram, testing::ValuesIn(programs(true)), name_of);
+
+}  // namespace
+}  // namespace anyperf::engine_test

@@ -1,0 +1,87 @@
+// step_count: the reference for `anyperf run --count`. Runs a program by single steps and prints the same JSON.
+//   step_count [--count-to FILE] [--trace FILE] [--window START END] -- CMD...
+// --trace lists "tid address instruction" of all that retired, to find where two runs part; --window counts between two
+// addresses (hexadecimal). Ends with the program's status, 128 + n where signal n ended it.
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "step_count/stepper.h"
+
+namespace anyperf::step_count {
+namespace {
+
+nlohmann::ordered_json to_json(const Counts& counts) {
+    nlohmann::ordered_json out;
+    for (const auto& row : engine::x86_64::kClasses)
+        out[std::string(row.name)] = counts[static_cast<std::size_t>(row.id)];
+    return out;
+}
+
+int shell_status(int status) {
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+nlohmann::ordered_json report(const Stepper& stepper) {
+    Counts total{};
+    for (const auto& [tid, task] : stepper.tasks())
+        for (std::size_t i = 0; i < total.size(); ++i) total[i] += task.counts[i];
+    nlohmann::ordered_json processes = nlohmann::ordered_json::array();
+    for (const auto& [pid, process] : stepper.processes()) {
+        nlohmann::ordered_json threads = nlohmann::ordered_json::array();
+        for (const auto& [tid, task] : stepper.tasks())
+            if (task.process == pid)
+                threads.push_back({{"tid", tid}, {"comm", task.comm}, {"counts", to_json(task.counts)}});
+        processes.push_back({{"pid", pid},
+                             {"comm", process.comm},
+                             {"exe", process.executable},
+                             {"exit", shell_status(process.status)},
+                             {"threads", threads}});
+    }
+    return {{"total", to_json(total)}, {"processes", processes}};
+}
+
+struct Options {
+    std::string count_to;
+    std::string trace;
+    std::vector<std::string> window;
+    std::vector<std::string> command;
+};
+
+std::optional<Window> window_of(const std::vector<std::string>& words) {
+    if (words.size() != 2) return std::nullopt;
+    return Window{std::stoull(words[0], nullptr, 16), std::stoull(words[1], nullptr, 16)};
+}
+
+int run(Options& options) {
+    std::ofstream trace;
+    if (!options.trace.empty()) trace.open(options.trace);
+    Stepper stepper(window_of(options.window), options.trace.empty() ? nullptr : &trace);
+    std::vector<char*> arguments;
+    for (auto& word : options.command) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const int status = stepper.run(arguments.data());
+    std::ofstream file;
+    if (!options.count_to.empty()) file.open(options.count_to);
+    (options.count_to.empty() ? std::cerr : file) << report(stepper).dump(2) << '\n';
+    return shell_status(status);
+}
+
+}  // namespace
+}  // namespace anyperf::step_count
+
+int main(int argc, char** argv) {
+    anyperf::step_count::Options options;
+    CLI::App app{"counts a program by single steps"};
+    app.add_option("--count-to", options.count_to, "write the JSON here, not to standard error");
+    app.add_option("--trace", options.trace, "list what retired here");
+    app.add_option("--window", options.window, "count from this address up to that one")->expected(2);
+    app.add_option("command", options.command, "the program and its arguments")->required();
+    app.positionals_at_end();
+    CLI11_PARSE(app, argc, argv);
+    return anyperf::step_count::run(options);
+}

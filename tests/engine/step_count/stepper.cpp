@@ -1,0 +1,193 @@
+#include "step_count/stepper.h"
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace anyperf::step_count {
+
+namespace {
+
+constexpr std::uint64_t kTrapFlag = 0x100;
+constexpr int kSyscallBytes = 2;
+
+/// ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: Linux include/linux/errno.h, never seen outside
+/// but by a tracer.
+bool restarts(const user_regs_struct& registers) {
+    const auto result = static_cast<std::int64_t>(registers.rax);
+    return static_cast<std::int64_t>(registers.orig_rax) >= 0 &&
+           (result == -512 || result == -513 || result == -514 || result == -516);
+}
+
+bool stops_a_group(int signal) {
+    return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+}
+
+}  // namespace
+
+int Stepper::run(char* const arguments[]) {
+    const pid_t first = tracee::start(arguments);
+    live_[first];
+    int first_status = 0;
+    while (!live_.empty()) {
+        int status = 0;
+        const pid_t tid = waitpid(-1, &status, __WALL);
+        if (tid < 0) break;
+        if (WIFSTOPPED(status)) {
+            stopped(tid, status);
+            continue;
+        }
+        live_.erase(tid);
+        if (const auto found = processes_.find(tid); found != processes_.end()) found->second.status = status;
+        if (tid == first) first_status = status;
+    }
+    return first_status;
+}
+
+void Stepper::stopped(pid_t tid, int status) {
+    const int signal = WSTOPSIG(status);
+    switch (status >> 16) {
+        case PTRACE_EVENT_EXIT: return leaving(tid);
+        case PTRACE_EVENT_EXEC: return replaced(tid);
+        case PTRACE_EVENT_FORK:
+        case PTRACE_EVENT_VFORK:
+        case PTRACE_EVENT_CLONE:
+            tracee::step(tid, 0);  // still inside the call
+            return;
+        case PTRACE_EVENT_STOP:
+            live_[tid].pending.reset();
+            if (stops_a_group(signal))
+                tracee::listen(tid);
+            else
+                resume(tid, 0);
+            return;
+        default: break;
+    }
+    if (signal == SIGTRAP) return trapped(tid);
+    live_[tid].pending.reset();
+    resume(tid, signal);
+}
+
+void Stepper::trapped(pid_t tid) {
+    const siginfo_t info = tracee::signal_info(tid);
+    auto& pending = live_[tid].pending;
+    user_regs_struct after{};
+    if (!tracee::registers(tid, after)) return;
+    if (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT) {
+        if (pending) retire(tid, after);
+        return step_from(tid, after, 0);
+    }
+    pending.reset();
+    if (info.si_code == SIGTRAP) {  // a handler's frame was made
+        tracee::unblock_trap(tid);
+        return resume(tid, 0);
+    }
+    resume(tid, SIGTRAP);  // int3, or somebody's kill
+}
+
+void Stepper::leaving(pid_t tid) {
+    retire_call(tid);
+    Task& leaver = task(tid);
+    leaver.comm = tracee::comm(tid);
+    if (leaver.process == tid && started_) {
+        processes_[tid].comm = leaver.comm;
+        processes_[tid].executable = tracee::executable(tid);
+    }
+    tracee::go_on(tid, 0);
+}
+
+void Stepper::replaced(pid_t tid) {
+    const auto former = static_cast<pid_t>(tracee::event_message(tid));
+    if (started_) retire_call(former);
+    if (former != tid) live_.erase(former);
+    started_ = true;
+    live_[tid].pending.reset();
+    processes_[tid].executable = tracee::executable(tid);
+    tracee::step(tid, 0);  // traps at the end of execve, at the new program's first instruction
+}
+
+void Stepper::retire_call(pid_t tid) {
+    auto& pending = live_[tid].pending;
+    if (pending && pending->instruction.step == Step::syscall && !pending->counted)
+        count(tid, pending->instruction, pending->before);
+    pending.reset();
+}
+
+void Stepper::retire(pid_t tid, const user_regs_struct& after) {
+    auto& pending = live_[tid].pending;
+    const Pending done = *pending;
+    if (done.instruction.step == Step::repeated && after.rip == done.before.rip) return;  // more iterations
+    pending.reset();
+    if (!done.counted) count(tid, done.instruction, done.before);
+    switch (done.instruction.step) {
+        case Step::pushes_flags: tracee::clear_bits(tid, after.rsp, kTrapFlag); break;
+        case Step::loads_ss: {  // the instruction behind it went along; it can be no branch that matters here
+            user_regs_struct between = done.before;
+            between.rip += done.instruction.length;
+            count(tid, at(tid, between.rip), between);
+            break;
+        }
+        case Step::syscall:
+            if (after.r11 & kTrapFlag) {
+                user_regs_struct shown = after;
+                shown.r11 &= ~kTrapFlag;
+                tracee::set_registers(tid, shown);
+            }
+            break;
+        default: break;
+    }
+}
+
+void Stepper::count(pid_t tid, const Classified& instruction, const user_regs_struct& before) {
+    Live& live = live_[tid];
+    if (window_) {
+        if (before.rip == window_->start) live.in_window = true;
+        if (before.rip == window_->end) live.in_window = false;
+        if (!live.in_window) return;
+    }
+    ClassSet classes = instruction.classes;
+    if (instruction.step == Step::conditional && taken(instruction, before))
+        classes |= engine::x86_64::bit(Class::taken);
+    Counts& counts = task(tid).counts;
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += classes >> i & 1;
+    if (!trace_) return;
+    const auto bytes = tracee::code(tid, before.rip);
+    *trace_ << tid << ' ' << std::hex << before.rip << std::dec << ' ' << text(bytes.readable(), before.rip) << '\n';
+}
+
+void Stepper::resume(pid_t tid, int signal) {
+    if (!started_) {  // our own child on its way to execve
+        tracee::go_on(tid, signal);
+        return;
+    }
+    user_regs_struct now{};
+    if (tracee::registers(tid, now)) step_from(tid, now, signal);
+}
+
+void Stepper::step_from(pid_t tid, const user_regs_struct& now, int signal) {
+    Live& live = live_[tid];
+    task(tid);
+    if (!live.pending) {
+        live.pending = Pending{.before = now, .instruction = {}, .counted = restarts(now)};
+        if (live.pending->counted) live.pending->before.rip -= kSyscallBytes;
+        live.pending->instruction = at(tid, live.pending->before.rip);
+    }
+    tracee::step(tid, signal);
+}
+
+Task& Stepper::task(pid_t tid) {
+    auto [found, added] = tasks_.try_emplace(tid);
+    if (added) {
+        found->second.process = tracee::process_of(tid);
+        processes_[found->second.process];
+    }
+    return found->second;
+}
+
+Classified Stepper::at(pid_t tid, std::uint64_t address) {
+    return classify(tracee::code(tid, address).readable());
+}
+
+}  // namespace anyperf::step_count

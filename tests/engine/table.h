@@ -1,0 +1,15 @@
+// table.h: the suites' tables: tab-separated rows, `#` begins a comment line.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace anyperf::engine_test {
+
+using Row = std::vector<std::string>;
+
+/// The rows of tests/engine/NAME; each has `columns` cells, empty ones where a line ends early.
+std::vector<Row> read_table(const std::string& name, std::size_t columns);
+
+}  // namespace anyperf::engine_test
