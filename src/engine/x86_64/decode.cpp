@@ -181,6 +181,7 @@ class Decoder {
     DecodeStatus begin_vex() {
         if (rex_ || out_.operand16 || repeat_ || out_.lock) return DecodeStatus::invalid;
         out_.has_vex = true;
+        out_.rex_offset = 0;
         out_.vex_offset = static_cast<std::uint8_t>(at_);
         return DecodeStatus::ok;
     }
@@ -394,7 +395,10 @@ class Decoder {
     DecodeStatus now_suffix() {
         out_.opcode = bytes_[at_];
         out_.opcode_offset = static_cast<std::uint8_t>(at_);
-        return kRoots[static_cast<unsigned>(Space::now)][out_.opcode] ? DecodeStatus::ok : DecodeStatus::invalid;
+        std::uint16_t r = kRoots[static_cast<unsigned>(Space::now)][out_.opcode];
+        while (r & kNodeBit) r = step(r & 0x7fff);
+        form_ = &kForms[r];
+        return r ? DecodeStatus::ok : DecodeStatus::invalid;
     }
 
     void facts() {

@@ -14,6 +14,7 @@ constexpr RegisterSet kRsi = 1u << 6;
 constexpr RegisterSet kRdi = 1u << 7;
 constexpr RegisterSet kR11 = 1u << 11;
 constexpr FlagSet kAf = 0x10;
+constexpr FlagSet kZf = 0x40;
 
 constexpr auto kReadActions = ZYDIS_OPERAND_ACTION_MASK_READ;
 constexpr auto kWriteActions = ZYDIS_OPERAND_ACTION_MASK_WRITE;
@@ -108,9 +109,7 @@ class Description {
 
     void memory(const ZydisDecodedOperand& o) {
         const bool in_modrm = o.encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
-        if (o.encoding == ZYDIS_OPERAND_ENCODING_MODRM_REG)  // movdir64b, enqcmd: the register holds an address
-            form_.reg_role |= role::kGeneral | role::kRead;
-        if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE)
+        if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE && !through_register(o))
             for (const ZydisRegister part : {o.mem.base, o.mem.index})
                 if (const int n = general_register(part); n >= 0) imply(1u << n, 1u << n, 0);
         set(attribute::kOffset, in_offset(o));
@@ -119,6 +118,12 @@ class Description {
         if (o.mem.type == ZYDIS_MEMOP_TYPE_AGEN || fact(Fact::no_access)) return;
         set(in_modrm ? attribute::kReadsOperand : attribute::kReads, o.actions & kReadActions);
         set(in_modrm ? attribute::kWritesOperand : attribute::kWrites, o.actions & kWriteActions);
+    }
+
+    /// movdir64b, enqcmd: memory at the register that the first operand is.
+    bool through_register(const ZydisDecodedOperand& o) const {
+        return operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+               operands_[0].encoding == ZYDIS_OPERAND_ENCODING_MODRM_REG && operands_[0].reg.value == o.mem.base;
     }
 
     static bool in_offset(const ZydisDecodedOperand& o) {
@@ -131,14 +136,17 @@ class Description {
         const unsigned written = (f.modified | f.set_0 | f.set_1) & kStatusFlags;
         const unsigned undefined = f.undefined & kStatusFlags;
         unsigned read = f.tested & kStatusFlags;
-        const bool counted = counted_shift();
-        if (flags_action_ & ZYDIS_OPERAND_ACTION_WRITE || counted)
+        if (counted_shift() || (flags_action_ & ZYDIS_OPERAND_ACTION_WRITE && !is_double_shift()))
             form_.flags_overwritten = static_cast<FlagSet>(written & ~undefined);
         else
             read |= written | undefined;
-        if (fact(Fact::logic_flags)) form_.flags_overwritten |= kAf;
+        if (fact(Fact::zf_only)) form_.flags_overwritten &= kZf;
+        if (fact(Fact::overwrites_af)) form_.flags_overwritten |= kAf;
         form_.flags_read = static_cast<FlagSet>(read);
     }
+
+    /// By CL or not, Zydis has their flags as written.
+    bool is_double_shift() const { return is(ZYDIS_MNEMONIC_SHLD) || is(ZYDIS_MNEMONIC_SHRD); }
 
     /// Shifts and rotates by an immediate: whether flags change is known when the immediate is.
     bool counted_shift() {
@@ -191,6 +199,7 @@ class Description {
     void expose(RegisterSet overwritten) {
         form_.touched = form_.read = kAllRegisters;
         form_.overwritten = overwritten;
+        form_.reg_role = form_.rm_role = form_.vvvv_role = 0;
         form_.flags_read = kStatusFlags;
         form_.flags_overwritten = 0;
     }

@@ -13,7 +13,8 @@ namespace anyperf::engine::x86_64::generate {
 /// How a mnemonic differs from what its operands say.
 enum class Fact : std::uint8_t {
     no_access,          ///< has a memory operand and accesses no memory that counts
-    logic_flags,        ///< AF is "undefined" and replaced by every CPU
+    overwrites_af,      ///< AF is "undefined" and replaced by every CPU
+    zf_only,            ///< on a CPU without the extension it is an older instruction that defines ZF alone
     keeps_destination,  ///< may leave the whole destination as it was
     interrupts,         ///< Control::interrupt
     x87_state,          ///< Control::x87_state
@@ -42,13 +43,26 @@ inline constexpr std::array kFacts{
     FactRow{ZYDIS_MNEMONIC_UD0, Fact::no_access, "faults before its operand"},
     FactRow{ZYDIS_MNEMONIC_UD1, Fact::no_access, "faults before its operand"},
 
-    FactRow{ZYDIS_MNEMONIC_AND, Fact::logic_flags, "measured on Zen 4, and so on Intel: AF becomes 0"},
-    FactRow{ZYDIS_MNEMONIC_OR, Fact::logic_flags, "as and"},
-    FactRow{ZYDIS_MNEMONIC_XOR, Fact::logic_flags, "as and"},
-    FactRow{ZYDIS_MNEMONIC_TEST, Fact::logic_flags, "as and"},
+    FactRow{ZYDIS_MNEMONIC_AND, Fact::overwrites_af, "measured on Zen 4, and so on Intel: AF becomes 0"},
+    FactRow{ZYDIS_MNEMONIC_OR, Fact::overwrites_af, "as and"},
+    FactRow{ZYDIS_MNEMONIC_XOR, Fact::overwrites_af, "as and"},
+    FactRow{ZYDIS_MNEMONIC_TEST, Fact::overwrites_af, "as and"},
+    FactRow{ZYDIS_MNEMONIC_SBB, Fact::overwrites_af, "Zydis leaves AF out; SDM: OF, SF, ZF, AF, PF and CF are set"},
 
     FactRow{ZYDIS_MNEMONIC_BSF, Fact::keeps_destination, "with a source of 0 (AMD says so, Intel does so)"},
     FactRow{ZYDIS_MNEMONIC_BSR, Fact::keeps_destination, "as bsf"},
+    FactRow{ZYDIS_MNEMONIC_TZCNT, Fact::keeps_destination,
+            "is bsf on a CPU without BMI1, and compilers emit it for that"},
+    FactRow{ZYDIS_MNEMONIC_TZCNT, Fact::zf_only, "is bsf on a CPU without BMI1"},
+    FactRow{ZYDIS_MNEMONIC_LZCNT, Fact::keeps_destination, "is bsr on a CPU without it"},
+    FactRow{ZYDIS_MNEMONIC_LZCNT, Fact::zf_only, "is bsr on a CPU without it"},
+    FactRow{ZYDIS_MNEMONIC_RDSSPD, Fact::keeps_destination, "a nop without shadow stacks: setjmp zeroes rax and asks"},
+    FactRow{ZYDIS_MNEMONIC_RDSSPQ, Fact::keeps_destination, "as rdsspd"},
+    FactRow{ZYDIS_MNEMONIC_LAR, Fact::keeps_destination, "where the selector can't be seen"},
+    FactRow{ZYDIS_MNEMONIC_LSL, Fact::keeps_destination, "where the selector can't be seen"},
+    FactRow{ZYDIS_MNEMONIC_SMSW, Fact::keeps_destination, "the kernel emulates it under UMIP, in 16 bits"},
+    FactRow{ZYDIS_MNEMONIC_SLDT, Fact::keeps_destination, "as smsw"},
+    FactRow{ZYDIS_MNEMONIC_STR, Fact::keeps_destination, "as smsw"},
 
     FactRow{ZYDIS_MNEMONIC_INT3, Fact::interrupts, "#BP"},
     FactRow{ZYDIS_MNEMONIC_INT1, Fact::interrupts, "#DB"},

@@ -23,9 +23,10 @@ constexpr std::array kOperations{
 
 /// Where the element type isn't a suffix of the operation: fused multiply-add names carry operand orders, conversions
 /// carry two types, 3DNow! has its own names.
-constexpr std::array kPrefixes{"fmadd"sv,   "fmsub"sv, "fnmadd"sv, "fnmsub"sv,  "cvt"sv,    "frcz"sv,  "4fmadd"sv,
-                               "4fnmadd"sv, "pfadd"sv, "pfsub"sv,  "pfmul"sv,   "pfmin"sv,  "pfmax"sv, "pfcmp"sv,
-                               "pfrcp"sv,   "pfrsq"sv, "pfacc"sv,  "pfpnacc"sv, "pfnacc"sv, "pf2i"sv,  "pi2f"sv};
+constexpr std::array kPrefixes{"fisttp"sv,  "fmadd"sv,  "fmsub"sv,   "fnmadd"sv, "fnmsub"sv, "cvt"sv,
+                               "frcz"sv,    "4fmadd"sv, "4fnmadd"sv, "pfadd"sv,  "pfsub"sv,  "pfmul"sv,
+                               "pfmin"sv,   "pfmax"sv,  "pfcmp"sv,   "pfrcp"sv,  "pfrsq"sv,  "pfacc"sv,
+                               "pfpnacc"sv, "pfnacc"sv, "pf2i"sv,    "pi2f"sv};
 
 constexpr std::array kElements{"ps"sv, "pd"sv, "ss"sv, "sd"sv, "ph"sv, "sh"sv};
 
