@@ -1,0 +1,39 @@
+// counter.cpp: see anyperf/counter.h.
+#include "anyperf/counter.h"
+
+#include <string>
+
+#include "counting/user_page.h"
+
+namespace anyperf::counting {
+
+Result<Counter> Counter::open(std::string_view event, Place place, OpenOptions options, Kernel& kernel) {
+    const auto groups = TRY(events::parse(events::Machine::read(), event));
+    if (groups.size() != 1 || groups.front().events.size() != 1)
+        return std::unexpected(Error{"cannot open \"" + std::string{event} + "\" as one counter",
+                                     "it stands for several events on this machine",
+                                     "open them with CounterSet, or name one of them"});
+    return open(groups.front().events.front(), place, options, kernel);
+}
+
+Result<Counter> Counter::open(const events::Event& event, Place place, OpenOptions options, Kernel& kernel) {
+    events::EventGroup alone;
+    alone.events.push_back(event);
+    return Counter{TRY(Group::open(alone, place, options, kernel)), kernel};
+}
+
+bool Counter::map_page() {
+    if (!page_) page_.reset(page_.get_deleter().kernel->map_page(fd()));
+    return page_ != nullptr;
+}
+
+Result<Count> Counter::read() {
+    static const Instructions instructions = processor_instructions();
+    if (page_)
+        if (const auto count = read_user_page(*static_cast<const UserPage*>(page_.get()), instructions)) return *count;
+    Count count;
+    if (auto done = group_.read({&count, 1}); !done) return std::unexpected(std::move(done).error());
+    return count;
+}
+
+}  // namespace anyperf::counting

@@ -1,0 +1,45 @@
+// counter_set.cpp: see anyperf/counter_set.h.
+#include "anyperf/counter_set.h"
+
+#include "counting/set_opener.h"
+
+namespace anyperf::counting {
+
+Result<CounterSet> CounterSet::open(std::span<const events::EventGroup> groups, const Target& target,
+                                    const SetOptions& options, Kernel& kernel) {
+    return SetOpener{groups, target, options, kernel}.open();
+}
+
+Result<void> CounterSet::read() {
+    for (auto& [group, place, members] : groups_) {
+        if (auto done = group.read(std::span{reading_}.first(group.size())); !done) return done;
+        for (std::size_t i = 0; i < members.size(); ++i) counts_[place * events() + members[i]] = reading_[i];
+    }
+    return {};
+}
+
+Result<void> CounterSet::enable() {
+    for (auto& opened : groups_)
+        if (auto done = opened.group.enable(); !done) return done;
+    return {};
+}
+
+Result<void> CounterSet::disable() {
+    for (auto& opened : groups_)
+        if (auto done = opened.group.disable(); !done) return done;
+    return {};
+}
+
+Result<void> CounterSet::reset() {
+    for (auto& opened : groups_)
+        if (auto done = opened.group.reset(); !done) return done;
+    return {};
+}
+
+Count CounterSet::total(std::size_t event) const {
+    Count sum;
+    for (std::size_t place = 0; place < places_.size(); ++place) sum = sum + count(event, place);
+    return sum;
+}
+
+}  // namespace anyperf::counting

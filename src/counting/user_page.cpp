@@ -1,0 +1,111 @@
+// user_page.cpp: see user_page.h.
+#include "counting/user_page.h"
+
+#include <atomic>
+
+namespace anyperf::counting {
+
+namespace {
+
+/// One look at the page. All of it is only meaningful if `lock` was the same before and after.
+struct Snapshot {
+    std::uint32_t index;
+    std::uint64_t count;
+    std::uint64_t enabled;
+    std::uint64_t running;
+    std::uint64_t capabilities;
+    std::uint64_t clock;
+    std::uint64_t offset_ns;
+    std::uint32_t mult;
+    std::uint16_t shift;
+};
+
+template <class Field>
+Field load(const Field& field) {
+    return *const_cast<const volatile Field*>(&field);
+}
+
+/// Counters are narrower than 64 bits and count up from a negative start: the sign is in their highest bit.
+std::uint64_t sign_extended(std::uint64_t value, unsigned width) {
+    if (width == 0 || width >= 64) return value;
+    const unsigned spare = 64 - width;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << spare) >> spare);
+}
+
+/// Where the kernel's clock is shorter than 64 bits, the page says where it last stood.
+std::uint64_t full_clock(const UserPage& page, std::uint64_t clock, std::uint64_t capabilities) {
+    if ((capabilities & kCapUserTimeShort) == 0) return clock;
+    const std::uint64_t last = load(page.time_cycles);
+    return last + ((clock - last) & load(page.time_mask));
+}
+
+Snapshot look(const UserPage& page, const Instructions& instructions) {
+    Snapshot seen{};
+    seen.capabilities = load(page.capabilities);
+    seen.enabled = load(page.time_enabled);
+    seen.running = load(page.time_running);
+    if ((seen.capabilities & kCapUserTime) != 0) {
+        seen.clock = full_clock(page, instructions.read_clock(), seen.capabilities);
+        seen.offset_ns = load(page.time_offset);
+        seen.mult = load(page.time_mult);
+        seen.shift = load(page.time_shift);
+    }
+    seen.index = load(page.index);
+    seen.count = static_cast<std::uint64_t>(load(page.offset));
+    if ((seen.capabilities & kCapUserRdpmc) != 0 && seen.index != 0)
+        seen.count += sign_extended(instructions.read_counter(seen.index - 1), load(page.pmc_width));
+    return seen;
+}
+
+/// clock in ns, as the manual has it: quotient and remainder apart, so that the product doesn't overflow.
+std::uint64_t nanoseconds(const Snapshot& seen) {
+    const std::uint64_t quotient = seen.clock >> seen.shift;
+    const std::uint64_t remainder = seen.clock & ((std::uint64_t{1} << seen.shift) - 1);
+    return seen.offset_ns + quotient * seen.mult + ((remainder * seen.mult) >> seen.shift);
+}
+
+std::uint64_t rdpmc([[maybe_unused]] std::uint32_t index) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdpmc(static_cast<int>(index));
+#else
+    return 0;
+#endif
+}
+
+std::uint64_t rdtsc() {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+}  // namespace
+
+Instructions processor_instructions() {
+#if defined(__x86_64__)
+    return {rdpmc, rdtsc};
+#else
+    return {nullptr, nullptr};
+#endif
+}
+
+std::optional<Count> read_user_page(const UserPage& page, const Instructions& instructions) {
+    if (instructions.read_counter == nullptr) return std::nullopt;
+    Snapshot seen{};
+    std::uint32_t before = 0;
+    // The writer is the kernel on this very CPU, so a compiler barrier orders enough (as in the manual's example). The
+    // lock is even when stable; an odd one would mean a torn page.
+    do {
+        before = load(page.lock);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        seen = look(page, instructions);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    } while (load(page.lock) != before || (before & 1) != 0);
+    constexpr std::uint64_t kNeeded = kCapUserRdpmc | kCapUserTime;
+    if (seen.index == 0 || (seen.capabilities & kNeeded) != kNeeded) return std::nullopt;
+    const std::uint64_t since_scheduled = nanoseconds(seen);
+    return make_count(seen.count, seen.enabled + since_scheduled, seen.running + since_scheduled);
+}
+
+}  // namespace anyperf::counting
