@@ -27,7 +27,8 @@ Count make_count(std::uint64_t raw, std::uint64_t enabled_ns, std::uint64_t runn
 /// The sum over places (threads, CPUs): each estimate is made where it was measured.
 Count operator+(const Count& a, const Count& b);
 
-/// What happened from `earlier` to `later` of the same counter: an interval's count, scaled by the interval's own times.
+/// What happened from `earlier` to `later` of the same counter: an interval's count, scaled by the interval's own
+/// times.
 Count since(const Count& earlier, const Count& later);
 
 }  // namespace anyperf::counting

@@ -19,7 +19,10 @@ Result<Counter> Counter::open(std::string_view event, Place place, OpenOptions o
 Result<Counter> Counter::open(const events::Event& event, Place place, OpenOptions options, Kernel& kernel) {
     events::EventGroup alone;
     alone.events.push_back(event);
-    return Counter{TRY(Group::open(alone, place, options, kernel)), kernel};
+    return Counter {
+        TRY(Group::open(alone, place, options, kernel))
+        , kernel
+    };
 }
 
 bool Counter::map_page() {

@@ -72,8 +72,8 @@ Result<Group> Group::open(const events::EventGroup& group, Place place, OpenOpti
     auto opened = try_open(members, place, options, kernel);
     if (opened) return std::move(*opened);
     const auto [event, errno_value] = opened.error();
-    return std::unexpected(explain_refusal(group.events[event], {event == 0, options, read_formats(false).front()},
-                                           place, errno_value));
+    return std::unexpected(
+        explain_refusal(group.events[event], {event == 0, options, read_formats(false).front()}, place, errno_value));
 }
 
 Result<void> Group::read(std::span<Count> counts) {

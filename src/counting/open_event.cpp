@@ -12,7 +12,7 @@ namespace anyperf::counting {
 
 namespace {
 
-constexpr unsigned long kPidCgroup = 1ul << 2;  // PERF_FLAG_PID_CGROUP
+constexpr unsigned long kPidCgroup = 1ul << 2;    // PERF_FLAG_PID_CGROUP
 constexpr unsigned long kCloseOnExec = 1ul << 3;  // PERF_FLAG_FD_CLOEXEC
 
 constexpr std::uint64_t kTimes =

@@ -22,8 +22,8 @@ namespace {
 constexpr int kPatience = 16;
 
 /// What is wrong is the event, not the call: others may still be counted.
-constexpr std::array kEventRefused{ENOENT, ENXIO, EOPNOTSUPP, EINVAL,  ENOSYS, EACCES,
-                                   EPERM,  ENODEV, ENOSPC,    EBUSY, EOVERFLOW};
+constexpr std::array kEventRefused{ENOENT, ENXIO,  EOPNOTSUPP, EINVAL, ENOSYS,   EACCES,
+                                   EPERM,  ENODEV, ENOSPC,     EBUSY,  EOVERFLOW};
 
 template <class Range, class Value>
 bool contains(const Range& range, const Value& value) {
@@ -157,10 +157,10 @@ Result<SetOpener::Progress> SetOpener::open_cgroup() {
     const int directory = kernel_.open_directory(target_.cgroup_path);
     if (directory < 0)
         return std::unexpected(Error{"cannot count the cgroup " + target_.cgroup_path,
-                                     directory == -ENOENT ? "there is no such directory"
-                                                          : "its directory can't be opened: " +
-                                                                std::string{directory == -EACCES ? "no permission"
-                                                                                                 : "not a directory"},
+                                     directory == -ENOENT
+                                         ? "there is no such directory"
+                                         : "its directory can't be opened: " +
+                                               std::string{directory == -EACCES ? "no permission" : "not a directory"},
                                      "give a directory of a mounted cgroup hierarchy (see `cat /proc/self/cgroup`)"});
     const EventFd closes{kernel_, directory};
     return open_cpus(directory, true, wanted_cpus());
@@ -270,8 +270,7 @@ bool SetOpener::restrict_to_user(std::size_t event, int errno_value) {
 }
 
 bool SetOpener::opened_elsewhere(std::size_t event) const {
-    return std::ranges::any_of(set_.groups_,
-                               [&](const auto& opened) { return contains(opened.members, event); });
+    return std::ranges::any_of(set_.groups_, [&](const auto& opened) { return contains(opened.members, event); });
 }
 
 Error SetOpener::explain(std::size_t event, Place place, int errno_value) const {

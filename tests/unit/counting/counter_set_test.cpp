@@ -107,7 +107,8 @@ TEST(CounterSet, WithoutPrivilegeCountsInUserModeWhereThatMeansSomething) {
         return has_flag(call.attr, abi::flag("exclude_kernel")) ? 0 : EACCES;
     };
     const std::vector groups{group_of({event_named("page-faults", 2)}), group_of({event_named("context-switches", 3)})};
-    auto set = CounterSet::open(groups, Target::self(), {.on_refusal = OnRefusal::keep, .fall_back_to_user = true}, kernel);
+    auto set =
+        CounterSet::open(groups, Target::self(), {.on_refusal = OnRefusal::keep, .fall_back_to_user = true}, kernel);
     ASSERT_TRUE(set);
     EXPECT_TRUE(set->user_only(0));
     EXPECT_FALSE(set->refusal(0));
@@ -117,7 +118,9 @@ TEST(CounterSet, WithoutPrivilegeCountsInUserModeWhereThatMeansSomething) {
 
 TEST(CounterSet, WeakGroupIsBrokenUpWhereItDoesNotFit) {
     FakeKernel kernel;
-    kernel.refuses = [](const FakeKernel::Call& call) { return call.attr.config == 2 && call.group_fd >= 0 ? EINVAL : 0; };
+    kernel.refuses = [](const FakeKernel::Call& call) {
+        return call.attr.config == 2 && call.group_fd >= 0 ? EINVAL : 0;
+    };
     auto groups = three_grouped();
     groups[0].weak = true;
     auto set = CounterSet::open(groups, Target::self(), {}, kernel);

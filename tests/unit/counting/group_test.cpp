@@ -55,7 +55,8 @@ TEST(Group, IsReadByOneCall) {
     kernel.running = 500;
     std::array<Count, 3> counts;
     ASSERT_TRUE(group->read(counts));
-    EXPECT_EQ(counts[0], (Count{.raw = 30, .value = 60, .enabled_ns = 1000, .running_ns = 500, .lost = 7, .scaled = true}));
+    EXPECT_EQ(counts[0],
+              (Count{.raw = 30, .value = 60, .enabled_ns = 1000, .running_ns = 500, .lost = 7, .scaled = true}));
     EXPECT_EQ(counts[2].raw, 50);
 }
 

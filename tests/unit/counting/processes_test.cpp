@@ -31,9 +31,7 @@ TEST(Processes, EveryThreadIsOpened) {
 
 TEST(Processes, ThreadThatAppearsMeanwhileIsCountedOnce) {
     FakeKernel kernel;
-    kernel.threads = [&](pid_t) {
-        return kernel.calls.empty() ? std::vector<pid_t>{10} : std::vector<pid_t>{10, 11};
-    };
+    kernel.threads = [&](pid_t) { return kernel.calls.empty() ? std::vector<pid_t>{10} : std::vector<pid_t>{10, 11}; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {.open = {.inherit = true}}, kernel);
     ASSERT_TRUE(set);
     EXPECT_THAT(tids(*set), ElementsAre(10, 11));
@@ -43,9 +41,7 @@ TEST(Processes, ThreadThatAppearsMeanwhileIsCountedOnce) {
 
 TEST(Processes, WithoutInheritNewcomersAreAddedToWhatIsOpen) {
     FakeKernel kernel;
-    kernel.threads = [&](pid_t) {
-        return kernel.calls.empty() ? std::vector<pid_t>{10} : std::vector<pid_t>{10, 11};
-    };
+    kernel.threads = [&](pid_t) { return kernel.calls.empty() ? std::vector<pid_t>{10} : std::vector<pid_t>{10, 11}; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {}, kernel);
     ASSERT_TRUE(set);
     EXPECT_THAT(tids(*set), ElementsAre(10, 11));
