@@ -20,7 +20,7 @@ enum class FieldKind : std::uint8_t {
     type,         ///< attr.type: kTypes, else a PMU's number
     config,       ///< its meaning depends on attr.type
     sample_bits,  ///< kSampleBits
-    read_bits,    ///< kReadBits
+    read_bits,    ///< kReadFormatBits
     flags,        ///< kAttrFlags
     branch_bits,  ///< kBranchBits
     breakpoint,   ///< kBreakpointTypes

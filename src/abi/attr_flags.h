@@ -61,6 +61,19 @@ inline constexpr std::array kAttrFlags{
     AttrFlag{39, 1, "defer_output", "6.19", "CALLCHAIN_DEFERRED records of other events too"},
 };
 
+/// Rows stand end to end from bit 0.
+static_assert([] {
+    unsigned next = 0;
+    for (const AttrFlag& row : kAttrFlags) {
+        if (row.bit != next) return false;
+        next += row.width;
+    }
+    return true;
+}());
+
+/// Bits that no kernel knows yet: EINVAL where one is set.
+inline constexpr std::uint64_t kReservedFlags = ~((kAttrFlags.back().mask() << 1) - 1);
+
 /// The mask of a bit field in Attr::flags. A name that isn't in the table doesn't compile.
 consteval std::uint64_t flag(std::string_view name) {
     return std::ranges::find(kAttrFlags, name, &AttrFlag::name)->mask();

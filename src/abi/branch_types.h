@@ -11,7 +11,8 @@ namespace anyperf::abi {
 struct BranchBit {
     unsigned bit;
     std::string_view name;
-    std::string_view word;  ///< as in perf-record(1), -j; empty: perf sets it by itself
+    std::string_view word;  ///< as in perf-record(1), -j
+    constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
 
 inline constexpr std::array kBranchBits{
@@ -37,7 +38,7 @@ inline constexpr std::array kBranchBits{
     BranchBit{19, "PERF_SAMPLE_BRANCH_COUNTERS", "counter"},
 };
 
-/// Bits 3 to 7, 10 to 13: a filter without any of them is refused with EINVAL (bits 8 and 9 alone name no branch).
+/// USER, KERNEL and HV. A filter of these alone names no branch and is refused with EINVAL.
 inline constexpr std::uint64_t kBranchPrivileges = 0x7;
 
 }  // namespace anyperf::abi

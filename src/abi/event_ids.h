@@ -2,19 +2,12 @@
 // "config"; uapi/linux/perf_event.h, enums perf_type_id, perf_hw_id, perf_sw_ids, perf_hw_cache_*).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <string_view>
+
+#include "abi/constant.h"
 
 namespace anyperf::abi {
-
-/// A number of the interface and what the header calls it.
-struct Constant {
-    std::uint64_t value;
-    std::string_view name;
-    bool operator==(const Constant&) const = default;
-};
 
 inline constexpr std::array kTypes{
     Constant{0, "PERF_TYPE_HARDWARE"}, Constant{1, "PERF_TYPE_SOFTWARE"}, Constant{2, "PERF_TYPE_TRACEPOINT"},
@@ -72,16 +65,13 @@ inline constexpr std::array kCacheResults{
 inline constexpr unsigned kCacheOpShift = 8;
 inline constexpr unsigned kCacheResultShift = 16;
 
+static_assert(in_order(kTypes, &Constant::value) && in_order(kHardware, &Constant::value) &&
+              in_order(kSoftware, &Constant::value) && in_order(kCaches, &Constant::value));
+
 /// attr.bp_type, from linux/hw_breakpoint.h.
 inline constexpr std::array kBreakpointTypes{
     Constant{0, "HW_BREAKPOINT_EMPTY"}, Constant{1, "HW_BREAKPOINT_R"}, Constant{2, "HW_BREAKPOINT_W"},
     Constant{3, "HW_BREAKPOINT_RW"},    Constant{4, "HW_BREAKPOINT_X"},
 };
-
-/// The name of a value in one of these lists; empty where it has none.
-constexpr std::string_view name_of(const auto& constants, std::uint64_t value) {
-    const auto row = std::ranges::find(constants, value, &Constant::value);
-    return row == constants.end() ? std::string_view{} : row->name;
-}
 
 }  // namespace anyperf::abi

@@ -1,68 +1,98 @@
-// sample_bits.h: the bits of attr.sample_type and attr.read_format (perf_event_open(2); uapi/linux/perf_event.h of
-// Linux 6.18). The one list of them.
+// sample_bits.h: attr.sample_type and attr.read_format (perf_event_open(2); uapi/linux/perf_event.h, Linux 6.18).
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <string_view>
+
+#include "abi/constant.h"
 
 namespace anyperf::abi {
 
-struct FormatBit {
-    unsigned bit;
-    std::string_view name;   ///< as in the manual
-    std::string_view since;  ///< the Linux that brought it
+/// How a field of a SAMPLE record is laid out.
+enum class SampleShape : std::uint8_t {
+    u64,        ///< one 64-bit number
+    two_u32,    ///< two 32-bit numbers
+    read,       ///< as read(2) answers, by read_format
+    u64_list,   ///< u64 n, u64[n]
+    raw,        ///< u32 size, bytes; size + 4 is a multiple of 8
+    branches,   ///< u64 n, [u64 hw index], {from, to, flags}[n], [u64 counters[n]]
+    registers,  ///< u64 abi, and where abi isn't 0, a u64 for each bit of sample_regs_…
+    stack,      ///< u64 size, bytes[size], and where size isn't 0, u64 valid size
+    bytes,      ///< u64 size, bytes[size]
+};
 
+struct SampleBit {
+    unsigned bit;
+    std::string_view name;
+    std::string_view since;  ///< the Linux that brought it
+    SampleShape shape;
+    bool in_trailer;  ///< also behind other records, with sample_id_all; in this order, IDENTIFIER last
+    std::string_view meaning;
     constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
 
+/// In the order in which a SAMPLE record holds them, not in the order of bits.
 inline constexpr std::array kSampleBits{
-    FormatBit{0, "PERF_SAMPLE_IP", "2.6.31"},
-    FormatBit{1, "PERF_SAMPLE_TID", "2.6.31"},
-    FormatBit{2, "PERF_SAMPLE_TIME", "2.6.31"},
-    FormatBit{3, "PERF_SAMPLE_ADDR", "2.6.31"},
-    FormatBit{4, "PERF_SAMPLE_READ", "2.6.31"},
-    FormatBit{5, "PERF_SAMPLE_CALLCHAIN", "2.6.31"},
-    FormatBit{6, "PERF_SAMPLE_ID", "2.6.31"},
-    FormatBit{7, "PERF_SAMPLE_CPU", "2.6.31"},
-    FormatBit{8, "PERF_SAMPLE_PERIOD", "2.6.31"},
-    FormatBit{9, "PERF_SAMPLE_STREAM_ID", "2.6.31"},
-    FormatBit{10, "PERF_SAMPLE_RAW", "2.6.31"},
-    FormatBit{11, "PERF_SAMPLE_BRANCH_STACK", "3.4"},
-    FormatBit{12, "PERF_SAMPLE_REGS_USER", "3.7"},
-    FormatBit{13, "PERF_SAMPLE_STACK_USER", "3.7"},
-    FormatBit{14, "PERF_SAMPLE_WEIGHT", "3.10"},
-    FormatBit{15, "PERF_SAMPLE_DATA_SRC", "3.10"},
-    FormatBit{16, "PERF_SAMPLE_IDENTIFIER", "3.12"},
-    FormatBit{17, "PERF_SAMPLE_TRANSACTION", "3.13"},
-    FormatBit{18, "PERF_SAMPLE_REGS_INTR", "3.19"},
-    FormatBit{19, "PERF_SAMPLE_PHYS_ADDR", "4.14"},
-    FormatBit{20, "PERF_SAMPLE_AUX", "5.5"},
-    FormatBit{21, "PERF_SAMPLE_CGROUP", "5.7"},
-    FormatBit{22, "PERF_SAMPLE_DATA_PAGE_SIZE", "5.11"},
-    FormatBit{23, "PERF_SAMPLE_CODE_PAGE_SIZE", "5.11"},
-    FormatBit{24, "PERF_SAMPLE_WEIGHT_STRUCT", "5.12"},
+    SampleBit{16, "PERF_SAMPLE_IDENTIFIER", "3.12", SampleShape::u64, true, "id, at a place that is always the same"},
+    SampleBit{0, "PERF_SAMPLE_IP", "2.6.31", SampleShape::u64, false, "instruction pointer"},
+    SampleBit{1, "PERF_SAMPLE_TID", "2.6.31", SampleShape::two_u32, true, "process and thread"},
+    SampleBit{2, "PERF_SAMPLE_TIME", "2.6.31", SampleShape::u64, true, "time in ns, of clockid's clock"},
+    SampleBit{3, "PERF_SAMPLE_ADDR", "2.6.31", SampleShape::u64, false, "data address"},
+    SampleBit{6, "PERF_SAMPLE_ID", "2.6.31", SampleShape::u64, true, "id; an inherited event has its parent's"},
+    SampleBit{9, "PERF_SAMPLE_STREAM_ID", "2.6.31", SampleShape::u64, true, "id of its own"},
+    SampleBit{7, "PERF_SAMPLE_CPU", "2.6.31", SampleShape::two_u32, true, "CPU, and 0"},
+    SampleBit{8, "PERF_SAMPLE_PERIOD", "2.6.31", SampleShape::u64, false, "events since the last sample"},
+    SampleBit{4, "PERF_SAMPLE_READ", "2.6.31", SampleShape::read, false, "counts of the event or group"},
+    SampleBit{5, "PERF_SAMPLE_CALLCHAIN", "2.6.31", SampleShape::u64_list, false, "callers"},
+    SampleBit{10, "PERF_SAMPLE_RAW", "2.6.31", SampleShape::raw, false, "the tracepoint's own record"},
+    SampleBit{11, "PERF_SAMPLE_BRANCH_STACK", "3.4", SampleShape::branches, false, "recent branches"},
+    SampleBit{12, "PERF_SAMPLE_REGS_USER", "3.7", SampleShape::registers, false, "registers in user mode"},
+    SampleBit{13, "PERF_SAMPLE_STACK_USER", "3.7", SampleShape::stack, false, "a copy of the user stack"},
+    SampleBit{14, "PERF_SAMPLE_WEIGHT", "3.10", SampleShape::u64, false, "cost of the event, such as a latency"},
+    SampleBit{24, "PERF_SAMPLE_WEIGHT_STRUCT", "5.12", SampleShape::u64, false, "costs: 32, 16 and 16 bits"},
+    SampleBit{15, "PERF_SAMPLE_DATA_SRC", "3.10", SampleShape::u64, false, "where data came from: data_source.h"},
+    SampleBit{17, "PERF_SAMPLE_TRANSACTION", "3.13", SampleShape::u64, false, "why a transaction was aborted"},
+    SampleBit{18, "PERF_SAMPLE_REGS_INTR", "3.19", SampleShape::registers, false, "registers at the interrupt"},
+    SampleBit{19, "PERF_SAMPLE_PHYS_ADDR", "4.14", SampleShape::u64, false, "physical data address"},
+    SampleBit{21, "PERF_SAMPLE_CGROUP", "5.7", SampleShape::u64, false, "id of the cgroup"},
+    SampleBit{22, "PERF_SAMPLE_DATA_PAGE_SIZE", "5.11", SampleShape::u64, false, "size of the data's page"},
+    SampleBit{23, "PERF_SAMPLE_CODE_PAGE_SIZE", "5.11", SampleShape::u64, false, "size of the instruction's page"},
+    SampleBit{20, "PERF_SAMPLE_AUX", "5.5", SampleShape::bytes, false, "a piece of the AUX area"},
 };
 
-inline constexpr std::array kReadFormatBits{
-    FormatBit{0, "PERF_FORMAT_TOTAL_TIME_ENABLED", "2.6.31"},
-    FormatBit{1, "PERF_FORMAT_TOTAL_TIME_RUNNING", "2.6.31"},
-    FormatBit{2, "PERF_FORMAT_ID", "2.6.31"},
-    FormatBit{3, "PERF_FORMAT_GROUP", "2.6.31"},
-    FormatBit{4, "PERF_FORMAT_LOST", "6.0"},
+/// Bits that no kernel knows yet: EINVAL where one is set.
+inline constexpr std::uint64_t kReservedSampleBits = [] {
+    std::uint64_t known = 0;
+    for (const SampleBit& row : kSampleBits) known |= row.mask();
+    return ~known;
+}();
+static_assert(kReservedSampleBits == ~((1ull << 25) - 1));
+
+struct ReadBit {
+    unsigned bit;
+    std::string_view name;
+    std::string_view since;
+    std::string_view meaning;
+    constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
+
+/// In the order in which read(2) answers them, but for GROUP, which turns the answer into a list.
+inline constexpr std::array kReadFormatBits{
+    ReadBit{0, "PERF_FORMAT_TOTAL_TIME_ENABLED", "2.6.31", "ns enabled"},
+    ReadBit{1, "PERF_FORMAT_TOTAL_TIME_RUNNING", "2.6.31", "ns on a counter"},
+    ReadBit{2, "PERF_FORMAT_ID", "2.6.31", "id of each event"},
+    ReadBit{3, "PERF_FORMAT_GROUP", "2.6.31", "all events of the group"},
+    ReadBit{4, "PERF_FORMAT_LOST", "6.0", "samples that found no room"},
+};
+static_assert(in_order(kReadFormatBits, &ReadBit::bit));
 
 /// The mask of a bit of sample_type: sample("PERF_SAMPLE_READ"). A name that isn't in the table doesn't compile.
 consteval std::uint64_t sample(std::string_view name) {
-    return std::ranges::find(kSampleBits, name, &FormatBit::name)->mask();
+    return bit(kSampleBits, name);
 }
 
 /// The mask of a bit of read_format.
 consteval std::uint64_t read_format(std::string_view name) {
-    return std::ranges::find(kReadFormatBits, name, &FormatBit::name)->mask();
+    return bit(kReadFormatBits, name);
 }
-
-static_assert(sample("PERF_SAMPLE_WEIGHT_STRUCT") == 1ull << 24 && read_format("PERF_FORMAT_LOST") == 1 << 4);
 
 }  // namespace anyperf::abi

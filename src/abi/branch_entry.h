@@ -1,0 +1,52 @@
+// branch_entry.h: the third word of a branch (struct perf_branch_entry of uapi/linux/perf_event.h, Linux 6.18; the
+// first two are `from` and `to`).
+#pragma once
+
+#include <array>
+
+#include "abi/bit_field.h"
+
+namespace anyperf::abi {
+
+inline constexpr std::array kBranchKinds{
+    Constant{0, "PERF_BR_UNKNOWN"},     Constant{1, "PERF_BR_COND"},      Constant{2, "PERF_BR_UNCOND"},
+    Constant{3, "PERF_BR_IND"},         Constant{4, "PERF_BR_CALL"},      Constant{5, "PERF_BR_IND_CALL"},
+    Constant{6, "PERF_BR_RET"},         Constant{7, "PERF_BR_SYSCALL"},   Constant{8, "PERF_BR_SYSRET"},
+    Constant{9, "PERF_BR_COND_CALL"},   Constant{10, "PERF_BR_COND_RET"}, Constant{11, "PERF_BR_ERET"},
+    Constant{12, "PERF_BR_IRQ"},        Constant{13, "PERF_BR_SERROR"},   Constant{14, "PERF_BR_NO_TX"},
+    Constant{15, "PERF_BR_EXTEND_ABI"},
+};
+inline constexpr std::array kBranchSpeculation{
+    Constant{0, "PERF_BR_SPEC_NA"},
+    Constant{1, "PERF_BR_SPEC_WRONG_PATH"},
+    Constant{2, "PERF_BR_NON_SPEC_CORRECT_PATH"},
+    Constant{3, "PERF_BR_SPEC_CORRECT_PATH"},
+};
+/// Meant where the kind is PERF_BR_EXTEND_ABI.
+inline constexpr std::array kNewBranchKinds{
+    Constant{0, "PERF_BR_NEW_FAULT_ALGN"}, Constant{1, "PERF_BR_NEW_FAULT_DATA"}, Constant{2, "PERF_BR_NEW_FAULT_INST"},
+    Constant{3, "PERF_BR_NEW_ARCH_1"},     Constant{4, "PERF_BR_NEW_ARCH_2"},     Constant{5, "PERF_BR_NEW_ARCH_3"},
+    Constant{6, "PERF_BR_NEW_ARCH_4"},     Constant{7, "PERF_BR_NEW_ARCH_5"},
+};
+inline constexpr std::array kBranchLevels{
+    Constant{0, "PERF_BR_PRIV_UNKNOWN"},
+    Constant{1, "PERF_BR_PRIV_USER"},
+    Constant{2, "PERF_BR_PRIV_KERNEL"},
+    Constant{3, "PERF_BR_PRIV_HV"},
+};
+
+inline constexpr std::array kBranchEntryFields{
+    BitField{0, 1, "mispred", {}, false},
+    BitField{1, 1, "predicted", {}, false},
+    BitField{2, 1, "in_tx", {}, false},
+    BitField{3, 1, "abort", {}, false},
+    BitField{4, 16, "cycles", {}, false},
+    BitField{20, 4, "type", kBranchKinds, false},
+    BitField{24, 2, "spec", kBranchSpeculation, false},
+    BitField{26, 4, "new_type", kNewBranchKinds, false},
+    BitField{30, 3, "priv", kBranchLevels, false},
+    BitField{33, 31, "reserved", {}, false},
+};
+static_assert(end_to_end(kBranchEntryFields));
+
+}  // namespace anyperf::abi

@@ -1,0 +1,119 @@
+// describe.cpp: see describe.h.
+#include "abi/describe.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "abi/attr_flags.h"
+#include "abi/branch_types.h"
+#include "abi/clocks.h"
+#include "abi/event_ids.h"
+#include "abi/sample_bits.h"
+
+namespace anyperf::abi {
+
+namespace {
+
+/// "PERF_SAMPLE_IP" without what all of them begin with.
+std::string_view short_name(std::string_view name, std::string_view prefix) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    return name;
+}
+
+std::string names_of_bits(const auto& bits, std::uint64_t mask, std::string_view prefix) {
+    std::string text;
+    for (const auto& row : bits)
+        if (mask & row.mask()) text += (text.empty() ? "" : "|") + std::string{short_name(row.name, prefix)};
+    return text;
+}
+
+std::string cache_meaning(std::uint64_t config) {
+    const std::string_view cache = name_of(kCaches, config & 0xff);
+    const std::string_view op = name_of(kCacheOps, config >> kCacheOpShift & 0xff);
+    const std::string_view result = name_of(kCacheResults, config >> kCacheResultShift & 0xff);
+    if (cache.empty() || op.empty() || result.empty()) return {};
+    return std::string{short_name(cache, "PERF_COUNT_HW_CACHE_")} + ' ' +
+           std::string{short_name(op, "PERF_COUNT_HW_CACHE_OP_")} + ' ' +
+           std::string{short_name(result, "PERF_COUNT_HW_CACHE_RESULT_")};
+}
+
+/// Of a hybrid machine: the upper half names a PMU.
+std::string with_pmu(std::string meaning, std::uint64_t config) {
+    const std::uint64_t pmu = config >> kPmuTypeShift;
+    return pmu == 0 ? meaning : meaning + " of the PMU of type " + std::to_string(pmu);
+}
+
+std::string config_meaning(const Attr& attr) {
+    const std::uint64_t low = attr.config & 0xffffffff;
+    switch (attr.type) {
+        case kTypeHardware: return with_pmu(std::string{name_of(kHardware, low)}, attr.config);
+        case kTypeSoftware: return std::string{name_of(kSoftware, attr.config)};
+        case kTypeHwCache: return with_pmu(cache_meaning(low), attr.config);
+        case kTypeTracepoint: return "id of the tracepoint";
+        default: return {};
+    }
+}
+
+std::string meaning_of(const Attr& attr, const AttrField& field, std::uint64_t value) {
+    switch (field.kind) {
+        case FieldKind::type: return std::string{name_of(kTypes, value)};
+        case FieldKind::config: return config_meaning(attr);
+        case FieldKind::sample_bits: return names_of_bits(kSampleBits, value, "PERF_SAMPLE_");
+        case FieldKind::read_bits: return names_of_bits(kReadFormatBits, value, "PERF_FORMAT_");
+        case FieldKind::branch_bits: return names_of_bits(kBranchBits, value, "PERF_SAMPLE_BRANCH_");
+        case FieldKind::breakpoint: return std::string{value == 0 ? "" : name_of(kBreakpointTypes, value)};
+        case FieldKind::clock: return std::string{attr.flags & flag("use_clockid") ? name_of(kClocks, value) : ""};
+        case FieldKind::aux_bits: return names_of_bits(kAuxActions, value, "");
+        default: return {};
+    }
+}
+
+bool reads_in_hex(FieldKind kind) {
+    constexpr std::array kDecimal{FieldKind::number, FieldKind::signed_number, FieldKind::type, FieldKind::breakpoint,
+                                  FieldKind::clock};
+    return std::ranges::find(kDecimal, kind) == kDecimal.end();
+}
+
+/// The name of the union's member that is meant.
+std::string_view name_in(const Attr& attr, const AttrField& field) {
+    if (field.name == "sample_period" && attr.flags & flag("freq")) return "sample_freq";
+    if (field.name == "wakeup_events" && attr.flags & flag("watermark")) return "wakeup_watermark";
+    if (attr.type != kTypeBreakpoint) return field.name;
+    if (field.name == "config1") return "bp_addr";
+    if (field.name == "config2") return "bp_len";
+    return field.name;
+}
+
+void add_flags(const Attr& attr, bool all, std::vector<DescribedField>& fields) {
+    for (const AttrFlag& row : kAttrFlags) {
+        const std::uint64_t value = (attr.flags & row.mask()) >> row.bit;
+        if (value || all) fields.push_back({row.name, value, false, false, value ? std::string{row.note} : ""});
+    }
+    if (attr.flags & kReservedFlags) fields.push_back({"__reserved_1", attr.flags & kReservedFlags, false, true, ""});
+}
+
+}  // namespace
+
+std::uint64_t value_of(const Attr& attr, const AttrField& field) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, reinterpret_cast<const char*>(&attr) + field.offset, field.bytes);
+    return value;
+}
+
+std::vector<DescribedField> describe(const Attr& attr, bool all) {
+    std::vector<DescribedField> fields;
+    for (const AttrField& field : kAttrFields) {
+        if (field.kind == FieldKind::flags) {
+            add_flags(attr, all, fields);
+            continue;
+        }
+        const std::uint64_t value = value_of(attr, field);
+        const bool always = field.kind == FieldKind::type || field.kind == FieldKind::config;
+        if (value == 0 && !all && !always) continue;
+        fields.push_back({name_in(attr, field), value, field.kind == FieldKind::clock, reads_in_hex(field.kind),
+                          meaning_of(attr, field, value)});
+    }
+    return fields;
+}
+
+}  // namespace anyperf::abi

@@ -1,0 +1,135 @@
+// encode_formats.cpp: see encode_formats.h. All three walk the rows of abi/describe.h.
+#include "cli/encode_formats.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "abi/describe.h"
+#include "host/cpus.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using abi::DescribedField;
+using events::Event;
+using events::EventGroup;
+
+std::string value_text(const DescribedField& field) {
+    if (field.is_signed) return fmt::format("{}", static_cast<std::int64_t>(field.value));
+    return field.hex ? fmt::format("{:#x}", field.value) : fmt::format("{}", field.value);
+}
+
+/// What is known of an event beside its attr: label and text.
+std::vector<std::pair<std::string, std::string>> remarks(const Event& event) {
+    std::vector<std::pair<std::string, std::string>> rows;
+    if (!event.pmu.empty()) rows.emplace_back("pmu", event.pmu);
+    if (!event.config1_text.empty()) rows.emplace_back("config1 points to", event.config1_text);
+    if (!event.cpus.empty()) rows.emplace_back("cpus", host::to_cpu_list(event.cpus));
+    if (event.cpu_wide_only) rows.emplace_back("counts", "CPUs, not tasks");
+    if (!event.unit.empty() || event.scale != 1) rows.emplace_back("unit", fmt::format("{} × {}", event.scale, event.unit));
+    if (event.precise_max) rows.emplace_back("precise_ip", "the most that opens");
+    return rows;
+}
+
+std::string event_as_text(const Event& event, bool all) {
+    std::string text = event.name + '\n';
+    for (const DescribedField& field : abi::describe(event.attr, all)) {
+        const std::string value = value_text(field);
+        text += field.meaning.empty() ? fmt::format("  {:<24} {}\n", field.name, value)
+                                      : fmt::format("  {:<24} {:<18} {}\n", field.name, value, field.meaning);
+    }
+    for (const auto& [label, remark] : remarks(event)) text += fmt::format("  ({}: {})\n", label, remark);
+    return text;
+}
+
+nlohmann::ordered_json event_as_json(const Event& event, bool all) {
+    nlohmann::ordered_json attr;
+    for (const DescribedField& field : abi::describe(event.attr, all)) {
+        if (field.is_signed)
+            attr[std::string{field.name}] = static_cast<std::int64_t>(field.value);
+        else
+            attr[std::string{field.name}] = field.value;
+    }
+    nlohmann::ordered_json json{{"name", event.name}, {"typed", event.typed}, {"attr", std::move(attr)}};
+    if (!event.pmu.empty()) json["pmu"] = event.pmu;
+    if (!event.config1_text.empty()) json["config1_text"] = event.config1_text;
+    if (!event.unit.empty()) json["unit"] = event.unit;
+    if (event.scale != 1) json["scale"] = event.scale;
+    if (!event.cpus.empty()) json["cpus"] = host::to_cpu_list(event.cpus);
+    if (event.cpu_wide_only) json["cpu_wide_only"] = true;
+    if (event.precise_max) json["precise_max"] = true;
+    return json;
+}
+
+/// A C string literal. Octal for what is not printable: unlike \x it ends after three digits.
+std::string c_string(std::string_view text) {
+    std::string literal = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            literal += fmt::format("\\{}", c);
+        else if (c < ' ' || c > '~' || c == '?')  // '?': no trigraphs
+            literal += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+        else
+            literal += c;
+    }
+    return literal + '"';
+}
+
+/// "event" made into text that can stand in a comment.
+std::string c_comment(std::string_view text) {
+    std::string comment;
+    for (const char c : text) {
+        comment += c < ' ' || c > '~' ? '?' : c;
+        if (comment.ends_with("*/") || comment.ends_with("/*")) comment.insert(comment.size() - 1, " ");
+    }
+    return comment;
+}
+
+std::string event_as_c(const Event& event, const std::string& variable) {
+    std::string text = fmt::format("/* {} */\nstruct perf_event_attr {} = {{\n", c_comment(event.name), variable);
+    for (const DescribedField& field : abi::describe(event.attr, false)) {
+        if (field.name == "size") continue;
+        text += fmt::format("    .{} = {}{},", field.name, value_text(field), field.value > INT32_MAX ? "ULL" : "");
+        text += field.meaning.empty() ? "\n" : fmt::format("  /* {} */\n", field.meaning);
+    }
+    if (!event.config1_text.empty())
+        text += fmt::format("    .config1 = (unsigned long){},\n", c_string(event.config1_text));
+    return text + "    .size = sizeof(struct perf_event_attr),\n};\n";
+}
+
+}  // namespace
+
+std::string encoded_as_text(const std::vector<EventGroup>& groups, bool all) {
+    std::string text;
+    for (const EventGroup& group : groups) {
+        const bool together = group.events.size() > 1;
+        if (together) text += fmt::format("group of {}{}:\n", group.events.size(), group.weak ? ", weak" : "");
+        for (const Event& event : group.events) text += event_as_text(event, all);
+    }
+    return text;
+}
+
+std::string encoded_as_json(const std::vector<EventGroup>& groups, bool all) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const EventGroup& group : groups) {
+        nlohmann::ordered_json members = nlohmann::ordered_json::array();
+        for (const Event& event : group.events) members.push_back(event_as_json(event, all));
+        list.push_back({{"name", group.name}, {"weak", group.weak}, {"events", std::move(members)}});
+    }
+    constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;  // names may hold any bytes
+    return nlohmann::ordered_json{{"groups", std::move(list)}}.dump(2, ' ', false, kReplace) + '\n';
+}
+
+std::string encoded_as_c(const std::vector<EventGroup>& groups) {
+    std::string text;
+    const bool single = groups.size() == 1 && groups.front().events.size() == 1;
+    std::size_t count = 0;
+    for (const EventGroup& group : groups)
+        for (const Event& event : group.events)
+            text += event_as_c(event, single ? "attr" : fmt::format("attr_{}", ++count));
+    return text;
+}
+
+}  // namespace anyperf::cli
