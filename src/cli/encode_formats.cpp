@@ -28,7 +28,8 @@ std::vector<std::pair<std::string, std::string>> remarks(const Event& event) {
     if (!event.config1_text.empty()) rows.emplace_back("config1 points to", event.config1_text);
     if (!event.cpus.empty()) rows.emplace_back("cpus", host::to_cpu_list(event.cpus));
     if (event.cpu_wide_only) rows.emplace_back("counts", "CPUs, not tasks");
-    if (!event.unit.empty() || event.scale != 1) rows.emplace_back("unit", fmt::format("{} × {}", event.scale, event.unit));
+    if (!event.unit.empty() || event.scale != 1)
+        rows.emplace_back("unit", fmt::format("{} × {}", event.scale, event.unit));
     if (event.precise_max) rows.emplace_back("precise_ip", "the most that opens");
     return rows;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "cli/encode.h"
 #include "cli/explain.h"
 
 namespace anyperf::cli {
@@ -10,6 +11,7 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::array kVerbs{
+    &kEncode,
     &kExplain,
 };
 
