@@ -71,8 +71,11 @@ TEST_P(Compatibility, TheProgramDoesUnderTheEngineWhatItDoesNatively) {
     EXPECT_EQ(engine.status, native.status);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Compatibility, testing::ValuesIn(cases()),
-                         [](const testing::TestParamInfo<Case>& info) { return info.param.name; });
+std::string name_of(const testing::TestParamInfo<Case>& row) {
+    return row.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Compatibility, testing::ValuesIn(cases()), name_of);
 
 }  // namespace
 }  // namespace anyperf::engine_test

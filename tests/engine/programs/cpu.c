@@ -15,8 +15,7 @@ int program(int argc, char** argv, char** envp) {
         say("avx agrees", (c >> 28 & 1) == (low >> 2 & 1));
     }
     __cpuid_count(7, 0, a, b, c, d);
-    say("shadow stack", c >> 7 & 1);
-    say("transactions", b >> 11 & 1);
+    say("bmi agrees", (b >> 3 & 1) == (b >> 8 & 1));
     u64 last = 0;
     for (int i = 0; i < 100; ++i) {
         __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));

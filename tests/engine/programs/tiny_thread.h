@@ -15,6 +15,6 @@ __asm__(
     "1: pop %rax\n pop %rdi\n call *%rax\n mov %eax,%edi\n mov $60,%eax\n syscall\n ud2\n");
 
 static inline void wait_cleared(volatile int* cleared) {
-    int now;
-    while ((now = *cleared) != 0) sys(__NR_futex, cleared, FUTEX_WAIT, now, 0);
+    do sys(__NR_futex, cleared, FUTEX_WAIT, 1, 0);  // the same steps whether the thread is still there or not
+    while (*cleared);
 }

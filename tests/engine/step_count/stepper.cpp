@@ -39,6 +39,7 @@ int Stepper::run(char* const arguments[]) {
             stopped(tid, status);
             continue;
         }
+        retire_call(tid);  // SIGKILL lets nothing be said of the end
         live_.erase(tid);
         if (const auto found = processes_.find(tid); found != processes_.end()) found->second.status = status;
         if (tid == first) first_status = status;
@@ -57,8 +58,7 @@ void Stepper::stopped(pid_t tid, int status) {
             tracee::step(tid, 0);  // still inside the call
             return;
         case PTRACE_EVENT_STOP:
-            live_[tid].pending.reset();
-            if (stops_a_group(signal))
+            if (stops_a_group(signal))  // what is pending stays so: the task is where it was
                 tracee::listen(tid);
             else
                 resume(tid, 0);
