@@ -83,6 +83,7 @@ const Finding* what_to_fix(const std::vector<Finding>& findings, const WayToMeas
         case Use::no_pmu: return finding(findings, way.id == "hardware" ? "hardware-pmu" : "probes");
         case Use::needs_privilege:
         case Use::user_only:
+        case Use::no_tracefs:
         case Use::unsupported: break;
     }
     if (way.id == "tracepoint")

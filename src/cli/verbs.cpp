@@ -5,12 +5,14 @@
 
 #include "cli/encode.h"
 #include "cli/explain.h"
+#include "cli/list.h"
 
 namespace anyperf::cli {
 
 namespace {
 
 constexpr std::array kVerbs{
+    &kList,
     &kEncode,
     &kExplain,
 };

@@ -36,6 +36,7 @@ bool Privileges::has(Capability capability) const {
 Privileges privileges(const Root& root) {
     Privileges result;
     if (const auto status = process_status(root, "self")) {
+        result.known = true;
         result.effective_uid = status->effective_uid;
         result.effective = status->effective;
         result.may_gain_perfmon = (status->bounding & (bit(Capability::perfmon) | bit(Capability::sys_admin))) != 0;
@@ -48,6 +49,7 @@ Privileges privileges(const Root& root) {
 }
 
 std::string describe(const Privileges& privileges) {
+    if (!privileges.known) return "one whose capabilities are not known";
     std::string text = "uid " + std::to_string(privileges.effective_uid);
     const bool held = (privileges.effective & (bit(Capability::perfmon) | bit(Capability::sys_admin))) != 0;
     if (held && !privileges.initial_user_namespace)

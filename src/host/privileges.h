@@ -21,6 +21,7 @@ enum class Capability : std::uint8_t {
 };
 
 struct Privileges {
+    bool known = false;  ///< /proc/self/status could be read; else it is taken for a process without capabilities
     std::uint32_t effective_uid = 0;
     std::uint64_t effective = 0;         ///< capabilities, as the process's own user namespace counts them
     bool initial_user_namespace = true;  ///< else the kernel doesn't count them: it asks for them in the initial one

@@ -31,6 +31,7 @@ constexpr std::array kWords{
     Word{Use::needs_privilege, "needs privilege", "needs-privilege"},
     Word{Use::no_pmu, "no PMU", "no-pmu"},
     Word{Use::blocked, "blocked", "blocked"},
+    Word{Use::no_tracefs, "no tracefs", "no-tracefs"},
     Word{Use::unsupported, "not supported", "unsupported"},
 };
 
@@ -66,6 +67,8 @@ Usability tried(const OpenCall& call, std::string_view event, const Root& root, 
     if (!may_differ) return {meaning(refused, call, root, kernel), why};
     const int refused_too = kernel.try_open(user_mode(call));
     if (refused_too == 0) return {Use::user_only, why};
+    // The PMU can't leave the kernel out (EINVAL), so it takes the right to count it.
+    if (refused_too == EINVAL || refused_too == EOPNOTSUPP) return {Use::needs_privilege, why};
     return {meaning(refused_too, call, root, kernel),
             why_open_failed(user_mode(call), refused_too, event, root, kernel)};
 }

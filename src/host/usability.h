@@ -18,6 +18,7 @@ enum class Use : std::uint8_t {
     needs_privilege,  ///< the process may not; another could
     no_pmu,           ///< nothing on this machine counts it
     blocked,          ///< perf_event_open is refused whatever its arguments
+    no_tracefs,       ///< its number can't be looked up
     unsupported,      ///< the PMU is there and refuses it
 };
 

@@ -41,7 +41,7 @@ Usability tracepoint(const Root& root, const Kernel& kernel) {
     const bool closed =
         ::access(root.path("/sys/kernel/tracing").c_str(), X_OK) != 0 && root.exists("/sys/kernel/tracing");
     return {
-        closed ? Use::needs_privilege : Use::unsupported,
+        closed ? Use::needs_privilege : Use::no_tracefs,
         {"cannot look up sched:sched_switch", "its number can't be read from tracefs, in /sys/kernel/tracing/events",
          "as root: mount -t tracefs tracefs /sys/kernel/tracing (see the finding tracefs)"}};
 }

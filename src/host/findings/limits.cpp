@@ -28,10 +28,11 @@ Found locked_memory(const Facts& facts) {
     const std::string evidence =
         fmt::format("kernel.perf_event_mlock_kb is {} (for each CPU and user); RLIMIT_MEMLOCK is {}", *kilobytes,
                     limit ? amount(limit->soft) + (limit->soft == kUnlimited ? "" : " bytes") : "not known");
-    if (facts.privileges.has(Capability::ipc_lock) || facts.privileges.paranoid.value_or(2) <= -1)
+    const bool capable = facts.privileges.has(Capability::ipc_lock);
+    if (capable || facts.privileges.paranoid.value_or(2) <= -1)
         return Finding{"locked-memory",
                        "ring buffers may have any size: the mlock limit does not apply",
-                       evidence + "; CAP_IPC_LOCK, or paranoid level -1",
+                       evidence + (capable ? "; CAP_IPC_LOCK" : "; perf_event_paranoid is -1"),
                        "",
                        "",
                        Severity::ok};

@@ -54,6 +54,7 @@ Found paranoid(const Facts& facts) {
         finding.effect =
             "events that count the kernel too are refused (EACCES) unless they have the modifier u; so is "
             "system-wide measurement (-a, -C, -G)";
+        if (*level > 2) finding.effect += "; kernels of Debian and Ubuntu then refuse every event to users";
     }
     return finding;
 }

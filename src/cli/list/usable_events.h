@@ -1,0 +1,35 @@
+// usable_events.h: the events of a machine with what each needs here. Private to `list`.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "anyperf/event.h"
+#include "events/listing.h"
+#include "host/root.h"
+#include "host/usability.h"
+
+namespace anyperf::cli {
+
+struct UsableEvent {
+    events::ListedEvent event;
+    host::Use use = host::Use::yes;
+};
+
+struct UsableList {
+    events::Listed kind = events::Listed::hardware;
+    std::string pmu;
+    std::vector<UsableEvent> events;
+    host::Use use = host::Use::yes;  ///< of the first that is not usable
+    Error why;  ///< of the first that is not usable, or of why none can be listed; `what` is empty where all are usable
+};
+
+/// Those that match one of `patterns`: all where there is none. A pattern is a shell pattern of the whole name, else a
+/// part of it, else one of perf's words for a kind (hw, sw, cache, tracepoint, pmu); case doesn't matter. Hardware and
+/// cache events are opened once each where the machine has a PMU for them, else one stands for all; of a PMU and of
+/// tracepoints one event is opened.
+std::vector<UsableList> usable_events(const events::Machine& machine, const host::Root& root,
+                                      std::span<const std::string> patterns);
+
+}  // namespace anyperf::cli
