@@ -1,0 +1,52 @@
+// arena.cpp: see arena.h.
+#include "engine/cache/arena.h"
+
+#include <sys/mman.h>
+
+#include <initializer_list>
+
+#include "engine/freestanding/pages.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - 65536;  // a margin for the instruction's own length and more
+constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
+
+}  // namespace
+
+bool Arena::map_at(std::uint64_t address, bool exactly) {
+    const long got = map_pages(address, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
+    if (is_error(got)) return false;
+    base_ = static_cast<std::uint64_t>(got);
+    return true;
+}
+
+bool Arena::map_near(std::uint64_t pc) {
+    blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
+    if (blocks_ == nullptr) return false;
+    // Below first: an image's break and the kernel's own placements grow away from there. The nearest places are left
+    // to the application, whose mappings come next to what it has.
+    for (const std::int64_t megabytes : {-1024, -512, -1536, 1024, 512, 1536, -256, 256, -1800, 1800}) {
+        const std::uint64_t address = (pc & ~(kBytes - 1)) + static_cast<std::uint64_t>(megabytes * (1 << 20));
+        if (address < kPageBytes * 16 || address > kUserEnd - kBytes) continue;
+        if (map_at(address, true)) return true;
+    }
+    return map_at(0, false);
+}
+
+bool Arena::reaches(std::uint64_t address) const {
+    const std::uint64_t low = base_;
+    const std::uint64_t high = base_ + kBytes;
+    return (address >= low || high - address < kReach) && (address < high || address - low < kReach);
+}
+
+void Arena::commit(const x86_64::Emitter& hot, const x86_64::Emitter& cold, BlockId block) {
+    if (block != 0 && block_count_ < kMaximumBlocks) blocks_[block_count_++] = block;
+    hot_ = reinterpret_cast<std::uint64_t>(hot.at()) - base_;
+    cold_ = reinterpret_cast<std::uint64_t>(cold.at()) - base_;
+}
+
+}  // namespace anyperf::engine

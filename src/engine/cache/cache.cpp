@@ -1,0 +1,182 @@
+// cache.cpp: see cache.h.
+#include "engine/cache/cache.h"
+
+#include <sys/mman.h>
+
+#include "engine/freestanding/pages.h"
+#include "engine/x86_64/routines.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::size_t kFirstSlots = 4096;
+constexpr BlockId kErased = ~BlockId{0};
+
+/// A rel32 that other threads may be executing. It does not cross 8 bytes, so that the CPU sees the old or the new one
+/// (SDM volume 3, 8.1.1 "Guaranteed Atomic Operations").
+void patch(std::uint8_t* operand, const std::uint8_t* target) {
+    const auto relative = static_cast<std::int32_t>(target - (operand + 4));
+    __atomic_store_n(reinterpret_cast<std::int32_t*>(operand), relative, __ATOMIC_RELEASE);
+}
+
+bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
+    const std::int64_t distance = to - from;
+    return distance == static_cast<std::int32_t>(distance);
+}
+
+}  // namespace
+
+bool Cache::reserve() {
+    if (!blocks.reserve() || !exits.reserve() || !marks.reserve() || !executable.reserve()) return false;
+    slots_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kFirstSlots));
+    slot_count_ = kFirstSlots;
+    const long low = map_pages(0, sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
+    if (slots_ == nullptr || is_error(low)) return false;
+    table_ = at_address<std::uint64_t>(static_cast<std::uint64_t>(low));
+    return true;
+}
+
+void Cache::fill_table(std::uint64_t host) {
+    table_default_ = host;
+    for (std::size_t i = 0; i < kTableEntries; ++i) __atomic_store_n(&table_[i], host, __ATOMIC_RELAXED);
+}
+
+Block* Cache::find(std::uint64_t pc) {
+    for (std::size_t slot = hash(pc) & (slot_count_ - 1);; slot = (slot + 1) & (slot_count_ - 1)) {
+        const BlockId id = slots_[slot];
+        if (id == 0) return nullptr;
+        if (id != kErased && blocks[id].pc == pc) return &blocks[id];
+    }
+}
+
+void Cache::grow() {
+    BlockId* old = slots_;
+    const std::size_t old_count = slot_count_;
+    auto* wider = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * old_count * 2));
+    if (wider == nullptr) return;
+    slots_ = wider;
+    slot_count_ = old_count * 2;
+    filled_ = 0;
+    for (std::size_t i = 0; i < old_count; ++i)
+        if (old[i] != 0 && old[i] != kErased) insert(old[i]);
+    release_pages(old, sizeof(BlockId) * old_count);
+}
+
+void Cache::insert(BlockId id) {
+    if ((filled_ + 1) * 2 > slot_count_) grow();
+    std::size_t slot = hash(blocks[id].pc) & (slot_count_ - 1);
+    while (slots_[slot] != 0 && slots_[slot] != kErased) slot = (slot + 1) & (slot_count_ - 1);
+    if (slots_[slot] == 0) ++filled_;
+    slots_[slot] = id;
+}
+
+void Cache::erase(const Block& block) {
+    const BlockId id = id_of(block);
+    std::size_t slot = hash(block.pc) & (slot_count_ - 1);
+    while (slots_[slot] != id) {
+        if (slots_[slot] == 0) return;
+        slot = (slot + 1) & (slot_count_ - 1);
+    }
+    slots_[slot] = kErased;
+}
+
+void Cache::link(ExitId id, Block& block) {
+    Exit& exit = exits[id];
+    if (exit.operand == nullptr || exit.to != 0 || block.dead || blocks[exit.from].dead) return;
+    if (!within_rel32(exit.operand + 4, block.host)) return;  // another arena: goes by way of the engine or the table
+    exit.to = id_of(block);
+    exit.next_incoming = block.incoming;
+    block.incoming = id;
+    patch(exit.operand, block.host);
+}
+
+void Cache::unlink(Block& block) {
+    for (ExitId id = block.incoming; id != 0;) {
+        Exit& exit = exits[id];
+        patch(exit.operand, exit.stub);
+        exit.to = 0;
+        id = exit.next_incoming;
+        exit.next_incoming = 0;
+    }
+    block.incoming = 0;
+}
+
+void Cache::remove(Block& block) {
+    if (block.dead) return;
+    unlink(block);
+    erase(block);
+    if (table_[block.pc & 0xffff] == address_of(block.landing) && block.landing != nullptr)
+        set_table(block.pc, table_default_);
+    block.dead = true;
+    // Its own exits stay linked for a thread that is inside, but must not be found in the lists of their targets.
+    for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
+        Exit& exit = exits[id];
+        if (exit.to == 0) continue;
+        ExitId* place = &blocks[exit.to].incoming;
+        while (*place != 0 && *place != id) place = &exits[*place].next_incoming;
+        if (*place == id) *place = exit.next_incoming;
+        patch(exit.operand, exit.stub);
+        exit.to = 0;
+        exit.next_incoming = 0;
+    }
+}
+
+void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
+    for (BlockId id = 1; id <= blocks.used(); ++id) {
+        Block& block = blocks[id];
+        if (!block.dead && block.pc < end && block.pc + block.guest_bytes > start) remove(block);
+    }
+}
+
+void Cache::remove_all() { remove_range(0, ~std::uint64_t{0}); }
+
+void Cache::add_landing(Block& block) {
+    for (std::uint32_t i = 0; i < arena_count; ++i) {
+        Arena& arena = arenas[i];
+        if (!arena.holds(address_of(block.host))) continue;
+        x86_64::Emitter cold = arena.cold();
+        std::uint8_t* const landing = x86_64::emit_landing(cold, block);
+        if (cold.overflowed()) return;
+        block.landing = landing;
+        arena.commit(arena.hot(), cold, 0);
+    }
+}
+
+Arena* Cache::arena_for(std::uint64_t pc) {
+    constexpr std::size_t kRoomForOneBlock = 65536;
+    for (std::uint32_t i = 0; i < arena_count; ++i) {
+        const Arena& arena = arenas[i];
+        if (arena.reaches(pc) && arena.hot().room() > kRoomForOneBlock && arena.cold().room() > kRoomForOneBlock)
+            return &arenas[i];
+    }
+    if (arena_count == kMaximumArenas || !arenas[arena_count].map_near(pc)) return nullptr;
+    return &arenas[arena_count++];
+}
+
+bool Cache::is_translated_code(std::uint64_t host) const {
+    for (std::uint32_t i = 0; i < arena_count; ++i)
+        if (arenas[i].holds(host)) return true;
+    return false;
+}
+
+Block* Cache::holding(std::uint64_t host) {
+    for (std::uint32_t i = 0; i < arena_count; ++i) {
+        const Arena& arena = arenas[i];
+        if (!arena.holds(host)) continue;
+        std::size_t low = 0;
+        std::size_t high = arena.block_count();
+        while (low < high) {
+            const std::size_t middle = (low + high) / 2;
+            if (address_of(blocks[arena.blocks()[middle]].host) <= host) low = middle + 1;
+            else high = middle;
+        }
+        if (low == 0) return nullptr;
+        Block& block = blocks[arena.blocks()[low - 1]];
+        return host < address_of(block.host) + block.host_bytes ? &block : nullptr;
+    }
+    return nullptr;
+}
+
+}  // namespace anyperf::engine

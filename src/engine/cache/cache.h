@@ -1,0 +1,75 @@
+// cache.h: the translated code of this process: blocks by application address, exits, the table of indirect targets. One
+// for all threads; whoever changes it holds `lock`. Translated code that other threads run is only ever changed by one
+// aligned store (Exit::operand, a table entry).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/arena.h"
+#include "engine/cache/block.h"
+#include "engine/cache/pool.h"
+#include "engine/freestanding/lock.h"
+#include "engine/memory/executable_map.h"
+
+namespace anyperf::engine {
+
+class Cache {
+  public:
+    static constexpr std::uint32_t kMaximumArenas = 64;
+    static constexpr std::size_t kTableEntries = 65536;  ///< by the low 16 bits of an application address: one movzx
+
+    /// Reserves address space for the records; false where the kernel refuses.
+    bool reserve();
+
+    /// The block that starts at `pc`; null where it has not been translated.
+    Block* find(std::uint64_t pc);
+    void insert(BlockId id);
+    BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
+
+    /// Patches `exit` to go straight to `block`.
+    void link(ExitId exit, Block& block);
+    /// Gives the block a landing for indirect branches; leaves it without one where there is no room.
+    void add_landing(Block& block);
+    /// Nothing leads to the block any more; a thread that is in it finishes it.
+    void remove(Block& block);
+    /// Removes every block with bytes in [start, end).
+    void remove_range(std::uint64_t start, std::uint64_t end);
+    /// Removes every block.
+    void remove_all();
+
+    /// The arena to translate `pc` in: with room, within reach where that can be had. Null: no memory.
+    Arena* arena_for(std::uint64_t pc);
+
+    /// Block whose hot code holds a host address; null for stubs, landings and routines.
+    Block* holding(std::uint64_t host);
+    bool is_translated_code(std::uint64_t host) const;
+
+    /// Table of host addresses that indirect branches jump through, below 2 GiB so that an instruction can name it.
+    std::uint64_t* table() const { return table_; }
+    void set_table(std::uint64_t pc, std::uint64_t host) { __atomic_store_n(&table_[pc & 0xffff], host, __ATOMIC_RELEASE); }
+    /// Every entry leads to `host` until it is set.
+    void fill_table(std::uint64_t host);
+
+    Lock lock;
+    Pool<Block, 1u << 22> blocks;
+    Pool<Exit, 1u << 23> exits;
+    Pool<Mark, 1u << 25> marks;
+    ExecutableMap executable;
+    Arena arenas[kMaximumArenas];
+    std::uint32_t arena_count = 0;
+
+  private:
+    void grow();
+    void unlink(Block& block);
+    void erase(const Block& block);
+    static std::size_t hash(std::uint64_t pc) { return static_cast<std::size_t>((pc * 0x9e3779b97f4a7c15u) >> 32); }
+
+    BlockId* slots_ = nullptr;  ///< open addressing, linear
+    std::size_t slot_count_ = 0;
+    std::size_t filled_ = 0;
+    std::uint64_t* table_ = nullptr;
+    std::uint64_t table_default_ = 0;
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,36 @@
+// pool.h: records in one reserved range, numbered from 1, touched as they are used, never moved.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/freestanding/pages.h"
+
+namespace anyperf::engine {
+
+template <class T, std::uint32_t kCapacity>
+class Pool {
+  public:
+    /// False where the kernel has no address space for it.
+    bool reserve() {
+        records_ = static_cast<T*>(reserve_pages(sizeof(T) * kCapacity));
+        return records_ != nullptr;
+    }
+
+    /// Number of the first of `count` new records in a row; 0 where the pool is full.
+    std::uint32_t take(std::uint32_t count = 1) {
+        if (used_ + count >= kCapacity) return 0;
+        const std::uint32_t first = used_ + 1;
+        used_ += count;
+        return first;
+    }
+
+    T& operator[](std::uint32_t number) { return records_[number]; }
+    std::uint32_t used() const { return used_; }
+
+  private:
+    T* records_ = nullptr;
+    std::uint32_t used_ = 0;
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,137 @@
+// dispatch.cpp: see dispatch.h.
+#include "engine/dispatch.h"
+
+#include "engine/fail.h"
+#include "engine/syscalls/table.h"
+#include "engine/x86_64/cpuid.h"
+
+namespace anyperf::engine {
+
+using x86_64::Control;
+using x86_64::kLongestBlock;
+using x86_64::Leave;
+
+namespace {
+
+/// The translation of `pc`, made now where there is none. Null where there is no instruction to translate.
+/// Precondition: the cache's lock is held.
+Block* block_for(Engine& engine, std::uint64_t pc) {
+    Cache& cache = engine.cache;
+    if (Block* const known = cache.find(pc)) return known;
+    x86_64::Instruction first;
+    const std::uint64_t readable = cache.executable.bytes_from(pc);
+    if (readable == 0 || decode(at_address<const std::uint8_t>(pc), readable, first) != x86_64::DecodeStatus::ok)
+        return nullptr;
+    Arena* const arena = cache.arena_for(pc);
+    if (arena == nullptr) fail("no memory for translated code", pc, false);
+    Block* const block = x86_64::Translation{cache, *arena, engine.counting}.run(pc, kLongestBlock);
+    if (block == nullptr) fail("no room for a translation", pc, true);
+    cache.insert(cache.id_of(*block));
+    return block;
+}
+
+/// Where there is no instruction that the engine can run, the CPU is sent there to say so: it faults with its own words.
+[[noreturn]] void probe(Thread& thread) {
+    thread.probing = thread.registers.rip;
+    asm volatile("jmp *%0" : : "r"(thread.engine->routines.probe) : "memory");
+    __builtin_unreachable();
+}
+
+void go_to(Thread& thread, std::uint64_t pc) {
+    thread.registers.rip = pc;
+    Engine& engine = *thread.engine;
+    engine.cache.lock.take();
+    const Block* const block = block_for(engine, pc);
+    engine.cache.lock.leave();
+    if (block == nullptr) probe(thread);
+    thread.next_host = address_of(block->host);
+}
+
+void on_link(Thread& thread) {
+    Cache& cache = thread.engine->cache;
+    const std::uint64_t target = cache.exits[thread.payload].target;
+    thread.registers.rip = target;
+    cache.lock.take();
+    Block* const block = block_for(*thread.engine, target);
+    if (block != nullptr) cache.link(thread.payload, *block);
+    cache.lock.leave();
+    if (block == nullptr) probe(thread);
+    thread.next_host = address_of(block->host);
+}
+
+void on_indirect(Thread& thread, std::uint64_t target) {
+    Cache& cache = thread.engine->cache;
+    thread.registers.rip = target;
+    cache.lock.take();
+    Block* const block = block_for(*thread.engine, target);
+    if (block != nullptr) {
+        if (block->landing == nullptr) cache.add_landing(*block);
+        if (block->landing != nullptr) cache.set_table(target, address_of(block->landing));
+    }
+    cache.lock.leave();
+    if (block == nullptr) probe(thread);
+    thread.next_host = address_of(block->host);
+}
+
+void on_budget(Thread& thread) {
+    const Exit& exit = thread.engine->cache.exits[thread.payload];
+    fail("a budget ran out that nobody has set", exit.target, false);
+}
+
+void do_syscall(Thread& thread, const Exit& exit) {
+    auto& r = thread.registers.r;
+    Call call{*thread.engine, thread, r[x86_64::rax],
+              {r[x86_64::rdi], r[x86_64::rsi], r[x86_64::rdx], r[x86_64::r10], r[x86_64::r8], r[x86_64::r9]},
+              exit.target};
+    thread.registers.rip = exit.target;
+    r[x86_64::rax] = static_cast<std::uint64_t>(run_syscall(call));
+    r[x86_64::rcx] = exit.target;  // as the instruction leaves them (SDM, SYSCALL)
+    r[x86_64::r11] = thread.registers.flags;
+}
+
+void do_cpuid(Thread& thread) {
+    auto& r = thread.registers.r;
+    const x86_64::CpuidAnswer answer = x86_64::cpuid(static_cast<std::uint32_t>(r[x86_64::rax]), static_cast<std::uint32_t>(r[x86_64::rcx]));
+    r[x86_64::rax] = answer.eax;
+    r[x86_64::rbx] = answer.ebx;
+    r[x86_64::rcx] = answer.ecx;
+    r[x86_64::rdx] = answer.edx;
+}
+
+void on_step(Thread& thread) {
+    const Exit exit = thread.engine->cache.exits[thread.payload];
+    std::uint64_t next = exit.target;
+    switch (exit.control) {
+        case Control::syscall:
+            do_syscall(thread, exit);
+            next = thread.registers.rip;
+            break;
+        case Control::cpuid: do_cpuid(thread); break;
+        default:
+            thread.registers.rip = exit.target - exit.length;
+            probe(thread);
+    }
+    go_to(thread, next);
+}
+
+}  // namespace
+
+void dispatch(Thread& thread) {
+    switch (thread.reason) {
+        case Leave::link: return on_link(thread);
+        case Leave::table_empty: return on_indirect(thread, thread.miss[0]);
+        case Leave::table_other: return on_indirect(thread, thread.miss[0] - thread.miss[1]);
+        case Leave::budget: return on_budget(thread);
+        case Leave::step: return on_step(thread);
+        case Leave::count: break;
+    }
+    fail("left for no reason", thread.registers.rip, false);
+}
+
+void resume(Thread& thread) {
+    go_to(thread, thread.registers.rip);
+    asm volatile("mov %0, %%rsp\n\tjmp *%1" : : "r"(thread.engine_stack), "r"(thread.engine->routines.enter) : "memory");
+    __builtin_unreachable();
+}
+
+}  // namespace anyperf::engine

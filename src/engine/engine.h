@@ -1,0 +1,33 @@
+// engine.h: the engine of one process: what all its threads share.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cache/cache.h"
+#include "engine/run_state.h"
+#include "engine/x86_64/routines.h"
+#include "engine/x86_64/translate.h"
+
+namespace anyperf::engine {
+
+using x86_64::Thread;
+
+/// What the engine knows of the program that it runs.
+struct Program {
+    char path[4096] = {};  ///< as /proc/self/exe is to say
+    std::uint64_t vdso_start = 0;
+    std::uint64_t vdso_end = 0;
+};
+
+struct Engine {
+    Cache cache;
+    x86_64::Routines routines;
+    x86_64::Counting counting;
+    RunHeader* run = nullptr;   ///< shared by the run; null where the engine was started without one
+    int run_fd = -1;            ///< its descriptor, hidden from the application
+    std::uint32_t process = 0;  ///< number of this process's record
+    Program program;
+    Arena* arena_near_engine = nullptr;  ///< the first arena, which has the routines
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,33 @@
+// pages.h: memory of the engine's own, straight from the kernel. Never brk: the break is the application's.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/freestanding/kernel.h"
+
+namespace anyperf::engine {
+
+inline constexpr std::uint64_t kPageBytes = 4096;
+
+constexpr std::uint64_t page_down(std::uint64_t address) { return address & ~(kPageBytes - 1); }
+constexpr std::uint64_t page_up(std::uint64_t address) { return page_down(address + kPageBytes - 1); }
+
+/// mmap(2): the address, or a negated errno as kernel_call gives it.
+inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1,
+                      std::uint64_t offset = 0) {
+    return kernel_call(__NR_mmap, address, bytes, static_cast<unsigned>(protection), static_cast<unsigned>(flags),
+                       static_cast<std::uint64_t>(static_cast<std::int64_t>(fd)), offset);
+}
+
+/// Private zeroed memory, touched when used. Null where the kernel has none.
+inline void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE) {
+    const long got = map_pages(0, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    return is_error(got) ? nullptr : at_address<void>(static_cast<std::uint64_t>(got));
+}
+
+inline void release_pages(void* pages, std::uint64_t bytes) { kernel_call(__NR_munmap, address_of(pages), bytes); }
+
+}  // namespace anyperf::engine

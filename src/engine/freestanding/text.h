@@ -1,0 +1,31 @@
+// text.h: one line of text, put together without allocation and written at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace anyperf::engine {
+
+/// A line of at most 1 KiB; what does not fit is cut.
+class Line {
+  public:
+    Line& text(std::string_view piece);
+    Line& decimal(std::int64_t value);
+    Line& hex(std::uint64_t value);                              ///< 0x…
+    Line& bytes(const std::uint8_t* data, std::size_t count);    ///< "48 8b 05"
+    std::string_view view() const { return {buffer_, length_}; }
+
+    /// Writes the line and a newline to a descriptor; what goes wrong there has no place to be told.
+    void write(int fd);
+
+  private:
+    void put(char c) {
+        if (length_ < sizeof buffer_ - 1) buffer_[length_++] = c;
+    }
+
+    char buffer_[1024];
+    std::size_t length_ = 0;
+};
+
+}  // namespace anyperf::engine

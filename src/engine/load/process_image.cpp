@@ -1,0 +1,108 @@
+// process_image.cpp: see process_image.h.
+#include "engine/load/process_image.h"
+
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include <string_view>
+
+#include "engine/freestanding/pages.h"
+#include "engine/freestanding/text.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::uint64_t kPieBase = 0x555555554000;  // ELF_ET_DYN_BASE of x86-64
+constexpr std::uint64_t kNoRandomisation = 0x0040000;  // ADDR_NO_RANDOMIZE, personality(2)
+
+bool randomised() { return (kernel_call(__NR_personality, 0xffffffff) & static_cast<long>(kNoRandomisation)) == 0; }
+
+std::uint64_t random_bits(unsigned bits) {
+    std::uint64_t value = 0;
+    kernel_call(__NR_getrandom, address_of(&value), sizeof value, 0);
+    return value & ((std::uint64_t{1} << bits) - 1);
+}
+
+/// Where the kernel would put a position-independent program: with a loader near 0x555…, without one among the mappings.
+std::uint64_t preferred_bias(const ElfFile& program) {
+    if (!program.has_interpreter()) return 0;
+    constexpr unsigned kRandomPages = 28;  // mmap_rnd_bits
+    return kPieBase + (randomised() ? random_bits(kRandomPages) << 12 : 0);
+}
+
+void note_vdso(Engine& engine, std::uint64_t start) {
+    if (start == 0) return;
+    const auto* header = at_address<const Elf64_Ehdr>(start);
+    const auto* segments = at_address<const Elf64_Phdr>(start + header->e_phoff);
+    std::uint64_t end = start;
+    for (std::size_t i = 0; i < header->e_phnum; ++i)
+        if (segments[i].p_type == PT_LOAD) end = page_up(start + segments[i].p_vaddr + segments[i].p_memsz);
+    engine.program.vdso_start = start;
+    engine.program.vdso_end = end;
+    engine.cache.executable.add({start, end, false, false});
+}
+
+/// The kernel's own idea of where things are: break, arguments, environment, auxiliary vector (proc(5), prctl(2)
+/// PR_SET_MM_MAP). What it refuses stays as it was for the engine: only /proc and brk tell.
+void tell_kernel(const Image& image, const StartStack& program_stack, const std::uint64_t* words) {
+    const std::uint64_t brk = page_up(image.end) + (randomised() ? random_bits(13) << 12 : 0);
+    const char* first = program_stack.arguments[0];
+    const char* last = program_stack.argument_count == 0 ? first : program_stack.arguments[program_stack.argument_count - 1];
+    const std::uint64_t arguments_end = address_of(last) + std::string_view{last}.size() + 1;
+    std::uint64_t environment_end = arguments_end;
+    for (char** entry = program_stack.environment; *entry != nullptr; ++entry)
+        environment_end = address_of(*entry) + std::string_view{*entry}.size() + 1;
+    prctl_mm_map map{};
+    map.start_code = image.code_start;
+    map.end_code = image.code_end;
+    map.start_data = image.data_start != 0 ? image.data_start : image.code_start;
+    map.end_data = image.data_end != 0 ? image.data_end : image.code_end;
+    map.start_brk = map.brk = brk;
+    map.start_stack = address_of(words);
+    map.arg_start = address_of(first);
+    map.arg_end = map.env_start = arguments_end;
+    map.env_end = environment_end;
+    map.auxv = reinterpret_cast<__u64*>(program_stack.auxiliary);
+    map.auxv_size = static_cast<__u32>(program_stack.auxiliary_count * sizeof(Elf64_auxv_t));
+    map.exe_fd = ~0u;
+    kernel_call(__NR_prctl, PR_SET_MM, PR_SET_MM_MAP, address_of(&map), sizeof map);
+}
+
+void tell_name(Engine& engine, const char* path, int fd) {
+    std::string_view name{path};
+    name.remove_prefix(name.rfind('/') + 1);
+    kernel_call(__NR_prctl, PR_SET_NAME, address_of(name.data()));
+    Line link;
+    link.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1});
+    const long length = kernel_call(__NR_readlink, address_of(link.view().data()), address_of(engine.program.path),
+                                    sizeof engine.program.path - 1);
+    engine.program.path[is_error(length) ? 0 : length] = 0;
+}
+
+}  // namespace
+
+std::expected<void, long> become_program(Engine& engine, ProgramFile& file, const char* path, const StartStack& stack,
+                                         std::uint64_t dropped, x86_64::Registers& registers) {
+    tell_name(engine, path, file.program.fd);
+    const auto program = map_image(file.program, preferred_bias(file.program), engine.cache.executable);
+    if (!program) return std::unexpected(program.error());
+    std::uint64_t loader_base = 0;
+    registers = {};
+    registers.rip = program->entry;
+    if (file.loader.fd >= 0) {
+        const auto loader = map_image(file.loader, 0, engine.cache.executable);
+        if (!loader) return std::unexpected(loader.error());
+        loader_base = loader->bias;
+        registers.rip = loader->entry;
+    }
+    file.close();
+    note_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
+    const bool fixed = engine.run != nullptr && engine.run->deterministic != 0;
+    std::uint64_t* const words = rewrite_start_stack(stack, {path, &*program, &file.program, loader_base, dropped, fixed});
+    tell_kernel(*program, StartStack::at(words), words);
+    registers.r[x86_64::rsp] = address_of(words);
+    return {};
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,78 @@
+// executable_map.cpp: see executable_map.h.
+#include "engine/memory/executable_map.h"
+
+#include "engine/freestanding/pages.h"
+
+namespace anyperf::engine {
+
+bool ExecutableMap::reserve() {
+    ranges_ = static_cast<ExecutableRange*>(reserve_pages(sizeof(ExecutableRange) * kCapacity));
+    return ranges_ != nullptr;
+}
+
+std::size_t ExecutableMap::first_ending_after(std::uint64_t address) const {
+    std::size_t low = 0;
+    std::size_t high = count_;
+    while (low < high) {
+        const std::size_t middle = (low + high) / 2;
+        if (ranges_[middle].end > address) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+void ExecutableMap::insert(std::size_t place, const ExecutableRange& range) {
+    if (count_ == kCapacity) return;  // 65,536 separate pieces of code: what does not fit faults when it is reached
+    for (std::size_t i = count_; i > place; --i) ranges_[i] = ranges_[i - 1];
+    ranges_[place] = range;
+    ++count_;
+}
+
+void ExecutableMap::remove(std::uint64_t start, std::uint64_t end) {
+    std::size_t place = first_ending_after(start);
+    while (place < count_ && ranges_[place].start < end) {
+        ExecutableRange& range = ranges_[place];
+        if (range.start < start && range.end > end) {
+            ExecutableRange rest = range;
+            rest.start = end;
+            range.end = start;
+            insert(place + 1, rest);
+            return;
+        }
+        if (range.start < start) {
+            range.end = start;
+            ++place;
+        } else if (range.end > end) {
+            range.start = end;
+            return;
+        } else {
+            for (std::size_t i = place + 1; i < count_; ++i) ranges_[i - 1] = ranges_[i];
+            --count_;
+        }
+    }
+}
+
+void ExecutableMap::add(const ExecutableRange& range) {
+    remove(range.start, range.end);
+    insert(first_ending_after(range.start), range);
+}
+
+const ExecutableRange* ExecutableMap::find(std::uint64_t address) const {
+    const std::size_t place = first_ending_after(address);
+    return place < count_ && ranges_[place].start <= address ? &ranges_[place] : nullptr;
+}
+
+std::uint64_t ExecutableMap::bytes_from(std::uint64_t address) const {
+    std::size_t place = first_ending_after(address);
+    if (place == count_ || ranges_[place].start > address) return 0;
+    std::uint64_t end = ranges_[place].end;
+    while (++place < count_ && ranges_[place].start == end) end = ranges_[place].end;
+    return end - address;
+}
+
+bool ExecutableMap::touches(std::uint64_t start, std::uint64_t end) const {
+    const std::size_t place = first_ending_after(start);
+    return place < count_ && ranges_[place].start < end;
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,79 @@
+// run_state.h: the memory that one run shares: between the processes of its tree, and with who started it. Starts with a
+// header, then process records, thread records and thread pages, each an array of fixed size; a memfd, sparse, so that
+// only what is used is there. Everything in it may be read while it is written, by a process that may die at any point:
+// a record counts when its `state` says so, and counters are read as they stand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::engine {
+
+inline constexpr std::size_t kCounters = 16;  ///< room for the rows of classes.h
+inline constexpr std::uint32_t kRunStateVersion = 1;
+inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< process ids are reused at this pace at the earliest
+inline constexpr std::uint32_t kMaximumThreads = 1u << 18;
+inline constexpr std::uint32_t kMaximumThreadPages = 1u << 15;
+
+/// What a thread has done. The engine's translated code adds to it in place.
+struct LiveCounters {
+    std::int64_t budget;             ///< instructions left of what was granted; counts down, a block at a time
+    std::int64_t granted;            ///< granted - budget instructions have retired
+    std::uint64_t count[kCounters];  ///< by Class; `instructions` is not kept here
+};
+
+enum class RecordState : std::uint32_t { free, live, ended };
+
+/// One a process id: a process keeps it over execve.
+struct ProcessRecord {
+    RecordState state;
+    std::int32_t pid;
+    std::int32_t parent;
+    std::int32_t exit_status;     ///< as wait(2) gives it; -1 while unknown
+    char comm[16];
+    char exe[480];
+};
+static_assert(sizeof(ProcessRecord) == 512);
+
+/// A thread that has ended.
+struct ThreadRecord {
+    RecordState state;
+    std::uint32_t process;
+    std::int32_t tid;
+    char comm[16];
+    std::uint64_t count[kCounters];  ///< by Class, with instructions
+};
+
+/// A thread that runs, or was killed before it could end: a page each, at the start of its %gs block.
+struct alignas(4096) ThreadPage {
+    LiveCounters counters;
+    RecordState state;
+    std::uint32_t process;
+    std::int32_t tid;
+    char comm[16];
+};
+static_assert(sizeof(ThreadPage) == 4096);
+
+struct RunHeader {
+    std::uint32_t magic;
+    std::uint32_t version;
+    std::uint32_t counting;       ///< classes to count, a ClassSet; 0: nothing is counted
+    std::uint32_t deterministic;  ///< fixed addresses and AT_RANDOM
+    std::uint32_t processes;      ///< records handed out
+    std::uint32_t threads;
+    std::uint32_t thread_pages;   ///< pages ever used: where the search for a free one ends
+    char engine_path[4096];
+};
+
+inline constexpr std::uint32_t kRunStateMagic = 0x52507941;  // "AyPR"
+
+/// Where each array starts in the memfd, in bytes; each begins on a page.
+inline constexpr std::size_t kHeaderBytes = 65536;
+inline constexpr std::size_t kProcessesOffset = kHeaderBytes;
+inline constexpr std::size_t kThreadsOffset = kProcessesOffset + sizeof(ProcessRecord) * kMaximumProcesses;
+inline constexpr std::size_t kThreadPagesOffset = kThreadsOffset + sizeof(ThreadRecord) * kMaximumThreads;
+inline constexpr std::size_t kRunStateBytes = kThreadPagesOffset + sizeof(ThreadPage) * kMaximumThreadPages;
+static_assert(sizeof(RunHeader) <= kHeaderBytes);
+static_assert(kThreadsOffset % 4096 == 0 && kThreadPagesOffset % 4096 == 0);
+
+}  // namespace anyperf::engine

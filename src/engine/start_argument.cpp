@@ -1,0 +1,45 @@
+// start_argument.cpp: see start_argument.h.
+#include "engine/start_argument.h"
+
+#include <string_view>
+
+#include "engine/freestanding/text.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+/// A number with an optional sign, up to `end` or the text's end. False where there is none.
+bool take_number(const char*& text, char end, std::int64_t& out) {
+    const bool negative = *text == '-';
+    if (negative) ++text;
+    if (*text < '0' || *text > '9') return false;
+    std::int64_t value = 0;
+    for (; *text >= '0' && *text <= '9'; ++text) {
+        value = value * 10 + (*text - '0');
+        if (value > INT32_MAX) return false;
+    }
+    out = negative ? -value : value;
+    return *text++ == end;
+}
+
+}  // namespace
+
+bool parse_start_argument(const char* text, StartArgument& out) {
+    std::int64_t run_fd = 0;
+    std::int64_t process = 0;
+    std::int64_t program_fd = 0;
+    if (!take_number(text, ',', run_fd) || !take_number(text, ',', process) || !take_number(text, 0, program_fd)) return false;
+    if (run_fd < -1 || process < 0 || program_fd < -1) return false;
+    out = {static_cast<int>(run_fd), static_cast<std::uint32_t>(process), static_cast<int>(program_fd)};
+    return true;
+}
+
+void format_start_argument(const StartArgument& argument, char* out) {
+    Line line;
+    line.decimal(argument.run_fd).text(",").decimal(argument.process).text(",").decimal(argument.program_fd);
+    for (const char c : line.view()) *out++ = c;
+    *out = 0;
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,51 @@
+// thread_memory.cpp: see thread_memory.h.
+#include "engine/thread_memory.h"
+
+#include <asm/prctl.h>
+#include <sys/mman.h>
+
+#include <new>
+
+#include "engine/dispatch.h"
+#include "engine/dispatch.h"
+#include "engine/freestanding/pages.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::uint64_t kThreadBytes = (sizeof(Thread) + kPageBytes - 1) & ~(kPageBytes - 1);
+constexpr std::uint64_t kGuard = kPageBytes;
+constexpr std::uint64_t kAll = kThreadBytes + kGuard + kEngineStackBytes + kGuard + kSignalStackBytes;
+
+bool open_up(std::uint64_t start, std::uint64_t bytes) {
+    return !is_error(kernel_call(__NR_mprotect, start, bytes, PROT_READ | PROT_WRITE));
+}
+
+}  // namespace
+
+Thread* new_thread(Engine& engine) {
+    void* const memory = reserve_pages(kAll, PROT_NONE);
+    if (memory == nullptr) return nullptr;
+    const std::uint64_t start = address_of(memory);
+    const std::uint64_t engine_stack = start + kThreadBytes + kGuard;
+    const std::uint64_t signal_stack = engine_stack + kEngineStackBytes + kGuard;
+    if (!open_up(start, kThreadBytes) || !open_up(engine_stack, kEngineStackBytes) ||
+        !open_up(signal_stack, kSignalStackBytes)) {
+        release_pages(memory, kAll);
+        return nullptr;
+    }
+    auto* thread = new (memory) Thread;
+    thread->engine = &engine;
+    thread->engine_stack = engine_stack + kEngineStackBytes;
+    thread->signal_stack = signal_stack;
+    thread->block_bytes = kAll;
+    connect(*thread, engine.routines, dispatch);
+    return thread;
+}
+
+void free_thread(Thread& thread) { release_pages(&thread, thread.block_bytes); }
+
+void become(Thread& thread) { kernel_call(__NR_arch_prctl, ARCH_SET_GS, address_of(&thread)); }
+
+}  // namespace anyperf::engine

@@ -1,0 +1,145 @@
+// branches.cpp: how blocks end. Direct exits are jumps that lead to a stub until their target is translated; indirect
+// ones go through the table by the low 16 bits of their target, to a landing that checks the rest. None of it touches a flag.
+#include "engine/x86_64/translate.h"
+
+namespace anyperf::engine::x86_64 {
+
+ExitId Translation::new_exit(std::uint64_t target) {
+    const ExitId id = cache_.exits.take();
+    if (id == 0) {
+        out_of_records_ = true;
+        return 0;
+    }
+    Exit& exit = cache_.exits[id];
+    exit = {};
+    exit.target = target;
+    exit.from = id_;
+    if (block_->first_exit == 0) block_->first_exit = id;
+    ++block_->exits;
+    return id;
+}
+
+std::uint8_t* Translation::leave_stub(Leave reason, ExitId exit) {
+    std::uint8_t* const stub = cold_.at();
+    cold_.store_gs(rax, offsetof(Thread, spill) + 8 * rax);
+    cold_.mov(rax, std::uint64_t{exit});
+    cold_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(reason));
+    return stub;
+}
+
+void Translation::align_operand(std::size_t opcode_bytes) {
+    const std::uint64_t operand = address_of(hot_.at()) + opcode_bytes;
+    if (operand % 8 > 4) hot_.nop(8 - operand % 8);
+}
+
+void Translation::emit_jump_to(std::uint64_t target) {
+    const ExitId id = new_exit(target);
+    if (id == 0) return;
+    align_operand(1);
+    Exit& exit = cache_.exits[id];
+    exit.stub = leave_stub(Leave::link, id);
+    exit.operand = hot_.at() + 1;
+    hot_.jmp(exit.stub);
+}
+
+void Translation::emit_step(const Instruction& instruction, std::uint64_t next) {
+    const ExitId id = new_exit(next);
+    if (id == 0) return;
+    cache_.exits[id].control = instruction.control;
+    cache_.exits[id].length = instruction.length;
+    hot_.store_gs(rax, offsetof(Thread, spill) + 8 * rax);
+    hot_.mov(rax, std::uint64_t{id});
+    hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::step));
+}
+
+void Translation::emit_conditional(const Instruction& instruction, std::uint64_t address) {
+    const std::uint64_t target = branch_target(instruction, address);
+    const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
+    if ((counting_.open & bit(Class::taken)) != 0) {
+        std::uint8_t* const not_taken = hot_.jcc_forward(condition ^ 1);
+        emit_taken(target);
+        emit_jump_to(target);
+        hot_.land(not_taken);
+    } else {
+        const ExitId id = new_exit(target);
+        if (id == 0) return;
+        align_operand(2);
+        Exit& exit = cache_.exits[id];
+        exit.stub = leave_stub(Leave::link, id);
+        exit.operand = hot_.at() + 2;
+        hot_.jcc(static_cast<Condition>(condition), exit.stub);
+    }
+    emit_jump_to(address + instruction.length);
+}
+
+void Translation::emit_counted(const Instruction& instruction, std::uint64_t address) {
+    // loop, jrcxz: there is only the short form, so it jumps over the way not taken.
+    const auto* code = at_address<const std::uint8_t>(address);
+    hot_.bytes(code, instruction.opcode_offset + 1u);
+    std::uint8_t* const taken = hot_.at();
+    hot_.byte(0);
+    emit_jump_to(address + instruction.length);
+    hot_.land(taken);
+    emit_taken(branch_target(instruction, address));
+    emit_jump_to(branch_target(instruction, address));
+}
+
+void Translation::push_constant(std::uint64_t value) {
+    if (value < (std::uint64_t{1} << 31)) {
+        hot_.push_immediate(static_cast<std::int32_t>(value));
+        return;
+    }
+    // One load and one store, like the call's own: two halves would stall the return that reads them as one.
+    const std::uint8_t* const constant = cold_.at();
+    cold_.u64(value);
+    hot_.byte(0xff), hot_.byte(0x35), hot_.relative(constant);
+}
+
+void Translation::emit_call(const Instruction& instruction, std::uint64_t address) {
+    push_constant(address + instruction.length);
+    emit_jump_to(branch_target(instruction, address));
+}
+
+void Translation::emit_table_jump() {
+    hot_.movzx16(rdx, rcx);
+    hot_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.table())), rdx);
+}
+
+void Translation::emit_indirect(const Instruction& instruction, std::uint64_t address) {
+    spill(rcx);
+    spill(rdx);
+    spilled_ = rcx | rdx << 4;
+    load_operand(instruction, address, rcx);
+    if (instruction.control == Control::call_indirect) push_constant(address + instruction.length);
+    emit_table_jump();
+}
+
+void Translation::emit_ret(const Instruction& instruction) {
+    spill(rcx);
+    spill(rdx);
+    spilled_ = rcx | rdx << 4;
+    hot_.pop(rcx);
+    if (instruction.immediate_bytes != 0) hot_.lea(rsp, rsp, static_cast<std::int32_t>(instruction.immediate & 0xffff));
+    emit_table_jump();
+}
+
+void Translation::emit_end(const Instruction& instruction, std::uint64_t address) {
+    switch (instruction.control) {
+        case Control::conditional: return emit_conditional(instruction, address);
+        case Control::counted: return emit_counted(instruction, address);
+        case Control::jump: return emit_jump_to(branch_target(instruction, address));
+        case Control::call: return emit_call(instruction, address);
+        case Control::jump_indirect:
+        case Control::call_indirect: return emit_indirect(instruction, address);
+        case Control::ret: return emit_ret(instruction);
+        case Control::none:
+        case Control::xgetbv:
+        case Control::rdtsc:
+        case Control::x87_state:
+            emit_plain(instruction, address);
+            return emit_jump_to(address + instruction.length);
+        default: return emit_step(instruction, address + instruction.length);
+    }
+}
+
+}  // namespace anyperf::engine::x86_64

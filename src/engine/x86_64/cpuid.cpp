@@ -1,0 +1,37 @@
+// cpuid.cpp: see cpuid.h.
+#include "engine/x86_64/cpuid.h"
+
+#include <array>
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+/// Bits that are taken out of a leaf, with the reason: SDM volume 2, CPUID.
+struct Hidden {
+    std::uint32_t leaf;
+    std::uint32_t subleaf;
+    CpuidAnswer bits;
+    const char* reason;
+};
+
+constexpr std::array kHidden{
+    Hidden{7, 0, {0, 1u << 4 | 1u << 11, 1u << 7, 1u << 13 | 1u << 20}, "HLE, RTM (and the note that it always aborts), CET: the engine has neither"},
+};
+
+}  // namespace
+
+CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
+    CpuidAnswer answer;
+    asm volatile("cpuid" : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx) : "a"(leaf), "c"(subleaf));
+    for (const Hidden& hidden : kHidden) {
+        if (hidden.leaf != leaf || hidden.subleaf != subleaf) continue;
+        answer.eax &= ~hidden.bits.eax;
+        answer.ebx &= ~hidden.bits.ebx;
+        answer.ecx &= ~hidden.bits.ecx;
+        answer.edx &= ~hidden.bits.edx;
+    }
+    return answer;
+}
+
+}  // namespace anyperf::engine::x86_64

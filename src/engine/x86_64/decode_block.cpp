@@ -1,0 +1,70 @@
+// decode_block.cpp: a block's instructions, and what is known of the flags behind it.
+#include "engine/x86_64/translate.h"
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+constexpr std::size_t kLookAhead = 16;
+
+/// Decodes what stands at `address`, as far as it may be executed.
+bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& out) {
+    const std::uint64_t readable = memory.bytes_from(address);
+    if (readable == 0) return false;
+    return decode(at_address<const std::uint8_t>(address), readable, out) == DecodeStatus::ok;
+}
+
+enum class Fate { dead, live, open };
+
+/// What one instruction tells of the flags in `undecided`, which it takes from as they are overwritten.
+Fate fate_after(const Instruction& instruction, FlagSet& undecided) {
+    if ((instruction.flags_read & undecided) != 0) return Fate::live;
+    undecided &= static_cast<FlagSet>(~instruction.flags_overwritten);
+    return undecided == 0 ? Fate::dead : Fate::open;
+}
+
+bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided, unsigned depth) {
+    Instruction instruction;
+    for (std::size_t i = 0; i < kLookAhead; ++i) {
+        if (!decode_at(memory, pc, instruction)) return false;
+        const Fate fate = fate_after(instruction, undecided);
+        if (fate != Fate::open) return fate == Fate::dead;
+        switch (instruction.control) {
+            case Control::none:
+                pc += instruction.length;
+                continue;
+            case Control::jump:
+            case Control::call:
+                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1);
+            case Control::conditional:
+            case Control::counted:
+                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1) &&
+                       dead_from(memory, pc + instruction.length, undecided, depth - 1);
+            default:
+                return false;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t limit, DecodedBlock& out) {
+    out.pc = pc;
+    out.count = 0;
+    while (out.count < limit && out.count < kLongestBlock) {
+        Instruction& instruction = out.instructions[out.count];
+        instruction = {};
+        if (!decode_at(memory, pc, instruction)) break;
+        pc += instruction.length;
+        ++out.count;
+        if (instruction.control != Control::none) break;
+    }
+    out.end = pc;
+}
+
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth) {
+    return dead_from(memory, pc, kStatusFlags, depth);
+}
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,156 @@
+// emitter.h: writes host instructions. Only the forms that the translator and its routines use, each a function named
+// as the manual names the instruction. Thread fields are addressed by %gs and their offset.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/x86_64/registers.h"
+
+namespace anyperf::engine::x86_64 {
+
+/// Condition codes of jcc, as encoded in its opcode's low nibble.
+enum class Condition : std::uint8_t { sign = 8 };
+
+class Emitter {
+  public:
+    Emitter(std::uint8_t* at, std::uint8_t* end) : at_(at), end_(end) {}
+
+    std::uint8_t* at() const { return at_; }
+    std::size_t room() const { return static_cast<std::size_t>(end_ - at_); }
+    /// Something did not fit: what was written is of no use.
+    bool overflowed() const { return overflowed_; }
+
+    void byte(std::uint8_t value) {
+        if (at_ == end_) {
+            overflowed_ = true;
+            return;
+        }
+        *at_++ = value;
+    }
+    void bytes(const std::uint8_t* data, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) byte(data[i]);
+    }
+    void u32(std::uint32_t value) {
+        for (unsigned shift = 0; shift < 32; shift += 8) byte(static_cast<std::uint8_t>(value >> shift));
+    }
+    void u64(std::uint64_t value) {
+        u32(static_cast<std::uint32_t>(value));
+        u32(static_cast<std::uint32_t>(value >> 32));
+    }
+
+    void store_gs(Register reg, std::size_t offset) { gs_form(0x89, reg, offset, true); }
+    void load_gs(Register reg, std::size_t offset) { gs_form(0x8b, reg, offset, true); }
+    void store_gs32(Register reg, std::size_t offset) { gs_form(0x89, reg, offset, false); }
+    void load_gs32(Register reg, std::size_t offset) { gs_form(0x8b, reg, offset, false); }
+
+    void add_gs(std::size_t offset, std::int32_t value) { gs_immediate(0, offset, value); }
+    void sub_gs(std::size_t offset, std::int32_t value) { gs_immediate(5, offset, value); }
+    void mov_gs32(std::size_t offset, std::uint32_t value) {  // mov dword gs:[offset], imm32
+        byte(0x65), byte(0xc7), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset)), u32(value);
+    }
+    void jmp_gs(std::size_t offset) { byte(0x65), byte(0xff), byte(0x24), byte(0x25), u32(static_cast<std::uint32_t>(offset)); }
+    void call_gs(std::size_t offset) { byte(0x65), byte(0xff), byte(0x14), byte(0x25), u32(static_cast<std::uint32_t>(offset)); }
+
+    /// The shortest mov that puts a constant into the whole register.
+    void mov(Register reg, std::uint64_t value) {
+        if (value <= 0xffffffffu) {
+            if (reg >= r8) byte(0x41);
+            byte(static_cast<std::uint8_t>(0xb8 + (reg & 7))), u32(static_cast<std::uint32_t>(value));
+        } else {
+            byte(reg >= r8 ? 0x49 : 0x48), byte(static_cast<std::uint8_t>(0xb8 + (reg & 7))), u64(value);
+        }
+    }
+    void mov(Register to, Register from) { rex_pair(from, to), byte(0x89), byte(pair(from, to)); }
+    void movzx16(Register to, Register from) {  // movzx r32, r16
+        if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (from >= r8 ? 1 : 0)));
+        byte(0x0f), byte(0xb7), byte(pair(to, from));
+    }
+    void push(Register reg) { short_form(0x50, reg); }
+    void pop(Register reg) { short_form(0x58, reg); }
+    void push_immediate(std::int32_t value) { byte(0x68), u32(static_cast<std::uint32_t>(value)); }
+    void pushfq() { byte(0x9c); }
+    void popfq() { byte(0x9d); }
+    void push_gs(std::size_t offset) { byte(0x65), byte(0xff), byte(0x34), byte(0x25), u32(static_cast<std::uint32_t>(offset)); }
+    void or_stack(std::int32_t value) { byte(0x48), byte(0x81), byte(0x0c), byte(0x24), u32(static_cast<std::uint32_t>(value)); }
+    void mov_from_ss(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xd0 | reg)); }
+    void mov_from_cs(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xc8 | reg)); }
+    void iretq() { byte(0x48), byte(0xcf); }
+    void cld() { byte(0xfc); }
+
+    void lea(Register to, Register base, std::int32_t displacement) { lea_form(0x48, to, base, displacement); }
+    void lea32(Register to, Register base, std::int32_t displacement) { lea_form(0x40, to, base, displacement); }
+    /// lea to, [base + index]. Precondition: index is not rsp.
+    void lea_sum(Register to, Register base, Register index) {
+        byte(static_cast<std::uint8_t>(0x48 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0) | (base >= r8 ? 1 : 0)));
+        byte(0x8d), byte(static_cast<std::uint8_t>(0x44 | ((to & 7) << 3)));
+        byte(static_cast<std::uint8_t>(((index & 7) << 3) | (base & 7))), byte(0);
+    }
+
+    /// A short jump whose target comes later: give what is returned to `land` there.
+    std::uint8_t* jrcxz_forward() { return short_forward(0xe3); }
+    std::uint8_t* jmp_forward() { return short_forward(0xeb); }
+    std::uint8_t* jcc_forward(std::uint8_t condition) { return short_forward(static_cast<std::uint8_t>(0x70 | condition)); }
+    void land(std::uint8_t* operand) {
+        if (!overflowed_) *operand = static_cast<std::uint8_t>(at_ - (operand + 1));
+    }
+
+    /// jmp [table + 8 * index], the table below 2 GiB.
+    void jmp_table(std::uint32_t table, Register index) {
+        if (index >= r8) byte(0x42);
+        byte(0xff), byte(0x24), byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3))), u32(table);
+    }
+
+    void jmp(const std::uint8_t* target) { byte(0xe9), relative(target); }
+    void jcc(Condition condition, const std::uint8_t* target) {
+        byte(0x0f), byte(static_cast<std::uint8_t>(0x80 | static_cast<unsigned>(condition))), relative(target);
+    }
+    void relative(const std::uint8_t* target) { u32(static_cast<std::uint32_t>(target - (at_ + 4))); }
+
+    /// One nop instruction of 1 to 8 bytes.
+    void nop(std::size_t length);
+
+  private:
+    static std::uint8_t pair(Register reg, Register rm) {
+        return static_cast<std::uint8_t>(0xc0 | ((reg & 7) << 3) | (rm & 7));
+    }
+    void rex_pair(Register reg, Register rm) {
+        byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (rm >= r8 ? 1 : 0)));
+    }
+    void short_form(std::uint8_t opcode, Register reg) {
+        if (reg >= r8) byte(0x41);
+        byte(static_cast<std::uint8_t>(opcode + (reg & 7)));
+    }
+    void lea_form(unsigned rex, Register to, Register base, std::int32_t displacement) {
+        rex |= (to >= r8 ? 4u : 0u) | (base >= r8 ? 1u : 0u);
+        if (rex != 0x40) byte(static_cast<std::uint8_t>(rex));
+        const bool small = displacement >= -128 && displacement <= 127;
+        byte(0x8d), byte(static_cast<std::uint8_t>((small ? 0x40 : 0x80) | ((to & 7) << 3) | (base & 7)));
+        if ((base & 7) == rsp) byte(0x24);
+        if (small) byte(static_cast<std::uint8_t>(displacement));
+        else u32(static_cast<std::uint32_t>(displacement));
+    }
+    std::uint8_t* short_forward(std::uint8_t opcode) {
+        byte(opcode), byte(0);
+        return at_ - 1;
+    }
+    void gs_form(std::uint8_t opcode, Register reg, std::size_t offset, bool wide) {
+        byte(0x65);
+        const unsigned rex = 0x40u | (wide ? 8u : 0u) | (reg >= r8 ? 4u : 0u);
+        if (rex != 0x40) byte(static_cast<std::uint8_t>(rex));
+        byte(opcode), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4)), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
+    void gs_immediate(unsigned operation, std::size_t offset, std::int32_t value) {
+        const bool small = value >= -128 && value <= 127;
+        byte(0x65), byte(0x48), byte(small ? 0x83 : 0x81), byte(static_cast<std::uint8_t>((operation << 3) | 4)), byte(0x25);
+        u32(static_cast<std::uint32_t>(offset));
+        if (small) byte(static_cast<std::uint8_t>(value));
+        else u32(static_cast<std::uint32_t>(value));
+    }
+
+    std::uint8_t* at_;
+    std::uint8_t* end_;
+    bool overflowed_ = false;
+};
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,18 @@
+// registers.h: the application's general registers, by their encoding.
+#pragma once
+
+#include <cstdint>
+
+namespace anyperf::engine::x86_64 {
+
+enum Register : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15 };
+
+inline constexpr unsigned kRegisters = 16;
+
+struct Registers {
+    std::uint64_t r[kRegisters] = {};
+    std::uint64_t rip = 0;
+    std::uint64_t flags = 0x202;  // IF and the bit that is always set, as the kernel starts a program
+};
+
+}  // namespace anyperf::engine::x86_64

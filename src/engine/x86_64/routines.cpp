@@ -1,0 +1,116 @@
+// routines.cpp: see routines.h.
+#include "engine/x86_64/routines.h"
+
+#include "engine/freestanding/kernel.h"
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+constexpr std::size_t spill_of(Register reg) { return offsetof(Thread, spill) + 8 * reg; }
+constexpr std::size_t saved(Register reg) { return offsetof(Thread, registers) + offsetof(Registers, r) + 8 * reg; }
+constexpr std::size_t kFlags = offsetof(Thread, registers) + offsetof(Registers, flags);
+constexpr std::size_t kRip = offsetof(Thread, registers) + offsetof(Registers, rip);
+
+constexpr Register kAllButRaxRsp[] = {rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15};
+
+void emit_restore(Emitter& code) {
+    for (const Register reg : kAllButRaxRsp) code.load_gs(reg, saved(reg));
+    code.load_gs(rax, saved(rax));
+}
+
+/// Behind every leave: rax is in its spill slot, all other registers are the application's.
+void emit_common_leave(Emitter& code) {
+    for (const Register reg : kAllButRaxRsp) code.store_gs(reg, saved(reg));
+    code.load_gs(rax, spill_of(rax));
+    code.store_gs(rax, saved(rax));
+    code.store_gs(rsp, saved(rsp));
+    code.load_gs(rsp, offsetof(Thread, engine_stack));
+    code.pushfq();
+    code.pop(rax);
+    code.store_gs(rax, kFlags);
+    code.cld();
+    code.load_gs(rdi, offsetof(Thread, self));
+    code.call_gs(offsetof(Thread, dispatch));
+}
+
+void emit_enter(Emitter& code) {
+    code.load_gs(rax, kFlags);
+    code.push(rax);
+    code.popfq();
+    emit_restore(code);
+    code.load_gs(rsp, saved(rsp));
+    code.jmp_gs(offsetof(Thread, next_host));
+}
+
+/// iretq sets the flags with the jump, so that the trap flag traps behind the one instruction at the target.
+void emit_probe(Emitter& code) {
+    constexpr std::int32_t kTrapFlag = 0x100;
+    code.load_gs(rsp, offsetof(Thread, engine_stack));
+    code.mov_from_ss(rax);
+    code.push(rax);
+    code.push_gs(saved(rsp));
+    code.push_gs(kFlags);
+    code.or_stack(kTrapFlag);
+    code.mov_from_cs(rax);
+    code.push(rax);
+    code.push_gs(kRip);
+    emit_restore(code);
+    code.iretq();
+}
+
+void emit_leave(Emitter& code, Leave reason, const std::uint8_t* common) {
+    if (reason == Leave::table_empty || reason == Leave::table_other) {
+        code.store_gs(rax, spill_of(rax));
+        code.store_gs(rcx, offsetof(Thread, miss));
+        code.store_gs(rdx, offsetof(Thread, miss) + 8);
+        code.load_gs(rcx, spill_of(rcx));
+        code.load_gs(rdx, spill_of(rdx));
+    } else {
+        code.store_gs32(rax, offsetof(Thread, payload));
+    }
+    code.mov_gs32(offsetof(Thread, reason), static_cast<std::uint32_t>(reason));
+    code.jmp(common);
+}
+
+}  // namespace
+
+bool emit_routines(Arena& arena, Routines& out) {
+    Emitter code = arena.cold();
+    const std::uint8_t* const common = code.at();
+    emit_common_leave(code);
+    out.enter = address_of(code.at());
+    emit_enter(code);
+    out.enter_end = out.probe = address_of(code.at());
+    emit_probe(code);
+    out.probe_end = address_of(code.at());
+    for (std::size_t i = 0; i < kLeaves; ++i) {
+        out.leave[i] = address_of(code.at());
+        emit_leave(code, static_cast<Leave>(i), common);
+    }
+    out.end = address_of(code.at());
+    if (code.overflowed()) return false;
+    arena.commit(arena.hot(), code, 0);
+    return true;
+}
+
+std::uint8_t* emit_landing(Emitter& cold, const Block& block) {
+    std::uint8_t* const landing = cold.at();
+    cold.mov(rdx, -block.pc);
+    cold.lea_sum(rcx, rcx, rdx);
+    std::uint8_t* const same = cold.jrcxz_forward();
+    cold.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::table_other));
+    cold.land(same);
+    cold.load_gs(rdx, spill_of(rdx));
+    cold.load_gs(rcx, spill_of(rcx));
+    cold.jmp(block.host);
+    return landing;
+}
+
+void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&)) {
+    for (std::size_t i = 0; i < kLeaves; ++i) thread.leave_routine[i] = routines.leave[i];
+    thread.dispatch = reinterpret_cast<std::uint64_t>(dispatch);
+    thread.self = address_of(&thread);
+}
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,63 @@
+// thread.h: what a thread of the application is to the engine. It stands at %gs while the application's code runs:
+// translated code addresses it by constant offsets, so every field that such code touches keeps its place here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/run_state.h"
+#include "engine/x86_64/registers.h"
+
+namespace anyperf::engine {
+struct Engine;
+struct SignalState;
+}
+
+namespace anyperf::engine::x86_64 {
+
+/// Why translated code gave control back. `Thread::payload` is what each says.
+enum class Leave : std::uint32_t {
+    link,         ///< a direct exit not linked yet; payload: the exit
+    table_empty,  ///< an indirect target that the table does not have; miss[0]: the target
+    table_other,  ///< the table's entry was of another target; miss[0] - miss[1]: the target
+    budget,       ///< the budget went below zero at a block's start, the block not run; payload: its exit record
+    step,         ///< an instruction that the engine does: syscall, cpuid …; payload: the exit behind it
+    count,
+};
+
+inline constexpr std::size_t kLeaves = static_cast<std::size_t>(Leave::count);
+
+struct Thread {
+    ThreadPage page;                       ///< shared with who counts
+    Registers registers;                   ///< the application's, while engine code runs
+    std::uint64_t spill[kRegisters];       ///< a register's value while a translated instruction borrows it
+    std::uint64_t engine_stack;            ///< top of the engine's stack of this thread
+    std::uint64_t next_host;               ///< where `enter` goes on
+    std::uint64_t leave_routine[kLeaves];  ///< by Leave
+    std::uint64_t dispatch;                ///< the C++ function behind all leaves
+    std::uint64_t self;
+    std::uint64_t miss[2];
+    std::uint32_t payload;
+    Leave reason;
+    std::uint64_t gs_base;                 ///< the application's own, which %gs does not hold
+    // From here on translated code touches nothing.
+    std::uint64_t probing;                 ///< nonzero: an address that the CPU was sent to only to make it fault
+    std::uint64_t clear_tid;
+    std::uint32_t tid;
+    bool leader;
+    std::uint64_t signal_stack;            ///< lowest address of the stack that the kernel runs our handlers on
+    std::uint64_t block_bytes;             ///< of this whole mapping, guard pages included
+    SignalState* signals;
+    Engine* engine;
+};
+
+static_assert(offsetof(Thread, page) == 0);
+
+/// The thread that runs this code.
+inline Thread& this_thread() {
+    Thread* thread;
+    asm("mov %%gs:%c1, %0" : "=r"(thread) : "i"(offsetof(Thread, self)));
+    return *thread;
+}
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,103 @@
+// translate.h: application code to a block of host code. The application's registers stay in the host's own, rsp
+// included; what a translation borrows it keeps in the thread's spill slots. Instructions are copied but for those that
+// depend on where they stand (relocate.cpp), that change control (branches.cpp) or that the engine does itself.
+// With counting, a prologue takes the block's instructions from the thread's budget (count.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/cache.h"
+#include "engine/x86_64/classes.h"
+#include "engine/x86_64/decode.h"
+#include "engine/x86_64/emitter.h"
+#include "engine/x86_64/thread.h"
+
+namespace anyperf::engine::x86_64 {
+
+inline constexpr std::size_t kLongestBlock = 64;  ///< instructions
+
+/// What blocks are to count.
+struct Counting {
+    ClassSet open = 0;  ///< 0: nothing, and no budget either
+
+    bool on() const { return open != 0; }
+};
+
+/// Instructions in a row, the last of which may change control.
+struct DecodedBlock {
+    std::uint64_t pc = 0;
+    std::uint64_t end = 0;  ///< behind the last instruction
+    std::size_t count = 0;
+    Instruction instructions[kLongestBlock];
+
+    bool ends_in_control() const { return count > 0 && instructions[count - 1].control != Control::none; }
+};
+
+/// Decodes from `pc` up to a change of control, `limit` instructions, or code that can't be read or decoded.
+/// A count of 0 says that there is no instruction at `pc`.
+void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t limit, DecodedBlock& out);
+
+/// Whether nobody from `pc` on reads a status flag before it is overwritten, as far as `depth` direct branches show.
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth);
+
+/// Writes one block. Lives on the stack of who translates; holds nothing afterwards.
+class Translation {
+  public:
+    Translation(Cache& cache, Arena& arena, Counting counting)
+        : cache_(cache), arena_(arena), counting_(counting), hot_(arena.hot()), cold_(arena.cold()) {}
+
+    /// The translated block, in the cache and linked to nothing; null where memory or records ran out.
+    /// Precondition: the cache's lock is held.
+    Block* run(std::uint64_t pc, std::size_t limit);
+
+  private:
+    // count.cpp
+    void emit_prologue();
+    void emit_count(Class id, std::int32_t amount, bool flags_dead);
+    void emit_flagless_budget(std::int32_t amount, ExitId over);
+    std::int32_t amount_of(Class id) const;
+    void emit_taken(std::uint64_t target);
+
+    // relocate.cpp
+    void emit_plain(const Instruction& instruction, std::uint64_t address);
+    void emit_rip_relative(const Instruction& instruction, std::uint64_t address);
+    void emit_near(const Instruction& instruction, const std::uint8_t* code, std::uint64_t operand);
+    void load_effective_address(const Instruction& instruction, const std::uint8_t* code, Register to);
+    void emit_operand_load(const Instruction& instruction, std::uint64_t address, Register to);
+    void emit_gs_operand(const Instruction& instruction, const std::uint8_t* code);
+    void emit_with_operand_in(const Instruction& instruction, const std::uint8_t* code, Register base);
+    void load_operand(const Instruction& instruction, std::uint64_t address, Register to);
+
+    // branches.cpp
+    void emit_end(const Instruction& instruction, std::uint64_t address);
+    void emit_conditional(const Instruction& instruction, std::uint64_t address);
+    void emit_counted(const Instruction& instruction, std::uint64_t address);
+    void emit_call(const Instruction& instruction, std::uint64_t address);
+    void emit_indirect(const Instruction& instruction, std::uint64_t address);
+    void emit_ret(const Instruction& instruction);
+    void emit_table_jump();
+    void push_constant(std::uint64_t value);
+    void emit_jump_to(std::uint64_t target);
+    void emit_step(const Instruction& instruction, std::uint64_t next);
+    ExitId new_exit(std::uint64_t target);
+    std::uint8_t* leave_stub(Leave reason, ExitId exit);
+    void align_operand(std::size_t opcode_bytes);
+
+    void spill(Register reg) { hot_.store_gs(reg, offsetof(Thread, spill) + 8 * reg); }
+    void unspill(Register reg) { hot_.load_gs(reg, offsetof(Thread, spill) + 8 * reg); }
+    void mark(std::size_t index, std::uint8_t spilled);
+
+    Cache& cache_;
+    Arena& arena_;
+    Counting counting_;
+    Emitter hot_;
+    Emitter cold_;
+    DecodedBlock decoded_;
+    Block* block_ = nullptr;
+    BlockId id_ = 0;
+    bool out_of_records_ = false;
+    std::uint8_t spilled_ = Mark::kNone;  ///< what the instruction being emitted has spilled
+};
+
+}  // namespace anyperf::engine::x86_64
