@@ -30,7 +30,8 @@ Block* block_for(Engine& engine, std::uint64_t pc) {
     return block;
 }
 
-/// Where there is no instruction that the engine can run, the CPU is sent there to say so: it faults with its own words.
+/// Where there is no instruction that the engine can run, the CPU is sent there to say so: it faults with its own
+/// words.
 [[noreturn]] void probe(Thread& thread) {
     thread.probing = thread.registers.rip;
     asm volatile("jmp *%0" : : "r"(thread.engine->routines.probe) : "memory");
@@ -80,7 +81,9 @@ void on_budget(Thread& thread) {
 
 void do_syscall(Thread& thread, const Exit& exit) {
     auto& r = thread.registers.r;
-    Call call{*thread.engine, thread, r[x86_64::rax],
+    Call call{*thread.engine,
+              thread,
+              r[x86_64::rax],
               {r[x86_64::rdi], r[x86_64::rsi], r[x86_64::rdx], r[x86_64::r10], r[x86_64::r8], r[x86_64::r9]},
               exit.target};
     thread.registers.rip = exit.target;
@@ -91,7 +94,8 @@ void do_syscall(Thread& thread, const Exit& exit) {
 
 void do_cpuid(Thread& thread) {
     auto& r = thread.registers.r;
-    const x86_64::CpuidAnswer answer = x86_64::cpuid(static_cast<std::uint32_t>(r[x86_64::rax]), static_cast<std::uint32_t>(r[x86_64::rcx]));
+    const x86_64::CpuidAnswer answer =
+        x86_64::cpuid(static_cast<std::uint32_t>(r[x86_64::rax]), static_cast<std::uint32_t>(r[x86_64::rcx]));
     r[x86_64::rax] = answer.eax;
     r[x86_64::rbx] = answer.ebx;
     r[x86_64::rcx] = answer.ecx;
@@ -107,9 +111,7 @@ void on_step(Thread& thread) {
             next = thread.registers.rip;
             break;
         case Control::cpuid: do_cpuid(thread); break;
-        default:
-            thread.registers.rip = exit.target - exit.length;
-            probe(thread);
+        default: thread.registers.rip = exit.target - exit.length; probe(thread);
     }
     go_to(thread, next);
 }
@@ -130,7 +132,10 @@ void dispatch(Thread& thread) {
 
 void resume(Thread& thread) {
     go_to(thread, thread.registers.rip);
-    asm volatile("mov %0, %%rsp\n\tjmp *%1" : : "r"(thread.engine_stack), "r"(thread.engine->routines.enter) : "memory");
+    asm volatile("mov %0, %%rsp\n\tjmp *%1"
+                 :
+                 : "r"(thread.engine_stack), "r"(thread.engine->routines.enter)
+                 : "memory");
     __builtin_unreachable();
 }
 

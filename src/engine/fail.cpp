@@ -19,13 +19,20 @@ struct ErrorRow {
 
 /// What can stop a program from being started.
 constexpr std::array kErrors{
-    ErrorRow{EPERM, "operation not permitted"},     ErrorRow{ENOENT, "no such file or directory"},
-    ErrorRow{EIO, "input/output error"},            ErrorRow{E2BIG, "argument list too long"},
-    ErrorRow{ENOEXEC, "not a program"},             ErrorRow{ENOMEM, "out of memory"},
-    ErrorRow{EACCES, "permission denied"},          ErrorRow{ENOTDIR, "not a directory"},
-    ErrorRow{EISDIR, "is a directory"},             ErrorRow{EINVAL, "invalid argument"},
-    ErrorRow{EMFILE, "too many open files"},        ErrorRow{ETXTBSY, "file is open for writing"},
-    ErrorRow{ELOOP, "too many levels of links"},    ErrorRow{ENAMETOOLONG, "file name too long"},
+    ErrorRow{EPERM, "operation not permitted"},
+    ErrorRow{ENOENT, "no such file or directory"},
+    ErrorRow{EIO, "input/output error"},
+    ErrorRow{E2BIG, "argument list too long"},
+    ErrorRow{ENOEXEC, "not a program"},
+    ErrorRow{ENOMEM, "out of memory"},
+    ErrorRow{EACCES, "permission denied"},
+    ErrorRow{ENOTDIR, "not a directory"},
+    ErrorRow{EISDIR, "is a directory"},
+    ErrorRow{EINVAL, "invalid argument"},
+    ErrorRow{EMFILE, "too many open files"},
+    ErrorRow{ETXTBSY, "file is open for writing"},
+    ErrorRow{ELOOP, "too many levels of links"},
+    ErrorRow{ENAMETOOLONG, "file name too long"},
     ErrorRow{EEXIST, "its addresses are occupied"},
 };
 

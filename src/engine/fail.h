@@ -1,4 +1,5 @@
-// fail.h: how the engine ends when it can't go on: by saying what happened and where, with 125. Never a wrong count, never a hang.
+// fail.h: how the engine ends when it can't go on: by saying what happened and where, with 125. Never a wrong count,
+// never a hang.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,10 @@ namespace anyperf::engine {
 
 inline constexpr int kOwnFailure = 125;
 
-/// Before the program runs: "anyperf: WHAT: PATH", the cause, the fix; ends the process with `status` (125, 126 or 127).
-[[noreturn]] void refuse(int status, std::string_view what, std::string_view path, std::string_view cause, std::string_view fix);
+/// Before the program runs: "anyperf: WHAT: PATH", the cause, the fix; ends the process with `status` (125, 126 or
+/// 127).
+[[noreturn]] void refuse(int status, std::string_view what, std::string_view path, std::string_view cause,
+                         std::string_view fix);
 
 /// A mistake of the engine itself, at an application address: prints it with the instruction's bytes where `readable`.
 [[noreturn]] void fail(std::string_view what, std::uint64_t pc, bool readable);

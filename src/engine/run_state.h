@@ -1,7 +1,7 @@
-// run_state.h: the memory that one run shares: between the processes of its tree, and with who started it. Starts with a
-// header, then process records, thread records and thread pages, each an array of fixed size; a memfd, sparse, so that
-// only what is used is there. Everything in it may be read while it is written, by a process that may die at any point:
-// a record counts when its `state` says so, and counters are read as they stand.
+// run_state.h: the memory that one run shares: between the processes of its tree, and with who started it. Starts with
+// a header, then process records, thread records and thread pages, each an array of fixed size; a memfd, sparse, so
+// that only what is used is there. Everything in it may be read while it is written, by a process that may die at any
+// point: a record counts when its `state` says so, and counters are read as they stand.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct ProcessRecord {
     RecordState state;
     std::int32_t pid;
     std::int32_t parent;
-    std::int32_t exit_status;     ///< as wait(2) gives it; -1 while unknown
+    std::int32_t exit_status;  ///< as wait(2) gives it; -1 while unknown
     char comm[16];
     char exe[480];
 };
@@ -61,7 +61,7 @@ struct RunHeader {
     std::uint32_t deterministic;  ///< fixed addresses and AT_RANDOM
     std::uint32_t processes;      ///< records handed out
     std::uint32_t threads;
-    std::uint32_t thread_pages;   ///< pages ever used: where the search for a free one ends
+    std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
     char engine_path[4096];
 };
 

@@ -25,7 +25,8 @@ Engine& make_engine(const StartArgument& argument) {
     auto& engine = *new (memory) Engine;
     engine.run_fd = argument.run_fd;
     engine.process = argument.process;
-    if (!engine.cache.reserve() || (engine.arena_near_engine = engine.cache.arena_for(address_of(&engine))) == nullptr ||
+    if (!engine.cache.reserve() ||
+        (engine.arena_near_engine = engine.cache.arena_for(address_of(&engine))) == nullptr ||
         !emit_routines(*engine.arena_near_engine, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
                "raise the limit on address space (ulimit -v)");
@@ -39,7 +40,8 @@ void find_or_refuse(const StartArgument& argument, const char* path, ProgramFile
     if (argument.program_fd >= 0) kernel_call(__NR_close, static_cast<unsigned>(argument.program_fd));
     if (found) return;
     const ProgramError& error = found.error();
-    refuse(error.error == ENOENT ? 127 : 126, "cannot run", path, error.reason != nullptr ? error.reason : error_text(error.error), "");
+    refuse(error.error == ENOENT ? 127 : 126, "cannot run", path,
+           error.reason != nullptr ? error.reason : error_text(error.error), "");
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ bool parse_start_argument(const char* text, StartArgument& out) {
     std::int64_t run_fd = 0;
     std::int64_t process = 0;
     std::int64_t program_fd = 0;
-    if (!take_number(text, ',', run_fd) || !take_number(text, ',', process) || !take_number(text, 0, program_fd)) return false;
+    if (!take_number(text, ',', run_fd) || !take_number(text, ',', process) || !take_number(text, 0, program_fd))
+        return false;
     if (run_fd < -1 || process < 0 || program_fd < -1) return false;
     out = {static_cast<int>(run_fd), static_cast<std::uint32_t>(process), static_cast<int>(program_fd)};
     return true;

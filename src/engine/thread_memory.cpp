@@ -7,7 +7,6 @@
 #include <new>
 
 #include "engine/dispatch.h"
-#include "engine/dispatch.h"
 #include "engine/freestanding/pages.h"
 
 namespace anyperf::engine {
@@ -44,8 +43,12 @@ Thread* new_thread(Engine& engine) {
     return thread;
 }
 
-void free_thread(Thread& thread) { release_pages(&thread, thread.block_bytes); }
+void free_thread(Thread& thread) {
+    release_pages(&thread, thread.block_bytes);
+}
 
-void become(Thread& thread) { kernel_call(__NR_arch_prctl, ARCH_SET_GS, address_of(&thread)); }
+void become(Thread& thread) {
+    kernel_call(__NR_arch_prctl, ARCH_SET_GS, address_of(&thread));
+}
 
 }  // namespace anyperf::engine

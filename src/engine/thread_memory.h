@@ -8,9 +8,11 @@
 namespace anyperf::engine {
 
 inline constexpr std::uint64_t kEngineStackBytes = 65536;
-inline constexpr std::uint64_t kSignalStackBytes = 65536;  ///< a kernel's signal frame takes 3.4 KiB with AVX-512, 12 with AMX
+inline constexpr std::uint64_t kSignalStackBytes =
+    65536;  ///< a kernel's signal frame takes 3.4 KiB with AVX-512, 12 with AMX
 
-/// A thread that is not running yet; null where memory ran out. Its counters are in the run's memory where there is one.
+/// A thread that is not running yet; null where memory ran out. Its counters are in the run's memory where there is
+/// one.
 Thread* new_thread(Engine& engine);
 
 /// Gives its memory back. Not for the thread itself.

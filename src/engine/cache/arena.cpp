@@ -11,7 +11,8 @@ namespace anyperf::engine {
 
 namespace {
 
-constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - 65536;  // a margin for the instruction's own length and more
+constexpr std::uint64_t kReach =
+    (std::uint64_t{1} << 31) - 65536;  // a margin for the instruction's own length and more
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
 }  // namespace

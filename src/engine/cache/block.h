@@ -15,9 +15,9 @@ using ExitId = std::uint32_t;
 /// Where an application instruction's translation starts, and what it may have in spill slots while it runs: at a fault
 /// in it, the registers named there are still the application's.
 struct Mark {
-    std::uint16_t host = 0;          ///< bytes from the block's first
+    std::uint16_t host = 0;  ///< bytes from the block's first
     std::uint8_t guest_length = 0;
-    std::uint8_t spilled = kNone;    ///< two register numbers, a nibble each; rsp (never spilled) stands for none
+    std::uint8_t spilled = kNone;  ///< two register numbers, a nibble each; rsp (never spilled) stands for none
 
     static constexpr std::uint8_t kNone = 0x44;
 };
@@ -25,29 +25,29 @@ struct Mark {
 /// A way out of a block to a known application address.
 struct Exit {
     std::uint64_t target = 0;
-    std::uint8_t* operand = nullptr;   ///< the rel32 to patch when the target is translated; null: this exit never links
-    std::uint8_t* stub = nullptr;      ///< what the operand leads to while unlinked
+    std::uint8_t* operand = nullptr;  ///< the rel32 to patch when the target is translated; null: this exit never links
+    std::uint8_t* stub = nullptr;     ///< what the operand leads to while unlinked
     BlockId from = 0;
-    BlockId to = 0;                    ///< while linked
-    ExitId next_incoming = 0;          ///< list of exits linked to `to`
+    BlockId to = 0;                                   ///< while linked
+    ExitId next_incoming = 0;                         ///< list of exits linked to `to`
     x86_64::Control control = x86_64::Control::none;  ///< the instruction that the engine is to do, for Leave::step
-    std::uint8_t length = 0;           ///< of that instruction, which ends at `target`
+    std::uint8_t length = 0;                          ///< of that instruction, which ends at `target`
 };
 
 struct Block {
     std::uint64_t pc = 0;
-    std::uint8_t* host = nullptr;      ///< first byte: the counting prologue
-    std::uint8_t* landing = nullptr;   ///< where an indirect branch enters, made when the first one does
-    Mark* marks = nullptr;             ///< one an instruction, and one for the end
+    std::uint8_t* host = nullptr;     ///< first byte: the counting prologue
+    std::uint8_t* landing = nullptr;  ///< where an indirect branch enters, made when the first one does
+    Mark* marks = nullptr;            ///< one an instruction, and one for the end
     std::uint32_t host_bytes = 0;
     std::uint16_t guest_bytes = 0;
     std::uint16_t instructions = 0;
     ExitId first_exit = 0;
     std::uint16_t exits = 0;
-    bool dead = false;                 ///< its code has changed: nothing leads here any more
-    bool counts = false;               ///< has a prologue that takes `instructions` from the budget
+    bool dead = false;    ///< its code has changed: nothing leads here any more
+    bool counts = false;  ///< has a prologue that takes `instructions` from the budget
     ExitId incoming = 0;
-    BlockId next_in_page = 0;          ///< list of blocks that have bytes in the page of pc
+    BlockId next_in_page = 0;  ///< list of blocks that have bytes in the page of pc
 };
 
 }  // namespace anyperf::engine

@@ -130,7 +130,9 @@ void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
     }
 }
 
-void Cache::remove_all() { remove_range(0, ~std::uint64_t{0}); }
+void Cache::remove_all() {
+    remove_range(0, ~std::uint64_t{0});
+}
 
 void Cache::add_landing(Block& block) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
@@ -169,8 +171,10 @@ Block* Cache::holding(std::uint64_t host) {
         std::size_t high = arena.block_count();
         while (low < high) {
             const std::size_t middle = (low + high) / 2;
-            if (address_of(blocks[arena.blocks()[middle]].host) <= host) low = middle + 1;
-            else high = middle;
+            if (address_of(blocks[arena.blocks()[middle]].host) <= host)
+                low = middle + 1;
+            else
+                high = middle;
         }
         if (low == 0) return nullptr;
         Block& block = blocks[arena.blocks()[low - 1]];

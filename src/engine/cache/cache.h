@@ -1,6 +1,6 @@
-// cache.h: the translated code of this process: blocks by application address, exits, the table of indirect targets. One
-// for all threads; whoever changes it holds `lock`. Translated code that other threads run is only ever changed by one
-// aligned store (Exit::operand, a table entry).
+// cache.h: the translated code of this process: blocks by application address, exits, the table of indirect targets.
+// One for all threads; whoever changes it holds `lock`. Translated code that other threads run is only ever changed by
+// one aligned store (Exit::operand, a table entry).
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,9 @@ class Cache {
 
     /// Table of host addresses that indirect branches jump through, below 2 GiB so that an instruction can name it.
     std::uint64_t* table() const { return table_; }
-    void set_table(std::uint64_t pc, std::uint64_t host) { __atomic_store_n(&table_[pc & 0xffff], host, __ATOMIC_RELEASE); }
+    void set_table(std::uint64_t pc, std::uint64_t host) {
+        __atomic_store_n(&table_[pc & 0xffff], host, __ATOMIC_RELEASE);
+    }
     /// Every entry leads to `host` until it is set.
     void fill_table(std::uint64_t host);
 

@@ -21,9 +21,13 @@ inline long kernel_call(long number, std::uint64_t a = 0, std::uint64_t b = 0, s
     return result;
 }
 
-inline bool is_error(long result) { return static_cast<unsigned long>(result) >= static_cast<unsigned long>(-4095L); }
+inline bool is_error(long result) {
+    return static_cast<unsigned long>(result) >= static_cast<unsigned long>(-4095L);
+}
 
-inline std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+inline std::uint64_t address_of(const void* pointer) {
+    return reinterpret_cast<std::uint64_t>(pointer);
+}
 
 template <class T>
 T* at_address(std::uint64_t address) {

@@ -1,5 +1,6 @@
 // memory.cpp: the functions that a compiler may call behind one's back. libc's would use vector registers, which
-// belong to the application. -fno-tree-loop-distribute-patterns keeps gcc from turning a loop here into a call of itself.
+// belong to the application. -fno-tree-loop-distribute-patterns keeps gcc from turning a loop here into a call of
+// itself.
 #include <cstddef>
 #include <cstdint>
 

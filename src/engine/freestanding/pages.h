@@ -12,8 +12,12 @@ namespace anyperf::engine {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 
-constexpr std::uint64_t page_down(std::uint64_t address) { return address & ~(kPageBytes - 1); }
-constexpr std::uint64_t page_up(std::uint64_t address) { return page_down(address + kPageBytes - 1); }
+constexpr std::uint64_t page_down(std::uint64_t address) {
+    return address & ~(kPageBytes - 1);
+}
+constexpr std::uint64_t page_up(std::uint64_t address) {
+    return page_down(address + kPageBytes - 1);
+}
 
 /// mmap(2): the address, or a negated errno as kernel_call gives it.
 inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1,
@@ -28,6 +32,8 @@ inline void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PRO
     return is_error(got) ? nullptr : at_address<void>(static_cast<std::uint64_t>(got));
 }
 
-inline void release_pages(void* pages, std::uint64_t bytes) { kernel_call(__NR_munmap, address_of(pages), bytes); }
+inline void release_pages(void* pages, std::uint64_t bytes) {
+    kernel_call(__NR_munmap, address_of(pages), bytes);
+}
 
 }  // namespace anyperf::engine

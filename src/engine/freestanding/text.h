@@ -12,8 +12,8 @@ class Line {
   public:
     Line& text(std::string_view piece);
     Line& decimal(std::int64_t value);
-    Line& hex(std::uint64_t value);                              ///< 0x…
-    Line& bytes(const std::uint8_t* data, std::size_t count);    ///< "48 8b 05"
+    Line& hex(std::uint64_t value);                            ///< 0x…
+    Line& bytes(const std::uint8_t* data, std::size_t count);  ///< "48 8b 05"
     std::string_view view() const { return {buffer_, length_}; }
 
     /// Writes the line and a newline to a descriptor; what goes wrong there has no place to be told.

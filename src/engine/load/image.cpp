@@ -48,7 +48,8 @@ Span span_of(const ElfFile& file) {
         if (segment.p_type != PT_LOAD) continue;
         span.start = std::min(span.start, page_down(segment.p_vaddr));
         span.end = std::max(span.end, page_up(segment.p_vaddr + segment.p_memsz));
-        if (std::has_single_bit(segment.p_align)) span.alignment = std::max<std::uint64_t>(span.alignment, segment.p_align);
+        if (std::has_single_bit(segment.p_align))
+            span.alignment = std::max<std::uint64_t>(span.alignment, segment.p_align);
     }
     return span;
 }

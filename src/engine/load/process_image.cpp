@@ -13,10 +13,12 @@ namespace anyperf::engine {
 
 namespace {
 
-constexpr std::uint64_t kPieBase = 0x555555554000;  // ELF_ET_DYN_BASE of x86-64
+constexpr std::uint64_t kPieBase = 0x555555554000;     // ELF_ET_DYN_BASE of x86-64
 constexpr std::uint64_t kNoRandomisation = 0x0040000;  // ADDR_NO_RANDOMIZE, personality(2)
 
-bool randomised() { return (kernel_call(__NR_personality, 0xffffffff) & static_cast<long>(kNoRandomisation)) == 0; }
+bool randomised() {
+    return (kernel_call(__NR_personality, 0xffffffff) & static_cast<long>(kNoRandomisation)) == 0;
+}
 
 std::uint64_t random_bits(unsigned bits) {
     std::uint64_t value = 0;
@@ -24,7 +26,8 @@ std::uint64_t random_bits(unsigned bits) {
     return value & ((std::uint64_t{1} << bits) - 1);
 }
 
-/// Where the kernel would put a position-independent program: with a loader near 0x555…, without one among the mappings.
+/// Where the kernel would put a position-independent program: with a loader near 0x555…, without one among the
+/// mappings.
 std::uint64_t preferred_bias(const ElfFile& program) {
     if (!program.has_interpreter()) return 0;
     constexpr unsigned kRandomPages = 28;  // mmap_rnd_bits
@@ -48,7 +51,8 @@ void note_vdso(Engine& engine, std::uint64_t start) {
 void tell_kernel(const Image& image, const StartStack& program_stack, const std::uint64_t* words) {
     const std::uint64_t brk = page_up(image.end) + (randomised() ? random_bits(13) << 12 : 0);
     const char* first = program_stack.arguments[0];
-    const char* last = program_stack.argument_count == 0 ? first : program_stack.arguments[program_stack.argument_count - 1];
+    const char* last =
+        program_stack.argument_count == 0 ? first : program_stack.arguments[program_stack.argument_count - 1];
     const std::uint64_t arguments_end = address_of(last) + std::string_view{last}.size() + 1;
     std::uint64_t environment_end = arguments_end;
     for (char** entry = program_stack.environment; *entry != nullptr; ++entry)
@@ -99,7 +103,8 @@ std::expected<void, long> become_program(Engine& engine, ProgramFile& file, cons
     file.close();
     note_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
     const bool fixed = engine.run != nullptr && engine.run->deterministic != 0;
-    std::uint64_t* const words = rewrite_start_stack(stack, {path, &*program, &file.program, loader_base, dropped, fixed});
+    std::uint64_t* const words =
+        rewrite_start_stack(stack, {path, &*program, &file.program, loader_base, dropped, fixed});
     tell_kernel(*program, StartStack::at(words), words);
     registers.r[x86_64::rsp] = address_of(words);
     return {};

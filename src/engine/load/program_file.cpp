@@ -17,20 +17,25 @@ std::unexpected<ProgramError> error(long value, const char* reason = nullptr) {
     return std::unexpected(ProgramError{value, reason});
 }
 
-std::uint64_t descriptor(int fd) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(fd)); }
+std::uint64_t descriptor(int fd) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(fd));
+}
 
 /// Opens a regular file that the caller may execute. The error is a positive errno, as execve(2) gives it.
 std::expected<int, ProgramError> open_executable(int at, const char* path, int flags) {
-    const long allowed = kernel_call(__NR_faccessat2, descriptor(at), address_of(path), kExecutable,
-                                     static_cast<unsigned>((flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) | AT_EACCESS));
+    const long allowed =
+        kernel_call(__NR_faccessat2, descriptor(at), address_of(path), kExecutable,
+                    static_cast<unsigned>((flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) | AT_EACCESS));
     if (is_error(allowed)) return error(-allowed);
     long fd = 0;
     if (path[0] == 0 && (flags & AT_EMPTY_PATH) != 0) {
         fd = kernel_call(__NR_fcntl, descriptor(at), F_DUPFD_CLOEXEC, 0);
     } else {
         const int nofollow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? O_NOFOLLOW : 0;
-        fd = kernel_call(__NR_openat, descriptor(at), address_of(path), static_cast<unsigned>(O_RDONLY | O_CLOEXEC | nofollow));
-        if (fd == -EACCES) return error(EACCES, "it may be executed but not read, and anyperf has to read what it runs");
+        fd = kernel_call(__NR_openat, descriptor(at), address_of(path),
+                         static_cast<unsigned>(O_RDONLY | O_CLOEXEC | nofollow));
+        if (fd == -EACCES)
+            return error(EACCES, "it may be executed but not read, and anyperf has to read what it runs");
     }
     if (is_error(fd)) return error(-fd);
     return static_cast<int>(fd);
@@ -45,8 +50,8 @@ std::expected<void, ProgramError> check_file(int fd) {
     const long user = kernel_call(__NR_geteuid);
     const long group = kernel_call(__NR_getegid);
     const bool gains_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<unsigned>(user);
-    const bool gains_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-                             status.st_gid != static_cast<unsigned>(group);
+    const bool gains_group =
+        (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != static_cast<unsigned>(group);
     if (gains_user || gains_group)
         return error(EPERM, "it is set-user-id or set-group-id, and only the kernel can give it that privilege");
     return {};

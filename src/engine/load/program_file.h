@@ -14,8 +14,8 @@ namespace anyperf::engine {
 /// A program ready to be mapped. Big: lives in pages of its own, not on a stack.
 struct ProgramFile {
     ElfFile program;
-    ElfFile loader;                 ///< the ELF interpreter; fd -1: none
-    int scripts = 0;                ///< lines followed
+    ElfFile loader;   ///< the ELF interpreter; fd -1: none
+    int scripts = 0;  ///< lines followed
     ScriptLine lines[kDeepestScript];
 
     /// Closes what find_program opened.

@@ -14,7 +14,9 @@ void copy(std::string_view from, char* to) {
     *to = 0;
 }
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
 
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
@@ -29,7 +31,9 @@ std::string_view until(std::string_view text, bool (*ends)(char)) {
     return {text.data(), length};
 }
 
-bool ends_line(char c) { return c == '\n' || c == 0; }
+bool ends_line(char c) {
+    return c == '\n' || c == 0;
+}
 
 }  // namespace
 
@@ -42,7 +46,8 @@ std::expected<bool, long> parse_script(const char* bytes, std::size_t count, Scr
     std::string_view rest = line;
     const std::string_view interpreter = until(line, is_blank);
     rest.remove_prefix(interpreter.size());
-    // A line that does not end within what the kernel reads is accepted only where the interpreter's name certainly did.
+    // A line that does not end within what the kernel reads is accepted only where the interpreter's name certainly
+    // did.
     const bool cut = whole.size() == text.size() && count >= kScriptLine;
     if (interpreter.empty() || (cut && rest.empty())) return std::unexpected(ENOEXEC);
     copy(interpreter, out.interpreter);

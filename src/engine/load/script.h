@@ -17,8 +17,8 @@ struct ScriptLine {
     bool has_argument() const { return argument[0] != 0; }
 };
 
-/// Parses the first bytes of a file. False where it is no script; ENOEXEC where its line names no interpreter or does not
-/// end within what the kernel reads.
+/// Parses the first bytes of a file. False where it is no script; ENOEXEC where its line names no interpreter or does
+/// not end within what the kernel reads.
 std::expected<bool, long> parse_script(const char* bytes, std::size_t count, ScriptLine& out);
 
 }  // namespace anyperf::engine

@@ -12,7 +12,9 @@ namespace {
 constexpr std::uint64_t kAtRseqFeatureSize = 27;  // linux/auxvec.h of 6.3: rseq is refused, so nothing is said of it
 constexpr std::uint64_t kAtRseqAlign = 28;
 
-bool is_dropped(std::uint64_t type) { return type == kAtRseqFeatureSize || type == kAtRseqAlign; }
+bool is_dropped(std::uint64_t type) {
+    return type == kAtRseqFeatureSize || type == kAtRseqAlign;
+}
 
 void tell(Elf64_auxv_t& entry, const StartFacts& facts) {
     switch (entry.a_type) {
@@ -55,7 +57,8 @@ std::uint64_t* rewrite_start_stack(const StartStack& stack, const StartFacts& fa
         if (is_dropped(entry.a_type)) continue;
         tell(entry, facts);
         if (entry.a_type == AT_RANDOM && facts.fixed_random)
-            for (std::size_t byte = 0; byte < 16; ++byte) at_address<std::uint8_t>(entry.a_un.a_val)[byte] = static_cast<std::uint8_t>(0x5a + byte);
+            for (std::size_t byte = 0; byte < 16; ++byte)
+                at_address<std::uint8_t>(entry.a_un.a_val)[byte] = static_cast<std::uint8_t>(0x5a + byte);
         stack.auxiliary[kept++] = entry;
     }
     const auto* end = reinterpret_cast<std::uint64_t*>(stack.auxiliary + kept);

@@ -29,7 +29,7 @@ struct StartStack {
 
 /// What the program is to be told instead of what the engine was told.
 struct StartFacts {
-    const char* path;           ///< AT_EXECFN
+    const char* path;  ///< AT_EXECFN
     const Image* program;
     const ElfFile* file;
     std::uint64_t loader_base;  ///< AT_BASE; 0: none

@@ -15,8 +15,10 @@ std::size_t ExecutableMap::first_ending_after(std::uint64_t address) const {
     std::size_t high = count_;
     while (low < high) {
         const std::size_t middle = (low + high) / 2;
-        if (ranges_[middle].end > address) high = middle;
-        else low = middle + 1;
+        if (ranges_[middle].end > address)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return low;
 }

@@ -55,7 +55,8 @@ long mremap(Call& call) {
     if (is_error(got)) return got;
     replaced(call.engine, call.argument[0], call.argument[1], PROT_NONE, false);
     const int protection = range == nullptr ? PROT_NONE : PROT_EXEC | (was.writable ? PROT_WRITE : 0);
-    replaced(call.engine, static_cast<std::uint64_t>(got), call.argument[2], static_cast<unsigned>(protection), was.shared);
+    replaced(call.engine, static_cast<std::uint64_t>(got), call.argument[2], static_cast<unsigned>(protection),
+             was.shared);
     return got;
 }
 

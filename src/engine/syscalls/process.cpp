@@ -3,10 +3,16 @@
 
 namespace anyperf::engine::handlers {
 
-long exit(Call& call) { return call.pass(); }
+long exit(Call& call) {
+    return call.pass();
+}
 
-long exit_group(Call& call) { return call.pass(); }
+long exit_group(Call& call) {
+    return call.pass();
+}
 
-long set_tid_address(Call& call) { return call.pass(); }
+long set_tid_address(Call& call) {
+    return call.pass();
+}
 
 }  // namespace anyperf::engine::handlers

@@ -5,6 +5,8 @@
 
 namespace anyperf::engine::handlers {
 
-long not_there(Call&) { return -ENOSYS; }
+long not_there(Call&) {
+    return -ENOSYS;
+}
 
 }  // namespace anyperf::engine::handlers

@@ -19,7 +19,8 @@ struct Call {
 
     /// To the kernel, with the arguments as they stand here.
     long pass() const {
-        return kernel_call(static_cast<long>(number), argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
+        return kernel_call(static_cast<long>(number), argument[0], argument[1], argument[2], argument[3], argument[4],
+                           argument[5]);
     }
 };
 

@@ -1,5 +1,6 @@
 // branches.cpp: how blocks end. Direct exits are jumps that lead to a stub until their target is translated; indirect
-// ones go through the table by the low 16 bits of their target, to a landing that checks the rest. None of it touches a flag.
+// ones go through the table by the low 16 bits of their target, to a landing that checks the rest. None of it touches a
+// flag.
 #include "engine/x86_64/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -135,9 +136,7 @@ void Translation::emit_end(const Instruction& instruction, std::uint64_t address
         case Control::none:
         case Control::xgetbv:
         case Control::rdtsc:
-        case Control::x87_state:
-            emit_plain(instruction, address);
-            return emit_jump_to(address + instruction.length);
+        case Control::x87_state: emit_plain(instruction, address); return emit_jump_to(address + instruction.length);
         default: return emit_step(instruction, address + instruction.length);
     }
 }

@@ -1,5 +1,6 @@
 // count.cpp: what a block does to be counted. Counters are in memory at %gs; one add each where the flags are dead at
-// the block's start, which they nearly always are; where not, the sum goes through rcx by lea, which leaves flags alone.
+// the block's start, which they nearly always are; where not, the sum goes through rcx by lea, which leaves flags
+// alone.
 #include "engine/x86_64/classes.h"
 #include "engine/x86_64/translate.h"
 
@@ -14,7 +15,8 @@ constexpr std::size_t counter_offset(Class id) {
            sizeof(std::uint64_t) * static_cast<std::size_t>(id);
 }
 
-constexpr std::size_t kBudgetOffset = offsetof(Thread, page) + offsetof(ThreadPage, counters) + offsetof(LiveCounters, budget);
+constexpr std::size_t kBudgetOffset =
+    offsetof(Thread, page) + offsetof(ThreadPage, counters) + offsetof(LiveCounters, budget);
 
 /// Of a conditional branch only the way taken counts: not known at the block's start.
 bool known_at_start(const Instruction& instruction, Class id) {

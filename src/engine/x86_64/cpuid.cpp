@@ -16,14 +16,19 @@ struct Hidden {
 };
 
 constexpr std::array kHidden{
-    Hidden{7, 0, {0, 1u << 4 | 1u << 11, 1u << 7, 1u << 13 | 1u << 20}, "HLE, RTM (and the note that it always aborts), CET: the engine has neither"},
+    Hidden{7,
+           0,
+           {0, 1u << 4 | 1u << 11, 1u << 7, 1u << 13 | 1u << 20},
+           "HLE, RTM (and the note that it always aborts), CET: the engine has neither"},
 };
 
 }  // namespace
 
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
     CpuidAnswer answer;
-    asm volatile("cpuid" : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx) : "a"(leaf), "c"(subleaf));
+    asm volatile("cpuid"
+                 : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
+                 : "a"(leaf), "c"(subleaf));
     for (const Hidden& hidden : kHidden) {
         if (hidden.leaf != leaf || hidden.subleaf != subleaf) continue;
         answer.eax &= ~hidden.bits.eax;

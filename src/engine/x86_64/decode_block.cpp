@@ -30,9 +30,7 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
         const Fate fate = fate_after(instruction, undecided);
         if (fate != Fate::open) return fate == Fate::dead;
         switch (instruction.control) {
-            case Control::none:
-                pc += instruction.length;
-                continue;
+            case Control::none: pc += instruction.length; continue;
             case Control::jump:
             case Control::call:
                 return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1);
@@ -40,8 +38,7 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
             case Control::counted:
                 return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1) &&
                        dead_from(memory, pc + instruction.length, undecided, depth - 1);
-            default:
-                return false;
+            default: return false;
         }
     }
     return false;

@@ -49,8 +49,12 @@ class Emitter {
     void mov_gs32(std::size_t offset, std::uint32_t value) {  // mov dword gs:[offset], imm32
         byte(0x65), byte(0xc7), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset)), u32(value);
     }
-    void jmp_gs(std::size_t offset) { byte(0x65), byte(0xff), byte(0x24), byte(0x25), u32(static_cast<std::uint32_t>(offset)); }
-    void call_gs(std::size_t offset) { byte(0x65), byte(0xff), byte(0x14), byte(0x25), u32(static_cast<std::uint32_t>(offset)); }
+    void jmp_gs(std::size_t offset) {
+        byte(0x65), byte(0xff), byte(0x24), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
+    void call_gs(std::size_t offset) {
+        byte(0x65), byte(0xff), byte(0x14), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
 
     /// The shortest mov that puts a constant into the whole register.
     void mov(Register reg, std::uint64_t value) {
@@ -71,8 +75,12 @@ class Emitter {
     void push_immediate(std::int32_t value) { byte(0x68), u32(static_cast<std::uint32_t>(value)); }
     void pushfq() { byte(0x9c); }
     void popfq() { byte(0x9d); }
-    void push_gs(std::size_t offset) { byte(0x65), byte(0xff), byte(0x34), byte(0x25), u32(static_cast<std::uint32_t>(offset)); }
-    void or_stack(std::int32_t value) { byte(0x48), byte(0x81), byte(0x0c), byte(0x24), u32(static_cast<std::uint32_t>(value)); }
+    void push_gs(std::size_t offset) {
+        byte(0x65), byte(0xff), byte(0x34), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
+    void or_stack(std::int32_t value) {
+        byte(0x48), byte(0x81), byte(0x0c), byte(0x24), u32(static_cast<std::uint32_t>(value));
+    }
     void mov_from_ss(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xd0 | reg)); }
     void mov_from_cs(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xc8 | reg)); }
     void iretq() { byte(0x48), byte(0xcf); }
@@ -90,7 +98,9 @@ class Emitter {
     /// A short jump whose target comes later: give what is returned to `land` there.
     std::uint8_t* jrcxz_forward() { return short_forward(0xe3); }
     std::uint8_t* jmp_forward() { return short_forward(0xeb); }
-    std::uint8_t* jcc_forward(std::uint8_t condition) { return short_forward(static_cast<std::uint8_t>(0x70 | condition)); }
+    std::uint8_t* jcc_forward(std::uint8_t condition) {
+        return short_forward(static_cast<std::uint8_t>(0x70 | condition));
+    }
     void land(std::uint8_t* operand) {
         if (!overflowed_) *operand = static_cast<std::uint8_t>(at_ - (operand + 1));
     }
@@ -127,8 +137,10 @@ class Emitter {
         const bool small = displacement >= -128 && displacement <= 127;
         byte(0x8d), byte(static_cast<std::uint8_t>((small ? 0x40 : 0x80) | ((to & 7) << 3) | (base & 7)));
         if ((base & 7) == rsp) byte(0x24);
-        if (small) byte(static_cast<std::uint8_t>(displacement));
-        else u32(static_cast<std::uint32_t>(displacement));
+        if (small)
+            byte(static_cast<std::uint8_t>(displacement));
+        else
+            u32(static_cast<std::uint32_t>(displacement));
     }
     std::uint8_t* short_forward(std::uint8_t opcode) {
         byte(opcode), byte(0);
@@ -138,14 +150,18 @@ class Emitter {
         byte(0x65);
         const unsigned rex = 0x40u | (wide ? 8u : 0u) | (reg >= r8 ? 4u : 0u);
         if (rex != 0x40) byte(static_cast<std::uint8_t>(rex));
-        byte(opcode), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4)), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+        byte(opcode), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4)), byte(0x25),
+            u32(static_cast<std::uint32_t>(offset));
     }
     void gs_immediate(unsigned operation, std::size_t offset, std::int32_t value) {
         const bool small = value >= -128 && value <= 127;
-        byte(0x65), byte(0x48), byte(small ? 0x83 : 0x81), byte(static_cast<std::uint8_t>((operation << 3) | 4)), byte(0x25);
+        byte(0x65), byte(0x48), byte(small ? 0x83 : 0x81), byte(static_cast<std::uint8_t>((operation << 3) | 4)),
+            byte(0x25);
         u32(static_cast<std::uint32_t>(offset));
-        if (small) byte(static_cast<std::uint8_t>(value));
-        else u32(static_cast<std::uint32_t>(value));
+        if (small)
+            byte(static_cast<std::uint8_t>(value));
+        else
+            u32(static_cast<std::uint32_t>(value));
     }
 
     std::uint8_t* at_;

@@ -1,5 +1,5 @@
-// entry.cpp: the first instructions of the engine's process. It is position independent and has no loader but itself: the
-// kernel has mapped it somewhere, and the addresses in its tables have to be made right before anything uses one.
+// entry.cpp: the first instructions of the engine's process. It is position independent and has no loader but itself:
+// the kernel has mapped it somewhere, and the addresses in its tables have to be made right before anything uses one.
 #include <elf.h>
 
 #include <cstddef>
@@ -22,7 +22,8 @@ void relocate_engine() {
         if (entry->d_tag == DT_RELASZ) bytes = entry->d_un.d_val;
     }
     for (std::size_t i = 0; i < bytes / sizeof(Elf64_Rela); ++i)
-        *reinterpret_cast<std::uint64_t*>(base + relocations[i].r_offset) = base + static_cast<std::uint64_t>(relocations[i].r_addend);
+        *reinterpret_cast<std::uint64_t*>(base + relocations[i].r_offset) =
+            base + static_cast<std::uint64_t>(relocations[i].r_addend);
 }
 
 [[gnu::naked, noreturn]] void _start() {

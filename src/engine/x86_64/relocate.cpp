@@ -35,9 +35,12 @@ constexpr std::uint8_t nibbles(Register first, Register second = rsp) {
 
 void Translation::emit_plain(const Instruction& instruction, std::uint64_t address) {
     const auto* code = at_address<const std::uint8_t>(address);
-    if (instruction.segment == Segment::gs) emit_gs_operand(instruction, code);
-    else if (instruction.rip_relative) emit_rip_relative(instruction, address);
-    else hot_.bytes(code, instruction.length);
+    if (instruction.segment == Segment::gs)
+        emit_gs_operand(instruction, code);
+    else if (instruction.rip_relative)
+        emit_rip_relative(instruction, address);
+    else
+        hot_.bytes(code, instruction.length);
 }
 
 void Translation::emit_rip_relative(const Instruction& instruction, std::uint64_t address) {
@@ -61,21 +64,24 @@ void Translation::emit_near(const Instruction& instruction, const std::uint8_t* 
 }
 
 void Translation::emit_with_operand_in(const Instruction& instruction, const std::uint8_t* code, Register base) {
-    // The same instruction with [base] as its operand: no segment, the full width of addresses, and without the bit that
-    // extends rm, because base needs none.
+    // The same instruction with [base] as its operand: no segment, the full width of addresses, and without the bit
+    // that extends rm, because base needs none.
     const std::size_t prefixes = legacy_prefixes(instruction);
     for (std::size_t i = 0; i < prefixes; ++i)
         if (code[i] != kGsPrefix && code[i] != kAddressPrefix) hot_.byte(code[i]);
     for (std::size_t i = prefixes; i < instruction.modrm_offset; ++i) {
         const bool is_rex = instruction.has_rex && i == instruction.rex_offset;
         const bool is_long_vex = instruction.has_vex && i == instruction.vex_offset + 1u && code[i - 1] != kShortVex;
-        if (is_rex) hot_.byte(code[i] & 0xfe);
-        else hot_.byte(is_long_vex ? code[i] | 0x60 : code[i]);  // X and B of VEX, EVEX and XOP are stored inverted
+        if (is_rex)
+            hot_.byte(code[i] & 0xfe);
+        else
+            hot_.byte(is_long_vex ? code[i] | 0x60 : code[i]);  // X and B of VEX, EVEX and XOP are stored inverted
     }
     hot_.byte(static_cast<std::uint8_t>((code[instruction.modrm_offset] & 0x38) | base));
-    const std::size_t rest = instruction.displacement_offset != 0
-                                 ? instruction.displacement_offset + instruction.displacement_bytes
-                                 : (instruction.sib_offset != 0 ? instruction.sib_offset : instruction.modrm_offset) + 1u;
+    const std::size_t rest =
+        instruction.displacement_offset != 0
+            ? instruction.displacement_offset + instruction.displacement_bytes
+            : (instruction.sib_offset != 0 ? instruction.sib_offset : instruction.modrm_offset) + 1u;
     hot_.bytes(code + rest, instruction.length - rest);
 }
 
@@ -137,7 +143,8 @@ void Translation::emit_operand_load(const Instruction& instruction, std::uint64_
     const auto* code = at_address<const std::uint8_t>(address);
     if (instruction.segment == Segment::fs) hot_.byte(0x64);
     if (instruction.address32) hot_.byte(0x67);
-    hot_.byte(static_cast<std::uint8_t>(0x48 | (instruction.has_rex ? code[instruction.rex_offset] & 3 : 0))), hot_.byte(0x8b);
+    hot_.byte(static_cast<std::uint8_t>(0x48 | (instruction.has_rex ? code[instruction.rex_offset] & 3 : 0))),
+        hot_.byte(0x8b);
     hot_.byte(static_cast<std::uint8_t>((code[instruction.modrm_offset] & 0xc7) | (to << 3)));
     if (instruction.sib_offset != 0) hot_.byte(code[instruction.sib_offset]);
     if (instruction.rip_relative) {

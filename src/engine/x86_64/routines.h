@@ -1,6 +1,6 @@
 // routines.h: the few pieces of code between the application's registers and the engine's C++, written by the emitter
-// once at start: `enter` goes to Thread::next_host with the application's registers, the leaves come back from there and
-// call Thread::dispatch on the engine's stack.
+// once at start: `enter` goes to Thread::next_host with the application's registers, the leaves come back from there
+// and call Thread::dispatch on the engine's stack.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace anyperf::engine::x86_64 {
 struct Routines {
     std::uint64_t enter = 0;
     std::uint64_t enter_end = 0;  ///< a signal in [enter, enter_end) finds all registers still in the thread, too
-    std::uint64_t probe = 0;      ///< like enter, to the application's own rip with the trap flag: runs one instruction there
+    std::uint64_t probe =
+        0;  ///< like enter, to the application's own rip with the trap flag: runs one instruction there
     std::uint64_t probe_end = 0;
     std::uint64_t leave[kLeaves] = {};
     std::uint64_t end = 0;
@@ -22,7 +23,8 @@ struct Routines {
 /// Writes the routines into an arena's cold part. False where they don't fit.
 bool emit_routines(Arena& arena, Routines& out);
 
-/// The landing of a block: checks that rcx - what the indirect branch found - is the block's pc, gives rcx and rdx back.
+/// The landing of a block: checks that rcx - what the indirect branch found - is the block's pc, gives rcx and rdx
+/// back.
 std::uint8_t* emit_landing(Emitter& cold, const Block& block);
 
 /// Gives a new thread what its translated code needs of the routines.

@@ -11,7 +11,7 @@
 namespace anyperf::engine {
 struct Engine;
 struct SignalState;
-}
+}  // namespace anyperf::engine
 
 namespace anyperf::engine::x86_64 {
 
@@ -39,14 +39,14 @@ struct Thread {
     std::uint64_t miss[2];
     std::uint32_t payload;
     Leave reason;
-    std::uint64_t gs_base;                 ///< the application's own, which %gs does not hold
+    std::uint64_t gs_base;  ///< the application's own, which %gs does not hold
     // From here on translated code touches nothing.
-    std::uint64_t probing;                 ///< nonzero: an address that the CPU was sent to only to make it fault
+    std::uint64_t probing;  ///< nonzero: an address that the CPU was sent to only to make it fault
     std::uint64_t clear_tid;
     std::uint32_t tid;
     bool leader;
-    std::uint64_t signal_stack;            ///< lowest address of the stack that the kernel runs our handlers on
-    std::uint64_t block_bytes;             ///< of this whole mapping, guard pages included
+    std::uint64_t signal_stack;  ///< lowest address of the stack that the kernel runs our handlers on
+    std::uint64_t block_bytes;   ///< of this whole mapping, guard pages included
     SignalState* signals;
     Engine* engine;
 };

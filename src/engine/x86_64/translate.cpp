@@ -29,14 +29,18 @@ Block* Translation::run(std::uint64_t pc, std::size_t limit) {
         const Instruction& instruction = decoded_.instructions[i];
         spilled_ = Mark::kNone;
         mark(i, Mark::kNone);
-        if (instruction.control == Control::none) emit_plain(instruction, address);
-        else emit_end(instruction, address);
+        if (instruction.control == Control::none)
+            emit_plain(instruction, address);
+        else
+            emit_end(instruction, address);
         block_->marks[i].spilled = spilled_;
         address += instruction.length;
     }
     mark(decoded_.count, Mark::kNone);
-    if (decoded_.count == 0) emit_step(Instruction{.control = Control::interrupt}, pc);
-    else if (!decoded_.ends_in_control()) emit_jump_to(address);
+    if (decoded_.count == 0)
+        emit_step(Instruction{.control = Control::interrupt}, pc);
+    else if (!decoded_.ends_in_control())
+        emit_jump_to(address);
 
     if (hot_.overflowed() || cold_.overflowed() || out_of_records_) return nullptr;
     block_->host_bytes = static_cast<std::uint32_t>(hot_.at() - block_->host);
