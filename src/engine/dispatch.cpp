@@ -2,6 +2,7 @@
 #include "engine/dispatch.h"
 
 #include "engine/fail.h"
+#include "engine/memory/changed_code.h"
 #include "engine/syscalls/table.h"
 #include "engine/x86_64/cpuid.h"
 
@@ -26,6 +27,7 @@ Block* block_for(Engine& engine, std::uint64_t pc) {
     if (arena == nullptr) fail("no memory for translated code", pc, false);
     Block* const block = x86_64::Translation{cache, *arena, engine.counting}.run(pc, kLongestBlock);
     if (block == nullptr) fail("no room for a translation", pc, true);
+    guard_code(engine, pc, pc + block->guest_bytes);
     cache.insert(cache.id_of(*block));
     return block;
 }
@@ -79,6 +81,16 @@ void on_budget(Thread& thread) {
     fail("a budget ran out that nobody has set", exit.target, false);
 }
 
+/// The instruction is to be run again behind a signal handler. The kernel had begun it: then it has retired.
+void begin_again(Thread& thread, const Exit& exit) {
+    thread.registers.rip = exit.target - exit.length;
+    if (thread.syscall_restarted || !thread.engine->counting.on()) return;
+    LiveCounters& counters = thread.page.counters;
+    ++counters.budget;
+    if ((thread.engine->counting.open & bit(x86_64::Class::syscalls)) != 0)
+        --counters.count[static_cast<std::size_t>(x86_64::Class::syscalls)];
+}
+
 void do_syscall(Thread& thread, const Exit& exit) {
     auto& r = thread.registers.r;
     Call call{*thread.engine,
@@ -87,7 +99,9 @@ void do_syscall(Thread& thread, const Exit& exit) {
               {r[x86_64::rdi], r[x86_64::rsi], r[x86_64::rdx], r[x86_64::r10], r[x86_64::r8], r[x86_64::r9]},
               exit.target};
     thread.registers.rip = exit.target;
-    r[x86_64::rax] = static_cast<std::uint64_t>(run_syscall(call));
+    const long answer = run_syscall(call);
+    if (answer == kBeginAgain) return begin_again(thread, exit);
+    r[x86_64::rax] = static_cast<std::uint64_t>(answer);
     r[x86_64::rcx] = exit.target;  // as the instruction leaves them (SDM, SYSCALL)
     r[x86_64::r11] = thread.registers.flags;
 }

@@ -21,11 +21,11 @@ struct Program {
 
 struct Engine {
     Cache cache;
+    ExecutableMap guarded;  ///< pages that changed_code.h protects; under the cache's lock
     x86_64::Routines routines;
     x86_64::Counting counting;
-    RunHeader* run = nullptr;   ///< shared by the run; null where the engine was started without one
-    int run_fd = -1;            ///< its descriptor, hidden from the application
-    std::uint32_t process = 0;  ///< number of this process's record
+    RunHeader* run = nullptr;  ///< shared by the run; null where the engine was started without one
+    int run_fd = -1;           ///< its descriptor, hidden from the application
     Program program;
     Arena* arena_near_engine = nullptr;  ///< the first arena, which has the routines
 };

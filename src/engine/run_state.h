@@ -50,6 +50,7 @@ struct alignas(4096) ThreadPage {
     RecordState state;
     std::uint32_t process;
     std::int32_t tid;
+    std::uint32_t record;  ///< where its counts went when it ended: if that record is ended, this page tells nothing
     char comm[16];
 };
 static_assert(sizeof(ThreadPage) == 4096);

@@ -6,10 +6,11 @@
 
 #include <new>
 
-#include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
+#include "engine/ledger.h"
 #include "engine/load/process_image.h"
+#include "engine/signals/deliver.h"
 #include "engine/start_argument.h"
 #include "engine/thread_memory.h"
 
@@ -23,9 +24,13 @@ Engine& make_engine(const StartArgument& argument) {
     void* const memory = reserve_pages(page_up(sizeof(Engine)));
     if (memory == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
     auto& engine = *new (memory) Engine;
-    engine.run_fd = argument.run_fd;
-    engine.process = argument.process;
-    if (!engine.cache.reserve() ||
+    if (argument.run_fd >= 0) {
+        if (!open_ledger(engine, argument.run_fd))
+            refuse(kOwnFailure, "cannot start the engine", "", "the memory of the run can't be mapped", "");
+        kernel_call(__NR_fcntl, static_cast<unsigned>(argument.run_fd), F_SETFD, FD_CLOEXEC);
+        engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
+    }
+    if (!engine.guarded.reserve() || !engine.cache.reserve() ||
         (engine.arena_near_engine = engine.cache.arena_for(address_of(&engine))) == nullptr ||
         !emit_routines(*engine.arena_near_engine, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
@@ -42,6 +47,24 @@ void find_or_refuse(const StartArgument& argument, const char* path, ProgramFile
     const ProgramError& error = found.error();
     refuse(error.error == ENOENT ? 127 : 126, "cannot run", path,
            error.reason != nullptr ? error.reason : error_text(error.error), "");
+}
+
+/// Makes the process's only thread the application's first: signals, identity.
+void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& argument) {
+    become(thread);
+    thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
+    thread.process = argument.process != 0 ? argument.process : new_process(engine, 0);
+    if (!new_signal_actions(thread)) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
+    SignalState& signals = *thread.signals;
+    kernel_call(__NR_rt_sigprocmask, 0, 0, address_of(&signals.mask), sizeof signals.mask);
+    signals.mask = (signals.mask & ~kEngineSignals) | argument.blocked;
+    for (int signal = 1; signal <= kSignals; ++signal) {
+        SignalAction action;
+        if (signal == 9 || signal == 19) continue;
+        kernel_call(__NR_rt_sigaction, static_cast<unsigned>(signal), 0, address_of(&action), sizeof(std::uint64_t));
+        signals.actions->set(signal, {action.handler, 0, 0, 0});
+        if ((kEngineSignals & signal_bit(signal)) != 0) install(signal, {});
+    }
 }
 
 }  // namespace
@@ -61,11 +84,10 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     find_or_refuse(argument, path, *file);
     Thread* const thread = new_thread(engine);
     if (thread == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
-    become(*thread);
-    thread->tid = static_cast<std::uint32_t>(kernel_call(__NR_gettid));
-    thread->leader = true;
+    begin_first_thread(engine, *thread, argument);
     if (const auto became = become_program(engine, *file, path, stack, kOwnArguments, thread->registers); !became)
         refuse(126, "cannot run", path, error_text(became.error()), "");
     release_pages(file, page_up(sizeof(ProgramFile)));
-    resume(*thread);
+    begin_process(engine, *thread);
+    deliver_and_resume(*thread);
 }

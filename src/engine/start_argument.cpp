@@ -29,16 +29,25 @@ bool parse_start_argument(const char* text, StartArgument& out) {
     std::int64_t run_fd = 0;
     std::int64_t process = 0;
     std::int64_t program_fd = 0;
-    if (!take_number(text, ',', run_fd) || !take_number(text, ',', process) || !take_number(text, 0, program_fd))
+    std::int64_t blocked = 0;
+    if (!take_number(text, ',', run_fd) || !take_number(text, ',', process) || !take_number(text, ',', program_fd) ||
+        !take_number(text, 0, blocked))
         return false;
-    if (run_fd < -1 || process < 0 || program_fd < -1) return false;
-    out = {static_cast<int>(run_fd), static_cast<std::uint32_t>(process), static_cast<int>(program_fd)};
+    if (run_fd < -1 || process < 0 || program_fd < -1 || blocked < 0) return false;
+    out = {static_cast<int>(run_fd), static_cast<std::uint32_t>(process), static_cast<int>(program_fd),
+           static_cast<std::uint64_t>(blocked)};
     return true;
 }
 
 void format_start_argument(const StartArgument& argument, char* out) {
     Line line;
-    line.decimal(argument.run_fd).text(",").decimal(argument.process).text(",").decimal(argument.program_fd);
+    line.decimal(argument.run_fd)
+        .text(",")
+        .decimal(argument.process)
+        .text(",")
+        .decimal(argument.program_fd)
+        .text(",")
+        .decimal(static_cast<std::int64_t>(argument.blocked));
     for (const char c : line.view()) *out++ = c;
     *out = 0;
 }

@@ -1,4 +1,4 @@
-// start_argument.h: what crosses an execve to the engine that comes after it: three numbers in one argument.
+// start_argument.h: what crosses an execve to the engine that comes after it: four numbers in one argument.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@ struct StartArgument {
     int run_fd = -1;            ///< descriptor of the run's memory; -1: none
     std::uint32_t process = 0;  ///< this process's record in it; 0: a new one
     int program_fd = -1;        ///< the program, opened before the exec; -1: to be found by its path
+    std::uint64_t blocked = 0;  ///< of the engine's own signals, those that the program thinks are blocked
 };
 
 /// Room for the longest text, NUL included.
-inline constexpr std::uint64_t kStartArgumentRoom = 40;
+inline constexpr std::uint64_t kStartArgumentRoom = 64;
 
-/// "RUN_FD,PROCESS,PROGRAM_FD". False where the text is something else.
+/// "RUN_FD,PROCESS,PROGRAM_FD,BLOCKED". False where the text is something else.
 bool parse_start_argument(const char* text, StartArgument& out);
 
 /// Writes the text into `out`, which has kStartArgumentRoom bytes.

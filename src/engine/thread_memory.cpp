@@ -8,12 +8,19 @@
 
 #include "engine/dispatch.h"
 #include "engine/freestanding/pages.h"
+#include "engine/signals/deliver.h"
 
 namespace anyperf::engine {
 
 namespace {
 
-constexpr std::uint64_t kThreadBytes = (sizeof(Thread) + kPageBytes - 1) & ~(kPageBytes - 1);
+/// A thread and what only C++ looks at.
+struct ThreadAndSignals {
+    Thread thread;
+    SignalState signals;
+};
+
+constexpr std::uint64_t kThreadBytes = (sizeof(ThreadAndSignals) + kPageBytes - 1) & ~(kPageBytes - 1);
 constexpr std::uint64_t kGuard = kPageBytes;
 constexpr std::uint64_t kAll = kThreadBytes + kGuard + kEngineStackBytes + kGuard + kSignalStackBytes;
 
@@ -34,12 +41,14 @@ Thread* new_thread(Engine& engine) {
         release_pages(memory, kAll);
         return nullptr;
     }
-    auto* thread = new (memory) Thread;
+    auto* both = new (memory) ThreadAndSignals;
+    Thread* const thread = &both->thread;
+    thread->signals = &both->signals;
     thread->engine = &engine;
     thread->engine_stack = engine_stack + kEngineStackBytes;
     thread->signal_stack = signal_stack;
     thread->block_bytes = kAll;
-    connect(*thread, engine.routines, dispatch);
+    connect(*thread, engine.routines, dispatch, deliver_and_resume);
     return thread;
 }
 
@@ -49,6 +58,26 @@ void free_thread(Thread& thread) {
 
 void become(Thread& thread) {
     kernel_call(__NR_arch_prctl, ARCH_SET_GS, address_of(&thread));
+    const x86_64::SignalStack stack{thread.signal_stack, 0, 0, kSignalStackBytes};
+    kernel_call(__NR_sigaltstack, address_of(&stack), 0);
+}
+
+bool share_signal_actions(Thread& thread, Thread& parent) {
+    thread.signals->actions = parent.signals->actions;
+    return true;
+}
+
+bool new_signal_actions(Thread& thread) {
+    void* const memory = reserve_pages(page_up(sizeof(SignalActions)));
+    if (memory == nullptr) return false;
+    thread.signals->actions = new (memory) SignalActions;
+    return true;
+}
+
+bool own_signal_actions(Thread& thread, Thread& parent) {
+    if (!new_signal_actions(thread)) return false;
+    thread.signals->actions->copy_from(*parent.signals->actions);
+    return true;
 }
 
 }  // namespace anyperf::engine

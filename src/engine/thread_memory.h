@@ -21,4 +21,11 @@ void free_thread(Thread& thread);
 /// Makes `thread` the one that this kernel thread is: %gs and the stack for signals.
 void become(Thread& thread);
 
+/// Gives `thread` the table of signal actions that `parent` has, or a copy of it. False where memory ran out.
+bool share_signal_actions(Thread& thread, Thread& parent);
+bool own_signal_actions(Thread& thread, Thread& parent);
+
+/// The table of a process that begins. False where memory ran out.
+bool new_signal_actions(Thread& thread);
+
 }  // namespace anyperf::engine

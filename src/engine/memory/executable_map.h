@@ -27,6 +27,9 @@ class ExecutableMap {
     /// The range that holds `address`; null where it may not be executed.
     const ExecutableRange* find(std::uint64_t address) const;
 
+    /// The lowest range; null where there is none.
+    const ExecutableRange* first() const { return count_ > 0 ? ranges_ : nullptr; }
+
     /// Bytes from `address` to the end of executable memory without a gap; 0 where it may not be executed.
     std::uint64_t bytes_from(std::uint64_t address) const;
 

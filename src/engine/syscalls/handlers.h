@@ -17,7 +17,26 @@ long madvise(Call&);
 // process.cpp
 long exit(Call&);
 long exit_group(Call&);
-long set_tid_address(Call&);
+
+// clone.cpp
+long clone(Call&);
+long fork(Call&);
+long vfork(Call&);
+
+// exec.cpp
+long execve(Call&);
+long execveat(Call&);
+
+// signals.cpp
+long rt_sigaction(Call&);
+long rt_sigprocmask(Call&);
+long rt_sigpending(Call&);
+long rt_sigreturn(Call&);
+long rt_sigsuspend(Call&);
+long sigaltstack(Call&);
+long ppoll(Call&);
+long pselect6(Call&);
+long epoll_pwait(Call&);
 
 // identity.cpp
 long arch_prctl(Call&);

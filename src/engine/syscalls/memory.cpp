@@ -17,6 +17,7 @@ void replaced(Engine& engine, std::uint64_t start, std::uint64_t bytes, std::uin
     if (executable.touches(start, end)) {
         engine.cache.remove_range(start, end);
         executable.remove(start, end);
+        engine.guarded.remove(start, end);
     }
     if ((protection & PROT_EXEC) != 0) executable.add({start, end, (protection & PROT_WRITE) != 0, shared});
 }

@@ -2,10 +2,12 @@
 #include "engine/syscalls/table.h"
 
 #include <asm/unistd.h>
+#include <errno.h>
 
 #include <algorithm>
 #include <array>
 
+#include "engine/memory/changed_code.h"
 #include "engine/syscalls/handlers.h"
 
 namespace anyperf::engine {
@@ -18,15 +20,35 @@ constexpr std::array kRows{
     SyscallRow{__NR_mmap, "mmap", watch, handlers::mmap, "what may be executed"},
     SyscallRow{__NR_mprotect, "mprotect", watch, handlers::mprotect, "what may be executed"},
     SyscallRow{__NR_munmap, "munmap", watch, handlers::munmap, "translated code goes with its memory"},
+    SyscallRow{__NR_rt_sigaction, "rt_sigaction", emulate, handlers::rt_sigaction,
+               "the kernel's handlers are the engine's"},
+    SyscallRow{__NR_rt_sigprocmask, "rt_sigprocmask", emulate, handlers::rt_sigprocmask,
+               "the engine's own signals are never blocked in the kernel"},
+    SyscallRow{__NR_rt_sigreturn, "rt_sigreturn", emulate, handlers::rt_sigreturn, "from the application's frame"},
     SyscallRow{__NR_mremap, "mremap", watch, handlers::mremap, "translated code goes with its memory"},
     SyscallRow{__NR_madvise, "madvise", watch, handlers::madvise, "MADV_DONTNEED empties code"},
     SyscallRow{__NR_shmat, "shmat", watch, handlers::shmat, "SHM_EXEC"},
+    SyscallRow{__NR_clone, "clone", emulate, handlers::clone, "a thread gets an engine stack of its own"},
+    SyscallRow{__NR_fork, "fork", emulate, handlers::fork, "the engine goes with it"},
+    SyscallRow{__NR_vfork, "vfork", emulate, handlers::vfork, "shares memory and waits, as it should"},
+    SyscallRow{__NR_execve, "execve", emulate, handlers::execve, "into the engine"},
     SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are kept"},
     SyscallRow{__NR_shmdt, "shmdt", watch, handlers::shmdt, "SHM_EXEC"},
+    SyscallRow{__NR_rt_sigpending, "rt_sigpending", emulate, handlers::rt_sigpending,
+               "with those that the engine keeps"},
+    SyscallRow{__NR_rt_sigsuspend, "rt_sigsuspend", emulate, handlers::rt_sigsuspend,
+               "its mask lasts until the delivery"},
+    SyscallRow{__NR_sigaltstack, "sigaltstack", emulate, handlers::sigaltstack, "the kernel's is the engine's"},
     SyscallRow{__NR_arch_prctl, "arch_prctl", emulate, handlers::arch_prctl, "gs is the engine's; no shadow stack"},
-    SyscallRow{__NR_set_tid_address, "set_tid_address", watch, handlers::set_tid_address, ""},
     SyscallRow{__NR_exit_group, "exit_group", emulate, handlers::exit_group, "counts are kept"},
+    SyscallRow{__NR_pselect6, "pselect6", emulate, handlers::pselect6, "its mask lasts until the delivery"},
+    SyscallRow{__NR_ppoll, "ppoll", emulate, handlers::ppoll, "its mask lasts until the delivery"},
+    SyscallRow{__NR_epoll_pwait, "epoll_pwait", emulate, handlers::epoll_pwait, "its mask lasts until the delivery"},
+    SyscallRow{__NR_execveat, "execveat", emulate, handlers::execveat, "into the engine"},
+    SyscallRow{__NR_pkey_mprotect, "pkey_mprotect", watch, handlers::mprotect, "what may be executed"},
     SyscallRow{__NR_rseq, "rseq", refuse, handlers::not_there, "an abort would go to code that never runs in place"},
+    SyscallRow{__NR_clone3, "clone3", refuse, handlers::not_there, "every libc then takes clone"},
+    SyscallRow{__NR_epoll_pwait2, "epoll_pwait2", emulate, handlers::epoll_pwait, "its mask lasts until the delivery"},
 };
 
 static_assert(std::ranges::is_sorted(kRows, {}, &SyscallRow::number));
@@ -35,7 +57,10 @@ static_assert(std::ranges::is_sorted(kRows, {}, &SyscallRow::number));
 
 long run_syscall(Call& call) {
     const auto row = std::ranges::lower_bound(kRows, call.number, {}, &SyscallRow::number);
-    return row != kRows.end() && row->number == call.number ? row->handle(call) : call.pass();
+    const auto run = [&] { return row != kRows.end() && row->number == call.number ? row->handle(call) : call.pass(); };
+    const long answer = run();
+    // The kernel may have been stopped by a page that only the engine protects.
+    return answer == -EFAULT && open_all_code(call.engine) ? run() : answer;
 }
 
 }  // namespace anyperf::engine

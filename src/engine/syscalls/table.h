@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/engine.h"
+#include "engine/syscalls/interruptible.h"
 
 namespace anyperf::engine {
 
@@ -17,11 +18,8 @@ struct Call {
     std::uint64_t argument[6];
     std::uint64_t next;  ///< the application's address behind the instruction
 
-    /// To the kernel, with the arguments as they stand here.
-    long pass() const {
-        return kernel_call(static_cast<long>(number), argument[0], argument[1], argument[2], argument[3], argument[4],
-                           argument[5]);
-    }
+    /// To the kernel, with the arguments as they stand here. May answer kBeginAgain.
+    long pass() const { return interruptible_call(thread, number, argument); }
 };
 
 enum class Treatment : std::uint8_t {

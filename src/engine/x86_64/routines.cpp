@@ -38,7 +38,20 @@ void emit_common_leave(Emitter& code) {
     code.call_gs(offsetof(Thread, dispatch));
 }
 
+/// A signal that came while the engine ran is delivered before the application goes on. The handler sends whoever it
+/// finds between here and the end of the routine back to the delivery, so that none is missed.
+void emit_pending_check(Emitter& code) {
+    code.load_gs32(rcx, offsetof(Thread, pending));
+    std::uint8_t* const none = code.jrcxz_forward();
+    code.load_gs(rsp, offsetof(Thread, engine_stack));
+    code.load_gs(rdi, offsetof(Thread, self));
+    code.call_gs(offsetof(Thread, deliver));
+    code.land(none);
+}
+
 void emit_enter(Emitter& code) {
+    emit_pending_check(code);
+    code.load_gs(rsp, offsetof(Thread, engine_stack));
     code.load_gs(rax, kFlags);
     code.push(rax);
     code.popfq();
@@ -50,6 +63,7 @@ void emit_enter(Emitter& code) {
 /// iretq sets the flags with the jump, so that the trap flag traps behind the one instruction at the target.
 void emit_probe(Emitter& code) {
     constexpr std::int32_t kTrapFlag = 0x100;
+    emit_pending_check(code);
     code.load_gs(rsp, offsetof(Thread, engine_stack));
     code.mov_from_ss(rax);
     code.push(rax);
@@ -82,6 +96,7 @@ void emit_leave(Emitter& code, Leave reason, const std::uint8_t* common) {
 bool emit_routines(Arena& arena, Routines& out) {
     Emitter code = arena.cold();
     const std::uint8_t* const common = code.at();
+    out.start = address_of(common);
     emit_common_leave(code);
     out.enter = address_of(code.at());
     emit_enter(code);
@@ -111,9 +126,10 @@ std::uint8_t* emit_landing(Emitter& cold, const Block& block) {
     return landing;
 }
 
-void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&)) {
+void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&), void (*deliver)(Thread&)) {
     for (std::size_t i = 0; i < kLeaves; ++i) thread.leave_routine[i] = routines.leave[i];
     thread.dispatch = reinterpret_cast<std::uint64_t>(dispatch);
+    thread.deliver = reinterpret_cast<std::uint64_t>(deliver);
     thread.self = address_of(&thread);
 }
 

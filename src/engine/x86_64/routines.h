@@ -11,6 +11,7 @@
 namespace anyperf::engine::x86_64 {
 
 struct Routines {
+    std::uint64_t start = 0;
     std::uint64_t enter = 0;
     std::uint64_t enter_end = 0;  ///< a signal in [enter, enter_end) finds all registers still in the thread, too
     std::uint64_t probe =
@@ -28,6 +29,6 @@ bool emit_routines(Arena& arena, Routines& out);
 std::uint8_t* emit_landing(Emitter& cold, const Block& block);
 
 /// Gives a new thread what its translated code needs of the routines.
-void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&));
+void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&), void (*deliver)(Thread&));
 
 }  // namespace anyperf::engine::x86_64

@@ -35,16 +35,19 @@ struct Thread {
     std::uint64_t next_host;               ///< where `enter` goes on
     std::uint64_t leave_routine[kLeaves];  ///< by Leave
     std::uint64_t dispatch;                ///< the C++ function behind all leaves
+    std::uint64_t deliver;                 ///< where `enter` goes instead while a signal is pending
     std::uint64_t self;
     std::uint64_t miss[2];
     std::uint32_t payload;
     Leave reason;
+    std::uint32_t pending;  ///< nonzero: a signal waits to be delivered before the application goes on
     std::uint64_t gs_base;  ///< the application's own, which %gs does not hold
     // From here on translated code touches nothing.
-    std::uint64_t probing;  ///< nonzero: an address that the CPU was sent to only to make it fault
-    std::uint64_t clear_tid;
-    std::uint32_t tid;
-    bool leader;
+    std::uint64_t probing;   ///< nonzero: an address that the CPU was sent to only to make it fault
+    bool stepping;           ///< the trap flag is on, until the host stands at an instruction's start
+    bool syscall_restarted;  ///< the kernel has begun the last system call and wants it begun anew
+    std::int32_t tid;
+    std::uint32_t process;       ///< number of its process's record
     std::uint64_t signal_stack;  ///< lowest address of the stack that the kernel runs our handlers on
     std::uint64_t block_bytes;   ///< of this whole mapping, guard pages included
     SignalState* signals;

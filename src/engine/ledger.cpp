@@ -1,0 +1,143 @@
+// ledger.cpp: see ledger.h.
+#include "engine/ledger.h"
+
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include "engine/freestanding/pages.h"
+#include "engine/x86_64/classes.h"
+
+extern "C" void* memcpy(void* to, const void* from, std::size_t count);
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::int64_t kUnlimited = std::int64_t{1} << 62;  ///< a budget that does not run out
+
+template <class T>
+T* at_offset(const Engine& engine, std::size_t offset, std::uint32_t number) {
+    return reinterpret_cast<T*>(reinterpret_cast<char*>(engine.run) + offset) + number;
+}
+
+ProcessRecord* process_record(const Engine& engine, std::uint32_t number) {
+    return at_offset<ProcessRecord>(engine, kProcessesOffset, number);
+}
+
+/// A number below `limit` that nobody else gets.
+std::uint32_t take_number(std::uint32_t& counter, std::uint32_t limit) {
+    const std::uint32_t number = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
+    return number < limit ? number : 0;
+}
+
+bool claim(ThreadPage& page) {
+    RecordState expected = RecordState::free;
+    return __atomic_compare_exchange_n(&page.state, &expected, RecordState::live, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
+}
+
+/// A page that nobody has: a used one that is free again, else the next new one. ~0 where all are taken.
+std::uint32_t take_page(const Engine& engine) {
+    const std::uint32_t used = __atomic_load_n(&engine.run->thread_pages, __ATOMIC_RELAXED);
+    for (std::uint32_t number = 0; number < used && number < kMaximumThreadPages; ++number)
+        if (claim(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number))) return number;
+    for (;;) {
+        const std::uint32_t number = __atomic_fetch_add(&engine.run->thread_pages, 1, __ATOMIC_RELAXED);
+        if (number >= kMaximumThreadPages) return ~0u;
+        if (claim(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number))) return number;
+    }
+}
+
+/// Makes the beginning of the thread's %gs block a page of the ledger. Where that can't be had it counts for itself.
+void map_page(Thread& thread) {
+    Engine& engine = *thread.engine;
+    const std::uint32_t number = take_page(engine);
+    if (number == ~0u) return;
+    const long got = map_pages(address_of(&thread), sizeof(ThreadPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                               engine.run_fd, kThreadPagesOffset + std::size_t{number} * sizeof(ThreadPage));
+    if (is_error(got)) at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->state = RecordState::free;
+}
+
+void reset_counters(Thread& thread) {
+    thread.page.counters = {};
+    thread.page.counters.budget = thread.page.counters.granted = kUnlimited;
+}
+
+}  // namespace
+
+bool open_ledger(Engine& engine, int fd) {
+    const long got = map_pages(0, kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
+    if (is_error(got)) return false;
+    engine.run = at_address<RunHeader>(static_cast<std::uint64_t>(got));
+    engine.run_fd = fd;
+    return engine.run->magic == kRunStateMagic && engine.run->version == kRunStateVersion;
+}
+
+std::uint32_t new_process(Engine& engine, std::uint32_t parent) {
+    if (engine.run == nullptr) return 0;
+    const std::uint32_t number = take_number(engine.run->processes, kMaximumProcesses);
+    if (number == 0) return 0;
+    ProcessRecord* const record = process_record(engine, number);
+    record->exit_status = -1;
+    if (parent != 0) {
+        record->parent = process_record(engine, parent)->pid;
+        memcpy(record->comm, process_record(engine, parent)->comm, sizeof record->comm);
+        memcpy(record->exe, process_record(engine, parent)->exe, sizeof record->exe);
+    }
+    return number;
+}
+
+void begin_thread(Thread& thread) {
+    if (thread.engine->run != nullptr && thread.engine->counting.on()) map_page(thread);
+    reset_counters(thread);
+    thread.page.process = thread.process;
+    thread.page.tid = thread.tid;
+    thread.page.record = 0;
+    note_names(thread);
+}
+
+void begin_process(Engine& engine, Thread& thread) {
+    if (engine.run != nullptr && thread.process != 0) {
+        ProcessRecord* const record = process_record(engine, thread.process);
+        record->pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+        record->state = RecordState::live;
+    }
+    begin_thread(thread);
+}
+
+void end_thread(Thread& thread) {
+    Engine& engine = *thread.engine;
+    if (engine.run == nullptr || !engine.counting.on()) return;
+    note_names(thread);
+    const std::uint32_t number = take_number(engine.run->threads, kMaximumThreads);
+    if (number == 0) return;  // the page stays live and is read where it is
+    ThreadRecord& record = *at_offset<ThreadRecord>(engine, kThreadsOffset, number);
+    record.process = thread.process;
+    record.tid = thread.tid;
+    memcpy(record.comm, thread.page.comm, sizeof record.comm);
+    const LiveCounters& counters = thread.page.counters;
+    for (std::size_t i = 0; i < kCounters; ++i) record.count[i] = counters.count[i];
+    record.count[0] = static_cast<std::uint64_t>(counters.granted - counters.budget);
+    // In this order whoever is killed in between leaves counts that are told once: by the record once it is ended.
+    thread.page.record = number;
+    __atomic_store_n(&record.state, RecordState::ended, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread.page.state, RecordState::free, __ATOMIC_RELEASE);
+}
+
+void end_process(Thread& thread, int status) {
+    if (thread.engine->run == nullptr || thread.process == 0) return;
+    ProcessRecord* const record = process_record(*thread.engine, thread.process);
+    record->exit_status = status;
+    record->state = RecordState::ended;
+}
+
+void note_names(Thread& thread) {
+    kernel_call(__NR_prctl, PR_GET_NAME, address_of(thread.page.comm));
+    if (thread.engine->run == nullptr || thread.process == 0) return;
+    ProcessRecord* const record = process_record(*thread.engine, thread.process);
+    if (record->pid != thread.tid) return;  // the process is called as its first thread
+    memcpy(record->comm, thread.page.comm, sizeof record->comm);
+    memcpy(record->exe, thread.engine->program.path, sizeof record->exe - 1);
+}
+
+}  // namespace anyperf::engine

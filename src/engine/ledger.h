@@ -1,0 +1,32 @@
+// ledger.h: the books of the run: which processes and threads there are and what each has counted. They are in memory
+// that the whole run shares (run_state.h), so that counts are right whoever dies how.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+
+namespace anyperf::engine {
+
+/// Maps the run's memory. False where `fd` is none.
+bool open_ledger(Engine& engine, int fd);
+
+/// A record for a process that is about to exist; 0 where there is no ledger, or it is full.
+std::uint32_t new_process(Engine& engine, std::uint32_t parent);
+
+/// This thread is the only one of a new process (or of a program after execve): fills in its record, gives it counters.
+void begin_process(Engine& engine, Thread& thread);
+
+/// Gives a thread that begins its counters.
+void begin_thread(Thread& thread);
+
+/// Writes what a thread has counted where it stays. The thread counts no more.
+void end_thread(Thread& thread);
+
+/// Notes how the process ends: `status` as wait(2) gives it.
+void end_process(Thread& thread, int status);
+
+/// The process's name has changed, or the thread's.
+void note_names(Thread& thread);
+
+}  // namespace anyperf::engine

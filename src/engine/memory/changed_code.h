@@ -1,0 +1,24 @@
+// changed_code.h: code that the application writes. A page that may be written and has been translated from is
+// write-protected in the kernel, unlike what the application asked for; a write to it faults, its translations go, and
+// it may be written again until it is translated from the next time.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+
+namespace anyperf::engine {
+
+/// Protects the writable pages of [start, end), from which a block has just been translated.
+/// Precondition: the cache's lock is held.
+void guard_code(Engine& engine, std::uint64_t start, std::uint64_t end);
+
+/// If `address` is in a page that guard_code protects: drops what was translated from it and lets it be written.
+/// Runs in the signal handler. False where the page is none of ours.
+bool open_written_code(Engine& engine, std::uint64_t address);
+
+/// The same for every protected page, before a system call that writes memory is tried again. False where there is
+/// none.
+bool open_all_code(Engine& engine);
+
+}  // namespace anyperf::engine

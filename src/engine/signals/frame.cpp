@@ -1,0 +1,113 @@
+// frame.cpp: see frame.h.
+#include "engine/signals/frame.h"
+
+#include "engine/freestanding/kernel.h"
+#include "engine/signals/deliver.h"
+#include "engine/x86_64/guarded_copy.h"
+
+namespace anyperf::engine {
+
+using x86_64::Registers;
+using x86_64::SignalContext;
+using x86_64::SignalFrame;
+
+namespace {
+
+constexpr std::uint64_t kOnStack = 0x08000000;  // SA_ONSTACK
+constexpr std::uint64_t kRedZone = 128;         // System V ABI for x86-64, 3.2.2
+constexpr std::uint64_t kDisable = 2;           // SS_DISABLE
+constexpr std::uint64_t kAutoDisarm = std::uint64_t{1} << 31;
+constexpr std::uint64_t kDirection = 0x400;
+constexpr std::uint64_t kUserCs = 0x33;
+constexpr std::uint64_t kUserSs = 0x2b;
+
+SignalContext context_of(const Registers& registers, const QueuedSignal& signal, std::uint64_t mask) {
+    const auto& r = registers.r;
+    SignalContext context{};
+    context.r8 = r[x86_64::r8], context.r9 = r[x86_64::r9], context.r10 = r[x86_64::r10], context.r11 = r[x86_64::r11];
+    context.r12 = r[x86_64::r12], context.r13 = r[x86_64::r13], context.r14 = r[x86_64::r14],
+    context.r15 = r[x86_64::r15];
+    context.rdi = r[x86_64::rdi], context.rsi = r[x86_64::rsi], context.rbp = r[x86_64::rbp],
+    context.rbx = r[x86_64::rbx];
+    context.rdx = r[x86_64::rdx], context.rax = r[x86_64::rax], context.rcx = r[x86_64::rcx],
+    context.rsp = r[x86_64::rsp];
+    context.rip = registers.rip;
+    context.flags = registers.flags;
+    context.cs = kUserCs;
+    context.ss = kUserSs;
+    context.err = signal.err;
+    context.trapno = signal.trapno;
+    context.oldmask = mask;
+    context.cr2 = signal.cr2;
+    return context;
+}
+
+/// Writes the vector registers below `top`, as the kernel does: 64-byte aligned, a note of what is there in the legacy
+/// area, a second magic number behind it. Returns its address, 0 where the memory can't be written.
+std::uint64_t push_vector_state(const SignalState& signals, std::uint64_t top) {
+    const x86_64::XstateNote& note = signals.xstate;
+    const std::uint64_t area = (top - note.extended_size) & ~std::uint64_t{63};
+    constexpr std::uint8_t kEmptyHeader[x86_64::kXstateHeaderBytes] = {};
+    const bool written =
+        x86_64::guarded_copy(at_address<void>(area + x86_64::kLegacyXstateBytes), kEmptyHeader, sizeof kEmptyHeader) &&
+        x86_64::guarded_xsave(at_address<void>(area), note.features) &&
+        x86_64::guarded_copy(at_address<void>(area + x86_64::kXstateNoteOffset), &note, sizeof note) &&
+        x86_64::guarded_copy(at_address<void>(area + note.size), &x86_64::kXstateMagic2, sizeof x86_64::kXstateMagic2);
+    return written ? area : 0;
+}
+
+std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action) {
+    const SignalState& signals = *thread.signals;
+    const std::uint64_t sp = thread.registers.r[x86_64::rsp];
+    const bool enabled = signals.stack.size != 0 && (static_cast<std::uint64_t>(signals.stack.flags) & kDisable) == 0;
+    if ((action.flags & kOnStack) != 0 && enabled && !on_alternate_stack(signals, sp))
+        return signals.stack.sp + signals.stack.size;
+    return sp - kRedZone;
+}
+
+}  // namespace
+
+bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalAction& action,
+                       std::uint64_t saved_mask) {
+    SignalState& signals = *thread.signals;
+    const std::uint64_t vector_state = push_vector_state(signals, stack_for_handler(thread, action));
+    if (vector_state == 0) return false;
+    const std::uint64_t place = ((vector_state - sizeof(SignalFrame)) & ~std::uint64_t{15}) - 8;
+    SignalFrame frame{};
+    frame.restorer = action.restorer;
+    frame.user.flags = x86_64::kContextHasXstate | x86_64::kContextHasSs | x86_64::kContextStrictSs;
+    frame.user.stack = signals.stack;
+    frame.user.context = context_of(thread.registers, signal, saved_mask);
+    frame.user.context.fpstate = vector_state;
+    frame.user.mask = saved_mask;
+    frame.info = signal.info;
+    if (!x86_64::guarded_copy(at_address<void>(place), &frame, sizeof frame)) return false;
+    if ((static_cast<std::uint32_t>(signals.stack.flags) & kAutoDisarm) != 0)
+        signals.stack = {0, static_cast<std::int32_t>(kDisable), 0, 0};
+    auto& r = thread.registers.r;
+    r[x86_64::rdi] = static_cast<std::uint64_t>(signal.info.signo);
+    r[x86_64::rsi] = place + offsetof(SignalFrame, info);
+    r[x86_64::rdx] = place + offsetof(SignalFrame, user);
+    r[x86_64::rax] = 0;
+    r[x86_64::rsp] = place;
+    thread.registers.rip = action.handler;
+    thread.registers.flags &= ~kDirection;
+    return true;
+}
+
+void reset_vector_state(const SignalState& signals) {
+    // Nothing is marked as saved in it, so all that `features` names goes to its initial value; MXCSR is read all the
+    // same.
+    struct alignas(64) Initial {
+        std::uint8_t bytes[x86_64::kLegacyXstateBytes + x86_64::kXstateHeaderBytes];
+    };
+    Initial initial{};
+    constexpr std::size_t kMxcsrOffset = 24;
+    initial.bytes[kMxcsrOffset] = 0x80;
+    initial.bytes[kMxcsrOffset + 1] = 0x1f;
+    const auto low = static_cast<std::uint32_t>(signals.xstate.features);
+    const auto high = static_cast<std::uint32_t>(signals.xstate.features >> 32);
+    asm volatile("xrstor64 %0" : : "m"(initial), "a"(low), "d"(high) : "memory");
+}
+
+}  // namespace anyperf::engine

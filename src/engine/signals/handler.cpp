@@ -1,0 +1,183 @@
+// handler.cpp: see handler.h.
+#include "engine/signals/handler.h"
+
+#include <asm/unistd.h>
+
+#include "engine/fail.h"
+#include "engine/memory/changed_code.h"
+#include "engine/signals/deliver.h"
+#include "engine/signals/state.h"
+#include "engine/syscalls/interruptible.h"
+#include "engine/x86_64/guarded_copy.h"
+#include "engine/x86_64/recover.h"
+
+namespace anyperf::engine {
+
+using x86_64::Place;
+using x86_64::Registers;
+using x86_64::SignalContext;
+using x86_64::SignalInfo;
+using x86_64::UserContext;
+
+namespace {
+
+constexpr int kIll = 4;
+constexpr int kTrap = 5;
+constexpr int kBus = 7;
+constexpr int kFpe = 8;
+constexpr int kSegv = 11;
+constexpr int kTrapTrace = 2;  // TRAP_TRACE: the trap flag
+constexpr std::uint64_t kTrapFlag = 0x100;
+constexpr std::uint64_t kWriteFault = 2;  // page fault error code (SDM volume 3, 4.7)
+
+bool is_fault(const SignalInfo& info) {
+    const bool fault_signal =
+        info.signo == kIll || info.signo == kTrap || info.signo == kBus || info.signo == kFpe || info.signo == kSegv;
+    return fault_signal &&
+           info.code > 0;  // kill(2) and its like have codes of 0 and below: asynchronous, whatever the number
+}
+
+Registers registers_of(const SignalContext& c) {
+    return {
+        {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},
+        c.rip,
+        c.flags & ~kTrapFlag};
+}
+
+void queue(Thread& thread, const SignalInfo& info, const SignalContext& context, bool synchronous) {
+    SignalState& signals = *thread.signals;
+    if (signals.queued == SignalState::kQueue)
+        return;  // more of the engine's signals sent than one can keep: as any that is pending
+    QueuedSignal& signal = signals.queue[signals.queued++];
+    signal = {info, context.err, context.trapno, context.cr2, synchronous};
+}
+
+void note_xstate(Thread& thread, const SignalContext& context) {
+    if (context.fpstate == 0 || thread.signals->xstate.magic == x86_64::kXstateMagic1) return;
+    thread.signals->xstate = *at_address<const x86_64::XstateNote>(context.fpstate + x86_64::kXstateNoteOffset);
+}
+
+/// The handler's return goes to the delivery, with the application's registers in the thread.
+void go_to_delivery(Thread& thread, UserContext& user) {
+    SignalContext& context = user.context;
+    thread.stepping = false;
+    thread.probing = 0;
+    user.mask = ~kEngineSignals;
+    context.rip = reinterpret_cast<std::uint64_t>(&deliver_and_resume);
+    context.rdi = address_of(&thread);
+    context.rsp = thread.engine_stack - 8;
+    context.flags = 0x202;
+}
+
+/// At an instruction's first byte in a block, or in the middle of one that has faulted: the application's registers.
+void take_registers(Thread& thread, const Place& place, const SignalContext& context, bool in_the_middle) {
+    thread.registers = registers_of(context);
+    if (in_the_middle) give_back_spilled(thread, place, thread.registers);
+    uncount_rest(thread.engine->cache, thread, place, thread.engine->counting.open);
+    thread.registers.rip = place.pc;
+}
+
+void step(Thread& thread, UserContext& user) {
+    thread.stepping = true;
+    user.mask = ~kEngineSignals;
+    user.context.flags |= kTrapFlag;
+}
+
+bool in(std::uint64_t rip, std::uint64_t start, std::uint64_t end) {
+    return rip >= start && rip < end;
+}
+
+/// The thread is in translated code: stops it at an instruction's start, at once or after some steps.
+void stop_in_code(Thread& thread, UserContext& user) {
+    const x86_64::Routines& routines = thread.engine->routines;
+    const std::uint64_t rip = user.context.rip;
+    if (in(rip, routines.enter, routines.probe_end)) return go_to_delivery(thread, user);
+    if (in(rip, routines.start, routines.end)) {  // a leave: the engine looks before it enters again
+        thread.stepping = false;
+        user.mask = ~kEngineSignals;
+        user.context.flags &= ~kTrapFlag;
+        return;
+    }
+    Block* const block = thread.engine->cache.holding(rip);
+    if (block != nullptr) {
+        const Place place = x86_64::locate(*block, rip);
+        if (place.exact) {
+            take_registers(thread, place, user.context, false);
+            return go_to_delivery(thread, user);
+        }
+    }
+    step(thread, user);
+}
+
+/// What a fault in a block is to the application.
+void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserContext& user) {
+    const Place place = x86_64::locate(block, user.context.rip);
+    SignalInfo told = info;
+    if (info.signo == kIll || info.signo == kFpe) told.address = place.pc;
+    take_registers(thread, place, user.context, true);
+    queue(thread, told, user.context, true);
+    go_to_delivery(thread, user);
+}
+
+/// The CPU was sent to an instruction in place: it has faulted there, or run it, which the trap flag tells.
+void probed(Thread& thread, const SignalInfo& info, UserContext& user) {
+    thread.registers = registers_of(user.context);
+    const bool ran = info.signo == kTrap && info.code == kTrapTrace;
+    if (ran && thread.engine->counting.on()) --thread.page.counters.budget;
+    if (!ran) queue(thread, info, user.context, true);
+    go_to_delivery(thread, user);
+}
+
+void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
+    SignalContext& context = user.context;
+    if (info.signo == kSegv && (context.err & kWriteFault) != 0 && open_written_code(*thread.engine, info.address)) {
+        // The write goes on; where it was to code of the running block, what follows is to be translated anew.
+        Block* const block = thread.engine->cache.holding(context.rip);
+        if (block != nullptr && block->dead) step(thread, user);
+        return;
+    }
+    if (const std::uint64_t failed = x86_64::guarded_exit(context.rip); failed != 0) {
+        context.rip = failed;
+        return;
+    }
+    if (info.signo == kTrap && info.code == kTrapTrace && thread.stepping) return stop_in_code(thread, user);
+    if (thread.probing != 0) return probed(thread, info, user);
+    if (Block* const block = thread.engine->cache.holding(context.rip))
+        return fault_in_block(thread, *block, info, user);
+    fail("a fault in the engine", context.rip, thread.engine->cache.is_translated_code(context.rip));
+}
+
+void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
+    SignalState& signals = *thread.signals;
+    queue(thread, info, user.context, false);
+    if ((signals.mask & signal_bit(info.signo)) != 0) return;  // one of the engine's own, kept until it is unblocked
+    thread.pending = 1;
+    if (thread.stepping) return;
+    const std::uint64_t rip = user.context.rip;
+    user.mask = ~kEngineSignals;
+    if (leave_syscall(thread, user.context)) return;
+    if (thread.probing != 0 && rip == thread.probing) return go_to_delivery(thread, user);
+    if (thread.engine->cache.is_translated_code(rip)) stop_in_code(thread, user);
+}
+
+}  // namespace
+
+}  // namespace anyperf::engine
+
+extern "C" {
+
+void signal_entry(int, anyperf::engine::x86_64::SignalInfo* info, anyperf::engine::x86_64::UserContext* user) {
+    using namespace anyperf::engine;
+    Thread& thread = x86_64::this_thread();
+    note_xstate(thread, user->context);
+    if (is_fault(*info))
+        on_fault(thread, *info, *user);
+    else
+        on_asynchronous(thread, *info, *user);
+}
+
+[[gnu::naked]] void signal_return() {
+    asm("mov $15, %eax\n\t"
+        "syscall");
+}
+}

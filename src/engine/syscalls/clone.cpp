@@ -1,0 +1,148 @@
+// clone.cpp: calls that make threads and processes. A new thread that shares memory gets a %gs block and an engine
+// stack of its own and starts in the engine; a new process is a copy of this one, engine and all.
+#include <errno.h>
+#include <linux/sched.h>
+
+#include "engine/dispatch.h"
+#include "engine/fail.h"
+#include "engine/freestanding/pages.h"
+#include "engine/ledger.h"
+#include "engine/signals/deliver.h"
+#include "engine/syscalls/handlers.h"
+#include "engine/thread_memory.h"
+#include "engine/x86_64/guarded_copy.h"
+
+extern "C" {
+
+/// The first C++ of a new thread, on its own engine stack, all signals blocked.
+[[noreturn]] void engine_thread_begins(anyperf::engine::x86_64::Thread* thread) {
+    using namespace anyperf::engine;
+    become(*thread);
+    thread->tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
+    begin_thread(*thread);
+    deliver_and_resume(*thread);
+}
+
+/// clone(2) onto the new thread's engine stack. rdi: flags, rsi: stack, rdx: parent_tid, rcx: child_tid, r8: tls, r9:
+/// thread.
+[[gnu::naked]] long engine_clone_thread(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                                        void*) {
+    asm("mov $56, %eax\n\t"
+        "mov %rcx, %r10\n\t"
+        "syscall\n\t"
+        "test %rax, %rax\n\t"
+        "jz 1f\n\t"
+        "ret\n"
+        "1:\n\t"
+        "xor %ebp, %ebp\n\t"
+        "mov %r9, %rdi\n\t"
+        "call engine_thread_begins");
+}
+}
+
+namespace anyperf::engine::handlers {
+
+namespace {
+
+/// What clone and clone3 have in common.
+struct CloneWish {
+    std::uint64_t flags = 0;  ///< with the exit signal in the low byte, as clone has it
+    std::uint64_t stack = 0;  ///< the child's stack pointer; 0: that of the caller
+    std::uint64_t parent_tid = 0;
+    std::uint64_t child_tid = 0;
+    std::uint64_t tls = 0;
+};
+
+/// No signal comes while there is a moment when %gs, the locks or the counts are not those of the thread.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() {
+        const std::uint64_t all = ~std::uint64_t{0};
+        kernel_call(__NR_rt_sigprocmask, 2, address_of(&all), address_of(&before_), sizeof all);
+    }
+    ~SignalsBlocked() { kernel_call(__NR_rt_sigprocmask, 2, address_of(&before_), 0, sizeof before_); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+  private:
+    std::uint64_t before_ = 0;
+};
+
+/// The child's registers: those of the caller, behind the instruction, with 0 as its answer.
+void child_registers(const Call& call, const CloneWish& wish, x86_64::Registers& registers) {
+    registers = call.thread.registers;
+    registers.rip = call.next;
+    registers.r[x86_64::rax] = 0;
+    registers.r[x86_64::rcx] = call.next;
+    registers.r[x86_64::r11] = registers.flags;
+    if (wish.stack != 0) registers.r[x86_64::rsp] = wish.stack;
+}
+
+/// A child with this process's memory: a thread, or a vfork whose parent waits.
+long clone_sharing(Call& call, const CloneWish& wish) {
+    Thread* const child = new_thread(call.engine);
+    if (child == nullptr) return -ENOMEM;
+    const bool own_process = (wish.flags & CLONE_THREAD) == 0;
+    const bool own_actions = (wish.flags & CLONE_SIGHAND) == 0;
+    child_registers(call, wish, child->registers);
+    child->gs_base = call.thread.gs_base;
+    child->signals->mask = call.thread.signals->mask;
+    child->signals->xstate = call.thread.signals->xstate;
+    if ((wish.flags & CLONE_VFORK) != 0) child->signals->stack = call.thread.signals->stack;
+    if (!(own_actions ? own_signal_actions(*child, call.thread) : share_signal_actions(*child, call.thread))) {
+        free_thread(*child);
+        return -ENOMEM;
+    }
+    child->process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
+    const SignalsBlocked blocked;
+    const long got =
+        engine_clone_thread(wish.flags, child->engine_stack, wish.parent_tid, wish.child_tid, wish.tls, child);
+    // A vfork's child has gone on to another program, or has ended: its block is nobody's.
+    if (is_error(got) || (wish.flags & CLONE_VFORK) != 0) {
+        if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
+        free_thread(*child);
+    }
+    return got;
+}
+
+/// A child with a copy of this process's memory.
+long clone_copying(Call& call, const CloneWish& wish) {
+    Thread& thread = call.thread;
+    const std::uint32_t process = new_process(call.engine, thread.process);
+    const SignalsBlocked blocked;
+    call.engine.cache.lock.take();
+    const long got = kernel_call(__NR_clone, wish.flags, 0, wish.parent_tid, wish.child_tid, wish.tls);
+    if (got != 0) {
+        call.engine.cache.lock.leave();
+        return got;
+    }
+    call.engine.cache.lock.reset();
+    thread.signals->actions->reset_lock();
+    thread.process = process;
+    thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
+    begin_process(call.engine, thread);
+    child_registers(call, wish, thread.registers);
+    return 0;
+}
+
+long clone_as(Call& call, const CloneWish& wish) {
+    return (wish.flags & CLONE_VM) != 0 ? clone_sharing(call, wish) : clone_copying(call, wish);
+}
+
+}  // namespace
+
+long clone(Call& call) {
+    return clone_as(call, {call.argument[0], call.argument[1], call.argument[2], call.argument[3], call.argument[4]});
+}
+
+long fork(Call& call) {
+    constexpr std::uint64_t kChildSignal = 17;
+    return clone_as(call, {kChildSignal, 0, 0, 0, 0});
+}
+
+long vfork(Call& call) {
+    constexpr std::uint64_t kChildSignal = 17;
+    return clone_as(call, {CLONE_VFORK | CLONE_VM | kChildSignal, 0, 0, 0, 0});
+}
+
+}  // namespace anyperf::engine::handlers

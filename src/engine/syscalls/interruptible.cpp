@@ -1,0 +1,52 @@
+// interruptible.cpp: see interruptible.h.
+#include "engine/syscalls/interruptible.h"
+
+#include "engine/freestanding/kernel.h"
+
+extern "C" {
+extern const char engine_syscall_look[] __attribute__((visibility("hidden")));
+extern const char engine_syscall_done[] __attribute__((visibility("hidden")));
+extern const char engine_syscall_again[] __attribute__((visibility("hidden")));
+}
+
+namespace anyperf::engine {
+
+[[gnu::noinline, gnu::noclone]] long interruptible_call(x86_64::Thread& thread, std::uint64_t number,
+                                                        const std::uint64_t (&argument)[6]) {
+    thread.syscall_restarted = false;
+    register std::uint64_t r10 asm("r10") = argument[3];
+    register std::uint64_t r8 asm("r8") = argument[4];
+    register std::uint64_t r9 asm("r9") = argument[5];
+    long result = static_cast<long>(number);
+    asm volatile(
+        ".globl engine_syscall_look, engine_syscall_done, engine_syscall_again\n"
+        ".hidden engine_syscall_look, engine_syscall_done, engine_syscall_again\n"
+        "xor %%ecx, %%ecx\n"
+        "engine_syscall_look:\n\t"
+        "cmpl $0, %[pending]\n\t"
+        "jne engine_syscall_again\n\t"
+        "syscall\n"
+        "engine_syscall_done:\n\t"
+        "jmp 1f\n"
+        "engine_syscall_again:\n\t"
+        "mov %[again], %%rax\n"
+        "1:"
+        : "+a"(result)
+        : "D"(argument[0]), "S"(argument[1]), "d"(argument[2]), "r"(r10), "r"(r8),
+          "r"(r9), [pending] "m"(thread.pending), [again] "i"(kBeginAgain)
+        : "rcx", "r11", "memory");
+    return result;
+}
+
+bool leave_syscall(x86_64::Thread& thread, x86_64::SignalContext& context) {
+    const std::uint64_t look = address_of(engine_syscall_look);
+    const std::uint64_t done = address_of(engine_syscall_done);
+    if (context.rip < look || context.rip > done) return false;
+    if (context.rip == done) return true;  // the kernel's answer stands
+    // `syscall` has put its return address into rcx, so the kernel has been there and has set rip back.
+    thread.syscall_restarted = context.rcx == done;
+    context.rip = address_of(engine_syscall_again);
+    return true;
+}
+
+}  // namespace anyperf::engine

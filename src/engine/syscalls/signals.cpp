@@ -1,0 +1,171 @@
+// signals.cpp: calls about signals. The kernel keeps the application's mask (less the engine's own signals); actions,
+// alternate stacks and returns from handlers are the engine's.
+#include <errno.h>
+
+#include <tuple>
+
+#include "engine/signals/deliver.h"
+#include "engine/syscalls/handlers.h"
+#include "engine/syscalls/interruptible.h"
+#include "engine/x86_64/guarded_copy.h"
+
+namespace anyperf::engine::handlers {
+
+namespace {
+
+constexpr std::uint64_t kSetBytes = 8;
+constexpr std::uint64_t kNeverBlocked = signal_bit(9) | signal_bit(19);  // SIGKILL, SIGSTOP
+
+template <class T>
+bool read(std::uint64_t address, T& out) {
+    return x86_64::guarded_copy(&out, at_address<void>(address), sizeof out);
+}
+
+template <class T>
+bool write(std::uint64_t address, const T& value) {
+    return x86_64::guarded_copy(at_address<void>(address), &value, sizeof value);
+}
+
+bool is_signal(std::uint64_t number) {
+    return number >= 1 && number <= static_cast<std::uint64_t>(kSignals);
+}
+
+void set_mask(Thread& thread, std::uint64_t mask) {
+    SignalState& signals = *thread.signals;
+    signals.mask = mask & ~kNeverBlocked;
+    apply_mask(signals);
+    if (has_deliverable(signals)) thread.pending = 1;
+}
+
+/// Runs a call that waits with another mask. `mask` is where the call's own argument points; it is replaced by ours.
+long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
+    SignalState& signals = *call.thread.signals;
+    signals.saved_mask = signals.mask;
+    signals.mask = mask & ~kNeverBlocked;
+    const std::uint64_t kernel_mask = signals.mask & ~kEngineSignals;
+    argument = address_of(&kernel_mask);
+    if (has_deliverable(signals)) call.thread.pending = 1;
+    const long got = interruptible_call(call.thread, call.number, call.argument);
+    if (call.thread.pending != 0)
+        signals.restore_mask = true;  // the delivery gives the old one back
+    else
+        signals.mask = signals.saved_mask;
+    return got;
+}
+
+/// For calls whose argument `index` points to a mask and the next one is its size; a null pointer leaves the mask
+/// alone.
+long wait_with_mask_at(Call& call, unsigned index) {
+    std::uint64_t mask = 0;
+    if (call.argument[index] == 0 || call.argument[index + 1] != kSetBytes) return call.pass();
+    if (!read(call.argument[index], mask)) return -EFAULT;
+    return wait_with_mask(call, mask, call.argument[index]);
+}
+
+}  // namespace
+
+long rt_sigaction(Call& call) {
+    const auto [number, wanted, old, bytes] =
+        std::tuple{call.argument[0], call.argument[1], call.argument[2], call.argument[3]};
+    SignalActions& actions = *call.thread.signals->actions;
+    if (bytes != kSetBytes || !is_signal(number)) return -EINVAL;
+    const int signal = static_cast<int>(number);
+    SignalAction action;
+    if (wanted != 0 && !read(wanted, action)) return -EFAULT;
+    if (wanted != 0 && (kNeverBlocked & signal_bit(signal)) != 0) return -EINVAL;
+    const SignalAction before = actions.get(signal);
+    if (wanted != 0) {
+        action.mask &= ~kNeverBlocked;
+        actions.set(signal, action);
+        if (const long got = install(signal, action); is_error(got)) {
+            actions.set(signal, before);
+            return got;
+        }
+    }
+    return old != 0 && !write(old, before) ? -EFAULT : 0;
+}
+
+long rt_sigprocmask(Call& call) {
+    const auto [how, wanted, old, bytes] =
+        std::tuple{call.argument[0], call.argument[1], call.argument[2], call.argument[3]};
+    SignalState& signals = *call.thread.signals;
+    if (bytes != kSetBytes) return -EINVAL;
+    const std::uint64_t before = signals.mask;
+    std::uint64_t set = 0;
+    if (wanted != 0) {
+        if (!read(wanted, set)) return -EFAULT;
+        if (how > 2) return -EINVAL;
+        set_mask(call.thread, how == 0 ? before | set : how == 1 ? before & ~set : set);
+    }
+    return old != 0 && !write(old, before) ? -EFAULT : 0;
+}
+
+long rt_sigpending(Call& call) {
+    const long got = call.pass();
+    std::uint64_t pending = 0;
+    const SignalState& signals = *call.thread.signals;
+    if (is_error(got) || signals.queued == 0 || call.argument[1] != kSetBytes || !read(call.argument[0], pending))
+        return got;
+    for (unsigned i = 0; i < signals.queued; ++i) pending |= signal_bit(signals.queue[i].info.signo);
+    return write(call.argument[0], pending) ? 0 : -EFAULT;
+}
+
+long rt_sigreturn(Call& call) {
+    return_from_handler(call.thread);
+}
+
+long sigaltstack(Call& call) {
+    constexpr std::int32_t kOnStack = 1;
+    constexpr std::int32_t kDisable = 2;
+    constexpr std::int32_t kAutoDisarm = INT32_MIN;
+    constexpr std::uint64_t kSmallest = 2048;  // MINSIGSTKSZ
+    SignalState& signals = *call.thread.signals;
+    const bool on_it = on_alternate_stack(signals, call.thread.registers.r[x86_64::rsp]);
+    x86_64::SignalStack wanted;
+    if (call.argument[0] != 0 && !read(call.argument[0], wanted)) return -EFAULT;
+    x86_64::SignalStack before = signals.stack;
+    if (call.argument[0] != 0) {
+        if (on_it) return -EPERM;
+        const std::int32_t mode = wanted.flags & ~kAutoDisarm;
+        if (mode != 0 && mode != kOnStack && mode != kDisable) return -EINVAL;
+        if (mode == kDisable)
+            wanted.sp = wanted.size = 0;
+        else if (wanted.size < kSmallest)
+            return -ENOMEM;
+        signals.stack = wanted;
+    }
+    const std::int32_t mode = before.size == 0 ? kDisable : on_it ? kOnStack : 0;
+    before.flags = mode | (before.flags & kAutoDisarm);
+    return call.argument[1] != 0 && !write(call.argument[1], before) ? -EFAULT : 0;
+}
+
+long rt_sigsuspend(Call& call) {
+    std::uint64_t mask = 0;
+    if (call.argument[1] != kSetBytes) return -EINVAL;
+    if (!read(call.argument[0], mask)) return -EFAULT;
+    return wait_with_mask(call, mask, call.argument[0]);
+}
+
+long ppoll(Call& call) {
+    return wait_with_mask_at(call, 3);
+}
+
+long epoll_pwait(Call& call) {
+    return wait_with_mask_at(call, 4);
+}
+
+long pselect6(Call& call) {
+    struct MaskArgument {
+        std::uint64_t mask;
+        std::uint64_t bytes;
+    } argument{};
+    std::uint64_t mask = 0;
+    if (call.argument[5] == 0) return call.pass();
+    if (!read(call.argument[5], argument)) return -EFAULT;
+    if (argument.mask == 0 || argument.bytes != kSetBytes) return call.pass();
+    if (!read(argument.mask, mask)) return -EFAULT;
+    call.argument[5] = address_of(&argument);
+    return wait_with_mask(call, mask, argument.mask);
+}
+
+}  // namespace anyperf::engine::handlers

@@ -1,0 +1,52 @@
+// guarded_copy.cpp: see guarded_copy.h.
+#include "engine/x86_64/guarded_copy.h"
+
+extern "C" {
+
+// rdi: to, rsi: from, rdx: bytes. Every instruction between `begin` and `end` either copies or can't fault.
+[[gnu::naked]] bool engine_guarded_copy(void*, const void*, std::size_t) {
+    asm(".globl engine_guarded_begin, engine_guarded_end, engine_guarded_failed\n"
+        ".hidden engine_guarded_begin, engine_guarded_end, engine_guarded_failed\n"
+        "engine_guarded_begin:\n\t"
+        "mov %rdx, %rcx\n\t"
+        "rep movsb\n\t"
+        "mov $1, %eax\n\t"
+        "ret");
+}
+
+// rdi: to, rsi: features.
+[[gnu::naked]] bool engine_guarded_xsave(void*, std::uint64_t) {
+    asm("mov %rsi, %rdx\n\t"
+        "mov %esi, %eax\n\t"
+        "shr $32, %rdx\n\t"
+        "xsave64 (%rdi)\n\t"
+        "mov $1, %eax\n\t"
+        "ret\n"
+        "engine_guarded_end:\n"
+        "engine_guarded_failed:\n\t"
+        "xor %eax, %eax\n\t"
+        "ret");
+}
+
+extern const char engine_guarded_begin[] __attribute__((visibility("hidden")));
+extern const char engine_guarded_end[] __attribute__((visibility("hidden")));
+extern const char engine_guarded_failed[] __attribute__((visibility("hidden")));
+}
+
+namespace anyperf::engine::x86_64 {
+
+bool guarded_copy(void* to, const void* from, std::size_t bytes) {
+    return engine_guarded_copy(to, from, bytes);
+}
+
+bool guarded_xsave(void* to, std::uint64_t features) {
+    return engine_guarded_xsave(to, features);
+}
+
+std::uint64_t guarded_exit(std::uint64_t rip) {
+    const bool inside = rip >= reinterpret_cast<std::uint64_t>(engine_guarded_begin) &&
+                        rip < reinterpret_cast<std::uint64_t>(engine_guarded_end);
+    return inside ? reinterpret_cast<std::uint64_t>(engine_guarded_failed) : 0;
+}
+
+}  // namespace anyperf::engine::x86_64

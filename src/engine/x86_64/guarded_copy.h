@@ -1,0 +1,19 @@
+// guarded_copy.h: memory that the application has named and may not have. The one routine that may fault on it: the
+// engine's signal handler sees the address of the fault and lets the copy fail instead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::engine::x86_64 {
+
+/// Copies; false where a byte could not be read or written. What was copied before it stays copied.
+bool guarded_copy(void* to, const void* from, std::size_t bytes);
+
+/// Saves the vector state with xsave to memory of the application, 64-byte aligned. False where it can't be written.
+bool guarded_xsave(void* to, std::uint64_t features);
+
+/// Where a fault at `rip` inside these routines goes on so that they answer false; 0 for any other place.
+std::uint64_t guarded_exit(std::uint64_t rip);
+
+}  // namespace anyperf::engine::x86_64

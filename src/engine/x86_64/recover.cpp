@@ -1,0 +1,51 @@
+// recover.cpp: see recover.h.
+#include "engine/x86_64/recover.h"
+
+#include "engine/freestanding/kernel.h"
+#include "engine/x86_64/classes.h"
+#include "engine/x86_64/decode.h"
+
+namespace anyperf::engine::x86_64 {
+
+Place locate(Block& block, std::uint64_t host) {
+    const auto offset = static_cast<std::uint16_t>(host - address_of(block.host));
+    Place place;
+    place.block = &block;
+    place.pc = block.pc;
+    if (offset < block.marks[0].host) {  // in the prologue: before the first instruction
+        place.exact = offset == 0;
+        return place;
+    }
+    place.counted = block.counts;
+    while (place.index < block.instructions && block.marks[place.index + 1].host <= offset)
+        place.pc += block.marks[place.index++].guest_length;
+    place.exact = block.marks[place.index].host == offset;
+    return place;
+}
+
+void give_back_spilled(const Thread& thread, const Place& place, Registers& registers) {
+    const std::uint8_t spilled = place.block->marks[place.index].spilled;
+    for (const unsigned reg : {spilled & 15u, static_cast<unsigned>(spilled >> 4)})
+        if (reg != rsp) registers.r[reg] = thread.spill[reg];
+}
+
+void uncount_rest(Cache& cache, Thread& thread, const Place& place, std::uint32_t open_classes) {
+    if (!place.counted) return;
+    LiveCounters& counters = thread.page.counters;
+    std::uint64_t pc = place.pc;
+    for (std::size_t i = place.index; i < place.block->instructions; ++i) {
+        ++counters.budget;
+        Instruction instruction;
+        if (decode(at_address<const std::uint8_t>(pc), cache.executable.bytes_from(pc), instruction) !=
+            DecodeStatus::ok)
+            return;
+        const bool conditional = instruction.control == Control::conditional || instruction.control == Control::counted;
+        for (const ClassRow& row : kClasses)
+            if ((instruction.classes & open_classes & bit(row.id)) != 0 && !(conditional && row.id == Class::taken) &&
+                row.id != Class::instructions)
+                --counters.count[static_cast<std::size_t>(row.id)];
+        pc += instruction.length;
+    }
+}
+
+}  // namespace anyperf::engine::x86_64
