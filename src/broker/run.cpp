@@ -1,0 +1,130 @@
+// run.cpp: see run.h.
+#include "broker/run.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+namespace anyperf::broker {
+
+namespace {
+
+namespace filesystem = std::filesystem;
+
+std::string error_text(int error) { return std::generic_category().message(error); }
+
+/// The engine stands beside us: in the build tree and where `cmake --install` puts it, ../libexec/anyperf from bin/.
+Result<std::string> engine_path() {
+    std::error_code error;
+    const filesystem::path self = filesystem::read_symlink("/proc/self/exe", error);
+    const filesystem::path engine = self.parent_path().parent_path() / "libexec/anyperf/anyperf-engine";
+    if (!error && ::access(engine.c_str(), X_OK) == 0) return engine.string();
+    return std::unexpected(Error{"cannot start the engine", "there is no " + engine.string() + " that can be executed",
+                                 "install anyperf whole: bin/anyperf needs libexec/anyperf/anyperf-engine beside it"});
+}
+
+/// Finds a command as execvp(3) would. The Error has the exit status that `env` gives: 127 not found, 126 not executable.
+Result<std::string> find_command(const std::string& name) {
+    const auto not_found = [&](const char* cause) {
+        return std::unexpected(Error{"cannot run " + name, cause, "", 127});
+    };
+    if (name.empty()) return not_found("the command's name is empty");
+    if (name.contains('/')) return name;  // the engine says what is wrong with it
+    const char* const path = std::getenv("PATH");
+    std::string_view rest = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+    bool denied = false;
+    for (;;) {
+        const std::size_t colon = rest.find(':');
+        const std::string directory{rest.substr(0, colon)};
+        const std::string candidate = directory.empty() ? name : directory + "/" + name;
+        std::error_code ignored;
+        if (filesystem::is_regular_file(candidate, ignored)) {
+            if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+            denied = true;
+        }
+        if (colon == std::string_view::npos) break;
+        rest.remove_prefix(colon + 1);
+    }
+    if (denied) return std::unexpected(Error{"cannot run " + name, "it is in PATH, but may not be executed", "chmod +x it", 126});
+    return not_found("no directory of PATH has it");
+}
+
+}  // namespace
+
+void RunMemory::CloseFd::operator()(const int* fd) const {
+    ::close(*fd);
+    delete fd;
+}
+
+void RunMemory::Unmap::operator()(char* memory) const { ::munmap(memory, engine::kRunStateBytes); }
+
+Result<RunMemory> RunMemory::make() {
+    const auto refused = [](const char* call) {
+        return std::unexpected(Error{"cannot make the memory of the run", std::string{call} + ": " + error_text(errno), ""});
+    };
+    RunMemory made;
+    const int fd = ::memfd_create("anyperf-run", MFD_CLOEXEC);
+    if (fd < 0) return refused("memfd_create");
+    made.fd_.reset(new int{fd});
+    if (::ftruncate(fd, static_cast<off_t>(engine::kRunStateBytes)) != 0) return refused("ftruncate");
+    void* const memory = ::mmap(nullptr, engine::kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (memory == MAP_FAILED) return refused("mmap");
+    made.memory_.reset(static_cast<char*>(memory));
+    return made;
+}
+
+const engine::ProcessRecord& RunMemory::process(std::uint32_t number) const {
+    return reinterpret_cast<const engine::ProcessRecord*>(memory_.get() + engine::kProcessesOffset)[number];
+}
+
+const engine::ThreadRecord& RunMemory::thread(std::uint32_t number) const {
+    return reinterpret_cast<const engine::ThreadRecord*>(memory_.get() + engine::kThreadsOffset)[number];
+}
+
+const engine::ThreadPage& RunMemory::thread_page(std::uint32_t number) const {
+    return reinterpret_cast<const engine::ThreadPage*>(memory_.get() + engine::kThreadPagesOffset)[number];
+}
+
+Result<RunResult> run(const RunOptions& options) {
+    const std::string engine = TRY(engine_path());
+    const std::string program = TRY(find_command(options.command.front()));
+    RunResult result{TRY(RunMemory::make())};
+    engine::RunHeader& header = result.memory.header();
+    header.magic = engine::kRunStateMagic;
+    header.version = engine::kRunStateVersion;
+    header.counting = options.counting;
+    header.deterministic = options.deterministic;
+    engine.copy(header.engine_path, sizeof header.engine_path - 1);
+
+    std::string start = std::to_string(result.memory.fd()) + ",0,-1,0";
+    std::vector<char*> arguments{const_cast<char*>("anyperf-engine"), start.data(), const_cast<char*>(program.c_str())};
+    for (const std::string& argument : options.command) arguments.push_back(const_cast<char*>(argument.c_str()));
+    arguments.push_back(nullptr);
+
+    const pid_t child = ::fork();
+    if (child < 0) return std::unexpected(Error{"cannot start " + program, "fork: " + error_text(errno), ""});
+    if (child == 0) {
+        ::fcntl(result.memory.fd(), F_SETFD, 0);
+        if (options.deterministic) ::personality(ADDR_NO_RANDOMIZE);
+        ::execv(engine.c_str(), arguments.data());
+        ::_exit(125);
+    }
+    // What the terminal sends goes to all of us; the command decides what comes of it, and we tell how it ended.
+    const auto interrupt = std::signal(SIGINT, SIG_IGN);
+    const auto quit = std::signal(SIGQUIT, SIG_IGN);
+    while (::waitpid(child, &result.status, 0) < 0 && errno == EINTR) {
+    }
+    std::signal(SIGINT, interrupt);
+    std::signal(SIGQUIT, quit);
+    return result;
+}
+
+}  // namespace anyperf::broker
