@@ -29,12 +29,15 @@ struct Thread {
     Counts counts;
 };
 
-std::string text(const char* bytes, std::size_t room) { return {bytes, ::strnlen(bytes, room)}; }
+std::string text(const char* bytes, std::size_t room) {
+    return {bytes, ::strnlen(bytes, room)};
+}
 
 Counts counts_of_page(const engine::ThreadPage& page) {
     Counts counts;
     std::ranges::copy(page.counters.count, counts.begin());
-    counts[static_cast<std::size_t>(Class::instructions)] = static_cast<std::uint64_t>(page.counters.granted - page.counters.budget);
+    counts[static_cast<std::size_t>(Class::instructions)] =
+        static_cast<std::uint64_t>(page.counters.granted - page.counters.budget);
     return counts;
 }
 
@@ -61,7 +64,8 @@ std::multimap<std::uint32_t, Thread> threads_of(const RunMemory& memory) {
 ordered_json to_json(const Counts& counts, std::uint32_t classes) {
     ordered_json object = ordered_json::object();
     for (const ClassRow& row : kClasses)
-        if ((classes & engine::x86_64::bit(row.id)) != 0) object[std::string{row.name}] = counts[static_cast<std::size_t>(row.id)];
+        if ((classes & engine::x86_64::bit(row.id)) != 0)
+            object[std::string{row.name}] = counts[static_cast<std::size_t>(row.id)];
     return object;
 }
 
@@ -85,7 +89,8 @@ ordered_json counts_of(const RunResult& result) {
         for (auto entry = first; entry != last; ++entry) {
             const Thread& thread = entry->second;
             for (std::size_t i = 0; i < kCounters; ++i) total[i] += thread.counts[i];
-            listed.push_back({{"tid", thread.tid}, {"comm", thread.comm}, {"counts", to_json(thread.counts, header.counting)}});
+            listed.push_back(
+                {{"tid", thread.tid}, {"comm", thread.comm}, {"counts", to_json(thread.counts, header.counting)}});
         }
         const int status = number == 1 ? result.status : record.exit_status;
         processes.push_back({{"pid", record.pid},
@@ -98,7 +103,7 @@ ordered_json counts_of(const RunResult& result) {
 }
 
 Result<std::uint32_t> parse_classes(const std::string& list) {
-    if (list.empty()) return engine::x86_64::kEveryClass;
+    if (list.empty() || list == "all") return engine::x86_64::kEveryClass;
     std::uint32_t classes = 0;
     std::string_view rest = list;
     for (;;) {
@@ -108,8 +113,8 @@ Result<std::uint32_t> parse_classes(const std::string& list) {
         if (row == kClasses.end()) {
             std::string names;
             for (const ClassRow& known : kClasses) names += (names.empty() ? "" : ", ") + std::string{known.name};
-            return std::unexpected(Error{"cannot count '" + std::string{name} + "'", "there is no such class of instructions",
-                                         "choose from: " + names});
+            return std::unexpected(Error{"cannot count '" + std::string{name} + "'",
+                                         "there is no such class of instructions", "choose from: " + names});
         }
         classes |= engine::x86_64::bit(row->id);
         if (comma == std::string_view::npos) return classes;

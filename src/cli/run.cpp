@@ -1,13 +1,14 @@
 // run.cpp: `anyperf run -- COMMAND`.
 #include <sys/wait.h>
 
-#include <csignal>
+#include <cerrno>
 #include <fstream>
 #include <memory>
+#include <system_error>
 
 #include "broker/counts.h"
 #include "broker/run.h"
-#include "cli/verb.h"
+#include "cli/run.h"
 
 namespace anyperf::cli {
 
@@ -29,7 +30,8 @@ Result<void> write_counts(const Options& options, const broker::RunResult& resul
     }
     std::ofstream file{options.count_to};
     if (file << text << std::flush) return {};
-    return std::unexpected(Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
+    return std::unexpected(
+        Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
 }
 
 /// What the command's end is to who has called us: its exit status, or the same death.
@@ -39,11 +41,15 @@ int exit_as(int status) {
 }
 
 Result<int> run(const Options& options, Output& out) {
+    if (options.command.empty())
+        return std::unexpected(
+            Error{"there is nothing to run", "the command line ends before a command", "anyperf run -- COMMAND"});
     broker::RunOptions wish{options.command, 0, options.deterministic};
     const bool counts = options.count->count() > 0 || !options.count_to.empty();
     if (counts) wish.counting = TRY(broker::parse_classes(options.classes));
     if (!options.count_to.empty() && !std::ofstream{options.count_to})
-        return std::unexpected(Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
+        return std::unexpected(
+            Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
     const broker::RunResult result = TRY(broker::run(wish));
     if (counts) TRY(write_counts(options, result, out));
     return exit_as(result.status);
@@ -51,20 +57,21 @@ Result<int> run(const Options& options, Output& out) {
 
 Run declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
-    options->count = verb.add_option("--count", options->classes,
-                                     "count what retires: a comma list of classes, all of them without a list")
-                         ->expected(0, 1)
-                         ->option_text("[CLASSES]");
-    verb.add_option("--count-to", options->count_to, "write the counts to FILE instead of standard error")->option_text("FILE");
+    options->count =
+        verb.add_flag("--count{all}", options->classes, "count what retires; =CLASSES: only these, a comma list")
+            ->option_text("[=CLASSES]");
+    verb.add_option("--count-to", options->count_to, "write the counts to FILE instead of standard error")
+        ->option_text("FILE");
     verb.add_flag("--deterministic", options->deterministic, "the same addresses and random bytes in every run");
-    verb.add_option("COMMAND", options->command, "the program and its arguments")->required();
-    verb.positionals_at_end();
-    return [options](Output& out) { return run(*options, out); };
+    verb.prefix_command();
+    return [options, &verb](Output& out) {
+        options->command = verb.remaining();
+        return run(*options, out);
+    };
 }
 
 }  // namespace
 
-extern const Verb kRun;
 constinit const Verb kRun{"run", "run a command in the engine, and count it exactly", declare};
 
 }  // namespace anyperf::cli

@@ -6,6 +6,7 @@
 #include "cli/encode.h"
 #include "cli/explain.h"
 #include "cli/list.h"
+#include "cli/run.h"
 
 namespace anyperf::cli {
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::array kVerbs{
     &kList,
     &kEncode,
+    &kRun,
     &kExplain,
 };
 

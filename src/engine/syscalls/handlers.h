@@ -43,8 +43,8 @@ long arch_prctl(Call&);
 long prctl(Call&);
 long readlink(Call&);
 long readlinkat(Call&);
-long open(Call&);
-long openat(Call&);
+long path_first(Call&);
+long path_second(Call&);
 
 // refused.cpp
 long not_there(Call&);
