@@ -19,7 +19,9 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-std::string error_text(int error) { return std::generic_category().message(error); }
+std::string error_text(int error) {
+    return std::generic_category().message(error);
+}
 
 /// The engine stands beside us: in the build tree and where `cmake --install` puts it, ../libexec/anyperf from bin/.
 Result<std::string> engine_path() {
@@ -31,7 +33,8 @@ Result<std::string> engine_path() {
                                  "install anyperf whole: bin/anyperf needs libexec/anyperf/anyperf-engine beside it"});
 }
 
-/// Finds a command as execvp(3) would. The Error has the exit status that `env` gives: 127 not found, 126 not executable.
+/// Finds a command as execvp(3) would. The Error has the exit status that `env` gives: 127 not found, 126 not
+/// executable.
 Result<std::string> find_command(const std::string& name) {
     const auto not_found = [&](const char* cause) {
         return std::unexpected(Error{"cannot run " + name, cause, "", 127});
@@ -53,7 +56,9 @@ Result<std::string> find_command(const std::string& name) {
         if (colon == std::string_view::npos) break;
         rest.remove_prefix(colon + 1);
     }
-    if (denied) return std::unexpected(Error{"cannot run " + name, "it is in PATH, but may not be executed", "chmod +x it", 126});
+    if (denied)
+        return std::unexpected(
+            Error{"cannot run " + name, "it is in PATH, but may not be executed", "chmod +x it", 126});
     return not_found("no directory of PATH has it");
 }
 
@@ -64,18 +69,22 @@ void RunMemory::CloseFd::operator()(const int* fd) const {
     delete fd;
 }
 
-void RunMemory::Unmap::operator()(char* memory) const { ::munmap(memory, engine::kRunStateBytes); }
+void RunMemory::Unmap::operator()(char* memory) const {
+    ::munmap(memory, engine::kRunStateBytes);
+}
 
 Result<RunMemory> RunMemory::make() {
     const auto refused = [](const char* call) {
-        return std::unexpected(Error{"cannot make the memory of the run", std::string{call} + ": " + error_text(errno), ""});
+        return std::unexpected(
+            Error{"cannot make the memory of the run", std::string{call} + ": " + error_text(errno), ""});
     };
     RunMemory made;
     const int fd = ::memfd_create("anyperf-run", MFD_CLOEXEC);
     if (fd < 0) return refused("memfd_create");
     made.fd_.reset(new int{fd});
     if (::ftruncate(fd, static_cast<off_t>(engine::kRunStateBytes)) != 0) return refused("ftruncate");
-    void* const memory = ::mmap(nullptr, engine::kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void* const memory =
+        ::mmap(nullptr, engine::kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (memory == MAP_FAILED) return refused("mmap");
     made.memory_.reset(static_cast<char*>(memory));
     return made;
@@ -96,7 +105,9 @@ const engine::ThreadPage& RunMemory::thread_page(std::uint32_t number) const {
 Result<RunResult> run(const RunOptions& options) {
     const std::string engine = TRY(engine_path());
     const std::string program = TRY(find_command(options.command.front()));
-    RunResult result{TRY(RunMemory::make())};
+    RunResult result {
+        TRY(RunMemory::make())
+    };
     engine::RunHeader& header = result.memory.header();
     header.magic = engine::kRunStateMagic;
     header.version = engine::kRunStateVersion;
