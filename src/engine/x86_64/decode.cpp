@@ -1,5 +1,12 @@
 // decode.cpp: walks the tables of form.h. Freestanding: nothing is called, no vector register is used.
+//
+// Most of a decoder's time goes into branches that the CPU can't foresee, so what each instruction has differently
+// (REX, which registers, sizes of displacement and immediate) is computed without branches, and what is rare stands
+// apart. The bytes are read without asking whether they are there: where fewer than kReadable are, a copy with zeros
+// behind is decoded, and the length tells in the end.
 #include "engine/x86_64/decode.h"
+
+#include <utility>
 
 #include "engine/x86_64/classes.h"
 #include "engine/x86_64/form.h"
@@ -9,7 +16,8 @@ namespace {
 
 #include "decode_tables.inc"
 
-constexpr std::size_t kLongest = 15;
+constexpr unsigned kLongest = 15;
+constexpr unsigned kReadable = 32;  // whatever stands there, no read goes further
 
 enum class Byte : std::uint8_t {
     opcode,
@@ -29,10 +37,12 @@ enum class Byte : std::uint8_t {
     xop,
 };
 
-constexpr auto kBytes = [] {
-    struct {
-        Byte of[256] = {};
-    } kinds;
+struct ByteKinds {
+    Byte of[256] = {};
+};
+
+constexpr ByteKinds kBytes = [] {
+    ByteKinds kinds;
     for (unsigned n = 0x40; n < 0x50; ++n) kinds.of[n] = Byte::rex;
     for (const unsigned n : {0x26, 0x2e, 0x36, 0x3e}) kinds.of[n] = Byte::other_segment;
     kinds.of[0x0f] = Byte::escape;
@@ -50,73 +60,136 @@ constexpr auto kBytes = [] {
     return kinds;
 }();
 
-using Unaligned16 [[gnu::aligned(1), gnu::may_alias]] = std::uint16_t;
-using Unaligned32 [[gnu::aligned(1), gnu::may_alias]] = std::uint32_t;
-using Unaligned64 [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+/// What a ModRM byte says of its operand, packed: bits 0 to 2 the bytes of displacement.
+namespace address {
+constexpr std::uint8_t kDisplacement = 7;
+constexpr std::uint8_t kSib = 0x08;
+constexpr std::uint8_t kRip = 0x10;
+constexpr std::uint8_t kBase = 0x20;  // rm is the base register
+constexpr std::uint8_t kMemory = 0x40;
+}  // namespace address
 
-template <typename Word>
-std::uint64_t load(const std::uint8_t* at) {
-    return *reinterpret_cast<const Word*>(at);
-}
+struct Addresses {
+    std::uint8_t of[256] = {};
+};
 
-std::uint64_t load_bytes(const std::uint8_t* at, unsigned bytes) {
-    switch (bytes) {
-        case 1: return *at;
-        case 2: return load<Unaligned16>(at);
-        case 3: return load<Unaligned16>(at) | std::uint64_t{at[2]} << 16;
-        case 4: return load<Unaligned32>(at);
-        default: return load<Unaligned64>(at);
+constexpr Addresses kAddresses = [] {
+    Addresses all;
+    for (unsigned modrm = 0; modrm < 0xc0; ++modrm) {
+        const unsigned mod = modrm >> 6;
+        const unsigned rm = modrm & 7;
+        const bool rip = mod == 0 && rm == 5;
+        const unsigned bytes = mod == 1 ? 1 : mod == 2 || rip ? 4 : 0;
+        all.of[modrm] = static_cast<std::uint8_t>(address::kMemory | bytes | (rm == 4 ? address::kSib : 0) |
+                                                  (rip ? address::kRip : 0) | (rm != 4 && !rip ? address::kBase : 0));
     }
+    return all;
+}();
+
+constexpr std::uint64_t kMasks[9] = {
+    0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, 0xffffffffffffffff};
+
+using Unaligned [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
+
+/// The first 0 to 8 of eight readable bytes.
+std::uint64_t load(const std::uint8_t* at, unsigned bytes) {
+    return *reinterpret_cast<const Unaligned*>(at) & kMasks[bytes];
 }
 
+/// Takes the top bit of so many bytes for a sign.
 std::uint64_t sign_extend(std::uint64_t value, unsigned bytes) {
-    const unsigned shift = 64 - 8 * bytes;
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift);
+    const std::uint64_t sign = kMasks[bytes] ^ kMasks[bytes] >> 1;
+    return (value ^ sign) - sign;
 }
 
-constexpr RegisterSet one(unsigned number) {
-    return static_cast<RegisterSet>(1u << number);
+/// `out = Instruction{}` by single stores: without vector registers gcc makes it a rep stos, of twenty cycles.
+template <std::size_t... words>
+void clear(Instruction& out, std::index_sequence<words...>) {
+    static_assert(sizeof out == 8 * sizeof...(words));
+    auto* at = reinterpret_cast<Unaligned*>(&out);
+    ((at[words] = 0), ...);
 }
 
-/// One decoding. The steps stand in the order of the bytes; each may end it.
+std::uint16_t step(std::uint16_t reference, unsigned selector) {
+    const std::uint16_t* node = kNodes + (reference & ~kNodeBit);
+    return node[1 + (selector >> (*node & 15) & ((1u << (*node >> 4)) - 1))];
+}
+
+struct Registers {
+    unsigned reg;  ///< five bits; so are rm and vvvv
+    unsigned rm;   ///< of a register
+    unsigned vvvv;
+    unsigned index;  ///< of a SIB byte
+    bool evex;
+};
+
+bool allowed(const Form& form, const Registers& r, unsigned operand, bool sib) {
+    const bool memory = operand & address::kMemory;
+    if (form.attributes & attribute::kNeedsSib && !sib) return false;
+    if (form.attributes & attribute::kNoRip && operand & address::kRip) return false;
+    if (!(form.reg_high >> (r.reg >> 3) & 1)) return false;
+    if (!memory && !(form.rm_high >> (r.rm >> 3) & 1)) return false;
+    const bool vector_index = form.attributes & attribute::kVectorIndex;  // whose highest bit is V'
+    const unsigned vvvv = vector_index ? r.vvvv & 15 : r.vvvv;
+    const unsigned index = r.index | (r.vvvv & 16);
+    const unsigned constraints = form.constraints;
+    if (constraints & constraint::kNoVvvv && vvvv) return false;
+    if (!(form.vvvv_high >> (vvvv >> 3) & 1)) return false;
+    if (constraints & constraint::kRegNotVvvv && r.reg == vvvv) return false;
+    if (vector_index && constraints & constraint::kRegNotIndex && index == r.reg) return false;
+    if (vector_index && constraints & constraint::kVvvvNotIndex && index == vvvv) return false;
+    if (!memory && constraints & constraint::kRegNotRm && r.reg == r.rm) return false;
+    return memory || !(constraints & constraint::kRmNotVvvv) || r.rm != vvvv;
+}
+
+/// One decoding. The steps stand in the order of the bytes.
 class Decoder {
   public:
-    Decoder(const std::uint8_t* bytes, std::size_t size, Instruction& out)
-        : bytes_(bytes), size_(size < kLongest ? size : kLongest), out_(out) {}
+    Decoder(const std::uint8_t* bytes, unsigned limit, Instruction& out) : bytes_(bytes), limit_(limit), out_(out) {}
 
     DecodeStatus run() {
-        out_ = Instruction{};
-        if (const auto status = prefixes(); status != DecodeStatus::ok) return status;
-        if (const auto status = find_form(); status != DecodeStatus::ok) return status;
-        if (const auto status = form_->attributes & attribute::kModrm ? modrm_operand() : no_modrm();
-            status != DecodeStatus::ok)
-            return status;
-        if (const auto status = immediate(); status != DecodeStatus::ok) return status;
+        clear(out_, std::make_index_sequence<sizeof(Instruction) / 8>{});
+        const bool rex = (bytes_[0] & 0xf0) == 0x40;
+        rex_ = rex ? bytes_[0] : 0;
+        at_ = rex;
+        Byte kind = kBytes.of[bytes_[at_]];
+        if (kind != Byte::opcode && kind != Byte::escape) {
+            if (!prefixes()) return cut_off();
+            kind = kBytes.of[bytes_[at_]];
+        }
+        if (!opcode(kind)) return refuse();
+        if (!find_form()) return refuse();
+        if (!(with(attribute::kModrm) ? modrm_operand() : no_modrm())) return refuse();
+        immediate();
+        if (out_.length > limit_) return out_.length > kLongest && knows_length() ? DecodeStatus::too_long : cut_off();
+        if (form_->attributes & (attribute::kNow | attribute::kCounted) && !by_immediate())
+            return DecodeStatus::invalid;
         facts();
         return DecodeStatus::ok;
     }
 
   private:
-    bool has(std::size_t more) const { return at_ + more <= size_; }
-    bool with(std::uint16_t which) const { return form_->attributes & which; }
-    DecodeStatus cut_off() const { return size_ < kLongest ? DecodeStatus::truncated : DecodeStatus::too_long; }
-    bool is_register() const { return selector_ >> selector::kIsReg & 1; }
+    bool with(std::uint32_t which) const { return form_->attributes & which; }
+    DecodeStatus cut_off() const { return limit_ < kLongest ? DecodeStatus::truncated : DecodeStatus::too_long; }
 
-    DecodeStatus prefixes() {
-        for (;; ++at_) {
-            if (!has(1)) return cut_off();
-            const std::uint8_t byte = bytes_[at_];
-            const Byte kind = kBytes.of[byte];
-            if (kind == Byte::opcode) return legacy(Space::one_byte, byte);
-            if (kind == Byte::rex) {
-                rex_ = byte;
-                out_.rex_offset = static_cast<std::uint8_t>(at_);
-                continue;
-            }
-            if (kind >= Byte::escape) return escape(kind);
-            rex_ = 0;  // REX counts only where it is the last prefix
+    /// Whether the bytes that decide the length were there.
+    bool knows_length() const {
+        return out_.opcode_offset < limit_ && out_.modrm_offset < limit_ && out_.sib_offset < limit_;
+    }
+
+    /// No instruction, by the bytes up to at_; unless some of them weren't there.
+    DecodeStatus refuse() const { return at_ > limit_ ? cut_off() : DecodeStatus::invalid; }
+
+    /// Leaves at_ at the first byte that is none; false where there is no such.
+    bool prefixes() {
+        rex_ = 0;
+        for (at_ = 0; at_ < limit_; ++at_) {
+            const Byte kind = kBytes.of[bytes_[at_]];
+            if (kind == Byte::opcode || kind >= Byte::escape) return true;
+            rex_ = kind == Byte::rex ? bytes_[at_] : 0;  // counts only where it is the last prefix
             prefix(kind);
         }
+        return false;
     }
 
     void prefix(Byte kind) {
@@ -132,320 +205,282 @@ class Decoder {
         }
     }
 
-    DecodeStatus escape(Byte kind) {
-        switch (kind) {
-            case Byte::escape: return escape_0f();
-            case Byte::vex2: return vex2();
-            case Byte::vex3: return vex3();
-            case Byte::evex: return evex();
-            default: break;
+    /// Takes the bytes up to the opcode's last, and looks it up. After a refusal at_ is behind the byte that decided.
+    bool opcode(Byte kind) {
+        if (kind == Byte::opcode) return legacy(Space::one_byte);
+        if (kind == Byte::escape) {
+            const std::uint8_t second = bytes_[++at_];
+            if (second != 0x38 && second != 0x3a) return legacy(Space::map_0f);
+            ++at_;
+            return legacy(second == 0x38 ? Space::map_0f38 : Space::map_0f3a);
         }
-        if (!has(2)) return cut_off();
-        return (bytes_[at_ + 1] & 0x1f) < 8 ? legacy(Space::one_byte, 0x8f) : xop();
+        if (kind == Byte::xop && (bytes_[at_ + 1] & 0x1f) < 8) return legacy(Space::one_byte);  // pop
+        return vex(kind);
     }
 
-    DecodeStatus escape_0f() {
-        if (!has(2)) return cut_off();
-        const std::uint8_t second = bytes_[++at_];
-        if (second != 0x38 && second != 0x3a) return legacy(Space::map_0f, second);
-        if (!has(2)) return cut_off();
-        ++at_;
-        return legacy(second == 0x38 ? Space::map_0f38 : Space::map_0f3a, bytes_[at_]);
-    }
-
-    DecodeStatus legacy(Space space, std::uint8_t opcode) {
-        if (rex_) {
-            out_.has_rex = true;
-            selector_ = (rex_ & 8u) << (selector::kW - 3);
-            reg_high_ = rex_ >> 2 & 1;
-            rm_high_ = rex_ & 3;
-        } else {
-            out_.rex_offset = 0;
-        }
-        selector_ |= unsigned{out_.operand16} << selector::kOperand16 | repeat_ << selector::kRepeat;
+    bool legacy(Space space) {
+        const unsigned opcode = bytes_[at_];
+        const unsigned prefixes = (rex_ & 8u) << (selector::kW - 3) | unsigned{out_.operand16} << selector::kOperand16 |
+                                  repeat_ << selector::kRepeat;
+        selector_ = prefixes;
+        out_.has_rex = rex_ != 0;
+        out_.rex_offset = static_cast<std::uint8_t>(rex_ ? at_ - 1 - escape_bytes(space) : 0);
+        reg_high_ = rex_ >> 2 & 1;
+        rm_high_ = rex_ & 3u;
         out_.map = static_cast<std::uint8_t>(space);
+        const unsigned row = first_row(space) + (has_row_per_prefix(space) ? prefixes >> selector::kW : 0);
         // 90 is nop only without REX.B; 91 has the form that xchg has there
-        const bool exchange = space == Space::one_byte && opcode == 0x90 && rex_ & 1;
-        return opcode_byte(space, opcode, exchange ? 0x91 : opcode);
+        return look_up(row, opcode + (space == Space::one_byte && opcode == 0x90 && rex_ & 1));
     }
 
-    DecodeStatus opcode_byte(Space space, std::uint8_t opcode, std::uint8_t row) {
-        space_ = space;
-        out_.opcode = opcode;
+    static unsigned escape_bytes(Space space) { return space == Space::one_byte ? 0 : space == Space::map_0f ? 1 : 2; }
+
+    bool look_up(unsigned row, unsigned opcode) {
+        out_.opcode = bytes_[at_];
         out_.opcode_offset = static_cast<std::uint8_t>(at_++);
-        reference_ = kRoots[static_cast<unsigned>(space)][row];
-        return reference_ ? DecodeStatus::ok : DecodeStatus::invalid;
+        reference_ = kReferences[row][opcode];
+        return reference_ != 0;
     }
 
     /// VEX, EVEX and XOP: SDM volume 2, 2.3.2: after 66, F2, F3, LOCK or REX they are #UD.
-    DecodeStatus begin_vex() {
-        if (rex_ || out_.operand16 || repeat_ || out_.lock) return DecodeStatus::invalid;
+    bool vex(Byte kind) {
         out_.has_vex = true;
-        out_.rex_offset = 0;
         out_.vex_offset = static_cast<std::uint8_t>(at_);
-        return DecodeStatus::ok;
-    }
-
-    DecodeStatus vex2() {
-        if (begin_vex() != DecodeStatus::ok) return DecodeStatus::invalid;
-        if (!has(3)) return cut_off();
-        const unsigned p = bytes_[at_ + 1];
-        reg_high_ = ~p >> 7 & 1;
-        at_ += 2;
-        return vex_opcode(Space::vex_1, 1, p & 0x7f);
-    }
-
-    DecodeStatus vex3() {
-        if (begin_vex() != DecodeStatus::ok) return DecodeStatus::invalid;
-        if (!has(2)) return cut_off();
-        const unsigned map = bytes_[at_ + 1] & 0x1f;
-        if (map < 1 || map > 3) return DecodeStatus::invalid;
-        return vex_bytes(static_cast<Space>(static_cast<unsigned>(Space::vex_1) + map - 1), map);
-    }
-
-    DecodeStatus xop() {
-        if (begin_vex() != DecodeStatus::ok) return DecodeStatus::invalid;
-        const unsigned map = bytes_[at_ + 1] & 0x1f;
-        if (map > 10) return DecodeStatus::invalid;
-        return vex_bytes(static_cast<Space>(static_cast<unsigned>(Space::xop_8) + map - 8), map);
-    }
-
-    DecodeStatus vex_bytes(Space space, unsigned map) {
-        if (!has(4)) return cut_off();
-        const unsigned rxb = ~unsigned{bytes_[at_ + 1]} >> 5;
+        const std::uint8_t* p = bytes_ + at_;
+        if (rex_ || out_.operand16 || repeat_ || out_.lock) {
+            ++at_;
+            return false;
+        }
+        if (kind == Byte::evex) return evex(p);
+        if (kind == Byte::vex2) {
+            at_ += 2;
+            reg_high_ = ~unsigned{p[1]} >> 7 & 1;
+            return vex_opcode(Space::vex_1, 1, p[1] & 0x7f);
+        }
+        const unsigned map = p[1] & 0x1f;
+        const unsigned lowest = kind == Byte::xop ? 8 : 1;
+        if (map < lowest || map > lowest + 2) {
+            at_ += 2;
+            return false;
+        }
+        const unsigned rxb = ~unsigned{p[1]} >> 5;
         reg_high_ = rxb >> 2 & 1;
         rm_high_ = rxb & 3;
-        const unsigned p = bytes_[at_ + 2];
         at_ += 3;
-        return vex_opcode(space, map, p);
+        const Space first = kind == Byte::xop ? Space::xop_8 : Space::vex_1;
+        return vex_opcode(static_cast<Space>(static_cast<unsigned>(first) + map - lowest), map, p[2]);
     }
 
-    DecodeStatus vex_opcode(Space space, unsigned map, unsigned p) {
+    bool vex_opcode(Space space, unsigned map, unsigned p) {
         vvvv_ = ~p >> 3 & 15;
         selector_ = (p >> 7) << selector::kW | (p >> 2 & 1) << selector::kL | (p & 3) << selector::kVexPp;
         out_.map = static_cast<std::uint8_t>(map);
-        return opcode_byte(space, bytes_[at_], bytes_[at_]);
+        return look_up(first_row(space), bytes_[at_]);
     }
 
-    DecodeStatus evex() {
-        if (begin_vex() != DecodeStatus::ok) return DecodeStatus::invalid;
-        if (!has(2)) return cut_off();
-        const unsigned p0 = bytes_[at_ + 1];
-        const unsigned map = p0 & 15;
-        constexpr Space spaces[8] = {Space::none, Space::evex_1, Space::evex_2, Space::evex_3,
-                                     Space::none, Space::evex_5, Space::evex_6, Space::none};
-        if (map > 7 || spaces[map] == Space::none) return DecodeStatus::invalid;
-        if (!has(3)) return cut_off();
-        const unsigned p1 = bytes_[at_ + 2];
-        if (!(p1 & 4)) return DecodeStatus::invalid;  // Knights Corner's MVEX, and APX's: no CPU that we run on
-        if (!has(5)) return cut_off();
-        const unsigned p2 = bytes_[at_ + 3];
+    bool evex(const std::uint8_t* p) {
+        constexpr Space spaces[16] = {Space::none, Space::evex_1, Space::evex_2, Space::evex_3,
+                                      Space::none, Space::evex_5, Space::evex_6, Space::none,
+                                      Space::none, Space::none,   Space::none,   Space::none,
+                                      Space::none, Space::none,   Space::none,   Space::none};
+        const unsigned map = p[1] & 15;
+        if (spaces[map] == Space::none) {
+            at_ += 2;
+            return false;
+        }
+        if (!(p[2] & 4)) {  // Knights Corner's MVEX, and APX's: no CPU that we run on
+            at_ += 3;
+            return false;
+        }
+        const unsigned p0 = p[1];
+        const unsigned p1 = p[2];
+        const unsigned p2 = p[3];
         reg_high_ = (~p0 >> 7 & 1) | (~p0 >> 3 & 2);
         rm_high_ = ~p0 >> 5 & 3;
         vvvv_ = (~p1 >> 3 & 15) | (~p2 << 1 & 16);
         selector_ = (p1 >> 7) << selector::kW | (p1 & 3) << selector::kEvexPp | (p2 >> 5 & 3) << selector::kLength |
                     (p2 >> 4 & 1) << selector::kBroadcast | unsigned{(p2 & 7) != 0} << selector::kMasked |
                     (p2 >> 7) << selector::kZeroing;
+        is_evex_ = true;
         out_.map = static_cast<std::uint8_t>(map);
         at_ += 4;
-        return opcode_byte(spaces[map], bytes_[at_], bytes_[at_]);
+        return look_up(first_row(spaces[map]), bytes_[at_]);
     }
 
-    std::uint16_t step(std::uint16_t header_at) const {
-        const unsigned header = kNodes[header_at];
-        return kNodes[header_at + 1 + (selector_ >> (header & 15) & ((1u << (header >> 4)) - 1))];
-    }
-
-    /// Prefix bits first; at the first node that asks for ModRM, ModRM is read.
-    DecodeStatus find_form() {
+    /// Prefix bits first. A node that asks for ModRM has instructions below it, so that a refusal counts ModRM's byte.
+    bool find_form() {
+        modrm_ = bytes_[at_];
         std::uint16_t r = reference_;
-        while (r & kNodeBit && (kNodes[r & ~kNodeBit] & 15) >= selector::kW) r = step(r & 0x7fff);
-        if (r & kNodeBit || kForms[r].attributes & attribute::kModrm) {
-            if (!has(1)) return cut_off();
-            modrm_ = bytes_[at_];
-            selector_ |= (modrm_ & 0x3fu) | unsigned{modrm_ >= 0xc0} << selector::kIsReg;
-            while (r & kNodeBit) r = step(r & 0x7fff);
+        if (r & kNodeBit) [[unlikely]] {
+            const unsigned selector = selector_ | (modrm_ & 0x3f) | unsigned{modrm_ >= 0xc0} << selector::kIsReg;
+            while (r & kNodeBit) {
+                if ((kNodes[r & ~kNodeBit] & 15) < selector::kW) asked_modrm_ = true;
+                r = step(r, selector);
+            }
         }
         form_ = &kForms[r];
-        if (r == 0 || (out_.lock && (!with(attribute::kLockable) || is_register()))) return DecodeStatus::invalid;
-        return DecodeStatus::ok;
+        if (r == 0) {
+            at_ += asked_modrm_;
+            return false;
+        }
+        if (!out_.lock) [[likely]]
+            return true;
+        at_ += with(attribute::kModrm);
+        const bool fits = with(attribute::kLockable) && modrm_ < 0xc0;
+        at_ -= fits;
+        return fits;
     }
 
-    DecodeStatus no_modrm() {
-        if (with(attribute::kRegisterInOpcode)) add(form_->rm_role, (out_.opcode & 7u) | (rm_high_ & 1u) << 3);
-        if (form_->constraints && vvvv_) return DecodeStatus::invalid;
-        if (!with(attribute::kOffset)) return DecodeStatus::ok;
+    bool no_modrm() {
+        if (with(attribute::kRegisterInOpcode)) add(form_->rm_role, (out_.opcode & 7u) | (rm_high_ & 1) << 3);
+        if (with(attribute::kSegment)) out_.segment = segment_;
+        if (form_->constraints & constraint::kNoVvvv && vvvv_) return false;
+        if (!with(attribute::kOffset)) return true;
+        displacement_bytes_ = out_.address32 ? 4 : 8;
         out_.displacement_offset = static_cast<std::uint8_t>(at_);
-        out_.displacement_bytes = out_.address32 ? 4 : 8;
-        at_ += out_.displacement_bytes;
-        return DecodeStatus::ok;
-    }
-
-    DecodeStatus modrm_operand() {
-        out_.modrm_offset = static_cast<std::uint8_t>(at_++);
-        const unsigned reg = (modrm_ >> 3 & 7u) | reg_high_ << 3;
-        if (!(form_->reg_high >> reg_high_ & 1)) return DecodeStatus::invalid;
-        add(form_->reg_role, reg);
-        const bool in_register = is_register() || form_->constraints & constraint::kAlwaysRegister;
-        const DecodeStatus status = in_register ? register_operand(reg) : memory_operand(reg);
-        if (out_.has_vex && status == DecodeStatus::ok) return vex_operand(reg);
-        return status;
-    }
-
-    DecodeStatus register_operand(unsigned reg) {
-        const unsigned high = is_evex(space_) ? rm_high_ : rm_high_ & 1u;
-        if (!(form_->rm_high >> high & 1)) return DecodeStatus::invalid;
-        add(form_->rm_role, (modrm_ & 7u) | (rm_high_ & 1u) << 3);
-        const unsigned rm = (modrm_ & 7u) | high << 3;
-        if (!form_->constraints) return DecodeStatus::ok;
-        if (form_->constraints & constraint::kRegNotRm && reg == rm) return DecodeStatus::invalid;
-        if (form_->constraints & constraint::kRmNotVvvv && rm == vvvv_) return DecodeStatus::invalid;
-        return DecodeStatus::ok;
-    }
-
-    DecodeStatus vex_operand(unsigned reg) {
-        const unsigned low = vvvv_ & 15;
-        const unsigned number = with(attribute::kVectorIndex) ? low : vvvv_;
-        const unsigned constraints = form_->constraints;
-        if (constraints & constraint::kNoVvvv && number) return DecodeStatus::invalid;
-        if (!(form_->vvvv_high >> (number >> 3) & 1)) return DecodeStatus::invalid;
-        if (constraints & constraint::kRegNotVvvv && reg == number) return DecodeStatus::invalid;
-        add(form_->vvvv_role, low);
-        return DecodeStatus::ok;
-    }
-
-    DecodeStatus memory_operand(unsigned reg) {
-        const unsigned mod = modrm_ >> 6;
-        unsigned base = modrm_ & 7u;
-        unsigned displacement = mod == 1 ? 1 : mod == 2 ? 4 : 0;
-        if (base == 4) {
-            if (!has(1)) return cut_off();
-            out_.sib_offset = static_cast<std::uint8_t>(at_);
-            const unsigned sib = bytes_[at_++];
-            base = sib & 7;
-            if (!index(sib >> 3 & 7u, reg)) return DecodeStatus::invalid;
-            if (base == 5 && mod == 0)
-                displacement = 4;
-            else
-                address(base | (rm_high_ & 1u) << 3);
-        } else if (with(attribute::kNeedsSib)) {
-            return DecodeStatus::invalid;
-        } else if (base == 5 && mod == 0) {
-            if (with(attribute::kNoRip)) return DecodeStatus::invalid;
-            displacement = 4;
-            out_.rip_relative = true;
-        } else {
-            address(base | (rm_high_ & 1u) << 3);
-        }
-        if (displacement) out_.displacement_offset = static_cast<std::uint8_t>(at_);
-        out_.displacement_bytes = static_cast<std::uint8_t>(displacement);
-        at_ += displacement;
-        out_.reads_memory = with(attribute::kReadsOperand);
-        out_.writes_memory = with(attribute::kWritesOperand);
-        return DecodeStatus::ok;
-    }
-
-    /// The SIB byte's index register; false where it may not be this one.
-    bool index(unsigned low, unsigned reg) {
-        const unsigned number = low | (rm_high_ & 2u) << 2;
-        if (with(attribute::kVectorIndex)) {
-            const unsigned vector = number | (vvvv_ & 16);
-            if (form_->constraints & constraint::kRegNotIndex && vector == reg) return false;
-            return !(form_->constraints & constraint::kVvvvNotIndex && vector == (vvvv_ & 15));
-        }
-        if (number != 4) address(number);
+        out_.displacement_bytes = static_cast<std::uint8_t>(displacement_bytes_);
+        out_.displacement = static_cast<std::int64_t>(load(bytes_ + at_, displacement_bytes_));
+        at_ += displacement_bytes_;
         return true;
     }
 
-    void address(unsigned number) {
-        out_.touched |= one(number);
-        out_.read |= one(number);
+    bool modrm_operand() {
+        out_.modrm_offset = static_cast<std::uint8_t>(at_++);
+        unsigned operand = kAddresses.of[modrm_];
+        const std::uint32_t attributes = form_->attributes;
+        if (form_->constraints & constraint::kAlwaysRegister) [[unlikely]]
+            operand = 0;
+        const bool sib = operand & address::kSib;
+        const unsigned reg = (modrm_ >> 3 & 7) | reg_high_ << 3;
+        const unsigned rm = (modrm_ & 7) | (rm_high_ & (is_evex_ ? 3u : 1u)) << 3;
+        unsigned index = 0;
+        if (sib) index = sib_byte(operand);
+        if (attributes & attribute::kChecked && !allowed(*form_, {reg, rm, vvvv_, index, is_evex_}, operand, sib))
+            return false;
+        const bool memory = operand & address::kMemory;
+        add(form_->reg_role, reg & 15);
+        add(memory ? 0 : form_->rm_role, rm & 15);
+        add(form_->vvvv_role, vvvv_ & 15);
+        address_register(operand >> 5 & 1, (modrm_ & 7) | (rm_high_ & 1) << 3);
+        out_.rip_relative = operand & address::kRip;
+        const std::uint32_t of_memory = memory ? attributes : attributes & ~attribute::kOfMemory;
+        out_.reads_memory = of_memory & attribute::kReadsOperand;
+        out_.writes_memory = of_memory & attribute::kWritesOperand;
+        if (segment_ != Segment::none && of_memory & (attribute::kSegmentOperand | attribute::kSegment))
+            out_.segment = segment_;
+        displacement_bytes_ = operand & address::kDisplacement;
+        out_.displacement_bytes = static_cast<std::uint8_t>(displacement_bytes_);
+        out_.displacement_offset = static_cast<std::uint8_t>(displacement_bytes_ ? at_ : 0);
+        out_.displacement =
+            static_cast<std::int64_t>(sign_extend(load(bytes_ + at_, displacement_bytes_), displacement_bytes_));
+        at_ += displacement_bytes_;
+        return true;
+    }
+
+    /// Takes base and index; base 5 under mod 0 is a displacement instead. Returns the index's number.
+    unsigned sib_byte(unsigned& operand) {
+        out_.sib_offset = static_cast<std::uint8_t>(at_);
+        const unsigned sib = bytes_[at_++];
+        const bool no_base = (sib & 7) == 5 && modrm_ < 0x40;
+        if (no_base) operand |= 4;
+        address_register(!no_base, (sib & 7) | (rm_high_ & 1) << 3);
+        const unsigned index = (sib >> 3 & 7) | (rm_high_ & 2) << 2;
+        address_register(index != 4 && !with(attribute::kVectorIndex), index);
+        return index;
+    }
+
+    void address_register(bool is_one, unsigned number) {
+        touched_ |= unsigned{is_one} << number;
+        read_ |= unsigned{is_one} << number;
     }
 
     /// A register field, by the role it has in this form.
     void add(unsigned roles, unsigned number) {
-        if (!roles) return;
-        number &= 15;
-        if (roles & role::kByte && !rex_ && number >= 4) number -= 4;
-        out_.touched |= one(number);
-        if (roles & role::kRead) out_.read |= one(number);
-        if (roles & role::kOverwritten) out_.overwritten |= one(number);
+        const bool high_byte = roles & role::kByte && number >= 4 && rex_ == 0;
+        number -= high_byte ? 4 : 0;
+        touched_ |= (roles & 1) << number;
+        read_ |= (roles >> 1 & 1) << number;
+        overwritten_ |= (roles >> 2 & 1) << number;
     }
 
-    DecodeStatus immediate() {
+    void immediate() {
         const unsigned bytes = form_->immediate_bytes;
-        if (at_ + bytes > kLongest) return DecodeStatus::too_long;
-        if (!has(bytes)) return DecodeStatus::truncated;
         out_.length = static_cast<std::uint8_t>(at_ + bytes);
-        if (out_.displacement_bytes) {
-            const std::uint64_t value = load_bytes(bytes_ + out_.displacement_offset, out_.displacement_bytes);
-            const bool is_signed = !with(attribute::kOffset);
-            out_.displacement =
-                static_cast<std::int64_t>(is_signed ? sign_extend(value, out_.displacement_bytes) : value);
-        }
-        if (bytes == 0) return DecodeStatus::ok;
-        if (space_ == Space::map_0f && out_.opcode == 0x0f) return now_suffix();
-        out_.immediate_offset = static_cast<std::uint8_t>(at_);
         out_.immediate_bytes = static_cast<std::uint8_t>(bytes);
-        const std::uint64_t value = load_bytes(bytes_ + at_, bytes);
+        out_.immediate_offset = static_cast<std::uint8_t>(bytes ? at_ : 0);
+        const std::uint64_t value = load(bytes_ + (at_ < kLongest ? at_ : kLongest), bytes);
         out_.immediate = with(attribute::kSigned) ? sign_extend(value, bytes) : value;
-        return DecodeStatus::ok;
     }
 
-    DecodeStatus now_suffix() {
-        out_.opcode = bytes_[at_];
-        out_.opcode_offset = static_cast<std::uint8_t>(at_);
-        std::uint16_t r = kRoots[static_cast<unsigned>(Space::now)][out_.opcode];
-        while (r & kNodeBit) r = step(r & 0x7fff);
+    /// What the immediate decides. A shift of 0 bits leaves the flags; 8- and 16-bit shifts by more than their width
+    /// leave CF undefined. 3DNow!'s immediate is its opcode.
+    bool by_immediate() {
+        if (with(attribute::kNow)) return now_suffix();
+        const unsigned count = static_cast<unsigned>(out_.immediate) & (selector_ >> selector::kW & 1 ? 63u : 31u);
+        uncertain_flags_ = count == 0 || (with(attribute::kCountShort) && count >= 8);
+        return true;
+    }
+
+    bool now_suffix() {
+        out_.opcode = static_cast<std::uint8_t>(out_.immediate);
+        out_.opcode_offset = out_.immediate_offset;
+        out_.immediate_offset = out_.immediate_bytes = 0;
+        out_.immediate = 0;
+        std::uint16_t r = kReferences[first_row(Space::now)][out_.opcode];
+        while (r & kNodeBit) r = step(r, (modrm_ & 0x3f) | unsigned{modrm_ >= 0xc0} << selector::kIsReg);
         form_ = &kForms[r];
-        return r ? DecodeStatus::ok : DecodeStatus::invalid;
+        return r != 0;
     }
 
     void facts() {
         out_.control = static_cast<Control>(form_->control);
-        out_.touched |= form_->touched;
-        out_.read |= form_->read;
-        out_.overwritten |= form_->overwritten;
-        out_.flags_read = form_->flags_read;
-        out_.flags_overwritten = form_->flags_overwritten;
-        if (with(attribute::kCounted)) count();
+        out_.touched = static_cast<RegisterSet>(touched_ | form_->touched);
+        out_.read = static_cast<RegisterSet>(read_ | form_->read);
+        out_.overwritten = static_cast<RegisterSet>(overwritten_ | form_->overwritten);
+        out_.flags_read = uncertain_flags_ ? kStatusFlags : form_->flags_read;
+        out_.flags_overwritten = uncertain_flags_ ? FlagSet{0} : form_->flags_overwritten;
         out_.reads_memory |= with(attribute::kReads);
         out_.writes_memory |= with(attribute::kWrites);
         out_.rep = with(attribute::kRepeats);
-        if (with(attribute::kSegment)) out_.segment = segment_;
-        out_.classes = static_cast<ClassSet>(form_->classes | (out_.reads_memory ? bit(Class::loads) : 0) |
-                                             (out_.writes_memory ? bit(Class::stores) : 0));
+        out_.classes =
+            static_cast<ClassSet>(form_->classes | unsigned{out_.reads_memory} << static_cast<unsigned>(Class::loads) |
+                                  unsigned{out_.writes_memory} << static_cast<unsigned>(Class::stores));
     }
 
-    /// A shift of 0 bits leaves the flags; 8- and 16-bit shifts by more than their width leave CF undefined.
-    void count() {
-        const unsigned bits = static_cast<unsigned>(out_.immediate) & (selector_ >> selector::kW & 1 ? 63u : 31u);
-        if (bits != 0 && !(with(attribute::kCountShort) && bits >= 8)) return;
-        out_.flags_read = kStatusFlags;
-        out_.flags_overwritten = 0;
-    }
-
-    const std::uint8_t* bytes_;
-    std::size_t size_;
-    std::size_t at_ = 0;
+    const std::uint8_t* const bytes_;
+    const unsigned limit_;
     Instruction& out_;
     const Form* form_ = nullptr;
+    unsigned at_ = 0;
     unsigned selector_ = 0;
     unsigned repeat_ = 0;
     unsigned reg_high_ = 0;
     unsigned rm_high_ = 0;
     unsigned vvvv_ = 0;
     unsigned modrm_ = 0;
+    unsigned displacement_bytes_ = 0;
+    unsigned touched_ = 0;
+    unsigned read_ = 0;
+    unsigned overwritten_ = 0;
     std::uint16_t reference_ = 0;
     std::uint8_t rex_ = 0;
-    Space space_ = Space::one_byte;
+    bool is_evex_ = false;
+    bool asked_modrm_ = false;
+    bool uncertain_flags_ = false;
     Segment segment_ = Segment::none;
 };
 
 }  // namespace
 
-DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out) {
-    return Decoder{bytes, size, out}.run();
+// flatten: a step that were called would keep the whole state in memory
+[[gnu::flatten]] DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out) {
+    const auto limit = static_cast<unsigned>(size < kLongest ? size : kLongest);
+    std::uint8_t copy[kReadable];
+    if (size < kReadable) {
+        for (unsigned n = 0; n < kReadable; ++n) copy[n] = n < limit ? bytes[n] : 0;
+        bytes = copy;
+    }
+    return Decoder{bytes, limit, out}.run();
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -11,14 +11,18 @@ namespace {
 
 using Bytes = std::array<std::uint8_t, 15>;
 
-/// Plain random bytes are mostly one-byte opcodes; every second case starts with something rarer.
+/// Plain random bytes are mostly one-byte opcodes; most cases start with something rarer, some with many prefixes.
 Bytes random_bytes(std::mt19937_64& random) {
     constexpr std::array<std::uint8_t, 16> rare{0x0f, 0x0f, 0x66, 0x66, 0xf2, 0xf3, 0xf0, 0x67,
                                                 0x48, 0x41, 0xc4, 0xc5, 0x62, 0x62, 0x8f, 0x64};
     Bytes bytes;
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
     const std::uint64_t choice = random();
-    for (unsigned n = 0; n < choice % 4; ++n) bytes[n] = rare[choice >> (8 + 4 * n) & 15];
+    const unsigned rare_bytes = choice % 4;
+    const unsigned prefixes = choice >> 60 == 0 ? choice >> 32 & 15 : 0;
+    for (unsigned n = 0; n < prefixes && n < bytes.size(); ++n) bytes[n] = 0x2e;
+    for (unsigned n = prefixes; n < prefixes + rare_bytes && n < bytes.size(); ++n)
+        bytes[n] = rare[choice >> (8 + 4 * (n - prefixes)) & 15];
     return bytes;
 }
 

@@ -175,11 +175,32 @@ bool lockable(const Form& form, Space space, std::uint8_t opcode, std::uint16_t 
     return ask(fields).has_value();
 }
 
+/// Whether the decoder has to look at constraints at all.
+bool is_checked(const Form& form) {
+    constexpr std::uint32_t shapes = attribute::kVectorIndex | attribute::kNeedsSib | attribute::kNoRip;
+    return form.reg_high != 0xf || form.rm_high != 0xf || form.vvvv_high != 0xf || form.constraints ||
+           form.attributes & shapes;
+}
+
 }  // namespace
 
 std::optional<Form> form_of(Space space, std::uint8_t opcode, std::uint16_t selector) {
     auto form = Question{space, opcode, selector}.form();
-    if (form && lockable(*form, space, opcode, selector)) form->attributes |= attribute::kLockable;
+    if (!form) return {};
+    if (lockable(*form, space, opcode, selector)) form->attributes |= attribute::kLockable;
+    if (is_checked(*form)) form->attributes |= attribute::kChecked;
+    return form;
+}
+
+std::optional<Form> merged(const Form& with_memory, const Form& with_register) {
+    Form form = with_memory;
+    form.attributes = (with_memory.attributes & attribute::kOfMemory) | with_register.attributes;
+    form.rm_role = with_register.rm_role;
+    Form memory_alone = form;
+    memory_alone.rm_role = with_memory.rm_role;
+    Form register_alone = form;
+    register_alone.attributes &= ~attribute::kOfMemory;
+    if (memory_alone != with_memory || register_alone != with_register) return {};
     return form;
 }
 

@@ -53,17 +53,19 @@ class Description {
   private:
     bool is(ZydisMnemonic mnemonic) const { return i_.mnemonic == mnemonic; }
     bool fact(Fact which) const { return has(i_.mnemonic, which); }
-    void set(std::uint16_t bit, bool on = true) {
-        if (on) form_.attributes = static_cast<std::uint16_t>(form_.attributes | bit);
+    void set(std::uint32_t attribute, bool on = true) {
+        if (on) form_.attributes |= attribute;
     }
 
     void layout() {
         set(attribute::kModrm, i_.attributes & ZYDIS_ATTRIB_HAS_MODRM);
         for (const auto& immediate : i_.raw.imm)
             form_.immediate_bytes = static_cast<std::uint8_t>(form_.immediate_bytes + immediate.size / 8);
-        if (i_.encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) form_.immediate_bytes = 1;  // the suffix
+        if (i_.encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) {  // the suffix
+            form_.immediate_bytes = 1;
+            set(attribute::kNow);
+        }
         set(attribute::kSigned, i_.raw.imm[0].is_signed && i_.raw.imm[1].size == 0);
-        set(attribute::kSegment, i_.attributes & ZYDIS_ATTRIB_ACCEPTS_SEGMENT);
     }
 
     void operand(const ZydisDecodedOperand& o) {
@@ -112,6 +114,8 @@ class Description {
         if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE && !through_register(o))
             for (const ZydisRegister part : {o.mem.base, o.mem.index})
                 if (const int n = general_register(part); n >= 0) imply(1u << n, 1u << n, 0);
+        const bool segment = i_.attributes & ZYDIS_ATTRIB_ACCEPTS_SEGMENT;
+        set(in_modrm ? attribute::kSegmentOperand : attribute::kSegment, segment);
         set(attribute::kOffset, in_offset(o));
         set(attribute::kVectorIndex, o.mem.type == ZYDIS_MEMOP_TYPE_VSIB);
         if (o.mem.type == ZYDIS_MEMOP_TYPE_VSIB) vector_ = true;

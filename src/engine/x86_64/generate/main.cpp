@@ -1,6 +1,8 @@
 // main.cpp: engine_decode_generate FILE: asks Zydis about every opcode of every map and writes the decoder's tables.
 #include <algorithm>
+#include <array>
 #include <cstdio>
+
 #include <fstream>
 #include <vector>
 
@@ -15,14 +17,21 @@ namespace {
 /// doesn't know still has a length there, and runs as a copy on a CPU that has it.
 Form unknown_form(Space space) {
     Form form;
-    form.unknown = 1;
     form.touched = form.read = 0xffff;
     form.flags_read = kStatusFlags;
-    form.attributes = attribute::kModrm | attribute::kReadsOperand | attribute::kWritesOperand | attribute::kSegment;
+    form.attributes = attribute::kModrm | attribute::kReadsOperand | attribute::kWritesOperand |
+                      attribute::kSegmentOperand | attribute::kUnknown;
     const bool immediate = space == Space::map_0f3a || space == Space::vex_3 || space == Space::evex_3;
     form.immediate_bytes = immediate ? 1 : 0;
     form.classes = bit(Class::instructions);
     if (!is_legacy(space)) form.classes |= bit(Class::vector);
+    return form;
+}
+
+/// A memory form that stands for the register's too, where there is none: lea.
+std::optional<Form> without_register(Form form) {
+    form.rm_high = 0;
+    form.attributes |= attribute::kChecked;
     return form;
 }
 
@@ -51,7 +60,7 @@ class Opcode {
         for (std::size_t prefixes = 0; prefixes < cells_.size(); prefixes += 128) fill(prefixes, otherwise);
     }
 
-    std::uint16_t tree() { return tables_.tree(cells_, is_evex(space_)); }
+    std::span<const std::uint16_t> cells() const { return cells_; }
 
   private:
     std::uint16_t reference(std::size_t s, std::uint16_t otherwise) {
@@ -80,6 +89,24 @@ class Opcode {
             }
             for (unsigned rm = 0; rm < 8; ++rm) cells_[registers | rm] = reference(registers | rm, otherwise);
         }
+        merge(prefixes);
+    }
+
+    /// Memory and register forms of all ModRM values, if all can be merged: else the tree asks for mod anyway.
+    void merge(std::size_t prefixes) {
+        std::array<std::uint16_t, 64> both{};
+        for (std::size_t n = 0; n < both.size(); ++n) {
+            const std::uint16_t memory = cells_[prefixes | n];
+            const std::uint16_t registers = cells_[prefixes | n | 1u << selector::kIsReg];
+            if (memory == 0 && registers == 0) continue;
+            if (memory == 0) return;
+            const auto form = registers ? merged(tables_.form(memory), tables_.form(registers))
+                                        : without_register(tables_.form(memory));
+            if (!form) return;
+            both[n] = tables_.add(*form);
+        }
+        std::ranges::copy(both, cells_.begin() + static_cast<std::ptrdiff_t>(prefixes));
+        std::ranges::copy(both, cells_.begin() + static_cast<std::ptrdiff_t>(prefixes | 1u << selector::kIsReg));
     }
 
     void fill_range(std::size_t from, std::size_t count, std::uint16_t value) {
@@ -122,11 +149,11 @@ void ask_everything(Tables& tables) {
             const auto space = static_cast<Space>(s);
             if (is_prefix_or_escape(space, opcode)) continue;
             const auto byte = static_cast<std::uint8_t>(opcode);
-            tables.set_root(space, byte, Opcode{tables, space, byte}.tree());
+            tables.set(space, byte, Opcode{tables, space, byte}.cells());
         }
     // 0F 0F: all 3DNow! instructions look alike; the suffix says whether there is one
     constexpr std::uint8_t pfadd = 0x9e;
-    tables.set_root(Space::map_0f, 0x0f, Opcode{tables, Space::now, pfadd}.tree());
+    tables.set(Space::map_0f, 0x0f, Opcode{tables, Space::now, pfadd}.cells());
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ class Builder {
 
     std::uint16_t build(unsigned asked = 0, unsigned fixed = 0, unsigned chosen = 0) {
         for (; asked < ranges_.size(); ++asked) {
+            if (1u << ranges_[asked].low >= cells_.size()) continue;  // a row for them
             const Range range = relevant(ranges_[asked], fixed, chosen);
             if (range.count == 0) continue;
             std::vector<std::uint16_t> words{static_cast<std::uint16_t>(range.low | range.count << 4)};
@@ -65,11 +66,11 @@ class Builder {
 
 void write_form(std::ostream& out, const Form& f) {
     out << "    {";
-    for (const unsigned value : {unsigned{f.touched}, unsigned{f.read}, unsigned{f.overwritten}, unsigned{f.flags_read},
-                                 unsigned{f.flags_overwritten}, unsigned{f.classes}, unsigned{f.attributes},
-                                 unsigned{f.control}, unsigned{f.immediate_bytes}, unsigned{f.reg_role},
-                                 unsigned{f.rm_role}, unsigned{f.vvvv_role}, unsigned{f.reg_high}, unsigned{f.rm_high},
-                                 unsigned{f.vvvv_high}, unsigned{f.constraints}, unsigned{f.unknown}})
+    for (const unsigned value :
+         {unsigned{f.touched}, unsigned{f.read}, unsigned{f.overwritten}, unsigned{f.flags_read},
+          unsigned{f.flags_overwritten}, unsigned{f.classes}, std::uint32_t{f.attributes}, unsigned{f.control},
+          unsigned{f.immediate_bytes}, unsigned{f.reg_role}, unsigned{f.rm_role}, unsigned{f.vvvv_role},
+          unsigned{f.reg_high}, unsigned{f.rm_high}, unsigned{f.vvvv_high}, unsigned{f.constraints}})
         out << value << ", ";
     out << "},\n";
 }
@@ -101,16 +102,27 @@ std::uint16_t Tables::tree(std::span<const std::uint16_t> cells, bool evex) {
     return Builder{cells, ranges, [this](const auto& words) { return node(words); }}.build();
 }
 
+void Tables::set(Space space, std::uint8_t opcode, std::span<const std::uint16_t> cells) {
+    const unsigned row = first_row(space);
+    if (!has_row_per_prefix(space)) {
+        rows_[row][opcode] = tree(cells, is_evex(space));
+        return;
+    }
+    constexpr std::size_t modrm_cells = 1u << selector::kW;
+    for (std::size_t prefixes = 0; prefixes < kRowsPerPrefix; ++prefixes)
+        rows_[row + prefixes][opcode] = tree(cells.subspan(prefixes * modrm_cells, modrm_cells), false);
+}
+
 void Tables::write(std::ostream& out) const {
     out << "// Made by the build from Zydis: src/engine/x86_64/generate.\n";
     out << "constexpr Form kForms[" << forms_.size() << "] = {\n";
     for (const Form& form : forms_) write_form(out, form);
     out << "};\nconstexpr std::uint16_t kNodes[" << nodes_.size() << "] = {\n";
     write_words(out, nodes_);
-    out << "};\nconstexpr std::uint16_t kRoots[" << kSpaces << "][256] = {\n";
-    for (const auto& root : roots_) {
+    out << "};\nconstexpr std::uint16_t kReferences[" << kRows << "][256] = {\n";
+    for (const auto& row : rows_) {
         out << "{\n";
-        write_words(out, root);
+        write_words(out, row);
         out << "},\n";
     }
     out << "};\n";

@@ -14,26 +14,25 @@ namespace anyperf::engine::x86_64::generate {
 
 class Tables {
   public:
-    /// The reference of a form: 0 for none, else its number, counted from 1.
+    /// The reference of a form: its number, counted from 1; 0 is no form.
     std::uint16_t add(const Form& form);
+    const Form& form(std::uint16_t reference) const { return forms_[reference]; }
 
-    /// `cells` holds a reference for every value of the selector; returns the reference of the tree that picks it.
-    std::uint16_t tree(std::span<const std::uint16_t> cells, bool evex);
-
-    void set_root(Space space, std::uint8_t opcode, std::uint16_t reference) {
-        roots_[static_cast<unsigned>(space)][opcode] = reference;
-    }
+    /// Gives an opcode its trees in the rows of its space. `cells` holds a reference for every value of the selector.
+    void set(Space space, std::uint8_t opcode, std::span<const std::uint16_t> cells);
 
     void write(std::ostream& out) const;
 
   private:
+    /// The reference of the tree that picks a cell.
+    std::uint16_t tree(std::span<const std::uint16_t> cells, bool evex);
     std::uint16_t node(const std::vector<std::uint16_t>& words);
 
     std::vector<Form> forms_{Form{}};
     std::map<Form, std::uint16_t> form_numbers_;
     std::vector<std::uint16_t> nodes_;
     std::map<std::vector<std::uint16_t>, std::uint16_t> node_offsets_;
-    std::array<std::array<std::uint16_t, 256>, kSpaces> roots_{};
+    std::array<std::array<std::uint16_t, 256>, kRows> rows_{};
 };
 
 }  // namespace anyperf::engine::x86_64::generate
