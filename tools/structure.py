@@ -13,12 +13,13 @@ LONGEST_FILE = 800
 
 
 def arrows():
-    """Folder -> folders that it may include, directly or through others."""
-    direct = {}
+    """Folder -> folders that it may include, directly or through others. A library below a folder counts as the folder."""
+    direct, home = {}, {}
     for lists in (ROOT / "src").rglob("CMakeLists.txt"):
         for folder, rest in re.findall(r"anyperf_library\((\w+)\s(.*?)\)", lists.read_text(), re.S):
             depends = re.search(r"DEPENDS((?:\s+[a-z_0-9]+)+)", rest)
             direct[folder] = set(depends.group(1).split()) if depends else set()
+            home[folder] = lists.relative_to(ROOT / "src").parts[0]
     reached = {}
 
     def reach(folder):
@@ -28,7 +29,10 @@ def arrows():
                 reached[folder] |= {other} | reach(other)
         return reached[folder]
 
-    return {folder: reach(folder) for folder in direct}
+    allowed = {}
+    for library in direct:
+        allowed.setdefault(home[library], set()).update(home.get(other, other) for other in reach(library))
+    return allowed
 
 
 def foreign_includes(allowed):

@@ -81,8 +81,8 @@ void put_modifiers(const Request& request, const Codes& codes, Writer& writer) {
 }
 
 /// By PerfMod; cpu and pinned are not printed, period and freq only where there is one.
-std::optional<std::uint64_t> perf_value(PerfMod modifier, const PerfFields& perf) {
-    const std::uint64_t sampling = perf.period ? *perf.period : perf.frequency.value_or(0);
+std::optional<std::uint64_t> perf_value(PerfMod modifier, const PerfFields& perf, const abi::Attr& attr) {
+    const std::uint64_t sampling = attr.sample_period;
     switch (modifier) {
         case PerfMod::u: return (perf.levels & kPlmUser) != 0;
         case PerfMod::k: return (perf.levels & kPlmKernel) != 0;
@@ -90,8 +90,8 @@ std::optional<std::uint64_t> perf_value(PerfMod modifier, const PerfFields& perf
         case PerfMod::period:
         case PerfMod::freq: return sampling != 0 ? std::optional{sampling} : std::nullopt;
         case PerfMod::precise:
-        case PerfMod::hw_smpl: return perf.precise.value_or(0);
-        case PerfMod::excl: return perf.exclusive;
+        case PerfMod::hw_smpl: return (attr.flags >> 15) & 3;
+        case PerfMod::excl: return (attr.flags >> 3) & 1;
         case PerfMod::mg: return (perf.guest_levels & kPlmUser) != 0;
         case PerfMod::mh: return (perf.guest_levels & kPlmKernel) != 0;
         case PerfMod::cpu:
@@ -100,17 +100,18 @@ std::optional<std::uint64_t> perf_value(PerfMod modifier, const PerfFields& perf
     return std::nullopt;
 }
 
-void put_perf(const Request& request, const PerfFields& perf, Writer& writer) {
+void put_perf(const Request& request, const PerfFields& perf, const abi::Attr& attr, Writer& writer) {
     for (const ModifierRow& modifier : modifiers(Modset::perf)) {
         if (((request.possible.perf >> modifier.index) & 1) == 0) continue;
-        if (const auto value = perf_value(static_cast<PerfMod>(modifier.index), perf))
+        if (const auto value = perf_value(static_cast<PerfMod>(modifier.index), perf, attr))
             writer.setting(text(modifier.name), *value);
     }
 }
 
 }  // namespace
 
-std::size_t write_canonical(const Request& request, Codes& codes, const PerfFields* perf, std::span<char> out) {
+std::size_t write_canonical(const Request& request, Codes& codes, const PerfFields& perf, const abi::Attr* attr,
+                            std::span<char> out) {
     Writer writer{out};
     writer.put(text(request.pmu->name));
     writer.put("::");
@@ -123,7 +124,7 @@ std::size_t write_canonical(const Request& request, Codes& codes, const PerfFiel
     put_masks(request, codes, writer);
     if (!codes.bare) {
         put_modifiers(request, codes, writer);
-        if (perf != nullptr) put_perf(request, *perf, writer);
+        if (attr != nullptr) put_perf(request, perf, *attr, writer);
     }
     return writer.length();
 }

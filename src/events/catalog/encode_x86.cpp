@@ -66,10 +66,11 @@ class X86 {
     Codes& out_;
     MaskGroups groups_;
     std::uint64_t register_;
-    std::uint64_t masks_ = 0;       ///< from bit 8 on, as in the register
-    std::uint64_t second_ = 0;      ///< code 1: the extra register, latency, threshold
-    std::uint32_t given_ = 0;       ///< modifiers of the string
-    std::uint32_t mask_flags_ = 0;  ///< of all masks, defaults too
+    std::uint64_t masks_ = 0;        ///< from bit 8 on, as in the register
+    std::uint64_t second_ = 0;       ///< code 1: the extra register, latency, threshold
+    std::uint32_t given_ = 0;        ///< modifiers of the string
+    std::uint32_t mask_flags_ = 0;   ///< of all masks, defaults too
+    std::uint32_t given_flags_ = 0;  ///< of the masks in the string: only these ask for a latency or threshold
     std::uint32_t required_ = 0;
     std::array<std::uint64_t, kFields.size()> values_;
     int override_ = -1;  ///< event code that a mask brings along
@@ -88,6 +89,7 @@ Refusal X86::take(const Given& given) {
 Refusal X86::take_mask(const Given& given) {
     REFUSE_IF_REFUSED(groups_.give(given));
     const MaskRow& mask = masks(event_)[given.index];
+    given_flags_ |= mask.flags;
     Refusal refusal = use(mask);
     refusal.at = given.at;
     refusal.length = given.length;
@@ -164,7 +166,7 @@ Refusal X86::check_required() const {
 }
 
 Refusal X86::finish_threshold() {
-    const bool has_threshold = event_is(event_flag::frontend) && (mask_flags_ & mask_flag::fethr) != 0;
+    const bool has_threshold = event_is(event_flag::frontend) && (given_flags_ & mask_flag::fethr) != 0;
     if (!has_threshold) return kAccepted;
     const std::uint64_t own = (second_ & kThresholdField) >> 8;
     if (own != 0 && was_given(X86Mod::fe_thres) && given_value(X86Mod::fe_thres) != own)
@@ -180,7 +182,7 @@ Refusal X86::finish_second_code() {
         masks_ = 0;
     }
     REFUSE_IF_REFUSED(finish_threshold());
-    const bool latency = (mask_flags_ & mask_flag::ldlat) != 0;
+    const bool latency = (given_flags_ & mask_flag::ldlat) != 0;
     if (was_given(X86Mod::ldlat) && !latency)
         return {Code::attribute, 0, 0, "ldlat goes with a load latency mask only"};
     if (latency) second_ = was_given(X86Mod::ldlat) ? given_value(X86Mod::ldlat) : kDefaultLatency;
@@ -196,7 +198,7 @@ Refusal X86::finish() {
         ((register_ >> kCounterMask) & 0xff) == 0)
         return {Code::attribute, 0, 0, "edge (e) needs a counter mask (c) on this PMU"};
     out_.add(register_);
-    if (event_is(event_flag::extra_reg | event_flag::frontend) || (mask_flags_ & mask_flag::ldlat) != 0)
+    if (event_is(event_flag::extra_reg | event_flag::frontend) || (given_flags_ & mask_flag::ldlat) != 0)
         out_.add(second_);
     out_.mask_bits = masks_ >> 8;
     out_.bare = (mask_flags_ & mask_flag::no_mods) != 0;
@@ -209,7 +211,7 @@ void X86::show() {
         const std::uint64_t from = (kSecondCode & bit(field.modifier)) != 0 ? second_ : register_;
         out_.show(field.modifier, (from >> field.shift) & width_of(field));
     }
-    if ((mask_flags_ & mask_flag::ldlat) == 0 && (request_.possible.pmu & bit(X86Mod::ldlat)) != 0)
+    if ((given_flags_ & mask_flag::ldlat) == 0 && (request_.possible.pmu & bit(X86Mod::ldlat)) != 0)
         out_.show(X86Mod::ldlat, 0);
 }
 

@@ -20,10 +20,11 @@ struct Encoding {
     Codes codes;
     PerfFields perf;  ///< of the layers perf and perf_ext
 
-    /// The canonical string of an accepted encoding; its length, 0 where it does not fit or the layer has none.
-    std::size_t canonical(std::span<char> out) {
-        if (request.os == Os::none) return write_canonical(request, codes, nullptr, out);
-        return codes.bare ? 0 : write_canonical(request, codes, &perf, out);
+    /// The canonical string of an accepted encoding; its length, 0 where it does not fit or the layer has none. `attr`:
+    /// the structure that `perf` was applied to; not looked at for Os::none.
+    std::size_t canonical(std::span<char> out, const abi::Attr* attr) {
+        if (request.os == Os::none) return write_canonical(request, codes, perf, nullptr, out);
+        return codes.bare ? 0 : write_canonical(request, codes, perf, attr, out);
     }
 };
 

@@ -16,14 +16,14 @@ Refusal MaskGroups::give(const Given& given) {
     if ((filled_ & mark) != 0 && (uncombinable_ & mark) != 0)
         return {Code::feature_combination, given.at, given.length, "can't be combined with another mask of its group"};
     filled_ |= mark;
-    if ((mask.flags & mask_flag::excl_grp_gt) != 0) limit_ = group;
+    if ((mask.flags & mask_flag::excl_grp_gt) != 0) limit_ = given_limit_ = group;
     if ((mask.flags & mask_flag::excl_grp_but_0) != 0) only_besides_0_ = group;
     out_.use_mask(given.index);
     return kAccepted;
 }
 
-bool MaskGroups::excluded(int group) const {
-    if (limit_ != kNone && group > limit_) return true;
+bool MaskGroups::excluded(int group, int limit) const {
+    if (limit != kNone && group > limit) return true;
     return only_besides_0_ != kNone && group != 0 && group != only_besides_0_;
 }
 
@@ -35,9 +35,9 @@ bool MaskGroups::wants_defaults() const {
 }
 
 Refusal MaskGroups::check_limits() const {
-    if (!rules_.refuses_above_limit || (limit_ == kNone && only_besides_0_ == kNone)) return kAccepted;
+    if (!rules_.refuses_above_limit || (given_limit_ == kNone && only_besides_0_ == kNone)) return kAccepted;
     for (const Given& given : request_.attributes())
-        if (given.kind == Given::Kind::mask && excluded(masks(*request_.event)[given.index].group))
+        if (given.kind == Given::Kind::mask && excluded(masks(*request_.event)[given.index].group, given_limit_))
             return {Code::feature_combination, given.at, given.length, "another mask excludes the group of this one"};
     return kAccepted;
 }

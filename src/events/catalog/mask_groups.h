@@ -40,7 +40,8 @@ class MaskGroups {
     static constexpr int kNone = -1;
 
     bool wants_defaults() const;
-    bool excluded(int group) const;
+    bool excluded(int group) const { return excluded(group, limit_); }
+    bool excluded(int group, int limit) const;
     template <class Use>
     Refusal add_defaults_of(int group, Use&& use, bool& done);
 
@@ -51,7 +52,8 @@ class MaskGroups {
     std::uint32_t filled_ = 0;        ///< bit i: group i has a mask
     std::uint32_t uncombinable_ = 0;  ///< bit i: with one that is `ncombo`
     int last_ = kNone;
-    int limit_ = kNone;  ///< groups above it are excluded
+    int limit_ = kNone;        ///< no defaults in groups above it
+    int given_limit_ = kNone;  ///< the same of a given mask: no given masks above it either
     int only_besides_0_ = kNone;
 };
 

@@ -79,7 +79,9 @@ Answer answer(const Case& asked, const Machine& machine, const OtherMachine& fil
     const Refusal refusal = encode(asked.text, asked.plm, os_of(asked), encoding);
     if (refusal.refused()) return {static_cast<int>(refusal.code), "-", "-"};
     std::string canonical(kCanonicalBytes, '\0');
-    canonical.resize(encoding.canonical(canonical));
+    abi::Attr attr;
+    if (asked.os != "N") encoding.perf.apply(attr);
+    canonical.resize(encoding.canonical(canonical, &attr));
     return {0, asked.os == "N" ? codes_text(encoding.codes) : attr_text(encoding.perf, asked.attr_size, files),
             canonical.empty() ? "-" : canonical};
 }

@@ -1,0 +1,159 @@
+// encoding.cpp: pfm_get_os_event_encoding(3) and the two calls it replaced, pfm_get_event_encoding(3) and
+// pfm_get_perf_event_encoding(3); pfm_find_event(3). What a caller passed is only written to on success.
+#include "events/catalog/encoding.h"
+
+#include <perfmon/pfmlib_perf_event.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "pfm/library.h"
+#include "pfm/structures.h"
+
+namespace anyperf::pfm {
+
+namespace {
+
+using catalog::Code;
+using catalog::Encoding;
+using catalog::Os;
+
+constexpr unsigned kKnownLevels = 0x1f;
+constexpr std::size_t kFirstAttr = 64;  // PERF_ATTR_SIZE_VER0: what an attr.size of 0 means
+
+int number_of(Code code) {
+    return static_cast<int>(code);
+}
+
+int event_number_of(const Encoding& encoding) {
+    return event_number(encoding.request.pmu->id, encoding.request.private_index);
+}
+
+/// A malloc'ed copy; nullptr: no memory.
+template <class T>
+T* copied(const T* from, std::size_t count, std::size_t room) {
+    T* copy = static_cast<T*>(std::malloc(room * sizeof(T)));
+    if (copy != nullptr) std::copy_n(from, count, copy);
+    return copy;
+}
+
+/// The canonical string in malloc'ed memory. `*out` stays as it was where the event has none.
+Code copy_canonical(Encoding& encoding, const abi::Attr* attr, char** out) {
+    if (out == nullptr) return Code::success;
+    std::array<char, catalog::kCanonicalBytes> text;
+    const std::size_t length = encoding.canonical(text, attr);
+    if (length == 0) return Code::success;
+    char* copy = copied(text.data(), length, length + 1);
+    if (copy == nullptr) return Code::no_memory;
+    copy[length] = '\0';
+    *out = copy;
+    return Code::success;
+}
+
+Code encode_raw(const Session& session, const char* text, unsigned plm, pfm_pmu_encode_arg_t& argument) {
+    Encoding encoding{session.machine()};
+    if (const auto refusal = catalog::encode(text, plm, Os::none, encoding); refusal.refused()) return refusal.code;
+    const std::size_t count = encoding.codes.count;
+    if (argument.codes != nullptr && (argument.count < 0 || static_cast<std::size_t>(argument.count) < count))
+        return Code::too_small;
+    std::uint64_t* codes = argument.codes;
+    if (codes == nullptr) codes = copied(encoding.codes.codes.data(), count, count);
+    if (codes == nullptr) return Code::no_memory;
+    if (const Code code = copy_canonical(encoding, nullptr, argument.fstr); code != Code::success) {
+        if (argument.codes == nullptr) std::free(codes);
+        return code;
+    }
+    std::copy_n(encoding.codes.codes.data(), count, codes);
+    argument.codes = codes;
+    argument.count = static_cast<int>(count);
+    argument.idx = event_number_of(encoding);
+    return Code::success;
+}
+
+/// Of the caller's attr only as much as it says there is, is read and written.
+Code encode_perf(const Session& session, const char* text, unsigned plm, Os os, pfm_perf_encode_arg_t& argument) {
+    if (!session.machine().has_perf_events()) return Code::not_supported;
+    Encoding encoding{session.machine()};
+    if (const auto refusal = catalog::encode(text, plm, os, encoding); refusal.refused()) return refusal.code;
+    abi::Attr attr;
+    const std::size_t said = argument.attr->size;
+    const std::size_t shared = std::min(said == 0 ? kFirstAttr : said, sizeof attr);
+    std::memcpy(static_cast<void*>(&attr), argument.attr, shared);
+    encoding.perf.apply(attr);
+    if (const Code code = copy_canonical(encoding, &attr, argument.fstr); code != Code::success) return code;
+    std::memcpy(argument.attr, &attr, shared);
+    argument.idx = event_number_of(encoding);
+    argument.cpu = encoding.perf.cpu;
+    return Code::success;
+}
+
+bool known_levels(int plm) {
+    return (static_cast<unsigned>(plm) & ~kKnownLevels) == 0;
+}
+
+Code encode_for_os(const Session& session, const char* text, unsigned plm, pfm_os_t os, void* argument) {
+    if (os == PFM_OS_NONE) {
+        auto& raw = *static_cast<pfm_pmu_encode_arg_t*>(argument);
+        if (!acceptable_size(&raw, raw.size, sizeof raw)) return Code::invalid;
+        return encode_raw(session, text, plm, raw);
+    }
+    if (os != PFM_OS_PERF_EVENT && os != PFM_OS_PERF_EVENT_EXT) return Code::not_supported;
+    auto& perf = *static_cast<pfm_perf_encode_arg_t*>(argument);
+    if (!acceptable_size(&perf, perf.size, sizeof perf) || perf.attr == nullptr) return Code::invalid;
+    return encode_perf(session, text, plm, os == PFM_OS_PERF_EVENT ? Os::perf : Os::perf_ext, perf);
+}
+
+}  // namespace
+
+}  // namespace anyperf::pfm
+
+using anyperf::catalog::Code;
+using anyperf::pfm::number_of;
+using anyperf::pfm::Session;
+
+extern "C" {
+
+pfm_err_t pfm_get_os_event_encoding(const char* str, int dfl_plm, pfm_os_t os, void* args) {
+    const Session session;
+    if (!session.initialized()) return PFM_ERR_NOINIT;
+    if (str == nullptr || args == nullptr || !anyperf::pfm::known_levels(dfl_plm)) return PFM_ERR_INVAL;
+    return number_of(anyperf::pfm::encode_for_os(session, str, static_cast<unsigned>(dfl_plm), os, args));
+}
+
+pfm_err_t pfm_get_event_encoding(const char* str, int dfl_plm, char** fstr, int* idx, uint64_t** codes, int* count) {
+    const Session session;
+    if (!session.initialized()) return PFM_ERR_NOINIT;
+    if (str == nullptr || codes == nullptr || count == nullptr) return PFM_ERR_INVAL;
+    if ((*codes != nullptr) != (*count > 0) || !anyperf::pfm::known_levels(dfl_plm)) return PFM_ERR_INVAL;
+    pfm_pmu_encode_arg_t argument{*codes, fstr, sizeof argument, *count, 0};
+    const Code code = anyperf::pfm::encode_raw(session, str, static_cast<unsigned>(dfl_plm), argument);
+    if (code != Code::success) return number_of(code);
+    *codes = argument.codes;
+    *count = argument.count;
+    if (idx != nullptr) *idx = argument.idx;
+    return PFM_SUCCESS;
+}
+
+pfm_err_t pfm_get_perf_event_encoding(const char* str, int dfl_plm, struct perf_event_attr* output, char** fstr,
+                                      int* idx) {
+    const Session session;
+    if (!session.initialized()) return PFM_ERR_NOINIT;
+    if (str == nullptr || output == nullptr || !anyperf::pfm::known_levels(dfl_plm)) return PFM_ERR_INVAL;
+    pfm_perf_encode_arg_t argument{output, fstr, sizeof argument, 0, 0, 0, 0};
+    const auto plm = static_cast<unsigned>(dfl_plm);
+    const Code code = anyperf::pfm::encode_perf(session, str, plm, anyperf::catalog::Os::perf_ext, argument);
+    if (code == Code::success && idx != nullptr) *idx = argument.idx;
+    return number_of(code);
+}
+
+int pfm_find_event(const char* str) {
+    const Session session;
+    if (!session.initialized()) return PFM_ERR_NOINIT;
+    if (str == nullptr) return PFM_ERR_INVAL;
+    anyperf::catalog::Request request{session.machine()};
+    const auto refusal = anyperf::catalog::read(str, anyperf::catalog::Os::none, request);
+    if (refusal.refused()) return number_of(refusal.code);
+    return anyperf::pfm::event_number(request.pmu->id, request.private_index);
+}
+}

@@ -1,0 +1,25 @@
+// lifetime.cpp: pfm_initialize(3), pfm_terminate(3), pfm_get_version(3), pfm_strerror(3).
+#include <perfmon/pfmlib.h>
+
+#include "events/catalog/refusal.h"
+#include "pfm/library.h"
+
+extern "C" {
+
+pfm_err_t pfm_initialize(void) {
+    anyperf::pfm::initialize();
+    return PFM_SUCCESS;
+}
+
+void pfm_terminate(void) {
+    anyperf::pfm::terminate();
+}
+
+int pfm_get_version(void) {
+    return LIBPFM_VERSION;
+}
+
+const char* pfm_strerror(int code) {
+    return anyperf::catalog::code_text(code);
+}
+}

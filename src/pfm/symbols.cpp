@@ -1,0 +1,1 @@
+// symbols.cpp: the shared library is all of anyperf_pfm; CMake wants a source of its own.
