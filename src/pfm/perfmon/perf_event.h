@@ -15,7 +15,7 @@ extern "C" {
 #define PERF_FLAG_FD_CLOEXEC (1UL << 3)
 #endif
 
-static inline int perf_event_open(struct perf_event_attr *hw_event_uptr, pid_t pid, int cpu, int group_fd,
+static inline int perf_event_open(struct perf_event_attr* hw_event_uptr, pid_t pid, int cpu, int group_fd,
                                   unsigned long flags) {
     return (int)syscall(__NR_perf_event_open, hw_event_uptr, pid, cpu, group_fd, flags);
 }

@@ -13,8 +13,8 @@ extern "C" {
 
 /* With PFM_OS_PERF_EVENT and PFM_OS_PERF_EVENT_EXT. */
 typedef struct {
-    struct perf_event_attr *attr;
-    char **fstr; /* NULL, or where the malloc'ed canonical string goes */
+    struct perf_event_attr* attr;
+    char** fstr; /* NULL, or where the malloc'ed canonical string goes */
     size_t size;
     int idx;
     int cpu;   /* out: the CPU that the string names, -1: none */
@@ -28,8 +28,8 @@ typedef struct {
 #define PFM_PERF_ENCODE_ABI0 28
 #endif
 
-extern pfm_err_t pfm_get_perf_event_encoding(const char *str, int dfl_plm, struct perf_event_attr *output, char **fstr,
-                                             int *idx);
+extern pfm_err_t pfm_get_perf_event_encoding(const char* str, int dfl_plm, struct perf_event_attr* output, char** fstr,
+                                             int* idx);
 
 #ifdef __cplusplus
 }
