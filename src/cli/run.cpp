@@ -63,11 +63,9 @@ Run declare(CLI::App& verb) {
     verb.add_option("--count-to", options->count_to, "write the counts to FILE instead of standard error")
         ->option_text("FILE");
     verb.add_flag("--deterministic", options->deterministic, "the same addresses and random bytes in every run");
-    verb.prefix_command();
-    return [options, &verb](Output& out) {
-        options->command = verb.remaining();
-        return run(*options, out);
-    };
+    verb.add_option("command", options->command, "the command and its arguments")->option_text("[--] COMMAND");
+    verb.positionals_at_end();  // what follows the command's name is the command's, options and `--` too
+    return [options](Output& out) { return run(*options, out); };
 }
 
 }  // namespace
