@@ -101,7 +101,9 @@ std::vector<std::string> advice(const std::vector<Finding>& findings, const std:
         if (!fix.empty() && std::ranges::find(all, fix) == all.end()) all.push_back(fix);
         if (way.id == "hardware" && way.usability.use == Use::no_pmu && has_verb("run"))
             all.emplace_back(
-                "or count on anyperf's virtual PMU, in user mode and without privileges: anyperf run -- COMMAND");
+                "or let anyperf count by itself what a command retires (instructions, branches, loads, stores), in "
+                "user mode "
+                "and without privileges: anyperf run --count -- COMMAND");
     }
     return all;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "cli/completion.h"
 #include "cli/encode.h"
 #include "cli/explain.h"
 #include "cli/list.h"
@@ -17,6 +18,7 @@ constexpr std::array kVerbs{
     &kEncode,
     &kRun,
     &kExplain,
+    &kCompletion,
 };
 
 }  // namespace

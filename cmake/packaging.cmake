@@ -1,0 +1,54 @@
+# What is installed beside the products (man pages, bash completion, licence), and the Debian package made of it.
+include(GNUInstallDirs)
+
+# Man pages are written in scdoc; without it everything else is built and installed.
+find_program(ANYPERF_SCDOC scdoc)
+if(ANYPERF_SCDOC)
+    file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.scd)
+    foreach(page ${pages})
+        cmake_path(GET page STEM LAST_ONLY name)
+        set(made ${CMAKE_BINARY_DIR}/man/${name})
+        add_custom_command(OUTPUT ${made}
+            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+            COMMAND sh -c "${ANYPERF_SCDOC} < ${page} > ${made}"
+            DEPENDS ${page} VERBATIM)
+        list(APPEND made_pages ${made})
+    endforeach()
+    add_custom_target(man_pages ALL DEPENDS ${made_pages})
+    add_dependencies(products man_pages)
+    install(FILES ${made_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+else()
+    message(STATUS "scdoc is not there: no man pages")
+endif()
+
+# The program itself tells its verbs and options, so that completion can't fall behind.
+set(completion ${CMAKE_BINARY_DIR}/completion/anyperf)
+add_custom_command(OUTPUT ${completion}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completion
+    COMMAND sh -c "$<TARGET_FILE:anyperf> completion bash > ${completion}"
+    DEPENDS anyperf VERBATIM)
+add_custom_target(bash_completion ALL DEPENDS ${completion})
+add_dependencies(products bash_completion)
+install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# `cpack` packs what `--target products` has built; it must not build tests and benches first.
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME anyperf)
+set(CPACK_PACKAGE_CONTACT "the anyperf authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "count and name Linux performance events, and explain why they don't work")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# The package's libpfm.so.4 stands where Debian's does, and serves the same programs.
+if(TARGET pfm)
+    set(CPACK_DEBIAN_PACKAGE_PROVIDES libpfm4)
+    set(CPACK_DEBIAN_PACKAGE_CONFLICTS libpfm4)
+    set(CPACK_DEBIAN_PACKAGE_REPLACES libpfm4)
+endif()
+include(CPack)
