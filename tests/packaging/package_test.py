@@ -5,7 +5,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-EVERYWHERE = ["bin/anyperf", "share/bash-completion/completions/anyperf", "share/doc/anyperf/copyright",
+EVERYWHERE = ["bin/anyperf", "libexec/anyperf/anyperf-engine", "share/bash-completion/completions/anyperf",
+              "share/doc/anyperf/copyright",
               "share/doc/anyperf/README.md", "share/doc/anyperf/CHANGELOG.md", "share/man/man1/anyperf.1",
               "share/man/man1/anyperf-list.1", "share/man/man1/anyperf-explain.1"]
 FOREIGN = ("/tests/", "/build", ".scd", "gtest", "gmock")
@@ -42,6 +43,7 @@ def install(build):
         check_files(installed_into(root, build))
         anyperf = root / "usr/bin/anyperf"
         assert run(anyperf, "--version").startswith("anyperf "), "the installed program does not run"
+        run(anyperf, "run", "--", "true")
         assert ".TH" in (root / "usr/share/man/man1/anyperf.1").read_text(), "anyperf.1 is no man page"
         script = root / "usr/share/bash-completion/completions/anyperf"
         assert "explain" in completes(script, str(anyperf), "ex"), "bash does not complete verbs"
@@ -55,6 +57,8 @@ def deb(build):
         package = next(Path(scratch).glob("anyperf_*.deb"))
         listed = [line.split()[5] for line in run("dpkg-deb", "-c", package).splitlines() if not line.startswith("d")]
         check_files({name.removeprefix("./") for name in listed})
+        run("dpkg-deb", "-x", package, Path(scratch) / "unpacked")
+        run(Path(scratch) / "unpacked/usr/bin/anyperf", "run", "--", "true")  # what is packed is stripped, and still runs
         fields = run("dpkg-deb", "-f", package)
         for field in ("Package: anyperf", "Architecture: amd64", "libc6", "libfmt"):
             assert field in fields, f"{field} is not in:\n{fields}"
