@@ -14,11 +14,7 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::array kVerbs{
-    &kList,
-    &kEncode,
-    &kRun,
-    &kExplain,
-    &kCompletion,
+    &kList, &kEncode, &kRun, &kExplain, &kCompletion,
 };
 
 }  // namespace
