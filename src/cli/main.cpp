@@ -1,10 +1,12 @@
 // main.cpp: parses the command line, runs one verb, prints what went wrong. The only place that prints an Error.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
 #include "cli/verbs.h"
 
 namespace {
@@ -32,6 +34,20 @@ int run_chosen(const std::vector<std::pair<CLI::App*, anyperf::cli::Run>>& decla
     return kOwnFailure;
 }
 
+/// What CLI11 is to parse, last word first as it wants them.
+std::vector<std::string> words_to_parse(const CLI::App& app, int argc, char** argv) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    const auto verb =
+        app.get_subcommands([&](const CLI::App* each) { return !words.empty() && each->get_name() == words.front(); });
+    if (!verb.empty() && verb.front()->get_prefix_command()) {
+        auto behind = anyperf::cli::without_separator(*verb.front(), {words.begin() + 1, words.end()});
+        words.resize(1);
+        std::ranges::move(behind, std::back_inserter(words));
+    }
+    std::ranges::reverse(words);
+    return words;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -44,7 +60,7 @@ int main(int argc, char** argv) {
         declared.emplace_back(subcommand, verb->declare(*subcommand));
     }
     try {
-        app.parse(argc, argv);
+        app.parse(words_to_parse(app, argc, argv));
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : kOwnFailure;
     }

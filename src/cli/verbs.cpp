@@ -8,13 +8,14 @@
 #include "cli/explain.h"
 #include "cli/list.h"
 #include "cli/run.h"
+#include "cli/stat.h"
 
 namespace anyperf::cli {
 
 namespace {
 
 constexpr std::array kVerbs{
-    &kList, &kEncode, &kRun, &kExplain, &kCompletion,
+    &kList, &kStat, &kRun, &kEncode, &kExplain, &kCompletion,
 };
 
 }  // namespace

@@ -52,6 +52,10 @@ bool happens_in_user_mode(const events::Event& event) {
     return true;
 }
 
+bool of_the_cpu(const events::Event& event) {
+    return contains(std::array{abi::kTypeHardware, abi::kTypeHwCache, abi::kTypeRaw}, event.attr.type);
+}
+
 bool includes(std::span<const pid_t> known, std::span<const pid_t> others) {
     return std::ranges::includes(known, others);
 }
@@ -269,11 +273,28 @@ bool SetOpener::restrict_to_user(std::size_t event, int errno_value) {
     return true;
 }
 
+/// Finding a cause looks at the whole machine; that the CPU has no PMU need be found once, not for every event of it.
+std::optional<Error> SetOpener::explained_before(std::size_t event, int errno_value) const {
+    if (errno_value != ENOENT) return std::nullopt;
+    for (std::size_t other = 0; other < events_.size(); ++other) {
+        const auto& refusal = set_.refusals_[other];
+        if (!refusal || refusal->errno_value != errno_value || !of_the_cpu(events_[other]) ||
+            !of_the_cpu(events_[event]))
+            continue;
+        Error error = refusal->error;
+        if (const auto at = error.what.find(events_[other].name); at != std::string::npos)
+            error.what.replace(at, events_[other].name.size(), events_[event].name);
+        return error;
+    }
+    return std::nullopt;
+}
+
 bool SetOpener::opened_elsewhere(std::size_t event) const {
     return std::ranges::any_of(set_.groups_, [&](const auto& opened) { return contains(opened.members, event); });
 }
 
 Error SetOpener::explain(std::size_t event, Place place, int errno_value) const {
+    if (auto known = explained_before(event, errno_value)) return std::move(*known);
     return explain_refusal(events_[event], {true, options_.open, read_formats(false).front()}, place, errno_value);
 }
 

@@ -1,6 +1,7 @@
 // set_opener.h: opens the events of a CounterSet: which places, what to do with a refusal, threads that come and go.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +35,7 @@ class SetOpener {
     std::vector<pid_t> threads_of_processes() const;
     std::vector<int> wanted_cpus() const;
     Error explain(std::size_t event, Place place, int errno_value) const;
+    std::optional<Error> explained_before(std::size_t event, int errno_value) const;
     void forget_opened();
     bool opened_elsewhere(std::size_t event) const;
 

@@ -1,0 +1,157 @@
+// stat.cpp: `anyperf stat`: counts events of a command, of processes, or of the machine. docs/stat.md is its page.
+#include "cli/stat.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/command_line.h"
+#include "cli/stat/baseline.h"
+#include "cli/stat/options.h"
+#include "cli/stat/plan.h"
+#include "cli/stat/session.h"
+#include "cli/stat/sink.h"
+#include "cli/stat/writers.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using stat::Format;
+using stat::Options;
+using stat::Plan;
+using stat::Report;
+using stat::Run;
+using stat::Sink;
+
+std::string formatted(const Report& report, const Options& options) {
+    switch (options.format) {
+        case Format::csv: return stat::to_csv(report, options);
+        case Format::json: return stat::to_json(report);
+        case Format::table: break;
+    }
+    return stat::to_table(report, options);
+}
+
+/// The runs of -r as one report: means, with the single values beside them.
+void add_run(Report& all, const Report& one) {
+    for (std::size_t i = 0; i < one.lines.size() && i < all.lines.size(); ++i) {
+        auto& line = all.lines[i];
+        line.runs.push_back(one.lines[i].value());
+        if (all.runs > 0) line.count = line.count + one.lines[i].count;
+    }
+    all.wall_runs.push_back(static_cast<double>(one.wall_ns));
+    if (all.runs > 0) {
+        all.wall_ns += one.wall_ns;
+        all.user_ns += one.user_ns;
+        all.system_ns += one.system_ns;
+    }
+    all.exit_status = one.exit_status;
+    ++all.runs;
+}
+
+void divide(Report& all) {
+    const auto runs = static_cast<std::uint64_t>(all.runs);
+    for (auto& line : all.lines) {
+        auto& count = line.count;
+        count.raw /= runs;
+        count.value = (count.value + runs / 2) / runs;
+        count.enabled_ns /= runs;
+        count.running_ns /= runs;
+    }
+    all.wall_ns /= runs;
+    all.user_ns /= runs;
+    all.system_ns /= runs;
+}
+
+/// Measures as often as -r asks. The command's first failure by a signal ends the series: what follows would be of
+/// another program.
+Result<Run> measure(const Plan& plan, const Options& options, SignalGate& gate, Sink& sink) {
+    bool first = true;
+    const stat::OnInterval on_interval = [&](const Report& report) {
+        sink.write(stat::to_interval(report, options, std::exchange(first, false)));
+    };
+    std::optional<Run> all;
+    for (int i = 0; i < options.repeat; ++i) {
+        Run run = TRY(stat::run_once(plan, options, gate, on_interval));
+        if (options.interval_ms > 0 && !run.all_printed) on_interval(run.report);
+        if (!all) {
+            all = run;
+            all->report.runs = 0;
+        }
+        add_run(all->report, run.report);
+        all->ending = run.ending;
+        if (run.ending.signal != 0) break;
+    }
+    divide(all->report);
+    return std::move(*all);
+}
+
+std::string verbose_text(const Report& report) {
+    std::string text;
+    for (const auto& line : report.lines) {
+        const auto& attr = line.event.attr;
+        text +=
+            fmt::format("# {}: type {}, config {:#x}, flags {:#x}\n", line.name, attr.type, attr.config, attr.flags);
+        if (line.refusal)
+            text += fmt::format("#   {}\n#   cause: {}\n#   fix:   {}\n", line.refusal->what, line.refusal->cause,
+                                line.refusal->fix);
+    }
+    return text;
+}
+
+/// The exit status: the command's own where it failed, else whether the gate was passed.
+Result<int> conclude(const Run& run, const Options& options, Sink& sink, const std::vector<stat::Earlier>& earlier) {
+    bool passed = true;
+    if (!options.baseline.empty()) {
+        const auto comparison = stat::compare(earlier, run.report, options.gates);
+        passed = comparison.passed;
+        // With --json the results stay one object.
+        if (options.format == Format::json)
+            std::fputs(comparison.table.c_str(), stderr);
+        else
+            sink.write("\n" + comparison.table);
+    }
+    TRY(sink.close());
+    const int status = run.ending.exit_status;
+    return status == 0 && !passed ? 1 : status;
+}
+
+Result<int> run_stat(Options& options, Output& output) {
+    TRY(stat::check(options));
+    const auto plan = TRY(stat::make_plan(options, events::Machine::read()));
+    std::vector<stat::Earlier> earlier;
+    if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
+    auto sink = TRY(Sink::open(options, output));
+    std::optional<Result<Run>> measured;
+    {
+        auto gate = TRY(SignalGate::close_gate());
+        measured = measure(plan, options, gate, sink);
+    }
+    if (!*measured) return std::unexpected(std::move(*measured).error());
+    const Run& run = **measured;
+    if (options.verbose) sink.write(verbose_text(run.report));
+    if (options.interval_ms == 0) sink.write(formatted(run.report, options));
+    const int status = TRY(conclude(run, options, sink, earlier));
+    std::fflush(nullptr);
+    die_as(run.ending);
+    if (run.interrupted_by != 0)
+        die_as({.exit_status = 128 + run.interrupted_by, .signal = run.interrupted_by, .usage = {}});
+    return status;
+}
+
+cli::Run declare(CLI::App& verb) {
+    auto options = std::make_shared<Options>();
+    stat::declare_options(verb, *options);
+    return [options, &verb](Output& output) -> Result<int> {
+        options->command = TRY(command_words(verb));
+        return run_stat(*options, output);
+    };
+}
+
+}  // namespace
+
+constinit const Verb kStat{"stat", "count events of a command, of processes, or of the machine", declare};
+
+}  // namespace anyperf::cli

@@ -1,0 +1,10 @@
+// stat.h: `anyperf stat`.
+#pragma once
+
+#include "cli/verb.h"
+
+namespace anyperf::cli {
+
+extern const Verb kStat;
+
+}  // namespace anyperf::cli

@@ -1,0 +1,142 @@
+// baseline.cpp: see baseline.h.
+#include "cli/stat/baseline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "host/root.h"
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// The program's time is compared as an event of this name. Only a gate that names it fails it: time is noise.
+constexpr std::string_view kWallTime = "wall_ns";
+
+Error bad_baseline(const std::string& file, std::string cause) {
+    return {"cannot compare with " + file, std::move(cause),
+            "make it with anyperf stat --json -o " + file + " -- COMMAND"};
+}
+
+std::string text_of(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+struct Pair {
+    std::string name;
+    std::optional<double> before;
+    std::optional<double> now;
+
+    /// In %; nothing where one side is missing.
+    std::optional<double> growth() const {
+        if (!before || !now) return std::nullopt;
+        if (*before == *now) return 0;
+        if (*before == 0) return std::numeric_limits<double>::infinity();
+        return (*now - *before) / *before * 100;
+    }
+};
+
+std::string full_name(const std::string& name, const std::string& where, const std::string& cgroup) {
+    return name + (cgroup.empty() ? "" : " " + cgroup) + (where.empty() ? "" : " " + where);
+}
+
+std::vector<Pair> pairs(std::span<const Earlier> earlier, const Report& report) {
+    std::vector<Pair> all;
+    for (const auto& was : earlier) all.push_back({full_name(was.name, was.where, was.cgroup), was.value, {}});
+    const auto add = [&](const std::string& name, double value) {
+        const auto known = std::ranges::find(all, name, &Pair::name);
+        if (known != all.end())
+            known->now = value;
+        else
+            all.push_back({name, {}, value});
+    };
+    for (const auto& line : report.lines)
+        if (line.status() == Status::counted) add(full_name(line.name, line.where, line.cgroup), line.value());
+    add(std::string{kWallTime}, static_cast<double>(report.wall_ns));
+    return all;
+}
+
+bool is_of(const Gate& gate, const std::string& name) {
+    if (gate.event.empty()) return name != kWallTime;
+    return name == gate.event || name.starts_with(gate.event + " ");
+}
+
+/// The limit of an event: that of the gate that names it, else the general one.
+std::optional<double> limit_of(const std::string& name, std::span<const Gate> gates) {
+    std::optional<double> limit;
+    for (const auto& gate : gates)
+        if (is_of(gate, name) && (!limit || !gate.event.empty())) limit = gate.percent;
+    return limit;
+}
+
+std::string number(const std::optional<double>& value) {
+    if (!value) return "-";
+    return *value == std::floor(*value) && std::abs(*value) < 1e15 ? fmt::format("{:.0f}", *value)
+                                                                   : fmt::format("{:.2f}", *value);
+}
+
+std::string growth_text(const std::optional<double>& growth) {
+    if (!growth) return "-";
+    return std::isinf(*growth) ? "from 0" : fmt::format("{:+.2f}%", *growth);
+}
+
+}  // namespace
+
+Result<std::vector<Earlier>> read_baseline(const std::string& file) {
+    const auto text = host::Root{}.read(std::filesystem::absolute(file).string());
+    if (!text) return std::unexpected(bad_baseline(file, text.error().cause));
+    const Json object = Json::parse(*text, nullptr, false);
+    if (object.is_discarded()) return std::unexpected(bad_baseline(file, "it is no JSON, or more than one object"));
+    if (!object.is_object() || !object.contains("events") || !object["events"].is_array())
+        return std::unexpected(bad_baseline(file, "it has no list \"events\""));
+    std::vector<Earlier> earlier;
+    for (const auto& event : object["events"]) {
+        if (!event.is_object() || text_of(event, "name").empty())
+            return std::unexpected(bad_baseline(file, "an element of \"events\" has no name"));
+        const auto value = event.find("value");
+        if (value != event.end() && value->is_number())
+            earlier.push_back(
+                {text_of(event, "name"), text_of(event, "where"), text_of(event, "cgroup"), value->get<double>()});
+    }
+    if (const auto wall = object.find("wall_ns"); wall != object.end() && wall->is_number())
+        earlier.push_back({std::string{kWallTime}, "", "", wall->get<double>()});
+    return earlier;
+}
+
+Comparison compare(std::span<const Earlier> earlier, const Report& report, std::span<const Gate> gates) {
+    const auto all = pairs(earlier, report);
+    Comparison result;
+    result.table = fmt::format(" {:<32} {:>20} {:>20} {:>12}\n", "event", "baseline", "now", "difference");
+    for (const auto& pair : all) {
+        const auto growth = pair.growth();
+        const auto limit = limit_of(pair.name, gates);
+        const bool above = limit && growth && *growth > *limit;
+        result.passed = result.passed && !above;
+        result.table +=
+            fmt::format(" {:<32} {:>20} {:>20} {:>12}{}\n", pair.name, number(pair.before), number(pair.now),
+                        growth_text(growth), above ? fmt::format("  above {}%", *limit) : "");
+    }
+    bool compared = false;
+    for (const auto& pair : all) compared = compared || (pair.growth() && pair.name != kWallTime);
+    for (const auto& gate : gates) {
+        const bool holds = gate.event.empty() ? compared : std::ranges::any_of(all, [&](const Pair& pair) {
+            return is_of(gate, pair.name) && pair.growth().has_value();
+        });
+        if (holds) continue;
+        result.passed = false;
+        result.table += gate.event.empty()
+                            ? " --fail-above: no event was counted in both runs, so none can be compared\n"
+                            : fmt::format(" --fail-above {}: not counted in both runs\n", gate.event);
+    }
+    return result;
+}
+
+}  // namespace anyperf::cli::stat

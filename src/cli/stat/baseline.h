@@ -1,0 +1,35 @@
+// baseline.h: compares with an earlier `stat --json`: the gate of a CI job.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+#include "cli/stat/options.h"
+#include "cli/stat/report.h"
+
+namespace anyperf::cli::stat {
+
+/// A value of the earlier run.
+struct Earlier {
+    std::string name;
+    std::string where;
+    std::string cgroup;
+    double value = 0;
+};
+
+/// Error: the file can't be read, or is not what `stat --json` writes; the cause tells where.
+Result<std::vector<Earlier>> read_baseline(const std::string& file);
+
+struct Comparison {
+    std::string table;
+    bool passed = true;
+};
+
+/// Every event that both have, and for those that only one has, that. A gate that names an event which can't be
+/// compared does not pass; more of something is a growth, less never fails. From 0 to anything is growth beyond every
+/// limit.
+Comparison compare(std::span<const Earlier> earlier, const Report& report, std::span<const Gate> gates);
+
+}  // namespace anyperf::cli::stat

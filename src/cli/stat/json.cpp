@@ -1,0 +1,76 @@
+// json.cpp: the report as one object (docs/stat.md describes each field).
+#include <nlohmann/json.hpp>
+
+#include "cli/stat/metrics.h"
+#include "cli/stat/statistics.h"
+#include "cli/stat/writers.h"
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* status_name(Status status) {
+    switch (status) {
+        case Status::counted: return "counted";
+        case Status::not_counted: return "not-counted";
+        case Status::not_supported: break;
+    }
+    return "not-supported";
+}
+
+Json runs_of(std::span<const double> runs) {
+    const Summary summary = summarize(runs);
+    Json values = Json::array();
+    for (const double run : runs) values.push_back(run);
+    return {{"values", values},
+            {"mean", summary.mean},
+            {"stddev", summary.deviation},
+            {"median", summary.median},
+            {"median_ci", {summary.median_low, summary.median_high}},
+            {"confidence", summary.confidence}};
+}
+
+Json event_object(const Line& line, const Report& report) {
+    const bool counted = line.status() == Status::counted;
+    Json event{{"name", line.name}};
+    if (!line.where.empty()) event["where"] = line.where;
+    if (!line.cgroup.empty()) event["cgroup"] = line.cgroup;
+    event["value"] = !counted ? Json() : line.whole() ? Json(line.count.value) : Json(line.value());
+    event["raw"] = counted ? Json(line.count.raw) : Json();
+    event["enabled_ns"] = line.count.enabled_ns;
+    event["running_ns"] = line.count.running_ns;
+    event["scaled"] = counted && line.count.scaled;
+    event["status"] = status_name(line.status());
+    event["modelled"] = line.modelled;
+    event["unit"] = line.event.unit;
+    event["user_only"] = line.user_only;
+    if (line.runs.size() > 1) event["runs"] = runs_of(line.runs);
+    if (const auto metric = metric_of(line, report.lines, report.wall_ns))
+        event["metric"] = {{"value", metric->value}, {"unit", metric->percent ? "% " + metric->unit : metric->unit}};
+    if (line.refusal) event["refusal"] = {{"cause", line.refusal->cause}, {"fix", line.refusal->fix}};
+    return event;
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+    Json object;
+    if (report.interval_at_ns) object["interval_at_ns"] = *report.interval_at_ns;
+    object["command"] = report.command;
+    object["mode"] = report.mode;
+    object["exit"] = report.exit_status ? Json(*report.exit_status) : Json();
+    object["wall_ns"] = report.wall_ns;
+    object["user_ns"] = report.user_ns;
+    object["system_ns"] = report.system_ns;
+    object["runs"] = report.runs;
+    if (report.wall_runs.size() > 1) object["wall_runs"] = runs_of(report.wall_runs);
+    Json events = Json::array();
+    for (const auto& line : report.lines) events.push_back(event_object(line, report));
+    object["events"] = std::move(events);
+    // A command's words need not be UTF-8.
+    return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace anyperf::cli::stat

@@ -1,0 +1,53 @@
+// sink.cpp: see sink.h.
+#include "cli/stat/sink.h"
+
+#include <cerrno>
+#include <ctime>
+#include <system_error>
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+Error cannot_write(const std::string& file, int errno_value) {
+    return {"cannot write " + file, std::generic_category().message(errno_value), ""};
+}
+
+/// As perf does: a file that several runs append to tells them apart. JSON stays JSON.
+std::string started_line() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    char text[64];
+    std::strftime(text, sizeof text, "# started on %a %b %e %H:%M:%S %Y\n\n", &local);
+    return text;
+}
+
+}  // namespace
+
+Result<Sink> Sink::open(const Options& options, Output& output) {
+    Sink sink{output};
+    if (options.output_file.empty()) return sink;
+    sink.name_ = options.output_file;
+    sink.file_.reset(std::fopen(sink.name_.c_str(), options.append ? "ae" : "we"));
+    if (!sink.file_) return std::unexpected(cannot_write(sink.name_, errno));
+    if (options.format != Format::json) sink.write(started_line());
+    return sink;
+}
+
+void Sink::write(std::string_view text) {
+    if (!file_) return output_->note(text);
+    std::fwrite(text.data(), 1, text.size(), file_.get());
+    std::fflush(file_.get());
+}
+
+Result<void> Sink::close() {
+    if (!file_) return {};
+    const bool failed = std::ferror(file_.get()) != 0;
+    errno = 0;
+    if (std::fclose(file_.release()) != 0 || failed)
+        return std::unexpected(cannot_write(name_, errno == 0 ? ENOSPC : errno));
+    return {};
+}
+
+}  // namespace anyperf::cli::stat
