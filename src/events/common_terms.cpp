@@ -5,6 +5,7 @@
 #include <array>
 
 #include "abi/attr_flags.h"
+#include "abi/event_ids.h"
 #include "events/branch_filter.h"
 #include "events/near_names.h"
 #include "events/text.h"
@@ -89,6 +90,16 @@ Parsed<> apply_driver_config(Event& event, const Term& term) {
     return {};
 }
 
+/// A word that extends config: only the CPU's own PMU has one beside the kernel's names and raw numbers.
+template <auto member>
+Parsed<> apply_config_word(Event& event, const Term& term) {
+    constexpr std::array kHardware{abi::kTypeHardware, abi::kTypeHwCache, abi::kTypeRaw};
+    const bool core = std::ranges::find(kHardware, event.attr.type) != kHardware.end() || !event.cpus.empty();
+    if (!core) return fault(term.text, in_quotes(term.name) + " has another meaning for this event, or none");
+    event.attr.*member = TRY(number_of(term));
+    return {};
+}
+
 /// inherit, no-inherit and the like: `yes` is what the word alone means.
 template <auto member, bool yes>
 Parsed<> apply_switch(Event& event, const Term& term) {
@@ -137,6 +148,10 @@ constexpr std::array kTerms{
                }},
     CommonTerm{"aux-action", "start-paused|pause|resume", "what the event does to its group's AUX event",
                apply_aux_action},
+    CommonTerm{"config1", "NUMBER", "a word that extends config", apply_config_word<&abi::Attr::config1>},
+    CommonTerm{"config2", "NUMBER", "a word that extends config", apply_config_word<&abi::Attr::config2>},
+    CommonTerm{"config3", "NUMBER", "a word that extends config", apply_config_word<&abi::Attr::config3>},
+    CommonTerm{"config4", "NUMBER", "a word that extends config", apply_config_word<&abi::Attr::config4>},
 };
 
 constexpr CommonTerm kDriverConfig{"@", "", "configuration for the driver of the AUX area", apply_driver_config};

@@ -16,7 +16,7 @@ namespace {
 
 /// First the forms that no name can be mistaken for, then names: the kernel's, sysfs, tracepoints; raw numbers last.
 constexpr std::array kSources{
-    from_breakpoints, from_kernel_names, from_cache_names, from_pmus, from_pmu_events, from_raw, from_tracepoints,
+    from_breakpoints, from_probes, from_kernel_names, from_cache_names, from_pmus, from_pmu_events, from_raw, from_tracepoints,
 };
 
 Parsed<Match> match(const Machine::Data& machine, const Item& item) {
