@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 namespace anyperf::events {
 
@@ -29,7 +30,7 @@ class ElfFile {
         const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd < 0) return failure(path, std::generic_category().message(errno));
         ElfFile file{fd};
-        struct stat status {};
+        struct stat status{};
         if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return failure(path, "it is no regular file");
         elf_version(EV_CURRENT);
         file.elf_.reset(elf_begin(fd, ELF_C_READ_MMAP, nullptr));
@@ -94,7 +95,8 @@ std::optional<std::uint64_t> file_offset(Elf* elf, std::uint64_t address) {
 }
 
 std::uint16_t version_of(const std::vector<Section>& sections, std::size_t index) {
-    const auto section = std::ranges::find_if(sections, [](const Section& s) { return s.header.sh_type == SHT_GNU_versym; });
+    const auto section =
+        std::ranges::find_if(sections, [](const Section& s) { return s.header.sh_type == SHT_GNU_versym; });
     if (section == sections.end()) return 0;
     Elf_Data* data = elf_getdata(section->scn, nullptr);
     GElf_Versym version = 0;
@@ -105,7 +107,8 @@ std::size_t entries(const Section& section) {
     return section.header.sh_entsize ? section.header.sh_size / section.header.sh_entsize : 0;
 }
 
-void add_symbols(Elf* elf, const std::vector<Section>& sections, const Section& table, std::vector<ElfFunction>& functions) {
+void add_symbols(Elf* elf, const std::vector<Section>& sections, const Section& table,
+                 std::vector<ElfFunction>& functions) {
     Elf_Data* data = elf_getdata(table.scn, nullptr);
     if (!data) return;
     for (std::size_t i = 0; i < entries(table); ++i) {
@@ -159,15 +162,16 @@ Result<std::vector<ElfFunction>> elf_functions(const std::filesystem::path& path
         if (section.header.sh_type == SHT_SYMTAB || section.header.sh_type == SHT_DYNSYM)
             add_symbols(file.get(), sections, section, functions);
     add_plt(file.get(), sections, functions);
-    std::ranges::stable_sort(functions, {}, &ElfFunction::name);
+    std::ranges::sort(functions, {},
+                      [](const ElfFunction& function) { return std::tie(function.name, function.offset); });
     return functions;
 }
 
 std::string without_mangling(const std::string& name) {
     if (!name.starts_with("_Z")) return {};
     int status = 0;
-    const std::unique_ptr<char, decltype(&std::free)> plain{abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                            &std::free};
+    const std::unique_ptr<char, decltype(&std::free)> plain{
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};
     if (status != 0 || !plain) return {};
     std::string text{plain.get()};
     return text.substr(0, text.find('('));

@@ -13,10 +13,10 @@ namespace anyperf::events {
 
 struct ElfFunction {
     std::string name;
-    std::uint64_t offset = 0;   ///< in the file
-    bool local = false;         ///< not seen outside its object
+    std::uint64_t offset = 0;     ///< in the file
+    bool local = false;           ///< not seen outside its object
     bool hidden_version = false;  ///< an old version that the linker no longer binds to (name@V rather than name@@V)
-    bool ifunc = false;         ///< chosen at run time: the offset is that of the function that chooses
+    bool ifunc = false;           ///< chosen at run time: the offset is that of the function that chooses
 };
 
 /// Functions of .symtab and .dynsym, and PLT slots as "name@plt". Sorted by name.

@@ -34,6 +34,16 @@ std::vector<const host::Pmu*> Machine::Data::pmus_with_event(std::string_view na
     return row == names_.end() ? std::vector<const host::Pmu*>{} : row->second;
 }
 
+const catalog::Machine& Machine::Data::catalog() const {
+    std::call_once(catalog_once_, [this] {
+        const std::string directory = root.path("/").string();
+        const std::string_view elsewhere = root.is_this_machine() ? std::string_view{} : std::string_view{directory};
+        catalog_ =
+            std::make_unique<catalog::Machine>(catalog::MachineOptions{.root = elsewhere, .encode_inactive = true});
+    });
+    return *catalog_;
+}
+
 const Result<host::Tracefs>& Machine::Data::tracefs() const {
     std::call_once(tracefs_once_, [this] { tracefs_ = host::Tracefs::find(root); });
     return tracefs_;

@@ -1,6 +1,7 @@
 // machine_data.h: what is behind a Machine. Private to events.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "anyperf/event.h"
+#include "events/catalog/machine.h"
 #include "host/pmu.h"
 #include "host/tracefs.h"
 
@@ -30,9 +32,13 @@ struct Machine::Data {
 
     const Result<host::Tracefs>& tracefs() const;
 
+    const catalog::Machine& catalog() const;
+
   private:
     mutable std::once_flag tracefs_once_;
     mutable Result<host::Tracefs> tracefs_ = std::unexpected(Error{});
+    mutable std::once_flag catalog_once_;
+    mutable std::unique_ptr<catalog::Machine> catalog_;
     mutable std::once_flag names_once_;
     mutable std::unordered_map<std::string, std::vector<const host::Pmu*>> names_;  // of sysfs events, in lower case
 };

@@ -34,23 +34,37 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
+std::size_t most_steps(std::string_view typed) {
+    return std::max<std::size_t>(1, typed.size() / 3);
+}
+
+/// Names that only begin with what was typed come after all others.
 std::size_t steps(std::string_view typed, std::string_view name) {
     const std::size_t difference = typed.size() > name.size() ? typed.size() - name.size() : name.size() - typed.size();
-    const std::size_t most = std::max<std::size_t>(1, typed.size() / 3);
-    if (typed.size() >= 3 && same(name.substr(0, typed.size()), typed)) return most;
-    return difference > most ? difference : distance(typed, name);
+    const std::size_t most = most_steps(typed);
+    if (difference <= most) return distance(typed, name);
+    return typed.size() >= 3 && same(name.substr(0, typed.size()), typed) ? most + 1 : difference + 1;
+}
+
+using Found = std::vector<std::pair<std::size_t, std::string>>;
+
+/// Spellings that differ in case only are one name: the one that is known first.
+void add(Found& found, std::size_t far, const std::string& name) {
+    if (std::ranges::none_of(found, [&](const auto& other) { return same(other.second, name); }))
+        found.emplace_back(far, name);
 }
 
 }  // namespace
 
 std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known) {
     if (typed.empty() || typed.size() > kLongestTyped) return {};
-    const std::size_t most = std::max<std::size_t>(1, typed.size() / 3);
-    std::vector<std::pair<std::size_t, std::string>> found;
+    const std::size_t most = most_steps(typed);
+    Found found;
     for (const std::string& name : known)
-        if (const std::size_t far = steps(typed, name); far <= most) found.emplace_back(far, name);
+        if (const std::size_t far = steps(typed, name); far <= most + 1) add(found, far, name);
     std::ranges::sort(found);
-    found.erase(std::ranges::unique(found).begin(), found.end());
+    if (!found.empty() && found.front().first <= most)
+        std::erase_if(found, [&](const auto& row) { return row.first > most; });
     std::vector<std::string> names;
     for (auto& [far, name] : found)
         if (names.size() < kMostNames) names.push_back(std::move(name));

@@ -34,7 +34,8 @@ void keep_the_best(std::vector<const ElfFunction*>& found) {
     found.erase(std::ranges::unique(found, {}, &ElfFunction::offset).begin(), found.end());
 }
 
-std::unexpected<Fault> no_such(const std::vector<ElfFunction>& functions, std::string_view path, std::string_view name) {
+std::unexpected<Fault> no_such(const std::vector<ElfFunction>& functions, std::string_view path,
+                               std::string_view name) {
     if (functions.empty())
         return fault(name, in_quotes(path) + " has no symbols (it is stripped)", "write the offset in the file: 0x…");
     std::vector<std::string> names;
@@ -60,8 +61,10 @@ Parsed<std::uint64_t> function_offset(const std::filesystem::path& file, std::st
     keep_the_best(found);
     if (found.size() > 1) return several(found, name);
     if (found.front()->ifunc)
-        return fault(name, in_quotes(name) + " is an IFUNC: programs call one of several functions that is chosen when they start",
-                     "name the one that is called, such as those that `nm` shows with a suffix (_avx2, _sse2 …)");
+        return fault(
+            name,
+            in_quotes(name) + " is an IFUNC: programs call one of several functions that is chosen when they start",
+            "name the one that is called, such as those that `nm` shows with a suffix (_avx2, _sse2 …)");
     return found.front()->offset;
 }
 
@@ -70,7 +73,8 @@ Parsed<std::uint64_t> function_offset(const std::filesystem::path& file, std::st
 Parsed<std::uint64_t> probe_offset(const std::filesystem::path& file, std::string_view path, std::string_view place) {
     if (const auto offset = number(place)) return *offset;
     const std::size_t plus = place.rfind('+');
-    const auto behind = plus == std::string_view::npos ? std::optional<std::uint64_t>{0} : number(place.substr(plus + 1));
+    const auto behind =
+        plus == std::string_view::npos ? std::optional<std::uint64_t>{0} : number(place.substr(plus + 1));
     if (!behind) return fault(place.substr(plus), "behind the '+' stands no number", "write SYMBOL+0x10");
     const std::uint64_t start = TRY(function_offset(file, path, place.substr(0, plus)));
     if (start + *behind < start) return fault(place, "the offset does not fit into 64 bits");

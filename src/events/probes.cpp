@@ -68,7 +68,8 @@ Parsed<Match> kprobe_match(const Item& item, Event event) {
         return Match{{std::move(event)}, 2};
     }
     const std::size_t plus = place.find('+');
-    const auto behind = plus == std::string_view::npos ? std::optional<std::uint64_t>{0} : number(place.substr(plus + 1));
+    const auto behind =
+        plus == std::string_view::npos ? std::optional<std::uint64_t>{0} : number(place.substr(plus + 1));
     if (!behind) return fault(place.substr(plus), "behind the '+' stands no number", "write FUNCTION+0x10");
     event.config1_text = std::string{place.substr(0, plus)};
     event.attr.config2 = *behind;
@@ -112,7 +113,8 @@ Parsed<Match> match_of_terms(const Machine::Data& machine, const Item& item, con
     Event event = TRY(resolve_pmu_terms(machine, pmu, terms.others));
     if (terms.target) event.config1_text = std::string{*terms.target->value};
     if (terms.place && user && terms.place->name == "symbol")
-        event.attr.config2 = TRY(probe_offset(machine.root.path(*terms.target->value), *terms.target->value, *terms.place->value));
+        event.attr.config2 =
+            TRY(probe_offset(machine.root.path(*terms.target->value), *terms.target->value, *terms.place->value));
     else if (terms.place)
         event.attr.config2 = TRY(number_of(*terms.place));
     return Match{{std::move(event)}, 1, true, false};

@@ -14,9 +14,12 @@ namespace anyperf::events {
 
 namespace {
 
-/// First the forms that no name can be mistaken for, then names: the kernel's, sysfs, tracepoints; raw numbers last.
+/// First the forms that no name can be mistaken for, then names: the kernel's, sysfs', the catalog's, tracepoints,
+/// which are last because they know what is wrong with SYSTEM:NAME. No catalog name looks like a raw number or a
+/// tracepoint.
 constexpr std::array kSources{
-    from_breakpoints, from_probes, from_kernel_names, from_cache_names, from_pmus, from_pmu_events, from_raw, from_tracepoints,
+    from_breakpoints, from_probes, from_kernel_names, from_cache_names, from_pmus,
+    from_pmu_events,  from_raw,    from_catalog,      from_tracepoints,
 };
 
 Parsed<Match> match(const Machine::Data& machine, const Item& item) {
@@ -73,7 +76,10 @@ Parsed<std::vector<Event>> resolve(const Machine::Data& machine, const Item& ite
     const std::string_view modifiers = TRY(modifiers_of(item, found));
     for (Event& event : found.events) {
         if (!found.terms_used) TRY(apply_common_terms(event, item.terms));
-        if (!modifiers.empty()) apply_modifiers(event, modifiers);
+        if (!modifiers.empty() && found.own_excludes)
+            apply_group_modifiers(event, modifiers, true);
+        else if (!modifiers.empty())
+            apply_modifiers(event, modifiers);
         limit_precision(machine, event);
         name(event, item, found, modifiers);
     }

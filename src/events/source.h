@@ -21,6 +21,8 @@ struct Match {
     bool terms_used = false;  ///< item.terms are in the events already
     /// Printed as PMU/NAME/, so that the events of one item differ: "cpu_core/cycles/".
     bool name_each = false;
+    /// What is excluded was said by the name's own attributes: modifiers come on top of it.
+    bool own_excludes = false;
 };
 
 using Source = Parsed<std::optional<Match>> (*)(const Machine::Data&, const Item&);
@@ -45,6 +47,13 @@ Parsed<std::optional<Match>> from_breakpoints(const Machine::Data& machine, cons
 
 /// "uprobe:/bin/true:main", "kprobe:vfs_read", "uprobe/path=/bin/true,offset=0x10/".
 Parsed<std::optional<Match>> from_probes(const Machine::Data& machine, const Item& item);
+
+/// "INST_RETIRED:ANY_P" of this CPU's catalog, "skl::INST_RETIRED:ANY_P" of any CPU's.
+Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const Item& item);
+
+/// Events of the catalog that this CPU has, and the names of all its PMUs; for near names.
+std::vector<std::string> catalog_event_names(const Machine::Data& machine);
+std::vector<std::string> catalog_pmu_names();
 
 /// "r1c0", "4:0x1c0".
 Parsed<std::optional<Match>> from_raw(const Machine::Data& machine, const Item& item);

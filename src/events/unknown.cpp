@@ -8,6 +8,8 @@
 #include "events/kernel_names.h"
 #include "events/modifiers.h"
 #include "events/near_names.h"
+#include "events/source.h"
+#include "events/text.h"
 
 namespace anyperf::events {
 
@@ -37,6 +39,7 @@ std::vector<std::string> event_names(const Machine::Data& machine) {
         if (!row.alias.empty()) names.emplace_back(row.alias);
     }
     add_pmu_names(machine, names);
+    for (std::string& name : catalog_event_names(machine)) names.push_back(std::move(name));
     return names;
 }
 
@@ -51,11 +54,21 @@ std::unexpected<Fault> unknown_pmu(const Machine::Data& machine, std::string_vie
     return fault(name, "this machine has no PMU and no event called " + in_quotes(name), fix);
 }
 
+/// "skl::NAME"
+std::unexpected<Fault> unknown_prefix(std::string_view prefix, const Item& item) {
+    const std::vector<std::string> pmus = catalog_pmu_names();
+    if (std::ranges::find(pmus, lower(prefix)) != pmus.end())
+        return fault(item.parts[2], "the PMU " + in_quotes(prefix) + " has no event called " + in_quotes(item.parts[2]),
+                     "`anyperf list --all` shows the events of every CPU");
+    return fault(prefix, "the catalog has no PMU called " + in_quotes(prefix), did_you_mean(prefix, pmus));
+}
+
 }  // namespace
 
 std::unexpected<Fault> unknown_event(const Machine::Data& machine, const Item& item) {
     const std::string_view name = item.parts[0];
     if (item.slashes && item.parts.size() == 1) return unknown_pmu(machine, name);
+    if (item.parts.size() > 2 && item.parts[1].empty()) return unknown_prefix(name, item);
     const auto tool = std::ranges::find(kToolNames, name, &ToolName::name);
     if (tool != kToolNames.end()) return fault(name, std::string{tool->why}, "leave it out");
     const std::string near = did_you_mean(name, event_names(machine));

@@ -25,7 +25,8 @@ Outcome shell(const std::string& command) {
     std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
     if (!pipe) return outcome;
     std::array<char, 4096> piece;
-    while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), pipe)) outcome.text.append(piece.data(), got);
+    while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), pipe))
+        outcome.text.append(piece.data(), got);
     const int status = ::pclose(pipe);
     outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return outcome;
@@ -76,7 +77,8 @@ TEST(Encode, PrintsCThatCompilesWherePasted) {
     const auto folder = std::filesystem::path{testing::TempDir()} / ("anyperf_encode_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder);
     std::ofstream{folder / "pasted.c"} << "#include <linux/perf_event.h>\n" << outcome.text;
-    const Outcome compiled = shell("gcc -std=c11 -Wall -Wextra -Werror -c -o /dev/null " + (folder / "pasted.c").string());
+    const Outcome compiled =
+        shell("gcc -std=c11 -Wall -Wextra -Werror -c -o /dev/null " + (folder / "pasted.c").string());
     EXPECT_EQ(compiled.status, 0) << compiled.text << outcome.text;
     std::filesystem::remove_all(folder);
 }

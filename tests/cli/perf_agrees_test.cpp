@@ -18,8 +18,8 @@ namespace anyperf::events {
 namespace {
 
 /// What `stat` adds by itself, in perf and in us, and what perf 6.1 does not print.
-constexpr std::array<std::string_view, 8> kNotTheEvents{"size",    "disabled",       "inherit",     "enable_on_exec",
-                                                       "sample_type", "read_format", "sample_period", "sample_id_all"};
+constexpr std::array<std::string_view, 8> kNotTheEvents{"size",        "disabled",    "inherit",       "enable_on_exec",
+                                                        "sample_type", "read_format", "sample_period", "sample_id_all"};
 
 using Fields = std::map<std::string, std::uint64_t>;
 

@@ -52,7 +52,8 @@ TEST_F(Uprobes, FindAFunctionsPlaceInTheFile) {
     EXPECT_EQ(event.attr.config, 0);
     EXPECT_TRUE(is_at(event.attr.config2, reinterpret_cast<const void*>(&anyperf_probe_me)));
     EXPECT_EQ(event_of(here, "uprobe:" + own_path() + ":anyperf_probe_me+0x4").attr.config2, event.attr.config2 + 4);
-    EXPECT_EQ(event_of(here, "uprobe/path=" + own_path() + ",symbol=anyperf_probe_me/").attr.config2, event.attr.config2);
+    EXPECT_EQ(event_of(here, "uprobe/path=" + own_path() + ",symbol=anyperf_probe_me/").attr.config2,
+              event.attr.config2);
 }
 
 TEST_F(Uprobes, FindAFunctionByItsPlainName) {

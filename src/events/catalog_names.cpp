@@ -1,0 +1,93 @@
+// catalog_names.cpp: names of the catalog: "INST_RETIRED:ANY_P" of this CPU, "skl::INST_RETIRED:ANY_P:u" of any.
+#include <algorithm>
+
+#include "abi/attr_flags.h"
+#include "events/catalog/encoding.h"
+#include "events/modifiers.h"
+#include "events/source.h"
+
+namespace anyperf::events {
+
+namespace {
+
+constexpr unsigned kAllLevels = catalog::kPlmKernel | catalog::kPlmUser | catalog::kPlmHypervisor;
+
+struct Encoded {
+    catalog::Refusal refusal;
+    catalog::PerfFields fields;
+};
+
+Encoded encoded(const catalog::Machine& machine, std::string_view text) {
+    catalog::Encoding encoding{machine};
+    const catalog::Refusal refusal = catalog::encode(text, kAllLevels, catalog::Os::perf_ext, encoding);
+    return {refusal, encoding.perf};
+}
+
+/// The PMU of this machine that counts it: CPUs, and whether it can be counted for a task.
+void place(Event& event, const Machine::Data& machine) {
+    constexpr std::uint64_t kHosts = abi::flag("exclude_host") | abi::flag("exclude_guest");
+    const auto pmu = std::ranges::find(machine.pmus, event.attr.type, &host::Pmu::type);
+    if (pmu == machine.pmus.end()) return;
+    event.pmu = pmu->name();
+    event.cpus = pmu->cpus();
+    event.cpu_wide_only = pmu->is_uncore();
+    if (!pmu->is_core()) event.attr.flags &= ~kHosts;
+}
+
+Event event_from(const Machine::Data& machine, const catalog::PerfFields& fields) {
+    Event event = plain_event(fields.type, fields.config);
+    fields.apply(event.attr);
+    if (fields.period) event.sampling.period = *fields.period;
+    if (fields.frequency) event.sampling.freq = *fields.frequency;
+    if (fields.cpu >= 0) event.cpus = {fields.cpu};
+    place(event, machine);
+    return event;
+}
+
+/// The characters of `text` that the catalog found fault with.
+std::unexpected<Fault> refused(std::string_view text, const catalog::Refusal& refusal) {
+    const std::size_t at = std::min<std::size_t>(refusal.at, text.size());
+    const std::string_view piece = refusal.length == 0 ? text : text.substr(at, refusal.length);
+    return fault(
+        piece, refusal.reason && *refusal.reason ? refusal.reason : catalog::code_text(static_cast<int>(refusal.code)));
+}
+
+}  // namespace
+
+Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const Item& item) {
+    const std::string_view first = item.parts.front();
+    const std::string_view last = item.parts.back();
+    if (first.empty() || (item.parts.size() == 2 && last.empty())) return std::nullopt;
+    const std::string_view whole{first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data())};
+    const catalog::Machine& known = machine.catalog();
+    const Encoded all = encoded(known, whole);
+    if (!all.refusal.refused()) return Match{{event_from(machine, all.fields)}, item.parts.size(), false, false, true};
+    if (item.parts.size() > 1 && are_modifiers(last)) {
+        const std::string_view shorter = whole.substr(0, whole.size() - last.size() - 1);
+        const Encoded without = encoded(known, shorter);
+        if (!without.refusal.refused())
+            return Match{{event_from(machine, without.fields)}, item.parts.size() - 1, false, false, true};
+    }
+    if (all.refusal.code == catalog::Code::not_found || all.refusal.code == catalog::Code::not_supported)
+        return std::nullopt;
+    return refused(whole, all.refusal);
+}
+
+std::vector<std::string> catalog_event_names(const Machine::Data& machine) {
+    std::vector<std::string> names;
+    for (const std::uint16_t index : machine.catalog().actives()) {
+        const catalog::PmuRow& pmu = catalog::pmus()[index];
+        for (int next = -1; (next = catalog::next_event(machine.catalog(), pmu, next)) >= 0;)
+            if (const auto* event = catalog::event_at(machine.catalog(), pmu, static_cast<std::uint32_t>(next)))
+                names.emplace_back(catalog::text(event->name));
+    }
+    return names;
+}
+
+std::vector<std::string> catalog_pmu_names() {
+    std::vector<std::string> names;
+    for (const catalog::PmuRow& pmu : catalog::pmus()) names.emplace_back(catalog::text(pmu.name));
+    return names;
+}
+
+}  // namespace anyperf::events
