@@ -39,12 +39,8 @@ const Word& row(Use use) {
     return kWords[static_cast<std::size_t>(use)];
 }
 
-bool for_core_pmu(const abi::Attr& attr) {
-    return attr.type == causes::kHardware || attr.type == causes::kHwCache || attr.type == causes::kRaw;
-}
-
 bool has_pmu(const abi::Attr& attr, const Root& root) {
-    return for_core_pmu(attr) ? !core_pmus(root).empty() : !pmu_of_type(root, attr.type).empty();
+    return causes::for_core_pmu(attr.type) ? !core_pmus(root).empty() : !pmu_of_type(root, attr.type).empty();
 }
 
 OpenCall user_mode(OpenCall call) {

@@ -25,18 +25,18 @@ OpenCall plain(std::uint32_t type, std::uint64_t config) {
 }
 
 Usability hardware(const Root& root, const Kernel& kernel) {
-    return usability(plain(causes::kHardware, 0), "cycles", root, kernel);
+    return usability(plain(abi::kTypeHardware, 0), "cycles", root, kernel);
 }
 
 Usability software(const Root& root, const Kernel& kernel) {
-    return usability(plain(causes::kSoftware, 2), "page-faults", root, kernel);
+    return usability(plain(abi::kTypeSoftware, 2), "page-faults", root, kernel);
 }
 
 /// One that every kernel with tracepoints has.
 Usability tracepoint(const Root& root, const Kernel& kernel) {
     for (const std::string_view place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
         if (const auto number = number_in(root, std::string{place} + "/events/sched/sched_switch/id"))
-            return usability(plain(causes::kTracepoint, static_cast<std::uint64_t>(*number)), "sched:sched_switch",
+            return usability(plain(abi::kTypeTracepoint, static_cast<std::uint64_t>(*number)), "sched:sched_switch",
                              root, kernel);
     const bool closed =
         ::access(root.path("/sys/kernel/tracing").c_str(), X_OK) != 0 && root.exists("/sys/kernel/tracing");
@@ -48,7 +48,7 @@ Usability tracepoint(const Root& root, const Kernel& kernel) {
 
 Usability breakpoint(const Root& root, const Kernel& kernel) {
     static const long watched = 0;
-    OpenCall call = plain(causes::kBreakpoint, 0);
+    OpenCall call = plain(abi::kTypeBreakpoint, 0);
     call.attr.bp_type = causes::kBreakpointWrite;
     call.attr.config1 = reinterpret_cast<std::uintptr_t>(&watched);
     call.attr.config2 = sizeof watched;
@@ -71,7 +71,7 @@ Usability uprobe(const Root& root, const Kernel&) {
 }
 
 Usability whole_cpus(const Root& root, const Kernel& kernel) {
-    OpenCall call = plain(causes::kSoftware, 2);
+    OpenCall call = plain(abi::kTypeSoftware, 2);
     call.pid = -1;
     call.cpu = static_cast<int>(number_in(root, "/sys/devices/system/cpu/online").value_or(0));
     return usability(call, "page-faults", root, kernel);

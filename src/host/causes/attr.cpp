@@ -91,7 +91,7 @@ Found stack_deeper_than_limit(const Failure& failure) {
 Found stack_dump_unsupported(const Failure& failure) {
     if ((failure.call.attr.sample_type & kSampleStackUser) == 0 || !failure.can_retry()) return {};
     OpenCall without = failure.call;
-    without.attr.sample_type &= ~std::uint64_t{kSampleStackUser};
+    without.attr.sample_type &= ~kSampleStackUser;
     if (failure.kernel.try_open(without) == failure.errno_value) return {};
     return Cause{"this kernel can't copy the user stack into samples (PERF_SAMPLE_STACK_USER) on this architecture",
                  "frame-pointer call chains: --call-graph fp"};
@@ -111,9 +111,9 @@ Found sample_rate_above_limit(const Failure& failure) {
 
 Found no_such_tracepoint(const Failure& failure) {
     const auto& attr = failure.call.attr;
-    if (attr.type != kTracepoint) return {};
+    if (attr.type != abi::kTypeTracepoint) return {};
     OpenCall plain{};
-    plain.attr.type = kTracepoint;
+    plain.attr.type = abi::kTypeTracepoint;
     plain.attr.size = attr.size;
     plain.attr.config = attr.config;
     plain.attr.flags = attr.flags & kExcludeKernel;

@@ -1,55 +1,53 @@
-// attr_bits.h: the values that causes compare with. perf_event_open(2), uapi/linux/perf_event.h.
+// attr_bits.h: the bits of an attr and the arguments that causes compare with, by short names. The facts are abi's.
 #pragma once
 
 #include <cstdint>
 
+#include "abi/attr_flags.h"
+#include "abi/branch_types.h"
+#include "abi/event_ids.h"
+#include "abi/sample_bits.h"
+
 namespace anyperf::host::causes {
 
-enum Type : std::uint32_t { kHardware = 0, kSoftware = 1, kTracepoint = 2, kHwCache = 3, kRaw = 4, kBreakpoint = 5 };
+inline constexpr std::uint64_t kInherit = abi::flag("inherit");
+inline constexpr std::uint64_t kPinned = abi::flag("pinned");
+inline constexpr std::uint64_t kExclusive = abi::flag("exclusive");
+inline constexpr std::uint64_t kExcludeUser = abi::flag("exclude_user");
+inline constexpr std::uint64_t kExcludeKernel = abi::flag("exclude_kernel");
+inline constexpr std::uint64_t kExcludeHv = abi::flag("exclude_hv");
+inline constexpr std::uint64_t kFreq = abi::flag("freq");
+inline constexpr std::uint64_t kEnableOnExec = abi::flag("enable_on_exec");
+inline constexpr std::uint64_t kUseClockid = abi::flag("use_clockid");
+inline constexpr std::uint64_t kNamespaces = abi::flag("namespaces");
+inline constexpr std::uint64_t kInheritThread = abi::flag("inherit_thread");
+inline constexpr std::uint64_t kRemoveOnExec = abi::flag("remove_on_exec");
+inline constexpr std::uint64_t kSigtrap = abi::flag("sigtrap");
 
-/// One-bit fields of perf_event_attr.
-enum Flag : std::uint64_t {
-    kInherit = 1ull << 1,
-    kPinned = 1ull << 2,
-    kExclusive = 1ull << 3,
-    kExcludeUser = 1ull << 4,
-    kExcludeKernel = 1ull << 5,
-    kExcludeHv = 1ull << 6,
-    kExcludeIdle = 1ull << 7,
-    kFreq = 1ull << 10,
-    kEnableOnExec = 1ull << 12,
-    kExcludeHost = 1ull << 19,
-    kExcludeGuest = 1ull << 20,
-    kUseClockid = 1ull << 25,
-    kNamespaces = 1ull << 28,
-    kAuxOutput = 1ull << 31,
-    kInheritThread = 1ull << 35,
-    kRemoveOnExec = 1ull << 36,
-    kSigtrap = 1ull << 37,
-};
-inline constexpr unsigned kPreciseShift = 15;  ///< precise_ip, two bits wide
+inline constexpr std::uint64_t kSampleTid = abi::sample("PERF_SAMPLE_TID");
+inline constexpr std::uint64_t kSampleRead = abi::sample("PERF_SAMPLE_READ");
+inline constexpr std::uint64_t kSampleCallchain = abi::sample("PERF_SAMPLE_CALLCHAIN");
+inline constexpr std::uint64_t kSampleRaw = abi::sample("PERF_SAMPLE_RAW");
+inline constexpr std::uint64_t kSampleBranchStack = abi::sample("PERF_SAMPLE_BRANCH_STACK");
+inline constexpr std::uint64_t kSampleRegsUser = abi::sample("PERF_SAMPLE_REGS_USER");
+inline constexpr std::uint64_t kSampleStackUser = abi::sample("PERF_SAMPLE_STACK_USER");
+inline constexpr std::uint64_t kSampleWeight = abi::sample("PERF_SAMPLE_WEIGHT");
+inline constexpr std::uint64_t kSampleRegsIntr = abi::sample("PERF_SAMPLE_REGS_INTR");
+inline constexpr std::uint64_t kSamplePhysAddr = abi::sample("PERF_SAMPLE_PHYS_ADDR");
+inline constexpr std::uint64_t kSampleWeightStruct = abi::sample("PERF_SAMPLE_WEIGHT_STRUCT");
 
-enum Sample : std::uint64_t {
-    kSampleTid = 1ull << 1,
-    kSampleRead = 1ull << 4,
-    kSampleCallchain = 1ull << 5,
-    kSampleRaw = 1ull << 10,
-    kSampleBranchStack = 1ull << 11,
-    kSampleRegsUser = 1ull << 12,
-    kSampleStackUser = 1ull << 13,
-    kSampleWeight = 1ull << 14,
-    kSampleRegsIntr = 1ull << 18,
-    kSamplePhysAddr = 1ull << 19,
-    kSampleAux = 1ull << 20,
-    kSampleWeightStruct = 1ull << 24,
-};
+inline constexpr unsigned long kPidCgroup = 4;      // PERF_FLAG_PID_CGROUP
+inline constexpr unsigned long kAllOpenFlags = 15;  // FD_NO_GROUP, FD_OUTPUT, PID_CGROUP, FD_CLOEXEC
 
-enum Format : std::uint64_t { kFormatGroup = 1ull << 3 };
+inline constexpr std::uint64_t kBranchKernelOrHv = 2 | 4;  // PERF_SAMPLE_BRANCH_KERNEL, _HV
 
-enum OpenFlag : unsigned long { kPidCgroup = 4, kAllOpenFlags = 15 };
+inline constexpr std::uint32_t kBreakpointRead = 1;     // HW_BREAKPOINT_R
+inline constexpr std::uint32_t kBreakpointWrite = 2;    // HW_BREAKPOINT_W
+inline constexpr std::uint32_t kBreakpointExecute = 4;  // HW_BREAKPOINT_X
 
-enum Branch : std::uint64_t { kBranchUser = 1, kBranchKernel = 2, kBranchHv = 4, kBranchPrivileges = 7 };
-
-enum Breakpoint : std::uint32_t { kBreakpointRead = 1, kBreakpointWrite = 2, kBreakpointExecute = 4 };
+/// Counted by the PMU of the cores, under whatever name sysfs has it.
+constexpr bool for_core_pmu(std::uint32_t type) {
+    return type == abi::kTypeHardware || type == abi::kTypeHwCache || type == abi::kTypeRaw;
+}
 
 }  // namespace anyperf::host::causes

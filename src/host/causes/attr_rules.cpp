@@ -35,7 +35,7 @@ bool weights_twice(const Attr& attr) {
 }
 
 bool branch_stack_of_nothing(const Attr& attr) {
-    return samples(attr, kSampleBranchStack) && (attr.branch_sample_type & ~std::uint64_t{kBranchPrivileges}) == 0;
+    return samples(attr, kSampleBranchStack) && (attr.branch_sample_type & ~abi::kBranchPrivileges) == 0;
 }
 
 bool registers_of_nothing(const Attr& attr) {
@@ -86,7 +86,7 @@ Found attr_contradicts_itself(const Failure& failure) {
 // arch_build_bp_info, hw_breakpoint_arch_parse (arch/x86/kernel/hw_breakpoint.c).
 Found bad_breakpoint(const Failure& failure) {
     const auto& attr = failure.call.attr;
-    if (attr.type != kBreakpoint) return {};
+    if (attr.type != abi::kTypeBreakpoint) return {};
     const std::uint64_t length = attr.config2;
     if (attr.bp_type == kBreakpointExecute)
         return length == sizeof(long) ? Found{}

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <ranges>
 #include <string_view>
 
 #include "host/causes/checks.h"
 #include "host/causes/pmus.h"
+#include "host/cpus.h"
 
 namespace anyperf::host::causes {
 
@@ -16,15 +15,8 @@ namespace {
 
 /// Whether a list as sysfs writes it ("0-3,8") has the number.
 bool list_has(std::string_view list, int number) {
-    return std::ranges::any_of(std::views::split(list, ','), [number](const auto part) {
-        const std::string_view range{part.begin(), part.end()};
-        int first = -1, last = -1;
-        const auto dash = range.find('-');
-        std::from_chars(range.data(), range.data() + range.size(), first);
-        last = first;
-        if (dash != range.npos) std::from_chars(range.data() + dash + 1, range.data() + range.size(), last);
-        return first <= number && number <= last;
-    });
+    const auto cpus = parse_cpu_list(list);
+    return cpus && std::ranges::binary_search(*cpus, number);
 }
 
 std::string cpus(const Failure& failure, std::string_view which) {

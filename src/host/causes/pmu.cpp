@@ -13,27 +13,21 @@ namespace anyperf::host::causes {
 
 namespace {
 
-constexpr std::uint64_t kSoftwareEvents = 12;  // PERF_COUNT_SW_MAX of Linux 6.18
-
-bool for_core_pmu(const Failure& failure) {
-    const auto type = failure.call.attr.type;
-    return type == kHardware || type == kHwCache || type == kRaw;
-}
-
 /// The PMU as users know it: "cpu (type 4)".
 std::string pmu_named(const Failure& failure) {
     const auto type = failure.call.attr.type;
     const std::string name = pmu_of_type(failure.root, type);
     if (!name.empty()) return fmt::format("the PMU {}", name);
     const auto cores = core_pmus(failure.root);
-    return for_core_pmu(failure) && !cores.empty() ? fmt::format("the CPU's PMU ({})", fmt::join(cores, ", "))
-                                                   : fmt::format("the PMU of type {}", type);
+    return for_core_pmu(failure.call.attr.type) && !cores.empty()
+               ? fmt::format("the CPU's PMU ({})", fmt::join(cores, ", "))
+               : fmt::format("the PMU of type {}", type);
 }
 
 }  // namespace
 
 Found no_hardware_pmu(const Failure& failure) {
-    if (!for_core_pmu(failure) || !core_pmus(failure.root).empty() ||
+    if (!for_core_pmu(failure.call.attr.type) || !core_pmus(failure.root).empty() ||
         !failure.root.exists("/sys/bus/event_source/devices"))
         return {};
     const std::string absent =
@@ -55,7 +49,7 @@ Found no_hardware_pmu(const Failure& failure) {
 
 Found no_such_type(const Failure& failure) {
     const auto type = failure.call.attr.type;
-    if (for_core_pmu(failure) || !failure.root.exists("/sys/bus/event_source/devices") ||
+    if (for_core_pmu(failure.call.attr.type) || !failure.root.exists("/sys/bus/event_source/devices") ||
         !pmu_of_type(failure.root, type).empty())
         return {};
     return Cause{fmt::format("no PMU of this machine has type {}: there are {} (/sys/bus/event_source/devices/*/type)",
@@ -65,9 +59,9 @@ Found no_such_type(const Failure& failure) {
 
 Found no_such_software_event(const Failure& failure) {
     const auto& attr = failure.call.attr;
-    if (attr.type != kSoftware || attr.config < kSoftwareEvents) return {};
+    if (attr.type != abi::kTypeSoftware || attr.config < abi::kSoftware.size()) return {};
     return Cause{fmt::format("there is no software event {}: the kernel's are numbered 0 to {}", attr.config,
-                             kSoftwareEvents - 1),
+                             abi::kSoftware.size() - 1),
                  "anyperf list sw shows them"};
 }
 
@@ -79,9 +73,11 @@ Found probe_target_absent(const Failure& failure) {
 }
 
 Found event_unknown_to_pmu(const Failure& failure) {
-    if (failure.call.attr.type == kSoftware || failure.call.attr.type == kTracepoint) return {};
+    if (failure.call.attr.type == abi::kTypeSoftware || failure.call.attr.type == abi::kTypeTracepoint) return {};
     const auto type = failure.call.attr.type;
-    if (for_core_pmu(failure) ? core_pmus(failure.root).empty() : pmu_of_type(failure.root, type).empty()) return {};
+    if (for_core_pmu(failure.call.attr.type) ? core_pmus(failure.root).empty()
+                                             : pmu_of_type(failure.root, type).empty())
+        return {};
     return Cause{
         fmt::format("{} is there, but has no event with config {:#x}", pmu_named(failure), failure.call.attr.config),
         "not every CPU has every generic event: anyperf list shows those that open here"};
@@ -96,7 +92,7 @@ Found pmu_in_exclusive_use(const Failure& failure) {
 }
 
 Found breakpoint_slots_used_up(const Failure& failure) {
-    if (failure.call.attr.type != kBreakpoint) return {};
+    if (failure.call.attr.type != abi::kTypeBreakpoint) return {};
     const std::string holders = describe(event_holders(failure.root));
     return Cause{
         fmt::format("all hardware breakpoints of the {} are taken (x86 has four for each task and CPU, shared by "
@@ -111,7 +107,8 @@ Found no_room_on_pmu(const Failure& failure) {
     OpenCall alone = failure.call;
     alone.group_fd = -1;
     if (failure.kernel.try_open(alone) != 0) return {};
-    const bool watchdog = kernel_setting(failure.root, "nmi_watchdog").value_or(0) == 1 && for_core_pmu(failure);
+    const bool watchdog =
+        kernel_setting(failure.root, "nmi_watchdog").value_or(0) == 1 && for_core_pmu(failure.call.attr.type);
     return Cause{
         fmt::format("{} opens alone but not in this group: the PMU has no counter left for it{}", failure.event,
                     watchdog ? ", and the NMI watchdog holds one (kernel.nmi_watchdog is 1)" : ""),
@@ -120,7 +117,7 @@ Found no_room_on_pmu(const Failure& failure) {
 
 Found uprobe_shared_with_ftrace(const Failure& failure) {
     const std::string pmu = pmu_of_type(failure.root, failure.call.attr.type);
-    if (pmu != "uprobe" && failure.call.attr.type != kTracepoint) return {};
+    if (pmu != "uprobe" && failure.call.attr.type != abi::kTypeTracepoint) return {};
     return Cause{"this probe is already in use by ftrace, and a uprobe can't serve both",
                  "switch it off in tracefs (echo 0 > events/uprobes/NAME/enable), then open it"};
 }

@@ -30,7 +30,7 @@ bool accepted(const Failure& failure, const OpenCall& call) {
 
 bool config1_is_place(const Failure& failure) {
     const std::string pmu = pmu_of_type(failure.root, failure.call.attr.type);
-    return failure.call.attr.type == kBreakpoint || pmu == "uprobe" || pmu == "kprobe";
+    return failure.call.attr.type == abi::kTypeBreakpoint || pmu == "uprobe" || pmu == "kprobe";
 }
 
 /// The least set of parts without which the call is accepted: all are left out one after the other until it is, then
@@ -62,9 +62,9 @@ struct Change {
 
 constexpr std::array kChanges{
     Change{"attr.pinned is for group leaders", "set it on the leader only (modifier D)",
-           [](OpenCall& call) { call.attr.flags &= ~std::uint64_t{kPinned}; }},
+           [](OpenCall& call) { call.attr.flags &= ~kPinned; }},
     Change{"attr.exclusive is for group leaders", "set it on the leader only (modifier e)",
-           [](OpenCall& call) { call.attr.flags &= ~std::uint64_t{kExclusive}; }},
+           [](OpenCall& call) { call.attr.flags &= ~kExclusive; }},
     Change{"attr.inherit differs between it and the leader", "set it on all members of a group, or on none",
            [](OpenCall& call) { call.attr.flags ^= kInherit; }},
     Change{"it and the leader use different clocks (use_clockid, clockid)", "the same clock for the whole group",
@@ -87,9 +87,7 @@ int cpu_of_leader(const Failure& failure) {
 
 Cause leader_or_room(const Failure& failure) {
     const bool watchdog = kernel_setting(failure.root, "nmi_watchdog").value_or(0) == 1;
-    const bool core =
-        failure.call.attr.type == kHardware || failure.call.attr.type == kHwCache || failure.call.attr.type == kRaw;
-    if (core)
+    if (for_core_pmu(failure.call.attr.type))
         return {
             fmt::format("{} opens alone, but not in this group; pinned, exclusive, inherit, clock, process and CPU are "
                         "not what is refused: the PMU has no room for the whole group{}",

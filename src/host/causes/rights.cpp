@@ -62,7 +62,7 @@ Found physical_addresses_need_privilege(const Failure& failure) {
 
 Found kernel_branches_need_privilege(const Failure& failure) {
     const auto& attr = failure.call.attr;
-    if ((attr.sample_type & kSampleBranchStack) == 0 || (attr.branch_sample_type & (kBranchKernel | kBranchHv)) == 0 ||
+    if ((attr.sample_type & kSampleBranchStack) == 0 || (attr.branch_sample_type & kBranchKernelOrHv) == 0 ||
         failure.privileges.may_measure_kernel())
         return {};
     return Cause{fmt::format("samples are to carry the kernel's branches, {}, and this process is {}", level(failure),
@@ -89,7 +89,7 @@ Found cpu_wide_needs_privilege(const Failure& failure) {
 
 Found raw_tracepoint_needs_privilege(const Failure& failure) {
     const auto& attr = failure.call.attr;
-    if (attr.type != kTracepoint || (attr.sample_type & kSampleRaw) == 0 ||
+    if (attr.type != abi::kTypeTracepoint || (attr.sample_type & kSampleRaw) == 0 ||
         failure.privileges.may_read_tracepoint_data())
         return {};
     return Cause{fmt::format("samples are to carry the tracepoint's data (PERF_SAMPLE_RAW), {}, and this process is {}",
@@ -99,7 +99,7 @@ Found raw_tracepoint_needs_privilege(const Failure& failure) {
 
 Found kernel_breakpoint_needs_privilege(const Failure& failure) {
     const auto& attr = failure.call.attr;
-    if (attr.type != kBreakpoint || (attr.config1 >> 63) == 0 || failure.privileges.has(Capability::sys_admin))
+    if (attr.type != abi::kTypeBreakpoint || (attr.config1 >> 63) == 0 || failure.privileges.has(Capability::sys_admin))
         return {};
     return Cause{
         fmt::format("the breakpoint's address {:#x} is the kernel's, which needs CAP_SYS_ADMIN; this process is {}",
