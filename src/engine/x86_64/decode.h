@@ -16,11 +16,11 @@ enum class DecodeStatus : std::uint8_t {
     too_long,   ///< more than 15 bytes: #GP at its address (SIGSEGV, where `invalid` is SIGILL)
 };
 
-/// Decodes the instruction at `bytes`, of which `size` (1 to 15 are looked at) can be read. `out` is only meaningful
-/// for `ok`. 66 before a near branch is ignored, as Intel's CPUs do (AMD's would cut the target to 16 bits; no program
-/// means that, and 66 48 e8 of thread-local storage is the same on both). An instruction that Zydis does not know but
-/// whose form the tables do (a newer extension in a known map) decodes as Control::none with every register touched and
-/// read, and no flag overwritten.
+/// Decodes the instruction at `bytes`, of which `size` can be read: 15 decide, from 32 on none are copied first. `out`
+/// is only meaningful for `ok`. 66 before a near branch is ignored, as Intel's CPUs do (AMD's would cut the target to
+/// 16 bits; no program means that, and 66 48 e8 of thread-local storage is the same on both). An instruction that Zydis
+/// does not know but whose form the tables do (a newer extension in a known map) decodes as Control::none with every
+/// register touched and read, and no flag overwritten.
 DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out);
 
 /// The target of a direct branch (conditional, counted, jump, call, xbegin) that stands at `address`.
