@@ -10,6 +10,8 @@ namespace anyperf::cli::stat {
 
 namespace {
 
+constexpr std::size_t kExactUpTo = 500;  // runs; 2^-n leaves the range of double at 1074
+
 /// P(fewer than `below` of n fair coins show heads): the chance that the median lies under the below-th smallest value.
 double tail(std::size_t n, std::size_t below) {
     double sum = 0;
@@ -21,16 +23,24 @@ double tail(std::size_t n, std::size_t below) {
     return sum;
 }
 
+/// The highest rank from both ends that still encloses the median with `wanted` confidence; 1 where none does.
+std::size_t median_rank(std::size_t n, double wanted) {
+    constexpr double kDeviations = 1.96;  // 95% of a normal distribution, which the binomial one is by then
+    if (n > kExactUpTo) return static_cast<std::size_t>((static_cast<double>(n) - kDeviations * std::sqrt(n)) / 2);
+    std::size_t rank = 1;  // from the smallest to the largest is the widest there is
+    while (2 * (rank + 1) <= n && 1 - 2 * tail(n, rank + 1) >= wanted) ++rank;
+    return rank;
+}
+
 void fill_median(Summary& summary, std::vector<double> sorted) {
     std::ranges::sort(sorted);
     const std::size_t n = sorted.size();
     summary.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     constexpr double kWanted = 0.95;
-    std::size_t rank = 1;  // from the smallest to the largest is the widest there is
-    while (2 * (rank + 1) <= n && 1 - 2 * tail(n, rank + 1) >= kWanted) ++rank;
+    const std::size_t rank = median_rank(n, kWanted);
     summary.median_low = sorted[rank - 1];
     summary.median_high = sorted[n - rank];
-    summary.confidence = n == 1 ? 0 : 1 - 2 * tail(n, rank);
+    summary.confidence = n == 1 ? 0 : n > kExactUpTo ? kWanted : 1 - 2 * tail(n, rank);
 }
 
 }  // namespace
