@@ -4,23 +4,26 @@
 #include "abi/attr_flags.h"
 #include "events/catalog/encoding.h"
 #include "events/modifiers.h"
+#include "events/near_names.h"
 #include "events/source.h"
 
 namespace anyperf::events {
 
 namespace {
 
+constexpr std::size_t kMostMasksShown = 12;
 constexpr unsigned kAllLevels = catalog::kPlmKernel | catalog::kPlmUser | catalog::kPlmHypervisor;
 
 struct Encoded {
     catalog::Refusal refusal;
     catalog::PerfFields fields;
+    const catalog::EventRow* event;  ///< as far as it was recognised; nullptr: not at all
 };
 
 Encoded encoded(const catalog::Machine& machine, std::string_view text) {
     catalog::Encoding encoding{machine};
     const catalog::Refusal refusal = catalog::encode(text, kAllLevels, catalog::Os::perf_ext, encoding);
-    return {refusal, encoding.perf};
+    return {refusal, encoding.perf, encoding.request.event};
 }
 
 /// The PMU of this machine that counts it: CPUs, and whether it can be counted for a task.
@@ -44,12 +47,26 @@ Event event_from(const Machine::Data& machine, const catalog::PerfFields& fields
     return event;
 }
 
+/// The mask that was meant, or those that there are.
+std::string masks_for(std::string_view piece, const catalog::EventRow* event) {
+    std::vector<std::string> names;
+    if (event)
+        for (const catalog::MaskRow& mask : catalog::masks(*event)) names.emplace_back(catalog::text(mask.name));
+    std::string list = did_you_mean(piece, names);
+    if (!list.empty() || names.empty()) return list;
+    list = "its unit masks:";
+    for (std::size_t i = 0; i < names.size() && i < kMostMasksShown; ++i) list += ' ' + names[i];
+    return names.size() > kMostMasksShown ? list + " …" : list;
+}
+
 /// The characters of `text` that the catalog found fault with.
-std::unexpected<Fault> refused(std::string_view text, const catalog::Refusal& refusal) {
+std::unexpected<Fault> refused(std::string_view text, const Encoded& encoded) {
+    const catalog::Refusal& refusal = encoded.refusal;
     const std::size_t at = std::min<std::size_t>(refusal.at, text.size());
     const std::string_view piece = refusal.length == 0 ? text : text.substr(at, refusal.length);
-    return fault(
-        piece, refusal.reason && *refusal.reason ? refusal.reason : catalog::code_text(static_cast<int>(refusal.code)));
+    const bool reason = refusal.reason && *refusal.reason;
+    return fault(piece, reason ? refusal.reason : catalog::code_text(static_cast<int>(refusal.code)),
+                 masks_for(piece, encoded.event));
 }
 
 }  // namespace
@@ -70,7 +87,7 @@ Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const It
     }
     if (all.refusal.code == catalog::Code::not_found || all.refusal.code == catalog::Code::not_supported)
         return std::nullopt;
-    return refused(whole, all.refusal);
+    return refused(whole, all);
 }
 
 std::vector<std::string> catalog_event_names(const Machine::Data& machine) {

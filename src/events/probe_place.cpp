@@ -43,7 +43,10 @@ std::unexpected<Fault> no_such(const std::vector<ElfFunction>& functions, std::s
         names.push_back(function.name);
         if (std::string plain = without_mangling(function.name); !plain.empty()) names.push_back(std::move(plain));
     }
-    return fault(name, in_quotes(path) + " has no function called " + in_quotes(name), did_you_mean(name, names));
+    const std::string near = did_you_mean(name, names);
+    return fault(
+        name, in_quotes(path) + " has no function called " + in_quotes(name),
+        near.empty() ? "local functions have no names in a stripped file: write the offset in the file, 0x…" : near);
 }
 
 std::unexpected<Fault> several(const std::vector<const ElfFunction*>& found, std::string_view name) {

@@ -32,9 +32,12 @@ Parsed<Event> tracepoint(const host::Tracefs& tracefs, const Item& item, const s
 
 std::unexpected<Fault> no_system(const host::Tracefs& tracefs, const Item& item) {
     const std::vector<std::string> systems = tracefs.systems();
+    const std::string near = did_you_mean(item.parts[0], systems);
     return fault(item.parts[0],
                  "neither an event of this machine nor a group of tracepoints is called " + in_quotes(item.parts[0]),
-                 did_you_mean(item.parts[0], systems));
+                 near.empty()
+                     ? "`anyperf list` shows what there is; events of another CPU need its prefix, as in skl::NAME"
+                     : near);
 }
 
 std::unexpected<Fault> no_event(const host::Tracefs& tracefs, const Item& item) {
@@ -59,7 +62,11 @@ Parsed<std::vector<Event>> expand(const host::Tracefs& tracefs, const Item& item
 Parsed<std::optional<Match>> from_tracepoints(const Machine::Data& machine, const Item& item) {
     if (item.parts.size() < 2 || !is_name(item.parts[0]) || !is_name(item.parts[1])) return std::nullopt;
     const auto& tracefs = machine.tracefs();
-    if (!tracefs) return fault(item.text, tracefs.error().cause, tracefs.error().fix);
+    if (!tracefs)
+        return fault(item.text,
+                     "no event is called " + in_quotes(item.parts[0]) +
+                         ", and tracepoints cannot be looked up: " + tracefs.error().cause,
+                     tracefs.error().fix);
     if (!is_glob(item.parts[0]) && !is_glob(item.parts[1]) && tracefs->has(item.parts[0], item.parts[1])) {
         Match match{{}, 2};
         match.events.push_back(TRY(tracepoint(*tracefs, item, std::string{item.parts[0]}, std::string{item.parts[1]})));

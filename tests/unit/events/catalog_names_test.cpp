@@ -32,6 +32,8 @@ TEST(CatalogNames, ThatAreWrongAreMarked) {
     const Machine skylake = machine("intel-skylake-server");
     EXPECT_THAT(error_of(skylake, "BR_INST_RETIRED:NOTHING").what,
                 HasSubstr("\n    BR_INST_RETIRED:NOTHING\n                    ^~~~~~~"));
+    EXPECT_EQ(error_of(skylake, "BR_INST_RETIRED:CONDITONAL").fix, "did you mean 'CONDITIONAL'?");
+    EXPECT_THAT(error_of(skylake, "BR_INST_RETIRED:xyz").fix, HasSubstr("its unit masks: CONDITIONAL"));
     EXPECT_EQ(error_of(skylake, "skx_::INST_RETIRED").fix, "did you mean 'skx'?");
     EXPECT_THAT(error_of(skylake, "skl::NOTHING").cause, HasSubstr("has no event called 'NOTHING'"));
     EXPECT_THAT(error_of(skylake, "BR_INST_RETIERD").fix, HasSubstr("'BR_INST_RETIRED'"));
