@@ -361,6 +361,7 @@ class Decoder {
         add(form_->reg_role, reg & 15);
         add(memory ? 0 : form_->rm_role, rm & 15);
         add(form_->vvvv_role, vvvv_ & 15);
+        if (attributes & attribute::kZeroes && !memory && reg == rm) read_ = 0;
         address_register(operand >> 5 & 1, (modrm_ & 7) | (rm_high_ & 1) << 3);
         out_.rip_relative = operand & address::kRip;
         const std::uint32_t of_memory = memory ? attributes : attributes & ~attribute::kOfMemory;

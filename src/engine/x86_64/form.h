@@ -118,6 +118,7 @@ inline constexpr std::uint32_t kSegmentOperand = 1u << 16;  // an fs or gs overr
 inline constexpr std::uint32_t kNow = 1u << 17;             // 3DNow!: the last byte tells which, and whether it is one
 inline constexpr std::uint32_t kUnknown = 1u << 18;         // not in Zydis: length, ModRM and immediate are all we know
 inline constexpr std::uint32_t kChecked = 1u << 19;  // has constraints: masks of high bits, or kNeedsSib and such
+inline constexpr std::uint32_t kZeroes = 1u << 20;   // with itself a register becomes 0 whatever it held: xor, sub
 
 /// What doesn't matter with a register in ModRM.rm.
 inline constexpr std::uint32_t kOfMemory =

@@ -81,6 +81,13 @@ bool certainly_shifts(const Known& known) {
     return width >= 32 || (count < 8 && !is<ZYDIS_MNEMONIC_SHLD, ZYDIS_MNEMONIC_SHRD>(known));
 }
 
+bool zeroes(const Known& known) {
+    return is<ZYDIS_MNEMONIC_XOR, ZYDIS_MNEMONIC_SUB>(known) && known.instruction.operand_width >= 32 &&
+           known.operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           known.operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           known.operands[0].reg.value == known.operands[1].reg.value;
+}
+
 bool has_false_base(const Known& known) {
     const auto& raw = known.instruction.raw;
     return known.instruction.attributes & ZYDIS_ATTRIB_HAS_SIB && raw.modrm.mod == 0 && raw.sib.base == 5 &&
@@ -103,6 +110,9 @@ constexpr std::array kRows{
     Row{{"and, or, xor, test", "every CPU replaces AF too"},
         is<ZYDIS_MNEMONIC_AND, ZYDIS_MNEMONIC_OR, ZYDIS_MNEMONIC_XOR, ZYDIS_MNEMONIC_TEST>,
         [](Instruction& e, const Known&) { e.flags_overwritten = kStatusFlags; }},
+    Row{{"xor, sub of a register and itself", "give 0 whatever it held"},
+        zeroes,
+        [](Instruction& e, const Known&) { e.read = 0; }},
     Row{{"sbb", "sets AF as well (SDM)"},
         is<ZYDIS_MNEMONIC_SBB>,
         [](Instruction& e, const Known&) { e.flags_overwritten |= kAf; }},

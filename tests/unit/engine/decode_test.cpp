@@ -69,6 +69,63 @@ TEST(DecodedInstruction, IsCountedInItsClasses) {
         EXPECT_EQ(classes_of(decoded(bytes)), classes) << text;
 }
 
+TEST(DecodedInstruction, TellsWhatItDoesToControl) {
+    struct Row {
+        const char* bytes;
+        const char* text;
+        Control control;
+    };
+    for (const auto& [bytes, text, control] : {
+             Row{"90", "nop", Control::none},
+             Row{"0f 85 00 00 00 00", "jne", Control::conditional},
+             Row{"e3 00", "jrcxz", Control::counted},
+             Row{"67 e3 00", "jecxz", Control::counted},
+             Row{"e0 00", "loopne", Control::counted},
+             Row{"3e 75 00", "jne, with a hint", Control::conditional},
+             Row{"e9 00 00 00 00", "jmp", Control::jump},
+             Row{"3e ff e0", "notrack jmp rax", Control::jump_indirect},
+             Row{"66 66 48 e8 00 00 00 00", "data16 call", Control::call},
+             Row{"ff 15 00 00 00 00", "call [rip]", Control::call_indirect},
+             Row{"f3 c3", "rep ret", Control::ret},
+             Row{"c2 10 00", "ret 16", Control::ret},
+             Row{"cb", "retf", Control::far},
+             Row{"ff 18", "call far [rax]", Control::far},
+             Row{"48 ff 28", "jmp far [rax]", Control::far},
+             Row{"48 cf", "iretq", Control::far},
+             Row{"0f 05", "syscall", Control::syscall},
+             Row{"0f 34", "sysenter", Control::interrupt},
+             Row{"cc", "int3", Control::interrupt},
+             Row{"f1", "int1", Control::interrupt},
+             Row{"cd 80", "int 0x80", Control::interrupt},
+             Row{"0f 0b", "ud2", Control::interrupt},
+             Row{"f4", "hlt", Control::interrupt},
+             Row{"0f 22 c0", "mov cr0, rax", Control::interrupt},
+             Row{"ec", "in al, dx", Control::interrupt},
+             Row{"fa", "cli", Control::interrupt},
+             Row{"c7 f8 00 00 00 00", "xbegin", Control::xbegin},
+             Row{"c6 f8 00", "xabort: a nop outside of a transaction", Control::none},
+             Row{"0f a2", "cpuid", Control::cpuid},
+             Row{"0f 01 d0", "xgetbv", Control::xgetbv},
+             Row{"0f 31", "rdtsc", Control::rdtsc},
+             Row{"0f 01 f9", "rdtscp", Control::rdtsc},
+             Row{"f3 0f c7 f8", "rdpid rax", Control::rdtsc},
+             Row{"0f 33", "rdpmc", Control::rdpmc},
+             Row{"f3 48 0f ae c8", "rdgsbase rax", Control::segment_base},
+             Row{"f3 48 0f ae d8", "wrgsbase rax", Control::segment_base},
+             Row{"f3 48 0f ae d0", "wrfsbase rax", Control::none},
+             Row{"8e e8", "mov gs, eax", Control::segment_base},
+             Row{"8e e0", "mov fs, eax", Control::none},
+             Row{"0f a9", "pop gs", Control::segment_base},
+             Row{"d9 30", "fnstenv [rax]", Control::x87_state},
+             Row{"dd 30", "fnsave [rax]", Control::x87_state},
+             Row{"48 0f ae 00", "fxsave64 [rax]", Control::x87_state},
+             Row{"0f c7 20", "xsavec [rax]", Control::x87_state},
+             Row{"0f ae 08", "fxrstor [rax]", Control::none},
+             Row{"f3 0f 1e fa", "endbr64", Control::none},
+         })
+        EXPECT_EQ(decoded(bytes).control, control) << text;
+}
+
 TEST(DecodedInstruction, NamesItsParts) {
     const Instruction i = decoded("66 66 48 c7 84 88 44 33 22 11 78 56 34 92");  // mov qword [rax+rcx*4+…], imm32
     EXPECT_TRUE(i.has_rex && i.operand16);
@@ -92,6 +149,10 @@ TEST(DecodedInstruction, TellsWholeWritesFromPartialOnes) {
     EXPECT_EQ(decoded("88 e0").touched, kRax);            // mov al, ah
     EXPECT_EQ(decoded("40 88 e0").touched, kRax | kRsp);  // mov al, spl
     EXPECT_EQ(decoded("0f 44 c1").read, kRax | kRcx);     // cmove eax, ecx
+    EXPECT_EQ(decoded("31 c0").read, 0);                  // xor eax, eax
+    EXPECT_EQ(decoded("19 c0").read, kRax);               // sbb eax, eax
+    EXPECT_EQ(decoded("66 31 c0").read, kRax);            // xor ax, ax
+    EXPECT_EQ(decoded("f3 48 0f 1e c8").overwritten, 0);  // rdsspq rax
     EXPECT_EQ(decoded("41 90").touched, kRax | kR8);      // xchg eax, r8d
     EXPECT_EQ(decoded("90").touched, 0);
     EXPECT_EQ(decoded("0f 05").overwritten, kRcx | kR11);

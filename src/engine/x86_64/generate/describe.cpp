@@ -65,6 +65,8 @@ class Description {
             form_.immediate_bytes = 1;
             set(attribute::kNow);
         }
+        const bool zeroes = is(ZYDIS_MNEMONIC_XOR) || is(ZYDIS_MNEMONIC_SUB);
+        set(attribute::kZeroes, zeroes && form_.immediate_bytes == 0 && i_.operand_width >= 32);
         set(attribute::kSigned, i_.raw.imm[0].is_signed && i_.raw.imm[1].size == 0);
     }
 
