@@ -21,10 +21,12 @@ using host::Use;
 constexpr std::size_t kWidth = 110;
 constexpr std::size_t kNameColumn = 52;
 constexpr std::size_t kNeedsColumn = 16;
+constexpr std::size_t kDetailWidth = 80;
 
 struct Options {
     std::vector<std::string> patterns;
     bool json = false;
+    bool all = false;
     std::string root = "/";
 };
 
@@ -34,6 +36,7 @@ std::string title(const UsableList& list) {
         case Listed::cache: return "hardware cache events";
         case Listed::software: return "software events";
         case Listed::pmu: return "PMU " + list.pmu;
+        case Listed::catalog: return "events of the CPU by their makers' names, " + list.pmu;
         case Listed::tracepoint: return "tracepoints";
         case Listed::syntax: return "forms of other events";
     }
@@ -46,6 +49,7 @@ std::string_view kind(Listed listed) {
         case Listed::cache: return "cache";
         case Listed::software: return "software";
         case Listed::pmu: return "pmu";
+        case Listed::catalog: return "catalog";
         case Listed::tracepoint: return "tracepoint";
         case Listed::syntax: return "syntax";
     }
@@ -57,6 +61,7 @@ std::string line(const UsableList& list, const UsableEvent& usable) {
     const std::string name = event.alias.empty() ? event.name : event.name + " OR " + event.alias;
     const std::string_view needs = list.kind == Listed::syntax ? "" : words(usable.use);
     std::string detail = event.detail;
+    if (detail.size() > kDetailWidth) detail = detail.substr(0, detail.rfind(' ', kDetailWidth)) + " …";
     if (!event.unit.empty()) detail += (detail.empty() ? "" : ", ") + ("in " + event.unit);
     std::string text = fmt::format("  {:<{}} {:<{}} {}", name, kNameColumn, needs, kNeedsColumn, detail);
     text.erase(text.find_last_not_of(' ') + 1);
@@ -99,7 +104,10 @@ nlohmann::ordered_json to_json(const UsableList& list, const UsableEvent& usable
     nlohmann::ordered_json json{{"name", usable.event.name}, {"pmu", list.pmu}, {"kind", kind(list.kind)}};
     if (list.kind != Listed::syntax) json["usable"] = id(usable.use);
     if (!usable.event.alias.empty()) json["alias"] = usable.event.alias;
-    if (!usable.event.detail.empty()) json[list.kind == Listed::pmu ? "terms" : "description"] = usable.event.detail;
+    if (!usable.event.detail.empty())
+        json[list.kind == Listed::pmu       ? "terms"
+             : list.kind == Listed::catalog ? "umasks"
+                                            : "description"] = usable.event.detail;
     if (!usable.event.unit.empty()) json["unit"] = usable.event.unit;
     return json;
 }
@@ -142,7 +150,7 @@ Result<int> list(const Options& options, Output& out) {
                                      "it is not a directory that can be read",
                                      "a directory with the machine's /proc and /sys below it"});
     const auto machine = events::Machine::read(options.root);
-    const auto lists = usable_events(machine, host::Root{options.root}, options.patterns);
+    const auto lists = usable_events(machine, host::Root{options.root}, options.patterns, options.all);
     if (lists.empty()) return std::unexpected(nothing_matches(machine, options.patterns));
     out.print(options.json ? to_json(lists) : to_table(lists));
     return 0;
@@ -151,7 +159,8 @@ Result<int> list(const Options& options, Output& out) {
 Run declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option("PATTERN", options->patterns,
-                    "names, parts of names, shell patterns, or hw, sw, cache, pmu, tracepoint; default: all");
+                    "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, tracepoint; default: all");
+    verb.add_flag("--all", options->all, "the events of every CPU that anyperf knows, too");
     verb.add_flag("--json", options->json, "one JSON object");
     verb.add_option("--root", options->root, "list another machine's events, from its files below this directory")
         ->type_name("DIR");

@@ -67,8 +67,10 @@ TEST(EinvalOfAPair, NamesBothFields) {
 
 /// A member that differs from its leader in one thing.
 class EinvalInAGroup : public testing::Test {
-  protected:
+  public:
     ~EinvalInAGroup() override { ::close(leader_); }
+
+  protected:
     std::string member(void (*spoil)(OpenCall&)) const {
         OpenCall call = dummy();
         call.group_fd = leader_;

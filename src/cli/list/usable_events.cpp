@@ -32,6 +32,7 @@ constexpr std::array kKindWords{
     KindWord{"cache", Listed::cache},
     KindWord{"hwcache", Listed::cache},
     KindWord{"pmu", Listed::pmu},
+    KindWord{"catalog", Listed::catalog},
     KindWord{"tracepoint", Listed::tracepoint},
     KindWord{"tracepoints", Listed::tracepoint},
 };
@@ -76,9 +77,9 @@ class Prober {
     UsableList look(const EventList& list, const std::vector<const ListedEvent*>& wanted) {
         UsableList result{list.kind, list.pmu, {}, Use::yes, list.unreadable.value_or(Error{})};
         const bool one_by_one = (list.kind == Listed::hardware || list.kind == Listed::cache) && has_core_pmu();
-        host::Usability usability;
+        host::Usability usability = one_by_one ? host::Usability{} : of_any(list, wanted);
         for (const ListedEvent* event : wanted) {
-            if (list.kind != Listed::syntax && (one_by_one || result.events.empty())) usability = of(event->name);
+            if (one_by_one) usability = of_any(list, {event});
             if (usability.use != Use::yes && result.use == Use::yes) {
                 result.use = usability.use;
                 result.why = usability.why;
@@ -91,10 +92,15 @@ class Prober {
   private:
     bool has_core_pmu() const { return !machine_.data().core_pmus().empty(); }
 
-    host::Usability of(const std::string& name) const {
-        const auto call = call_for(machine_, name);
-        if (!call) return {Use::unsupported, call.error()};
-        return host::usability(*call, name, root_);
+    /// That of the first event which can be encoded as it stands (others want a umask or a value), for all.
+    host::Usability of_any(const EventList& list, const std::vector<const ListedEvent*>& wanted) const {
+        if (list.kind == Listed::syntax) return {};
+        if (list.foreign)
+            return {Use::no_pmu,
+                    {"cannot open an event of another CPU", list.pmu + " is no PMU of this machine's CPU", ""}};
+        for (const ListedEvent* event : wanted)
+            if (const auto call = call_for(machine_, event->name)) return host::usability(*call, event->name, root_);
+        return {};
     }
 
     const events::Machine& machine_;
@@ -104,12 +110,12 @@ class Prober {
 }  // namespace
 
 std::vector<UsableList> usable_events(const events::Machine& machine, const host::Root& root,
-                                      std::span<const std::string> patterns) {
+                                      std::span<const std::string> patterns, bool every_cpu) {
     std::vector<std::string> lowered;
     for (const std::string& pattern : patterns) lowered.push_back(lower(pattern));
     std::vector<UsableList> result;
     Prober prober{machine, root};
-    for (const EventList& list : events::list_events(machine)) {
+    for (const EventList& list : events::list_events(machine, every_cpu)) {
         std::vector<const ListedEvent*> wanted;
         for (const ListedEvent& event : list.events)
             if (lowered.empty() ||

@@ -29,7 +29,8 @@ struct UsableList {
 /// part of it, else one of perf's words for a kind (hw, sw, cache, tracepoint, pmu); case doesn't matter. Hardware and
 /// cache events are opened once each where the machine has a PMU for them, else one stands for all; of a PMU and of
 /// tracepoints one event is opened.
+/// `every_cpu`: also the catalog of CPUs that this machine doesn't have.
 std::vector<UsableList> usable_events(const events::Machine& machine, const host::Root& root,
-                                      std::span<const std::string> patterns);
+                                      std::span<const std::string> patterns, bool every_cpu = false);
 
 }  // namespace anyperf::cli
