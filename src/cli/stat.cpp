@@ -101,21 +101,24 @@ std::string verbose_text(const Report& report) {
     return text;
 }
 
-/// The exit status: the command's own where it failed, else whether the gate was passed.
-Result<int> conclude(const Run& run, const Options& options, Sink& sink, const std::vector<stat::Earlier>& earlier) {
-    bool passed = true;
-    if (!options.baseline.empty()) {
-        const auto comparison = stat::compare(earlier, run.report, options.gates);
-        passed = comparison.passed;
-        // With --json the results stay one object.
-        if (options.format == Format::json)
-            std::fputs(comparison.table.c_str(), stderr);
-        else
-            sink.write("\n" + comparison.table);
+/// Writes the report, with what --baseline says about it. True where every limit is kept.
+bool write_results(Run& run, const Options& options, const std::vector<stat::Earlier>& earlier, Sink& sink,
+                   Output& output) {
+    if (options.verbose) sink.write(verbose_text(run.report));
+    if (options.baseline.empty()) {
+        if (options.interval_ms == 0) sink.write(formatted(run.report, options));
+        return true;
     }
-    TRY(sink.close());
-    const int status = run.ending.exit_status;
-    return status == 0 && !passed ? 1 : status;
+    const auto comparison = stat::compare(earlier, run.report, options.gates);
+    const std::string table = "\n" + stat::to_table(comparison);
+    if (options.format == Format::json) {  // which stays one object
+        run.report.differences = comparison.differences;
+        sink.write(formatted(run.report, options));
+        if (!options.output_file.empty()) output.note(table);
+    } else {
+        sink.write(formatted(run.report, options) + table);
+    }
+    return comparison.passed;
 }
 
 Result<int> run_stat(Options& options, Output& output) {
@@ -130,15 +133,14 @@ Result<int> run_stat(Options& options, Output& output) {
         measured = measure(plan, options, gate, sink);
     }
     if (!*measured) return std::unexpected(std::move(*measured).error());
-    const Run& run = **measured;
-    if (options.verbose) sink.write(verbose_text(run.report));
-    if (options.interval_ms == 0) sink.write(formatted(run.report, options));
-    const int status = TRY(conclude(run, options, sink, earlier));
+    Run& run = **measured;
+    const bool passed = write_results(run, options, earlier, sink, output);
+    TRY(sink.close());
     std::fflush(nullptr);
     die_as(run.ending);
     if (run.interrupted_by != 0)
         die_as({.exit_status = 128 + run.interrupted_by, .signal = run.interrupted_by, .usage = {}});
-    return status;
+    return run.ending.exit_status == 0 && !passed ? 1 : run.ending.exit_status;
 }
 
 cli::Run declare(CLI::App& verb) {

@@ -30,33 +30,19 @@ std::string text_of(const Json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-struct Pair {
-    std::string name;
-    std::optional<double> before;
-    std::optional<double> now;
-
-    /// In %; nothing where one side is missing.
-    std::optional<double> growth() const {
-        if (!before || !now) return std::nullopt;
-        if (*before == *now) return 0;
-        if (*before == 0) return std::numeric_limits<double>::infinity();
-        return (*now - *before) / *before * 100;
-    }
-};
-
 std::string full_name(const std::string& name, const std::string& where, const std::string& cgroup) {
     return name + (cgroup.empty() ? "" : " " + cgroup) + (where.empty() ? "" : " " + where);
 }
 
-std::vector<Pair> pairs(std::span<const Earlier> earlier, const Report& report) {
-    std::vector<Pair> all;
-    for (const auto& was : earlier) all.push_back({full_name(was.name, was.where, was.cgroup), was.value, {}});
+std::vector<Difference> paired(std::span<const Earlier> earlier, const Report& report) {
+    std::vector<Difference> all;
+    for (const auto& was : earlier) all.push_back({full_name(was.name, was.where, was.cgroup), was.value, {}, {}});
     const auto add = [&](const std::string& name, double value) {
-        const auto known = std::ranges::find(all, name, &Pair::name);
+        const auto known = std::ranges::find(all, name, &Difference::name);
         if (known != all.end())
             known->now = value;
         else
-            all.push_back({name, {}, value});
+            all.push_back({name, {}, value, {}});
     };
     for (const auto& line : report.lines)
         if (line.status() == Status::counted) add(full_name(line.name, line.where, line.cgroup), line.value());
@@ -111,32 +97,39 @@ Result<std::vector<Earlier>> read_baseline(const std::string& file) {
     return earlier;
 }
 
+std::optional<double> Difference::growth() const {
+    if (!before || !now) return std::nullopt;
+    if (*before == *now) return 0;
+    if (*before == 0) return std::numeric_limits<double>::infinity();
+    return (*now - *before) / *before * 100;
+}
+
 Comparison compare(std::span<const Earlier> earlier, const Report& report, std::span<const Gate> gates) {
-    const auto all = pairs(earlier, report);
-    Comparison result;
-    result.table = fmt::format(" {:<32} {:>20} {:>20} {:>12}\n", "event", "baseline", "now", "difference");
-    for (const auto& pair : all) {
-        const auto growth = pair.growth();
-        const auto limit = limit_of(pair.name, gates);
-        const bool above = limit && growth && *growth > *limit;
-        result.passed = result.passed && !above;
-        result.table +=
-            fmt::format(" {:<32} {:>20} {:>20} {:>12}{}\n", pair.name, number(pair.before), number(pair.now),
-                        growth_text(growth), above ? fmt::format("  above {}%", *limit) : "");
+    Comparison result{paired(earlier, report), {}, true};
+    for (auto& difference : result.differences) {
+        difference.limit = limit_of(difference.name, gates);
+        result.passed = result.passed && !difference.above();
     }
-    bool compared = false;
-    for (const auto& pair : all) compared = compared || (pair.growth() && pair.name != kWallTime);
     for (const auto& gate : gates) {
-        const bool holds = gate.event.empty() ? compared : std::ranges::any_of(all, [&](const Pair& pair) {
-            return is_of(gate, pair.name) && pair.growth().has_value();
+        const bool measured = std::ranges::any_of(result.differences, [&](const Difference& difference) {
+            return is_of(gate, difference.name) && difference.growth().has_value();
         });
-        if (holds) continue;
+        if (measured) continue;
         result.passed = false;
-        result.table += gate.event.empty()
-                            ? " --fail-above: no event was counted in both runs, so none can be compared\n"
-                            : fmt::format(" --fail-above {}: not counted in both runs\n", gate.event);
+        result.unmeasured.push_back(gate.event);
     }
     return result;
+}
+
+std::string to_table(const Comparison& comparison) {
+    std::string table = fmt::format(" {:<32} {:>20} {:>20} {:>12}\n", "event", "baseline", "now", "difference");
+    for (const auto& row : comparison.differences)
+        table += fmt::format(" {:<32} {:>20} {:>20} {:>12}{}\n", row.name, number(row.before), number(row.now),
+                             growth_text(row.growth()), row.above() ? fmt::format("  above {}%", *row.limit) : "");
+    for (const auto& event : comparison.unmeasured)
+        table += event.empty() ? " --fail-above: no event was counted in both runs, so none can be compared\n"
+                               : fmt::format(" --fail-above {}: not counted in both runs\n", event);
+    return table;
 }
 
 }  // namespace anyperf::cli::stat

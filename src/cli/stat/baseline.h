@@ -23,7 +23,8 @@ struct Earlier {
 Result<std::vector<Earlier>> read_baseline(const std::string& file);
 
 struct Comparison {
-    std::string table;
+    std::vector<Difference> differences;
+    std::vector<std::string> unmeasured;  ///< gates that name what wasn't counted in both runs
     bool passed = true;
 };
 
@@ -31,5 +32,8 @@ struct Comparison {
 /// compared does not pass; more of something is a growth, less never fails. From 0 to anything is growth beyond every
 /// limit.
 Comparison compare(std::span<const Earlier> earlier, const Report& report, std::span<const Gate> gates);
+
+/// For people: a row an event, and the gates that could not be measured.
+std::string to_table(const Comparison& comparison);
 
 }  // namespace anyperf::cli::stat

@@ -1,4 +1,5 @@
 // json.cpp: the report as one object (docs/stat.md describes each field).
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/stat/metrics.h"
@@ -53,6 +54,18 @@ Json event_object(const Line& line, const Report& report) {
     return event;
 }
 
+Json difference_object(const Difference& difference) {
+    const auto number = [](const std::optional<double>& value) {
+        return value && std::isfinite(*value) ? Json(*value) : Json();
+    };
+    return {{"name", difference.name},
+            {"baseline", number(difference.before)},
+            {"now", number(difference.now)},
+            {"growth_percent", number(difference.growth())},
+            {"limit_percent", number(difference.limit)},
+            {"above", difference.above()}};
+}
+
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -69,6 +82,11 @@ std::string to_json(const Report& report) {
     Json events = Json::array();
     for (const auto& line : report.lines) events.push_back(event_object(line, report));
     object["events"] = std::move(events);
+    if (!report.differences.empty()) {
+        Json differences = Json::array();
+        for (const auto& difference : report.differences) differences.push_back(difference_object(difference));
+        object["differences"] = std::move(differences);
+    }
     // A command's words need not be UTF-8.
     return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

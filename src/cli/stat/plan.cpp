@@ -81,9 +81,22 @@ Result<std::vector<Scope>> cgroup_scopes(const Options& options, std::vector<eve
     return scopes;
 }
 
+Result<void> check_cpus(const std::vector<int>& wanted) {
+    if (wanted.empty()) return {};
+    const auto online = TRY(host::online_cpus(host::Root{}));
+    for (const int cpu : wanted)
+        if (!std::ranges::binary_search(online, cpu))
+            return std::unexpected(
+                Error{fmt::format("cannot count CPU {}", cpu),
+                      fmt::format("it is not online: this machine has {}", host::to_cpu_list(online)),
+                      "give CPUs of that list with -C"});
+    return {};
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Options& options, const events::Machine& machine) {
+    TRY(check_cpus(options.cpus));
     Plan plan;
     plan.target_name = name_of(options);
     auto groups = TRY(parse_events(options, machine));

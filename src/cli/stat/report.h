@@ -36,6 +36,18 @@ struct Line {
     bool whole() const { return event.scale == 1; }
 };
 
+/// An event in the run of --baseline and in this one.
+struct Difference {
+    std::string name;
+    std::optional<double> before;
+    std::optional<double> now;
+    std::optional<double> limit;  ///< in %, of the gate that it has to pass
+
+    /// In %; infinite from 0; nothing where one side is missing.
+    std::optional<double> growth() const;
+    bool above() const { return limit && growth() && *growth() > *limit; }
+};
+
 struct Report {
     std::vector<std::string> command;
     std::string target;  ///< "'ls -l'", "process id '12'", "system wide"
@@ -48,6 +60,7 @@ struct Report {
     std::vector<double> wall_runs;                ///< ns of each run of -r
     std::optional<std::uint64_t> interval_at_ns;  ///< of -I: since the start
     std::vector<std::string> notes;               ///< for people, below the table
+    std::vector<Difference> differences;          ///< with --baseline
     int runs = 1;
 };
 

@@ -163,6 +163,11 @@ class Baseline(Case):
         result = stat("--baseline", file, "--fail-above", "50", "-e", "page-faults:u", "--", "true")
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_json_stays_one_object_with_the_differences_in_it(self):
+        (report,) = self.objects(self.run_gate(1, "--fail-above", "5", "--json").stderr)
+        difference = report["differences"][0]
+        self.assertEqual((difference["name"], difference["baseline"], difference["above"]), ("page-faults:u", 1, True))
+
     def test_bad_baselines_are_told(self):
         for text in ("", "{", "[]", "{}", '{"events": 3}', '{"events": [1]}', '{"events": [{"value": 1}]}'):
             result = stat("--baseline", self.file("b.json", text), "--", "true")

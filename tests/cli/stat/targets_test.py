@@ -85,6 +85,9 @@ class Targets(Case):
         self.assertEqual(self.event(report, "page-faults:u")["status"], "counted")
         self.assertEqual(self.event(report, "context-switches")["status"], "not-supported")
 
+    def test_absent_cpu_is_told(self):
+        self.assert_error(stat("-e", "task-clock", "-C", "0,60000", "--", "true"), 125, "60000", "not online")
+
     def test_absent_cgroup_is_told(self):
         self.assert_error(stat("-e", "task-clock", "-G", "no/such/group", "--", "true"), 125, "no/such/group")
 
