@@ -34,7 +34,9 @@ class Streams : public testing::TestWithParam<std::uint64_t> {
     Command driver(std::vector<std::string> arguments = {}) {
         arguments.insert(arguments.begin(),
                          {ANYPERF_BINARY_DIR "/tests/stream_driver", (scratch_.path() / "blob").string()});
-        return {.words = std::move(arguments), .directory = {}};
+        Command command{.words = std::move(arguments), .directory = {}};
+        command.limit = std::chrono::seconds{20};
+        return command;
     }
 
     /// The first instruction of `stream` behind which native and engine differ.

@@ -5,9 +5,9 @@
 
 enum {
     kBlobMagic = 0x4d525453,
-    kCodeAt = 0x20000000,  ///< where the code is put
+    kCodeAt = 0x51230000,  ///< where the code is put
     kCodeRoom = 0x10000,
-    kDataAt = 0x30000000,  ///< memory that the streams use: r14 points to its middle, rsp to three quarters
+    kDataAt = 0x52450000,  ///< memory that the streams use: r14 points to its middle, rsp to three quarters
     kDataRoom = 0x10000,
     kFsOffset = 0x40  ///< the fs base: a small number, for operands with a prefix
 };
