@@ -49,7 +49,7 @@ _Static_assert(offsetof(struct state, flags) == 128 && offsetof(struct state, ve
 static unsigned char* const code = (unsigned char*)(u64)kCodeAt;
 static unsigned char* const data = (unsigned char*)(u64)kDataAt;
 static const uint32_t* boundaries;
-static uint32_t boundary_count;
+static uint32_t boundary_count, code_end;
 static u64 faults, fault_hash;
 static char signal_stack[32768];
 
@@ -65,6 +65,10 @@ static void on_fault(int signal, siginfo_t* info, void* context) {
             r[REG_RIP] = (greg_t)(kCodeAt + boundaries[i]);
             return;
         }
+    if (offset < code_end) {
+        r[REG_RIP] = kCodeAt + code_end;
+        return;
+    }
     say("LOST rip", (u64)r[REG_RIP]);
     say("signal", (u64)signal);
     leave(3);
@@ -129,6 +133,7 @@ static void place(const struct StreamHeader* stream, const unsigned char* bytes,
     sys(__NR_mprotect, code, kCodeRoom, PROT_READ | PROT_WRITE);
     memcpy(code, bytes, stream->code_size);
     const uint32_t end = length < stream->boundaries ? boundaries[length] : stream->code_size;
+    code_end = end;
     const u64 out = (u64)leave_stream;
     memcpy(code + end, "\xff\x25\0\0\0\0", 6);
     memcpy(code + end + 6, &out, 8);

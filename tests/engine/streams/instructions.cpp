@@ -182,10 +182,9 @@ std::int32_t displacement(Random& random, std::int32_t reach) {
     return chance(random, 80) ? any & ~63 : any;
 }
 
-/// A ModRM byte and what it needs: a register, [r14 + displacement] in its forms, or a place for a rip-relative one.
-void append_operand(Bytes& out, Random& random, BaseBit base, bool& rip_relative) {
+/// A ModRM byte and what it needs: a register, [r14 + displacement] in its forms, or a rip-relative one to be mended.
+void append_operand(Bytes& out, Random& random, BaseBit base) {
     const std::uint8_t reg = byte(random) & 0x38;
-    rip_relative = false;
     switch (below(random, 8)) {
         case 0:
             out.insert(out.end(),
@@ -195,10 +194,7 @@ void append_operand(Bytes& out, Random& random, BaseBit base, bool& rip_relative
         case 2:
             out.insert(out.end(), {static_cast<std::uint8_t>(0x84 | reg), 0x26});  // SIB: r14, no index
             return append32(out, static_cast<std::uint32_t>(displacement(random, 2000)));
-        case 3:
-            rip_relative = true;
-            out.push_back(0x05 | reg);
-            return append32(out, 0);
+        case 3: out.push_back(0x05 | reg); return append32(out, 0);
         default:
             if (chance(random, 50)) out[base.at] ^= base.mask;
             out.push_back(0xc0 | reg | (byte(random) & 7));
@@ -213,20 +209,20 @@ void point_into_data(Bytes& bytes, const ZydisDecodedInstruction& instruction, s
         bytes[instruction.raw.disp.offset + i] = static_cast<std::uint8_t>(distance >> 8 * i);
 }
 
-/// Memory operands that are neither [r14 + …] nor rip-relative: moffs, implied registers.
-bool strange_memory(const Decoded& decoded) {
-    return std::ranges::any_of(
-        std::span(decoded.operands.data(), decoded.instruction.operand_count), [](const auto& operand) {
-            if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN) return false;
-            switch (operand.mem.base) {
-                case ZYDIS_REGISTER_R14:
-                case ZYDIS_REGISTER_R14D:
-                case ZYDIS_REGISTER_RIP:
-                case ZYDIS_REGISTER_RSP: return false;
-                case ZYDIS_REGISTER_EIP: return false;
-                default: return true;
-            }
-        });
+bool rip_based(const ZydisDecodedOperand& operand) {
+    return operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP);
+}
+
+/// Neither relative to rip, which is mended, nor near r14 or rsp: moffs, implied registers, an index, a far
+/// displacement.
+bool strange_memory(const ZydisDecodedOperand& operand) {
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || rip_based(operand))
+        return false;
+    const auto& memory = operand.mem;
+    const bool near = memory.disp.value >= -4096 && memory.disp.value < 4096 && memory.index == ZYDIS_REGISTER_NONE;
+    return !near || (memory.base != ZYDIS_REGISTER_R14 && memory.base != ZYDIS_REGISTER_R14D &&
+                     memory.base != ZYDIS_REGISTER_RSP);
 }
 
 /// mov ecx, n; lea rsi, [r14 + a]; lea rdi, [r14 + b]; and a string instruction behind.
@@ -250,17 +246,17 @@ Bytes string_instruction(Random& random) {
 Bytes random_instruction(Random& random, std::uint64_t address) {
     if (chance(random, 3)) return string_instruction(random);
     for (;;) {
-        bool rip_relative = false;
         BaseBit base;
         Bytes bytes = random_opcode(random, base);
-        append_operand(bytes, random, base, rip_relative);
+        append_operand(bytes, random, base);
         for (int i = 0; i < 8; ++i) bytes.push_back(byte(random));
         const auto decoded = decode(bytes);
         if (!decoded || !fit(*decoded)) continue;
         const auto& instruction = decoded->instruction;
-        if (strange_memory(*decoded)) continue;
+        const std::span operands(decoded->operands.data(), instruction.operand_count);
+        if (std::ranges::any_of(operands, strange_memory)) continue;
         bytes.resize(instruction.length);
-        if (rip_relative && instruction.raw.disp.size == 32) point_into_data(bytes, instruction, address, random);
+        if (std::ranges::any_of(operands, rip_based)) point_into_data(bytes, instruction, address, random);
         return bytes;
     }
 }
