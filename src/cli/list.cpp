@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/list/catalog_names.h"
 #include "cli/list/usable_events.h"
 #include "cli/wrap.h"
 #include "events/near_names.h"
@@ -27,6 +28,7 @@ struct Options {
     std::vector<std::string> patterns;
     bool json = false;
     bool all = false;
+    std::string describe;
     std::string root = "/";
 };
 
@@ -149,6 +151,10 @@ Result<int> list(const Options& options, Output& out) {
         return std::unexpected(Error{"cannot list the events of the machine in " + options.root,
                                      "it is not a directory that can be read",
                                      "a directory with the machine's /proc and /sys below it"});
+    if (!options.describe.empty()) {
+        out.print(TRY(catalog_names({options.patterns, options.json, options.root, options.describe})));
+        return 0;
+    }
     const auto machine = events::Machine::read(options.root);
     const auto lists = usable_events(machine, host::Root{options.root}, options.patterns, options.all);
     if (lists.empty()) return std::unexpected(nothing_matches(machine, options.patterns));
@@ -161,6 +167,9 @@ Run declare(CLI::App& verb) {
     verb.add_option("PATTERN", options->patterns,
                     "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, tracepoint; default: all");
     verb.add_flag("--all", options->all, "the events of every CPU that anyperf knows, too");
+    verb.add_option("--describe", options->describe,
+                    "explain catalog names (PMU::EVENT patterns, or words) from the vendor's JSON event files below this")
+        ->type_name("DIR");
     verb.add_flag("--json", options->json, "one JSON object");
     verb.add_option("--root", options->root, "list another machine's events, from its files below this directory")
         ->type_name("DIR");

@@ -11,14 +11,19 @@ constexpr std::uint64_t kControl = 1ULL << 20 | 1ULL << 22;         // interrupt
 constexpr std::uint64_t kVirtualization = 1ULL << 40 | 1ULL << 41;  // AMD: guest, host
 constexpr std::uint64_t kArmLevels = 1ULL << 27 | 1ULL << 30 | 1ULL << 31;
 
-/// The type of the PMU in sysfs; without one raw where the PMU has no name there, else `missing`.
+/// The type of the PMU in sysfs; `missing` where the kernel has no such PMU.
+Refusal type_in_sysfs(const Request& request, Code missing, PerfFields& out) {
+    const auto type = request.machine.perf_type(*request.pmu);
+    out.type = type.value_or(0);
+    out.type_known = type.has_value();
+    if (type || request.type_optional) return kAccepted;
+    return {missing, 0, 0, "the kernel has no such PMU in /sys/bus/event_source/devices"};
+}
+
+/// The same; raw where the PMU has no name there.
 Refusal choose_type(const Request& request, Code missing, PerfFields& out) {
     out.type = kTypeRaw;
-    if (request.pmu->perf_names == 0) return kAccepted;
-    const auto type = request.machine.perf_type(*request.pmu);
-    if (!type) return {missing, 0, 0, "the kernel has no such PMU in /sys/bus/event_source/devices"};
-    out.type = *type;
-    return kAccepted;
+    return request.pmu->perf_names == 0 ? kAccepted : type_in_sysfs(request, missing, out);
 }
 
 Refusal for_x86(const Request& request, const Codes& codes, PerfFields& out) {
@@ -34,10 +39,7 @@ Refusal for_x86(const Request& request, const Codes& codes, PerfFields& out) {
 
 Refusal for_nhm_unc(const Request& request, const Codes& codes, PerfFields& out) {
     out.config = codes.codes[0] & ~kControl;
-    const auto type = request.machine.perf_type(*request.pmu);
-    if (!type) return {Code::not_found, 0, 0, "the kernel has no such PMU in /sys/bus/event_source/devices"};
-    out.type = *type;
-    return kAccepted;
+    return type_in_sysfs(request, Code::not_found, out);
 }
 
 /// Whether the box takes its two filters in one register (TOR and cache look-up events).

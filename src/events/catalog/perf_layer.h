@@ -13,6 +13,7 @@ namespace anyperf::catalog {
 /// What an event string says about a perf_event_attr. What it leaves open keeps the caller's values.
 struct PerfFields {
     std::uint32_t type = 0;
+    bool type_known = true;  ///< false: the kernel has no such PMU, and Request::type_optional asked for the rest
     std::uint64_t config = 0;
     std::optional<std::uint64_t> config1, config2;
     std::optional<std::uint64_t> period, frequency;

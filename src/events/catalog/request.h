@@ -36,6 +36,8 @@ struct Request {
     std::uint32_t private_index = 0;
     std::uint64_t raw_code = 0;  ///< perf_raw: the number in rNNN
     Os os = Os::none;
+    /// A PMU that this machine's kernel has not gets type 0 instead of a refusal: for showing another machine's events.
+    bool type_optional = false;
     Possible possible;
     std::uint16_t event_at = 0, event_length = 0;
     std::size_t count = 0;

@@ -1,0 +1,119 @@
+// catalog_names.cpp: see catalog_names.h.
+#include "cli/list/catalog_names.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "anyperf/event_names.h"
+#include "cli/list/descriptions.h"
+#include "cli/wrap.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using events::EventName;
+using events::EventNames;
+using events::MaskName;
+using events::PmuName;
+
+constexpr std::size_t kWidth = 110;
+constexpr std::size_t kNameColumn = 64;
+
+std::string described(const Descriptions& descriptions, const EventName& event, const std::string& mask,
+                      std::size_t indent) {
+    const std::string text = descriptions.of(event.name, mask);
+    return text.empty() ? text : std::string(indent, ' ') + wrap(text, kWidth, indent) + '\n';
+}
+
+std::string mask_line(const EventName& event, const MaskName& mask, const Descriptions& descriptions) {
+    std::string note = fmt::format("mask {:#x}", mask.code);
+    if (mask.is_default) note += ", default";
+    if (!mask.stands_for.empty()) note += ", stands for " + mask.stands_for;
+    return fmt::format("  {:<{}} {}\n", event.full() + ':' + mask.name, kNameColumn, note) +
+           described(descriptions, event, mask.name, 6);
+}
+
+std::string event_block(const EventName& event, const Descriptions& descriptions) {
+    std::string note = fmt::format("code {:#x}", event.code);
+    if (!event.stands_for.empty()) note += ", stands for " + event.stands_for;
+    if (!event.modifiers.empty()) note += fmt::format(", modifiers {}", fmt::join(event.modifiers, " "));
+    std::string text =
+        fmt::format("{:<{}} {}\n", event.full(), kNameColumn + 2, note) + described(descriptions, event, "", 4);
+    for (const MaskName& mask : event.masks) text += mask_line(event, mask, descriptions);
+    return text;
+}
+
+std::string pmus_as_text(const std::vector<PmuName>& pmus) {
+    std::string text = fmt::format("{:<28} {:<10} {:<8} {:>7}\n", "PMU", "vendor", "kind", "events");
+    for (const PmuName& pmu : pmus)
+        text += fmt::format("{:<28} {:<10} {:<8} {:>7}{}\n", pmu.name, pmu.vendor, pmu.type, pmu.events,
+                            pmu.active ? "  on this machine" : "");
+    return text +
+           "\nEvents of one: anyperf list --all 'PMU::*'. All that have something in their name: anyperf list --all "
+           "'*MISS*'\n";
+}
+
+nlohmann::ordered_json pmus_as_json(const std::vector<PmuName>& pmus) {
+    auto json = nlohmann::ordered_json::array();
+    for (const PmuName& pmu : pmus)
+        json.push_back({{"name", pmu.name},
+                        {"vendor", pmu.vendor},
+                        {"kind", pmu.type},
+                        {"events", pmu.events},
+                        {"active", pmu.active}});
+    return {{"pmus", json}};
+}
+
+nlohmann::ordered_json mask_as_json(const EventName& event, const MaskName& mask, const Descriptions& descriptions) {
+    nlohmann::ordered_json json{{"name", mask.name}, {"code", mask.code}, {"default", mask.is_default}};
+    if (!mask.stands_for.empty()) json["stands_for"] = mask.stands_for;
+    if (const std::string text = descriptions.of(event.name, mask.name); !text.empty()) json["description"] = text;
+    return json;
+}
+
+nlohmann::ordered_json event_as_json(const EventName& event, const Descriptions& descriptions) {
+    nlohmann::ordered_json json{
+        {"name", event.full()}, {"pmu", event.pmu}, {"event", event.name}, {"code", event.code}};
+    if (!event.stands_for.empty()) json["stands_for"] = event.stands_for;
+    if (const std::string text = descriptions.of(event.name, ""); !text.empty()) json["description"] = text;
+    json["masks"] = nlohmann::ordered_json::array();
+    for (const MaskName& mask : event.masks) json["masks"].push_back(mask_as_json(event, mask, descriptions));
+    json["modifiers"] = event.modifiers;
+    return json;
+}
+
+Error nothing_matches(const std::vector<std::string>& patterns) {
+    return Error{fmt::format("no event of any CPU matches '{}'", fmt::join(patterns, "' or '")),
+                 "no PMU, event or unit mask of the catalog has it in its name",
+                 "anyperf list --all shows the PMUs; a pattern is PMU::EVENT with * and ?, or words", 1};
+}
+
+std::string dump(const nlohmann::ordered_json& json) {
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+Result<std::string> catalog_names(const CatalogOptions& options) {
+    const EventNames names = EventNames::read(options.root);
+    if (options.patterns.empty()) return options.json ? dump(pmus_as_json(names.pmus())) : pmus_as_text(names.pmus());
+    const Descriptions descriptions =
+        options.describe.empty() ? Descriptions{} : TRY(Descriptions::read(options.describe));
+    std::vector<EventName> found;
+    for (const std::string& pattern : options.patterns)
+        for (EventName& event : names.match(pattern, true)) found.push_back(std::move(event));
+    if (found.empty()) return std::unexpected(nothing_matches(options.patterns));
+    if (!options.json) {
+        std::string text;
+        for (const EventName& event : found) text += event_block(event, descriptions);
+        return text;
+    }
+    auto json = nlohmann::ordered_json::array();
+    for (const EventName& event : found) json.push_back(event_as_json(event, descriptions));
+    return dump({{"events", json}});
+}
+
+}  // namespace anyperf::cli

@@ -1,0 +1,52 @@
+// fuzz_event_names.cpp: libFuzzer target: any string, every layer, with every PMU reachable. What is accepted must have a
+// canonical string that is accepted as well and means the same.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "events/catalog/encoding.h"
+
+namespace {
+
+using namespace anyperf::catalog;
+
+const Machine& machine() {
+    static const Machine all{MachineOptions{.encode_inactive = true}};
+    return all;
+}
+
+void require(bool holds) {
+    if (!holds) std::abort();
+}
+
+bool same_codes(const Codes& left, const Codes& right) {
+    if (left.count != right.count) return false;
+    for (std::size_t i = 0; i < left.count; ++i)
+        if (left.codes[i] != right.codes[i]) return false;
+    return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const unsigned plm = data[0] & 0x19U;
+    const std::string_view text{reinterpret_cast<const char*>(data) + 1, size - 1};
+    for (const Os os : {Os::none, Os::perf, Os::perf_ext}) {
+        Encoding encoding{machine()};
+        const Refusal refusal = encode(text, plm, os, encoding);
+        require(refusal.refused() == (refusal.code != Code::success));
+        if (refusal.refused()) continue;
+        std::string canonical(kCanonicalBytes, '\0');
+        anyperf::abi::Attr attr;
+        if (os != Os::none) encoding.perf.apply(attr);
+        canonical.resize(encoding.canonical(canonical, &attr));
+        require(encoding.codes.count >= 1);
+        if (os != Os::none || canonical.empty()) continue;
+        Encoding again{machine()};
+        if (encode(canonical, plm, os, again).refused()) continue;  // masks that can't all be written at once
+        require(same_codes(encoding.codes, again.codes));
+    }
+    return 0;
+}
