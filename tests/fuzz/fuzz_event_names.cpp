@@ -1,5 +1,5 @@
-// fuzz_event_names.cpp: libFuzzer target: any string, every layer, with every PMU reachable. What is accepted must have a
-// canonical string that is accepted as well and means the same.
+// fuzz_event_names.cpp: libFuzzer target: any string, every layer, with every PMU reachable. What is accepted must have
+// a canonical string that is accepted as well and means the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,5 @@
-// threads_test.cpp: the library from eight threads: random calls in random order, initialisation and termination among them.
-// Run under the thread sanitizer too. The numbers are fixed seeds, so a failure comes back.
+// threads_test.cpp: the library from eight threads: random calls in random order, initialisation and termination among
+// them. Run under the thread sanitizer too. The numbers are fixed seeds, so a failure comes back.
 #include <gtest/gtest.h>
 #include <perfmon/pfmlib_perf_event.h>
 
@@ -59,8 +59,8 @@ class Caller {
         char* canonical = nullptr;
         pfm_pmu_encode_arg_t argument{};
         argument.fstr = below(2) == 0 ? nullptr : &canonical;
-        if (pfm_get_os_event_encoding(kTexts[static_cast<std::size_t>(below(kTexts.size()))], PFM_PLM3, PFM_OS_NONE, &argument) ==
-            PFM_SUCCESS)
+        if (pfm_get_os_event_encoding(kTexts[static_cast<std::size_t>(below(kTexts.size()))], PFM_PLM3, PFM_OS_NONE,
+                                      &argument) == PFM_SUCCESS)
             std::free(argument.codes);
         std::free(canonical);
     }
@@ -72,8 +72,8 @@ class Caller {
         pfm_perf_encode_arg_t argument{};
         argument.attr = &attr;
         argument.fstr = &canonical;
-        pfm_get_os_event_encoding(kTexts[static_cast<std::size_t>(below(kTexts.size()))], PFM_PLM0, PFM_OS_PERF_EVENT_EXT,
-                                  &argument);
+        pfm_get_os_event_encoding(kTexts[static_cast<std::size_t>(below(kTexts.size()))], PFM_PLM0,
+                                  PFM_OS_PERF_EVENT_EXT, &argument);
         std::free(canonical);
     }
 

@@ -1,5 +1,5 @@
-// pfm_bench.cpp: our libpfm.so.4 against Debian's, in one run, by the interface that programs use. Each row is a pair; the
-// ratio of docs/promises.md is the second over the first. Needs no PMU.
+// pfm_bench.cpp: our libpfm.so.4 against Debian's, in one run, by the interface that programs use. Each row is a pair;
+// the ratio of docs/promises.md is the second over the first. Needs no PMU.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <perfmon/pfmlib_perf_event.h>
