@@ -167,8 +167,9 @@ Run declare(CLI::App& verb) {
     verb.add_option("PATTERN", options->patterns,
                     "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, tracepoint; default: all");
     verb.add_flag("--all", options->all, "the events of every CPU that anyperf knows, too");
-    verb.add_option("--describe", options->describe,
-                    "explain catalog names (PMU::EVENT patterns, or words) from the vendor's JSON event files below this")
+    verb.add_option(
+            "--describe", options->describe,
+            "explain catalog names (PMU::EVENT patterns, or words) from the vendor's JSON event files below this")
         ->type_name("DIR");
     verb.add_flag("--json", options->json, "one JSON object");
     verb.add_option("--root", options->root, "list another machine's events, from its files below this directory")
