@@ -13,7 +13,7 @@ static uint64_t __attribute__((noinline)) fib_of(unsigned n) {
 }
 
 static void fib(void) {
-    volatile unsigned n = 27;  // else one call is made and multiplied
+    volatile unsigned n = 32;  // else one call is made and multiplied
     for (unsigned long i = 0; i < work; ++i) result += fib_of(n);
 }
 
