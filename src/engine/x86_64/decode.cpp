@@ -6,8 +6,6 @@
 // behind is decoded, and the length tells in the end.
 #include "engine/x86_64/decode.h"
 
-#include <utility>
-
 #include "engine/x86_64/classes.h"
 #include "engine/x86_64/form.h"
 
@@ -103,11 +101,12 @@ std::uint64_t sign_extend(std::uint64_t value, unsigned bytes) {
 }
 
 /// `out = Instruction{}` by single stores: without vector registers gcc makes it a rep stos, of twenty cycles.
-template <std::size_t... words>
-void clear(Instruction& out, std::index_sequence<words...>) {
-    static_assert(sizeof out == 8 * sizeof...(words));
-    auto* at = reinterpret_cast<Unaligned*>(&out);
-    ((at[words] = 0), ...);
+template <std::size_t words>
+void clear(Unaligned* at) {
+    if constexpr (words > 0) {
+        at[words - 1] = 0;
+        clear<words - 1>(at);
+    }
 }
 
 std::uint16_t step(std::uint16_t reference, unsigned selector) {
@@ -148,7 +147,8 @@ class Decoder {
     Decoder(const std::uint8_t* bytes, unsigned limit, Instruction& out) : bytes_(bytes), limit_(limit), out_(out) {}
 
     DecodeStatus run() {
-        clear(out_, std::make_index_sequence<sizeof(Instruction) / 8>{});
+        static_assert(sizeof(Instruction) % 8 == 0);
+        clear<sizeof(Instruction) / 8>(reinterpret_cast<Unaligned*>(&out_));
         const bool rex = (bytes_[0] & 0xf0) == 0x40;
         rex_ = rex ? bytes_[0] : 0;
         at_ = rex;

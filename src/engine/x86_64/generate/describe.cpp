@@ -101,7 +101,7 @@ class Description {
                                                (whole ? role::kOverwritten : 0) | (byte ? role::kByte : 0));
             return;
         }
-        const auto implied = static_cast<RegisterSet>(1u << general_register(o.reg.value));
+        const auto implied = static_cast<RegisterSet>(1u << (general_register(o.reg.value) & 15));
         imply(implied, read ? implied : 0, whole ? implied : 0);
     }
 
@@ -115,7 +115,8 @@ class Description {
         const bool in_modrm = o.encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
         if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE && !through_register(o))
             for (const ZydisRegister part : {o.mem.base, o.mem.index})
-                if (const int n = general_register(part); n >= 0) imply(1u << n, 1u << n, 0);
+                if (const unsigned set = 1u << (general_register(part) & 31); set <= kAllRegisters)
+                    imply(set, set, 0);  // -1: 1 << 31
         const bool segment = i_.attributes & ZYDIS_ATTRIB_ACCEPTS_SEGMENT;
         set(in_modrm ? attribute::kSegmentOperand : attribute::kSegment, segment);
         set(attribute::kOffset, in_offset(o));
