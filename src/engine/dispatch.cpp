@@ -116,6 +116,34 @@ void do_cpuid(Thread& thread) {
     r[x86_64::rdx] = answer.edx;
 }
 
+/// rdgsbase, wrgsbase, mov and pop to gs: what they do to a base that %gs does not hold. False where it is none of
+/// them.
+bool do_segment_base(Thread& thread, const Exit& exit) {
+    const std::uint64_t address = exit.target - exit.length;
+    const auto* code = at_address<const std::uint8_t>(address);
+    x86_64::Instruction instruction;
+    if (decode(code, exit.length, instruction) != x86_64::DecodeStatus::ok) return false;
+    constexpr std::uint8_t kBaseGroup = 0xae;
+    constexpr std::uint8_t kMovToSegment = 0x8e;
+    constexpr std::uint8_t kPopGs = 0xa9;
+    auto& r = thread.registers.r;
+    const std::uint8_t modrm = instruction.modrm_offset != 0 ? code[instruction.modrm_offset] : 0;
+    const std::uint8_t rex = instruction.has_rex ? code[instruction.rex_offset] : 0;
+    std::uint64_t& rm = r[(modrm & 7) | (rex & 1) << 3];
+    const std::uint64_t width = (rex & 8) != 0 ? ~std::uint64_t{0} : 0xffffffffu;
+    if (instruction.map == 1 && instruction.opcode == kBaseGroup && (modrm & 0x38) == 0x08)
+        rm = thread.gs_base & width;
+    else if (instruction.map == 1 && instruction.opcode == kBaseGroup && (modrm & 0x38) == 0x18)
+        set_gs_base(thread, rm & width);
+    else if (instruction.map == 0 && instruction.opcode == kMovToSegment && modrm >= 0xc0)
+        set_gs_base(thread, 0);
+    else if (instruction.map == 1 && instruction.opcode == kPopGs)
+        set_gs_base(thread, 0), r[x86_64::rsp] += 8;
+    else
+        return false;
+    return true;
+}
+
 void on_step(Thread& thread) {
     const Exit exit = thread.engine->cache.exits[thread.payload];
     std::uint64_t next = exit.target;
@@ -125,6 +153,10 @@ void on_step(Thread& thread) {
             next = thread.registers.rip;
             break;
         case Control::cpuid: do_cpuid(thread); break;
+        case Control::segment_base:
+            if (!do_segment_base(thread, exit))
+                fail("an instruction about gs that the engine does not know", next - exit.length, true);
+            break;
         default: thread.registers.rip = exit.target - exit.length; probe(thread);
     }
     go_to(thread, next);

@@ -1,8 +1,10 @@
 // ledger.cpp: see ledger.h.
 #include "engine/ledger.h"
 
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/classes.h"
@@ -71,6 +73,30 @@ bool open_ledger(Engine& engine, int fd) {
     engine.run = at_address<RunHeader>(static_cast<std::uint64_t>(got));
     engine.run_fd = fd;
     return engine.run->magic == kRunStateMagic && engine.run->version == kRunStateVersion;
+}
+
+void move_run_fd(Engine& engine) {
+    constexpr std::uint64_t kHighest = 1000;  // a table of descriptors grows with the highest: not to the limit itself
+    struct {
+        std::uint64_t soft, hard;
+    } limit{};
+    kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, address_of(&limit));
+    std::uint64_t lowest = limit.soft < kHighest + 24 ? limit.soft - (limit.soft > 2 ? 2 : limit.soft) : kHighest;
+    long got = kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_DUPFD_CLOEXEC, lowest);
+    if (is_error(got)) got = kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_DUPFD_CLOEXEC, 0);
+    if (is_error(got)) return;
+    kernel_call(__NR_close, static_cast<unsigned>(engine.run_fd));
+    engine.run_fd = static_cast<int>(got);
+}
+
+const char* program_of(const Engine& engine, std::int32_t pid) {
+    if (engine.run == nullptr) return nullptr;
+    for (std::uint32_t number = engine.run->processes; number > 0; --number) {
+        if (number >= kMaximumProcesses) continue;
+        const ProcessRecord* const record = process_record(engine, number);
+        if (record->pid == pid && record->state != RecordState::free) return record->exe;
+    }
+    return nullptr;
 }
 
 std::uint32_t new_process(Engine& engine, std::uint32_t parent) {

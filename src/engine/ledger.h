@@ -11,6 +11,12 @@ namespace anyperf::engine {
 /// Maps the run's memory. False where `fd` is none.
 bool open_ledger(Engine& engine, int fd);
 
+/// Moves the run's descriptor to a high number, where no application expects one of its own. It stays closed on exec.
+void move_run_fd(Engine& engine);
+
+/// The program of the process `pid` of this run, as its /proc/PID/exe is to say; null where it is none of ours.
+const char* program_of(const Engine& engine, std::int32_t pid);
+
 /// A record for a process that is about to exist; 0 where there is no ledger, or it is full.
 std::uint32_t new_process(Engine& engine, std::uint32_t parent);
 

@@ -27,7 +27,7 @@ Engine& make_engine(const StartArgument& argument) {
     if (argument.run_fd >= 0) {
         if (!open_ledger(engine, argument.run_fd))
             refuse(kOwnFailure, "cannot start the engine", "", "the memory of the run can't be mapped", "");
-        kernel_call(__NR_fcntl, static_cast<unsigned>(argument.run_fd), F_SETFD, FD_CLOEXEC);
+        move_run_fd(engine);
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
     }
     if (!engine.guarded.reserve() || !engine.cache.reserve() ||
@@ -63,7 +63,7 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
         if (signal == 9 || signal == 19) continue;
         kernel_call(__NR_rt_sigaction, static_cast<unsigned>(signal), 0, address_of(&action), sizeof(std::uint64_t));
         signals.actions->set(signal, {action.handler, 0, 0, 0});
-        if ((kEngineSignals & signal_bit(signal)) != 0) install(signal, {});
+        if ((kHandledSignals & signal_bit(signal)) != 0) install(signal, {});
     }
 }
 

@@ -21,9 +21,9 @@ constexpr std::uint64_t kRestart = 0x10000000;
 
 long install(int signal, const SignalAction& action) {
     SignalAction kernel_action;
-    const bool engines = (kEngineSignals & signal_bit(signal)) != 0;
+    const bool handled = (kHandledSignals & signal_bit(signal)) != 0;
     const std::uint64_t kept = action.flags & (kNoChildStop | kNoChildWait | kRestart);
-    if (action.has_handler() || engines) {
+    if (action.has_handler() || handled) {
         kernel_action.handler = reinterpret_cast<std::uint64_t>(&signal_entry);
         kernel_action.flags = kInfo | kRestorer | kOnStack | kept;
         kernel_action.restorer = reinterpret_cast<std::uint64_t>(&signal_return);

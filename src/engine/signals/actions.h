@@ -30,6 +30,9 @@ constexpr std::uint64_t signal_bit(int signal) {
 inline constexpr std::uint64_t kEngineSignals = (std::uint64_t{1} << (11 - 1)) | (std::uint64_t{1} << (7 - 1)) |
                                                 (std::uint64_t{1} << (5 - 1));  // SIGSEGV, SIGBUS, SIGTRAP
 
+/// Signals that always have a handler of ours: faults, which undo what their block has counted in advance.
+inline constexpr std::uint64_t kHandledSignals = kEngineSignals | signal_bit(4) | signal_bit(8);  // SIGILL, SIGFPE
+
 /// The table of a thread group (or of all that share one by CLONE_SIGHAND).
 class SignalActions {
   public:

@@ -4,12 +4,15 @@
 #include <asm/unistd.h>
 
 #include "engine/fail.h"
+#include "engine/freestanding/text.h"
 #include "engine/memory/changed_code.h"
 #include "engine/signals/deliver.h"
 #include "engine/signals/state.h"
 #include "engine/syscalls/interruptible.h"
 #include "engine/x86_64/guarded_copy.h"
 #include "engine/x86_64/recover.h"
+
+extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
 
 namespace anyperf::engine {
 
@@ -123,7 +126,7 @@ void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserCo
 void probed(Thread& thread, const SignalInfo& info, UserContext& user) {
     thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
-    if (ran && thread.engine->counting.on()) --thread.page.counters.budget;
+    if (ran) x86_64::count_one(thread.engine->cache, thread, thread.probing, thread.engine->counting.open);
     if (!ran) queue(thread, info, user.context, true);
     go_to_delivery(thread, user);
 }
@@ -144,6 +147,18 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     if (thread.probing != 0) return probed(thread, info, user);
     if (Block* const block = thread.engine->cache.holding(context.rip))
         return fault_in_block(thread, *block, info, user);
+    Line{}
+        .text("anyperf: signal ")
+        .decimal(info.signo)
+        .text(" code ")
+        .decimal(info.code)
+        .text(" address ")
+        .hex(info.address)
+        .text(" behind engine offset ")
+        .hex(context.rip - reinterpret_cast<std::uint64_t>(&__ehdr_start))
+        .text(", application ")
+        .hex(thread.registers.rip)
+        .write(2);
     fail("a fault in the engine", context.rip, thread.engine->cache.is_translated_code(context.rip));
 }
 

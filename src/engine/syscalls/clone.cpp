@@ -85,7 +85,7 @@ long clone_sharing(Call& call, const CloneWish& wish) {
     const bool own_process = (wish.flags & CLONE_THREAD) == 0;
     const bool own_actions = (wish.flags & CLONE_SIGHAND) == 0;
     child_registers(call, wish, child->registers);
-    child->gs_base = call.thread.gs_base;
+    set_gs_base(*child, call.thread.gs_base);
     child->signals->mask = call.thread.signals->mask;
     child->signals->xstate = call.thread.signals->xstate;
     if ((wish.flags & CLONE_VFORK) != 0) child->signals->stack = call.thread.signals->stack;
@@ -93,6 +93,7 @@ long clone_sharing(Call& call, const CloneWish& wish) {
         free_thread(*child);
         return -ENOMEM;
     }
+    child->owned_by_parent = (wish.flags & CLONE_VFORK) != 0;
     child->process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
     const SignalsBlocked blocked;
     const long got =

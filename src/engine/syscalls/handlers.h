@@ -23,6 +23,11 @@ long clone(Call&);
 long fork(Call&);
 long vfork(Call&);
 
+// descriptors.cpp
+long close(Call&);
+long close_range(Call&);
+long dup_onto(Call&);
+
 // exec.cpp
 long execve(Call&);
 long execveat(Call&);

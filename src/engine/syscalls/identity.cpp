@@ -28,21 +28,30 @@ std::string_view short_path(std::uint64_t from, char (&room)[kLongestName]) {
     return {};
 }
 
-/// Whether `path` is this process's link to the program that it runs, which the kernel takes the engine for.
-bool names_own_program(std::string_view path) {
-    if (path == "/proc/self/exe" || path == "/proc/thread-self/exe") return true;
-    Line by_number;
-    by_number.text("/proc/").decimal(kernel_call(__NR_getpid)).text("/exe");
-    return path == by_number.view();
+/// The program behind a link of /proc to what a process of this run executes, which the kernel takes the engine for.
+/// Null where `path` is no such link.
+const char* program_behind(const Engine& engine, std::string_view path) {
+    constexpr std::string_view kProc = "/proc/";
+    constexpr std::string_view kExe = "/exe";
+    if (!path.starts_with(kProc) || !path.ends_with(kExe)) return nullptr;
+    path.remove_prefix(kProc.size());
+    path.remove_suffix(kExe.size());
+    if (path == "self" || path == "thread-self") return engine.program.path;
+    std::int32_t pid = 0;
+    for (const char digit : path) {
+        if (digit < '0' || digit > '9' || pid > INT32_MAX / 10 - 1) return nullptr;
+        pid = pid * 10 + (digit - '0');
+    }
+    return pid == kernel_call(__NR_getpid) ? engine.program.path : program_of(engine, pid);
 }
 
-bool argument_names_own_program(const Call& call, unsigned index) {
+const char* program_at(const Call& call, unsigned index) {
     char room[kLongestName];
-    return names_own_program(short_path(call.argument[index], room));
+    return program_behind(call.engine, short_path(call.argument[index], room));
 }
 
-long link_text(const Call& call, std::uint64_t buffer, std::uint64_t bytes) {
-    const std::string_view path{call.engine.program.path};
+long link_text(const char* program, std::uint64_t buffer, std::uint64_t bytes) {
+    const std::string_view path{program};
     if (static_cast<std::int64_t>(bytes) <= 0) return -EINVAL;
     const std::size_t length = std::min<std::size_t>(path.size(), bytes);
     return x86_64::guarded_copy(at_address<void>(buffer), path.data(), length) ? static_cast<long>(length) : -EFAULT;
@@ -50,20 +59,20 @@ long link_text(const Call& call, std::uint64_t buffer, std::uint64_t bytes) {
 
 /// The call with the program's path instead of the link's.
 long with_program_path(Call& call, unsigned index) {
-    if (argument_names_own_program(call, index)) call.argument[index] = address_of(call.engine.program.path);
+    if (const char* const program = program_at(call, index)) call.argument[index] = address_of(program);
     return call.pass();
 }
 
 }  // namespace
 
 long readlink(Call& call) {
-    if (!argument_names_own_program(call, 0)) return call.pass();
-    return link_text(call, call.argument[1], call.argument[2]);
+    const char* const program = program_at(call, 0);
+    return program != nullptr ? link_text(program, call.argument[1], call.argument[2]) : call.pass();
 }
 
 long readlinkat(Call& call) {
-    if (!argument_names_own_program(call, 1)) return call.pass();
-    return link_text(call, call.argument[2], call.argument[3]);
+    const char* const program = program_at(call, 1);
+    return program != nullptr ? link_text(program, call.argument[2], call.argument[3]) : call.pass();
 }
 
 long path_first(Call& call) {
@@ -71,7 +80,6 @@ long path_first(Call& call) {
 }
 
 long path_second(Call& call) {
-    // fstatat and statx with AT_SYMLINK_NOFOLLOW ask of the link itself, which is there.
     return with_program_path(call, 1);
 }
 
@@ -85,7 +93,7 @@ long arch_prctl(Call& call) {
     constexpr std::uint64_t kShadowStackFirst = 0x5001;  // ARCH_SHSTK_ENABLE … ARCH_SHSTK_STATUS (6.6)
     constexpr std::uint64_t kShadowStackLast = 0x5005;
     switch (call.argument[0]) {
-        case ARCH_SET_GS: call.thread.gs_base = call.argument[1]; return 0;
+        case ARCH_SET_GS: set_gs_base(call.thread, call.argument[1]); return 0;
         case ARCH_GET_GS: *at_address<std::uint64_t>(call.argument[1]) = call.thread.gs_base; return 0;
         default:
             // Returns would not be those of the shadow stack: answered like a CPU that has none.

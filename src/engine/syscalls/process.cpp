@@ -29,7 +29,11 @@ namespace {
 }  // namespace
 
 long exit(Call& call) {
+    // The end of a process's only thread is the process's; of others the record is right as soon as the last one ends.
+    if (call.thread.page.tid == kernel_call(__NR_getpid))
+        end_process(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
     end_thread(call.thread);
+    if (call.thread.owned_by_parent) return call.pass();
     release_and_exit(call.thread, call.argument[0]);
 }
 

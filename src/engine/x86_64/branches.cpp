@@ -91,6 +91,7 @@ void Translation::push_constant(std::uint64_t value) {
         return;
     }
     // One load and one store, like the call's own: two halves would stall the return that reads them as one.
+    while (address_of(cold_.at()) % sizeof value != 0) cold_.byte(0);
     const std::uint8_t* const constant = cold_.at();
     cold_.u64(value);
     hot_.byte(0xff), hot_.byte(0x35), hot_.relative(constant);

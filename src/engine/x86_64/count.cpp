@@ -18,10 +18,10 @@ constexpr std::size_t counter_offset(Class id) {
 constexpr std::size_t kBudgetOffset =
     offsetof(Thread, page) + offsetof(ThreadPage, counters) + offsetof(LiveCounters, budget);
 
-/// Of a conditional branch only the way taken counts: not known at the block's start.
+/// What a block can count when it begins: not the way a conditional branch goes, nor what may fault in place.
 bool known_at_start(const Instruction& instruction, Class id) {
     const bool conditional = instruction.control == Control::conditional || instruction.control == Control::counted;
-    return id != Class::taken || !conditional;
+    return !runs_in_place(instruction) && (id != Class::taken || !conditional);
 }
 
 }  // namespace
@@ -36,12 +36,12 @@ std::int32_t Translation::amount_of(Class id) const {
 }
 
 void Translation::emit_prologue() {
-    if (!counting_.on() || decoded_.count == 0) return;
+    const std::int32_t amount = amount_of(Class::instructions);
+    if (!counting_.on() || amount == 0) return;
     block_->counts = true;
     const bool flags_dead = flags_are_dead(cache_.executable, decoded_.pc, kFlagDepth);
     const ExitId over = new_exit(decoded_.pc);
     if (over == 0) return;
-    const auto amount = static_cast<std::int32_t>(decoded_.count);
     if (flags_dead) {
         hot_.sub_gs(kBudgetOffset, amount);
         hot_.jcc(Condition::sign, leave_stub(Leave::budget, over));

@@ -23,6 +23,18 @@ enum class DecodeStatus : std::uint8_t {
 /// register touched and read, and no flag overwritten.
 DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out);
 
+/// Whether the engine sends the CPU to the instruction in place, one at a time, because it most likely faults: such an
+/// instruction counts when it has run, not with its block.
+inline bool runs_in_place(const Instruction& instruction) {
+    switch (instruction.control) {
+        case Control::far:
+        case Control::interrupt:
+        case Control::rdpmc:
+        case Control::xbegin: return true;
+        default: return false;
+    }
+}
+
 /// The target of a direct branch (conditional, counted, jump, call, xbegin) that stands at `address`.
 inline std::uint64_t branch_target(const Instruction& instruction, std::uint64_t address) {
     return address + instruction.length + instruction.immediate;

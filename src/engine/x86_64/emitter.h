@@ -83,6 +83,7 @@ class Emitter {
     }
     void mov_from_ss(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xd0 | reg)); }
     void mov_from_cs(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xc8 | reg)); }
+    void test_eax(std::uint32_t bits) { byte(0xa9), u32(bits); }
     void iretq() { byte(0x48), byte(0xcf); }
     void cld() { byte(0xfc); }
 

@@ -34,11 +34,12 @@ void uncount_rest(Cache& cache, Thread& thread, const Place& place, std::uint32_
     LiveCounters& counters = thread.page.counters;
     std::uint64_t pc = place.pc;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
-        ++counters.budget;
         Instruction instruction;
         if (decode(at_address<const std::uint8_t>(pc), cache.executable.bytes_from(pc), instruction) !=
             DecodeStatus::ok)
             return;
+        if (runs_in_place(instruction)) return;
+        ++counters.budget;
         const bool conditional = instruction.control == Control::conditional || instruction.control == Control::counted;
         for (const ClassRow& row : kClasses)
             if ((instruction.classes & open_classes & bit(row.id)) != 0 && !(conditional && row.id == Class::taken) &&
@@ -46,6 +47,18 @@ void uncount_rest(Cache& cache, Thread& thread, const Place& place, std::uint32_
                 --counters.count[static_cast<std::size_t>(row.id)];
         pc += instruction.length;
     }
+}
+
+void count_one(Cache& cache, Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
+    Instruction instruction;
+    if (open_classes == 0 ||
+        decode(at_address<const std::uint8_t>(pc), cache.executable.bytes_from(pc), instruction) != DecodeStatus::ok)
+        return;
+    LiveCounters& counters = thread.page.counters;
+    --counters.budget;
+    for (const ClassRow& row : kClasses)
+        if ((instruction.classes & open_classes & bit(row.id)) != 0 && row.id != Class::instructions)
+            ++counters.count[static_cast<std::size_t>(row.id)];
 }
 
 }  // namespace anyperf::engine::x86_64

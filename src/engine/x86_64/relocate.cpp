@@ -35,7 +35,10 @@ constexpr std::uint8_t nibbles(Register first, Register second = rsp) {
 
 void Translation::emit_plain(const Instruction& instruction, std::uint64_t address) {
     const auto* code = at_address<const std::uint8_t>(address);
-    if (instruction.segment == Segment::gs)
+    const bool through_gs = instruction.segment == Segment::gs;
+    if (through_gs && instruction.modrm_offset == 0)
+        emit_gs_implied(instruction, code);
+    else if (through_gs)
         emit_gs_operand(instruction, code);
     else if (instruction.rip_relative)
         emit_rip_relative(instruction, address);
@@ -97,6 +100,38 @@ void Translation::emit_gs_operand(const Instruction& instruction, const std::uin
     emit_with_operand_in(instruction, code, base);
     unspill(sum);
     unspill(base);
+}
+
+void Translation::emit_gs_implied(const Instruction& instruction, const std::uint8_t* code) {
+    if (instruction.displacement_bytes == 8) return emit_gs_absolute(instruction, code);
+    // String instructions read at rsi: it is moved by the base meanwhile.
+    const Register base = free_register(instruction.touched);
+    spill(base);
+    spilled_ = nibbles(base);
+    hot_.load_gs(base, offsetof(Thread, gs_base));
+    hot_.lea_sum(rsi, rsi, base);
+    for (std::size_t i = 0; i < instruction.length; ++i)
+        if (code[i] != kGsPrefix) hot_.byte(code[i]);
+    hot_.load_gs(base, offsetof(Thread, minus_gs_base));
+    hot_.lea_sum(rsi, rsi, base);
+    unspill(base);
+}
+
+void Translation::emit_gs_absolute(const Instruction& instruction, const std::uint8_t* code) {
+    // mov between al/ax/eax/rax and gs:[moffs]: A0 to A3 are 8A, 8B, 88, 89 of a ModRM operand.
+    constexpr std::uint8_t kModrmForm[] = {0x8a, 0x8b, 0x88, 0x89};
+    spill(rcx);
+    spill(rdx);
+    spilled_ = nibbles(rcx, rdx);
+    hot_.mov(rcx, static_cast<std::uint64_t>(instruction.displacement));
+    hot_.load_gs(rdx, offsetof(Thread, gs_base));
+    hot_.lea_sum(rcx, rcx, rdx);
+    for (std::size_t i = 0; i < instruction.opcode_offset; ++i)
+        if (code[i] != kGsPrefix && code[i] != kAddressPrefix) hot_.byte(code[i]);
+    hot_.byte(kModrmForm[instruction.opcode & 3]);
+    hot_.byte(rcx);
+    unspill(rdx);
+    unspill(rcx);
 }
 
 void Translation::load_effective_address(const Instruction& instruction, const std::uint8_t* code, Register to) {

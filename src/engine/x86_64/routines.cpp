@@ -16,6 +16,10 @@ constexpr std::size_t saved(Register reg) {
 constexpr std::size_t kFlags = offsetof(Thread, registers) + offsetof(Registers, flags);
 constexpr std::size_t kRip = offsetof(Thread, registers) + offsetof(Registers, rip);
 
+constexpr std::uint32_t kAlignmentCheck = 1u << 18;
+constexpr std::int32_t kPlainFlags = 2;
+constexpr std::uint8_t kZero = 4;  // condition code of jz
+
 constexpr Register kAllButRaxRsp[] = {rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15};
 
 void emit_restore(Emitter& code) {
@@ -33,6 +37,12 @@ void emit_common_leave(Emitter& code) {
     code.pushfq();
     code.pop(rax);
     code.store_gs(rax, kFlags);
+    // Alignment checks that the application has switched on are not for the engine.
+    code.test_eax(kAlignmentCheck);
+    std::uint8_t* const unchecked = code.jcc_forward(kZero);
+    code.push_immediate(kPlainFlags);
+    code.popfq();
+    code.land(unchecked);
     code.cld();
     code.load_gs(rdi, offsetof(Thread, self));
     code.call_gs(offsetof(Thread, dispatch));

@@ -40,10 +40,12 @@ struct Thread {
     std::uint64_t miss[2];
     std::uint32_t payload;
     Leave reason;
-    std::uint32_t pending;  ///< nonzero: a signal waits to be delivered before the application goes on
-    std::uint64_t gs_base;  ///< the application's own, which %gs does not hold
+    std::uint32_t pending;        ///< nonzero: a signal waits to be delivered before the application goes on
+    std::uint64_t gs_base;        ///< the application's own, which %gs does not hold
+    std::uint64_t minus_gs_base;  ///< for taking it off again without a flag
     // From here on translated code touches nothing.
     std::uint64_t probing;   ///< nonzero: an address that the CPU was sent to only to make it fault
+    bool owned_by_parent;    ///< of a vfork, whose parent gives this memory back
     bool stepping;           ///< the trap flag is on, until the host stands at an instruction's start
     bool syscall_restarted;  ///< the kernel has begun the last system call and wants it begun anew
     std::int32_t tid;
@@ -55,6 +57,11 @@ struct Thread {
 };
 
 static_assert(offsetof(Thread, page) == 0);
+
+inline void set_gs_base(Thread& thread, std::uint64_t base) {
+    thread.gs_base = base;
+    thread.minus_gs_base = -base;
+}
 
 /// The thread that runs this code.
 inline Thread& this_thread() {

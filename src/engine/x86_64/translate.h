@@ -65,6 +65,8 @@ class Translation {
     void emit_near(const Instruction& instruction, const std::uint8_t* code, std::uint64_t operand);
     void load_effective_address(const Instruction& instruction, const std::uint8_t* code, Register to);
     void emit_operand_load(const Instruction& instruction, std::uint64_t address, Register to);
+    void emit_gs_implied(const Instruction& instruction, const std::uint8_t* code);
+    void emit_gs_absolute(const Instruction& instruction, const std::uint8_t* code);
     void emit_gs_operand(const Instruction& instruction, const std::uint8_t* code);
     void emit_with_operand_in(const Instruction& instruction, const std::uint8_t* code, Register base);
     void load_operand(const Instruction& instruction, std::uint64_t address, Register to);
