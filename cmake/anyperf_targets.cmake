@@ -48,6 +48,13 @@ function(anyperf_test name)
     target_compile_definitions(${name} PRIVATE ANYPERF_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ANYPERF_BINARY_DIR="${CMAKE_BINARY_DIR}")
     set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set_property(TARGET ${name} PROPERTY INTERPROCEDURAL_OPTIMIZATION OFF)
+    # tests_LABEL builds what `ctest -L LABEL` runs, so that a sanitizer's build is no larger than what it checks.
+    foreach(label ${arg_LABELS})
+        if(NOT TARGET tests_${label})
+            add_custom_target(tests_${label})
+        endif()
+        add_dependencies(tests_${label} ${name})
+    endforeach()
     gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
         PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
