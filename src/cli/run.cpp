@@ -8,6 +8,7 @@
 
 #include "broker/counts.h"
 #include "broker/run.h"
+#include "cli/command_line.h"
 #include "cli/run.h"
 
 namespace anyperf::cli {

@@ -18,7 +18,10 @@ namespace {
 /// Precondition: the cache's lock is held.
 Block* block_for(Engine& engine, std::uint64_t pc) {
     Cache& cache = engine.cache;
-    if (Block* const known = cache.find(pc)) return known;
+    if (Block* const known = cache.find(pc)) {
+        if (!Cache::is_stale(*known)) return known;
+        cache.remove(*known);
+    }
     x86_64::Instruction first;
     const std::uint64_t readable = cache.executable.bytes_from(pc);
     if (readable == 0 || decode(at_address<const std::uint8_t>(pc), readable, first) != x86_64::DecodeStatus::ok)
@@ -28,6 +31,7 @@ Block* block_for(Engine& engine, std::uint64_t pc) {
     Block* const block = x86_64::Translation{cache, *arena, engine.counting}.run(pc, kLongestBlock);
     if (block == nullptr) fail("no room for a translation", pc, true);
     guard_code(engine, pc, pc + block->guest_bytes);
+    if (cache.executable.find(pc)->shared) cache.keep_code(*block);
     cache.insert(cache.id_of(*block));
     return block;
 }
@@ -68,7 +72,7 @@ void on_indirect(Thread& thread, std::uint64_t target) {
     cache.lock.take();
     Block* const block = block_for(*thread.engine, target);
     if (block != nullptr) {
-        if (block->landing == nullptr) cache.add_landing(*block);
+        if (block->landing == nullptr && block->code == nullptr) cache.add_landing(*block);
         if (block->landing != nullptr) cache.set_table(target, address_of(block->landing));
     }
     cache.lock.leave();

@@ -44,7 +44,9 @@ struct Block {
     std::uint16_t instructions = 0;
     ExitId first_exit = 0;
     std::uint16_t exits = 0;
-    bool dead = false;    ///< its code has changed: nothing leads here any more
+    bool dead = false;  ///< its code has changed: nothing leads here any more
+    const std::uint8_t* code =
+        nullptr;          ///< a copy of its application code, where that may change unseen: compared on each entry
     bool counts = false;  ///< has a prologue that takes `instructions` from the budget
     ExitId incoming = 0;
     BlockId next_in_page = 0;  ///< list of blocks that have bytes in the page of pc

@@ -28,7 +28,8 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 }  // namespace
 
 bool Cache::reserve() {
-    if (!blocks.reserve() || !exits.reserve() || !marks.reserve() || !executable.reserve()) return false;
+    if (!blocks.reserve() || !exits.reserve() || !marks.reserve() || !copies.reserve() || !executable.reserve())
+        return false;
     slots_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kFirstSlots));
     slot_count_ = kFirstSlots;
     const long low = map_pages(0, sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
@@ -84,7 +85,8 @@ void Cache::erase(const Block& block) {
 
 void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
-    if (exit.operand == nullptr || exit.to != 0 || block.dead || blocks[exit.from].dead) return;
+    if (exit.operand == nullptr || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead)
+        return;
     if (!within_rel32(exit.operand + 4, block.host)) return;  // another arena: goes by way of the engine or the table
     exit.to = id_of(block);
     exit.next_incoming = block.incoming;
@@ -144,6 +146,22 @@ void Cache::add_landing(Block& block) {
         block.landing = landing;
         arena.commit(arena.hot(), cold, 0);
     }
+}
+
+void Cache::keep_code(Block& block) {
+    const std::uint32_t first = copies.take(block.guest_bytes);
+    if (first == 0) return;
+    std::uint8_t* const copy = &copies[first];
+    const auto* code = at_address<const std::uint8_t>(block.pc);
+    for (std::size_t i = 0; i < block.guest_bytes; ++i) copy[i] = code[i];
+    block.code = copy;
+}
+
+bool Cache::is_stale(const Block& block) {
+    const auto* code = at_address<const std::uint8_t>(block.pc);
+    for (std::size_t i = 0; block.code != nullptr && i < block.guest_bytes; ++i)
+        if (block.code[i] != code[i]) return true;
+    return false;
 }
 
 Arena* Cache::arena_for(std::uint64_t pc) {

@@ -31,6 +31,11 @@ class Cache {
     void link(ExitId exit, Block& block);
     /// Gives the block a landing for indirect branches; leaves it without one where there is no room.
     void add_landing(Block& block);
+    /// Keeps a copy of the block's application code, so that `is_stale` can tell. Such a block is entered from the
+    /// engine alone: it is never linked and has no landing.
+    void keep_code(Block& block);
+    /// Whether the code of a block with a copy is not what was translated.
+    static bool is_stale(const Block& block);
     /// Nothing leads to the block any more; a thread that is in it finishes it.
     void remove(Block& block);
     /// Removes every block with bytes in [start, end).
@@ -57,6 +62,7 @@ class Cache {
     Pool<Block, 1u << 22> blocks;
     Pool<Exit, 1u << 23> exits;
     Pool<Mark, 1u << 25> marks;
+    Pool<std::uint8_t, 1u << 26> copies;
     ExecutableMap executable;
     Arena arenas[kMaximumArenas];
     std::uint32_t arena_count = 0;
