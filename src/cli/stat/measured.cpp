@@ -144,7 +144,7 @@ std::vector<Line> Measured::scope_lines(std::size_t scope, std::span<const Count
             line.cgroup = plan_->scopes[scope].cgroup;
             line.event = *events[number];
             give_clocks_a_unit(line.event);
-            line.user_only = set.user_only(number);
+            line.user_only = set.user_only(number) && set.refusal(number) == nullptr;
             line.name = line.user_only ? user_mode_name(line.event) : line.event.name;
             if (const auto* refusal = set.refusal(number)) line.refusal = refusal->error;
             line.count = by_place.at(where);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "cli/stat/metrics.h"
 #include "cli/stat/statistics.h"
@@ -95,20 +94,34 @@ std::string one_sentence(const Error& error) {
     return without_parentheses(error.fix.empty() ? error.cause : error.cause + "; " + error.fix);
 }
 
+/// Causes that name their event are one cause all the same.
+std::string without_name(std::string sentence, const std::string& name) {
+    for (auto at = sentence.find(name); at != std::string::npos; at = sentence.find(name, at + 5))
+        sentence.replace(at, name.size(), "EVENT");
+    return sentence;
+}
+
 /// One line for each cause, however many events it keeps from counting.
 std::string refusals(const Report& report) {
-    std::vector<std::string> order;
-    std::map<std::string, std::vector<std::string>> events_of;
+    struct Cause {
+        std::string key;
+        std::string sentence;
+        std::vector<std::string> events;
+    };
+    std::vector<Cause> causes;
     for (const auto& line : report.lines) {
         if (!line.refusal) continue;
-        auto& names = events_of[one_sentence(*line.refusal)];
-        if (names.empty()) order.push_back(one_sentence(*line.refusal));
-        if (std::ranges::find(names, line.name) == names.end()) names.push_back(line.name);
+        const std::string sentence = one_sentence(*line.refusal);
+        const std::string key = without_name(sentence, line.event.name);
+        auto known = std::ranges::find(causes, key, &Cause::key);
+        if (known == causes.end()) known = causes.insert(causes.end(), {key, sentence, {}});
+        if (std::ranges::find(known->events, line.name) == known->events.end()) known->events.push_back(line.name);
     }
     std::string text;
-    for (const auto& why : order)
-        text += order.size() == 1 ? fmt::format(" <not supported>: {}\n", why)
-                                  : fmt::format(" <not supported> {}: {}\n", fmt::join(events_of[why], ", "), why);
+    for (const auto& [key, sentence, events] : causes) {
+        const std::string which = causes.size() == 1 ? "" : fmt::format(" {}", fmt::join(events, ", "));
+        text += fmt::format(" <not supported>{}: {}\n", which, events.size() == 1 ? sentence : key);
+    }
     return text;
 }
 

@@ -85,6 +85,13 @@ class Targets(Case):
         self.assertEqual(self.event(report, "page-faults:u")["status"], "counted")
         self.assertEqual(self.event(report, "context-switches")["status"], "not-supported")
 
+    def test_one_cause_is_one_line_for_several_events(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to become nobody")
+        text = stat("-e", "page-faults:u,context-switches,cpu-migrations", "--", "true", user=65534, group=65534,
+                    extra_groups=[]).stderr
+        self.assertLessEqual(len([line for line in text.splitlines() if line.startswith(" <not supported>")]), 1, text)
+
     def test_absent_cpu_is_told(self):
         self.assert_error(stat("-e", "task-clock", "-C", "0,60000", "--", "true"), 125, "60000", "not online")
 
