@@ -2,6 +2,7 @@
 #include "events/near_names.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -12,26 +13,31 @@ namespace anyperf::events {
 namespace {
 
 constexpr std::size_t kMostNames = 4;
+constexpr std::size_t kLongestName = 128;
 constexpr std::size_t kLongestTyped = 64;  // longer than any name; bounds the time
 
-/// Optimal string alignment: insertions, deletions, changes and swaps of neighbours.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> before(b.size() + 1);
-    std::vector<std::size_t> last(b.size() + 1);
-    std::vector<std::size_t> now(b.size() + 1);
-    std::iota(last.begin(), last.end(), std::size_t{0});
+/// Optimal string alignment: insertions, deletions, changes and swaps of neighbours. Gives up above `most`, and then
+/// answers more than that. Rows stand on the stack: thousands of names are compared for one message.
+std::size_t distance(std::string_view a, std::string_view b, std::size_t most) {
+    if (b.size() > kLongestName) return most + 1;
+    using Row = std::array<std::size_t, kLongestName + 1>;
+    std::array<Row, 3> rows{};
+    std::iota(rows[0].begin(), rows[0].begin() + static_cast<std::ptrdiff_t>(b.size()) + 1, std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        now[0] = i;
+        Row& now = rows[i % 3];
+        const Row& last = rows[(i + 2) % 3];
+        const Row& before = rows[(i + 1) % 3];
+        std::size_t least = now[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t change = last[j - 1] + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
-            now[j] = std::min({last[j] + 1, now[j - 1] + 1, change});
+            const bool equal = lower(a[i - 1]) == lower(b[j - 1]);
+            now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (equal ? 0 : 1)});
             if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
                 now[j] = std::min(now[j], before[j - 2] + 1);
+            least = std::min(least, now[j]);
         }
-        std::swap(before, last);
-        std::swap(last, now);
+        if (least > most) return most + 1;
     }
-    return last[b.size()];
+    return rows[a.size() % 3][b.size()];
 }
 
 std::size_t most_steps(std::string_view typed) {
@@ -42,8 +48,11 @@ std::size_t most_steps(std::string_view typed) {
 std::size_t steps(std::string_view typed, std::string_view name) {
     const std::size_t difference = typed.size() > name.size() ? typed.size() - name.size() : name.size() - typed.size();
     const std::size_t most = most_steps(typed);
-    if (difference <= most) return distance(typed, name);
-    return typed.size() >= 3 && same(name.substr(0, typed.size()), typed) ? most + 1 : difference + 1;
+    if (difference <= most) {
+        const std::size_t far = distance(typed, name, most);
+        if (far <= most) return far;
+    }
+    return typed.size() >= 3 && same(name.substr(0, typed.size()), typed) ? most + 1 : most + 2;
 }
 
 using Found = std::vector<std::pair<std::size_t, std::string>>;

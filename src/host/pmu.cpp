@@ -15,6 +15,10 @@ namespace {
 constexpr std::string_view kBus = "/sys/bus/event_source/devices/";
 constexpr std::string_view kDevices = "/sys/devices/";
 
+/// ARM's Statistical Profiling Extension follows tasks; its cpumask tells the cores that have it
+/// (drivers/perf/arm_spe_pmu.c).
+constexpr std::string_view kOfCores = "arm_spe_";
+
 bool same_without_case(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, [](char x, char y) {
         const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -96,10 +100,11 @@ struct Pmu::Lazy {
 
 Pmu::Pmu(const Root& root, std::string directory, std::string name, std::uint32_t type)
     : name_(std::move(name)), alias_(root.read(directory + "/alias").value_or("")), type_(type) {
-    uncore_ = root.exists(directory + "/cpumask");
+    const bool some_cpus = root.exists(directory + "/cpumask");
+    uncore_ = some_cpus && !name_.starts_with(kOfCores);
     const bool cores = root.exists(directory + "/cpus");
     core_ = cores || name_ == "cpu";
-    if (cores || uncore_) cpus_ = cpus_in(root, directory + (cores ? "/cpus" : "/cpumask"));
+    if (cores || some_cpus) cpus_ = cpus_in(root, directory + (cores ? "/cpus" : "/cpumask"));
     lazy_ = std::make_unique<Lazy>(root, std::move(directory));
 }
 

@@ -57,6 +57,13 @@ TEST(ReadPmus, TellsCoresFromUncore) {
     EXPECT_EQ(power->format("event")->bits, (std::vector<BitRange>{{0, 7}}));
 }
 
+TEST(ReadPmus, KnowsThatArmsSpeFollowsTasksThoughItHasACpumask) {
+    const auto pmus = pmus_of("arm-big-little");
+    const auto spe = std::ranges::find(pmus, "arm_spe_0", &Pmu::name);
+    EXPECT_FALSE(spe->is_uncore());
+    EXPECT_THAT(spe->cpus(), ElementsAre(4, 5));
+}
+
 TEST(ReadPmus, FindsNoneWhereThereIsNoSysfs) {
     EXPECT_TRUE(pmus_of("there-is-no-such-machine").empty());
 }
