@@ -92,8 +92,12 @@ Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const It
 
 std::vector<std::string> catalog_event_names(const Machine::Data& machine) {
     std::vector<std::string> names;
+    std::vector<std::uint32_t> seen;  // the instances of an uncore box share their events: one of them will do
     for (const std::uint16_t index : machine.catalog().actives()) {
         const catalog::PmuRow& pmu = catalog::pmus()[index];
+        const auto events = machine.catalog().events_of(pmu);
+        if (events.begin() == events.end() || std::ranges::find(seen, events.begin()->first) != seen.end()) continue;
+        seen.push_back(events.begin()->first);
         for (int next = -1; (next = catalog::next_event(machine.catalog(), pmu, next)) >= 0;)
             if (const auto* event = catalog::event_at(machine.catalog(), pmu, static_cast<std::uint32_t>(next)))
                 names.emplace_back(catalog::text(event->name));
