@@ -92,6 +92,11 @@ const Finding* what_to_fix(const std::vector<Finding>& findings, const WayToMeas
     return inside != nullptr ? inside : finding(findings, "paranoid");
 }
 
+/// Neither here nor with more rights.
+bool no_counters(const WayToMeasure& way) {
+    return way.usability.use == Use::no_pmu || way.usability.use == Use::blocked;
+}
+
 /// The fixes of what stands in the way, each once; where nothing known does, what the failed open says.
 std::vector<std::string> advice(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways) {
     std::vector<std::string> all;
@@ -99,7 +104,7 @@ std::vector<std::string> advice(const std::vector<Finding>& findings, const std:
         const Finding* found = what_to_fix(findings, way);
         const std::string& fix = found != nullptr ? found->fix : way.usability.why.fix;
         if (!fix.empty() && std::ranges::find(all, fix) == all.end()) all.push_back(fix);
-        if (way.id == "hardware" && way.usability.use == Use::no_pmu && has_verb("run"))
+        if (way.id == "hardware" && no_counters(way) && has_verb("run"))
             all.emplace_back(
                 "or let anyperf count by itself what a command retires (instructions, branches, loads, stores), in "
                 "user mode "

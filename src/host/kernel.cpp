@@ -2,6 +2,7 @@
 #include "host/kernel.h"
 
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,14 @@ class ThisKernel final : public Kernel {
 };
 
 }  // namespace
+
+int null_attr_in_child(const Kernel& kernel) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(kernel.try_null_attr());
+    int status = 0;
+    if (child < 0 || ::waitpid(child, &status, 0) != child) return 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : kKilledByFilter;
+}
 
 const Kernel& this_kernel() {
     static const ThisKernel kernel;

@@ -34,6 +34,12 @@ class Kernel {
     virtual std::uint32_t attr_size() const = 0;
 };
 
+/// In place of an errno: a seccomp filter kills who calls.
+inline constexpr int kKilledByFilter = 255;
+
+/// What try_null_attr() answers, asked in a forked child, since a filter may kill the caller. 0 where fork fails.
+int null_attr_in_child(const Kernel& kernel);
+
 /// The kernel we run on. Lives as long as the program.
 const Kernel& this_kernel();
 

@@ -10,6 +10,7 @@
 #include "host/causes/pmus.h"
 #include "host/open_failure.h"
 #include "host/privileges.h"
+#include "host/process_status.h"
 #include "host/sysctl.h"
 
 namespace anyperf::host {
@@ -55,7 +56,18 @@ Use meaning(int errno_value, const OpenCall& call, const Root& root, const Kerne
     return has_pmu(call.attr, root) ? Use::unsupported : Use::no_pmu;
 }
 
+/// Whether calling perf_event_open would be the end of this process.
+bool deadly(const Root& root, const Kernel& kernel) {
+    const auto self = process_status(root, "self");
+    return self && self->seccomp_mode == 2 && null_attr_in_child(kernel) == kKilledByFilter;
+}
+
 Usability tried(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
+    if (deadly(root, kernel))
+        return {Use::blocked,
+                {"cannot open " + std::string{event},
+                 "a seccomp filter kills the process that calls perf_event_open (/proc/self/status: Seccomp 2)",
+                 "allow perf_event_open in the seccomp filter of whatever started this process"}};
     const int refused = kernel.try_open(call);
     if (refused == 0) return {};
     const Error why = why_open_failed(call, refused, event, root, kernel);

@@ -57,7 +57,8 @@ Usability breakpoint(const Root& root, const Kernel& kernel) {
 }
 
 /// Told from the rights it takes, not tried: opening one would put a probe into a file that others run.
-Usability uprobe(const Root& root, const Kernel&) {
+Usability uprobe(const Root& root, const Kernel& kernel) {
+    if (Usability any = software(root, kernel); any.use == Use::blocked) return any;
     if (!number_in(root, "/sys/bus/event_source/devices/uprobe/type"))
         return {Use::no_pmu,
                 {"cannot open a uprobe", "/sys/bus/event_source/devices/uprobe is not there",

@@ -1,8 +1,6 @@
 // confinement.cpp: who may stand between this process and perf_event_open: seccomp filters, containers, namespaces,
 // lockdown, security modules.
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -15,19 +13,8 @@ namespace anyperf::host::findings_of {
 
 namespace {
 
-constexpr int kKilled = 255;  // in place of an errno: the filter kills who calls
-
-/// The errno of perf_event_open with a null attr, asked in a child: a filter may kill whoever calls.
-int errno_in_child(const Kernel& kernel) {
-    const pid_t child = ::fork();
-    if (child == 0) ::_exit(kernel.try_null_attr());
-    int status = 0;
-    if (child < 0 || ::waitpid(child, &status, 0) != child) return 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : kKilled;
-}
-
 std::string answer(int errno_value) {
-    if (errno_value == kKilled) return "kills the process that calls it";
+    if (errno_value == kKilledByFilter) return "kills the process that calls it";
     const char* name = ::strerrorname_np(errno_value);
     return fmt::format("answers {}, where the kernel itself answers EFAULT", name != nullptr ? name : "otherwise");
 }
@@ -49,7 +36,7 @@ Found seccomp(const Facts& facts) {
                              "",
                              "run anyperf explain on that machine",
                              Severity::note};
-    const int found = errno_in_child(facts.kernel);
+    const int found = null_attr_in_child(facts.kernel);
     if (found == EFAULT || found == 0)
         return Finding{"seccomp",
                        status->seccomp_mode == 0 ? "no seccomp filter stands before perf_event_open"
