@@ -75,7 +75,8 @@ Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const It
     const std::string_view first = item.parts.front();
     const std::string_view last = item.parts.back();
     if (first.empty() || (item.parts.size() == 2 && last.empty())) return std::nullopt;
-    const std::string_view whole{first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data())};
+    const auto length = static_cast<std::size_t>(last.data() - item.text.data()) + last.size();
+    const std::string_view whole = item.text.substr(0, length);
     const catalog::Machine& known = machine.catalog();
     const Encoded all = encoded(known, whole);
     if (!all.refusal.refused()) return Match{{event_from(machine, all.fields)}, item.parts.size(), false, false, true};

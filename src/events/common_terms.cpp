@@ -186,6 +186,7 @@ Parsed<> apply_common_terms(Event& event, std::span<const Term> terms) {
         const CommonTerm* row = find_common_term(term);
         if (!row) {
             std::vector<std::string> names;
+            names.reserve(kTerms.size());
             for (const CommonTerm& known : kTerms) names.emplace_back(known.name);
             const std::string near = did_you_mean(term.name, names);
             return fault(term.name, in_quotes(term.name) + " is no term of this event",

@@ -39,8 +39,10 @@ Parsed<> set_return(Event& event, const host::Pmu& pmu, std::string_view at) {
 }
 
 /// The text from one part to the end of another, with the colons between them.
-std::string_view from_to(std::string_view first, std::string_view last) {
-    return {first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data())};
+std::string_view from_to(const Item& item, std::string_view first, std::string_view last) {
+    const auto begin = static_cast<std::size_t>(first.data() - item.text.data());
+    const auto end = static_cast<std::size_t>(last.data() - item.text.data()) + last.size();
+    return item.text.substr(begin, end - begin);
 }
 
 /// "ns::f" came as three parts: the last part that belongs to the symbol that begins with part `first`.
@@ -54,7 +56,7 @@ Parsed<Match> uprobe_match(const Machine::Data& machine, const Item& item, Event
     if (item.parts.size() < 3 || item.parts[1].empty() || item.parts[2].empty())
         return fault(item.text, "a uprobe needs a file and a place in it", "write uprobe:/path/to/program:function");
     const std::size_t last = last_of_symbol(item, 2);
-    const std::string_view place = from_to(item.parts[2], item.parts[last]);
+    const std::string_view place = from_to(item, item.parts[2], item.parts[last]);
     event.config1_text = std::string{item.parts[1]};
     event.attr.config2 = TRY(probe_offset(machine.root.path(item.parts[1]), item.parts[1], place));
     return Match{{std::move(event)}, last + 1, false, false};
