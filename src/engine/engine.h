@@ -27,6 +27,10 @@ struct Engine {
     RunHeader* run = nullptr;  ///< shared by the run; null where the engine was started without one
     int run_fd = -1;           ///< its descriptor, hidden from the application
     Program program;
+    /// Whether any of [start, end) is memory that the application must not replace: the cache, the run's books, the
+    /// engine's own image.
+    bool owns(std::uint64_t start, std::uint64_t end) const;
+
     Arena* arena_near_engine = nullptr;  ///< the first arena, which has the routines
 };
 

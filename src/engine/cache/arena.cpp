@@ -12,7 +12,8 @@ namespace anyperf::engine {
 namespace {
 
 constexpr std::uint64_t kReach =
-    (std::uint64_t{1} << 31) - 65536;  // a margin for the instruction's own length and more
+    (std::uint64_t{1} << 31) - 65536;           // a margin for the instruction's own length and more
+constexpr std::uint64_t kOddPlace = 0x1a70000;  // programs that map at addresses of their choice choose round ones
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
 }  // namespace
@@ -31,7 +32,8 @@ bool Arena::map_near(std::uint64_t pc) {
     // Below first: an image's break and the kernel's own placements grow away from there. The nearest places are left
     // to the application, whose mappings come next to what it has.
     for (const std::int64_t megabytes : {-1024, -512, -1536, 1024, 512, 1536, -256, 256, -1800, 1800}) {
-        const std::uint64_t address = (pc & ~(kBytes - 1)) + static_cast<std::uint64_t>(megabytes * (1 << 20));
+        const std::uint64_t address =
+            (pc & ~(kBytes - 1)) + static_cast<std::uint64_t>(megabytes * (1 << 20)) + kOddPlace;
         if (address < kPageBytes * 16 || address > kUserEnd - kBytes) continue;
         if (map_at(address, true)) return true;
     }

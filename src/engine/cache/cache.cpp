@@ -175,6 +175,16 @@ Arena* Cache::arena_for(std::uint64_t pc) {
     return &arenas[arena_count++];
 }
 
+bool Cache::touches(std::uint64_t start, std::uint64_t end) const {
+    for (std::uint32_t i = 0; i < arena_count; ++i)
+        if (arenas[i].touches(start, end)) return true;
+    const std::uint64_t table = address_of(table_);
+    const std::uint64_t slots = address_of(slots_);
+    return (start < table + sizeof(std::uint64_t) * kTableEntries && end > table) ||
+           (start < slots + sizeof(BlockId) * slot_count_ && end > slots) || blocks.touches(start, end) ||
+           exits.touches(start, end) || marks.touches(start, end) || copies.touches(start, end);
+}
+
 bool Cache::is_translated_code(std::uint64_t host) const {
     for (std::uint32_t i = 0; i < arena_count; ++i)
         if (arenas[i].holds(host)) return true;

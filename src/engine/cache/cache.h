@@ -43,6 +43,9 @@ class Cache {
     /// Removes every block.
     void remove_all();
 
+    /// Whether any of [start, end) is the cache's own memory.
+    bool touches(std::uint64_t start, std::uint64_t end) const;
+
     /// The arena to translate `pc` in: with room, within reach where that can be had. Null: no memory.
     Arena* arena_for(std::uint64_t pc);
 

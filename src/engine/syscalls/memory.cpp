@@ -1,5 +1,6 @@
 // memory.cpp: calls that change what memory holds. The engine wants to know what may be executed, and which translated
 // code is no longer what it was.
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "engine/freestanding/pages.h"
@@ -22,9 +23,15 @@ void replaced(Engine& engine, std::uint64_t start, std::uint64_t bytes, std::uin
     if ((protection & PROT_EXEC) != 0) executable.add({start, end, (protection & PROT_WRITE) != 0, shared});
 }
 
+/// The application must not replace, unmap or protect what is the engine's.
+bool is_ours(const Call& call, std::uint64_t start, std::uint64_t bytes) {
+    return bytes != 0 && call.engine.owns(start, page_up(start + bytes));
+}
+
 }  // namespace
 
 long mmap(Call& call) {
+    if ((call.argument[3] & MAP_FIXED) != 0 && is_ours(call, call.argument[0], call.argument[1])) return -ENOMEM;
     const long got = call.pass();
     if (!is_error(got))
         replaced(call.engine, static_cast<std::uint64_t>(got), call.argument[1], call.argument[2],
@@ -33,18 +40,22 @@ long mmap(Call& call) {
 }
 
 long munmap(Call& call) {
+    if (is_ours(call, call.argument[0], call.argument[1])) return -EINVAL;
     const long got = call.pass();
     if (!is_error(got)) replaced(call.engine, call.argument[0], call.argument[1], PROT_NONE, false);
     return got;
 }
 
 long mprotect(Call& call) {
+    if (is_ours(call, call.argument[0], call.argument[1])) return -ENOMEM;
     const long got = call.pass();
     if (!is_error(got)) replaced(call.engine, call.argument[0], call.argument[1], call.argument[2], false);
     return got;
 }
 
 long mremap(Call& call) {
+    const bool onto = (call.argument[3] & MREMAP_FIXED) != 0 && is_ours(call, call.argument[4], call.argument[2]);
+    if (onto || is_ours(call, call.argument[0], call.argument[1])) return -EFAULT;
     const ExecutableRange* range = nullptr;
     ExecutableRange was;
     {
@@ -77,6 +88,7 @@ long shmdt(Call& call) {
 }
 
 long madvise(Call& call) {
+    if (is_ours(call, call.argument[0], call.argument[1])) return -ENOMEM;
     const long got = call.pass();
     if (!is_error(got) && (call.argument[2] == MADV_DONTNEED || call.argument[2] == MADV_REMOVE)) {
         const Held held{call.engine.cache.lock};

@@ -19,6 +19,11 @@ constexpr std::uint8_t kGsPrefix = 0x65;
 constexpr std::uint8_t kAddressPrefix = 0x67;
 constexpr std::uint8_t kShortVex = 0xc5;  // has neither X nor B
 
+/// A REX among the legacy prefixes has no effect, until what stands between it and the opcode is left out.
+constexpr bool is_void_rex(std::uint8_t prefix) {
+    return (prefix & 0xf0) == 0x40;
+}
+
 /// Bytes before REX, VEX, the escapes or the opcode.
 std::size_t legacy_prefixes(const Instruction& instruction) {
     if (instruction.has_rex) return instruction.rex_offset;
@@ -71,7 +76,7 @@ void Translation::emit_with_operand_in(const Instruction& instruction, const std
     // that extends rm, because base needs none.
     const std::size_t prefixes = legacy_prefixes(instruction);
     for (std::size_t i = 0; i < prefixes; ++i)
-        if (code[i] != kGsPrefix && code[i] != kAddressPrefix) hot_.byte(code[i]);
+        if (code[i] != kGsPrefix && code[i] != kAddressPrefix && !is_void_rex(code[i])) hot_.byte(code[i]);
     for (std::size_t i = prefixes; i < instruction.modrm_offset; ++i) {
         const bool is_rex = instruction.has_rex && i == instruction.rex_offset;
         const bool is_long_vex = instruction.has_vex && i == instruction.vex_offset + 1u && code[i - 1] != kShortVex;
