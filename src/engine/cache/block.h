@@ -19,6 +19,8 @@ struct Mark {
     std::uint8_t guest_length = 0;
     std::uint8_t spilled = kNone;  ///< two register numbers, a nibble each; rsp (never spilled) stands for none
 
+    x86_64::ClassSet classes = 0;  ///< what the block's prologue has counted for it
+
     static constexpr std::uint8_t kNone = 0x44;
 };
 

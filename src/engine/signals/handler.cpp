@@ -76,7 +76,7 @@ void go_to_delivery(Thread& thread, UserContext& user) {
 void take_registers(Thread& thread, const Place& place, const SignalContext& context, bool in_the_middle) {
     thread.registers = registers_of(context);
     if (in_the_middle) give_back_spilled(thread, place, thread.registers);
-    uncount_rest(thread.engine->cache, thread, place, thread.engine->counting.open);
+    uncount_rest(thread, place, thread.engine->counting.open);
     thread.registers.rip = place.pc;
 }
 

@@ -20,6 +20,10 @@ long close(Call& call) {
     return is_ours(call, call.argument[0]) ? -EBADF : call.pass();
 }
 
+long fcntl(Call& call) {
+    return is_ours(call, call.argument[0]) ? -EBADF : call.pass();
+}
+
 long dup_onto(Call& call) {
     // The application may use the number: ours moves away.
     if (is_ours(call, call.argument[1])) move_run_fd(call.engine);

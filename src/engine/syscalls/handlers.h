@@ -27,6 +27,7 @@ long vfork(Call&);
 long close(Call&);
 long close_range(Call&);
 long dup_onto(Call&);
+long fcntl(Call&);
 
 // exec.cpp
 long execve(Call&);

@@ -39,6 +39,7 @@ constexpr std::array kRows{
     SyscallRow{__NR_execve, "execve", emulate, handlers::execve, "into the engine"},
     SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are kept"},
     SyscallRow{__NR_shmdt, "shmdt", watch, handlers::shmdt, "SHM_EXEC"},
+    SyscallRow{__NR_fcntl, "fcntl", watch, handlers::fcntl, "the run's own descriptor is not there"},
     SyscallRow{__NR_readlink, "readlink", emulate, handlers::readlink, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_rt_sigpending, "rt_sigpending", emulate, handlers::rt_sigpending,
                "with those that the engine keeps"},

@@ -18,20 +18,18 @@ constexpr std::size_t counter_offset(Class id) {
 constexpr std::size_t kBudgetOffset =
     offsetof(Thread, page) + offsetof(ThreadPage, counters) + offsetof(LiveCounters, budget);
 
-/// What a block can count when it begins: not the way a conditional branch goes, nor what may fault in place.
-bool known_at_start(const Instruction& instruction, Class id) {
-    const bool conditional = instruction.control == Control::conditional || instruction.control == Control::counted;
-    return !runs_in_place(instruction) && (id != Class::taken || !conditional);
-}
-
 }  // namespace
+
+ClassSet counted_at_start(const Instruction& instruction) {
+    if (runs_in_place(instruction)) return 0;
+    const bool conditional = instruction.control == Control::conditional || instruction.control == Control::counted;
+    return conditional ? instruction.classes & static_cast<ClassSet>(~bit(Class::taken)) : instruction.classes;
+}
 
 std::int32_t Translation::amount_of(Class id) const {
     std::int32_t amount = 0;
-    for (std::size_t i = 0; i < decoded_.count; ++i) {
-        const Instruction& instruction = decoded_.instructions[i];
-        if ((instruction.classes & bit(id)) != 0 && known_at_start(instruction, id)) ++amount;
-    }
+    for (std::size_t i = 0; i < decoded_.count; ++i)
+        if ((counted_at_start(decoded_.instructions[i]) & bit(id)) != 0) ++amount;
     return amount;
 }
 

@@ -29,23 +29,15 @@ void give_back_spilled(const Thread& thread, const Place& place, Registers& regi
         if (reg != rsp) registers.r[reg] = thread.spill[reg];
 }
 
-void uncount_rest(Cache& cache, Thread& thread, const Place& place, std::uint32_t open_classes) {
+void uncount_rest(Thread& thread, const Place& place, std::uint32_t open_classes) {
     if (!place.counted) return;
     LiveCounters& counters = thread.page.counters;
-    std::uint64_t pc = place.pc;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
-        Instruction instruction;
-        if (decode(at_address<const std::uint8_t>(pc), cache.executable.bytes_from(pc), instruction) !=
-            DecodeStatus::ok)
-            return;
-        if (runs_in_place(instruction)) return;
-        ++counters.budget;
-        const bool conditional = instruction.control == Control::conditional || instruction.control == Control::counted;
+        const ClassSet counted = place.block->marks[i].classes & open_classes;
         for (const ClassRow& row : kClasses)
-            if ((instruction.classes & open_classes & bit(row.id)) != 0 && !(conditional && row.id == Class::taken) &&
-                row.id != Class::instructions)
+            if ((counted & bit(row.id)) != 0 && row.id != Class::instructions)
                 --counters.count[static_cast<std::size_t>(row.id)];
-        pc += instruction.length;
+        if ((place.block->marks[i].classes & bit(Class::instructions)) != 0) ++counters.budget;
     }
 }
 

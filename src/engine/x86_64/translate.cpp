@@ -8,6 +8,7 @@ void Translation::mark(std::size_t index, std::uint8_t spilled) {
     here.host = static_cast<std::uint16_t>(hot_.at() - block_->host);
     here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
     here.spilled = spilled;
+    here.classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
 }
 
 Block* Translation::run(std::uint64_t pc, std::size_t limit) {

@@ -41,6 +41,10 @@ void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t lim
 /// Whether nobody from `pc` on reads a status flag before it is overwritten, as far as `depth` direct branches show.
 bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth);
 
+/// The classes of an instruction that its block can count when it begins: not the way a conditional branch goes, and
+/// nothing of what may fault in place.
+ClassSet counted_at_start(const Instruction& instruction);
+
 /// Writes one block. Lives on the stack of who translates; holds nothing afterwards.
 class Translation {
   public:
