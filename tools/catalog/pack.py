@@ -101,6 +101,13 @@ class Image:
             return int(event.extra["cpuid_a_ebx_bit"])
         return int(event.extra["ctrset"]) if "ctrset" in event.extra else layout.PERF_TYPES[event.extra.get("type", "raw")]
 
+    @staticmethod
+    def groups_with(event, flag):
+        """Bit i: a mask of group i has the flag; 0xff where there are too many groups to say."""
+        if any(mask.group > 6 for mask in event.masks):
+            return 0xff
+        return sum(1 << group for group in {mask.group for mask in event.masks if flag in mask.flags})
+
     def add_event(self, event, modset):
         limited = {"model", "from", "till"}
         flags = event.flags + (["limited"] if limited & set(event.extra) else []) + (["optional"] if event.optional else [])
@@ -113,7 +120,7 @@ class Image:
             layout.bits(flags, layout.EVENT_FLAGS), self.counts["masks"], self.event_detail(event),
             self.strings.add(event.extra.get("sysfs", "")), len(event.masks), self.rule_number(
                 {key: value for key, value in event.extra.items() if key in ("req", "model", "from", "till")}, modset),
-            groups, 0, 0, 0, 0))
+            groups, self.groups_with(event, "dfl"), self.groups_with(event, "grp_dfl_none"), 0, 0))
         for mask in event.masks:
             self.add_mask(mask, modset)
 
@@ -178,8 +185,10 @@ class Image:
 
     def add_modifiers(self):
         for item in self.facts.modifiers:
+            setting = f":{item.name}="
             self.row("modifiers", MODIFIER.pack(self.strings.add(item.name), self.strings.add(item.key),
-                                                layout.MODSETS.index(item.modset), item.index, item.kind == "int", 0, 0))
+                                                layout.MODSETS.index(item.modset), item.index, item.kind == "int",
+                                                len(setting), self.strings.add(setting)))
 
     def add_id_names(self):
         for number in range(max(self.facts.ids) + 1):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <string_view>
 
 namespace anyperf::catalog {
@@ -31,10 +32,15 @@ class Writer {
         const auto end = std::to_chars(std::begin(digits), std::end(digits), value, base).ptr;
         put({digits, static_cast<std::size_t>(end - digits)});
     }
-    void setting(std::string_view name, std::uint64_t value) {
-        put(":");
-        put(name);
-        put("=");
+    void setting(const ModifierRow& modifier, std::uint64_t value) {
+        // One copy of a fixed size: the pool has bytes behind every text, and longer names don't exist.
+        constexpr std::size_t kLongest = 16;
+        if (modifier.setting_length <= kLongest && out_.size() - length_ > kLongest) {
+            std::memcpy(out_.data() + length_, c_text(modifier.setting), kLongest);
+            length_ += modifier.setting_length;
+        } else {
+            put(text(modifier.setting));
+        }
         put(value, 10);
     }
     std::size_t length() const { return full_ ? 0 : length_; }
@@ -63,7 +69,7 @@ void put_p4_modifiers(const Codes& codes, Writer& writer) {
     const auto names = modifiers(Modset::netburst);
     for (const P4Mod modifier : {P4Mod::k, P4Mod::u, P4Mod::e, P4Mod::cmpl, P4Mod::thr}) {
         const auto index = static_cast<std::size_t>(modifier);
-        writer.setting(text(names[index].name), codes.values[index]);
+        writer.setting(names[index], codes.values[index]);
     }
 }
 
@@ -72,7 +78,7 @@ void put_modifiers(const Request& request, const Codes& codes, Writer& writer) {
     for (const ModifierRow& modifier : modifiers(request.pmu->modset)) {
         if (((codes.shown >> modifier.index) & 1) == 0 || ((request.possible.pmu >> modifier.index) & 1) == 0) continue;
         if (request.pmu->modset != Modset::snbep_unc || modifier.index != static_cast<unsigned>(BoxMod::addr)) {
-            writer.setting(text(modifier.name), codes.values[modifier.index]);
+            writer.setting(modifier, codes.values[modifier.index]);
             continue;
         }
         writer.put(":addr=0x");
@@ -104,7 +110,7 @@ void put_perf(const Request& request, const PerfFields& perf, const abi::Attr& a
     for (const ModifierRow& modifier : modifiers(Modset::perf)) {
         if (((request.possible.perf >> modifier.index) & 1) == 0) continue;
         if (const auto value = perf_value(static_cast<PerfMod>(modifier.index), perf, attr))
-            writer.setting(text(modifier.name), *value);
+            writer.setting(modifier, *value);
     }
 }
 

@@ -106,7 +106,10 @@ struct EventRow {
     std::uint32_t detail;  ///< the encoder's own: perf's type, s390x's counter set, P4's selectors, a CPUID bit
     Text sysfs;            ///< `optional` events: the file below event_source/devices that has to exist
     std::uint16_t masks, rule;
-    std::uint8_t groups, reserved[7];
+    std::uint8_t groups;
+    std::uint8_t default_groups;    ///< bit i: group i has a default mask; 0xff: too many groups to say
+    std::uint8_t excusable_groups;  ///< the same for grp_dfl_none
+    std::uint8_t reserved[5];
 };
 static_assert(sizeof(EventRow) == 56);
 
@@ -140,7 +143,8 @@ struct ModifierRow {
     Modset modset;
     std::uint8_t index;
     bool integer;
-    std::uint8_t reserved[5];
+    std::uint8_t setting_length;
+    Text setting;  ///< ":name=", for canonical strings
 };
 static_assert(sizeof(ModifierRow) == 16);
 

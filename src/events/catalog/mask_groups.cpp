@@ -34,6 +34,13 @@ bool MaskGroups::wants_defaults() const {
     return filled_ == 0 || (missing && (!exclusive || rules_.defaults_for_exclusive));
 }
 
+/// Known from the event alone, so that boxes with hundreds of masks need no look at each.
+bool MaskGroups::excused_without_default(int group) const {
+    const EventRow& event = *request_.event;
+    if (event.default_groups == 0xff || (event.flags & event_flag::limited_masks) != 0) return false;
+    return ((event.default_groups >> group) & 1) == 0 && ((event.excusable_groups >> group) & 1) != 0;
+}
+
 Refusal MaskGroups::check_limits() const {
     if (!rules_.refuses_above_limit || (given_limit_ == kNone && only_besides_0_ == kNone)) return kAccepted;
     for (const Given& given : request_.attributes())

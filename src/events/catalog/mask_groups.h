@@ -40,6 +40,7 @@ class MaskGroups {
     static constexpr int kNone = -1;
 
     bool wants_defaults() const;
+    bool excused_without_default(int group) const;
     bool excluded(int group) const { return excluded(group, limit_); }
     bool excluded(int group, int limit) const;
     template <class Use>
@@ -68,8 +69,10 @@ Refusal MaskGroups::add_defaults(Use&& use) {
 
 template <class Use>
 Refusal MaskGroups::add_defaults_of(int group, Use&& use, bool& done) {
+    if (excluded(group)) return kAccepted;
+    if (excused_without_default(group)) return kAccepted;
     bool added = false;
-    bool excused = excluded(group);
+    bool excused = false;
     bool all_omitted = rules_.omits;
     std::size_t index = 0;
     for (const MaskRow& mask : masks(*request_.event)) {

@@ -1,7 +1,7 @@
 // tables.cpp: see tables.h.
 #include "events/catalog/tables.h"
 
-#include <cstring>
+#include <array>
 
 extern "C" const char anyperf_catalog_image[];
 
@@ -53,12 +53,17 @@ std::span<const CpuRule> cpu_rules(const PmuRow& pmu) {
 }
 
 std::span<const ModifierRow> modifiers(Modset set) {
-    const auto all = rows<ModifierRow>(header().modifiers);
-    std::size_t first = 0;
-    while (first < all.size() && all[first].modset != set) ++first;
-    std::size_t last = first;
-    while (last < all.size() && all[last].modset == set) ++last;
-    return all.subspan(first, last - first);
+    constexpr std::size_t kSets = static_cast<std::size_t>(Modset::perf) + 1;
+    static const auto kBySet = [] {
+        std::array<std::span<const ModifierRow>, kSets> by_set;
+        const auto all = rows<ModifierRow>(header().modifiers);
+        for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+            while (last < all.size() && all[last].modset == all[first].modset) ++last;
+            by_set[static_cast<std::size_t>(all[first].modset)] = all.subspan(first, last - first);
+        }
+        return by_set;
+    }();
+    return kBySet[static_cast<std::size_t>(set)];
 }
 
 const RuleRow& rule(const EventRow& event) {

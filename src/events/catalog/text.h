@@ -13,6 +13,7 @@ constexpr char upper(char letter) {
 
 constexpr bool same_name(std::string_view left, std::string_view right) {
     if (left.size() != right.size()) return false;
+    if (left == right) return true;  // what people type, nearly always
     for (std::size_t i = 0; i < left.size(); ++i)
         if (left[i] != right[i] && upper(left[i]) != upper(right[i])) return false;
     return true;
