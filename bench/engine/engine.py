@@ -144,7 +144,8 @@ def main():
         prepare(scratch)
         for title, programs in (("steady", steady(scratch, work)), ("cold", cold(scratch, work))):
             chosen = [row for row in programs if not options.only or options.only in row[0]]
-            result[title] = suite(title, chosen, kinds, rounds)
+            if chosen:
+                result[title] = suite(title, chosen, kinds, rounds)
     if options.json:
         Path(options.json).write_text(json.dumps(result, indent=2) + "\n")
     return 0
