@@ -40,8 +40,8 @@ void place(Event& event, const Machine::Data& machine) {
 Event event_from(const Machine::Data& machine, const catalog::PerfFields& fields) {
     Event event = plain_event(fields.type, fields.config);
     fields.apply(event.attr);
-    if (fields.period) event.sampling.period = *fields.period;
-    if (fields.frequency) event.sampling.freq = *fields.frequency;
+    event.sampling.period = fields.period;
+    event.sampling.freq = fields.frequency;
     if (fields.cpu >= 0) event.cpus = {fields.cpu};
     place(event, machine);
     return event;
