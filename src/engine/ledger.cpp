@@ -75,13 +75,17 @@ bool open_ledger(Engine& engine, int fd) {
     return engine.run->magic == kRunStateMagic && engine.run->version == kRunStateVersion;
 }
 
-void move_run_fd(Engine& engine) {
+void move_run_fd(Engine& engine, bool onto_it) {
     constexpr std::uint64_t kHighest = 1000;  // a table of descriptors grows with the highest: not to the limit itself
     struct {
         std::uint64_t soft, hard;
     } limit{};
     kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, address_of(&limit));
-    std::uint64_t lowest = limit.soft < kHighest + 24 ? limit.soft - (limit.soft > 2 ? 2 : limit.soft) : kHighest;
+    const std::uint64_t lowest = limit.soft < kHighest + 24 ? limit.soft - (limit.soft > 2 ? 2 : limit.soft) : kHighest;
+    if (!onto_it && static_cast<std::uint64_t>(engine.run_fd) >= lowest) {
+        kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_SETFD, FD_CLOEXEC);
+        return;
+    }
     long got = kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_DUPFD_CLOEXEC, lowest);
     if (is_error(got)) got = kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_DUPFD_CLOEXEC, 0);
     if (is_error(got)) return;

@@ -11,8 +11,9 @@ namespace anyperf::engine {
 /// Maps the run's memory. False where `fd` is none.
 bool open_ledger(Engine& engine, int fd);
 
-/// Moves the run's descriptor to a high number, where no application expects one of its own. It stays closed on exec.
-void move_run_fd(Engine& engine);
+/// Moves the run's descriptor to a high number, where no application expects one of its own, if it is not there yet or
+/// the application wants that number (`onto_it`). It is closed on exec.
+void move_run_fd(Engine& engine, bool onto_it);
 
 /// The program of the process `pid` of this run, as its /proc/PID/exe is to say; null where it is none of ours.
 const char* program_of(const Engine& engine, std::int32_t pid);

@@ -27,7 +27,7 @@ Engine& make_engine(const StartArgument& argument) {
     if (argument.run_fd >= 0) {
         if (!open_ledger(engine, argument.run_fd))
             refuse(kOwnFailure, "cannot start the engine", "", "the memory of the run can't be mapped", "");
-        move_run_fd(engine);
+        move_run_fd(engine, false);
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
     }
     if (!engine.guarded.reserve() || !engine.cache.reserve() ||
@@ -40,9 +40,8 @@ Engine& make_engine(const StartArgument& argument) {
 }
 
 void find_or_refuse(const StartArgument& argument, const char* path, ProgramFile& file) {
-    const auto found = argument.program_fd >= 0 ? find_program(argument.program_fd, "", AT_EMPTY_PATH, file)
+    const auto found = argument.program_fd >= 0 ? find_opened_program(argument.program_fd, file)
                                                 : find_program(AT_FDCWD, path, 0, file);
-    if (argument.program_fd >= 0) kernel_call(__NR_close, static_cast<unsigned>(argument.program_fd));
     if (found) return;
     const ProgramError& error = found.error();
     refuse(error.error == ENOENT ? 127 : 126, "cannot run", path,

@@ -97,12 +97,10 @@ void ProgramFile::close() {
     }
 }
 
-std::expected<void, ProgramError> find_program(int at, const char* path, int flags, ProgramFile& out) {
+std::expected<void, ProgramError> find_opened_program(int fd, ProgramFile& out) {
     out.program.fd = out.loader.fd = -1;
     out.scripts = 0;
-    const auto fd = open_executable(at, path, flags);
-    if (!fd) return std::unexpected(fd.error());
-    if (const auto followed = follow(*fd, out); !followed) return followed;
+    if (const auto followed = follow(fd, out); !followed) return followed;
     if (!out.program.has_interpreter()) return {};
     const auto loader = open_executable(AT_FDCWD, out.program.interpreter, 0);
     if (!loader) return std::unexpected(loader.error());
@@ -111,6 +109,13 @@ std::expected<void, ProgramError> find_program(int at, const char* path, int fla
         return error(read.error() == ENOEXEC ? ELIBBAD : read.error());
     }
     return {};
+}
+
+std::expected<void, ProgramError> find_program(int at, const char* path, int flags, ProgramFile& out) {
+    out.program.fd = out.loader.fd = -1;
+    const auto fd = open_executable(at, path, flags);
+    if (!fd) return std::unexpected(fd.error());
+    return find_opened_program(*fd, out);
 }
 
 }  // namespace anyperf::engine

@@ -32,4 +32,7 @@ struct ProgramError {
 /// Finds what execveat(at, path, flags) would run. Opens files, so call `close` on the result, also after an error.
 std::expected<void, ProgramError> find_program(int at, const char* path, int flags, ProgramFile& out);
 
+/// The same for a file that is open already; `fd` is closed with the result.
+std::expected<void, ProgramError> find_opened_program(int fd, ProgramFile& out);
+
 }  // namespace anyperf::engine

@@ -26,7 +26,7 @@ long fcntl(Call& call) {
 
 long dup_onto(Call& call) {
     // The application may use the number: ours moves away.
-    if (is_ours(call, call.argument[1])) move_run_fd(call.engine);
+    if (is_ours(call, call.argument[1])) move_run_fd(call.engine, true);
     return call.pass();
 }
 
