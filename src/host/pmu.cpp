@@ -126,7 +126,7 @@ const Alias* Pmu::event(std::string_view name) const {
 }
 
 std::optional<std::string> Pmu::capability(std::string_view name) const {
-    const Capability* cap = find_row(details().caps, name);
+    const PmuCapability* cap = find_row(details().caps, name);
     return cap ? std::optional{cap->value} : std::nullopt;
 }
 

@@ -49,17 +49,17 @@ struct Alias {
     bool operator==(const Alias&) const = default;
 };
 
-struct Capability {
+struct PmuCapability {
     std::string name;
     std::string value;
-    bool operator==(const Capability&) const = default;
+    bool operator==(const PmuCapability&) const = default;
 };
 
 /// What a PMU's files say beyond its name. `faults` are files that could not be understood; the rest is usable.
 struct PmuDetails {
     std::vector<Format> formats;  ///< sorted by name
     std::vector<Alias> aliases;   ///< sorted by name
-    std::vector<Capability> caps;
+    std::vector<PmuCapability> caps;
     std::vector<Error> faults;
 };
 
