@@ -23,7 +23,10 @@ std::string_view short_name(std::string_view name, std::string_view prefix) {
 std::string names_of_bits(const auto& bits, std::uint64_t mask, std::string_view prefix) {
     std::string text;
     for (const auto& row : bits)
-        if (mask & row.mask()) text += (text.empty() ? "" : "|") + std::string{short_name(row.name, prefix)};
+        if (mask & row.mask()) {
+            if (!text.empty()) text += '|';
+            text += short_name(row.name, prefix);
+        }
     return text;
 }
 

@@ -44,6 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         canonical.resize(encoding.canonical(canonical, &attr));
         require(encoding.codes.count >= 1);
         if (os != Os::none || canonical.empty()) continue;
+        // A filter that is printed as 0 switches the box's filter on when it is read: as libpfm has it.
+        if (encoding.request.pmu->modset == Modset::snbep_unc) continue;
         Encoding again{machine()};
         if (encode(canonical, plm, os, again).refused()) continue;  // masks that can't all be written at once
         require(same_codes(encoding.codes, again.codes));
