@@ -32,9 +32,15 @@ std::uint32_t take_number(std::uint32_t& counter, std::uint32_t limit) {
     return number < limit ? number : 0;
 }
 
+/// Written by one process while others look: whole, and after what it tells of.
+void set_state(RecordState& state, RecordState value) {
+    __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
+}
+
 bool claim(ThreadPage& page) {
-    RecordState expected = RecordState::free;
-    return __atomic_compare_exchange_n(&page.state, &expected, RecordState::live, false, __ATOMIC_ACQUIRE,
+    auto expected = static_cast<std::uint32_t>(RecordState::free);
+    return __atomic_compare_exchange_n(reinterpret_cast<std::uint32_t*>(&page.state), &expected,
+                                       static_cast<std::uint32_t>(RecordState::live), false, __ATOMIC_ACQUIRE,
                                        __ATOMIC_RELAXED);
 }
 
@@ -150,8 +156,8 @@ void end_thread(Thread& thread) {
     record.count[0] = static_cast<std::uint64_t>(counters.granted - counters.budget);
     // In this order whoever is killed in between leaves counts that are told once: by the record once it is ended.
     thread.page.record = number;
-    __atomic_store_n(&record.state, RecordState::ended, __ATOMIC_RELEASE);
-    __atomic_store_n(&thread.page.state, RecordState::free, __ATOMIC_RELEASE);
+    set_state(record.state, RecordState::ended);
+    set_state(thread.page.state, RecordState::free);
 }
 
 void end_process(Thread& thread, int status) {

@@ -30,9 +30,9 @@ Engine& make_engine(const StartArgument& argument) {
         move_run_fd(engine, false);
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
     }
-    if (!engine.guarded.reserve() || !engine.cache.reserve() ||
-        (engine.arena_near_engine = engine.cache.arena_for(address_of(&engine))) == nullptr ||
-        !emit_routines(*engine.arena_near_engine, engine.routines))
+    const bool reserved = engine.guarded.reserve() && engine.cache.reserve();
+    if (reserved) engine.arena_near_engine = engine.cache.arena_for(address_of(&engine));
+    if (engine.arena_near_engine == nullptr || !emit_routines(*engine.arena_near_engine, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
                "raise the limit on address space (ulimit -v)");
     engine.cache.fill_table(engine.routines.leave[static_cast<std::size_t>(x86_64::Leave::table_empty)]);

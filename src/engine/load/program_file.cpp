@@ -43,7 +43,7 @@ std::expected<int, ProgramError> open_executable(int at, const char* path, int f
 
 /// Refuses what is no regular file, and what would gain privilege, which only the kernel can give.
 std::expected<void, ProgramError> check_file(int fd) {
-    struct stat status;
+    struct stat status{};
     const long got = kernel_call(__NR_fstat, descriptor(fd), address_of(&status));
     if (is_error(got)) return error(-got);
     if ((status.st_mode & S_IFMT) != S_IFREG) return error(EACCES);

@@ -28,7 +28,8 @@ std::string_view trimmed(std::string_view text) {
 std::string_view until(std::string_view text, bool (*ends)(char)) {
     std::size_t length = 0;
     while (length < text.size() && !ends(text[length])) ++length;
-    return {text.data(), length};
+    text.remove_suffix(text.size() - length);
+    return text;
 }
 
 bool ends_line(char c) {

@@ -22,7 +22,7 @@ ExitId Translation::new_exit(std::uint64_t target) {
 
 std::uint8_t* Translation::leave_stub(Leave reason, ExitId exit) {
     std::uint8_t* const stub = cold_.at();
-    cold_.store_gs(rax, offsetof(Thread, spill) + 8 * rax);
+    cold_.store_gs(rax, offsetof(Thread, spill) + std::size_t{8} * rax);
     cold_.mov(rax, std::uint64_t{exit});
     cold_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(reason));
     return stub;
@@ -48,7 +48,7 @@ void Translation::emit_step(const Instruction& instruction, std::uint64_t next) 
     if (id == 0) return;
     cache_.exits[id].control = instruction.control;
     cache_.exits[id].length = instruction.length;
-    hot_.store_gs(rax, offsetof(Thread, spill) + 8 * rax);
+    hot_.store_gs(rax, offsetof(Thread, spill) + std::size_t{8} * rax);
     hot_.mov(rax, std::uint64_t{id});
     hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::step));
 }

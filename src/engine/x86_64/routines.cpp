@@ -8,10 +8,10 @@ namespace anyperf::engine::x86_64 {
 namespace {
 
 constexpr std::size_t spill_of(Register reg) {
-    return offsetof(Thread, spill) + 8 * reg;
+    return offsetof(Thread, spill) + std::size_t{8} * reg;
 }
 constexpr std::size_t saved(Register reg) {
-    return offsetof(Thread, registers) + offsetof(Registers, r) + 8 * reg;
+    return offsetof(Thread, registers) + offsetof(Registers, r) + std::size_t{8} * reg;
 }
 constexpr std::size_t kFlags = offsetof(Thread, registers) + offsetof(Registers, flags);
 constexpr std::size_t kRip = offsetof(Thread, registers) + offsetof(Registers, rip);

@@ -90,8 +90,8 @@ class Translation {
     std::uint8_t* leave_stub(Leave reason, ExitId exit);
     void align_operand(std::size_t opcode_bytes);
 
-    void spill(Register reg) { hot_.store_gs(reg, offsetof(Thread, spill) + 8 * reg); }
-    void unspill(Register reg) { hot_.load_gs(reg, offsetof(Thread, spill) + 8 * reg); }
+    void spill(Register reg) { hot_.store_gs(reg, offsetof(Thread, spill) + std::size_t{8} * reg); }
+    void unspill(Register reg) { hot_.load_gs(reg, offsetof(Thread, spill) + std::size_t{8} * reg); }
     void mark(std::size_t index, std::uint8_t spilled);
 
     Cache& cache_;
