@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_CLANGS = ("-fno-sanitize-recover=undefined", "-flto", "-fno-fat-lto-objects", "-fno-tree-loop-distribute-patterns", "-mgeneral-regs-only")
+NOT_CLANGS = ("-fno-sanitize-recover=undefined", "-flto", "-fno-fat-lto-objects", "-fno-tree-loop-distribute-patterns", "-mgeneral-regs-only",
+              "-Wno-restrict", "-Wno-stringop")
 
 
 def arguments(entry):
