@@ -82,7 +82,15 @@ class ExactProgram : public SmallProgram {
     Scratch scratch_;
 };
 
+/// Why this case of this program is known to differ (tests/engine/differences.tsv); empty where it must not.
+std::string known_difference(const std::string& program, const std::string& which) {
+    for (const Row& row : read_table("differences.tsv", 3))
+        if (row[0] == program && row[1] == which) return row[2];
+    return "";
+}
+
 TEST_P(SmallProgram, DoesUnderTheEngineWhatItDoesNatively) {
+    if (const auto why = known_difference(GetParam().name, "output"); !why.empty()) GTEST_SKIP() << why;
     const Outcome native = run(command_of(GetParam()));
     const Outcome engine = run(under_engine(command_of(GetParam())));
     EXPECT_FALSE(engine.timed_out);
@@ -92,6 +100,7 @@ TEST_P(SmallProgram, DoesUnderTheEngineWhatItDoesNatively) {
 }
 
 TEST_P(SmallProgram, DoesTheSameWhileItIsCounted) {
+    if (const auto why = known_difference(GetParam().name, "output"); !why.empty()) GTEST_SKIP() << why;
     const Outcome native = run(command_of(GetParam()));
     const Outcome engine = run(under_engine(command_of(GetParam()), {"--count", "--count-to", "/dev/null"}));
     EXPECT_FALSE(engine.timed_out);
@@ -100,6 +109,7 @@ TEST_P(SmallProgram, DoesTheSameWhileItIsCounted) {
 }
 
 TEST_P(ExactProgram, CountsWhatSingleSteppingCounts) {
+    if (const auto why = known_difference(GetParam().name, "counts"); !why.empty()) GTEST_SKIP() << why;
     const auto engine = counted_by_engine(GetParam(), scratch_);
     const auto stepping = counted_by_stepping(GetParam(), scratch_);
     ASSERT_TRUE(engine.is_object()) << "the engine left no counts";
@@ -109,6 +119,7 @@ TEST_P(ExactProgram, CountsWhatSingleSteppingCounts) {
 }
 
 TEST_P(ExactProgram, CountsTheSameTenTimes) {
+    if (const auto why = known_difference(GetParam().name, "repeats"); !why.empty()) GTEST_SKIP() << why;
     const auto first = counted_by_engine(GetParam(), scratch_);
     ASSERT_TRUE(first.is_object()) << "the engine left no counts";
     for (int i = 1; i < 10; ++i)

@@ -125,7 +125,24 @@ void Translation::emit_ret(const Instruction& instruction) {
     emit_table_jump();
 }
 
+namespace {
+
+/// push gs, mov from gs: the selector, which the engine leaves as it is, unlike the base.
+bool reads_selector(const Instruction& instruction) {
+    constexpr std::uint8_t kPushGs = 0xa8;
+    constexpr std::uint8_t kMovFromSegment = 0x8c;
+    return instruction.control == Control::segment_base &&
+           ((instruction.map == 1 && instruction.opcode == kPushGs) ||
+            (instruction.map == 0 && instruction.opcode == kMovFromSegment));
+}
+
+}  // namespace
+
 void Translation::emit_end(const Instruction& instruction, std::uint64_t address) {
+    if (reads_selector(instruction)) {
+        emit_plain(instruction, address);
+        return emit_jump_to(address + instruction.length);
+    }
     switch (instruction.control) {
         case Control::conditional: return emit_conditional(instruction, address);
         case Control::counted: return emit_counted(instruction, address);
