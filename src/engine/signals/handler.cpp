@@ -126,7 +126,7 @@ void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserCo
 void probed(Thread& thread, const SignalInfo& info, UserContext& user) {
     thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
-    if (ran) x86_64::count_one(thread.engine->cache, thread, thread.probing, thread.engine->counting.open);
+    if (ran) x86_64::count_one(thread, thread.probing, thread.engine->counting.open);
     if (!ran) queue(thread, info, user.context, true);
     go_to_delivery(thread, user);
 }

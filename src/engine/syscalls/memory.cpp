@@ -49,7 +49,16 @@ long munmap(Call& call) {
 long mprotect(Call& call) {
     if (is_ours(call, call.argument[0], call.argument[1])) return -ENOMEM;
     const long got = call.pass();
-    if (!is_error(got)) replaced(call.engine, call.argument[0], call.argument[1], call.argument[2], false);
+    if (!is_error(got)) {
+        replaced(call.engine, call.argument[0], call.argument[1], call.argument[2], false);
+    } else if (got == -ENOMEM) {
+        // The range has a hole: what stands before it has been changed all the same (mprotect_fixup runs area by area).
+        const std::uint64_t end = page_up(call.argument[0] + call.argument[1]);
+        for (std::uint64_t page = call.argument[0]; page < end; page += kPageBytes) {
+            if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, call.argument[2]))) break;
+            replaced(call.engine, page, kPageBytes, call.argument[2], false);
+        }
+    }
     return got;
 }
 

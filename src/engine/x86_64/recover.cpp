@@ -4,8 +4,15 @@
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/classes.h"
 #include "engine/x86_64/decode.h"
+#include "engine/x86_64/guarded_copy.h"
 
 namespace anyperf::engine::x86_64 {
+
+namespace {
+
+constexpr std::size_t kLongestInstruction = 15;  // SDM volume 2, 2.3.11
+
+}  // namespace
 
 Place locate(Block& block, std::uint64_t host) {
     const auto offset = static_cast<std::uint16_t>(host - address_of(block.host));
@@ -41,11 +48,13 @@ void uncount_rest(Thread& thread, const Place& place, std::uint32_t open_classes
     }
 }
 
-void count_one(Cache& cache, Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
+void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
+    // It has run, so it can be read, whether the engine knew it for executable or not; what follows it perhaps can't.
+    std::uint8_t code[kLongestInstruction] = {};
+    std::size_t size = 0;
+    while (size < kLongestInstruction && guarded_copy(code + size, at_address<const void>(pc + size), 1)) ++size;
     Instruction instruction;
-    if (open_classes == 0 ||
-        decode(at_address<const std::uint8_t>(pc), cache.executable.bytes_from(pc), instruction) != DecodeStatus::ok)
-        return;
+    if (open_classes == 0 || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
     LiveCounters& counters = thread.page.counters;
     --counters.budget;
     for (const ClassRow& row : kClasses)

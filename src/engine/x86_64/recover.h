@@ -28,6 +28,6 @@ void give_back_spilled(const Thread& thread, const Place& place, Registers& regi
 void uncount_rest(Thread& thread, const Place& place, std::uint32_t open_classes);
 
 /// Counts the instruction at `pc`, which has run outside of any block.
-void count_one(Cache& cache, Thread& thread, std::uint64_t pc, std::uint32_t open_classes);
+void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes);
 
 }  // namespace anyperf::engine::x86_64
