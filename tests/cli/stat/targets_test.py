@@ -4,6 +4,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 from program import ANYPERF, Case, stat
 
@@ -31,11 +32,23 @@ class Targets(Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn(f"process id '{process.pid}'", result.stderr)
 
+    def wait_until_counting(self, pid):
+        """Until the process has an event open, or for half a minute: then the test fails by what it looks for."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            for entry in Path(f"/proc/{pid}/fd").iterdir():
+                try:
+                    if "perf_event" in str(entry.readlink()):
+                        return
+                except OSError:  # closed meanwhile
+                    pass
+            time.sleep(0.01)
+
     def test_interrupt_ends_the_counting_of_others_and_prints(self):
         process = self.busy()
         counting = subprocess.Popen([ANYPERF, "stat", "-e", "task-clock:u", "-p", str(process.pid)], text=True,
                                     stderr=subprocess.PIPE)
-        time.sleep(0.5)
+        self.wait_until_counting(counting.pid)
         counting.send_signal(signal.SIGINT)
         _, err = counting.communicate(timeout=30)
         self.assertEqual(counting.returncode, -signal.SIGINT)
