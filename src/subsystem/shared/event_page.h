@@ -1,0 +1,130 @@
+// event_page.h: the part of an event that its task's own thread needs while it runs: what is counted, from where on,
+// when it overflows, and what a sample of it has. It stands in memory that the host of the subsystem shares with the
+// threads that are measured, so that a thread reads its own counters and writes its own samples without asking anybody.
+// Pages are numbered, not pointed at: each process has them at another address. 0 names none.
+//
+// Freestanding: no libc, no allocation, general registers only. Whoever changes a page holds its `lock`; the state of
+// an event is decided by the host alone, but for an overflow limit that has run out (EventPage::limit).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::subsystem {
+
+using EventIndex = std::uint32_t;
+using RingIndex = std::uint32_t;
+
+/// perf_event_state of the kernel, in its order: what is below `inactive` does not want to count.
+enum class EventState : std::int32_t {
+    dead = -5,
+    exited = -3,   ///< its task has ended, or has left it by remove_on_exec
+    error = -2,    ///< pinned, and did not fit
+    off = -1,      ///< disabled
+    inactive = 0,  ///< enabled and not on its PMU
+    active = 1,    ///< counting
+};
+
+/// Where an event's value comes from. Values only ever grow while the task lives; an event's count is how much its
+/// source has grown while it was active.
+struct Source {
+    enum class Kind : std::uint8_t {
+        nothing,      ///< always 0: dummy, bpf-output
+        counters,     ///< a weighted sum of the task's live counters
+        task_clock,   ///< ns the task has run
+        cpu_clock,    ///< ns of CLOCK_MONOTONIC
+        page_faults,  ///< of the task, both kinds
+        minor_faults,
+        major_faults,
+        context_switches,
+        cpu_migrations,
+        happenings,  ///< whoever makes them adds to EventPage::count: tracepoints, breakpoints, uprobes
+    };
+    struct Term {
+        std::uint32_t counter;  ///< a row of the engine's table of classes
+        std::uint32_t weight;
+    };
+    static constexpr std::size_t kTerms = 8;
+
+    Kind kind = Kind::nothing;
+    std::uint8_t terms = 0;
+    std::uint8_t shift = 0;  ///< the sum is divided by 2^shift
+    bool modelled = false;   ///< computed by a model, not counted
+    Term term[kTerms] = {};
+};
+
+/// Mutual exclusion between processes, one of which may die inside: holds the thread id of who has it.
+struct PageLock {
+    std::int32_t holder = 0;
+};
+
+/// How an overflow's signal is sent (fcntl F_SETOWN, F_SETSIG, O_ASYNC).
+struct Notify {
+    std::int32_t owner = 0;       ///< pid, tid or -pgrp; 0: nobody
+    std::int32_t owner_type = 0;  ///< F_OWNER_TID, F_OWNER_PID, F_OWNER_PGRP
+    std::int32_t signal = 0;      ///< 0: SIGIO without a siginfo of its own
+    std::int32_t fd = -1;         ///< the descriptor that O_ASYNC was set on
+    std::uint32_t on = 0;         ///< O_ASYNC is set
+};
+
+/// What stays as the event was opened, from its attr.
+struct EventShape {
+    std::uint32_t type = 0;
+    std::uint32_t bp_type = 0;
+    std::uint64_t config = 0;
+    std::uint64_t sample_type = 0;
+    std::uint64_t read_format = 0;
+    std::uint64_t flags = 0;  ///< the attr's word of bit fields
+    std::uint64_t branch_sample_type = 0;
+    std::uint64_t sample_regs_user = 0;
+    std::uint64_t sample_regs_intr = 0;
+    std::uint32_t sample_stack_user = 0;
+    std::int32_t clockid = 0;
+    std::uint16_t sample_max_stack = 0;  ///< 0 taken as the maximum
+    std::uint16_t precise_ip = 0;
+    std::uint32_t wakeup = 0;  ///< wakeup_events, or wakeup_watermark with the flag
+    std::uint64_t bp_addr = 0;
+    std::uint64_t bp_len = 0;
+    std::uint64_t sig_data = 0;
+};
+
+struct alignas(512) EventPage {
+    PageLock lock;
+    EventState state = EventState::off;
+    std::uint64_t id = 0;         ///< what samples and ioctl ID say: of an inherited event, its parent's
+    std::uint64_t stream_id = 0;  ///< its own
+    EventShape shape;
+    Source source;
+
+    // Counting. Count now = count + (source now - start) while active, else count.
+    std::uint64_t count = 0;
+    std::uint64_t start = 0;       ///< the source's value when it became active
+    std::uint64_t enabled = 0;     ///< total_time_enabled, ns, up to the last change of state
+    std::uint64_t running = 0;     ///< total_time_running
+    std::uint64_t time_start = 0;  ///< the task's clock at the last change of state
+    std::uint64_t lost = 0;        ///< samples that found the ring full
+
+    // Sampling. It overflows when the source reaches overflow_at while active.
+    std::uint64_t period = 0;       ///< 0: counts only
+    std::uint64_t period_left = 0;  ///< of the current period, while not active
+    std::uint64_t overflow_at = 0;
+    std::uint64_t frequency = 0;  ///< samples a second that the period is to follow; 0: a fixed period
+    std::uint64_t last_overflow_time = 0;
+    std::int64_t limit = 0;      ///< overflows left of REFRESH; 0: unlimited
+    std::uint32_t sampling = 0;  ///< overflows, be it into a ring, a signal or a limit
+    std::uint32_t wakeups = 0;   ///< overflows since the last wake-up
+
+    // Where it stands.
+    std::int32_t cpu = -1;
+    std::uint32_t thread_page = ~0u;  ///< of the task it counts; ~0: none
+    EventIndex next_armed = 0;        ///< list of the active events of that thread (ThreadPage::first_armed)
+    EventIndex leader = 0;            ///< itself, if it leads
+    EventIndex next_in_group = 0;     ///< leader, then siblings in order of creation
+    std::uint32_t group_size = 1;     ///< in the leader
+    std::uint32_t has_children = 0;   ///< inherited by tasks that live or have ended: only the host knows the sum
+    RingIndex ring = 0;               ///< where its samples go; 0: nowhere
+    Notify notify;
+};
+static_assert(sizeof(EventPage) == 512);
+
+}  // namespace anyperf::subsystem
