@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The stages of tools/test. Each gives (passed, failed, skipped); the sum is the last line."""
 import os
+import re
 import subprocess
 import sys
 import time
@@ -43,29 +44,48 @@ def build_directory(preset):
     return ROOT / ("build" if preset == "release" else f"build-{preset}")
 
 
+COUNT = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
+
+
+def report_many(case, output):
+    """A test that is many cases and ends with their count (tests/conformance): each counts, those that don't pass are shown."""
+    side = case.get("name").rsplit(".", 1)[0]
+    for line in output.splitlines():
+        if line.startswith(("fail ", "skip ")):
+            print(line.replace("fail ", f"FAILED {side} ", 1).replace("skip ", f"skipped {side} ", 1))
+    counts = [int(count) for count in COUNT.fullmatch(output.splitlines()[-1]).groups()]
+    if case.find("failure") is not None and counts[1] == 0:
+        print(f"FAILED {case.get('name')}: ended badly after its cases")
+        counts[1] = 1
+    return [kind for kind, count in zip(("passed", "failed", "skipped"), counts) for _ in range(count)]
+
+
 def report(case):
-    """Prints a case that failed or was skipped with its reason; says which it was."""
+    """Prints a case that failed or was skipped with its reason; says which it was, once for each case of a test of many."""
     output = (case.findtext("system-out") or "").strip()
+    if output and COUNT.fullmatch(output.splitlines()[-1]):
+        return report_many(case, output)
     if case.find("failure") is not None or case.get("status") == "fail":
         print(f"FAILED {case.get('name')}\n{output[-4000:]}")
-        return "failed"
+        return ["failed"]
     if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
         reason = [line for line in output.splitlines() if "Skipped" not in line and "[" not in line[:1]]
         print(f"skipped {case.get('name')}: {(reason or ['no reason given'])[-1]}")
-        return "skipped"
-    return "passed"
+        return ["skipped"]
+    return ["passed"]
 
 
 def ctest(preset, *selection):
     directory = build_directory(preset)
     junit = directory / "junit.xml"
     junit.unlink(missing_ok=True)
-    subprocess.run(["ctest", "--test-dir", str(directory), "-j", JOBS, "--output-junit", str(junit), "-Q", *selection],
+    subprocess.run(["ctest", "--test-dir", str(directory), "-j", JOBS, "--output-junit", str(junit), "-Q",
+                    "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000", *selection],
                    cwd=ROOT, check=False)
     if not junit.exists():
         print(f"FAILED {preset}: ctest left no results")
         return 0, 1, 0
-    outcomes = [report(case) for case in ElementTree.parse(junit).getroot().iter("testcase")]
+    outcomes = [outcome for case in ElementTree.parse(junit).getroot().iter("testcase") for outcome in report(case)]
     return tuple(outcomes.count(kind) for kind in ("passed", "failed", "skipped"))
 
 

@@ -1,0 +1,15 @@
+// areas.cpp: all areas. The names are those of ctest, of the tables and of docs/conformance.md.
+#include "areas/areas.h"
+
+namespace conformance {
+
+const std::vector<Area>& areas() {
+    static const std::vector<Area> all{
+        {"attr_size", attr_size_cases},
+        {"attr", attr_field_cases},
+        {"attr_sampling", attr_sampling_cases},
+    };
+    return all;
+}
+
+}  // namespace conformance

@@ -1,0 +1,14 @@
+// areas.h: the areas' lists of cases; areas.cpp names them in the order of the manual.
+#pragma once
+
+#include <vector>
+
+#include "suite/case.h"
+
+namespace conformance {
+
+std::vector<Case> attr_size_cases();
+std::vector<Case> attr_field_cases();
+std::vector<Case> attr_sampling_cases();
+
+}  // namespace conformance
