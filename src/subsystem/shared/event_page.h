@@ -110,9 +110,13 @@ struct alignas(512) EventPage {
     std::uint64_t overflow_at = 0;
     std::uint64_t frequency = 0;  ///< samples a second that the period is to follow; 0: a fixed period
     std::uint64_t last_overflow_time = 0;
-    std::int64_t limit = 0;      ///< overflows left of REFRESH; 0: unlimited
-    std::uint32_t sampling = 0;  ///< overflows, be it into a ring, a signal or a limit
-    std::uint32_t wakeups = 0;   ///< overflows since the last wake-up
+    std::uint64_t last_period = 0;  ///< of software-kind events: the one that runs; `period` follows it (overflow.h)
+    std::uint64_t tick = 0;         ///< that `tick_samples` were taken in; both for throttling
+    std::uint32_t tick_samples = 0;
+    std::uint32_t throttled = 0;  ///< no samples before the next tick
+    std::int64_t limit = 0;       ///< overflows left of REFRESH; 0: unlimited
+    std::uint32_t sampling = 0;   ///< overflows, be it into a ring, a signal or a limit
+    std::uint32_t wakeups = 0;    ///< overflows since the last wake-up
 
     // Where it stands.
     std::int32_t cpu = -1;

@@ -22,6 +22,7 @@ struct alignas(128) RingPage {
     std::uint32_t paused = 0;     ///< IOC_PAUSE_OUTPUT
     std::uint32_t wake = 0;       ///< a wake-up that nobody has been told of
     std::uint64_t lost_id = 0;    ///< id of the event that lost last
+    std::uint32_t samples = 0;    ///< since the last wake-up by wakeup_events, of all events that write here
 };
 static_assert(sizeof(RingPage) == 128);
 

@@ -1,0 +1,148 @@
+// overflow.cpp: a family is chosen by the kind of source; the rest is arithmetic on the page.
+#include "subsystem/shared/overflow.h"
+
+#include "abi/attr_flags.h"
+#include "abi/sample_bits.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+enum class Family { counter, clock, software };
+
+Family family_of(const EventPage& page) {
+    switch (page.source.kind) {
+        case Source::Kind::counters: return Family::counter;
+        case Source::Kind::task_clock:
+        case Source::Kind::cpu_clock: return Family::clock;
+        default: return Family::software;
+    }
+}
+
+bool is_made_to_happen(const EventPage& page) {
+    return page.source.kind == Source::Kind::happenings;
+}
+
+/// Every event is a sample, with PERIOD 1 (the first branches of perf_swevent_event()).
+bool samples_each(const EventPage& page) {
+    return family_of(page) == Family::software && page.frequency == 0 &&
+           (page.shape.sample_type & abi::sample("PERF_SAMPLE_PERIOD"));
+}
+
+std::uint64_t clock_period(std::uint64_t period) {
+    return period < kShortestClockPeriodNs ? kShortestClockPeriodNs : period;
+}
+
+void end_counter_period(EventPage& page, std::uint64_t value) {
+    const std::uint64_t beyond = value - page.overflow_at;
+    page.overflow_at = beyond >= page.period ? value + page.period : page.overflow_at + page.period;
+}
+
+void end_clock_period(EventPage& page, std::uint64_t value) {
+    const std::uint64_t period = clock_period(page.period);
+    page.overflow_at += ((value - page.overflow_at) / period + 1) * period;
+}
+
+/// The period that was in force when this one began is the length of the next, then the new one follows.
+void end_software_period(EventPage& page) {
+    std::uint64_t next = page.last_period == 0 ? page.period : page.last_period;
+    if (samples_each(page) || next == 0) next = 1;
+    page.last_period = page.period;
+    if (is_made_to_happen(page))
+        page.period_left += next;
+    else
+        page.overflow_at += next;
+}
+
+void end_period(EventPage& page, std::uint64_t value) {
+    switch (family_of(page)) {
+        case Family::counter: return end_counter_period(page, value);
+        case Family::clock: return end_clock_period(page, value);
+        case Family::software: return end_software_period(page);
+    }
+}
+
+/// An eighth of the way to the period that would have been right: perf_adjust_period(). The kernel leaves intervals of
+/// more than two ticks to its tick; here nothing ticks on a measured thread, so each overflow adapts.
+void adapt(EventPage& page, std::uint64_t now) {
+    const std::uint64_t ns = now - page.last_overflow_time;
+    const bool first = page.last_overflow_time == 0;
+    page.last_overflow_time = now;
+    if (first || static_cast<std::int64_t>(ns) <= 0) return;
+    const std::uint64_t wanted = period_for(page.frequency, page.period, ns);
+    const std::int64_t away = static_cast<std::int64_t>(wanted - page.period);
+    const std::int64_t step = (away >= 0 ? away + 7 : away - 7) / 8;
+    page.period += static_cast<std::uint64_t>(step);
+    if (page.period == 0) page.period = 1;
+}
+
+/// Clocks alone. A throttled event looks again when the next tick begins, which its source, being ns, can tell.
+void throttle(EventPage& page, std::uint64_t value, std::uint64_t now, Overflow& overflow) {
+    page.throttled = 1;
+    overflow.throttle = true;
+    page.overflow_at = value + (kTickNs - now % kTickNs);
+}
+
+bool over_limit(EventPage& page, std::uint64_t now, std::uint32_t samples_per_tick) {
+    const std::uint64_t tick = now / kTickNs;
+    page.tick_samples = tick == page.tick ? page.tick_samples + 1 : 1;
+    page.tick = tick;
+    return samples_per_tick != 0 && page.tick_samples >= samples_per_tick;
+}
+
+}  // namespace
+
+std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t ns) {
+    __extension__ using Wide = unsigned __int128;
+    constexpr std::uint64_t kLongest = ~0ull >> 1;
+    const Wide divisor = static_cast<Wide>(ns) * frequency;
+    if (divisor == 0) return count == 0 ? 1 : count;
+    const Wide period = static_cast<Wide>(count) * 1'000'000'000 / divisor;
+    if (period == 0) return 1;
+    return period > kLongest ? kLongest : static_cast<std::uint64_t>(period);
+}
+
+std::uint64_t first_period(const EventPage& page) {
+    if (samples_each(page)) return 1;
+    return family_of(page) == Family::clock ? clock_period(page.period) : page.period;
+}
+
+void change_period(EventPage& page, std::uint64_t value, std::uint64_t period_or_frequency) {
+    if (page.frequency != 0) {
+        page.frequency = period_or_frequency;
+        return;
+    }
+    const bool late = family_of(page) == Family::software && page.state == EventState::active;
+    // The next event overflows at once. It stands for the first of the period that still runs, of which the rest
+    // follows.
+    if (late) page.last_period = page.period > 1 ? page.period - 1 : 1;
+    page.period = period_or_frequency;
+    page.period_left = late ? 1 : first_period(page);
+    if (!is_made_to_happen(page)) page.overflow_at = value + page.period_left;
+}
+
+void happened(EventPage& page, std::uint64_t times) {
+    page.count += times;
+    if (page.sampling) page.period_left -= times < page.period_left ? times : page.period_left;
+}
+
+bool overflow_due(const EventPage& page, std::uint64_t value) {
+    if (!page.sampling || page.state != EventState::active) return false;
+    if (is_made_to_happen(page)) return page.period_left == 0;
+    return static_cast<std::int64_t>(value - page.overflow_at) >= 0;
+}
+
+Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, std::uint32_t samples_per_tick) {
+    Overflow overflow{.sample = true, .period = samples_each(page) ? 1 : page.period};
+    if (page.throttled) overflow.unthrottle = true;
+    page.throttled = 0;
+    end_period(page, value);
+    if (family_of(page) == Family::clock && over_limit(page, now, samples_per_tick))
+        throttle(page, value, now, overflow);
+    if (page.frequency != 0) adapt(page, now);
+    overflow.disable = overflow.hang_up = page.limit > 0 && --page.limit == 0;
+    overflow.signal = page.notify.on && page.notify.owner != 0;
+    overflow.sigtrap = page.shape.flags & abi::flag("sigtrap");
+    return overflow;
+}
+
+}  // namespace anyperf::subsystem

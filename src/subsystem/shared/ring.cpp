@@ -1,0 +1,135 @@
+// ring.cpp: positions, room, marks.
+#include "subsystem/shared/ring.h"
+
+#include "abi/attr_flags.h"
+#include "abi/records.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+constexpr std::uint32_t kLost = 2;
+static_assert(abi::name_of(abi::kRecordTypes, kLost) == "PERF_RECORD_LOST");
+constexpr std::size_t kLostBytes = sizeof(RecordHeader) + 16;
+
+constexpr std::uint64_t kHeaderCapabilities = abi::bit(abi::kMmapCapabilities, "cap_bit0_is_deprecated");
+
+/// One byte stays free, or a full ring would look like an empty one. A reader may have written anything into data_tail:
+/// the answer is then as senseless as the tail, and stays within the ring.
+bool has_room(const Ring& ring, std::size_t bytes) {
+    if (ring.page->overwrite) return true;
+    const std::uint64_t tail = __atomic_load_n(&ring.header().data_tail, __ATOMIC_ACQUIRE);
+    const std::uint64_t head = ring.page->head;
+    const std::uint64_t ahead = ring.page->backward ? head - tail - 1 : tail - head - 1;
+    return (ahead & (ring.bytes() - 1)) >= bytes;
+}
+
+void drop(const Ring& ring, EventPage& event) {
+    ++ring.page->lost;
+    ++event.lost;
+    ring.page->lost_id = event.id;
+}
+
+}  // namespace
+
+void start_ring(Ring ring, const RingShape& shape) {
+    RingPage& page = *ring.page;
+    page.pages = shape.pages;
+    page.head = page.lost = page.lost_id = page.wake_at = 0;
+    page.samples = page.wake = 0;
+    page.overwrite = shape.overwrite;
+    page.backward = shape.backward;
+    page.paused = shape.pages == 0;
+    page.watermark = shape.watermark < ring.bytes() ? shape.watermark : ring.bytes();
+    if (page.watermark == 0) page.watermark = ring.bytes() / 2;
+
+    abi::MmapPage& header = ring.header();
+    header.capabilities = kHeaderCapabilities;
+    header.size = offsetof(abi::MmapPage, reserved);
+    header.data_offset = kRingPageBytes;
+    header.data_size = ring.bytes();
+    header.data_head = header.data_tail = 0;
+}
+
+void publish(abi::MmapPage& header, const HeaderTimes& times) {
+    __atomic_store_n(&header.lock, header.lock + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    header.index = times.index;
+    header.offset = times.offset;
+    header.time_enabled = times.enabled;
+    header.time_running = times.running;
+    __atomic_store_n(&header.lock, header.lock + 1, __ATOMIC_RELEASE);
+}
+
+bool RingWriter::begin(std::size_t bytes) {
+    RingPage& page = *ring_.page;
+    if (page.paused) {
+        if (page.pages != 0) drop(ring_, event_);
+        return false;
+    }
+    lost_told_ = page.lost != 0;
+    const std::size_t all = bytes + (lost_told_ ? kLostBytes + trailer_bytes(event_.shape) : 0);
+    if (bytes > kLongestRecord || all >= ring_.bytes() || !has_room(ring_, all)) {
+        drop(ring_, event_);
+        return false;
+    }
+    head_ = page.backward ? page.head - all : page.head + all;
+    sink_ = Sink{ring_.data(), ring_.bytes(), page.backward ? head_ : page.head};
+    if (lost_told_) put_lost();
+    return true;
+}
+
+/// In the name of the event that writes now, an inherited one in its parent's.
+void RingWriter::put_lost() {
+    const std::size_t size = kLostBytes + trailer_bytes(event_.shape);
+    const RecordHeader header{kLost, 0, static_cast<std::uint16_t>(size)};
+    sink_.put(&header, sizeof header);
+    sink_.word(event_.id);
+    sink_.word(ring_.page->lost);
+    put_trailer(sink_, event_.shape, moment_, event_.id, event_.id);
+}
+
+/// The distance grows in both directions of writing: backward, positions count from 0 downwards.
+bool RingWriter::passes_watermark() {
+    RingPage& page = *ring_.page;
+    const std::uint64_t written = page.backward ? -head_ : head_;
+    if (written - page.wake_at <= page.watermark) return false;
+    page.wake_at += page.watermark;
+    return true;
+}
+
+/// wakeup_events counts the samples of all events that share the ring.
+bool RingWriter::counts_up() {
+    const bool by_bytes = event_.shape.flags & abi::flag("watermark");
+    if (by_bytes || event_.shape.wakeup == 0) return false;
+    RingPage& page = *ring_.page;
+    if (++page.samples < event_.shape.wakeup) return false;
+    page.samples -= event_.shape.wakeup;
+    ++page.wake_at;  // as the kernel's mark, of which a wake-up is any movement
+    return true;
+}
+
+Written RingWriter::commit(bool is_sample) {
+    RingPage& page = *ring_.page;
+    const bool by_bytes = passes_watermark();
+    const bool by_samples = is_sample && counts_up();
+    if (lost_told_) page.lost = 0;
+    page.head = head_;
+    __atomic_store_n(&ring_.header().data_head, head_, __ATOMIC_RELEASE);
+    const bool wake = by_bytes || by_samples;
+    if (wake) __atomic_store_n(&page.wake, 1, __ATOMIC_RELEASE);
+    return {.written = true, .wake = wake};
+}
+
+Written write_record(Ring ring, EventPage& event, const Moment& moment, RecordHeader header,
+                     std::span<const std::byte> body) {
+    const std::size_t size = sizeof header + body.size() + trailer_bytes(event.shape);
+    RingWriter writer{ring, event, moment};
+    if (!writer.begin(size)) return {};
+    header.size = static_cast<std::uint16_t>(size);
+    writer.sink().put(&header, sizeof header);
+    writer.sink().put(body.data(), body.size());
+    put_trailer(writer.sink(), event.shape, moment, event.id, event.stream_id);
+    return writer.commit(false);
+}
+
+}  // namespace anyperf::subsystem

@@ -1,0 +1,169 @@
+// sample.cpp: a row a field; the same row measures and writes.
+#include "subsystem/shared/sample.h"
+
+#include <array>
+
+#include "abi/branch_types.h"
+#include "abi/records.h"
+#include "abi/sample_bits.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+constexpr std::uint32_t kSample = 9;
+static_assert(abi::name_of(abi::kRecordTypes, kSample) == "PERF_RECORD_SAMPLE");
+constexpr std::uint64_t kRegisterAbi64 = 2;
+constexpr std::uint64_t kUserEnd = 0x7ffffffff000;  ///< TASK_SIZE with four-level page tables
+
+struct Origin {
+    const EventPage& event;
+    const SampleFacts& facts;
+    std::size_t stack = 0;  ///< bytes of it, once that is known
+};
+
+void put_callchain(Sink& sink, const Origin& from) {
+    sink.word(from.facts.callchain.size());
+    sink.put(from.facts.callchain.data(), from.facts.callchain.size_bytes());
+}
+
+/// The size is of what follows it, padding included; without data four bytes of padding.
+void put_raw(Sink& sink, const Origin& from) {
+    const std::size_t bytes = from.facts.raw.size();
+    const std::size_t padded = ((bytes + sizeof(std::uint32_t) + 7) & ~std::size_t{7}) - sizeof(std::uint32_t);
+    sink.half(static_cast<std::uint32_t>(padded));
+    sink.put(from.facts.raw.data(), bytes);
+    sink.zeros(padded - bytes);
+}
+
+void put_branches(Sink& sink, const Origin& from) {
+    sink.word(from.facts.branches.size());
+    if (from.event.shape.branch_sample_type & abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_HW_INDEX"))
+        sink.word(~0ull);  // the first entry is the newest
+    sink.put(from.facts.branches.data(), from.facts.branches.size_bytes());
+    if (from.event.shape.branch_sample_type & abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_COUNTERS"))
+        sink.zeros(8 * from.facts.branches.size());
+}
+
+void put_registers(Sink& sink, const std::uint64_t* registers, std::uint64_t mask) {
+    sink.word(registers == nullptr ? 0 : kRegisterAbi64);
+    if (registers == nullptr) return;
+    for (; mask != 0; mask &= mask - 1) sink.word(registers[__builtin_ctzll(mask)]);
+}
+
+/// What couldn't be copied is zeros: a ring's older bytes are nobody's business.
+void put_stack(Sink& sink, const Origin& from) {
+    sink.word(from.stack);
+    if (from.stack == 0) return;
+    const UserStack& stack = from.facts.stack;
+    std::size_t copied = 0;
+    sink.pieces(from.stack, [&](void* piece, std::size_t bytes, std::size_t done) {
+        std::size_t part = copied == done ? stack.copy(stack.context, piece, stack.pointer + done, bytes) : 0;
+        if (part > bytes) part = bytes;
+        copied += part;
+        __builtin_memset(static_cast<std::byte*>(piece) + part, 0, bytes - part);
+    });
+    sink.word(copied);
+}
+
+struct FieldRow {
+    std::string_view name;
+    void (*put)(Sink&, const Origin&);
+};
+
+constexpr std::array kFields{
+    FieldRow{"PERF_SAMPLE_IDENTIFIER", [](Sink& s, const Origin& f) { s.word(f.event.id); }},
+    FieldRow{"PERF_SAMPLE_IP", [](Sink& s, const Origin& f) { s.word(f.facts.ip); }},
+    FieldRow{"PERF_SAMPLE_TID",
+             [](Sink& s, const Origin& f) {
+                 s.half(static_cast<std::uint32_t>(f.facts.moment.pid));
+                 s.half(static_cast<std::uint32_t>(f.facts.moment.tid));
+             }},
+    FieldRow{"PERF_SAMPLE_TIME", [](Sink& s, const Origin& f) { s.word(f.facts.moment.time); }},
+    FieldRow{"PERF_SAMPLE_ADDR", [](Sink& s, const Origin& f) { s.word(f.facts.addr); }},
+    FieldRow{"PERF_SAMPLE_ID", [](Sink& s, const Origin& f) { s.word(f.event.id); }},
+    FieldRow{"PERF_SAMPLE_STREAM_ID", [](Sink& s, const Origin& f) { s.word(f.event.stream_id); }},
+    FieldRow{"PERF_SAMPLE_CPU", [](Sink& s, const Origin& f) { s.word(f.facts.moment.cpu); }},
+    FieldRow{"PERF_SAMPLE_PERIOD", [](Sink& s, const Origin& f) { s.word(f.facts.period); }},
+    FieldRow{"PERF_SAMPLE_READ",
+             [](Sink& s, const Origin& f) { put_read(s, f.event.shape.read_format, f.facts.read); }},
+    FieldRow{"PERF_SAMPLE_CALLCHAIN", put_callchain},
+    FieldRow{"PERF_SAMPLE_RAW", put_raw},
+    FieldRow{"PERF_SAMPLE_BRANCH_STACK", put_branches},
+    FieldRow{
+        "PERF_SAMPLE_REGS_USER",
+        [](Sink& s, const Origin& f) { put_registers(s, f.facts.user_registers, f.event.shape.sample_regs_user); }},
+    FieldRow{"PERF_SAMPLE_STACK_USER", put_stack},
+    FieldRow{"PERF_SAMPLE_WEIGHT", [](Sink& s, const Origin& f) { s.word(f.facts.weight); }},
+    FieldRow{"PERF_SAMPLE_WEIGHT_STRUCT", [](Sink& s, const Origin& f) { s.word(f.facts.weight); }},
+    FieldRow{"PERF_SAMPLE_DATA_SRC", [](Sink& s, const Origin& f) { s.word(f.facts.data_source); }},
+    FieldRow{"PERF_SAMPLE_TRANSACTION", [](Sink& s, const Origin& f) { s.word(f.facts.transaction); }},
+    FieldRow{"PERF_SAMPLE_REGS_INTR",
+             [](Sink& s, const Origin& f) {
+                 put_registers(s, f.facts.interrupted_registers, f.event.shape.sample_regs_intr);
+             }},
+    FieldRow{"PERF_SAMPLE_PHYS_ADDR", [](Sink& s, const Origin& f) { s.word(f.facts.physical_address); }},
+    FieldRow{"PERF_SAMPLE_CGROUP", [](Sink& s, const Origin& f) { s.word(f.facts.cgroup); }},
+    FieldRow{"PERF_SAMPLE_DATA_PAGE_SIZE", [](Sink& s, const Origin& f) { s.word(f.facts.data_page_size); }},
+    FieldRow{"PERF_SAMPLE_CODE_PAGE_SIZE", [](Sink& s, const Origin& f) { s.word(f.facts.code_page_size); }},
+    FieldRow{"PERF_SAMPLE_AUX", [](Sink& s, const Origin&) { s.word(0); }},
+};
+
+constexpr bool in_order_of_records() {
+    for (std::size_t i = 0; i < kFields.size(); ++i)
+        if (kFields[i].name != abi::kSampleBits[i].name) return false;
+    return kFields.size() == abi::kSampleBits.size();
+}
+static_assert(in_order_of_records());
+
+constexpr std::uint64_t kStackUser = abi::sample("PERF_SAMPLE_STACK_USER");
+
+void put_fields(Sink& sink, const Origin& from, std::uint64_t wanted) {
+    for (std::size_t i = 0; i < kFields.size(); ++i)
+        if (wanted & abi::kSampleBits[i].mask()) kFields[i].put(sink, from);
+}
+
+/// The bytes of all fields but the stack, whose own size depends on them.
+std::size_t without_stack(const EventPage& event, const SampleFacts& facts) {
+    Sink measure;
+    put_fields(measure, {event, facts}, event.shape.sample_type & ~kStackUser);
+    return sizeof(RecordHeader) + measure.size();
+}
+
+std::size_t stack_of(const EventPage& event, const SampleFacts& facts, std::size_t others) {
+    if (!(event.shape.sample_type & kStackUser) || facts.stack.copy == nullptr) return 0;
+    return stack_bytes(event.shape.sample_stack_user, others, facts.stack.pointer);
+}
+
+std::size_t whole(const EventPage& event, std::size_t others, std::size_t stack) {
+    if (!(event.shape.sample_type & kStackUser)) return others;
+    return others + 8 + (stack == 0 ? 0 : stack + 8);
+}
+
+}  // namespace
+
+std::size_t stack_bytes(std::size_t asked, std::size_t others, std::uint64_t pointer) {
+    const std::uint64_t until_end = pointer < kUserEnd ? (kUserEnd - pointer) & ~7ull : 0;
+    if (asked > until_end) asked = static_cast<std::size_t>(until_end);
+    const std::size_t with_sizes = others + 16;
+    if (with_sizes > kLongestRecord) return 0;
+    return asked < kLongestRecord - with_sizes ? asked : kLongestRecord - with_sizes;
+}
+
+std::size_t sample_bytes(const EventPage& event, const SampleFacts& facts) {
+    const std::size_t others = without_stack(event, facts);
+    return whole(event, others, stack_of(event, facts, others));
+}
+
+Written write_sample(Ring ring, EventPage& event, const SampleFacts& facts) {
+    const std::size_t others = without_stack(event, facts);
+    const std::size_t stack = stack_of(event, facts, others);
+    const std::size_t size = whole(event, others, stack);
+    RingWriter writer{ring, event, facts.moment};
+    if (!writer.begin(size)) return {};
+    const RecordHeader header{kSample, facts.misc, static_cast<std::uint16_t>(size)};
+    writer.sink().put(&header, sizeof header);
+    put_fields(writer.sink(), {event, facts, stack}, event.shape.sample_type);
+    return writer.commit(true);
+}
+
+}  // namespace anyperf::subsystem

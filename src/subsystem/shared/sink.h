@@ -1,0 +1,49 @@
+// sink.h: where the bytes of a record go: into a ring, around its end, or nowhere, to learn how many they are. One
+// description of a record's fields so serves for its size and for its bytes, and the two agree.
+//
+// Freestanding, as event_page.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::subsystem {
+
+class Sink {
+  public:
+    /// Counts only.
+    Sink() = default;
+
+    /// Writes at `position` modulo `ring_bytes`, a power of two. Whoever makes it has seen to room.
+    Sink(std::byte* data, std::uint64_t ring_bytes, std::uint64_t position)
+        : data_(data), mask_(ring_bytes - 1), position_(position) {}
+
+    void put(const void* bytes, std::size_t count);
+    void word(std::uint64_t value) { put(&value, sizeof value); }
+    void half(std::uint32_t value) { put(&value, sizeof value); }
+    void zeros(std::size_t count);
+
+    /// Hands out the next `count` bytes in one or two pieces: fill(void* piece, std::size_t bytes, std::size_t done).
+    template <typename Fill>
+    void pieces(std::size_t count, Fill fill) {
+        for (std::size_t done = 0; data_ != nullptr && done < count;) {
+            const std::uint64_t at = (position_ + size_ + done) & mask_;
+            const std::size_t until_end = mask_ + 1 - at;
+            const std::size_t piece = count - done < until_end ? count - done : until_end;
+            fill(static_cast<void*>(data_ + at), piece, done);
+            done += piece;
+        }
+        size_ += count;
+    }
+
+    /// Bytes put so far.
+    std::size_t size() const { return size_; }
+
+  private:
+    std::byte* data_ = nullptr;
+    std::uint64_t mask_ = 0;
+    std::uint64_t position_ = 0;
+    std::size_t size_ = 0;
+};
+
+}  // namespace anyperf::subsystem
