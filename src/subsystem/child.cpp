@@ -1,0 +1,41 @@
+#include "subsystem/child.h"
+
+#include "subsystem/birth.h"
+#include "subsystem/scheduler.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+EventState wish_like(const Event& like) {
+    return like.own >= EventState::inactive ? EventState::inactive : EventState::off;
+}
+
+}  // namespace
+
+Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Event& like, Event* leader) {
+    const Plan plan{.attr = parent.attr,
+                    .kind = kind,
+                    .task = &task,
+                    .cpu = parent.cpu,
+                    .opener = parent.opener ? parent.opener->name : task.name,
+                    .privileged = true};
+    auto made = draft(world, plan);
+    if (!made) return nullptr;
+    Draft& child = *made;
+    child->parent = &parent;
+    child->cgroup = parent.cgroup;
+    child->own = wish_like(like);
+    child->page->ring = parent.page->ring;
+    child->page->notify = parent.page->notify;
+    Event& event = child.keep();
+    event.leader = leader ? leader : &event;
+    parent.children.push_back(&event);
+    {
+        Locked page(world, parent);
+        page->has_children = 1;
+    }
+    attach(world, event);
+    return &event;
+}
+
+}  // namespace anyperf::subsystem

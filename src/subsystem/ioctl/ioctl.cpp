@@ -1,0 +1,45 @@
+#include "subsystem/ioctl/ioctl.h"
+
+#include <algorithm>
+#include <array>
+
+#include "abi/ioctls.h"
+#include "subsystem/ioctl/output.h"
+#include "subsystem/ioctl/period.h"
+#include "subsystem/ioctl/programs.h"
+#include "subsystem/ioctl/switch.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+struct Row {
+    std::string_view name;
+    IoctlHandler handler;
+};
+
+/// Numbers and arguments are those of abi::kIoctls, in its order.
+constexpr std::array kHandlers{
+    Row{"PERF_EVENT_IOC_ENABLE", ioctl_enable},
+    Row{"PERF_EVENT_IOC_DISABLE", ioctl_disable},
+    Row{"PERF_EVENT_IOC_REFRESH", ioctl_refresh},
+    Row{"PERF_EVENT_IOC_RESET", ioctl_reset},
+    Row{"PERF_EVENT_IOC_PERIOD", ioctl_period},
+    Row{"PERF_EVENT_IOC_SET_OUTPUT", ioctl_set_output},
+    Row{"PERF_EVENT_IOC_SET_FILTER", ioctl_set_filter},
+    Row{"PERF_EVENT_IOC_ID", ioctl_id},
+    Row{"PERF_EVENT_IOC_SET_BPF", ioctl_set_bpf},
+    Row{"PERF_EVENT_IOC_PAUSE_OUTPUT", ioctl_pause_output},
+    Row{"PERF_EVENT_IOC_QUERY_BPF", ioctl_query_bpf},
+    Row{"PERF_EVENT_IOC_MODIFY_ATTRIBUTES", ioctl_modify_attributes},
+};
+static_assert(std::ranges::equal(kHandlers, abi::kIoctls, {}, &Row::name, &abi::Ioctl::name));
+
+}  // namespace
+
+Answer<IoctlAnswer> dispatch(std::uint32_t request, const IoctlCall& call) {
+    const auto row = std::ranges::find(abi::kIoctls, request, &abi::Ioctl::request);
+    if (row == abi::kIoctls.end()) return refuse(ENOTTY, "not an ioctl of a performance event");
+    return kHandlers[static_cast<std::size_t>(row - abi::kIoctls.begin())].handler(call);
+}
+
+}  // namespace anyperf::subsystem

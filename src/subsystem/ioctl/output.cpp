@@ -1,0 +1,31 @@
+#include "subsystem/ioctl/output.h"
+
+#include "subsystem/output.h"
+
+namespace anyperf::subsystem {
+
+Answer<IoctlAnswer> ioctl_set_output(const IoctlCall& call) {
+    const Descriptor& named = call.argument.descriptor;
+    if (named.none) {
+        if (call.event.mappings != 0) return refuse(EINVAL, "the event's own ring is mapped");
+        drop_ring(call.world, call.event);
+        return IoctlAnswer{};
+    }
+    if (!named.event) return refuse(EBADF, "no event's descriptor");
+    const Event& target = call.world.event(*named.event);
+    TRY(check_output(call.world, call.event, target));
+    redirect(call.world, call.event, target);
+    return IoctlAnswer{};
+}
+
+Answer<IoctlAnswer> ioctl_pause_output(const IoctlCall& call) {
+    const RingIndex ring = call.event.page->ring;
+    if (ring == 0 || call.world.host.ring_page(ring).pages == 0)
+        return refuse(EINVAL, "the event has no ring with data");
+    RingPage& page = call.world.host.ring_page(ring);
+    const LockHeld held(call.world, page.lock);
+    page.paused = call.argument.word != 0;
+    return IoctlAnswer{};
+}
+
+}  // namespace anyperf::subsystem

@@ -1,0 +1,51 @@
+#include "subsystem/ioctl/programs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "subsystem/attr_copy.h"
+#include "subsystem/attr_rules.h"
+#include "subsystem/permissions.h"
+
+namespace anyperf::subsystem {
+
+Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call) {
+    const auto bytes = call.argument.bytes;
+    const auto end = std::ranges::find(bytes, std::byte{});
+    if (bytes.empty()) return refuse(EFAULT, "the filter can't be read");
+    if (end == bytes.end()) return refuse(EINVAL, "the filter is longer than a page");
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                                static_cast<std::size_t>(end - bytes.begin()));
+    TRY(call.event.pmu->set_filter(call.event.index, text));
+    return IoctlAnswer{};
+}
+
+Answer<IoctlAnswer> ioctl_set_bpf(const IoctlCall& call) {
+    if (!call.argument.descriptor.open) return refuse(EBADF, "no such descriptor");
+    return refuse(EINVAL, "not the descriptor of a BPF program that can be attached here");
+}
+
+Answer<IoctlAnswer> ioctl_query_bpf(const IoctlCall& call) {
+    if (!may_trace(call.world.host.limits(), call.world.host.credentials(call.caller)))
+        return refuse(EPERM, "BPF programs are shown to CAP_PERFMON only");
+    if (!call.event.pmu->takes_bpf()) return refuse(EINVAL, "only tracepoints have BPF programs");
+    // struct perf_event_query_bpf: the length of the list comes in, the number of programs goes out behind it.
+    std::uint32_t query[2] = {};
+    if (call.argument.bytes.size() < sizeof query) return refuse(EFAULT, "the query can't be read");
+    std::memcpy(query, call.argument.bytes.data(), sizeof query);
+    query[1] = 0;
+    IoctlAnswer answer;
+    answer.written.resize(sizeof query);
+    std::memcpy(answer.written.data(), query, sizeof query);
+    return answer;
+}
+
+Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
+    const abi::Attr attr = TRY(copy_attr(call.argument.bytes));
+    TRY(check_attr(attr, {call.world.host.limits(), call.world.host.credentials(call.caller)}));
+    if (attr.type != call.event.attr.type) return refuse(EINVAL, "an event does not change its type");
+    TRY(call.event.pmu->modify(call.event.index, attr));
+    return IoctlAnswer{};
+}
+
+}  // namespace anyperf::subsystem

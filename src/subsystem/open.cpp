@@ -1,0 +1,175 @@
+#include "subsystem/open.h"
+
+#include <algorithm>
+
+#include "abi/attr_flags.h"
+#include "abi/clocks.h"
+#include "abi/ioctls.h"
+#include "abi/sample_bits.h"
+#include "subsystem/attr_copy.h"
+#include "subsystem/attr_rules.h"
+#include "subsystem/birth.h"
+#include "subsystem/cpu_wide.h"
+#include "subsystem/group_rules.h"
+#include "subsystem/output.h"
+#include "subsystem/permissions.h"
+#include "subsystem/scheduler.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+using abi::flag;
+using abi::sample;
+
+constexpr auto kNoGroup = abi::bit(abi::kOpenFlags, "PERF_FLAG_FD_NO_GROUP");
+constexpr auto kOutput = abi::bit(abi::kOpenFlags, "PERF_FLAG_FD_OUTPUT");
+constexpr auto kCgroup = abi::bit(abi::kOpenFlags, "PERF_FLAG_PID_CGROUP");
+constexpr auto kKnownFlags = 2 * abi::kOpenFlags.back().mask() - 1;
+
+/// What the steps find out for one another.
+struct Opening {
+    World& world;
+    const OpenRequest& request;
+    Limits limits;
+    Credentials who;
+    abi::Attr attr;
+    Event* leader = nullptr;  ///< of the group to join
+    Event* output = nullptr;  ///< whose ring to share
+    std::optional<TaskName> target;
+
+    bool has(std::uint64_t open_flag) const { return (request.flags & open_flag) != 0; }
+    bool attr_has(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
+};
+
+Answer<> find_group(Opening& opening) {
+    const Descriptor& group = opening.request.group;
+    if (group.none) return {};
+    if (!group.event) return refuse(EBADF, "group_fd is no event's descriptor");
+    Event& named = opening.world.event(*group.event);
+    if (named.own <= EventState::exited) return refuse(ENODEV, "the task of group_fd's event has ended");
+    if (opening.has(kOutput)) opening.output = &named;
+    if (!opening.has(kNoGroup)) opening.leader = &named;
+    return {};
+}
+
+Answer<> find_target(Opening& opening) {
+    const OpenRequest& request = opening.request;
+    if (opening.has(kCgroup)) {
+        if (!request.cgroup) return refuse(EBADF, "pid is not the descriptor of a cgroup's directory");
+    } else if (request.pid != -1) {
+        if (request.pid < 0) return refuse(ESRCH, "no task has a negative pid");
+        opening.target =
+            request.pid == 0 ? request.caller : TRY(opening.world.host.find_task(request.caller, request.pid));
+    }
+    if (opening.target && opening.leader && ((opening.leader->attr.flags ^ opening.attr.flags) & flag("inherit")) != 0)
+        return refuse(EINVAL, "leader and sibling differ in inherit");
+    return {};
+}
+
+/// perf_event_alloc, before the PMU is asked.
+Answer<> check_arguments(const Opening& opening) {
+    const std::int32_t cpu = opening.request.cpu;
+    const bool some_cpu = cpu >= 0 && static_cast<std::uint32_t>(cpu) < opening.limits.cpus;
+    if (!some_cpu && !(cpu == -1 && opening.target)) return refuse(EINVAL, "no such CPU, or pid and cpu are both -1");
+    if (opening.attr_has(flag("sigtrap")) && !opening.target)
+        return refuse(EINVAL, "sigtrap needs a task to send the signal to");
+    if (opening.attr_has(flag("inherit")) && (opening.attr.sample_type & sample("PERF_SAMPLE_READ")) != 0 &&
+        (opening.attr.sample_type & sample("PERF_SAMPLE_TID")) == 0)
+        return refuse(EINVAL, "an inherited event's READ samples need TID");
+    return {};
+}
+
+Answer<> check_clock(const Opening& opening, const Wiring& wiring) {
+    if (!opening.attr_has(flag("use_clockid"))) return {};
+    constexpr std::int32_t monotonic = 1;
+    constexpr std::int32_t monotonic_raw = 4;
+    const std::int32_t clock = opening.attr.clockid;
+    if (clock == monotonic || clock == monotonic_raw) return {};
+    const bool known = std::ranges::any_of(
+        abi::kClocks, [clock](const auto& row) { return static_cast<std::int32_t>(row.value) == clock; });
+    if (!known) return refuse(EINVAL, "clockid is no clock of events");
+    if (wiring.monotonic_only) return refuse(EINVAL, "samples of this PMU may come where only monotonic clocks are");
+    return {};
+}
+
+Answer<> check_wiring(const Opening& opening, const Event& event) {
+    TRY(check_fits(event, opening.leader ? *opening.leader : event));
+    TRY(check_wired_attr(opening.attr, opening.limits));
+    if (event.wiring.counts_only && opening.attr.sample_period != 0)
+        return refuse(EOPNOTSUPP, "the PMU can't interrupt: sample_period must be 0");
+    return check_clock(opening, event.wiring);
+}
+
+Answer<> check_rights(const Opening& opening) {
+    if (!opening.target) {
+        if (!may_measure_cpu(opening.limits, opening.who))
+            return refuse(EACCES, "every task of a CPU needs CAP_PERFMON or perf_event_paranoid 0");
+        return {};
+    }
+    if (*opening.target == opening.request.caller || opening.who.perfmon) return {};
+    if (!opening.world.host.may_measure(opening.request.caller, *opening.target))
+        return refuse(EACCES, "the task belongs to somebody else, or is not dumpable");
+    return {};
+}
+
+/// The rules of groups, rings and AUX, which the kernel asks last.
+Answer<> check_company(const Opening& opening, const Event& event) {
+    if (opening.leader) TRY(check_sibling(event, *opening.leader));
+    if (opening.output) TRY(check_output(opening.world, event, *opening.output));
+    if (opening.leader) TRY(check_group_bytes(event, *opening.leader));
+    const bool aux_sample =
+        (opening.attr.sample_type & sample("PERF_SAMPLE_AUX")) != 0 && opening.attr.aux_sample_size != 0;
+    if (aux_sample || opening.attr.aux_action != 0) return refuse(EINVAL, "the group has no event with an AUX area");
+    return {};
+}
+
+Answer<> check_call(Opening& opening) {
+    const OpenRequest& request = opening.request;
+    if ((request.flags & ~kKnownFlags) != 0) return refuse(EINVAL, "a flag that Linux doesn't know");
+    opening.attr = TRY(copy_attr(request.attr));
+    TRY(check_attr(opening.attr, {opening.limits, opening.who}));
+    if (opening.has(kCgroup) && (request.pid == -1 || request.cpu == -1))
+        return refuse(EINVAL, "a cgroup is counted on one CPU, and pid is its descriptor");
+    if (!request.descriptor_free) return refuse(EMFILE, "RLIMIT_NOFILE is reached");
+    TRY(find_group(opening));
+    TRY(find_target(opening));
+    TRY(check_arguments(opening));
+    // What stands for something else is made plain only now: a refusal before was about what was written.
+    complete_attr(opening.attr, opening.limits);
+    return {};
+}
+
+Answer<Draft> draft_of(Opening& opening) {
+    World& world = opening.world;
+    Plan plan{.attr = opening.attr,
+              .task = opening.target ? &world.task(*opening.target) : nullptr,
+              .cpu = opening.request.cpu,
+              .opener = opening.request.caller,
+              .privileged = may_measure_kernel(opening.limits, opening.who)};
+    auto event = TRY(draft(world, plan));
+    event->cgroup = opening.has(kCgroup) ? opening.request.cgroup : std::nullopt;
+    event->own = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;
+    return event;
+}
+
+}  // namespace
+
+Answer<EventIndex> open_event(World& world, const OpenRequest& request) {
+    Opening opening{world, request, world.host.limits(), world.host.credentials(request.caller), {}, {}, {}, {}};
+    TRY(check_call(opening));
+    auto made = TRY(draft_of(opening));
+    TRY(check_wiring(opening, *made));
+    TRY(check_rights(opening));
+    TRY(check_company(opening, *made));
+
+    Event& event = made.keep();
+    event.leader = opening.leader ? opening.leader : &event;
+    event.opener = &world.task(request.caller);
+    event.opener->opened.push_back(&event);
+    if (opening.output) redirect(world, event, *opening.output);
+    attach(world, event);
+    if (event.cpu_wide) join_cpu(world, event);
+    return event.index;
+}
+
+}  // namespace anyperf::subsystem

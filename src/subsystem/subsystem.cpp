@@ -1,0 +1,113 @@
+#include "subsystem/subsystem.h"
+
+#include "subsystem/control.h"
+#include "subsystem/event_state.h"
+#include "subsystem/ioctl/ioctl.h"
+#include "subsystem/lifetime.h"
+#include "subsystem/mapping.h"
+#include "subsystem/open.h"
+#include "subsystem/read.h"
+#include "subsystem/scheduler.h"
+#include "subsystem/task_life.h"
+#include "subsystem/world.h"
+
+namespace anyperf::subsystem {
+
+struct Subsystem::Parts {
+    World world;
+};
+
+namespace {
+
+/// Threads are told at the end of each call.
+struct Settled {
+    World& world;
+    ~Settled() { settle(world); }
+};
+
+}  // namespace
+
+Subsystem::Subsystem(Host& host, std::vector<Pmu*> pmus)
+    : parts_(std::make_unique<Parts>(World{.host = host, .pmus = std::move(pmus)})) {}
+Subsystem::~Subsystem() = default;
+
+Answer<EventIndex> Subsystem::open(const OpenRequest& request) {
+    const Settled settled{parts_->world};
+    return open_event(settled.world, request);
+}
+
+void Subsystem::close(EventIndex event) {
+    const Settled settled{parts_->world};
+    close_event(settled.world, settled.world.event(event));
+}
+
+Answer<std::vector<std::uint64_t>> Subsystem::read(EventIndex event, std::size_t buffer_bytes) {
+    const Settled settled{parts_->world};
+    return read_event(settled.world, settled.world.event(event), buffer_bytes);
+}
+
+Answer<IoctlAnswer> Subsystem::ioctl(const TaskName& caller, EventIndex event, std::uint32_t request,
+                                     const IoctlArgument& argument) {
+    const Settled settled{parts_->world};
+    return dispatch(request, {settled.world, caller, settled.world.event(event), argument});
+}
+
+Answer<Mapping> Subsystem::map(EventIndex event, const MapRequest& request) {
+    const Settled settled{parts_->world};
+    return map_event(settled.world, settled.world.event(event), request);
+}
+
+void Subsystem::unmap(EventIndex event, const Mapping& mapping) {
+    const Settled settled{parts_->world};
+    unmap_event(settled.world, settled.world.event(event), mapping);
+}
+
+PollState Subsystem::poll(EventIndex event) {
+    return poll_event(parts_->world, parts_->world.event(event));
+}
+
+void Subsystem::prctl(const TaskName& caller, bool enable_them) {
+    const Settled settled{parts_->world};
+    Task* task = settled.world.known(caller);
+    if (!task) return;
+    (enable_them ? enable : disable)(settled.world, task->opened);
+}
+
+void Subsystem::ran_out(EventIndex event) {
+    const Settled settled{parts_->world};
+    const auto found = settled.world.events.find(event);
+    if (found == settled.world.events.end()) return;
+    if (notice_ran_out(settled.world, *found->second)) place_group(settled.world, *found->second->leader);
+}
+
+void Subsystem::task_forked(const TaskName& parent, const TaskName& child, ForkKind kind) {
+    const Settled settled{parts_->world};
+    forked(settled.world, parent, child, kind);
+}
+
+void Subsystem::task_exec(const TaskName& was, const TaskName& task) {
+    const Settled settled{parts_->world};
+    executed(settled.world, was, task);
+}
+
+void Subsystem::task_exit(const TaskName& task) {
+    const Settled settled{parts_->world};
+    exited(settled.world, task);
+}
+
+void Subsystem::task_moved(const TaskName& task, std::int32_t cpu) {
+    const Settled settled{parts_->world};
+    moved(settled.world, task, cpu);
+}
+
+void Subsystem::tick() {
+    const Settled settled{parts_->world};
+    const std::uint64_t interval = settled.world.host.limits().mux_interval_ns;
+    for (const auto& [page, task] : settled.world.tasks) rotate_when_due(settled.world, *task, interval);
+}
+
+std::size_t Subsystem::events() const {
+    return parts_->world.events.size();
+}
+
+}  // namespace anyperf::subsystem

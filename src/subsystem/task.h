@@ -1,0 +1,27 @@
+// task.h: a thread of the run as far as events know it: those that count it, and those that it has opened. Made when
+// the first event needs it, kept until it ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "subsystem/host.h"
+
+namespace anyperf::subsystem {
+
+struct Event;
+
+struct Task {
+    TaskName name;
+    std::int32_t cpu = 0;
+    std::vector<Event*> leaders;  ///< of the groups that count it, in the order in which they get counters
+    std::vector<Event*> opened;   ///< by it, siblings too
+
+    std::uint64_t rotated_at = 0;     ///< its clock when its groups last changed places
+    std::uint32_t contenders = 0;     ///< events that need counters or a PMU for themselves; 0: every group fits
+    bool waits_for_counters = false;  ///< some group did not fit: rotation makes sense
+    bool arm = false;                 ///< its armed list is to be made anew before the call ends
+    bool attend = false;              ///< it has to look at its events before it goes on
+};
+
+}  // namespace anyperf::subsystem

@@ -1,0 +1,63 @@
+#include "subsystem/world.h"
+
+#include <ctime>
+
+#include "subsystem/armed_list.h"
+#include "subsystem/task_life.h"
+
+namespace anyperf::subsystem {
+
+Task* World::known(const TaskName& name) {
+    const auto found = tasks.find(name.thread_page);
+    return found != tasks.end() && found->second->name == name ? found->second.get() : nullptr;
+}
+
+Task& World::task(const TaskName& name) {
+    if (Task* already = known(name)) return *already;
+    // Whoever had the page before has ended, and nobody has said so.
+    if (const auto stale = tasks.find(name.thread_page); stale != tasks.end())
+        exited(*this, TaskName(stale->second->name));
+    auto made = std::make_unique<Task>();
+    made->name = name;
+    made->cpu = host.cpu(name);
+    return *(tasks[name.thread_page] = std::move(made));
+}
+
+std::uint64_t value_now(World& world, const Event& event) {
+    if (!counts_itself(*event.page)) return 0;
+    if (event.task) return world.host.value(event.task->name, event.wiring.source);
+    return event.wiring.counts_cpu ? world.host.clock(CLOCK_MONOTONIC) : 0;
+}
+
+std::uint64_t clock_now(World& world, const Event& event) {
+    return event.task ? world.host.task_clock(event.task->name) : world.host.clock(CLOCK_MONOTONIC);
+}
+
+namespace {
+
+void remember(World& world, Task& task) {
+    if (!task.arm && !task.attend) world.changed.push_back(&task);
+}
+
+}  // namespace
+
+void rearm_later(World& world, Task& task) {
+    remember(world, task);
+    task.arm = true;
+}
+
+void attend_later(World& world, Task& task) {
+    remember(world, task);
+    task.attend = true;
+}
+
+void settle(World& world) {
+    for (Task* task : world.changed) {
+        if (task->arm) arm(world, *task);
+        task->arm = task->attend = false;
+        world.host.attend(task->name);
+    }
+    world.changed.clear();
+}
+
+}  // namespace anyperf::subsystem

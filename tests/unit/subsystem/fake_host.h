@@ -1,0 +1,125 @@
+// fake_host.h: a host of variables: tasks whose counters, clocks and CPUs a test moves, pages in ordinary memory.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "subsystem/host.h"
+#include "subsystem/shared/ring.h"
+
+namespace anyperf::subsystem {
+
+/// A thread of the fake run.
+struct FakeTask {
+    TaskName name;
+    std::uint64_t ran_ns = 0;
+    std::map<std::uint32_t, std::uint64_t> counters = {};  // by Source::Term::counter
+    std::map<Source::Kind, std::uint64_t> kinds = {};      // faults, switches, migrations
+    std::int32_t cpu = 0;
+    std::uint64_t cgroup = 1;
+    bool alive = true;
+    EventIndex armed = 0;
+    int attended = 0;
+
+    /// It runs so long and counts so much by counter 0.
+    void run(std::uint64_t ns, std::uint64_t count) {
+        ran_ns += ns;
+        counters[0] += count;
+    }
+};
+
+class FakeHost final : public Host {
+  public:
+    Limits limits_now{.cpus = 2};
+    Credentials caller{.uid = 1000};
+    std::uint64_t time_ns = 1'000'000;
+    std::set<std::int32_t> forbidden;  // pids that nobody may measure
+    std::set<EventIndex> told;         // whose poll has changed
+    std::deque<FakeTask> threads;      // references stay
+    std::size_t room_for_events = 100'000;
+
+    FakeTask& start(std::int32_t pid, std::int32_t tid) {
+        const auto page = static_cast<std::uint32_t>(threads.size());
+        threads.push_back({.name = {page, pid, tid}});
+        return threads.back();
+    }
+    FakeTask& start(std::int32_t pid) { return start(pid, pid); }
+
+    std::uint64_t clock(std::int32_t) override { return time_ns; }
+    std::uint64_t task_clock(const TaskName& task) override { return of(task).ran_ns; }
+    std::uint64_t value(const TaskName& task, const Source& source) override;
+
+    Answer<TaskName> find_task(const TaskName&, std::int32_t tid) override {
+        const auto found = std::ranges::find_if(threads, [tid](const auto& t) { return t.alive && t.name.tid == tid; });
+        if (found == threads.end()) return refuse(ESRCH, "no such thread");
+        return found->name;
+    }
+    std::vector<TaskName> living_tasks() override {
+        std::vector<TaskName> all;
+        for (const FakeTask& task : threads)
+            if (task.alive) all.push_back(task.name);
+        return all;
+    }
+    std::int32_t cpu(const TaskName& task) override { return of(task).cpu; }
+    bool in_cgroup(const TaskName& task, std::uint64_t cgroup) override { return of(task).cgroup == cgroup; }
+    Credentials credentials(const TaskName&) override { return caller; }
+    bool may_measure(const TaskName&, const TaskName& task) override { return !forbidden.contains(task.pid); }
+    Limits limits() override { return limits_now; }
+
+    void arm(const TaskName& task, EventIndex first) override { of(task).armed = first; }
+    void attend(const TaskName& task) override { ++of(task).attended; }
+    void poll_changed(EventIndex event) override { told.insert(event); }
+
+    EventIndex new_event_page() override {
+        if (pages_.size() >= room_for_events) return 0;
+        pages_[++last_event_] = {};
+        return last_event_;
+    }
+    EventPage& event_page(EventIndex event) override { return pages_.at(event); }
+    void free_event_page(EventIndex event) override { pages_.erase(event); }
+    RingIndex new_ring(std::uint32_t data_pages) override {
+        rings_[++last_ring_].memory.resize((data_pages + 1) * kRingPageBytes);
+        return last_ring_;
+    }
+    RingPage& ring_page(RingIndex ring) override { return rings_.at(ring).page; }
+    std::span<std::byte> ring_memory(RingIndex ring) override { return rings_.at(ring).memory; }
+    void free_ring(RingIndex ring) override { rings_.erase(ring); }
+    std::int32_t lock_holder() override { return 4711; }
+    bool abandoned(std::int32_t) override { return true; }
+
+    std::size_t pages() const { return pages_.size(); }
+    std::size_t rings() const { return rings_.size(); }
+
+  private:
+    struct FakeRing {
+        RingPage page;
+        std::vector<std::byte> memory;
+    };
+
+    FakeTask& of(const TaskName& task) { return threads.at(task.thread_page); }
+
+    std::map<EventIndex, EventPage> pages_;
+    std::map<RingIndex, FakeRing> rings_;
+    EventIndex last_event_ = 0;
+    RingIndex last_ring_ = 0;
+};
+
+inline std::uint64_t FakeHost::value(const TaskName& task, const Source& source) {
+    const FakeTask& of_task = of(task);
+    if (source.kind == Source::Kind::task_clock) return of_task.ran_ns;
+    if (source.kind == Source::Kind::cpu_clock) return time_ns;
+    if (source.kind != Source::Kind::counters) {
+        const auto found = of_task.kinds.find(source.kind);
+        return found == of_task.kinds.end() ? 0 : found->second;
+    }
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < source.terms; ++i) {
+        const auto found = of_task.counters.find(source.term[i].counter);
+        if (found != of_task.counters.end()) sum += found->second * source.term[i].weight;
+    }
+    return sum >> source.shift;
+}
+
+}  // namespace anyperf::subsystem
