@@ -1,0 +1,121 @@
+// cpuid_identity.h: CPUID leaves that make the host's CPU the one of identity.h: vendor, signature, caches, the
+// architectural PMU, brand. Features stay the host's, since the program runs on it. Figures of the leaves: SDM volume
+// 2, CPUID. Data for the engine; freestanding.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "pmu/cost_model.h"
+#include "pmu/identity.h"
+
+namespace anyperf::pmu {
+
+struct CpuidRegisters {
+    std::uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+
+    constexpr bool operator==(const CpuidRegisters&) const = default;
+};
+
+/// A leaf's answer is (the host's & keep) | value. The first row that fits is the one.
+struct CpuidRow {
+    static constexpr std::uint32_t kAnySubleaf = ~0u;
+
+    std::uint32_t leaf;
+    std::uint32_t subleaf;
+    CpuidRegisters keep;
+    CpuidRegisters value;
+    const char* what;
+
+    constexpr bool fits(std::uint32_t asked, std::uint32_t sub) const {
+        return leaf == asked && (subleaf == kAnySubleaf || subleaf == sub);
+    }
+    constexpr CpuidRegisters answer(const CpuidRegisters& host) const {
+        return {(host.eax & keep.eax) | value.eax, (host.ebx & keep.ebx) | value.ebx, (host.ecx & keep.ecx) | value.ecx,
+                (host.edx & keep.edx) | value.edx};
+    }
+};
+
+namespace cpuid {
+inline constexpr std::uint32_t kAny = CpuidRow::kAnySubleaf;
+inline constexpr std::uint32_t kAll = ~0u;
+
+/// Four letters as a register holds them.
+constexpr std::uint32_t letters(std::string_view text, std::size_t first) {
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i < 4 && first + i < text.size(); ++i)
+        word |= static_cast<std::uint32_t>(static_cast<unsigned char>(text[first + i])) << (8 * i);
+    return word;
+}
+
+constexpr CpuidRegisters brand(std::size_t part) {
+    return {letters(kBrand, 16 * part), letters(kBrand, 16 * part + 4), letters(kBrand, 16 * part + 8),
+            letters(kBrand, 16 * part + 12)};
+}
+
+constexpr std::uint32_t signature() {
+    return (kModel >> 4) << 16 | kFamily << 8 | (kModel & 0xf) << 4 | kStepping;
+}
+
+/// Leaf 4: type 1 data, 2 instructions, 3 both; how many of 8 CPUs share it.
+constexpr CpuidRegisters cache(unsigned type, unsigned level, unsigned sharing, unsigned ways, unsigned sets,
+                               bool complex_index) {
+    constexpr unsigned kCores = 8, kLineBytes = 64;
+    return {(kCores - 1) << 26 | (sharing - 1) << 14 | 1u << 8 | level << 5 | type, (ways - 1) << 22 | (kLineBytes - 1),
+            sets - 1, complex_index ? 4u : 0u};
+}
+
+/// Architectural events that leaf 0xA says are missing: last-level cache references and misses, branch misses.
+inline constexpr std::uint32_t kMissingEvents = 1u << 3 | 1u << 4 | 1u << 6;
+inline constexpr unsigned kArchitecturalEvents = 7;
+
+/// Leaf 0x80000001, ecx: AMD's performance counters, IBS and topology leaves.
+inline constexpr std::uint32_t kAmdCounters = 1u << 10 | 1u << 22 | 1u << 23 | 1u << 24 | 1u << 28;
+}  // namespace cpuid
+
+inline constexpr std::array kCpuidRows{
+    CpuidRow{0,
+             cpuid::kAny,
+             {.eax = cpuid::kAll},
+             {.ebx = cpuid::letters(kVendor, 0), .ecx = cpuid::letters(kVendor, 8), .edx = cpuid::letters(kVendor, 4)},
+             "vendor"},
+    CpuidRow{1,
+             cpuid::kAny,
+             {.ebx = cpuid::kAll, .ecx = cpuid::kAll, .edx = cpuid::kAll},
+             {.eax = cpuid::signature()},
+             "family, model, stepping"},
+    CpuidRow{2, cpuid::kAny, {}, {0x76036301, 0x00f0b5ff, 0, 0x00c30000}, "descriptors: 0xff sends to leaf 4"},
+    CpuidRow{4, 0, {}, cpuid::cache(1, 1, 1, 8, 64, false), "L1 data, 32 KiB"},
+    CpuidRow{4, 1, {}, cpuid::cache(2, 1, 1, 8, 64, false), "L1 instructions, 32 KiB"},
+    CpuidRow{4, 2, {}, cpuid::cache(3, 2, 1, 16, 1024, false), "L2, 1 MiB"},
+    CpuidRow{4, 3, {}, cpuid::cache(3, 3, 8, 11, 36864, true), "L3, 24.75 MiB"},
+    CpuidRow{4, cpuid::kAny, {}, {}, "no more caches"},
+    CpuidRow{0x15, cpuid::kAny, {}, {}, "ratio of the time stamp counter, which is the host's: not told"},
+    CpuidRow{0x16, cpuid::kAny, {}, {kClockMhz, kClockMhz, kBusMhz, 0}, "frequencies"},
+    CpuidRow{0x80000001,
+             cpuid::kAny,
+             {cpuid::kAll, cpuid::kAll, ~cpuid::kAmdCounters, cpuid::kAll},
+             {},
+             "extended features less AMD's counters"},
+    CpuidRow{0x80000002, cpuid::kAny, {}, cpuid::brand(0), "brand"},
+    CpuidRow{0x80000003, cpuid::kAny, {}, cpuid::brand(1), "brand"},
+    CpuidRow{0x80000004, cpuid::kAny, {}, cpuid::brand(2), "brand"},
+    CpuidRow{0x80000005, cpuid::kAny, {}, {}, "AMD's L1"},
+    CpuidRow{0x80000006, cpuid::kAny, {}, {.ecx = 1024u << 16 | 8u << 12 | 64}, "L2 again: KiB, 16 ways, line"},
+    CpuidRow{0x8000001d, cpuid::kAny, {}, {}, "AMD's caches"},
+    CpuidRow{0x8000001e, cpuid::kAny, {}, {}, "AMD's topology"},
+};
+
+/// Leaf 0xA: version 4, so many generic counters (0: those that are advertised where there is no limit).
+constexpr CpuidRow architectural_pmu(unsigned generic_counters) {
+    const unsigned counters = generic_counters == 0 ? kAdvertisedCounters : generic_counters;
+    return {0xa,
+            cpuid::kAny,
+            {},
+            {.eax = cpuid::kArchitecturalEvents << 24 | kCounterBits << 16 | counters << 8 | 4,
+             .ebx = cpuid::kMissingEvents,
+             .edx = kCounterBits << 5 | kFixedCounters},
+            "architectural PMU"};
+}
+
+}  // namespace anyperf::pmu

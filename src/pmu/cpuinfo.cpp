@@ -1,0 +1,83 @@
+// cpuinfo.cpp: line by line; a key that has no row passes as it is.
+#include "pmu/cpuinfo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "pmu/cost_model.h"
+#include "pmu/identity.h"
+
+namespace anyperf::pmu {
+namespace {
+
+struct Line {
+    std::string_view key;
+    std::string (*value)(std::string_view host);  ///< null: the line goes
+};
+
+/// Flags that the engine takes from CPUID, or that speak of another vendor's counters.
+constexpr std::array<std::string_view, 11> kGone{"amd_lbr_pmc_freeze", "amd_lbr_v2",  "hle",        "ibs",        "ibt",
+                                                 "perfctr_core",       "perfctr_llc", "perfctr_nb", "perfmon_v2", "rtm",
+                                                 "user_shstk"};
+
+std::string flags(std::string_view host) {
+    std::string kept;
+    bool has_counters = false;
+    while (!host.empty()) {
+        const std::string_view flag = host.substr(0, host.find(' '));
+        host.remove_prefix(std::min(host.size(), flag.size() + 1));
+        if (flag.empty() || std::ranges::find(kGone, flag) != kGone.end()) continue;
+        has_counters |= flag == "arch_perfmon";
+        kept.append(kept.empty() ? "" : " ").append(flag);
+    }
+    return has_counters ? kept : kept + " arch_perfmon";
+}
+
+constexpr std::array kLines{
+    Line{"vendor_id", [](std::string_view) { return std::string{kVendor}; }},
+    Line{"cpu family", [](std::string_view) { return fmt::format("{}", kFamily); }},
+    Line{"model", [](std::string_view) { return fmt::format("{}", kModel); }},
+    Line{"model name", [](std::string_view) { return std::string{kBrand}; }},
+    Line{"stepping", [](std::string_view) { return fmt::format("{}", kStepping); }},
+    Line{"microcode", [](std::string_view) { return std::string{"0x1"}; }},
+    Line{"cpu MHz", [](std::string_view) { return fmt::format("{}.000", kClockMhz); }},
+    Line{"cache size", [](std::string_view) { return std::string{"25344 KB"}; }},
+    Line{"bogomips", [](std::string_view) { return fmt::format("{}.00", 2 * kClockMhz); }},
+    Line{"flags", flags},
+    Line{"TLB size", nullptr},
+};
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t last = text.find_last_not_of(" \t");
+    return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+void put_line(std::string& text, std::string_view line) {
+    const std::size_t colon = line.find(':');
+    const std::string_view key = trimmed(line.substr(0, std::min(colon, line.size())));
+    const auto row = std::ranges::find(kLines, key, &Line::key);
+    if (colon == std::string_view::npos || row == kLines.end()) {
+        text.append(line).append("\n");
+        return;
+    }
+    if (row->value == nullptr) return;
+    const std::string_view value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    text.append(line.substr(0, colon)).append(": ").append(row->value(value)).append("\n");
+}
+
+}  // namespace
+
+std::string virtual_cpuinfo(std::string_view host) {
+    std::string text;
+    text.reserve(host.size());
+    while (!host.empty()) {
+        const std::string_view line = host.substr(0, host.find('\n'));
+        host.remove_prefix(std::min(host.size(), line.size() + 1));
+        put_line(text, line);
+    }
+    return text;
+}
+
+}  // namespace anyperf::pmu

@@ -1,0 +1,12 @@
+// cpuinfo.h: /proc/cpuinfo of the CPU of identity.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace anyperf::pmu {
+
+/// The host's /proc/cpuinfo with the identity put in its place: as many CPUs, topology and features as the host's.
+std::string virtual_cpuinfo(std::string_view host);
+
+}  // namespace anyperf::pmu

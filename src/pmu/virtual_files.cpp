@@ -1,0 +1,103 @@
+// virtual_files.cpp: a row a PMU, a row a format field.
+#include "pmu/virtual_files.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "abi/event_ids.h"
+#include "pmu/cpu_events.h"
+#include "pmu/identity.h"
+
+namespace anyperf::pmu {
+namespace {
+
+constexpr std::string_view kDevices = "/sys/devices";
+constexpr std::string_view kBus = "/sys/bus/event_source/devices";
+
+struct PmuRow {
+    std::string_view name;
+    std::uint32_t type;
+};
+constexpr std::array kPmus{
+    PmuRow{"breakpoint", abi::kTypeBreakpoint}, PmuRow{"cpu", abi::kTypeRaw},  PmuRow{"software", abi::kTypeSoftware},
+    PmuRow{"tracepoint", abi::kTypeTracepoint}, PmuRow{"uprobe", kTypeUprobe},
+};
+
+/// Skylake's without TSX; uprobe's as on Linux 6.18.
+struct FormatRow {
+    std::string_view pmu, name, bits;
+};
+constexpr std::array kFormats{
+    FormatRow{"cpu", "any", "config:21"},
+    FormatRow{"cpu", "cmask", "config:24-31"},
+    FormatRow{"cpu", "edge", "config:18"},
+    FormatRow{"cpu", "event", "config:0-7"},
+    FormatRow{"cpu", "frontend", "config1:0-23"},
+    FormatRow{"cpu", "inv", "config:23"},
+    FormatRow{"cpu", "ldlat", "config1:0-15"},
+    FormatRow{"cpu", "offcore_rsp", "config1:0-63"},
+    FormatRow{"cpu", "pc", "config:19"},
+    FormatRow{"cpu", "umask", "config:8-15"},
+    FormatRow{"uprobe", "ref_ctr_offset", "config:32-63"},
+    FormatRow{"uprobe", "retprobe", "config:0"},
+};
+
+void put(VirtualTree& tree, std::string_view pmu, std::string_view name, std::string content, bool writable = false) {
+    tree.files.push_back({fmt::format("{}/{}/{}", kDevices, pmu, name), std::move(content), writable});
+}
+
+/// As the kernel prints it: "event=0x3c,umask=0x01".
+std::string terms(std::uint64_t config) {
+    const std::uint64_t umask = config >> 8 & 0xff;
+    return umask == 0 ? fmt::format("event=0x{:02x}\n", config & 0xff)
+                      : fmt::format("event=0x{:02x},umask=0x{:02x}\n", config & 0xff, umask);
+}
+
+void put_cpu(VirtualTree& tree) {
+    for (const GenericRow& row : kGenericEvents)
+        if (!row.sysfs_name.empty()) put(tree, "cpu", fmt::format("events/{}", row.sysfs_name), terms(row.config));
+    for (const NamedRow& row : kNamedEvents) put(tree, "cpu", fmt::format("events/{}", row.name), terms(row.config));
+    put(tree, "cpu", "caps/max_precise", fmt::format("{}\n", kMaxPrecise));
+    put(tree, "cpu", "caps/pmu_name", fmt::format("{}\n", kPmuName));
+    put(tree, "cpu", "rdpmc", "0\n", true);
+}
+
+void put_sysctls(VirtualTree& tree, const Sysctls& sysctls) {
+    const auto sysctl = [&tree](std::string_view name, auto value) {
+        tree.files.push_back({fmt::format("/proc/sys/kernel/{}", name), fmt::format("{}\n", value), true});
+    };
+    sysctl("perf_event_paranoid", sysctls.perf_event_paranoid);
+    sysctl("perf_event_max_sample_rate", sysctls.perf_event_max_sample_rate);
+    sysctl("perf_event_max_stack", sysctls.perf_event_max_stack);
+    sysctl("perf_event_max_contexts_per_stack", sysctls.perf_event_max_contexts_per_stack);
+    sysctl("perf_event_mlock_kb", sysctls.perf_event_mlock_kb);
+    sysctl("perf_cpu_time_max_percent", sysctls.perf_cpu_time_max_percent);
+    sysctl("nmi_watchdog", 0);  // it would take a counter
+}
+
+}  // namespace
+
+VirtualTree virtual_files(const Sysctls& sysctls, std::uint32_t mux_interval_ms) {
+    VirtualTree tree;
+    for (const PmuRow& row : kPmus) {
+        tree.links.push_back({fmt::format("{}/{}", kBus, row.name), fmt::format("../../../devices/{}", row.name)});
+        put(tree, row.name, "type", fmt::format("{}\n", row.type));
+        put(tree, row.name, "uevent", "", true);
+        put(tree, row.name, "perf_event_mux_interval_ms", fmt::format("{}\n", mux_interval_ms), true);
+    }
+    for (const FormatRow& row : kFormats)
+        put(tree, row.pmu, fmt::format("format/{}", row.name), fmt::format("{}\n", row.bits));
+    put_cpu(tree);
+    put_sysctls(tree, sysctls);
+    return tree;
+}
+
+std::vector<std::string> virtual_directories() {
+    std::vector<std::string> directories{std::string{kBus}};
+    for (const PmuRow& row : kPmus) directories.push_back(fmt::format("{}/{}", kDevices, row.name));
+    return directories;
+}
+
+}  // namespace anyperf::pmu

@@ -1,0 +1,164 @@
+// What the virtual CPU PMU accepts and what it answers to the rest.
+#include "pmu/cpu.h"
+
+#include <gtest/gtest.h>
+
+#include "pmu/cpu_events.h"
+#include "unit/pmu/asked.h"
+
+namespace anyperf::pmu {
+namespace {
+
+using subsystem::Source;
+using testing::asked;
+using testing::RefusedWith;
+
+abi::Attr hardware(std::uint64_t config) {
+    return {.type = abi::kTypeHardware, .config = config};
+}
+abi::Attr cache(std::uint64_t cache, std::uint64_t op, std::uint64_t result) {
+    return {.type = abi::kTypeHwCache, .config = cache | op << 8 | result << 16};
+}
+abi::Attr raw(std::uint64_t config) {
+    return {.type = abi::kTypeRaw, .config = config};
+}
+
+TEST(GenericEvents, ThatCountInstructionsAreExactAndCyclesAreModelled) {
+    CpuPmu pmu;
+    for (const std::uint64_t config : {1, 4}) {
+        const auto wiring = asked(pmu, hardware(config));
+        ASSERT_TRUE(wiring) << config;
+        EXPECT_EQ(wiring->source.kind, Source::Kind::counters);
+        EXPECT_FALSE(wiring->source.modelled);
+        EXPECT_EQ(wiring->source.terms, 1);
+        EXPECT_EQ(wiring->counters, 0u) << "each has a counter of its own";
+        EXPECT_FALSE(wiring->software);
+    }
+    for (const std::uint64_t config : {0, 6, 9}) EXPECT_TRUE(asked(pmu, hardware(config))->source.modelled) << config;
+}
+
+TEST(GenericEvents, WithoutAModelAreMissingAsOnAPmuThatLacksThem) {
+    CpuPmu pmu;
+    for (const std::uint64_t config : {2, 3, 5, 7, 8}) EXPECT_THAT(asked(pmu, hardware(config)), RefusedWith(ENOENT));
+}
+
+TEST(GenericEvents, BeyondTheLastAreInvalid) {
+    CpuPmu pmu;
+    EXPECT_THAT(asked(pmu, hardware(10)), RefusedWith(EINVAL));
+    EXPECT_THAT(asked(pmu, hardware(0xffff'ffff)), RefusedWith(EINVAL));
+}
+
+TEST(GenericEvents, MayNameThisPmuInTheUpperHalfOfConfig) {
+    CpuPmu pmu;
+    EXPECT_TRUE(asked(pmu, hardware(4ull << 32 | 1)));
+    EXPECT_THAT(asked(pmu, hardware(8ull << 32 | 1)), RefusedWith(ENOENT));
+}
+
+TEST(CacheEvents, CountAccessesThatAreLoadsStoresOrBranches) {
+    EXPECT_EQ(quantity_of(cache(0, 0, 0)), Quantity::loads);
+    EXPECT_EQ(quantity_of(cache(0, 1, 0)), Quantity::stores);
+    EXPECT_EQ(quantity_of(cache(3, 0, 0)), Quantity::loads);
+    EXPECT_EQ(quantity_of(cache(3, 1, 0)), Quantity::stores);
+    EXPECT_EQ(quantity_of(cache(5, 0, 0)), Quantity::branches);
+}
+
+TEST(CacheEvents, OfMissesAreMissing) {
+    CpuPmu pmu;
+    for (const std::uint64_t which : {0, 1, 2, 3, 4, 5, 6})
+        EXPECT_THAT(asked(pmu, cache(which, 0, 1)), RefusedWith(ENOENT)) << which;
+    EXPECT_THAT(asked(pmu, cache(0, 2, 0)), RefusedWith(ENOENT)) << "L1D prefetch";
+}
+
+TEST(CacheEvents, ThatMakeNoSenseAreInvalid) {
+    CpuPmu pmu;
+    EXPECT_THAT(asked(pmu, cache(1, 1, 0)), RefusedWith(EINVAL)) << "L1I write";
+    EXPECT_THAT(asked(pmu, cache(4, 1, 0)), RefusedWith(EINVAL)) << "ITLB write";
+    EXPECT_THAT(asked(pmu, cache(5, 2, 1)), RefusedWith(EINVAL)) << "BPU prefetch";
+    EXPECT_THAT(asked(pmu, cache(7, 0, 0)), RefusedWith(EINVAL)) << "no such cache";
+    EXPECT_THAT(asked(pmu, cache(0, 3, 0)), RefusedWith(EINVAL)) << "no such operation";
+    EXPECT_THAT(asked(pmu, cache(0, 0, 2)), RefusedWith(EINVAL)) << "no such result";
+}
+
+TEST(RawEvents, CountWhatTheyAreOnSkylake) {
+    CpuPmu pmu;
+    for (const RawRow& row : kRawEvents) {
+        const auto wiring = asked(pmu, raw(row.config));
+        ASSERT_TRUE(wiring) << row.name;
+        EXPECT_EQ(quantity_of(raw(row.config)), row.quantity);
+    }
+}
+
+TEST(RawEvents, IgnoreTheBitsThatTheKernelMasksAway) {
+    EXPECT_EQ(quantity_of(raw(0x5300c0)), Quantity::instructions) << "usr, os, int, enable, as libpfm sets them";
+    EXPECT_EQ(quantity_of(raw(0x2000c4)), Quantity::branches) << "any thread of the core";
+}
+
+TEST(RawEvents, ThatCannotBeCountedAreInvalidRatherThanZero) {
+    CpuPmu pmu;
+    EXPECT_THAT(asked(pmu, raw(0)), RefusedWith(EINVAL));
+    EXPECT_THAT(asked(pmu, raw(0x412e)), RefusedWith(EINVAL)) << "last-level cache misses";
+    EXPECT_THAT(asked(pmu, raw(0x10c4)), RefusedWith(EINVAL)) << "branches not taken";
+    EXPECT_THAT(asked(pmu, raw(0x10000c0)), RefusedWith(EINVAL)) << "cmask 1: cycles with an instruction";
+    EXPECT_THAT(asked(pmu, raw(0x8000c0)), RefusedWith(EINVAL)) << "inverted";
+    EXPECT_THAT(asked(pmu, raw(0x400c0)), RefusedWith(EINVAL)) << "edge";
+}
+
+TEST(OtherTypes, AreOtherPmus) {
+    CpuPmu pmu;
+    for (const std::uint32_t type : {1u, 2u, 5u, 6u, ~0u})
+        EXPECT_THAT(asked(pmu, {.type = type, .config = 1}), RefusedWith(ENOENT)) << type;
+}
+
+TEST(Levels, WithoutUserModeLeaveNothingToCount) {
+    CpuPmu pmu;
+    for (const std::uint64_t flags : {abi::flag("exclude_user"), abi::flag("exclude_host"),
+                                      abi::flag("exclude_user") | abi::flag("exclude_kernel")}) {
+        abi::Attr attr = hardware(1);
+        attr.flags = flags;
+        EXPECT_EQ(asked(pmu, attr)->source.kind, Source::Kind::nothing);
+    }
+    abi::Attr attr = hardware(1);
+    attr.flags = abi::flag("exclude_kernel") | abi::flag("exclude_hv") | abi::flag("exclude_guest");
+    EXPECT_EQ(asked(pmu, attr)->source.kind, Source::Kind::counters);
+}
+
+TEST(PreciseIp, IsForEventsThatSample) {
+    CpuPmu pmu;
+    abi::Attr attr = hardware(1);
+    attr.flags = 3ull << 15;
+    EXPECT_THAT(asked(pmu, attr), RefusedWith(EINVAL));
+    attr.sample_period = 1000;
+    EXPECT_TRUE(asked(pmu, attr));
+}
+
+TEST(BranchStack, IsThereIfTheEngineRecordsBranches) {
+    CpuPmu without;
+    CpuPmu with{{.branch_entries = 32}};
+    abi::Attr attr = hardware(0);
+    attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
+    EXPECT_THAT(asked(without, attr), RefusedWith(EOPNOTSUPP));
+    EXPECT_TRUE(asked(with, attr));
+}
+
+TEST(ScarceCounters, AreNGenericOnesAndThreeFixed) {
+    CpuPmu pmu{{.generic_counters = 4}};
+    EXPECT_EQ(asked(pmu, hardware(4))->counters, 0xfu);
+    EXPECT_EQ(asked(pmu, hardware(1))->counters, 0xfu | 1ull << 32) << "instructions: fixed 0 too";
+    EXPECT_EQ(asked(pmu, hardware(0))->counters, 0xfu | 1ull << 33) << "cycles: fixed 1 too";
+    EXPECT_EQ(asked(pmu, hardware(9))->counters, 1ull << 34) << "reference cycles: fixed 2 alone";
+}
+
+TEST(ScarceCounters, LeaveLoadsAndStoresTheFirstFour) {
+    CpuPmu pmu{{.generic_counters = 8}};
+    EXPECT_EQ(asked(pmu, raw(0x81d0))->counters, 0xfu);
+    CpuPmu narrow{{.generic_counters = 1}};
+    EXPECT_EQ(asked(narrow, raw(0x81d0))->counters, 0x1u);
+}
+
+TEST(Clockid, IsOneThatAnInterruptMayRead) {
+    CpuPmu pmu;
+    EXPECT_TRUE(asked(pmu, hardware(1))->monotonic_only);
+}
+
+}  // namespace
+}  // namespace anyperf::pmu

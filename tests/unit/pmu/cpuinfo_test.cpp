@@ -1,0 +1,62 @@
+#include "pmu/cpuinfo.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pmu/identity.h"
+
+namespace anyperf::pmu {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kHost =
+    "processor\t: 0\n"
+    "vendor_id\t: AuthenticAMD\n"
+    "cpu family\t: 25\n"
+    "model\t\t: 1\n"
+    "model name\t: AMD EPYC\n"
+    "stepping\t: 1\n"
+    "cpu MHz\t\t: 2445.418\n"
+    "physical id\t: 0\n"
+    "flags\t\t: fpu sse2 rtm perfctr_core avx2\n"
+    "TLB size\t: 2560 4K pages\n"
+    "power management:\n"
+    "\n"
+    "processor\t: 1\n"
+    "vendor_id\t: AuthenticAMD\n"
+    "\n";
+
+TEST(Cpuinfo, HasTheIdentityInTheHostsPlaceForEachCpu) {
+    EXPECT_EQ(virtual_cpuinfo(kHost),
+              "processor\t: 0\n"
+              "vendor_id\t: GenuineIntel\n"
+              "cpu family\t: 6\n"
+              "model\t\t: 85\n"
+              "model name\t: " +
+                  std::string{kBrand} +
+                  "\n"
+                  "stepping\t: 4\n"
+                  "cpu MHz\t\t: 3200.000\n"
+                  "physical id\t: 0\n"
+                  "flags\t\t: fpu sse2 avx2 arch_perfmon\n"
+                  "power management:\n"
+                  "\n"
+                  "processor\t: 1\n"
+                  "vendor_id\t: GenuineIntel\n"
+                  "\n");
+}
+
+TEST(Cpuinfo, SaysArchPerfmonOnce) {
+    EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu arch_perfmon sse2\n"), "flags\t\t: fpu arch_perfmon sse2\n");
+}
+
+TEST(Cpuinfo, TakesLinesAsTheyCome) {
+    EXPECT_EQ(virtual_cpuinfo(""), "");
+    EXPECT_EQ(virtual_cpuinfo("vendor_id"), "vendor_id\n");
+    EXPECT_EQ(virtual_cpuinfo("vendor_id:"), "vendor_id: GenuineIntel\n");
+}
+
+}  // namespace
+}  // namespace anyperf::pmu
