@@ -10,5 +10,10 @@ namespace conformance {
 std::vector<Case> attr_size_cases();
 std::vector<Case> attr_field_cases();
 std::vector<Case> attr_sampling_cases();
+std::vector<Case> open_order_cases();
+std::vector<Case> open_target_cases();
+std::vector<Case> open_flags_cases();
+std::vector<Case> open_group_cases();
+std::vector<Case> descriptor_cases();
 
 }  // namespace conformance

@@ -131,11 +131,11 @@ int Child::join() {
 }
 
 Child::~Child() {
+    if (command_ >= 0) ::close(command_);  // enough where the case has become nobody and may not kill
     if (pid_ > 0) {
         ::kill(pid_, SIGKILL);
         ::waitpid(pid_, nullptr, 0);
     }
-    if (command_ >= 0) ::close(command_);
     if (done_ >= 0) ::close(done_);
 }
 

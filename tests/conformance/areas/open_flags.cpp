@@ -1,0 +1,151 @@
+// open_flags.cpp: the flags argument. "PERF_FLAG_…" of the manual.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "areas/areas.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/open_rows.h"
+#include "suite/ring.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr std::array kRows{
+    OpenRow{"bit_4", "flags: bit 4 is unknown", EINVAL, [](Call& c) { c.flags = 16; }},
+    OpenRow{"bit_31", "flags: bit 31 is unknown", EINVAL, [](Call& c) { c.flags = 1UL << 31; }},
+    OpenRow{"bit_63", "flags: bit 63 is unknown", EINVAL, [](Call& c) { c.flags = 1UL << 63; }},
+    OpenRow{"no_group", "FD_NO_GROUP without a group", 0, [](Call& c) { c.flags = PERF_FLAG_FD_NO_GROUP; }},
+    OpenRow{"output_alone", "FD_OUTPUT without a group_fd is ignored", 0,
+            [](Call& c) { c.flags = PERF_FLAG_FD_OUTPUT; }},
+    OpenRow{"no_group_bad_fd", "FD_NO_GROUP: group_fd must be an event all the same", EBADF,
+            [](Call& c) {
+                c.flags = PERF_FLAG_FD_NO_GROUP;
+                c.group = 9999;
+            }},
+    OpenRow{"group_fd_stdin", "group_fd that is no event is EBADF", EBADF, [](Call& c) { c.group = STDIN_FILENO; }},
+    OpenRow{"group_fd_closed", "group_fd that isn't open is EBADF", EBADF, [](Call& c) { c.group = 9999; }},
+    OpenRow{"group_fd_below_minus_1", "group_fd -2 is EBADF", EBADF, [](Call& c) { c.group = -2; }},
+    OpenRow{"cgroup_cpu_minus_1", "PID_CGROUP needs a CPU", EINVAL, [](Call& c) { c.flags = PERF_FLAG_PID_CGROUP; }},
+    OpenRow{"cgroup_pid_minus_1", "PID_CGROUP needs a descriptor", EINVAL,
+            [](Call& c) {
+                c.flags = PERF_FLAG_PID_CGROUP;
+                c.pid = -1;
+                c.cpu = 0;
+            }},
+    OpenRow{"cgroup_bad_fd", "PID_CGROUP with a bad descriptor is EBADF", EBADF,
+            [](Call& c) {
+                c.flags = PERF_FLAG_PID_CGROUP;
+                c.pid = 9999;
+                c.cpu = 0;
+            },
+            kRoot},
+    OpenRow{"cgroup_file", "PID_CGROUP with a file is EBADF", EBADF,
+            [](Call& c) {
+                c.flags = PERF_FLAG_PID_CGROUP;
+                c.pid = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+                c.cpu = 0;
+            },
+            kRoot},
+    OpenRow{"cgroup_directory", "PID_CGROUP with a directory that is no cgroup is EBADF", EBADF,
+            [](Call& c) {
+                c.flags = PERF_FLAG_PID_CGROUP;
+                c.pid = ::open("/", O_RDONLY | O_CLOEXEC);
+                c.cpu = 0;
+            },
+            kRoot},
+};
+
+void cloexec() {
+    const Event with{dummy(), 0, -1, -1, PERF_FLAG_FD_CLOEXEC};
+    want_equal("F_GETFD with FD_CLOEXEC", ::fcntl(with.fd(), F_GETFD), FD_CLOEXEC);
+    const Event without{dummy()};
+    want_equal("F_GETFD without", ::fcntl(without.fd(), F_GETFD), 0);
+}
+
+Attr group_format() {
+    return changed(page_faults(), [](Attr& a) { a.read_format = PERF_FORMAT_GROUP; });
+}
+
+void no_group_is_no_sibling() {
+    const Event leader{group_format()};
+    const Event other{group_format(), 0, -1, leader.fd(), PERF_FLAG_FD_NO_GROUP};
+    want_equal("nr of the leader", leader.words()[0], 1U);
+    want_equal("nr of the other", other.words()[0], 1U);
+}
+
+Attr sampling_tid() {
+    return changed(page_faults(1), [](Attr& a) {
+        a.sample_type = PERF_SAMPLE_TID;
+        a.read_format = PERF_FORMAT_GROUP;
+    });
+}
+
+void output_redirects(unsigned long flags, std::uint64_t members) {
+    Faults faults;
+    const Event leader{sampling_tid()};
+    Ring ring{leader};
+    const Event other{sampling_tid(), 0, -1, leader.fd(), flags};
+    want_equal("nr of the leader", leader.words()[0], members);
+    for (int round = 0; round < 2; ++round) {  // the first touches what the second counts
+        ring.drain();
+        other.enable();
+        leader.enable();
+        faults.cause(3);
+        leader.disable();
+        other.disable();
+    }
+    want_equal("samples in the leader's ring", ring.drain(PERF_RECORD_SAMPLE).size(), 6U);
+}
+
+void output_without_ring(unsigned long flags) {
+    const Event leader{sampling_tid()};
+    want_result("perf_event_open", result_of(Call{.attr = sampling_tid(), .group = leader.fd(), .flags = flags}),
+                EINVAL);
+}
+
+void cgroup_counts_its_tasks() {
+    const Cgroup group;
+    const int directory = ::open(group.path().c_str(), O_RDONLY | O_CLOEXEC);
+    const int cpu = pin_to(0);
+    Faults faults;
+    const Event event{page_faults(), directory, cpu, -1, PERF_FLAG_PID_CGROUP};
+    event.enable();
+    faults.cause(20);
+    want_equal("faults of a task outside", event.count(), 0U);
+    Child child{{[&] { faults.cause(1); }, [&] { faults.cause(30); }}};
+    child.step();
+    group.add(child.pid());
+    child.step();
+    child.join();
+    event.disable();
+    want_at_least("faults of a task inside", event.count(), 30U);
+}
+
+}  // namespace
+
+std::vector<Case> open_flags_cases() {
+    std::vector<Case> cases = open_cases(kRows, dummy());
+    append(cases, {
+                      {"cloexec", "FD_CLOEXEC sets close-on-exec, which is clear otherwise", kNothing, cloexec},
+                      {"no_group_with_group", "FD_NO_GROUP: the event is no sibling", kNothing, no_group_is_no_sibling},
+                      {"output_no_group", "FD_OUTPUT with FD_NO_GROUP: records go to the ring of group_fd", kNothing,
+                       [] { output_redirects(PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP, 1); }},
+                      {"output_group", "FD_OUTPUT: records go to the leader's ring, and the event is a sibling",
+                       kNothing, [] { output_redirects(PERF_FLAG_FD_OUTPUT, 2); }},
+                      {"output_no_ring", "FD_OUTPUT to an event without a ring is EINVAL", kNothing,
+                       [] { output_without_ring(PERF_FLAG_FD_OUTPUT); }},
+                      {"output_no_group_no_ring", "and so with FD_NO_GROUP", kNothing,
+                       [] { output_without_ring(PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP); }},
+                      {"cgroup", "PID_CGROUP counts the cgroup's tasks on that CPU, and no others", kRoot | kCgroup,
+                       cgroup_counts_its_tasks},
+                  });
+    return cases;
+}
+
+}  // namespace conformance

@@ -1,0 +1,158 @@
+// open_target.cpp: whom an event measures: pid and cpu. "Arguments" of the manual.
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+#include "areas/areas.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/open_rows.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr std::array kRows{
+    OpenRow{"pid_0", "pid 0 and cpu -1: the calling thread on any CPU", 0, [](Call&) {}},
+    OpenRow{"own_pid", "the own pid", 0, [](Call& c) { c.pid = ::getpid(); }},
+    OpenRow{"cpu_too_large", "a CPU that isn't there is EINVAL", EINVAL, [](Call& c) { c.cpu = 0x7ffffff0; }},
+    OpenRow{"cpu_just_too_large", "CPU 8192 or above is EINVAL", EINVAL, [](Call& c) { c.cpu = 8192; }},
+    OpenRow{"cpu_below_minus_1", "cpu -2 is EINVAL", EINVAL, [](Call& c) { c.cpu = -2; }},
+    OpenRow{"nobody_nowhere", "pid -1 with cpu -1 is EINVAL", EINVAL, [](Call& c) { c.pid = -1; }},
+    OpenRow{"no_such_pid", "a pid that isn't there is ESRCH", ESRCH, [](Call& c) { c.pid = 0x7ffffff0; }},
+    OpenRow{"pid_below_minus_1", "pid -2 is ESRCH", ESRCH, [](Call& c) { c.pid = -2; }},
+    OpenRow{"lowest_pid", "the lowest number is ESRCH", ESRCH, [](Call& c) { c.pid = -0x7fffffff - 1; }},
+    OpenRow{"own_cpu", "pid 0 with a CPU", 0, [](Call& c) { c.cpu = allowed_cpus().at(0); }},
+    OpenRow{"cpu_wide", "pid -1 with a CPU: everything on that CPU", 0,
+            [](Call& c) {
+                c.pid = -1;
+                c.cpu = allowed_cpus().at(0);
+            },
+            kRoot},
+};
+
+void child_pid() {
+    const Child child{{}};
+    want_result("a child's pid", result_of(Call{.attr = dummy(), .pid = child.pid()}), 0);
+}
+
+void child_on_cpu() {
+    const Child child{{}};
+    want_result("a child on a CPU", result_of(Call{.attr = dummy(), .pid = child.pid(), .cpu = allowed_cpus().at(0)}),
+                0);
+}
+
+void zombie() {
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(0);
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);
+    want_result("a zombie", result_of(Call{.attr = dummy(), .pid = pid}), ESRCH);
+    ::waitpid(pid, nullptr, 0);
+    want_result("a reaped process", result_of(Call{.attr = dummy(), .pid = pid}), ESRCH);
+}
+
+void tid_measures_that_thread() {
+    Faults faults;
+    in_thread([&] {
+        faults.cause(1);
+        const Event by_tid{page_faults(), thread_id()};
+        by_tid.enable();
+        by_tid.disable();
+        by_tid.reset();
+        by_tid.enable();
+        faults.cause(7);
+        by_tid.disable();
+        want_equal("faults by tid", by_tid.count(), 7U);
+    });
+}
+
+void pid_measures_the_first_thread() {
+    Faults faults;
+    const Event by_pid{page_faults(), ::getpid()};
+    by_pid.enable();
+    const std::uint64_t before = by_pid.count();
+    std::uint64_t during = 0;
+    in_thread([&] {
+        const std::uint64_t start = by_pid.count();
+        faults.cause(50);
+        during = by_pid.count() - start;
+    });
+    by_pid.disable();
+    want_equal("faults of another thread", during, 0U);
+    want_at_most("faults around it", by_pid.count() - before, 45U);
+}
+
+void counts_what_a_child_does() {
+    Faults faults;
+    Child child{{[&] { faults.cause(1); }, [&] { faults.cause(9); }}};
+    const Event event{page_faults(), child.pid()};
+    child.step();
+    event.enable();
+    child.step();
+    event.disable();
+    want_at_least("faults of the child", event.count(), 9U);
+    want_at_most("faults of the child", event.count(), 12U);
+}
+
+void other_cpu_counts_nothing() {
+    Faults faults;
+    pin_to(0);
+    Event event{changed(page_faults(), [](Attr& a) { a.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING; }), 0,
+                allowed_cpus().at(0)};
+    const int second = pin_to(1);
+    event = Event{changed(page_faults(), [](Attr& a) { a.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING; }), 0, second};
+    pin_to(0);
+    event.enable();
+    faults.cause(5);
+    event.disable();
+    want_equal("count, running", event.words(), std::vector<std::uint64_t>{0, 0});
+}
+
+void own_cpu_counts() {
+    Faults faults;
+    const int cpu = pin_to(0);
+    const Event event{page_faults(), 0, cpu};
+    event.enable();
+    faults.cause(5);
+    event.disable();
+    want_equal("faults", event.count(), 5U);
+}
+
+void cpu_wide_counts_a_child() {
+    const int cpu = pin_to(0);
+    Faults faults;
+    const Event event{page_faults(), -1, cpu};
+    event.enable();
+    in_child([&] { faults.cause(300); });
+    event.disable();
+    want_at_least("faults on the CPU", event.count(), 300U);
+}
+
+}  // namespace
+
+std::vector<Case> open_target_cases() {
+    std::vector<Case> cases = open_cases(kRows, dummy());
+    append(cases,
+           {
+               {"child", "a child's pid", kNothing, child_pid},
+               {"child_on_cpu", "a child's pid with a CPU", kNothing, child_on_cpu},
+               {"zombie", "a process that has ended, reaped or not, is ESRCH", kNothing, zombie},
+               {"tid", "a tid measures that thread", kNothing, tid_measures_that_thread},
+               {"pid_is_one_thread", "a pid measures the first thread, not its others", kNothing,
+                pid_measures_the_first_thread},
+               {"counts_a_child", "an event on a child counts what the child does", kNothing, counts_what_a_child_does},
+               {"other_cpu", "a thread is measured only while it runs on the event's CPU", kTwoCpus,
+                other_cpu_counts_nothing},
+               {"that_cpu", "on the event's CPU it is measured", kNothing, own_cpu_counts},
+               {"everybody", "pid -1 counts whatever runs on the CPU", kRoot, cpu_wide_counts_a_child},
+           });
+    return cases;
+}
+
+}  // namespace conformance
