@@ -5,9 +5,19 @@ namespace conformance {
 
 const std::vector<Area>& areas() {
     static const std::vector<Area> all{
-        {"attr_size", attr_size_cases},   {"attr", attr_field_cases},         {"attr_sampling", attr_sampling_cases},
-        {"open_order", open_order_cases}, {"open_target", open_target_cases}, {"open_flags", open_flags_cases},
-        {"open_group", open_group_cases}, {"descriptor", descriptor_cases},
+        {"attr_size", attr_size_cases},
+        {"attr", attr_field_cases},
+        {"attr_sampling", attr_sampling_cases},
+        {"open_order", open_order_cases},
+        {"open_target", open_target_cases},
+        {"open_flags", open_flags_cases},
+        {"open_group", open_group_cases},
+        {"descriptor", descriptor_cases},
+        {"types", type_cases},
+        {"read_format", read_format_cases},
+        {"times", times_cases},
+        {"ioctl_basic", ioctl_basic_cases},
+        {"ioctl_group", ioctl_group_cases},
     };
     return all;
 }

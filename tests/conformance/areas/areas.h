@@ -15,5 +15,10 @@ std::vector<Case> open_target_cases();
 std::vector<Case> open_flags_cases();
 std::vector<Case> open_group_cases();
 std::vector<Case> descriptor_cases();
+std::vector<Case> type_cases();
+std::vector<Case> read_format_cases();
+std::vector<Case> times_cases();
+std::vector<Case> ioctl_basic_cases();
+std::vector<Case> ioctl_group_cases();
 
 }  // namespace conformance

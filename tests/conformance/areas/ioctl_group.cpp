@@ -1,0 +1,269 @@
+// ioctl_group.cpp: ENABLE, DISABLE and RESET on groups, with and without PERF_IOC_FLAG_GROUP; a leader's death; prctl.
+#include <sys/prctl.h>
+
+#include <array>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+using Words = std::vector<std::uint64_t>;
+
+Attr counting() {
+    return changed(page_faults(), [](Attr& a) { a.disabled = 0; });
+}
+
+/// A disabled leader with a sibling that is on and one that is off; what each has counted.
+struct Group {
+    Faults faults;
+    Event leader{page_faults()};
+    Event on = sibling(counting(), leader);
+    Event off = sibling(page_faults(), leader);
+
+    Words counts() const { return {leader.count(), on.count(), off.count()}; }
+};
+
+/// What is done to the group, and what it has counted of 4 faults afterwards: leader, sibling on, sibling off.
+struct Row {
+    const char* name;
+    const char* statement;
+    void (*act)(Group&);
+    std::array<std::uint64_t, 3> counts;
+};
+
+constexpr std::array kRows{
+    Row{"nothing", "while the leader is off nothing in the group counts", [](Group&) {}, {0, 0, 0}},
+    Row{"leader_on",
+        "ENABLE of the leader starts it and the siblings that are on",
+        [](Group& g) { g.leader.enable(); },
+        {4, 4, 0}},
+    Row{"group_on",
+        "ENABLE with FLAG_GROUP starts all",
+        [](Group& g) { g.leader.enable(PERF_IOC_FLAG_GROUP); },
+        {4, 4, 4}},
+    Row{"group_on_by_sibling",
+        "ENABLE with FLAG_GROUP through a sibling starts all",
+        [](Group& g) { g.off.enable(PERF_IOC_FLAG_GROUP); },
+        {4, 4, 4}},
+    Row{"sibling_on",
+        "ENABLE of a sibling doesn't start it while the leader is off",
+        [](Group& g) { g.off.enable(); },
+        {0, 0, 0}},
+    Row{"sibling_on_then_leader",
+        "a sibling enabled while the leader is off starts with the leader",
+        [](Group& g) {
+            g.off.enable();
+            g.leader.enable();
+        },
+        {4, 4, 4}},
+    Row{"leader_on_sibling_on",
+        "ENABLE of a sibling of a running leader starts it",
+        [](Group& g) {
+            g.leader.enable();
+            g.off.enable();
+        },
+        {4, 4, 4}},
+    Row{"sibling_off",
+        "DISABLE of a sibling stops that one",
+        [](Group& g) {
+            g.leader.enable();
+            g.on.disable();
+        },
+        {4, 0, 0}},
+    Row{"leader_off",
+        "DISABLE of the leader stops the whole group",
+        [](Group& g) {
+            g.leader.enable(PERF_IOC_FLAG_GROUP);
+            g.leader.disable();
+        },
+        {0, 0, 0}},
+    Row{"leader_off_on",
+        "DISABLE and ENABLE of the leader keep the siblings' own states",
+        [](Group& g) {
+            g.leader.enable();
+            g.leader.disable();
+            g.leader.enable();
+        },
+        {4, 4, 0}},
+    Row{"group_off_leader_on",
+        "DISABLE with FLAG_GROUP turns off the siblings themselves",
+        [](Group& g) {
+            g.leader.enable(PERF_IOC_FLAG_GROUP);
+            g.leader.disable(PERF_IOC_FLAG_GROUP);
+            g.leader.enable();
+        },
+        {4, 0, 0}},
+    Row{"group_off_by_sibling",
+        "DISABLE with FLAG_GROUP through a sibling stops all",
+        [](Group& g) {
+            g.leader.enable(PERF_IOC_FLAG_GROUP);
+            g.on.disable(PERF_IOC_FLAG_GROUP);
+        },
+        {0, 0, 0}},
+};
+
+void check(const Row& row) {
+    Group group;
+    group.leader.enable(PERF_IOC_FLAG_GROUP);  // the first time touches what the second counts
+    group.faults.cause(1);
+    group.leader.disable();
+    [[maybe_unused]] const Words warm = group.counts();
+    group.off.disable();
+    row.act(group);
+    for (const Event* event : {&group.leader, &group.on, &group.off}) event->reset();
+    group.faults.cause(4);
+    want_equal("leader, sibling on, sibling off", group.counts(), Words{row.counts.begin(), row.counts.end()});
+}
+
+void reset(unsigned long flags, bool through_leader, std::array<bool, 3> zeroed) {
+    Group group;
+    group.leader.enable(PERF_IOC_FLAG_GROUP);
+    group.faults.cause(3);
+    group.leader.disable(PERF_IOC_FLAG_GROUP);
+    Words expected = group.counts();
+    (through_leader ? group.leader : group.on).reset(flags);
+    for (std::size_t i = 0; i < 3; ++i)
+        if (zeroed.at(i)) expected[i] = 0;
+    want_equal("leader, sibling on, sibling off", group.counts(), expected);
+}
+
+void orphans_keep_counts() {
+    Faults faults;
+    Event leader{page_faults()};
+    const Event member = sibling(changed(counting(), [](Attr& a) { a.read_format = PERF_FORMAT_GROUP; }), leader);
+    leader.enable();
+    faults.cause(3);
+    leader.disable();
+    leader.close();
+    const Words words = member.words();
+    want_equal("nr", words.at(0), 1U);
+    want_at_least("value", words.at(1), 3U);
+}
+
+void orphans_count_on() {
+    Faults faults;
+    Event leader{counting()};
+    const Event member = sibling(counting(), leader);
+    leader.close();
+    const std::uint64_t before = member.count();
+    faults.cause(5);
+    want_equal("faults after the leader's close", member.count() - before, 5U);
+}
+
+void orphan_is_controlled() {
+    Faults faults;
+    Event leader{counting()};
+    const Event member = sibling(counting(), leader);
+    leader.close();
+    member.disable();
+    const std::uint64_t before = member.count();
+    faults.cause(5);
+    want_equal("faults while disabled", member.count() - before, 0U);
+    member.enable();
+    faults.cause(2);
+    member.disable();
+    want_equal("faults while enabled", member.count() - before, 2U);
+}
+
+void all_events(bool enable) {
+    want_success("prctl", or_errno(::prctl(enable ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE)));
+}
+
+void prctl_disables() {
+    Faults faults;
+    const Event first{counting()};
+    const Event second{counting()};
+    all_events(false);
+    all_events(true);
+    all_events(false);
+    const Words before{first.count(), second.count()};
+    faults.cause(3);
+    want_equal("while disabled", Words{first.count(), second.count()}, before);
+    all_events(true);
+    faults.cause(2);
+    all_events(false);
+    want_equal("of the first", first.count() - before[0], 2U);
+    want_equal("of the second", second.count() - before[1], 2U);
+}
+
+void prctl_on_siblings() {
+    Group group;
+    all_events(true);
+    all_events(false);
+    for (const Event* event : {&group.leader, &group.on, &group.off}) event->reset();
+    all_events(true);
+    group.faults.cause(4);
+    all_events(false);
+    const Words counts = group.counts();
+    for (const std::uint64_t count : counts) want_at_least("faults of each member", count, 4U);
+}
+
+void prctl_not_others() {
+    Faults faults;
+    Child child{{[&] {
+                     faults.cause(1);
+                     all_events(false);
+                     all_events(false);
+                 },
+                 [&] { faults.cause(5); }}};
+    const Event put_on_it{counting(), child.pid()};
+    child.step();
+    const std::uint64_t before = put_on_it.count();
+    child.step();
+    want_at_least("faults of an event that another has put on the task", put_on_it.count() - before, 5U);
+}
+
+void prctl_on_what_it_opened() {
+    Faults faults;
+    Child child{{[&] { faults.cause(1); }, [&] { faults.cause(5); }}};
+    const Event mine{counting(), child.pid()};
+    child.step();
+    all_events(false);
+    const std::uint64_t before = mine.count();
+    child.step();
+    want_equal("faults of an own event on another task", mine.count() - before, 0U);
+}
+
+void prctl_other_thread() {
+    Faults faults;
+    const Event event{counting()};
+    in_thread([] { all_events(false); });
+    const std::uint64_t before = event.count();
+    faults.cause(3);
+    want_at_least("faults of an event of another thread", event.count() - before, 3U);
+}
+
+}  // namespace
+
+std::vector<Case> ioctl_group_cases() {
+    std::vector<Case> cases;
+    for (const Row& row : kRows) cases.push_back({row.name, row.statement, kNothing, [&row] { check(row); }});
+    append(
+        cases,
+        {
+            {"reset_leader", "RESET is for that event alone", kNothing, [] { reset(0, true, {true, false, false}); }},
+            {"reset_sibling", "RESET of a sibling is for that alone", kNothing,
+             [] { reset(0, false, {false, true, false}); }},
+            {"reset_group", "RESET with FLAG_GROUP is for the group", kNothing,
+             [] { reset(PERF_IOC_FLAG_GROUP, true, {true, true, true}); }},
+            {"reset_group_by_sibling", "and so through a sibling", kNothing,
+             [] { reset(PERF_IOC_FLAG_GROUP, false, {true, true, true}); }},
+            {"orphan_keeps_count", "a sibling of a closed leader keeps its count and reads with nr 1", kNothing,
+             orphans_keep_counts},
+            {"orphan_counts_on", "it counts on", kNothing, orphans_count_on},
+            {"orphan_is_controlled", "it is enabled and disabled by itself", kNothing, orphan_is_controlled},
+            {"prctl", "prctl(2) stops and starts all events that the thread has opened", kNothing, prctl_disables},
+            {"prctl_siblings", "siblings too", kNothing, prctl_on_siblings},
+            {"prctl_not_others", "not events that others have put on the task", kNothing, prctl_not_others},
+            {"prctl_own_on_others", "also those that it has put on other tasks", kNothing, prctl_on_what_it_opened},
+            {"prctl_other_thread", "not those of its other threads", kNothing, prctl_other_thread},
+        });
+    return cases;
+}
+
+}  // namespace conformance
