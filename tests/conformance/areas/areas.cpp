@@ -18,6 +18,12 @@ const std::vector<Area>& areas() {
         {"times", times_cases},
         {"ioctl_basic", ioctl_basic_cases},
         {"ioctl_group", ioctl_group_cases},
+        {"ioctl_period", ioctl_period_cases},
+        {"ioctl_output", ioctl_output_cases},
+        {"ioctl_special", ioctl_special_cases},
+        {"ring_mapping", ring_mapping_cases},
+        {"ring_protocol", ring_protocol_cases},
+        {"ring_wakeup", ring_wakeup_cases},
     };
     return all;
 }

@@ -20,5 +20,11 @@ std::vector<Case> read_format_cases();
 std::vector<Case> times_cases();
 std::vector<Case> ioctl_basic_cases();
 std::vector<Case> ioctl_group_cases();
+std::vector<Case> ioctl_period_cases();
+std::vector<Case> ioctl_output_cases();
+std::vector<Case> ioctl_special_cases();
+std::vector<Case> ring_mapping_cases();
+std::vector<Case> ring_protocol_cases();
+std::vector<Case> ring_wakeup_cases();
 
 }  // namespace conformance

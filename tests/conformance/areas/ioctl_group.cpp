@@ -25,6 +25,9 @@ struct Group {
     Event on = sibling(counting(), leader);
     Event off = sibling(page_faults(), leader);
 
+    void reset() const {
+        for (const Event* event : {&off, &on, &leader}) event->reset();
+    }
     Words counts() const { return {leader.count(), on.count(), off.count()}; }
 };
 
@@ -112,10 +115,11 @@ void check(const Row& row) {
     group.leader.enable(PERF_IOC_FLAG_GROUP);  // the first time touches what the second counts
     group.faults.cause(1);
     group.leader.disable();
+    group.reset();
     [[maybe_unused]] const Words warm = group.counts();
     group.off.disable();
     row.act(group);
-    for (const Event* event : {&group.leader, &group.on, &group.off}) event->reset();
+    group.reset();
     group.faults.cause(4);
     want_equal("leader, sibling on, sibling off", group.counts(), Words{row.counts.begin(), row.counts.end()});
 }
@@ -195,7 +199,7 @@ void prctl_on_siblings() {
     Group group;
     all_events(true);
     all_events(false);
-    for (const Event* event : {&group.leader, &group.on, &group.off}) event->reset();
+    group.reset();
     all_events(true);
     group.faults.cause(4);
     all_events(false);

@@ -1,0 +1,230 @@
+// ring_wakeup.cpp: poll(2): wake-ups by number and by bytes, POLLHUP. "Overflow handling" of the manual.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+
+#include <array>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/ring.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+Attr waking(std::uint32_t events) {
+    return changed(page_faults(1), [&](Attr& a) {
+        a.sample_type = PERF_SAMPLE_TID;
+        a.wakeup_events = events;
+    });
+}
+
+Attr watermark(std::uint32_t bytes) {
+    return changed(waking(0), [&](Attr& a) {
+        a.watermark = 1;
+        a.wakeup_watermark = bytes;
+    });
+}
+
+/// At which of the samples to come poll has something to say: their numbers, from 1. The ring is not drained.
+std::vector<int> wakes(const Event& event, Faults& faults, int samples) {
+    std::vector<int> numbers;
+    for (int i = 1; i <= samples; ++i) {
+        event.enable();
+        faults.cause(1);
+        event.disable();
+        if (poll_now(event) & POLLIN) numbers.push_back(i);
+    }
+    return numbers;
+}
+
+struct Row {
+    const char* name;
+    const char* statement;
+    Attr (*attr)();
+    int samples;
+    std::vector<int> at;
+};
+
+const std::vector<Row>& rows() {
+    static const std::vector<Row> all{
+        {"events_1", "wakeup_events 1: at every sample", [] { return waking(1); }, 4, {1, 2, 3, 4}},
+        {"events_2", "wakeup_events 2: at every second", [] { return waking(2); }, 6, {2, 4, 6}},
+        {"events_5", "wakeup_events 5: at every fifth", [] { return waking(5); }, 12, {5, 10}},
+        {"watermark_32",
+         "watermark of 32 bytes: when head is more than 32 beyond the last mark",
+         [] { return watermark(32); },
+         9,
+         {3, 5, 7, 9}},
+        {"watermark_40", "watermark of 40 bytes with samples of 16", [] { return watermark(40); }, 8, {3, 6, 8}},
+        {"watermark_48", "watermark of 48 bytes with samples of 16", [] { return watermark(48); }, 7, {4, 7}},
+        {"watermark_1", "watermark of 1 byte: at every sample", [] { return watermark(1); }, 3, {1, 2, 3}},
+    };
+    return all;
+}
+
+void check(const Row& row) {
+    Faults faults;
+    const Event event{row.attr()};
+    const Ring ring{event};
+    want_equal("wakes at the samples", wakes(event, faults, row.samples), row.at);
+}
+
+/// A ring of 1 page: half of it are 128 samples of 16 bytes.
+void half_the_ring(const Attr& attr) {
+    Faults faults;
+    const Event event{attr};
+    const Ring ring{event, 1};
+    want_equal("wakes at the samples", wakes(event, faults, 200), std::vector<int>{129});
+}
+
+void above_the_ring() {
+    Faults faults;
+    const Event event{watermark(1U << 30)};
+    Ring ring{event, 1};
+    want_equal("wakes in the first 255", wakes(event, faults, 255), std::vector<int>{});
+    ring.drain();
+    want_equal("wakes later", wakes(event, faults, 3), std::vector<int>{2});
+}
+
+void once() {
+    Faults faults;
+    const Event event{waking(1)};
+    const Ring ring{event};
+    wakes(event, faults, 0);
+    event.enable();
+    faults.cause(1);
+    event.disable();
+    want_equal("poll", poll_now(event), POLLIN);
+    want_equal("poll again, though the data is unread", poll_now(event), 0);
+}
+
+void by_select() {
+    Faults faults;
+    const Event event{waking(1)};
+    const Ring ring{event};
+    event.enable();
+    faults.cause(1);
+    event.disable();
+    for (const int expected : {1, 0}) {
+        fd_set set;
+        FD_ZERO(&set);
+        FD_SET(event.fd(), &set);
+        timeval none{};
+        want_equal("select", ::select(event.fd() + 1, &set, nullptr, nullptr, &none), expected);
+    }
+}
+
+void by_epoll() {
+    Faults faults;
+    const Event event{waking(1)};
+    const Ring ring{event};
+    const Event epoll = Event::adopt(::epoll_create1(EPOLL_CLOEXEC));
+    epoll_event entry{.events = EPOLLIN, .data = {.fd = event.fd()}};
+    want_success("epoll_ctl", or_errno(::epoll_ctl(epoll.fd(), EPOLL_CTL_ADD, event.fd(), &entry)));
+    event.enable();
+    faults.cause(1);
+    event.disable();
+    epoll_event got{};
+    want_equal("epoll_wait", ::epoll_wait(epoll.fd(), &got, 1, 0), 1);
+    want_equal("its events", got.events, std::uint32_t{EPOLLIN});
+    want_equal("epoll_wait again", ::epoll_wait(epoll.fd(), &got, 1, 0), 0);
+}
+
+void wakes_a_waiter() {
+    Faults faults;
+    Child child{{[&] { faults.cause(1); }, [&] { faults.cause(3); }}};
+    const Event event{waking(1), child.pid()};
+    const Ring ring{event};
+    child.step();
+    event.enable();
+    child.step();
+    want_equal("poll", poll_for(event, 10'000) & POLLIN, POLLIN);
+}
+
+void hup_without_ring() {
+    const Event event{waking(1)};
+    want_equal("poll of an event never mapped", poll_now(event), POLLHUP);
+    {
+        const Ring ring{event};
+        want_equal("poll with an empty ring", poll_now(event), 0);
+    }
+    want_equal("poll after munmap", poll_now(event), POLLHUP);
+}
+
+void header_only() {
+    const Event event{waking(1)};
+    const Ring ring{event, 0};
+    want_equal("poll", poll_now(event), 0);
+}
+
+void quiet_when_disabled_or_paused() {
+    const Event event{waking(1)};
+    const Ring ring{event};
+    want_equal("poll of a disabled event", poll_now(event), 0);
+    want_success("PAUSE_OUTPUT", event.ioctl(PERF_EVENT_IOC_PAUSE_OUTPUT, 1UL));
+    want_equal("poll of a paused one", poll_now(event), 0);
+}
+
+void hup_at_exit() {
+    Child child{{}};
+    const Event event{waking(1), child.pid()};
+    const Ring ring{event};
+    want_equal("poll before", poll_now(event), 0);
+    child.join();
+    want_equal("poll after the task's exit", poll_now(event) & POLLHUP, POLLHUP);
+    want_equal("and again", poll_now(event) & POLLHUP, POLLHUP);
+}
+
+void side_band(const Attr& attr, bool wakes_up) {
+    const Event event{changed(attr, [](Attr& a) {
+        a.comm = 1;
+        a.disabled = 0;
+    })};
+    const Ring ring{event};
+    poll_now(event);
+    ::prctl(PR_SET_NAME, "woken");
+    want_equal("poll after a COMM record", poll_now(event), wakes_up ? POLLIN : 0);
+}
+
+void refresh_end() {
+    Faults faults;
+    const Event event{waking(1)};
+    const Ring ring{event};
+    want_success("REFRESH", event.ioctl(PERF_EVENT_IOC_REFRESH, 1UL));
+    faults.cause(2);
+    want_equal("poll", poll_now(event), POLLIN);
+}
+
+}  // namespace
+
+std::vector<Case> ring_wakeup_cases() {
+    std::vector<Case> cases;
+    for (const Row& row : rows()) cases.push_back({row.name, row.statement, kNothing, [&row] { check(row); }});
+    append(
+        cases,
+        {
+            {"events_0", "wakeup_events 0: a watermark of half the ring", kNothing, [] { half_the_ring(waking(0)); }},
+            {"watermark_0", "watermark of 0 bytes: half the ring", kNothing, [] { half_the_ring(watermark(0)); }},
+            {"watermark_huge", "a watermark above the ring's size is the ring's size", kNothing, above_the_ring},
+            {"once", "a wake-up is said once", kNothing, once},
+            {"select", "and so by select", kNothing, by_select},
+            {"epoll", "and so by epoll", kNothing, by_epoll},
+            {"waiter", "a process that waits is woken by an overflow in another", kNothing, wakes_a_waiter},
+            {"no_ring", "POLLHUP without a ring", kNothing, hup_without_ring},
+            {"header_only", "with the header page alone there is nothing to say", kNothing, header_only},
+            {"quiet", "a disabled or paused event has nothing to say", kNothing, quiet_when_disabled_or_paused},
+            {"exit", "POLLHUP once the task has exited", kNothing, hup_at_exit},
+            {"side_band_events", "records that are no samples don't count for wakeup_events", kNothing,
+             [] { side_band(waking(1), false); }},
+            {"side_band_watermark", "they do for the watermark", kNothing, [] { side_band(watermark(1), true); }},
+            {"refresh", "the end of a REFRESH is POLLIN as any sample", kNothing, refresh_end},
+        });
+    return cases;
+}
+
+}  // namespace conformance
