@@ -69,6 +69,14 @@ Answer<> wire(World& world, Event& event, const Plan& plan) {
     return refuse(ENOENT, "no PMU has an event of this type and config");
 }
 
+/// Which records somebody wants, so that the others need not be told.
+void count_wishes(World& world, const Event& event, int by) {
+    const auto add = [by](std::size_t& to) { to += static_cast<std::size_t>(by); };
+    for (const InterestRow& row : kInterests)
+        if (wants(event.attr.flags, row.interest)) add(world.wanting[static_cast<std::size_t>(row.interest)]);
+    if (any_maps(event.attr.flags)) add(world.mapping_events);
+}
+
 void fix_frequency(Event& event) {
     if ((event.attr.flags & kFreq) == 0 || event.wiring.fixed_period == 0) return;
     event.attr.flags &= ~kFreq;
@@ -88,6 +96,7 @@ Event& Draft::keep() {
     event.page->stream_id = ++world_->last_id;
     event.page->id = event.parent ? event.parent->page->id : event.page->stream_id;
     world_->events.emplace(event.index, std::move(event_));
+    count_wishes(*world_, event, 1);
     return event;
 }
 
@@ -110,6 +119,7 @@ Answer<Draft> draft(World& world, const Plan& plan) {
 
 void bury(World& world, Event& event) {
     if (event.pmu) event.pmu->destroy(event.index);
+    count_wishes(world, event, -1);
     {
         Locked page(world, event);
         page->state = EventState::dead;

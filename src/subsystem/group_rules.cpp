@@ -12,6 +12,7 @@ namespace {
 
 constexpr auto kUseClock = abi::flag("use_clockid");
 constexpr std::size_t kGroupBytes = 16 * 1024;
+constexpr std::string_view kTooLarge = "a read of the group would be more than 16 KiB";
 
 /// The scheduler's clock has no number.
 std::int32_t clock_of(const Event& event) {
@@ -63,10 +64,8 @@ Answer<> check_group_bytes(const Event& event, const Event& leader) {
     if (&event == &leader) return {};
     const std::size_t size = 2 + leader.siblings.size();
     for (const Event* member : members(leader))
-        if (read_bytes(member->attr.read_format, size) >= kGroupBytes)
-            return std::unexpected(Refusal{E2BIG, "a read of the group would be 16 KiB or more", 0});
-    if (read_bytes(event.attr.read_format, size) >= kGroupBytes)
-        return std::unexpected(Refusal{E2BIG, "a read of the group would be 16 KiB or more", 0});
+        if (read_bytes(member->attr.read_format, size) > kGroupBytes) return refuse(E2BIG, kTooLarge);
+    if (read_bytes(event.attr.read_format, size) > kGroupBytes) return refuse(E2BIG, kTooLarge);
     return {};
 }
 

@@ -12,7 +12,7 @@ Answer<> check_sibling(const Event& event, const Event& leader);
 /// Before rights are asked: a group that no empty PMU could hold (EINVAL).
 Answer<> check_fits(const Event& event, const Event& leader);
 
-/// E2BIG where reading the group would take 16 KiB or more, with this event in it.
+/// E2BIG where reading the group would take more than 16 KiB, with this event in it.
 Answer<> check_group_bytes(const Event& event, const Event& leader);
 
 }  // namespace anyperf::subsystem

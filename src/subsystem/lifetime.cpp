@@ -5,9 +5,11 @@
 
 #include "subsystem/birth.h"
 #include "subsystem/event_state.h"
+#include "subsystem/group_links.h"
 #include "subsystem/output.h"
 #include "subsystem/read.h"
 #include "subsystem/scheduler.h"
+#include "subsystem/side_band.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -17,6 +19,7 @@ void release_siblings(World& world, Event& leader) {
     const std::vector<Event*> siblings = std::exchange(leader.siblings, {});
     for (Event* sibling : siblings) {
         sibling->leader = sibling;
+        link_all(world, *sibling);
         if (sibling->task) sibling->task->leaders.push_back(sibling);
         place_group(world, *sibling);
     }
@@ -81,6 +84,7 @@ void leave_task(World& world, Event& event) {
     set_state(world, event, EventState::exited);
     event.own = EventState::exited;
     if (event.kind != Kind::opened) {
+        tell_read(world, event);
         bequeath(world, event);
         Event& parent = *event.parent;
         end_child(world, event);

@@ -10,15 +10,6 @@ namespace {
 
 constexpr auto kGroup = abi::read_format("PERF_FORMAT_GROUP");
 
-/// The event's alone.
-Total own_total(World& world, Event& event) {
-    Locked page(world, event);
-    const std::uint64_t clock = clock_now(world, event);
-    return {{count_at(*page, value_now(world, event)), page->id, page->lost},
-            enabled_at(*page, clock),
-            running_at(*page, clock)};
-}
-
 /// A cpu-wide event has the CPU's time; what its tasks lack of running is time that it had no counter there.
 void add_child(Total& sum, const Total& child, const Event& event) {
     sum.member.value += event.wiring.counts_cpu ? 0 : child.member.value;
@@ -32,6 +23,14 @@ void add_child(Total& sum, const Total& child, const Event& event) {
 }
 
 }  // namespace
+
+Total own_total(World& world, Event& event) {
+    Locked page(world, event);
+    const std::uint64_t clock = clock_now(world, event);
+    return {{count_at(*page, value_now(world, event)), page->id, page->lost},
+            enabled_at(*page, clock),
+            running_at(*page, clock)};
+}
 
 Total total(World& world, Event& event) {
     Total sum = own_total(world, event);

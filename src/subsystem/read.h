@@ -18,6 +18,9 @@ struct Total {
 };
 Total total(World& world, Event& event);
 
+/// The event's alone, as a READ record or its parent wants it.
+Total own_total(World& world, Event& event);
+
 /// Bytes of the answer as the group stands now.
 std::size_t answer_bytes(const Event& event);
 

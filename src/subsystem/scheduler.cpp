@@ -8,6 +8,7 @@
 #include "abi/attr_flags.h"
 #include "subsystem/counter_assignment.h"
 #include "subsystem/event_state.h"
+#include "subsystem/group_links.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -24,12 +25,6 @@ const Pmu* hardware_pmu(const Event& leader) {
     for (const Event* member : members(leader))
         if (!member->wiring.software) return member->pmu;
     return nullptr;
-}
-
-bool on_its_cpu(World& world, const Event& leader) {
-    if (!leader.task) return true;
-    if (leader.cpu >= 0 && leader.cpu != leader.task->cpu) return false;
-    return !leader.cgroup || world.host.in_cgroup(leader.task->name, *leader.cgroup);
 }
 
 /// What is left of a PMU while the groups of a task are placed one after the other.
@@ -121,11 +116,15 @@ void to_the_end(Task& task, bool of_cpu) {
 
 }  // namespace
 
+bool on_its_cpu(World& world, const Event& leader) {
+    if (!leader.task) return true;
+    if (leader.cpu >= 0 && leader.cpu != leader.task->cpu) return false;
+    return !leader.cgroup || world.host.in_cgroup(leader.task->name, *leader.cgroup);
+}
+
 void attach(World& world, Event& event) {
-    if (!event.leads()) {
-        auto& siblings = event.leader->siblings;
-        if (std::ranges::find(siblings, &event) == siblings.end()) siblings.push_back(&event);
-    }
+    if (!event.leads()) event.leader->siblings.push_back(&event);
+    link_newest(world, event);
     if (Task* task = event.task) {
         if (event.leads()) task->leaders.push_back(&event);
         if (contends(event)) ++task->contenders;
@@ -143,7 +142,9 @@ void leave(World& world, Event& event) {
 
 void detach(World& world, Event& event) {
     leave(world, event);
-    if (!event.leads()) std::erase(event.leader->siblings, &event);
+    if (event.leads()) return;
+    std::erase(event.leader->siblings, &event);
+    link_all(world, *event.leader);
 }
 
 void place_group(World& world, Event& leader) {

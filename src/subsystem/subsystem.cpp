@@ -8,6 +8,7 @@
 #include "subsystem/open.h"
 #include "subsystem/read.h"
 #include "subsystem/scheduler.h"
+#include "subsystem/side_band.h"
 #include "subsystem/task_life.h"
 #include "subsystem/world.h"
 
@@ -90,14 +91,43 @@ void Subsystem::task_exec(const TaskName& was, const TaskName& task) {
     executed(settled.world, was, task);
 }
 
-void Subsystem::task_exit(const TaskName& task) {
+void Subsystem::task_exit(const TaskName& task, std::int32_t parent_pid) {
     const Settled settled{parts_->world};
-    exited(settled.world, task);
+    exited(settled.world, task, parent_pid);
 }
 
 void Subsystem::task_moved(const TaskName& task, std::int32_t cpu) {
     const Settled settled{parts_->world};
     moved(settled.world, task, cpu);
+}
+
+void Subsystem::task_comm(const TaskName& task, std::string_view name, bool by_exec) {
+    const Settled settled{parts_->world};
+    tell_name(settled.world, task, name, by_exec);
+}
+
+void Subsystem::task_mapped(const TaskName& task, const Mapped& mapped) {
+    const Settled settled{parts_->world};
+    tell_mapping(settled.world, task, mapped);
+}
+
+void Subsystem::task_switched(const TaskName& task, Switch direction, const TaskName& other) {
+    const Settled settled{parts_->world};
+    tell_switch(settled.world, task, direction, other);
+}
+
+void Subsystem::task_namespaces(const TaskName& task, const NamespaceLinks& links) {
+    const Settled settled{parts_->world};
+    tell_namespaces(settled.world, task, links);
+}
+
+void Subsystem::task_made_cgroup(const TaskName& task, std::uint64_t inode, std::string_view path) {
+    const Settled settled{parts_->world};
+    tell_cgroup(settled.world, task, inode, path);
+}
+
+bool Subsystem::wanted(Interest interest) const {
+    return parts_->world.wanting[static_cast<std::size_t>(interest)] != 0;
 }
 
 void Subsystem::tick() {

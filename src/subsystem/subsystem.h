@@ -5,16 +5,21 @@
 // Events are named by the index of their page. A client's descriptor names an event from `open` until `close`.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "subsystem/answer.h"
 #include "subsystem/host.h"
 #include "subsystem/pmu_driver.h"
+#include "subsystem/records/interests.h"
+#include "subsystem/records/mappings.h"
+#include "subsystem/records/tasks.h"
 
 namespace anyperf::subsystem {
 
@@ -76,6 +81,8 @@ enum class ForkKind : std::uint8_t {
     clears_signals,  ///< a process with CLONE_CLEAR_SIGHAND: sigtrap events are not inherited
 };
 
+using NamespaceLinks = std::array<NamespaceLink, kNamespaces>;
+
 class Subsystem {
   public:
     /// `pmus` in the order in which they are asked; they and the host live longer than this.
@@ -109,11 +116,24 @@ class Subsystem {
 
     /// Before the new task's first instruction.
     void task_forked(const TaskName& parent, const TaskName& child, ForkKind kind);
-    /// An execve that succeeds; `task` is as it is afterwards (a thread that execs becomes the leader: `was`).
+    /// An execve that succeeds; `task` is as it is afterwards (a thread that execs becomes the leader: `was`). Its
+    /// name and mappings are told behind it.
     void task_exec(const TaskName& was, const TaskName& task);
-    void task_exit(const TaskName& task);
+    /// `parent_pid` is the process's.
+    void task_exit(const TaskName& task, std::int32_t parent_pid = 0);
     /// It goes on on another CPU; nothing of it runs at the time.
     void task_moved(const TaskName& task, std::int32_t cpu);
+
+    // ---- what tasks do, for records alone (records/interests.h) ----
+
+    void task_comm(const TaskName& task, std::string_view name, bool by_exec);
+    void task_mapped(const TaskName& task, const Mapped& mapped);
+    /// `other` is who had the CPU before, or gets it.
+    void task_switched(const TaskName& task, Switch direction, const TaskName& other);
+    void task_namespaces(const TaskName& task, const NamespaceLinks& links);
+    void task_made_cgroup(const TaskName& task, std::uint64_t inode, std::string_view path);
+    /// Whether a record of this kind would reach anybody now, whatever the task: what nobody wants needs not be told.
+    bool wanted(Interest interest) const;
 
     // ---- time ----
 

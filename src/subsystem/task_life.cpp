@@ -1,6 +1,8 @@
 #include "subsystem/task_life.h"
 
 #include <algorithm>
+#include <ranges>
+#include <utility>
 
 #include "abi/attr_flags.h"
 #include "subsystem/control.h"
@@ -8,6 +10,7 @@
 #include "subsystem/inherit.h"
 #include "subsystem/lifetime.h"
 #include "subsystem/scheduler.h"
+#include "subsystem/side_band.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -49,6 +52,7 @@ void rename(World& world, Task& task, const TaskName& name) {
 void forked(World& world, const TaskName& parent, const TaskName& child, ForkKind kind) {
     const Task* maker = world.known(parent);
     if ((!maker || maker->leaders.empty()) && world.cpu_wide.empty()) return;
+    if (Task* teller = maker ? world.known(parent) : nullptr) tell_fork(world, *teller, child);
     Task& task = world.task(child);
     if (maker) inherit(world, *maker, task, kind);
     join_cpus(world, task);
@@ -62,10 +66,12 @@ void executed(World& world, const TaskName& was, const TaskName& name) {
     remove(world, *task);
 }
 
-void exited(World& world, const TaskName& name) {
+void exited(World& world, const TaskName& name, std::int32_t parent_pid) {
     Task* task = world.known(name);
     if (!task) return;
-    for (Event* event : events_of(*task))
+    tell_exit(world, *task, parent_pid);
+    // The newest first, as the kernel has them in its list: a READ record of a group then has its leader still.
+    for (Event* event : events_of(*task) | std::views::reverse)
         if (event->task == task) leave_task(world, *event);
     for (Event* event : task->opened) event->opener = nullptr;
     std::erase(world.changed, task);

@@ -16,7 +16,7 @@ Task& World::task(const TaskName& name) {
     if (Task* already = known(name)) return *already;
     // Whoever had the page before has ended, and nobody has said so.
     if (const auto stale = tasks.find(name.thread_page); stale != tasks.end())
-        exited(*this, TaskName(stale->second->name));
+        exited(*this, TaskName(stale->second->name), 0);
     auto made = std::make_unique<Task>();
     made->name = name;
     made->cpu = host.cpu(name);

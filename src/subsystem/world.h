@@ -2,6 +2,7 @@
 // file for each concern, as functions over it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "subsystem/event.h"
 #include "subsystem/host.h"
 #include "subsystem/pmu_driver.h"
+#include "subsystem/records/interests.h"
 #include "subsystem/shared/page_count.h"
 #include "subsystem/shared/page_lock.h"
 #include "subsystem/task.h"
@@ -37,6 +39,9 @@ struct World {
     std::unordered_map<RingIndex, RingRecord> rings = {};
     std::vector<Task*> changed = {};  ///< those with `arm` or `attend`
 
+    /// Events that live and want records of a kind, by Interest; and those that any_maps() holds for.
+    std::array<std::size_t, kInterests.size()> wanting = {};
+    std::size_t mapping_events = 0;
     std::uint64_t last_id = 0;  ///< ids of events grow by one with each
 
     Event& event(EventIndex index) { return *events.at(index); }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 
 #include "abi/attr_flags.h"
 #include "abi/ioctls.h"
@@ -68,7 +69,7 @@ class SubsystemTest : public testing::Test {
     struct Where {
         std::int32_t pid = 0;
         std::int32_t cpu = -1;
-        std::optional<EventIndex> group;
+        std::optional<EventIndex> group = std::nullopt;
         std::uint64_t flags = 0;
     };
 
@@ -81,6 +82,12 @@ class SubsystemTest : public testing::Test {
                                .flags = where.flags});
     }
     Answer<EventIndex> try_open(const Attr& attr) { return try_open(attr, {}); }
+    EventIndex open_as(const FakeTask& caller, const Attr& attr, std::int32_t pid) {
+        const auto event =
+            subsystem.open({.caller = caller.name, .attr = std::as_bytes(std::span(&attr, 1)), .pid = pid});
+        EXPECT_THAT(event, Succeeds());
+        return event.value_or(0);
+    }
     EventIndex open(const Attr& attr, const Where& where) {
         const auto event = try_open(attr, where);
         EXPECT_THAT(event, Succeeds());

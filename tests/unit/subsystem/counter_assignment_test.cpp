@@ -1,0 +1,29 @@
+#include "subsystem/counter_assignment.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace anyperf::subsystem {
+namespace {
+
+TEST(CounterAssignment, EarlierEventsMoveForLaterOnes) {
+    CounterAssignment counters;
+    EXPECT_TRUE(counters.add(std::array<std::uint64_t, 1>{0b11}));
+    EXPECT_TRUE(counters.add(std::array<std::uint64_t, 1>{0b01}));
+    EXPECT_FALSE(counters.add(std::array<std::uint64_t, 1>{0b11}));
+}
+TEST(CounterAssignment, AGroupThatDoesNotFitLeavesEverythingAsItWas) {
+    CounterAssignment counters;
+    EXPECT_TRUE(counters.add(std::array<std::uint64_t, 1>{0b111}));
+    EXPECT_FALSE(counters.add(std::array<std::uint64_t, 3>{0b111, 0b111, 0b111}));
+    EXPECT_TRUE(counters.add(std::array<std::uint64_t, 2>{0b001, 0b010}));
+}
+TEST(CounterAssignment, AnEmptyMaskNeedsNoCounter) {
+    CounterAssignment counters;
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE(counters.add(std::array<std::uint64_t, 2>{0, 0}));
+    EXPECT_TRUE(counters.add(std::array<std::uint64_t, 1>{1ull << 63}));
+}
+
+}  // namespace
+}  // namespace anyperf::subsystem

@@ -1,0 +1,250 @@
+// Mapping, redirecting, pausing, polling (kernel facts, "Ring buffer: mapping", "ioctl", SET_OUTPUT and PAUSE_OUTPUT).
+#include <sys/mman.h>
+
+#include "abi/mmap_page.h"
+#include "unit/subsystem/fixture.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+class Rings : public SubsystemTest {
+  protected:
+    Answer<Mapping> try_map(EventIndex event, std::uint64_t pages, std::int32_t prot = PROT_READ | PROT_WRITE) {
+        return subsystem.map(
+            event, {.caller = me.name, .length = pages * kPage, .offset = 0, .prot = prot, .flags = MAP_SHARED});
+    }
+    Mapping map(EventIndex event, std::uint64_t pages = 2) {
+        const auto mapping = try_map(event, pages);
+        EXPECT_THAT(mapping, Succeeds());
+        return mapping.value_or(Mapping{});
+    }
+    Answer<IoctlAnswer> set_output(EventIndex event, std::optional<EventIndex> target) {
+        return ioctl(event, "PERF_EVENT_IOC_SET_OUTPUT",
+                     IoctlArgument{.descriptor = {.none = !target, .event = target, .open = target.has_value()}});
+    }
+    bool hangs_up(EventIndex event) { return subsystem.poll(event).hang_up; }
+};
+
+TEST_F(Rings, AHeaderAloneOrWithAPowerOfTwoOfPages) {
+    for (const std::uint64_t pages : {1, 2, 3, 5, 9, 129}) {
+        const auto event = open(counting());
+        const Mapping mapping = map(event, pages);
+        EXPECT_EQ(mapping.bytes, pages * kPage);
+        EXPECT_EQ(host.ring_page(mapping.ring).pages, pages - 1);
+        subsystem.close(event);
+        subsystem.unmap(event, mapping);
+    }
+    const auto event = open(counting());
+    for (const std::uint64_t pages : {0, 4, 6, 8}) EXPECT_THAT(try_map(event, pages), RefusedWith(EINVAL)) << pages;
+}
+TEST_F(Rings, TheLengthIsRoundedUpToPages) {
+    EXPECT_THAT(subsystem.map(open(counting()), {.caller = me.name, .length = kPage + 1, .flags = MAP_SHARED}),
+                Succeeds());
+}
+TEST_F(Rings, PrivateIsEinvalAndExecutableEperm) {
+    const auto event = open(counting());
+    EXPECT_THAT(subsystem.map(event, {.caller = me.name, .length = kPage, .flags = MAP_PRIVATE}), RefusedWith(EINVAL));
+    EXPECT_THAT(try_map(event, 2, PROT_READ | PROT_EXEC), RefusedWith(EPERM));
+    EXPECT_THAT(try_map(event, 2, PROT_NONE), Succeeds());
+}
+TEST_F(Rings, AnOffsetIsEinvalAndAnAuxAreaEopnotsupp) {
+    const auto event = open(counting());
+    const MapRequest aux{.caller = me.name, .length = kPage, .offset = 2 * kPage, .flags = MAP_SHARED};
+    EXPECT_THAT(subsystem.map(event, aux), RefusedWith(EINVAL));
+    const Mapping mapping = map(event);
+    EXPECT_THAT(subsystem.map(event, aux), RefusedWith(EINVAL));
+    auto* header = reinterpret_cast<abi::MmapPage*>(host.ring_memory(mapping.ring).data());
+    header->aux_offset = 2 * kPage;
+    header->aux_size = kPage;
+    EXPECT_THAT(subsystem.map(event, aux), RefusedWith(EOPNOTSUPP));
+}
+TEST_F(Rings, InheritedEventsHaveARingOnlyOnACpu) {
+    EXPECT_THAT(try_map(open(counting(0, flag("inherit"))), 2), RefusedWith(EINVAL));
+    EXPECT_THAT(try_map(open(counting(0, flag("inherit")), {.cpu = 0}), 2), Succeeds());
+}
+TEST_F(Rings, ASecondMappingIsOfTheSameRingAndSize) {
+    const auto event = open(counting());
+    const Mapping first = map(event);
+    EXPECT_EQ(map(event).ring, first.ring);
+    EXPECT_THAT(try_map(event, 1), RefusedWith(EINVAL));
+    EXPECT_THAT(try_map(event, 3), RefusedWith(EINVAL));
+}
+TEST_F(Rings, ALaterMappingMayHaveAnotherSize) {
+    const auto event = open(counting());
+    subsystem.unmap(event, map(event));
+    EXPECT_EQ(host.rings(), 0);
+    EXPECT_THAT(try_map(event, 9), Succeeds());
+}
+TEST_F(Rings, TheMappingHoldsTheEvent) {
+    const auto event = open(counting());
+    const Mapping mapping = map(event);
+    subsystem.close(event);
+    EXPECT_EQ(subsystem.events(), 1);
+    subsystem.unmap(event, mapping);
+    EXPECT_EQ(subsystem.events(), 0);
+}
+TEST_F(Rings, ChildrenWriteToTheirParentsRing) {
+    const auto event = open(counting(0, flag("inherit")), {.cpu = 0});
+    fork(me, 200);
+    const Mapping mapping = map(event);
+    EXPECT_EQ(page(event + 1).ring, mapping.ring);
+    fork(me, 201);
+    EXPECT_EQ(page(event + 2).ring, mapping.ring);
+    subsystem.unmap(event, mapping);
+    EXPECT_EQ(page(event + 2).ring, 0);
+}
+TEST_F(Rings, HeaderAndShapeFollowTheAttr) {
+    Attr attr = counting(0, flag("watermark") | flag("write_backward"));
+    attr.wakeup_events = 100;
+    const auto event = open(attr);
+    const auto mapping = try_map(event, 3, PROT_READ);
+    ASSERT_THAT(mapping, Succeeds());
+    const RingPage& ring = host.ring_page(mapping->ring);
+    EXPECT_EQ(ring.watermark, 100);
+    EXPECT_EQ(ring.backward, 1);
+    EXPECT_EQ(ring.overwrite, 1) << "mapped read-only";
+    const auto* header = reinterpret_cast<const abi::MmapPage*>(host.ring_memory(mapping->ring).data());
+    EXPECT_EQ(header->data_size, 2 * kPage);
+}
+
+TEST_F(Rings, LockedMemoryIsLimitedByUserAndThenByProcess) {
+    const auto map_pages = [this](std::uint64_t pages) { return try_map(open(counting()), pages); };
+    // 516 KiB for each of two CPUs: 258 pages.
+    EXPECT_THAT(map_pages(129), Succeeds());
+    EXPECT_THAT(map_pages(129), Succeeds());
+    EXPECT_THAT(map_pages(1), RefusedWith(EPERM));
+    EXPECT_EQ(host.rings(), 2);
+    host.caller.memlock_bytes = 2 * kPage;
+    EXPECT_THAT(map_pages(2), Succeeds());
+    EXPECT_THAT(map_pages(1), RefusedWith(EPERM));
+    host.caller.ipc_lock = true;
+    EXPECT_THAT(map_pages(129), Succeeds());
+    host.caller.ipc_lock = false;
+    host.limits_now.paranoid = -1;
+    EXPECT_THAT(map_pages(129), Succeeds());
+}
+TEST_F(Rings, UnmappedMemoryIsNotCharged) {
+    for (int i = 0; i < 5; ++i) {
+        const auto event = open(counting());
+        subsystem.unmap(event, map(event, 257));
+    }
+}
+
+TEST_F(Rings, SetOutputSharesARing) {
+    const auto target = open(counting());
+    const auto event = open(counting(1));
+    EXPECT_THAT(set_output(event, target), RefusedWith(EINVAL)) << "no ring yet";
+    const Mapping mapping = map(target);
+    EXPECT_THAT(set_output(event, target), Succeeds());
+    EXPECT_EQ(page(event).ring, mapping.ring);
+    const auto third = open(counting(1));
+    EXPECT_THAT(set_output(third, event), Succeeds()) << "the target may be redirected itself";
+    EXPECT_EQ(page(third).ring, mapping.ring);
+    EXPECT_THAT(set_output(event, std::nullopt), Succeeds());
+    EXPECT_EQ(page(event).ring, 0);
+}
+TEST_F(Rings, SetOutputRefusals) {
+    const auto target = open(counting());
+    map(target);
+    EXPECT_THAT(set_output(target, target), RefusedWith(EINVAL));
+    const auto bound = open(counting(), {.cpu = 0});
+    EXPECT_THAT(set_output(bound, target), RefusedWith(EINVAL));
+    host.start(200);
+    EXPECT_THAT(set_output(open(counting(), {.pid = 200}), target), RefusedWith(EINVAL));
+    Attr clock = counting(0, flag("use_clockid"));
+    clock.clockid = 1;
+    EXPECT_THAT(set_output(open(clock), target), RefusedWith(EINVAL));
+    EXPECT_THAT(set_output(open(counting(0, flag("write_backward"))), target), RefusedWith(EINVAL));
+    const auto mapped = open(counting());
+    const Mapping own = map(mapped);
+    EXPECT_THAT(set_output(mapped, target), RefusedWith(EINVAL)) << "its own ring is mapped";
+    EXPECT_THAT(set_output(mapped, std::nullopt), RefusedWith(EINVAL));
+    subsystem.unmap(mapped, own);
+    EXPECT_THAT(set_output(mapped, target), Succeeds());
+    EXPECT_THAT(ioctl(mapped, "PERF_EVENT_IOC_SET_OUTPUT", IoctlArgument{.descriptor = {.none = false}}),
+                RefusedWith(EBADF));
+}
+TEST_F(Rings, DifferentTasksOnOneCpuMayShare) {
+    host.start(200);
+    const auto target = open(counting(), {.cpu = 0});
+    map(target);
+    EXPECT_THAT(set_output(open(counting(), {.pid = 200, .cpu = 0}), target), Succeeds());
+}
+TEST_F(Rings, ARedirectedEventIsNotMapped) {
+    const auto target = open(counting());
+    map(target);
+    const auto event = open(counting());
+    ASSERT_THAT(set_output(event, target), Succeeds());
+    EXPECT_THAT(try_map(event, 2), RefusedWith(EBUSY));
+    EXPECT_THAT(try_map(event, 3), RefusedWith(EINVAL));
+}
+TEST_F(Rings, TheLastMappingsEndLeavesRedirectedEventsWithoutARing) {
+    const auto target = open(counting());
+    const auto event = open(counting());
+    const Mapping mapping = map(target);
+    ASSERT_THAT(set_output(event, target), Succeeds());
+    EXPECT_FALSE(hangs_up(event));
+    subsystem.close(target);
+    EXPECT_EQ(page(event).ring, mapping.ring) << "the mapping holds it";
+    subsystem.unmap(target, mapping);
+    EXPECT_TRUE(hangs_up(event));
+    EXPECT_EQ(host.rings(), 0);
+}
+TEST_F(Rings, FdOutputRedirectsAndJoins) {
+    const auto output = abi::bit(abi::kOpenFlags, "PERF_FLAG_FD_OUTPUT");
+    const auto no_group = abi::bit(abi::kOpenFlags, "PERF_FLAG_FD_NO_GROUP");
+    const auto leader = open(with_format(counting(), read_format("PERF_FORMAT_GROUP")));
+    EXPECT_THAT(try_open(counting(), {.group = leader, .flags = output}), RefusedWith(EINVAL)) << "no ring";
+    EXPECT_THAT(try_open(counting(), {.flags = output}), Succeeds()) << "group_fd -1: ignored";
+    const Mapping mapping = map(leader);
+    const auto both = open(counting(), {.group = leader, .flags = output});
+    EXPECT_EQ(page(both).ring, mapping.ring);
+    EXPECT_EQ(read(leader).at(0), 2);
+    const auto alone = open(counting(), {.group = leader, .flags = output | no_group});
+    EXPECT_EQ(page(alone).ring, mapping.ring);
+    EXPECT_EQ(read(leader).at(0), 2);
+}
+
+TEST_F(Rings, PauseNeedsARingWithData) {
+    const auto event = open(counting());
+    EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 1), RefusedWith(EINVAL));
+    const Mapping header = map(event, 1);
+    EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 1), RefusedWith(EINVAL));
+    subsystem.unmap(event, header);
+    const Mapping ring = map(event);
+    EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 1), Succeeds());
+    EXPECT_EQ(host.ring_page(ring.ring).paused, 1);
+    EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 0), Succeeds());
+    EXPECT_EQ(host.ring_page(ring.ring).paused, 0);
+}
+
+TEST_F(Rings, PollHangsUpWithoutARing) {
+    const auto event = open(counting());
+    EXPECT_TRUE(hangs_up(event));
+    const Mapping mapping = map(event);
+    EXPECT_FALSE(hangs_up(event));
+    subsystem.unmap(event, mapping);
+    EXPECT_TRUE(hangs_up(event));
+}
+TEST_F(Rings, AWakeUpIsSeenOnce) {
+    const auto event = open(counting());
+    const Mapping mapping = map(event);
+    EXPECT_FALSE(subsystem.poll(event).in);
+    host.ring_page(mapping.ring).wake = 1;
+    EXPECT_TRUE(subsystem.poll(event).in);
+    EXPECT_FALSE(subsystem.poll(event).in);
+}
+TEST_F(Rings, ExitHangsUpEvenWithAnUnseenWakeUp) {
+    FakeTask& child = host.start(200);
+    const auto event = open(counting(), {.pid = 200});
+    host.ring_page(map(event).ring).wake = 1;
+    exit(child);
+    const PollState state = subsystem.poll(event);
+    EXPECT_TRUE(state.hang_up);
+    EXPECT_FALSE(state.in);
+}
+
+}  // namespace
+}  // namespace anyperf::subsystem

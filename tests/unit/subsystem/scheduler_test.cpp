@@ -1,0 +1,200 @@
+// Few counters: who gets them, who waits, who fails (perf_event_open(2), "pinned", "exclusive"; ctx_sched_in).
+#include "unit/subsystem/fixture.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+constexpr std::uint64_t kSlice = 4'000'000;
+
+class Scheduler : public SubsystemTest {
+  protected:
+    void SetUp() override {
+        host.limits_now.paranoid = 0;
+        cpu.counters = 0b11;
+    }
+    EventIndex timed(std::uint64_t flags = 0) { return open(with_format(counting(0, flags), kTimes)); }
+    /// So many slices of 4 ms, each with 100 counted.
+    void slices(int number) {
+        for (int i = 0; i < number; ++i) {
+            me.run(kSlice, 100);
+            subsystem.tick();
+        }
+    }
+};
+
+TEST_F(Scheduler, TheEventThatDoesNotFitWaits) {
+    const auto first = timed();
+    const auto second = timed();
+    const auto third = timed();
+    me.run(10, 5);
+    EXPECT_THAT(read(first), ElementsAre(5, 10, 10));
+    EXPECT_THAT(read(second), ElementsAre(5, 10, 10));
+    EXPECT_THAT(read(third), ElementsAre(0, 10, 0));
+}
+TEST_F(Scheduler, RotationGivesEachItsShare) {
+    const std::array events{timed(), timed(), timed()};
+    slices(6);
+    for (const EventIndex event : events) EXPECT_THAT(read(event), ElementsAre(400, 6 * kSlice, 4 * kSlice));
+}
+TEST_F(Scheduler, NothingRotatesBeforeTheIntervalIsOver) {
+    timed();
+    timed();
+    const auto third = timed();
+    me.run(kSlice - 1, 1);
+    subsystem.tick();
+    me.run(10, 5);
+    EXPECT_EQ(count(third), 0);
+}
+TEST_F(Scheduler, NothingRotatesWhereEverythingFits) {
+    const auto first = timed();
+    timed();
+    slices(3);
+    EXPECT_THAT(read(first), ElementsAre(300, 3 * kSlice, 3 * kSlice));
+}
+TEST_F(Scheduler, AFreedCounterIsUsedAtOnce) {
+    const auto first = timed();
+    timed();
+    const auto third = timed();
+    subsystem.close(first);
+    me.run(10, 5);
+    EXPECT_EQ(count(third), 5);
+    const auto fourth = timed();
+    disable(third);
+    me.run(10, 5);
+    EXPECT_EQ(count(fourth), 5);
+}
+TEST_F(Scheduler, AGroupIsPlacedAsAWhole) {
+    const auto single = timed();
+    const auto leader = timed();
+    const auto sibling = open_sibling(with_format(counting(), kTimes), leader);
+    me.run(10, 5);
+    EXPECT_THAT(read(single), ElementsAre(5, 10, 10));
+    EXPECT_THAT(read(leader), ElementsAre(0, 10, 0));
+    EXPECT_THAT(read(sibling), ElementsAre(0, 10, 0));
+    slices(2);
+    EXPECT_EQ(count(leader), count(sibling));
+    EXPECT_GT(count(leader), 0);
+}
+TEST_F(Scheduler, ASiblingThatIsOffNeedsNoCounter) {
+    const auto single = timed();
+    const auto leader = timed();
+    const auto sibling = open_sibling(counting(0, kDisabled), leader);
+    me.run(10, 5);
+    EXPECT_EQ(count(single), 5);
+    EXPECT_EQ(count(leader), 5);
+    enable(sibling);
+    me.run(10, 5);
+    EXPECT_EQ(count(leader), 5) << "the group now needs both";
+}
+TEST_F(Scheduler, SoftwareEventsAlwaysFit) {
+    timed();
+    timed();
+    timed();
+    const auto faults = open(software(FakeSoftwarePmu::kFaults));
+    me.kinds[Source::Kind::page_faults] += 4;
+    EXPECT_EQ(count(faults), 4);
+}
+TEST_F(Scheduler, AMixedGroupWaitsWithItsHardwareEvent) {
+    timed();
+    timed();
+    const auto leader = open(software(FakeSoftwarePmu::kFaults));
+    me.kinds[Source::Kind::page_faults] += 1;
+    const auto sibling = open_sibling(counting(), leader);
+    me.kinds[Source::Kind::page_faults] += 10;
+    EXPECT_EQ(count(leader), 1);
+    EXPECT_EQ(count(sibling), 0);
+}
+TEST_F(Scheduler, APinnedEventTakesItsCounterFromFlexibleOnes) {
+    timed();
+    const auto second = timed();
+    const auto pinned = timed(flag("pinned"));
+    me.run(10, 5);
+    EXPECT_THAT(read(pinned), ElementsAre(5, 10, 10));
+    EXPECT_THAT(read(second), ElementsAre(0, 10, 0));
+    slices(4);
+    EXPECT_THAT(read(pinned), ElementsAre(405, 10 + 4 * kSlice, 10 + 4 * kSlice));
+}
+TEST_F(Scheduler, APinnedEventThatDoesNotFitIsInError) {
+    timed(flag("pinned"));
+    const auto second = timed(flag("pinned"));
+    const auto third = timed(flag("pinned"));
+    me.run(10, 5);
+    EXPECT_TRUE(read(third).empty()) << "end of file";
+    subsystem.close(second);
+    EXPECT_TRUE(read(third).empty()) << "it stays so";
+    enable(third);
+    me.run(10, 5);
+    EXPECT_EQ(count(third), 5);
+}
+TEST_F(Scheduler, DisableDoesNotEndAnError) {
+    timed(flag("pinned"));
+    timed(flag("pinned"));
+    const auto third = timed(flag("pinned"));
+    disable(third);
+    EXPECT_TRUE(read(third).empty());
+}
+TEST_F(Scheduler, APinnedEventOfAnotherCpuOnlyWaits) {
+    timed(flag("pinned"));
+    timed(flag("pinned"));
+    const auto elsewhere = open(counting(0, flag("pinned")), {.cpu = 1});
+    EXPECT_EQ(read(elsewhere).size(), 1);
+    move(me, 1);
+    EXPECT_TRUE(read(elsewhere).empty());
+}
+TEST_F(Scheduler, AnExclusiveGroupIsAloneOnItsPmu) {
+    const auto other = timed();
+    const auto exclusive = timed(flag("exclusive"));
+    const auto faults = open(software(FakeSoftwarePmu::kFaults));
+    me.run(10, 5);
+    me.kinds[Source::Kind::page_faults] += 1;
+    EXPECT_THAT(read(other), ElementsAre(5, 10, 10));
+    EXPECT_THAT(read(exclusive), ElementsAre(0, 10, 0));
+    EXPECT_EQ(count(faults), 1);
+    slices(2);
+    EXPECT_THAT(read(other), ElementsAre(105, 10 + 2 * kSlice, 10 + kSlice));
+    EXPECT_THAT(read(exclusive), ElementsAre(100, 10 + 2 * kSlice, kSlice));
+}
+TEST_F(Scheduler, ExclusiveHoldsWithoutALimitOfCountersToo) {
+    cpu.counters = 0;
+    timed();
+    const auto exclusive = timed(flag("exclusive"));
+    me.run(10, 5);
+    EXPECT_THAT(read(exclusive), ElementsAre(0, 10, 0));
+}
+TEST_F(Scheduler, CpuWideEventsComeBeforeATasksOwn) {
+    const auto mine = timed();
+    open(counting(), {.pid = -1, .cpu = 0});
+    const auto wide = open(with_format(counting(), kTimes), {.pid = -1, .cpu = 0});
+    me.run(10, 5);
+    host.time_ns += 10;
+    EXPECT_THAT(read(wide), ElementsAre(5, 10, 10));
+    EXPECT_THAT(read(mine), ElementsAre(0, 10, 0));
+}
+TEST_F(Scheduler, ACpuWideEventWithoutACounterDoesNotRun) {
+    for (int i = 0; i < 2; ++i) open(counting(0, flag("pinned")), {.pid = -1, .cpu = 0});
+    const auto wide = open(with_format(counting(), kTimes), {.pid = -1, .cpu = 0});
+    me.run(10, 5);
+    host.time_ns += 100;
+    EXPECT_THAT(read(wide), ElementsAre(0, 100, 90)) << "10 ns of a task that it was not counted in";
+}
+TEST_F(Scheduler, EveryTaskHasAllCounters) {
+    timed();
+    timed();
+    FakeTask& other = host.start(200);
+    const auto on_other = open(counting(), {.pid = 200});
+    other.run(1, 10);
+    EXPECT_EQ(count(on_other), 10);
+}
+TEST_F(Scheduler, ThePmuIsToldWhatIsOn) {
+    const auto first = timed();
+    timed();
+    const auto third = timed();
+    EXPECT_TRUE(cpu.on.contains(first));
+    EXPECT_FALSE(cpu.on.contains(third));
+    slices(1);
+    EXPECT_FALSE(cpu.on.contains(first));
+    EXPECT_TRUE(cpu.on.contains(third));
+}
+
+}  // namespace
+}  // namespace anyperf::subsystem

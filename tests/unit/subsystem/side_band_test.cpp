@@ -1,0 +1,166 @@
+// Records of what tasks do: who gets which (kernel facts, "Other records").
+#include <sys/mman.h>
+
+#include "unit/subsystem/fixture.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+using testing::IsEmpty;
+
+class SideBand : public SubsystemTest {
+  protected:
+    void SetUp() override { host.caller.perfmon = true; }
+
+    EventIndex dummy(std::uint64_t flags, const Where& where = {}) {
+        const auto event = open(software(FakeSoftwarePmu::kDummy, flags), where);
+        const auto mapping = subsystem.map(
+            event, {.caller = me.name, .length = 2 * 4096, .prot = PROT_READ | PROT_WRITE, .flags = MAP_SHARED});
+        EXPECT_THAT(mapping, Succeeds());
+        return event;
+    }
+    /// Names of the records that the event's ring has got.
+    std::vector<std::string> records(EventIndex event) {
+        const auto memory = host.ring_memory(page(event).ring);
+        std::vector<std::string> names;
+        for (std::uint64_t at = 0; at < host.ring_page(page(event).ring).head;) {
+            RecordHeader header;
+            std::memcpy(&header, memory.data() + 4096 + at, sizeof header);
+            names.emplace_back(abi::name_of(abi::kRecordTypes, header.type).substr(sizeof "PERF_RECORD_" - 1));
+            at += header.size;
+        }
+        return names;
+    }
+    template <class T>
+    T at(EventIndex event, std::size_t offset) {
+        T value{};
+        std::memcpy(&value, host.ring_memory(page(event).ring).data() + 4096 + offset, sizeof value);
+        return value;
+    }
+    void map_something(bool executable) {
+        subsystem.task_mapped(me.name, {.task = {100, 100},
+                                        .address = 0x1000,
+                                        .bytes = 4096,
+                                        .prot = static_cast<std::uint32_t>(executable ? PROT_EXEC : PROT_READ),
+                                        .name = "/bin/x",
+                                        .build_id = {}});
+    }
+};
+
+TEST_F(SideBand, ForkAndExitGoToWhoeverIsToldOfTasks) {
+    for (const auto bit : {flag("task"), flag("comm"), flag("mmap"), flag("mmap2"), flag("mmap_data")}) {
+        FakeTask& task = host.start(200);
+        const auto event = dummy(bit, {.pid = 200});
+        exit(fork(task, 300));
+        exit(task);
+        EXPECT_THAT(records(event), ElementsAre("FORK", "EXIT")) << bit << ": the child's EXIT only if inherited";
+    }
+    const auto other = dummy(flag("context_switch"));
+    fork(me, 300);
+    EXPECT_THAT(records(other), IsEmpty());
+}
+TEST_F(SideBand, AForksFieldsAreChildAndParent) {
+    host.time_ns = 777;
+    const auto event = dummy(flag("task"));
+    fork(me, 300);
+    EXPECT_EQ(at<std::int32_t>(event, 8), 300);
+    EXPECT_EQ(at<std::int32_t>(event, 12), 100);
+    EXPECT_EQ(at<std::int32_t>(event, 16), 300);
+    EXPECT_EQ(at<std::int32_t>(event, 20), 100);
+    EXPECT_EQ(at<std::uint64_t>(event, 24), 777);
+}
+TEST_F(SideBand, AnInheritedChildsExitIsToldOnce) {
+    const auto event = dummy(flag("task") | flag("inherit"), {.cpu = 0});
+    exit(fork(me, 300));
+    EXPECT_THAT(records(event), ElementsAre("FORK", "EXIT"));
+}
+TEST_F(SideBand, ReadTellsWhatAnInheritedChildCounted) {
+    const auto event = dummy(flag("inherit") | flag("inherit_stat") | flag("task"), {.cpu = 0});
+    exit(fork(me, 300));
+    EXPECT_THAT(records(event), ElementsAre("FORK", "EXIT", "READ"));
+    EXPECT_EQ(at<std::int32_t>(event, 64 + 8), 300) << "the child's pid";
+}
+TEST_F(SideBand, AnEventThatIsOffIsNotTold) {
+    const auto event = dummy(flag("comm") | kDisabled);
+    subsystem.task_comm(me.name, "name", false);
+    enable(event);
+    subsystem.task_comm(me.name, "name", false);
+    EXPECT_THAT(records(event), ElementsAre("COMM"));
+}
+TEST_F(SideBand, EnableOnExecIsInTimeForTheExecsOwnRecords) {
+    const auto event = dummy(flag("comm") | flag("mmap") | kDisabled | flag("enable_on_exec"));
+    subsystem.task_exec(me.name, me.name);
+    subsystem.task_comm(me.name, "program", true);
+    map_something(true);
+    EXPECT_THAT(records(event), ElementsAre("COMM", "MMAP"));
+}
+TEST_F(SideBand, MmapIsExecutableAndMmapDataTheRest) {
+    const auto code = dummy(flag("mmap"));
+    const auto data = dummy(flag("mmap_data"));
+    const auto code2 = dummy(flag("mmap") | flag("mmap2"));
+    map_something(true);
+    EXPECT_THAT(records(code), ElementsAre("MMAP"));
+    EXPECT_THAT(records(data), IsEmpty());
+    EXPECT_THAT(records(code2), ElementsAre("MMAP2"));
+    map_something(false);
+    EXPECT_THAT(records(code), ElementsAre("MMAP"));
+    EXPECT_THAT(records(data), ElementsAre("MMAP"));
+}
+TEST_F(SideBand, Mmap2AloneNeedsSomebodyElseWhoAsks) {
+    const auto event = dummy(flag("mmap2"));
+    map_something(true);
+    EXPECT_THAT(records(event), IsEmpty());
+    FakeTask& other = host.start(200);
+    const auto asks = dummy(flag("mmap"), {.pid = other.name.pid});
+    map_something(true);
+    EXPECT_THAT(records(event), ElementsAre("MMAP2"));
+    subsystem.close(asks);
+}
+TEST_F(SideBand, ACpuWideEventIsToldOfItsTasksThere) {
+    const auto event = dummy(flag("task") | flag("context_switch"), {.pid = -1, .cpu = 0});
+    FakeTask& child = fork(me, 300);
+    subsystem.task_switched(me.name, Switch::out, child.name);
+    move(me, 1);
+    subsystem.task_switched(me.name, Switch::in, child.name);
+    exit(child);
+    EXPECT_THAT(records(event), ElementsAre("FORK", "SWITCH_CPU_WIDE", "EXIT"));
+}
+TEST_F(SideBand, ATaskEventsSwitchesAreShort) {
+    const auto event = dummy(flag("context_switch"));
+    subsystem.task_switched(me.name, Switch::out, {});
+    subsystem.task_switched(me.name, Switch::in, {});
+    EXPECT_THAT(records(event), ElementsAre("SWITCH", "SWITCH"));
+    EXPECT_EQ(host.ring_page(page(event).ring).head, 16);
+}
+TEST_F(SideBand, NamespacesAndCgroups) {
+    const auto event = dummy(flag("namespaces") | flag("cgroup"));
+    subsystem.task_namespaces(me.name, {});
+    subsystem.task_made_cgroup(me.name, 5, "/a");
+    EXPECT_THAT(records(event), ElementsAre("NAMESPACES", "CGROUP"));
+}
+TEST_F(SideBand, WhatIsWantedFollowsTheEvents) {
+    EXPECT_FALSE(subsystem.wanted(Interest::comm));
+    const auto event = open(software(9, flag("comm")));
+    EXPECT_TRUE(subsystem.wanted(Interest::comm));
+    EXPECT_TRUE(subsystem.wanted(Interest::exit));
+    EXPECT_FALSE(subsystem.wanted(Interest::context_switch));
+    subsystem.close(event);
+    EXPECT_FALSE(subsystem.wanted(Interest::comm));
+}
+TEST_F(SideBand, AWakeUpTellsAllWhoShareTheRing) {
+    Attr attr = software(9, flag("comm") | flag("watermark"));
+    attr.wakeup_events = 1;
+    const auto event = open(attr);
+    ASSERT_THAT(subsystem.map(event, {.caller = me.name, .length = 8192, .prot = PROT_WRITE, .flags = MAP_SHARED}),
+                Succeeds());
+    const auto other = open(software(9));
+    ASSERT_THAT(ioctl(other, "PERF_EVENT_IOC_SET_OUTPUT", IoctlArgument{.descriptor = {.none = false, .event = event}}),
+                Succeeds());
+    host.told.clear();
+    subsystem.task_comm(me.name, "name", false);
+    EXPECT_THAT(host.told, ElementsAre(event, other));
+    EXPECT_TRUE(subsystem.poll(other).in);
+}
+
+}  // namespace
+}  // namespace anyperf::subsystem
