@@ -109,6 +109,9 @@ constexpr std::array kContentRules{
          EINVAL, "an exec can't both remove and enable an event"},
     Rule{[](const Attr& a, const AttrContext&) { return has(a, flag("sigtrap")) && !has(a, flag("remove_on_exec")); },
          EINVAL, "sigtrap without remove_on_exec"},
+};
+
+constexpr std::array kOpenRules{
     Rule{[](const Attr& a, const AttrContext& c) { return !has(a, flag("exclude_kernel")) && kernel_refused(c); },
          EACCES, "kernel mode needs CAP_PERFMON or perf_event_paranoid 1: set exclude_kernel"},
     Rule{[](const Attr& a, const AttrContext& c) { return has(a, flag("namespaces")) && !c.credentials.perfmon; },
@@ -148,8 +151,12 @@ Answer<> check(std::span<const Rule> rules, const Attr& attr, const AttrContext&
 
 }  // namespace
 
-Answer<> check_attr(const Attr& attr, const AttrContext& context) {
+Answer<> check_attr_content(const Attr& attr, const AttrContext& context) {
     return check(kContentRules, attr, context);
+}
+
+Answer<> check_attr(const Attr& attr, const AttrContext& context) {
+    return check(kOpenRules, attr, context);
 }
 
 Answer<> check_wired_attr(const Attr& attr, const Limits& limits) {

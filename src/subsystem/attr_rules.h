@@ -15,7 +15,10 @@ struct AttrContext {
     const Credentials& credentials;
 };
 
-/// Before the group, the task and the PMU are looked at.
+/// What an attr may hold, as perf_copy_attr checks it for every call that takes one.
+Answer<> check_attr_content(const abi::Attr& attr, const AttrContext& context);
+
+/// What perf_event_open asks of it besides, before the group, the task and the PMU are looked at.
 Answer<> check_attr(const abi::Attr& attr, const AttrContext& context);
 
 /// After the PMU has taken it. `extended_registers` and `aux`: no PMU here has them.

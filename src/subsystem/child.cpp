@@ -2,12 +2,21 @@
 
 #include "subsystem/birth.h"
 #include "subsystem/scheduler.h"
+#include "subsystem/shared/overflow.h"
 
 namespace anyperf::subsystem {
 namespace {
 
 EventState wish_like(const Event& like) {
     return like.own >= EventState::inactive ? EventState::inactive : EventState::off;
+}
+
+/// A frequency goes on with the period that it has led to.
+void follow_frequency(EventPage& child, const EventPage& parent) {
+    if (child.frequency == 0) return;
+    child.frequency = parent.frequency;
+    child.period = parent.period;
+    child.period_left = first_period(child);
 }
 
 }  // namespace
@@ -25,6 +34,7 @@ Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Even
     child->parent = &parent;
     child->cgroup = parent.cgroup;
     child->own = wish_like(like);
+    follow_frequency(*child->page, *parent.page);
     child->page->ring = parent.page->ring;
     child->page->notify = parent.page->notify;
     Event& event = child.keep();

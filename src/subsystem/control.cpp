@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "subsystem/event_state.h"
+#include "subsystem/header_page.h"
 #include "subsystem/scheduler.h"
 
 namespace anyperf::subsystem {
@@ -53,9 +54,12 @@ void reset(World& world, std::span<Event* const> events) {
     for (Event* event : events)
         with_children(*event, [&](Event& one) {
             notice_ran_out(world, one);
-            Locked page(world, one);
-            page->count = 0;
-            page->start = value_now(world, one);
+            {
+                Locked page(world, one);
+                page->count = 0;
+                page->start = value_now(world, one);
+            }
+            update_header(world, one);
         });
 }
 

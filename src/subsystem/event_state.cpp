@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "subsystem/header_page.h"
+
 namespace anyperf::subsystem {
 namespace {
 
@@ -27,6 +29,7 @@ void set_state(World& world, Event& event, EventState state) {
     const bool was_active = was == EventState::active;
     const bool is_active = state == EventState::active;
     tell_pmu(world, event, was_active, is_active);
+    if (is_active) update_header(world, event);
     if (event.task && event.page->sampling != 0 && was_active != is_active) rearm_later(world, *event.task);
 }
 

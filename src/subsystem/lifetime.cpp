@@ -36,7 +36,7 @@ void withdraw(World& world, Event& event) {
 
 /// What made way: others may want its counters.
 void fill_gap(World& world, Task* task) {
-    if (task && task->contenders != 0) place_all(world, *task);
+    if (task && (task->contenders != 0 || task->waits_for_counters)) place_all(world, *task);
 }
 
 void bequeath(World& world, Event& child) {

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "abi/attr_flags.h"
+#include "subsystem/header_page.h"
 #include "subsystem/lifetime.h"
 #include "subsystem/output.h"
 #include "subsystem/permissions.h"
@@ -87,6 +88,7 @@ Answer<RingIndex> make_ring(World& world, Event& event, const MapRequest& reques
                           .shared_pages = cost.shared,
                           .pinned_pages = cost.pinned};
     set_ring(world, event, index);
+    update_header(world, event);
     return index;
 }
 
@@ -125,6 +127,7 @@ Answer<Mapping> map_event(World& world, Event& event, const MapRequest& request)
 }
 
 void unmap_event(World& world, Event& event, const Mapping& mapping) {
+    if (event.mappings == 0 || event.page->ring != mapping.ring) return;
     --event.mappings;
     if (--world.rings.at(mapping.ring).mappings == 0) free_ring(world, mapping.ring);
     end_if_unheld(world, event);
@@ -132,9 +135,10 @@ void unmap_event(World& world, Event& event, const Mapping& mapping) {
 
 PollState poll_event(World& world, const Event& event) {
     const bool ended = event.own <= EventState::exited && event.children.empty();
-    if (ended || event.page->ring == 0) return {.in = false, .hang_up = true};
+    if (ended || event.page->ring == 0) return {.hang_up = true};
+    if (event.own == EventState::error) return {.error = true};
     RingPage& ring = world.host.ring_page(event.page->ring);
-    return {.in = __atomic_exchange_n(&ring.wake, 0, __ATOMIC_ACQ_REL) != 0, .hang_up = false};
+    return {.in = __atomic_exchange_n(&ring.wake, 0, __ATOMIC_ACQ_REL) != 0};
 }
 
 }  // namespace anyperf::subsystem

@@ -45,7 +45,9 @@ Answer<> find_group(Opening& opening) {
     const Descriptor& group = opening.request.group;
     if (group.none) return {};
     if (!group.event) return refuse(EBADF, "group_fd is no event's descriptor");
-    Event& named = opening.world.event(*group.event);
+    Event* const found = opening.world.opened(*group.event);
+    if (!found) return refuse(EBADF, "group_fd's event has ended");
+    Event& named = *found;
     if (named.own <= EventState::exited) return refuse(ENODEV, "the task of group_fd's event has ended");
     if (opening.has(kOutput)) opening.output = &named;
     if (!opening.has(kNoGroup)) opening.leader = &named;
@@ -106,7 +108,7 @@ Answer<> check_rights(const Opening& opening) {
             return refuse(EACCES, "every task of a CPU needs CAP_PERFMON or perf_event_paranoid 0");
         return {};
     }
-    if (*opening.target == opening.request.caller || opening.who.perfmon) return {};
+    if (opening.target->pid == opening.request.caller.pid || opening.who.perfmon) return {};
     if (!opening.world.host.may_measure(opening.request.caller, *opening.target))
         return refuse(EACCES, "the task belongs to somebody else, or is not dumpable");
     return {};
@@ -127,7 +129,9 @@ Answer<> check_call(Opening& opening) {
     const OpenRequest& request = opening.request;
     if ((request.flags & ~kKnownFlags) != 0) return refuse(EINVAL, "a flag that Linux doesn't know");
     opening.attr = TRY(copy_attr(request.attr));
-    TRY(check_attr(opening.attr, {opening.limits, opening.who}));
+    const AttrContext context{opening.limits, opening.who};
+    TRY(check_attr_content(opening.attr, context));
+    TRY(check_attr(opening.attr, context));
     if (opening.has(kCgroup) && (request.pid == -1 || request.cpu == -1))
         return refuse(EINVAL, "a cgroup is counted on one CPU, and pid is its descriptor");
     if (!request.descriptor_free) return refuse(EMFILE, "RLIMIT_NOFILE is reached");

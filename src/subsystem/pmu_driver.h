@@ -29,7 +29,8 @@ struct Wiring {
     Source source;
     /// The counters it may stand on, a bit each; it needs one of them while active. 0: it needs none, and always fits.
     std::uint64_t counters = 0;
-    /// Software in the kernel's sense: its group may go on beside an exclusive one, any group may hold it.
+    /// Software in the kernel's sense, as are breakpoints, tracepoints and uprobes: it goes on beside an exclusive
+    /// group, and any group may hold it.
     bool software = false;
     /// The PMU can't interrupt: sample_period must be 0.
     bool counts_only = false;

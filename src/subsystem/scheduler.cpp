@@ -75,7 +75,10 @@ EventState opposed(World& world, Event& leader, Room& room, bool& waits) {
     if (wish != EventState::active) return wish;
     const bool pinned = leader.flag(kPinned);
     if ((pinned || !room.full) && enters(room, leader)) return EventState::active;
-    if (pinned) return leader.own = EventState::error;
+    if (pinned) {
+        world.host.poll_changed(leader.index);
+        return leader.own = EventState::error;
+    }
     room.full = waits = true;
     return EventState::inactive;
 }
@@ -158,6 +161,7 @@ void place_group(World& world, Event& leader) {
 void place_all(World& world, Task& task) {
     for (Event* leader : task.leaders)
         if (task.contenders == 0 || !hardware_pmu(*leader)) give(world, *leader, unopposed(world, *leader));
+    task.waits_for_counters = false;
     if (task.contenders != 0) arbitrate(world, task);
 }
 

@@ -1,5 +1,7 @@
 #include "subsystem/subsystem.h"
 
+#include <algorithm>
+
 #include "subsystem/control.h"
 #include "subsystem/event_state.h"
 #include "subsystem/ioctl/ioctl.h"
@@ -26,6 +28,10 @@ struct Settled {
     ~Settled() { settle(world); }
 };
 
+std::unexpected<Refusal> no_event() {
+    return refuse(EBADF, "no such event");
+}
+
 }  // namespace
 
 Subsystem::Subsystem(Host& host, std::vector<Pmu*> pmus)
@@ -39,32 +45,46 @@ Answer<EventIndex> Subsystem::open(const OpenRequest& request) {
 
 void Subsystem::close(EventIndex event) {
     const Settled settled{parts_->world};
-    close_event(settled.world, settled.world.event(event));
+    if (Event* opened = settled.world.opened(event)) close_event(settled.world, *opened);
 }
 
 Answer<std::vector<std::uint64_t>> Subsystem::read(EventIndex event, std::size_t buffer_bytes) {
     const Settled settled{parts_->world};
-    return read_event(settled.world, settled.world.event(event), buffer_bytes);
+    Event* opened = settled.world.opened(event);
+    if (!opened) return no_event();
+    return read_event(settled.world, *opened, buffer_bytes);
 }
 
 Answer<IoctlAnswer> Subsystem::ioctl(const TaskName& caller, EventIndex event, std::uint32_t request,
                                      const IoctlArgument& argument) {
     const Settled settled{parts_->world};
-    return dispatch(request, {settled.world, caller, settled.world.event(event), argument});
+    Event* opened = settled.world.opened(event);
+    if (!opened) return no_event();
+    return dispatch(request, {settled.world, caller, *opened, argument});
 }
 
 Answer<Mapping> Subsystem::map(EventIndex event, const MapRequest& request) {
     const Settled settled{parts_->world};
-    return map_event(settled.world, settled.world.event(event), request);
+    Event* opened = settled.world.opened(event);
+    if (!opened) return no_event();
+    return map_event(settled.world, *opened, request);
 }
 
 void Subsystem::unmap(EventIndex event, const Mapping& mapping) {
     const Settled settled{parts_->world};
-    unmap_event(settled.world, settled.world.event(event), mapping);
+    if (Event* opened = settled.world.opened(event)) unmap_event(settled.world, *opened, mapping);
 }
 
 PollState Subsystem::poll(EventIndex event) {
-    return poll_event(parts_->world, parts_->world.event(event));
+    Event* opened = parts_->world.opened(event);
+    return opened ? poll_event(parts_->world, *opened) : PollState{.hang_up = true};
+}
+
+void Subsystem::notify(EventIndex event, const Notify& whom) {
+    Event* opened = parts_->world.opened(event);
+    if (!opened) return;
+    Locked(parts_->world, *opened)->notify = whom;
+    for (Event* child : opened->children) Locked(parts_->world, *child)->notify = whom;
 }
 
 void Subsystem::prctl(const TaskName& caller, bool enable_them) {
@@ -134,6 +154,10 @@ void Subsystem::tick() {
     const Settled settled{parts_->world};
     const std::uint64_t interval = settled.world.host.limits().mux_interval_ns;
     for (const auto& [page, task] : settled.world.tasks) rotate_when_due(settled.world, *task, interval);
+}
+
+bool Subsystem::rotates() const {
+    return std::ranges::any_of(parts_->world.tasks, [](const auto& entry) { return entry.second->waits_for_counters; });
 }
 
 std::size_t Subsystem::events() const {

@@ -2,7 +2,9 @@
 // do that matters to it. One thread at a time; deterministic; a call is complete when it returns. It knows neither the
 // engine nor the machine: Host and Pmu are all it has.
 //
-// Events are named by the index of their page. A client's descriptor names an event from `open` until `close`.
+// Events are named by the index of their page. A client's descriptor names an event from `open` until `close`; an index
+// that names no open event is answered with EBADF, or does nothing. The event itself lives until it is neither open nor
+// mapped.
 #pragma once
 
 #include <array>
@@ -73,6 +75,7 @@ struct Mapping {
 struct PollState {
     bool in = false;       ///< a wake-up that nobody has seen
     bool hang_up = false;  ///< no ring, or the task is gone for good
+    bool error = false;    ///< pinned, and did not fit (POLLERR)
 };
 
 enum class ForkKind : std::uint8_t {
@@ -106,6 +109,8 @@ class Subsystem {
     void unmap(EventIndex event, const Mapping& mapping);
     /// poll(2) as it stands; a wake-up is seen by whoever asks first, so asking takes it.
     PollState poll(EventIndex event);
+    /// fcntl(2), F_SETOWN, F_SETSIG, O_ASYNC: whom each overflow is told.
+    void notify(EventIndex event, const Notify& whom);
     /// prctl(2), PR_TASK_PERF_EVENTS_ENABLE and _DISABLE: the events that this thread has opened.
     void prctl(const TaskName& caller, bool enable);
 
@@ -139,6 +144,8 @@ class Subsystem {
 
     /// Rotates what waits for counters, in tasks that have run for perf_event_mux_interval_ms since the last time.
     void tick();
+    /// Whether anything waits for a tick.
+    bool rotates() const;
 
     // ---- for who hosts it ----
 

@@ -7,6 +7,11 @@
 
 namespace anyperf::subsystem {
 
+Event* World::opened(EventIndex index) {
+    const auto found = events.find(index);
+    return found != events.end() && found->second->kind == Kind::opened ? found->second.get() : nullptr;
+}
+
 Task* World::known(const TaskName& name) {
     const auto found = tasks.find(name.thread_page);
     return found != tasks.end() && found->second->name == name ? found->second.get() : nullptr;

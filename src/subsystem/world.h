@@ -44,7 +44,8 @@ struct World {
     std::size_t mapping_events = 0;
     std::uint64_t last_id = 0;  ///< ids of events grow by one with each
 
-    Event& event(EventIndex index) { return *events.at(index); }
+    /// An event that a client has opened and not ended; null where the index names none.
+    Event* opened(EventIndex index);
     /// Null where no event has ever asked for this task.
     Task* known(const TaskName& name);
     /// Makes it known.

@@ -12,9 +12,10 @@ Answer<IoctlAnswer> ioctl_set_output(const IoctlCall& call) {
         return IoctlAnswer{};
     }
     if (!named.event) return refuse(EBADF, "no event's descriptor");
-    const Event& target = call.world.event(*named.event);
-    TRY(check_output(call.world, call.event, target));
-    redirect(call.world, call.event, target);
+    const Event* const target = call.world.opened(*named.event);
+    if (!target) return refuse(EBADF, "the other event has ended");
+    TRY(check_output(call.world, call.event, *target));
+    redirect(call.world, call.event, *target);
     return IoctlAnswer{};
 }
 

@@ -5,9 +5,13 @@
 
 #include "subsystem/attr_copy.h"
 #include "subsystem/attr_rules.h"
-#include "subsystem/permissions.h"
 
 namespace anyperf::subsystem {
+namespace {
+
+constexpr std::uint32_t kMostPrograms = 64;  // BPF_TRACE_MAX_PROGS
+
+}  // namespace
 
 Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call) {
     const auto bytes = call.argument.bytes;
@@ -26,13 +30,14 @@ Answer<IoctlAnswer> ioctl_set_bpf(const IoctlCall& call) {
 }
 
 Answer<IoctlAnswer> ioctl_query_bpf(const IoctlCall& call) {
-    if (!may_trace(call.world.host.limits(), call.world.host.credentials(call.caller)))
+    if (!call.world.host.credentials(call.caller).perfmon)
         return refuse(EPERM, "BPF programs are shown to CAP_PERFMON only");
     if (!call.event.pmu->takes_bpf()) return refuse(EINVAL, "only tracepoints have BPF programs");
     // struct perf_event_query_bpf: the length of the list comes in, the number of programs goes out behind it.
     std::uint32_t query[2] = {};
     if (call.argument.bytes.size() < sizeof query) return refuse(EFAULT, "the query can't be read");
     std::memcpy(query, call.argument.bytes.data(), sizeof query);
+    if (query[0] > kMostPrograms) return refuse(E2BIG, "no tracepoint has so many BPF programs");
     query[1] = 0;
     IoctlAnswer answer;
     answer.written.resize(sizeof query);
@@ -42,7 +47,7 @@ Answer<IoctlAnswer> ioctl_query_bpf(const IoctlCall& call) {
 
 Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
     const abi::Attr attr = TRY(copy_attr(call.argument.bytes));
-    TRY(check_attr(attr, {call.world.host.limits(), call.world.host.credentials(call.caller)}));
+    TRY(check_attr_content(attr, {call.world.host.limits(), call.world.host.credentials(call.caller)}));
     if (attr.type != call.event.attr.type) return refuse(EINVAL, "an event does not change its type");
     TRY(call.event.pmu->modify(call.event.index, attr));
     return IoctlAnswer{};

@@ -129,6 +129,21 @@ TEST_F(Inherit, AChildHasItsParentsIdAndItsOwnStreamId) {
     EXPECT_EQ(own.stream_id, page(event).id + 1);
     EXPECT_EQ(page(event).has_children, 1);
 }
+TEST_F(Inherit, ChildrenTellTheirParentsOwner) {
+    const auto event = open(counting(0, kInherit));
+    fork(me, 200);
+    subsystem.notify(event, {.owner = 7, .on = 1});
+    fork(me, 201);
+    EXPECT_EQ(page(event + 1).notify.owner, 7);
+    EXPECT_EQ(page(event + 2).notify.owner, 7);
+}
+TEST_F(Inherit, AChildGoesOnWithThePeriodOfAFrequency) {
+    const auto event = open(with_period(counting(0, kInherit | flag("freq")), 4000));
+    page(event).period = 123'456;
+    fork(me, 200);
+    EXPECT_EQ(page(event + 1).period, 123'456);
+    EXPECT_EQ(page(event + 1).period_left, 123'456);
+}
 TEST_F(Inherit, AChildThatFindsNoRoomIsNotCounted) {
     const auto event = open(counting(0, kInherit));
     host.room_for_events = 1;

@@ -207,6 +207,21 @@ TEST_F(Rings, FdOutputRedirectsAndJoins) {
     EXPECT_EQ(read(leader).at(0), 2);
 }
 
+TEST_F(Rings, TheHeaderHasCountAndTimesAsOfTheLastStart) {
+    const auto event = open(counting());
+    me.run(10, 5);
+    const Mapping mapping = map(event);
+    const auto& header = *reinterpret_cast<const abi::MmapPage*>(host.ring_memory(mapping.ring).data());
+    EXPECT_EQ(header.offset, 5);
+    EXPECT_EQ(header.time_enabled, 10);
+    EXPECT_EQ(header.index, 0) << "no rdpmc";
+    EXPECT_EQ(header.lock % 2, 0);
+    me.run(10, 5);
+    EXPECT_EQ(header.offset, 5);
+    reset(event);
+    EXPECT_EQ(header.offset, 0);
+    EXPECT_EQ(header.time_running, 20);
+}
 TEST_F(Rings, PauseNeedsARingWithData) {
     const auto event = open(counting());
     EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 1), RefusedWith(EINVAL));
@@ -218,6 +233,23 @@ TEST_F(Rings, PauseNeedsARingWithData) {
     EXPECT_EQ(host.ring_page(ring.ring).paused, 1);
     EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 0), Succeeds());
     EXPECT_EQ(host.ring_page(ring.ring).paused, 0);
+}
+
+TEST_F(Rings, AnIndexThatNamesNoOpenEventIsEbadf) {
+    const auto event = open(counting(0, flag("inherit")));
+    fork(me, 200);
+    for (const EventIndex no_event : {0u, event + 1, 99u}) {
+        EXPECT_THAT(subsystem.read(no_event, 100), RefusedWith(EBADF));
+        EXPECT_THAT(ioctl(no_event, "PERF_EVENT_IOC_ENABLE"), RefusedWith(EBADF));
+        EXPECT_THAT(try_map(no_event, 2), RefusedWith(EBADF));
+        EXPECT_THAT(try_open(counting(), {.group = no_event}), RefusedWith(EBADF));
+        EXPECT_THAT(set_output(event, no_event), RefusedWith(EBADF));
+        subsystem.unmap(no_event, {.ring = 5});
+        subsystem.close(no_event);
+        EXPECT_TRUE(hangs_up(no_event));
+    }
+    subsystem.unmap(event, {.ring = 5});
+    EXPECT_EQ(subsystem.events(), 2);
 }
 
 TEST_F(Rings, PollHangsUpWithoutARing) {

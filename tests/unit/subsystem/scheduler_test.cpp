@@ -161,6 +161,17 @@ TEST_F(Scheduler, ExclusiveHoldsWithoutALimitOfCountersToo) {
     me.run(10, 5);
     EXPECT_THAT(read(exclusive), ElementsAre(0, 10, 0));
 }
+TEST_F(Scheduler, GroupsGoOnWhenTheExclusiveOneGoes) {
+    cpu.counters = 0;
+    const auto exclusive = timed(flag("exclusive"));
+    const auto other = timed();
+    me.run(10, 5);
+    EXPECT_EQ(count(other), 0);
+    subsystem.close(exclusive);
+    me.run(10, 5);
+    EXPECT_EQ(count(other), 5);
+    EXPECT_FALSE(subsystem.rotates());
+}
 TEST_F(Scheduler, CpuWideEventsComeBeforeATasksOwn) {
     const auto mine = timed();
     open(counting(), {.pid = -1, .cpu = 0});
