@@ -55,10 +55,11 @@ std::string terms(std::uint64_t config) {
                       : fmt::format("event=0x{:02x},umask=0x{:02x}\n", config & 0xff, umask);
 }
 
-void put_cpu(VirtualTree& tree) {
+void put_cpu(VirtualTree& tree, unsigned branch_entries) {
     for (const GenericRow& row : kGenericEvents)
         if (!row.sysfs_name.empty()) put(tree, "cpu", fmt::format("events/{}", row.sysfs_name), terms(row.config));
     for (const NamedRow& row : kNamedEvents) put(tree, "cpu", fmt::format("events/{}", row.name), terms(row.config));
+    if (branch_entries != 0) put(tree, "cpu", "caps/branches", fmt::format("{}\n", branch_entries));
     put(tree, "cpu", "caps/max_precise", fmt::format("{}\n", kMaxPrecise));
     put(tree, "cpu", "caps/pmu_name", fmt::format("{}\n", kPmuName));
     put(tree, "cpu", "rdpmc", "0\n", true);
@@ -79,18 +80,18 @@ void put_sysctls(VirtualTree& tree, const Sysctls& sysctls) {
 
 }  // namespace
 
-VirtualTree virtual_files(const Sysctls& sysctls, std::uint32_t mux_interval_ms) {
+VirtualTree virtual_files(const VirtualMachine& machine) {
     VirtualTree tree;
     for (const PmuRow& row : kPmus) {
         tree.links.push_back({fmt::format("{}/{}", kBus, row.name), fmt::format("../../../devices/{}", row.name)});
         put(tree, row.name, "type", fmt::format("{}\n", row.type));
         put(tree, row.name, "uevent", "", true);
-        put(tree, row.name, "perf_event_mux_interval_ms", fmt::format("{}\n", mux_interval_ms), true);
+        put(tree, row.name, "perf_event_mux_interval_ms", fmt::format("{}\n", machine.mux_interval_ms), true);
     }
     for (const FormatRow& row : kFormats)
         put(tree, row.pmu, fmt::format("format/{}", row.name), fmt::format("{}\n", row.bits));
-    put_cpu(tree);
-    put_sysctls(tree, sysctls);
+    put_cpu(tree, machine.branch_entries);
+    put_sysctls(tree, machine.sysctls);
     return tree;
 }
 

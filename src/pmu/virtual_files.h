@@ -39,8 +39,14 @@ struct Sysctls {
 /// attr.type of uprobes, which has no fixed number.
 inline constexpr std::uint32_t kTypeUprobe = 7;
 
-/// Both trees.  `mux_interval_ms`: perf_event_mux_interval_ms of each PMU.
-VirtualTree virtual_files(const Sysctls& sysctls, std::uint32_t mux_interval_ms = 4);
+struct VirtualMachine {
+    Sysctls sysctls;
+    std::uint32_t mux_interval_ms = 4;  ///< of each PMU
+    unsigned branch_entries = 0;        ///< CpuOptions::branch_entries
+};
+
+/// Both trees.
+VirtualTree virtual_files(const VirtualMachine& machine = {});
 
 /// Directories that these files are all of: a name below them that isn't in the tree isn't there, though the host has
 /// it.

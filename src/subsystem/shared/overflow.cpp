@@ -89,6 +89,13 @@ bool over_limit(EventPage& page, std::uint64_t now, std::uint32_t samples_per_ti
     return samples_per_tick != 0 && page.tick_samples >= samples_per_tick;
 }
 
+/// Counts one overflow of REFRESH's limit, where there is one.
+bool runs_out(EventPage& page) {
+    if (page.limit <= 0) return false;
+    --page.limit;
+    return page.limit == 0;
+}
+
 }  // namespace
 
 std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t ns) {
@@ -139,7 +146,7 @@ Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, 
     if (family_of(page) == Family::clock && over_limit(page, now, samples_per_tick))
         throttle(page, value, now, overflow);
     if (page.frequency != 0) adapt(page, now);
-    overflow.disable = overflow.hang_up = page.limit > 0 && --page.limit == 0;
+    overflow.disable = overflow.hang_up = runs_out(page);
     overflow.signal = page.notify.on && page.notify.owner != 0;
     overflow.sigtrap = page.shape.flags & abi::flag("sigtrap");
     return overflow;

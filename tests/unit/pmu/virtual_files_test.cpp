@@ -20,7 +20,7 @@ using ::testing::Contains;
 using ::testing::Field;
 
 std::string content(std::string_view path) {
-    for (const VirtualFile& file : virtual_files({}).files)
+    for (const VirtualFile& file : virtual_files().files)
         if (file.path == path) return file.content;
     return "no such file";
 }
@@ -39,7 +39,7 @@ TEST(VirtualFiles, OfEveryPmuHaveItsMuxInterval) {
 }
 
 TEST(VirtualFiles, ArePresentUnderBothPaths) {
-    EXPECT_THAT(virtual_files({}).links, Contains(Field(&VirtualLink::path, "/sys/bus/event_source/devices/cpu")));
+    EXPECT_THAT(virtual_files().links, Contains(Field(&VirtualLink::path, "/sys/bus/event_source/devices/cpu")));
 }
 
 TEST(VirtualFiles, DescribeTheFormatOfTheCpusEvents) {
@@ -62,6 +62,12 @@ TEST(VirtualFiles, TellCapabilities) {
     EXPECT_EQ(content("/sys/devices/cpu/caps/pmu_name"), "skylake\n");
 }
 
+TEST(VirtualFiles, TellOfBranchStacksWhereThereAreSome) {
+    EXPECT_EQ(content("/sys/devices/cpu/caps/branches"), "no such file");
+    EXPECT_THAT(virtual_files({.sysctls = {}, .branch_entries = 32}).files,
+                Contains(Field(&VirtualFile::path, "/sys/devices/cpu/caps/branches")));
+}
+
 TEST(VirtualFiles, HaveTheKernelsDefaults) {
     EXPECT_EQ(content("/proc/sys/kernel/perf_event_paranoid"), "2\n");
     EXPECT_EQ(content("/proc/sys/kernel/perf_event_max_sample_rate"), "100000\n");
@@ -73,7 +79,7 @@ TEST(VirtualFiles, HaveTheKernelsDefaults) {
 
 TEST(VirtualFiles, AreEachThereOnce) {
     std::set<std::string> paths;
-    for (const VirtualFile& file : virtual_files({}).files) EXPECT_TRUE(paths.insert(file.path).second) << file.path;
+    for (const VirtualFile& file : virtual_files().files) EXPECT_TRUE(paths.insert(file.path).second) << file.path;
 }
 
 TEST(VirtualMachine, HasTheSkylakeServersEventsByName) {
@@ -83,9 +89,9 @@ TEST(VirtualMachine, HasTheSkylakeServersEventsByName) {
         std::filesystem::create_directories(file.parent_path());
         std::ofstream{file} << text;
     };
-    for (const VirtualFile& file : virtual_files({}).files) put(file.path, file.content);
+    for (const VirtualFile& file : virtual_files().files) put(file.path, file.content);
     std::filesystem::create_directories(root / "sys/bus/event_source/devices");
-    for (const VirtualLink& link : virtual_files({}).links)
+    for (const VirtualLink& link : virtual_files().links)
         std::filesystem::create_directory_symlink(link.target, root / link.path.substr(1));
     put("/proc/cpuinfo", virtual_cpuinfo("processor\t: 0\nvendor_id\t: x\ncpu family\t: 1\nmodel\t\t: 1\n"
                                          "model name\t: x\nstepping\t: 1\nflags\t\t: fpu\n\n"));

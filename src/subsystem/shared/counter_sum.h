@@ -1,0 +1,39 @@
+// counter_sum.h: a Source of kind `counters` over a thread's live counters: its value, and how long a thread may run
+// before the value can have come to an end that matters.
+//
+// Freestanding, as event_page.h.
+#pragma once
+
+#include <cstdint>
+
+#include "subsystem/shared/event_page.h"
+
+namespace anyperf::subsystem {
+
+inline constexpr std::uint64_t kNever = ~0ull;
+
+/// Before the division by 2^shift. `counters` are indexed as Source::Term::counter says.
+inline std::uint64_t raw_counter_sum(const Source& source, const std::uint64_t* counters) {
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < source.terms; ++i) sum += counters[source.term[i].counter] * source.term[i].weight;
+    return sum;
+}
+
+inline std::uint64_t counter_sum(const Source& source, const std::uint64_t* counters) {
+    return raw_counter_sum(source, counters) >> source.shift;
+}
+
+/// The least number of instructions after which the value may be `target`: 0 where it is already, kNever where no
+/// number is enough. An instruction counts once at most in a class, so none adds more than all the weights. Exact for a
+/// source of instructions alone; else a lower bound, to be asked again from where it ends.
+inline std::uint64_t instructions_until(const Source& source, const std::uint64_t* counters, std::uint64_t target) {
+    std::uint64_t most = 0;
+    for (unsigned i = 0; i < source.terms; ++i) most += source.term[i].weight;
+    const std::uint64_t raw = raw_counter_sum(source, counters);
+    if (static_cast<std::int64_t>((raw >> source.shift) - target) >= 0) return 0;
+    if (most == 0 || target > kNever >> source.shift) return kNever;
+    const std::uint64_t missing = (target << source.shift) - raw;
+    return missing / most + (missing % most != 0);
+}
+
+}  // namespace anyperf::subsystem

@@ -1,0 +1,47 @@
+#include "subsystem/shared/counter_sum.h"
+
+#include <gtest/gtest.h>
+
+namespace anyperf::subsystem {
+namespace {
+
+constexpr Source kInstructions{.kind = Source::Kind::counters, .terms = 1, .term = {{0, 1}}};
+constexpr Source kCycles{.kind = Source::Kind::counters, .terms = 2, .shift = 6, .term = {{0, 16}, {2, 48}}};
+
+TEST(CounterSum, IsWeightedAndDivided) {
+    const std::uint64_t counters[] = {1000, 77, 500};
+    EXPECT_EQ(counter_sum(kInstructions, counters), 1000u);
+    EXPECT_EQ(counter_sum(kCycles, counters), (1000u * 16 + 500 * 48) / 64);
+}
+
+TEST(InstructionsUntil, IsExactForInstructions) {
+    const std::uint64_t counters[] = {1000, 0, 0};
+    EXPECT_EQ(instructions_until(kInstructions, counters, 1001), 1u);
+    EXPECT_EQ(instructions_until(kInstructions, counters, 5000), 4000u);
+    EXPECT_EQ(instructions_until(kInstructions, counters, 1000), 0u);
+    EXPECT_EQ(instructions_until(kInstructions, counters, 999), 0u);
+}
+
+TEST(InstructionsUntil, NeverRunsPastTheEnd) {
+    std::uint64_t counters[] = {0, 0, 0};
+    const std::uint64_t target = 1000;
+    std::uint64_t steps = 0;
+    for (std::uint64_t run; (run = instructions_until(kCycles, counters, target)) != 0; ++steps) {
+        counters[0] +=
+            run - 1;  // the worst case for one who is to stop at the end: all but the last count nothing else
+        EXPECT_LT(counter_sum(kCycles, counters), target);
+        ++counters[0];
+        counters[2] += 1;
+        EXPECT_LE(counter_sum(kCycles, counters), target);
+    }
+    EXPECT_LT(steps, 40u) << "each look comes a good part nearer";
+}
+
+TEST(InstructionsUntil, OfASourceThatDoesNotGrowIsNever) {
+    const std::uint64_t counters[] = {0, 0, 0};
+    EXPECT_EQ(instructions_until(Source{}, counters, 1), kNever);
+    EXPECT_EQ(instructions_until(kCycles, counters, ~0ull >> 1), kNever) << "beyond 64 bits before the division";
+}
+
+}  // namespace
+}  // namespace anyperf::subsystem
