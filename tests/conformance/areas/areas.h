@@ -26,5 +26,14 @@ std::vector<Case> ioctl_special_cases();
 std::vector<Case> ring_mapping_cases();
 std::vector<Case> ring_protocol_cases();
 std::vector<Case> ring_wakeup_cases();
+std::vector<Case> sample_field_cases();
+std::vector<Case> sample_state_cases();
+std::vector<Case> record_task_cases();
+std::vector<Case> record_mmap_cases();
+std::vector<Case> record_other_cases();
+std::vector<Case> sample_rate_cases();
+std::vector<Case> inherit_cases();
+std::vector<Case> exec_cases();
+std::vector<Case> signal_cases();
 
 }  // namespace conformance

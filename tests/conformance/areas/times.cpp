@@ -1,5 +1,6 @@
 // times.cpp: time_enabled and time_running. "read_format" of the manual; Linux 6.18 for sleeping and dead tasks.
 #include <ctime>
+#include <string>
 
 #include "areas/areas.h"
 #include "suite/event.h"
@@ -102,9 +103,10 @@ void sleeping_task() {
     Child child{{[] { burn(); }, [] { burn(); }}};
     const Event event{changed(timed(), [](Attr& a) { a.disabled = 0; }), child.pid()};
     child.step();
-    // The child has answered and goes to sleep: it may take a moment until it has.
-    Words words = event.words();
-    for (Words next = words; (burn(), next = event.words()) != words;) words = next;
+    const std::string stat = "/proc/" + std::to_string(child.pid()) + "/stat";
+    while (text_in(stat).find(") S ") == std::string::npos) burn();  // it has answered, and goes to sleep
+    burn();
+    const Words words = event.words();
     want_at_least("enabled", words[1], 1'000'000U);
     burn(10'000'000);
     want_equal("value, enabled, running of a sleeping task", event.words(), words);

@@ -34,10 +34,15 @@ struct Case {
     std::function<void()> check;  ///< runs in a process of its own; throws Failure or Skip
 };
 
+/// Whether a case is run twice in its process, the first time without looking: what counts page faults, or anything
+/// else exactly, must not see what any first time costs (pages of code, blocks to translate).
+enum class Rehearsal { none, once };
+
 /// Cases about one subject. `cases` is called once, before anything else runs.
 struct Area {
     const char* name;
     std::vector<Case> (*cases)();
+    Rehearsal rehearsal = Rehearsal::none;
 };
 
 /// All areas, in the order in which they are listed and run.

@@ -20,11 +20,22 @@ struct Named {
     Result result;
 };
 
+std::function<void()> rehearsed(std::function<void()> check) {
+    return [check = std::move(check)] {
+        try {
+            check();
+        } catch (const Failure&) {
+        }
+        check();
+    };
+}
+
 std::vector<Named> selected(const std::string& filter) {
     std::vector<Named> all;
     for (const Area& area : areas())
         for (Case& one : area.cases()) {
             std::string name = std::string{area.name} + "/" + one.name;
+            if (area.rehearsal == Rehearsal::once) one.check = rehearsed(std::move(one.check));
             if (::fnmatch(filter.c_str(), name.c_str(), 0) == 0) all.push_back({std::move(name), std::move(one), {}});
         }
     return all;

@@ -1,0 +1,160 @@
+// exec.cpp: enable_on_exec, remove_on_exec, and events that go on through exec.
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/ring.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+/// A step that becomes this program again.
+std::function<void()> becoming(std::vector<std::string> act) {
+    return [act = std::move(act)] { exec_helper(act); };
+}
+
+void enable_on_exec() {
+    Faults faults;
+    Child child{{[&] { faults.cause(20); }, becoming({"faults", "50"})}};
+    const Event event{changed(page_faults(), [](Attr& a) { a.enable_on_exec = 1; }), child.pid()};
+    child.step();
+    want_equal("before exec", event.count(), 0U);
+    child.last_step();
+    child.join();
+    want_at_least("faults of the new program", event.count(), 50U);
+}
+
+void disabled_beforehand() {
+    Child child{{becoming({"faults", "10"})}};
+    const Event event{changed(page_faults(), [](Attr& a) { a.enable_on_exec = 1; }), child.pid()};
+    event.disable();
+    child.last_step();
+    child.join();
+    want_at_least("DISABLE doesn't cancel it", event.count(), 10U);
+}
+
+void group_on_exec(bool member_disabled) {
+    Child child{{becoming({"faults", "10"})}};
+    const Event leader{changed(page_faults(), [](Attr& a) { a.enable_on_exec = 1; }), child.pid()};
+    const Event member{changed(page_faults(), [&](Attr& a) { a.disabled = member_disabled; }), child.pid(), -1,
+                       leader.fd()};
+    child.last_step();
+    child.join();
+    want_at_least("leader", leader.count(), 10U);
+    if (member_disabled) want_equal("a disabled sibling", member.count(), 0U);
+    if (!member_disabled) want_at_least("a sibling that isn't disabled", member.count(), 10U);
+}
+
+void failed_exec() {
+    Faults faults;
+    Child child{{[] {
+                     char* const none[] = {nullptr};
+                     ::execve("/nonexistent", none, none);
+                 },
+                 [&] { faults.cause(10); }}};
+    const Event event{changed(page_faults(), [](Attr& a) { a.enable_on_exec = 1; }), child.pid()};
+    child.step();
+    child.step();
+    want_equal("faults after an exec that failed", event.count(), 0U);
+}
+
+void own_records() {
+    Child child{{becoming({"nothing"})}};
+    const Event event{changed(dummy(), [](Attr& a) { a.enable_on_exec = a.comm = a.mmap = 1; }), child.pid()};
+    Ring ring{event, 16};
+    child.last_step();
+    child.join();
+    const auto records = ring.drain();
+    want_equal("COMM of the exec itself", only(records, PERF_RECORD_COMM).size(), 1U);
+    want_at_least("MMAPs of the exec itself", only(records, PERF_RECORD_MMAP).size(), 1U);
+}
+
+void goes_on() {
+    Child child{{becoming({"faults", "30"})}};
+    const Event event{changed(page_faults(), [](Attr& a) { a.disabled = 0; }), child.pid()};
+    child.last_step();
+    child.join();
+    want_at_least("faults", event.count(), 30U);
+}
+
+void inherited_on_exec() {
+    Child child{{[] { in_child(becoming({"faults", "40"})); }}};
+    const Event event{changed(page_faults(), [](Attr& a) { a.enable_on_exec = a.inherit = 1; }), child.pid()};
+    child.step();
+    child.join();
+    want_at_least("faults of a grandchild's new program", event.count(), 40U);
+}
+
+void removed() {
+    Faults faults;
+    Child child{{[&] { faults.cause(5); }, becoming({"faults", "500"})}};
+    const Event event{changed(page_faults(),
+                              [](Attr& a) {
+                                  a.remove_on_exec = 1;
+                                  a.disabled = 0;
+                              }),
+                      child.pid()};
+    const Ring ring{event};
+    child.step();
+    child.last_step();
+    child.join();
+    want_at_least("what was counted before stays readable", event.count(), 5U);
+    want_at_most("nothing of the new program", event.count(), 500U);
+    want_equal("poll", poll_now(event) & POLLHUP, POLLHUP);
+}
+
+void removed_inherited() {
+    Faults faults;
+    Child child{{[&] {
+        in_child([&] {
+            faults.cause(20);
+            exec_helper({"faults", "2000"});
+        });
+    }}};
+    const Event event{changed(page_faults(),
+                              [](Attr& a) {
+                                  a.remove_on_exec = a.inherit = 1;
+                                  a.disabled = 0;
+                              }),
+                      child.pid()};
+    child.step();
+    want_at_least("what a child had counted is kept", event.count(), 20U);
+    want_at_most("nothing of its new program", event.count(), 1500U);
+}
+
+void closed_by_cloexec() {
+    Child child{{becoming({"nothing"})}};
+    const Event event{changed(page_faults(), [](Attr& a) { a.disabled = 0; }), child.pid(), -1, -1,
+                      PERF_FLAG_FD_CLOEXEC};
+    child.last_step();
+    child.join();
+    want_at_least("the opener's descriptor is not concerned", event.count(), 1U);
+}
+
+}  // namespace
+
+std::vector<Case> exec_cases() {
+    return {
+        {"enable_on_exec", "enable_on_exec: off before, on after", kNothing, enable_on_exec},
+        {"disabled_beforehand", "DISABLE beforehand doesn't cancel enable_on_exec", kNothing, disabled_beforehand},
+        {"group", "a leader's enable_on_exec starts siblings that aren't disabled", kNothing,
+         [] { group_on_exec(false); }},
+        {"group_disabled", "and not those that are", kNothing, [] { group_on_exec(true); }},
+        {"failed", "an exec that fails enables nothing", kNothing, failed_exec},
+        {"records", "the exec's own COMM and MMAPs are recorded", kNothing, own_records},
+        {"goes_on", "without these bits counting goes on through exec", kNothing, goes_on},
+        {"inherited", "inherited events are enabled by their own task's exec", kNothing, inherited_on_exec},
+        {"remove_on_exec", "remove_on_exec: the count stays, poll says HUP", kNothing, removed},
+        {"remove_inherited", "each child's own leaves at its exec", kNothing, removed_inherited},
+        {"cloexec", "FD_CLOEXEC concerns the descriptor, not the event", kNothing, closed_by_cloexec},
+    };
+}
+
+}  // namespace conformance

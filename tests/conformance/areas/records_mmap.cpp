@@ -1,0 +1,284 @@
+// records_mmap.cpp: MMAP and MMAP2. "PERF_RECORD_MMAP", "PERF_RECORD_MMAP2" of the manual.
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/ring.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr std::size_t kLength = 3 * kPageBytes;
+
+Attr recording(void (*change)(Attr&)) {
+    return changed(dummy(), [&](Attr& a) {
+        a.disabled = 0;
+        change(a);
+    });
+}
+
+Attr mmaps() {
+    return recording([](Attr& a) { a.mmap = 1; });
+}
+Attr mmap2s() {
+    return recording([](Attr& a) { a.mmap = a.mmap2 = 1; });
+}
+
+std::string own_path() {
+    std::array<char, PATH_MAX> path{};
+    const auto bytes = ::readlink("/proc/self/exe", path.data(), path.size());
+    return {path.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
+}
+
+/// Maps pages of this program's file, or anonymous ones; unmapped at the end.
+class Mapping {
+  public:
+    explicit Mapping(int protection, int flags = MAP_PRIVATE | MAP_ANONYMOUS, off_t offset = 0) {
+        const int fd = (flags & MAP_ANONYMOUS) != 0 ? -1 : ::open(own_path().c_str(), O_RDONLY | O_CLOEXEC);
+        memory_ = ::mmap(nullptr, kLength, protection, flags, fd, offset);
+        if (fd >= 0) ::close(fd);
+        if (memory_ == MAP_FAILED) throw Failure{"mmap failed: " + errno_name(errno)};
+    }
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping() { ::munmap(memory_, kLength); }
+    void* memory() const { return memory_; }
+    std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(memory_); }
+
+  private:
+    void* memory_ = nullptr;
+};
+
+/// The record of that mapping among those of a type; ends the case where there isn't one.
+Record of(const std::vector<Record>& records, std::uint32_t type, std::uint64_t address) {
+    for (const Record& record : only(records, type))
+        if (record.u64(8) == address) return record;
+    throw Failure{"expected a record of type " + std::to_string(type) + " for the mapping"};
+}
+
+bool any(const std::vector<Record>& records, std::uint64_t address) {
+    for (const Record& record : records)
+        if ((record.type == PERF_RECORD_MMAP || record.type == PERF_RECORD_MMAP2) && record.u64(8) == address)
+            return true;
+    return false;
+}
+
+void check_head(const Record& record, std::uint64_t address, std::uint64_t offset) {
+    want_equal("pid", static_cast<pid_t>(record.u32(0)), ::getpid());
+    want_equal("tid", static_cast<pid_t>(record.u32(4)), thread_id());
+    want_equal("addr", record.u64(8), address);
+    want_equal("len", record.u64(16), kLength);
+    want_equal("pgoff", record.u64(24), offset);
+}
+
+void file() {
+    const Event event{mmaps()};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC, MAP_PRIVATE, 4096};
+    const Record record = of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
+    check_head(record, mapping.address(), 4096);
+    want_equal("filename", record.text(32), own_path());
+    want_equal("size % 8", record.size % 8, 0);
+    want_equal("misc", record.misc, PERF_RECORD_MISC_USER);
+}
+
+void anonymous() {
+    const Event event{mmaps()};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC};
+    const Record record = of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
+    check_head(record, mapping.address(), mapping.address());
+    want_equal("filename", record.text(32), "//anon");
+}
+
+void shared_anonymous() {
+    const Event event{mmaps()};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS};
+    want_equal("filename", of(ring.drain(), PERF_RECORD_MMAP, mapping.address()).text(32), "/dev/zero (deleted)");
+}
+
+void data(const Attr& attr, bool expected) {
+    const Event event{attr};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_WRITE};
+    const auto records = ring.drain();
+    want_equal("record of a data mapping", any(records, mapping.address()), expected);
+    if (expected)
+        want_equal("misc", of(records, PERF_RECORD_MMAP, mapping.address()).misc,
+                   PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
+}
+
+void code_with_data_only() {
+    const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC};
+    want("there is no record of executable mappings", !any(ring.drain(), mapping.address()));
+}
+
+void made_executable() {
+    const Event event{mmaps()};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_WRITE};
+    want("there is none of the data mapping", !any(ring.drain(), mapping.address()));
+    ::mprotect(mapping.memory(), kLength, PROT_READ | PROT_EXEC);
+    want("there is one of mprotect", any(ring.drain(), mapping.address()));
+}
+
+void munmap_is_silent() {
+    const Event event{mmaps()};
+    Ring ring{event};
+    {
+        const Mapping mapping{PROT_READ | PROT_EXEC};
+    }
+    ring.drain();
+    {
+        const Mapping mapping{PROT_READ | PROT_EXEC};
+    }
+    want_equal("records of mmap and munmap", ring.drain().size(), 1U);
+}
+
+void the_rings_own() {
+    const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
+    Ring ring{event};
+    const auto records = ring.drain(PERF_RECORD_MMAP);
+    want_equal("records", records.size(), 1U);
+    want_equal("filename", records[0].text(32), "anon_inode:[perf_event]");
+}
+
+void mmap2_file() {
+    const Event event{mmap2s()};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC, MAP_PRIVATE, 4096};
+    const auto records = ring.drain();
+    want_equal("MMAP records", only(records, PERF_RECORD_MMAP).size(), 0U);
+    const Record record = of(records, PERF_RECORD_MMAP2, mapping.address());
+    check_head(record, mapping.address(), 4096);
+    struct stat file{};
+    ::stat(own_path().c_str(), &file);
+    want_equal("maj", record.u32(32), major(file.st_dev));
+    want_equal("min", record.u32(36), minor(file.st_dev));
+    want_equal("ino", record.u64(40), file.st_ino);
+    want_equal("prot", record.u32(56), static_cast<std::uint32_t>(PROT_READ | PROT_EXEC));
+    want_equal("flags", record.u32(60) & 3, std::uint32_t{MAP_PRIVATE});
+    want_equal("filename", record.text(64), own_path());
+}
+
+void mmap2_shared() {
+    const Event event{mmap2s()};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC, MAP_SHARED};
+    want_equal("flags", of(ring.drain(), PERF_RECORD_MMAP2, mapping.address()).u32(60) & 3, std::uint32_t{MAP_SHARED});
+}
+
+void mmap2_anonymous() {
+    const Event event{mmap2s()};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_WRITE | PROT_EXEC};
+    const Record record = of(ring.drain(), PERF_RECORD_MMAP2, mapping.address());
+    want_equal("ino", record.u64(40), 0U);
+    want_equal("prot", record.u32(56), static_cast<std::uint32_t>(PROT_READ | PROT_WRITE | PROT_EXEC));
+    want_equal("filename", record.text(64), "//anon");
+}
+
+/// The build id in this program's notes: empty where it has none.
+std::string own_build_id() {
+    const std::string file = text_in(own_path());
+    Elf64_Ehdr header{};
+    file.copy(reinterpret_cast<char*>(&header), sizeof header);
+    for (std::size_t i = 0; i < header.e_phnum; ++i) {
+        Elf64_Phdr segment{};
+        file.copy(reinterpret_cast<char*>(&segment), sizeof segment, header.e_phoff + i * sizeof segment);
+        if (segment.p_type != PT_NOTE) continue;
+        for (std::size_t at = segment.p_offset; at < segment.p_offset + segment.p_filesz;) {
+            Elf64_Nhdr note{};
+            file.copy(reinterpret_cast<char*>(&note), sizeof note, at);
+            const std::size_t name = at + sizeof note;
+            const std::size_t bytes = name + (note.n_namesz + 3) / 4 * 4;
+            if (note.n_type == NT_GNU_BUILD_ID && file.compare(name, 4, std::string{"GNU\0", 4}) == 0)
+                return file.substr(bytes, note.n_descsz);
+            at = bytes + (note.n_descsz + 3) / 4 * 4;
+        }
+    }
+    return {};
+}
+
+void build_id() {
+    const Event event{changed(mmap2s(), [](Attr& a) { a.build_id = 1; })};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC, MAP_PRIVATE};
+    const std::string id = own_build_id();
+    if (id.empty()) throw Skip{"this program has no build id"};
+    const Record record = of(ring.drain(), PERF_RECORD_MMAP2, mapping.address());
+    want_equal("misc", record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_BUILD_ID);
+    want_equal("build_id_size", static_cast<std::size_t>(record.body.at(32)), id.size());
+    want("the id is the file's",
+         id == std::string(record.body.begin() + 36, record.body.begin() + 36 + 20).substr(0, id.size()));
+    want_equal("filename", record.text(64), own_path());
+}
+
+void build_id_of_anonymous() {
+    const Event event{changed(mmap2s(), [](Attr& a) { a.build_id = 1; })};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_EXEC};
+    want_equal("misc", of(ring.drain(), PERF_RECORD_MMAP2, mapping.address()).misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0);
+}
+
+void at_exec() {
+    Child child{{[] { exec_helper({"nothing"}); }}};
+    const Event event{recording([](Attr& a) { a.mmap = a.comm = a.task = 1; }), child.pid()};
+    Ring ring{event, 16};
+    child.last_step();
+    child.join();
+    const auto records = ring.drain();
+    want_at_least("records", records.size(), 4U);
+    want_equal("the first is COMM", records.front().type, std::uint32_t{PERF_RECORD_COMM});
+    want_equal("the last is EXIT", records.back().type, std::uint32_t{PERF_RECORD_EXIT});
+    bool program = false;
+    bool vdso = false;
+    for (const Record& record : only(records, PERF_RECORD_MMAP)) {
+        program = program || record.text(32) == own_path();
+        vdso = vdso || record.text(32) == "[vdso]";
+    }
+    want("a record names the program", program);
+    want("a record names [vdso]", vdso);
+}
+
+}  // namespace
+
+std::vector<Case> record_mmap_cases() {
+    return {
+        {"file", "MMAP of an executable file mapping: pid, tid, addr, len, pgoff, filename", kNothing, file},
+        {"anonymous", "MMAP of an anonymous mapping is called //anon", kNothing, anonymous},
+        {"shared_anonymous", "of a shared one /dev/zero (deleted)", kNothing, shared_anonymous},
+        {"data_unasked", "mmap: no records of mappings without PROT_EXEC", kNothing, [] { data(mmaps(), false); }},
+        {"data", "mmap_data: records of the others, with misc MMAP_DATA", kNothing,
+         [] { data(recording([](Attr& a) { a.mmap_data = 1; }), true); }},
+        {"data_and_code", "mmap with mmap_data: both", kNothing,
+         [] { data(recording([](Attr& a) { a.mmap = a.mmap_data = 1; }), true); }},
+        {"data_only", "mmap_data alone: none of executable ones", kNothing, code_with_data_only},
+        {"mprotect", "mprotect to executable writes one", kNothing, made_executable},
+        {"munmap", "munmap writes none", kNothing, munmap_is_silent},
+        {"ring", "mmap_data: the ring's own mapping is the first", kNothing, the_rings_own},
+        {"mmap2", "MMAP2 instead of MMAP: device, inode, protection, flags", kNothing, mmap2_file},
+        {"mmap2_shared", "MMAP2: flags tell shared from private", kNothing, mmap2_shared},
+        {"mmap2_anonymous", "MMAP2 of an anonymous mapping: no inode", kNothing, mmap2_anonymous},
+        {"build_id", "build_id: MMAP2 has the file's build id in place of its inode", kNothing, build_id},
+        {"build_id_none", "MMAP2 of what has no build id is plain", kNothing, build_id_of_anonymous},
+        {"exec", "exec: COMM, the program, [vdso]; EXIT is the last", kNothing, at_exec},
+    };
+}
+
+}  // namespace conformance

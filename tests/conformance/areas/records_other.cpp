@@ -1,0 +1,193 @@
+// records_other.cpp: SWITCH, NAMESPACES, CGROUP, KSYMBOL, BPF_EVENT, READ, THROTTLE.
+#include <linux/bpf.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/ring.h"
+#include "suite/sample.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+Attr recording(void (*change)(Attr&)) {
+    return changed(dummy(), [&](Attr& a) {
+        a.disabled = 0;
+        change(a);
+    });
+}
+
+void sleep_a_little(int times) {
+    for (int i = 0; i < times; ++i) {
+        const timespec little{.tv_sec = 0, .tv_nsec = 100'000};
+        ::nanosleep(&little, nullptr);
+    }
+}
+
+Attr switches() {
+    return recording([](Attr& a) { a.context_switch = 1; });
+}
+
+void switch_in_turns() {
+    const Event event{changed(switches(), [](Attr& a) { a.exclude_kernel = 0; })};
+    Ring ring{event};
+    sleep_a_little(3);
+    const auto records = ring.drain(PERF_RECORD_SWITCH);
+    want_at_least("records", records.size(), 6U);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        want_equal("size", records[i].size, 8);
+        want_equal("misc SWITCH_OUT", records[i].misc & PERF_RECORD_MISC_SWITCH_OUT,
+                   i % 2 == 0 ? PERF_RECORD_MISC_SWITCH_OUT : 0);
+    }
+}
+
+void switch_by_sleeping() {
+    const Event event{changed(switches(), [](Attr& a) { a.exclude_kernel = 0; })};
+    Ring ring{event};
+    sleep_a_little(8);
+    int asleep = 0;
+    for (const Record& record : ring.drain(PERF_RECORD_SWITCH))
+        if ((record.misc & PERF_RECORD_MISC_SWITCH_OUT) && !(record.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT))
+            ++asleep;
+    want_at_least("switches out that are no preemption", asleep, 8);
+}
+
+void switch_for_nobody() {
+    in_checked_child([] {
+        if (::geteuid() == 0) become_nobody();
+        const Event event{switches()};
+        Ring ring{event};
+        sleep_a_little(2);
+        want_at_least("records", ring.drain(PERF_RECORD_SWITCH).size(), 4U);
+    });
+}
+
+void switch_cpu_wide() {
+    const int cpu = pin_to(0);
+    const Event event{changed(switches(), [](Attr& a) { a.exclude_kernel = 0; }), -1, cpu};
+    Ring ring{event, 64};
+    sleep_a_little(5);
+    const auto records = ring.drain(PERF_RECORD_SWITCH_CPU_WIDE);
+    want_at_least("records", records.size(), 2U);
+    want_equal("size", records[0].size, 16);
+    bool named = false;
+    for (const Record& record : records) named = named || static_cast<pid_t>(record.u32(4)) == thread_id();
+    want("this thread is the other one of some", named);
+}
+
+constexpr std::array<const char*, 7> kNamespaces{"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
+
+void namespaces() {
+    const Event event{recording([](Attr& a) { a.namespaces = 1; })};
+    Ring ring{event};
+    if (::unshare(CLONE_NEWUTS) != 0) throw Skip{"unshare is refused"};
+    const Record record = the_only(ring.drain(), PERF_RECORD_NAMESPACES);
+    want_equal("size", record.size, 136);
+    want_equal("pid", static_cast<pid_t>(record.u32(0)), ::getpid());
+    want_equal("tid", static_cast<pid_t>(record.u32(4)), thread_id());
+    want_equal("nr_namespaces", record.u64(8), kNamespaces.size());
+    for (std::size_t i = 0; i < kNamespaces.size(); ++i) {
+        struct stat file{};
+        if (::stat((std::string{"/proc/self/ns/"} + kNamespaces.at(i)).c_str(), &file) != 0) continue;
+        want_equal(std::string{"inode of "} + kNamespaces.at(i), record.u64(16 + 16 * i + 8), file.st_ino);
+    }
+}
+
+void cgroup_made() {
+    const Event event{recording([](Attr& a) { a.cgroup = 1; })};
+    Ring ring{event};
+    struct stat directory{};
+    std::string path;
+    {
+        const Cgroup group;
+        ::stat(group.path().c_str(), &directory);
+        path = group.path();
+    }
+    const Record record = the_only(ring.drain(), PERF_RECORD_CGROUP);
+    want_equal("id", record.u64(0), directory.st_ino);
+    want("the path ends with the cgroup's name", path.ends_with(record.text(8)) && record.text(8).size() > 1);
+}
+
+void bpf_loaded() {
+    const Event event{recording([](Attr& a) { a.ksymbol = a.bpf_event = 1; })};
+    Ring ring{event, 16};
+    const long program = want_success("BPF_PROG_LOAD", load_bpf_program(BPF_PROG_TYPE_TRACEPOINT));
+    const auto records = ring.drain();
+    ::close(static_cast<int>(program));
+    bool loaded = false;
+    for (const Record& record : only(records, PERF_RECORD_BPF_EVENT)) {
+        want_equal("size", record.size, 24);
+        loaded = loaded || (record.u32(0) & 0xffff) == PERF_BPF_EVENT_PROG_LOAD;
+    }
+    want("there is a BPF_EVENT of the load", loaded);
+    bool symbol = false;
+    for (const Record& record : only(records, PERF_RECORD_KSYMBOL))
+        symbol = symbol || record.text(16).starts_with("bpf_prog_");
+    want("there is a KSYMBOL bpf_prog_…", symbol);
+}
+
+void read_record() {
+    Faults faults;
+    const int cpu = pin_to(0);
+    const Attr attr = changed(page_faults(), [](Attr& a) {
+        a.inherit = a.inherit_stat = 1;
+        a.disabled = 0;
+        a.read_format = PERF_FORMAT_ID;
+        // Without these Linux may have swapped the contexts of parent and child, and then writes none.
+        a.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+    });
+    const Event event{attr, 0, cpu};
+    Ring ring{event};
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        faults.cause(5);
+        ::_exit(0);
+    }
+    ::waitpid(pid, nullptr, 0);
+    const Record record = the_only(ring.drain(), PERF_RECORD_READ);
+    want_equal("pid", static_cast<pid_t>(record.u32(0)), pid);
+    want_equal("tid", static_cast<pid_t>(record.u32(4)), pid);
+    want_at_least("value", record.u64(8), 5U);
+    want_equal("id: the parent's", record.u64(16), event.id());
+}
+
+void no_read_record() {
+    const int cpu = pin_to(0);
+    const Event event{changed(page_faults(),
+                              [](Attr& a) {
+                                  a.inherit = 1;
+                                  a.disabled = 0;
+                              }),
+                      0, cpu};
+    Ring ring{event};
+    in_child([] {});
+    want_equal("READ records", ring.drain(PERF_RECORD_READ).size(), 0U);
+}
+
+}  // namespace
+
+std::vector<Case> record_other_cases() {
+    return {
+        {"switch.turns", "SWITCH: out and in take turns, beginning with out", kKernelSide, switch_in_turns},
+        {"switch.sleep", "SWITCH of a task that goes to sleep has no PREEMPT bit", kKernelSide, switch_by_sleeping},
+        {"switch.nobody", "everybody may record own switches", kNothing, switch_for_nobody},
+        {"switch.cpu_wide", "SWITCH_CPU_WIDE has the other task's pid and tid", kRoot, switch_cpu_wide},
+        {"namespaces", "NAMESPACES at unshare: pid, tid, seven namespaces", kRoot, namespaces},
+        {"cgroup", "CGROUP at mkdir in the cgroup file system: inode and path", kRoot | kCgroup, cgroup_made},
+        {"bpf", "KSYMBOL and BPF_EVENT when a BPF program is loaded", kBpf, bpf_loaded},
+        {"read", "READ when an inherited child exits, with inherit_stat: its count", kNothing, read_record},
+        {"read_unasked", "no READ without inherit_stat", kNothing, no_read_record},
+    };
+}
+
+}  // namespace conformance

@@ -1,0 +1,277 @@
+// records_task.cpp: COMM, FORK, EXIT, and the sample_id trailer. "PERF_RECORD_COMM", "…_FORK", "…_EXIT" of the manual.
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/ring.h"
+#include "suite/sample.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr std::uint64_t kTrailerBits = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+                                       PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+
+Attr recording(void (*change)(Attr&)) {
+    return changed(dummy(), [&](Attr& a) {
+        a.disabled = 0;
+        change(a);
+    });
+}
+
+Attr comms() {
+    return recording([](Attr& a) { a.comm = 1; });
+}
+Attr tasks() {
+    return recording([](Attr& a) { a.task = 1; });
+}
+
+struct Name {
+    const char* text;
+    std::size_t size;  ///< of the record
+};
+
+constexpr std::array kNames{Name{"", 24}, Name{"a", 24}, Name{"sevenby", 24}, Name{"eightbyt", 32},
+                            Name{"fifteen.letters", 32}};
+
+void renamed(const Name& name) {
+    const Event event{comms()};
+    Ring ring{event};
+    ::prctl(PR_SET_NAME, name.text);
+    const Record record = the_only(ring.drain(), PERF_RECORD_COMM);
+    want_equal("size", record.size, name.size);
+    want_equal("pid", static_cast<pid_t>(record.u32(0)), ::getpid());
+    want_equal("tid", static_cast<pid_t>(record.u32(4)), thread_id());
+    want_equal("name", record.text(8), name.text);
+    for (std::size_t i = 8 + std::strlen(name.text); i < record.body.size(); ++i)
+        want_equal("padding", static_cast<int>(record.body[i]), 0);
+    want_equal("misc", record.misc & PERF_RECORD_MISC_COMM_EXEC, 0);
+}
+
+void same_name() {
+    const Event event{comms()};
+    Ring ring{event};
+    ::prctl(PR_SET_NAME, "same");
+    ::prctl(PR_SET_NAME, "same");
+    want_equal("records", ring.drain(PERF_RECORD_COMM).size(), 2U);
+}
+
+void by_proc() {
+    const Event event{comms()};
+    Ring ring{event};
+    want_success("writing /proc/self/comm", write_to("/proc/self/comm", "by_proc"));
+    want_equal("name", the_only(ring.drain(), PERF_RECORD_COMM).text(8), "by_proc");
+}
+
+void threads_name() {
+    in_thread([] {
+        const Event event{comms()};
+        Ring ring{event};
+        ::prctl(PR_SET_NAME, "thread");
+        const Record record = the_only(ring.drain(), PERF_RECORD_COMM);
+        want_equal("pid", static_cast<pid_t>(record.u32(0)), ::getpid());
+        want_equal("tid", static_cast<pid_t>(record.u32(4)), thread_id());
+    });
+}
+
+void disabled_writes_none() {
+    const Event event{changed(comms(), [](Attr& a) { a.disabled = 1; })};
+    Ring ring{event};
+    ::prctl(PR_SET_NAME, "unseen");
+    want_equal("records", ring.drain().size(), 0U);
+}
+
+void not_without_comm() {
+    const Event event{tasks()};
+    Ring ring{event};
+    ::prctl(PR_SET_NAME, "unseen");
+    want_equal("COMM records", ring.drain(PERF_RECORD_COMM).size(), 0U);
+}
+
+void comm_at_exec(bool comm_exec) {
+    Child child{{[] { exec_helper({"nothing"}); }}};
+    const Event event{changed(comms(), [&](Attr& a) { a.comm_exec = comm_exec; }), child.pid()};
+    Ring ring{event};
+    child.last_step();
+    child.join();
+    const Record record = the_only(ring.drain(), PERF_RECORD_COMM);
+    want_equal("misc", record.misc & PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_COMM_EXEC);
+    want_equal("name", record.text(8), "conformance");
+}
+
+struct TaskRecord {
+    pid_t pid, ppid, tid, ptid;
+    std::uint64_t time;
+};
+
+TaskRecord task_of(const Record& record) {
+    want_equal("size", record.size, 32);
+    return {static_cast<pid_t>(record.u32(0)), static_cast<pid_t>(record.u32(4)), static_cast<pid_t>(record.u32(8)),
+            static_cast<pid_t>(record.u32(12)), record.u64(16)};
+}
+
+void fork_of_a_process(const Attr& attr) {
+    const Event event{attr};
+    Ring ring{event};
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(0);
+    ::waitpid(pid, nullptr, 0);
+    const TaskRecord record = task_of(the_only(ring.drain(), PERF_RECORD_FORK));
+    want_equal("pid", record.pid, pid);
+    want_equal("ppid", record.ppid, ::getpid());
+    want_equal("tid", record.tid, pid);
+    want_equal("ptid", record.ptid, thread_id());
+    want_at_least("time", record.time, 1U);
+}
+
+void fork_of_a_thread() {
+    const Event event{tasks()};
+    Ring ring{event};
+    pid_t tid = 0;
+    in_thread([&] { tid = thread_id(); });
+    const TaskRecord record = task_of(the_only(ring.drain(), PERF_RECORD_FORK));
+    want_equal("pid", record.pid, ::getpid());
+    want_equal("ppid", record.ppid, ::getpid());
+    want_equal("tid", record.tid, tid);
+    want_equal("ptid", record.ptid, thread_id());
+}
+
+void own_exit() {
+    Child child{{}};
+    const pid_t pid = child.pid();
+    const Event event{tasks(), pid};
+    Ring ring{event};
+    child.join();
+    const TaskRecord record = task_of(the_only(ring.drain(), PERF_RECORD_EXIT));
+    want_equal("pid", record.pid, pid);
+    want_equal("tid", record.tid, pid);
+}
+
+void no_child_exit() {
+    const Event event{tasks()};
+    Ring ring{event};
+    in_child([] {});
+    want_equal("EXIT records of a child", ring.drain(PERF_RECORD_EXIT).size(), 0U);
+}
+
+void inherited_exit() {
+    pin_to(0);
+    const Event event{changed(tasks(), [](Attr& a) { a.inherit = 1; }), 0, allowed_cpus().at(0)};
+    Ring ring{event};
+    const pid_t pid = ::fork();
+    if (pid == 0) ::_exit(0);
+    ::waitpid(pid, nullptr, 0);
+    const auto records = ring.drain();
+    want_equal("pid of FORK", task_of(the_only(records, PERF_RECORD_FORK)).pid, pid);
+    want_equal("pid of EXIT", task_of(the_only(records, PERF_RECORD_EXIT)).pid, pid);
+}
+
+void trailer(std::uint64_t bits) {
+    const int cpu = pin_to(0);
+    const Attr attr = changed(comms(), [&](Attr& a) {
+        a.sample_type = bits;
+        a.sample_id_all = 1;
+    });
+    const Event event{attr};
+    Ring ring{event};
+    ::prctl(PR_SET_NAME, "abc");
+    const Record record = the_only(ring.drain(), PERF_RECORD_COMM);
+    want_equal("size", record.size, 24 + trailer_bytes(attr));
+    const SampleId id = parse_trailer(attr, record);
+    if (bits & PERF_SAMPLE_TID) want_equal("tid", static_cast<pid_t>(id.tid), thread_id());
+    if (bits & PERF_SAMPLE_TID) want_equal("pid", static_cast<pid_t>(id.pid), ::getpid());
+    if (bits & PERF_SAMPLE_TIME) want_at_least("time", id.time, 1U);
+    if (bits & PERF_SAMPLE_ID) want_equal("id", id.id, event.id());
+    if (bits & PERF_SAMPLE_STREAM_ID) want_equal("stream_id", id.stream_id, event.id());
+    if (bits & PERF_SAMPLE_CPU) want_equal("cpu", static_cast<int>(id.cpu), cpu);
+    if (bits & PERF_SAMPLE_IDENTIFIER) want_equal("identifier", id.identifier, event.id());
+}
+
+void trailer_of_lost() {
+    Faults faults;
+    const Attr attr = changed(page_faults(1), [](Attr& a) {
+        a.sample_type = kTrailerBits;
+        a.sample_id_all = 1;
+    });
+    const Event event{attr};
+    Ring ring{event, 1};
+    event.enable();
+    faults.cause(200);
+    ring.drain();
+    faults.cause(1);
+    event.disable();
+    const Record lost = the_only(ring.drain(), PERF_RECORD_LOST);
+    want_equal("size", lost.size, 24 + trailer_bytes(attr));
+    want_equal("identifier", parse_trailer(attr, lost).identifier, event.id());
+}
+
+struct Bits {
+    const char* name;
+    std::uint64_t bits;
+};
+
+constexpr std::array kTrailers{
+    Bits{"none", 0},
+    Bits{"tid", PERF_SAMPLE_TID},
+    Bits{"time", PERF_SAMPLE_TIME},
+    Bits{"id", PERF_SAMPLE_ID},
+    Bits{"stream_id", PERF_SAMPLE_STREAM_ID},
+    Bits{"cpu", PERF_SAMPLE_CPU},
+    Bits{"identifier", PERF_SAMPLE_IDENTIFIER},
+    Bits{"all", kTrailerBits},
+    Bits{"others_add_nothing", PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ |
+                                   PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT},
+};
+
+/// Bits that ask for FORK and EXIT as well.
+struct Asking {
+    const char* name;
+    void (*set)(Attr&);
+};
+
+constexpr std::array kAsking{
+    Asking{"task", [](Attr& a) { a.task = 1; }},           Asking{"comm", [](Attr& a) { a.comm = 1; }},
+    Asking{"mmap", [](Attr& a) { a.mmap = 1; }},           Asking{"mmap2", [](Attr& a) { a.mmap = a.mmap2 = 1; }},
+    Asking{"mmap_data", [](Attr& a) { a.mmap_data = 1; }},
+};
+
+}  // namespace
+
+std::vector<Case> record_task_cases() {
+    std::vector<Case> cases{
+        {"comm.same", "COMM is written for a rename to the same name too", kNothing, same_name},
+        {"comm.proc", "COMM for a write to /proc/self/comm", kNothing, by_proc},
+        {"comm.thread", "COMM of a thread has its tid", kNothing, threads_name},
+        {"comm.disabled", "a disabled event writes none", kNothing, disabled_writes_none},
+        {"comm.unasked", "without attr.comm there are none", kNothing, not_without_comm},
+        {"comm.exec", "COMM of an exec has misc COMM_EXEC", kNothing, [] { comm_at_exec(true); }},
+        {"comm.exec_unasked", "also where comm_exec isn't set", kNothing, [] { comm_at_exec(false); }},
+        {"fork.thread", "FORK of a thread: pid and ppid are the process", kNothing, fork_of_a_thread},
+        {"exit.own", "EXIT of the measured task", kNothing, own_exit},
+        {"exit.child", "no EXIT of children that aren't measured", kNothing, no_child_exit},
+        {"exit.inherited", "FORK and EXIT of inherited children", kNothing, inherited_exit},
+        {"trailer.lost", "LOST has the trailer too", kNothing, trailer_of_lost},
+    };
+    for (const Name& name : kNames)
+        cases.push_back({"comm.bytes_" + std::to_string(std::strlen(name.text)),
+                         "COMM: pid, tid, the name padded with zeros to a multiple of 8", kNothing,
+                         [&name] { renamed(name); }});
+    for (const Asking& row : kAsking)
+        cases.push_back({std::string{"fork."} + row.name, std::string{"FORK is written with attr."} + row.name,
+                         kNothing, [&row] { fork_of_a_process(recording(row.set)); }});
+    for (const Bits& row : kTrailers)
+        cases.push_back({std::string{"trailer."} + row.name, "sample_id_all: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER",
+                         kNothing, [&row] { trailer(row.bits); }});
+    return cases;
+}
+
+}  // namespace conformance

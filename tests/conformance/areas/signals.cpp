@@ -1,0 +1,317 @@
+// signals.cpp: overflow by signal: F_SETSIG, F_SETOWN, O_ASYNC; sigtrap. "Overflow handling" of the manual.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <memory>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/ring.h"
+#include "suite/sample.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr int kSignal = 40;  // a real-time signal: each is queued
+
+/// What the handler has seen.
+struct Seen {
+    int number;
+    int code;
+    int fd;
+    long band;
+    void* address;
+    pid_t tid;
+    std::uint64_t data;
+    std::uint32_t type;
+    std::uint32_t flags;
+    int error;
+};
+
+constexpr std::size_t kMost = 64;
+Seen seen[kMost];
+volatile std::size_t count = 0;
+
+/// struct siginfo_t of Linux 5.18: si_perf_data, si_perf_type, si_perf_flags stand behind si_addr.
+struct PerfInfo {
+    std::uint64_t data;
+    std::uint32_t type;
+    std::uint32_t flags;
+};
+
+void handler(int number, siginfo_t* info, void*) {
+    if (count >= kMost) return;
+    Seen& one = seen[count];
+    one = {number, info->si_code, info->si_fd, info->si_band, info->si_addr, 0, 0, 0, 0, info->si_errno};
+    if (number == SIGTRAP) {
+        PerfInfo perf{};
+        std::memcpy(&perf, reinterpret_cast<const char*>(info) + 24, sizeof perf);
+        one.data = perf.data;
+        one.type = perf.type;
+        one.flags = perf.flags;
+    }
+    one.tid = thread_id();
+    count = count + 1;
+}
+
+void handle(int number) {
+    count = 0;
+    struct sigaction action{};
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO;
+    if (::sigaction(number, &action, nullptr) != 0) throw Failure{"sigaction failed"};
+}
+
+Attr sampling(std::uint64_t period = 1) {
+    return changed(page_faults(period), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
+}
+
+void notify(const Event& event, int number = kSignal) {
+    handle(number == 0 ? SIGIO : number);
+    if (number != 0) want_success("F_SETSIG", or_errno(::fcntl(event.fd(), F_SETSIG, number)));
+    f_owner_ex owner{.type = F_OWNER_TID, .pid = thread_id()};
+    want_success("F_SETOWN_EX", or_errno(::fcntl(event.fd(), F_SETOWN_EX, &owner)));
+    want_success("F_SETFL", or_errno(::fcntl(event.fd(), F_SETFL, O_ASYNC)));
+}
+
+/// Causes faults in a measured window whose surroundings have been touched before.
+void window(const Event& event, Faults& faults, int times) {
+    event.enable();
+    faults.cause(times);
+    event.disable();
+}
+
+void one_a_overflow(bool with_ring) {
+    Faults faults;
+    const Event event{sampling(4)};
+    notify(event);
+    std::unique_ptr<Ring> ring;
+    if (with_ring) ring = std::make_unique<Ring>(event);
+    window(event, faults, 12);
+    want_equal("signals", std::size_t{count}, 3U);
+    want_equal("si_code", seen[0].code, POLL_IN);
+    want_equal("si_fd", seen[0].fd, event.fd());
+    want_equal("si_band", seen[0].band, long{POLLIN | POLLRDNORM});
+}
+
+void sigio() {
+    Faults faults;
+    const Event event{sampling()};
+    notify(event, 0);
+    window(event, faults, 1);
+    want_at_least("signals", std::size_t{count}, 1U);
+    want_equal("the signal", seen[0].number, SIGIO);
+}
+
+void refresh_hup(unsigned long overflows) {
+    Faults faults;
+    const Event event{sampling(2)};
+    notify(event);
+    want_success("REFRESH", event.ioctl(PERF_EVENT_IOC_REFRESH, overflows));
+    faults.cause(20);
+    want_equal("signals", std::size_t{count}, overflows);
+    for (std::size_t i = 0; i + 1 < overflows; ++i) want_equal("si_code", seen[i].code, POLL_IN);
+    want_equal("si_code of the last", seen[overflows - 1].code, POLL_HUP);
+    want_equal("count", event.count(), 2 * overflows);
+}
+
+void wakeup_events_dont_matter() {
+    Faults faults;
+    const Event event{changed(sampling(), [](Attr& a) { a.wakeup_events = 1000; })};
+    const Ring ring{event};
+    notify(event);
+    window(event, faults, 5);
+    want_equal("signals", std::size_t{count}, 5U);
+}
+
+void cleared() {
+    Faults faults;
+    const Event event{sampling()};
+    notify(event);
+    window(event, faults, 2);
+    const std::size_t before = count;
+    want_success("F_SETFL", or_errno(::fcntl(event.fd(), F_SETFL, 0)));
+    window(event, faults, 5);
+    want_equal("signals after O_ASYNC is cleared", count - before, 0U);
+}
+
+void not_for_counting() {
+    Faults faults;
+    const Event event{page_faults()};
+    notify(event);
+    window(event, faults, 5);
+    want_equal("signals", std::size_t{count}, 0U);
+}
+
+void to_a_process() {
+    Faults faults;
+    const Event event{sampling()};
+    notify(event);
+    want_success("F_SETOWN", or_errno(::fcntl(event.fd(), F_SETOWN, ::getpid())));
+    window(event, faults, 2);
+    want_equal("signals", std::size_t{count}, 2U);
+}
+
+void of_another_process() {
+    Faults faults;
+    Child child{{[&] { faults.cause(1); }, [&] { faults.cause(3); }}};
+    const Event event{sampling(), child.pid()};
+    child.step();
+    notify(event);
+    event.enable();
+    child.step();
+    event.disable();
+    want_at_least("signals", std::size_t{count}, 3U);
+    want_equal("si_fd", seen[0].fd, event.fd());
+}
+
+void to_the_thread() {
+    Faults faults;
+    in_thread([&] {
+        const Event event{sampling()};
+        notify(event);
+        window(event, faults, 3);
+        want_at_least("signals", std::size_t{count}, 3U);
+        want_equal("the thread that is told", seen[0].tid, thread_id());
+    });
+}
+
+std::uint64_t watched = 0;
+
+Attr trapping() {
+    return changed(watchpoint(&watched, 8, 2, 1), [](Attr& a) {
+        a.sigtrap = a.remove_on_exec = 1;
+        a.sig_data = 0x1234567890abcdefU;
+        a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
+    });
+}
+
+void sigtrap() {
+    handle(SIGTRAP);
+    const Event event{trapping()};
+    event.enable();
+    store(watched, 3);
+    event.disable();
+    want_equal("signals", std::size_t{count}, 3U);
+    want_equal("si_code: TRAP_PERF", seen[0].code, 6);
+    want_equal("si_addr", seen[0].address, static_cast<void*>(&watched));
+    want_equal("si_perf_data", seen[0].data, 0x1234567890abcdefU);
+    want_equal("si_perf_type", seen[0].type, std::uint32_t{PERF_TYPE_BREAKPOINT});
+    want_equal("si_perf_flags", seen[0].flags, 0U);
+    want_equal("si_errno", seen[0].error, 0);
+}
+
+void sigtrap_at_once() {
+    handle(SIGTRAP);
+    const Event event{trapping()};
+    event.enable();
+    for (std::size_t i = 1; i <= 5; ++i) {
+        store(watched);
+        want_equal("signals right after the store", std::size_t{count}, i);
+    }
+    event.disable();
+}
+
+void sigtrap_and_ring() {
+    handle(SIGTRAP);
+    const Event event{trapping()};
+    Ring ring{event};
+    event.enable();
+    store(watched, 2);
+    event.disable();
+    want_equal("signals", std::size_t{count}, 2U);
+    want_equal("samples", ring.drain(PERF_RECORD_SAMPLE).size(), 2U);
+}
+
+void sigtrap_blocked() {
+    handle(SIGTRAP);
+    sigset_t traps;
+    ::sigemptyset(&traps);
+    ::sigaddset(&traps, SIGTRAP);
+    ::sigprocmask(SIG_BLOCK, &traps, nullptr);
+    const Event event{trapping()};
+    event.enable();
+    store(watched, 3);
+    event.disable();
+    want_equal("signals while blocked", std::size_t{count}, 0U);
+    ::sigprocmask(SIG_UNBLOCK, &traps, nullptr);
+    want_equal("signals afterwards", std::size_t{count}, 1U);
+    want_equal("si_perf_flags: asynchronous", seen[0].flags, 1U);
+}
+
+void sigtrap_kills() {
+    const int status = in_child([] {
+        const Event event{trapping()};
+        event.enable();
+        store(watched);
+    });
+    want("the process is killed", WIFSIGNALED(status));
+    want_equal("by", WTERMSIG(status), SIGTRAP);
+}
+
+void sigtrap_on_another() {
+    Child child{{[] { handle(SIGTRAP); },
+                 [] {
+                     store(watched, 2);
+                     if (count != 2) throw Failure{"the process gets its signals"};
+                 }}};
+    child.step();
+    const Event event{trapping(), child.pid()};
+    event.enable();
+    child.step();
+    want_equal("signals here", std::size_t{count}, 0U);
+    want_equal("count", event.count(), 2U);
+}
+
+void sigtrap_on_faults() {
+    Faults faults;
+    handle(SIGTRAP);
+    const Event event{changed(page_faults(1), [](Attr& a) {
+        a.sigtrap = a.remove_on_exec = 1;
+        a.sig_data = 7;
+    })};
+    event.enable();
+    faults.cause(2);
+    event.disable();
+    want_at_least("signals", std::size_t{count}, 2U);
+    want_equal("si_perf_type", seen[0].type, std::uint32_t{PERF_TYPE_SOFTWARE});
+    want_equal("si_perf_data", seen[0].data, 7U);
+}
+
+}  // namespace
+
+std::vector<Case> signal_cases() {
+    return {
+        {"setsig", "F_SETSIG: a signal an overflow: POLL_IN, the descriptor, the band", kNothing,
+         [] { one_a_overflow(true); }},
+        {"setsig_no_ring", "also without a ring", kNothing, [] { one_a_overflow(false); }},
+        {"sigio", "without F_SETSIG it is SIGIO", kNothing, sigio},
+        {"refresh_1", "REFRESH 1: the one signal is POLL_HUP", kNothing, [] { refresh_hup(1); }},
+        {"refresh_3", "REFRESH 3: POLL_IN, POLL_IN, POLL_HUP", kNothing, [] { refresh_hup(3); }},
+        {"wakeup_events", "whatever wakeup_events says", kNothing, wakeup_events_dont_matter},
+        {"cleared", "clearing O_ASYNC ends them", kNothing, cleared},
+        {"counting", "a counting event sends none", kNothing, not_for_counting},
+        {"setown", "F_SETOWN: to a process", kNothing, to_a_process},
+        {"other_process", "overflows of another process are told the owner", kNothing, of_another_process},
+        {"thread", "F_SETOWN_EX with F_OWNER_TID: to that thread", kNothing, to_the_thread},
+        {"sigtrap", "sigtrap: TRAP_PERF with the address, sig_data and type", kBreakpoint, sigtrap},
+        {"sigtrap_at_once", "sigtrap is synchronous: delivered before the next instruction's effect is seen",
+         kBreakpoint, sigtrap_at_once},
+        {"sigtrap_ring", "it is also written to the ring", kBreakpoint, sigtrap_and_ring},
+        {"sigtrap_blocked", "blocked, one is delivered later, marked asynchronous", kBreakpoint, sigtrap_blocked},
+        {"sigtrap_kills", "unhandled it kills", kBreakpoint, sigtrap_kills},
+        {"sigtrap_other", "on another process: that one gets it", kBreakpoint, sigtrap_on_another},
+        {"sigtrap_software", "sigtrap of a software event", kNothing, sigtrap_on_faults},
+    };
+}
+
+}  // namespace conformance
