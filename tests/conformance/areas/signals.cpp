@@ -67,7 +67,7 @@ void handle(int number) {
     count = 0;
     struct sigaction action{};
     action.sa_sigaction = handler;
-    action.sa_flags = SA_SIGINFO;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
     if (::sigaction(number, &action, nullptr) != 0) throw Failure{"sigaction failed"};
 }
 
