@@ -51,13 +51,12 @@ void start_ring(Ring ring, const RingShape& shape) {
 }
 
 void publish(abi::MmapPage& header, const HeaderTimes& times) {
-    __atomic_store_n(&header.lock, header.lock + 1, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_fetch_add(&header.lock, 1, __ATOMIC_ACQ_REL);  // no store below may move before it
     header.index = times.index;
     header.offset = times.offset;
     header.time_enabled = times.enabled;
     header.time_running = times.running;
-    __atomic_store_n(&header.lock, header.lock + 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&header.lock, 1, __ATOMIC_RELEASE);
 }
 
 bool RingWriter::begin(std::size_t bytes) {

@@ -1,7 +1,7 @@
 // Writers of one ring on several threads, and a reader beside them.
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <stop_token>
 #include <thread>
 
 #include "subsystem/shared/page_lock.h"
@@ -13,12 +13,12 @@ namespace {
 using testing::ARing;
 
 /// Records of two words, both who wrote it times a million plus its number, in the order of each writer.
-void write_all(ARing& ring, std::int32_t me, std::uint64_t records) {
+void write_all(const std::stop_token& stop, ARing& ring, std::int32_t me, std::uint64_t records) {
     EventPage event;
     for (std::uint64_t i = 0; i < records; ++i) {
         const std::uint64_t what = static_cast<std::uint64_t>(me) * 1'000'000 + i;
         const std::uint64_t body[] = {what, what};
-        for (bool written = false; !written; std::this_thread::yield()) {
+        for (bool written = false; !written && !stop.stop_requested(); std::this_thread::yield()) {
             const PageHeld held{ring.page().lock, me, [](std::int32_t) {
                                     std::this_thread::yield();
                                     return false;
@@ -32,8 +32,8 @@ void write_all(ARing& ring, std::int32_t me, std::uint64_t records) {
 TEST(RingOfSeveralWriters, HasEachRecordWholeAndEachWritersInOrder) {
     constexpr std::uint64_t kRecords = 2000;
     ARing ring;
-    std::jthread one{[&] { write_all(ring, 1, kRecords); }};
-    std::jthread two{[&] { write_all(ring, 2, kRecords); }};
+    std::jthread one{[&](const std::stop_token& stop) { write_all(stop, ring, 1, kRecords); }};
+    std::jthread two{[&](const std::stop_token& stop) { write_all(stop, ring, 2, kRecords); }};
     std::uint64_t next[] = {0, 0};
     std::uint64_t tail = 0;
     while (next[0] + next[1] < 2 * kRecords) {
