@@ -2,7 +2,6 @@
 #include "broker/run.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,44 +63,6 @@ Result<std::string> find_command(const std::string& name) {
 
 }  // namespace
 
-void RunMemory::CloseFd::operator()(const int* fd) const {
-    ::close(*fd);
-    delete fd;
-}
-
-void RunMemory::Unmap::operator()(char* memory) const {
-    ::munmap(memory, engine::kRunStateBytes);
-}
-
-Result<RunMemory> RunMemory::make() {
-    const auto refused = [](const char* call) {
-        return std::unexpected(
-            Error{"cannot make the memory of the run", std::string{call} + ": " + error_text(errno), ""});
-    };
-    RunMemory made;
-    const int fd = ::memfd_create("anyperf-run", MFD_CLOEXEC);
-    if (fd < 0) return refused("memfd_create");
-    made.fd_.reset(new int{fd});
-    if (::ftruncate(fd, static_cast<off_t>(engine::kRunStateBytes)) != 0) return refused("ftruncate");
-    void* const memory =
-        ::mmap(nullptr, engine::kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    if (memory == MAP_FAILED) return refused("mmap");
-    made.memory_.reset(static_cast<char*>(memory));
-    return made;
-}
-
-const engine::ProcessRecord& RunMemory::process(std::uint32_t number) const {
-    return reinterpret_cast<const engine::ProcessRecord*>(memory_.get() + engine::kProcessesOffset)[number];
-}
-
-const engine::ThreadRecord& RunMemory::thread(std::uint32_t number) const {
-    return reinterpret_cast<const engine::ThreadRecord*>(memory_.get() + engine::kThreadsOffset)[number];
-}
-
-const engine::ThreadPage& RunMemory::thread_page(std::uint32_t number) const {
-    return reinterpret_cast<const engine::ThreadPage*>(memory_.get() + engine::kThreadPagesOffset)[number];
-}
-
 Result<RunResult> run(const RunOptions& options) {
     const std::string engine = TRY(engine_path());
     const std::string program = TRY(find_command(options.command.front()));
@@ -115,8 +76,9 @@ Result<RunResult> run(const RunOptions& options) {
     header.deterministic = options.deterministic;
     engine.copy(header.engine_path, sizeof header.engine_path - 1);
 
-    std::string start = std::to_string(result.memory.fd()) + ",0,-1,0";
-    std::vector<char*> arguments{const_cast<char*>("anyperf-engine"), start.data(), const_cast<char*>(program.c_str())};
+    const std::string start = std::to_string(result.memory.fd()) + ",0,-1,-1,-1,0";
+    std::vector<char*> arguments{const_cast<char*>("anyperf-engine"), const_cast<char*>(start.c_str()),
+                                 const_cast<char*>(program.c_str())};
     for (const std::string& argument : options.command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
 

@@ -1,6 +1,7 @@
 // dispatch.cpp: see dispatch.h.
 #include "engine/dispatch.h"
 
+#include "engine/attached.h"
 #include "engine/fail.h"
 #include "engine/memory/changed_code.h"
 #include "engine/syscalls/table.h"
@@ -14,11 +15,11 @@ using x86_64::Leave;
 
 namespace {
 
-/// The translation of `pc`, made now where there is none. Null where there is no instruction to translate.
-/// Precondition: the cache's lock is held.
-Block* block_for(Engine& engine, std::uint64_t pc) {
+/// The translation of `pc`, made now where there is none; with a limit, one that ends after so many instructions.
+/// Null where there is no instruction to translate. Precondition: the cache's lock is held.
+Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0) {
     Cache& cache = engine.cache;
-    if (Block* const known = cache.find(pc)) {
+    if (Block* const known = cache.find(pc, limit)) {
         if (!Cache::is_stale(*known)) return known;
         cache.remove(*known);
     }
@@ -28,8 +29,10 @@ Block* block_for(Engine& engine, std::uint64_t pc) {
         return nullptr;
     Arena* const arena = cache.arena_for(pc);
     if (arena == nullptr) fail("no memory for translated code", pc, false);
-    Block* const block = x86_64::Translation{cache, *arena, engine.counting}.run(pc, kLongestBlock);
+    Block* const block =
+        x86_64::Translation{cache, *arena, engine.counting}.run(pc, limit != 0 ? limit : kLongestBlock);
     if (block == nullptr) fail("no room for a translation", pc, true);
+    block->limit = limit;
     guard_code(engine, pc, pc + block->guest_bytes);
     if (cache.executable.find(pc)->shared) cache.keep_code(*block);
     cache.insert(cache.id_of(*block));
@@ -44,11 +47,11 @@ Block* block_for(Engine& engine, std::uint64_t pc) {
     __builtin_unreachable();
 }
 
-void go_to(Thread& thread, std::uint64_t pc) {
+void go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     thread.registers.rip = pc;
     Engine& engine = *thread.engine;
     engine.cache.lock.take();
-    const Block* const block = block_for(engine, pc);
+    const Block* const block = block_for(engine, pc, limit);
     engine.cache.lock.leave();
     if (block == nullptr) probe(thread);
     thread.next_host = address_of(block->host);
@@ -80,18 +83,28 @@ void on_indirect(Thread& thread, std::uint64_t target) {
     thread.next_host = address_of(block->host);
 }
 
+/// A block would have gone beyond what is granted, and has not run. What is left of the grant runs in a shorter block,
+/// so that the thread stops at exactly the instruction that ends it.
 void on_budget(Thread& thread) {
-    const Exit& exit = thread.engine->cache.exits[thread.payload];
-    fail("a budget ran out that nobody has set", exit.target, false);
+    Cache& cache = thread.engine->cache;
+    const Exit& exit = cache.exits[thread.payload];
+    const std::uint16_t charged = cache.blocks[exit.from].charged;
+    thread.registers.rip = exit.target;
+    thread.page.counters.budget += charged;
+    attached::budget_ended(thread);
+    const std::int64_t left = thread.page.counters.budget;
+    if (left <= 0) fail("a budget ended and nothing more was granted", exit.target, false);
+    go_to(thread, thread.registers.rip, left < charged ? static_cast<std::uint16_t>(left) : std::uint16_t{0});
 }
 
 /// The instruction is to be run again behind a signal handler. The kernel had begun it: then it has retired.
 void begin_again(Thread& thread, const Exit& exit) {
     thread.registers.rip = exit.target - exit.length;
-    if (thread.syscall_restarted || !thread.engine->counting.on()) return;
+    const x86_64::ClassSet counted = thread.engine->cache.blocks[exit.from].counted;
+    if (thread.syscall_restarted || counted == 0) return;
     LiveCounters& counters = thread.page.counters;
     ++counters.budget;
-    if ((thread.engine->counting.open & bit(x86_64::Class::syscalls)) != 0)
+    if ((counted & bit(x86_64::Class::syscalls)) != 0)
         --counters.count[static_cast<std::size_t>(x86_64::Class::syscalls)];
 }
 

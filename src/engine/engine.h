@@ -8,6 +8,10 @@
 #include "engine/x86_64/routines.h"
 #include "engine/x86_64/translate.h"
 
+namespace anyperf::resident {
+struct Process;
+}
+
 namespace anyperf::engine {
 
 using x86_64::Thread;
@@ -26,12 +30,14 @@ struct Engine {
     x86_64::Counting counting;
     RunHeader* run = nullptr;  ///< shared by the run; null where the engine was started without one
     int run_fd = -1;           ///< its descriptor, hidden from the application
+    int broker_fd = -1;        ///< where requests go, hidden as well; -1: nobody listens
     Program program;
     /// Whether any of [start, end) is memory that the application must not replace: the cache, the run's books, the
     /// engine's own image.
     bool owns(std::uint64_t start, std::uint64_t end) const;
 
-    Arena* arena_near_engine = nullptr;  ///< the first arena, which has the routines
+    Arena* arena_near_engine = nullptr;     ///< the first arena, which has the routines
+    resident::Process* attached = nullptr;  ///< what attached.h keeps of this process
 };
 
 }  // namespace anyperf::engine

@@ -15,8 +15,6 @@ namespace anyperf::engine {
 
 namespace {
 
-constexpr std::int64_t kUnlimited = std::int64_t{1} << 62;  ///< a budget that does not run out
-
 template <class T>
 T* at_offset(const Engine& engine, std::size_t offset, std::uint32_t number) {
     return reinterpret_cast<T*>(reinterpret_cast<char*>(engine.run) + offset) + number;
@@ -57,18 +55,29 @@ std::uint32_t take_page(const Engine& engine) {
 }
 
 /// Makes the beginning of the thread's %gs block a page of the ledger. Where that can't be had it counts for itself.
-void map_page(Thread& thread) {
+bool map_page(Thread& thread, std::uint32_t number) {
     Engine& engine = *thread.engine;
-    const std::uint32_t number = take_page(engine);
-    if (number == ~0u) return;
+    if (number == kNoPage) return false;
     const long got = map_pages(address_of(&thread), sizeof(ThreadPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                                engine.run_fd, kThreadPagesOffset + std::size_t{number} * sizeof(ThreadPage));
-    if (is_error(got)) at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->state = RecordState::free;
+    if (is_error(got)) {
+        at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->state = RecordState::free;
+        return false;
+    }
+    thread.page_number = number;
+    return true;
 }
 
-void reset_counters(Thread& thread) {
-    thread.page.counters = {};
-    thread.page.counters.budget = thread.page.counters.granted = kUnlimited;
+/// A page that has just begun, but for its state.
+void reset_page(Thread& thread) {
+    ThreadPage& page = thread.page;
+    page.counters = {};
+    page.counters.budget = page.counters.granted = kUnlimited;
+    page.record = page.attention = page.in_kernel = page.first_armed = 0;
+    page.process = thread.process;
+    page.tid = thread.tid;
+    page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    page.cpu = 0;
 }
 
 }  // namespace
@@ -81,22 +90,51 @@ bool open_ledger(Engine& engine, int fd) {
     return engine.run->magic == kRunStateMagic && engine.run->version == kRunStateVersion;
 }
 
-void move_run_fd(Engine& engine, bool onto_it) {
-    constexpr std::uint64_t kHighest = 1000;  // a table of descriptors grows with the highest: not to the limit itself
+bool is_hidden(const Engine& engine, std::uint64_t fd) {
+    const auto number = static_cast<std::int32_t>(fd);
+    return number >= 0 && (number == engine.run_fd || number == engine.broker_fd);
+}
+
+namespace {
+
+/// Where hidden descriptors begin: high, but not at the limit, because a table of descriptors grows with the highest.
+std::uint64_t lowest_hidden() {
+    constexpr std::uint64_t kHighest = 1000;
     struct {
         std::uint64_t soft, hard;
     } limit{};
     kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, address_of(&limit));
-    const std::uint64_t lowest = limit.soft < kHighest + 24 ? limit.soft - (limit.soft > 2 ? 2 : limit.soft) : kHighest;
-    if (!onto_it && static_cast<std::uint64_t>(engine.run_fd) >= lowest) {
-        kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_SETFD, FD_CLOEXEC);
+    return limit.soft < kHighest + 24 ? limit.soft - (limit.soft > 2 ? 2 : limit.soft) : kHighest;
+}
+
+void hide(int& fd, bool move) {
+    const std::uint64_t lowest = lowest_hidden();
+    if (!move && static_cast<std::uint64_t>(fd) >= lowest) {
+        kernel_call(__NR_fcntl, static_cast<unsigned>(fd), F_SETFD, FD_CLOEXEC);
         return;
     }
-    long got = kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_DUPFD_CLOEXEC, lowest);
-    if (is_error(got)) got = kernel_call(__NR_fcntl, static_cast<unsigned>(engine.run_fd), F_DUPFD_CLOEXEC, 0);
+    long got = kernel_call(__NR_fcntl, static_cast<unsigned>(fd), F_DUPFD_CLOEXEC, lowest);
+    if (is_error(got)) got = kernel_call(__NR_fcntl, static_cast<unsigned>(fd), F_DUPFD_CLOEXEC, 0);
     if (is_error(got)) return;
-    kernel_call(__NR_close, static_cast<unsigned>(engine.run_fd));
-    engine.run_fd = static_cast<int>(got);
+    kernel_call(__NR_close, static_cast<unsigned>(fd));
+    fd = static_cast<int>(got);
+}
+
+}  // namespace
+
+void hide_descriptors(Engine& engine) {
+    if (engine.run_fd >= 0) hide(engine.run_fd, false);
+    if (engine.broker_fd >= 0) hide(engine.broker_fd, false);
+}
+
+void give_up_number(Engine& engine, std::uint64_t fd) {
+    for (int* const ours : {&engine.run_fd, &engine.broker_fd})
+        if (*ours >= 0 && *ours == static_cast<std::int32_t>(fd)) hide(*ours, true);
+}
+
+void keep_over_exec(const Engine& engine, bool keep) {
+    for (const int fd : {engine.run_fd, engine.broker_fd})
+        if (fd >= 0) kernel_call(__NR_fcntl, static_cast<unsigned>(fd), F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
 const char* program_of(const Engine& engine, std::int32_t pid) {
@@ -124,27 +162,31 @@ std::uint32_t new_process(Engine& engine, std::uint32_t parent) {
 }
 
 void begin_thread(Thread& thread) {
-    if (thread.engine->run != nullptr && thread.engine->counting.on()) map_page(thread);
-    reset_counters(thread);
-    thread.page.process = thread.process;
-    thread.page.tid = thread.tid;
-    thread.page.record = 0;
+    thread.page_number = kNoPage;
+    if (thread.engine->run != nullptr) map_page(thread, take_page(*thread.engine));
+    reset_page(thread);
     note_names(thread);
 }
 
-void begin_process(Engine& engine, Thread& thread) {
+void begin_process(Engine& engine, Thread& thread, std::uint32_t page) {
     if (engine.run != nullptr && thread.process != 0) {
         ProcessRecord* const record = process_record(engine, thread.process);
         record->pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
         record->state = RecordState::live;
     }
-    begin_thread(thread);
+    if (engine.run == nullptr || page == kNoPage || !map_page(thread, page)) return begin_thread(thread);
+    note_names(thread);
 }
 
 void end_thread(Thread& thread) {
     Engine& engine = *thread.engine;
-    if (engine.run == nullptr || !engine.counting.on()) return;
+    if (engine.run == nullptr) return;
     note_names(thread);
+    if (engine.run->counting == 0) {  // nobody will ask
+        if (thread.page_number != kNoPage) set_state(thread.page.state, RecordState::free);
+        thread.page_number = kNoPage;
+        return;
+    }
     const std::uint32_t number = take_number(engine.run->threads, kMaximumThreads);
     if (number == 0) return;  // the page stays live and is read where it is
     ThreadRecord& record = *at_offset<ThreadRecord>(engine, kThreadsOffset, number);
@@ -158,6 +200,7 @@ void end_thread(Thread& thread) {
     thread.page.record = number;
     set_state(record.state, RecordState::ended);
     set_state(thread.page.state, RecordState::free);
+    thread.page_number = kNoPage;
 }
 
 void end_process(Thread& thread, int status) {

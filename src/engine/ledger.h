@@ -11,9 +11,19 @@ namespace anyperf::engine {
 /// Maps the run's memory. False where `fd` is none.
 bool open_ledger(Engine& engine, int fd);
 
-/// Moves the run's descriptor to a high number, where no application expects one of its own, if it is not there yet or
-/// the application wants that number (`onto_it`). It is closed on exec.
-void move_run_fd(Engine& engine, bool onto_it);
+/// A budget that does not run out.
+inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 62;
+
+inline constexpr std::uint32_t kNoPage = ~0u;  ///< Thread::page_number of a thread that counts for itself
+
+/// Whether `fd` is one of the engine's descriptors, which the application does not know of.
+bool is_hidden(const Engine& engine, std::uint64_t fd);
+/// Moves the engine's descriptors to high numbers, where no application expects one of its own; closed on exec.
+void hide_descriptors(Engine& engine);
+/// The application wants the number `fd`: if it is one of the engine's, that moves away.
+void give_up_number(Engine& engine, std::uint64_t fd);
+/// For an exec into the engine, or when it has failed.
+void keep_over_exec(const Engine& engine, bool keep);
 
 /// The program of the process `pid` of this run, as its /proc/PID/exe is to say; null where it is none of ours.
 const char* program_of(const Engine& engine, std::int32_t pid);
@@ -22,7 +32,8 @@ const char* program_of(const Engine& engine, std::int32_t pid);
 std::uint32_t new_process(Engine& engine, std::uint32_t parent);
 
 /// This thread is the only one of a new process (or of a program after execve): fills in its record, gives it counters.
-void begin_process(Engine& engine, Thread& thread);
+/// `page` goes on counting where it is one that the process had before the execve.
+void begin_process(Engine& engine, Thread& thread, std::uint32_t page = kNoPage);
 
 /// Gives a thread that begins its counters.
 void begin_thread(Thread& thread);

@@ -10,7 +10,7 @@
 namespace anyperf::engine {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of classes.h
-inline constexpr std::uint32_t kRunStateVersion = 1;
+inline constexpr std::uint32_t kRunStateVersion = 2;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< process ids are reused at this pace at the earliest
 inline constexpr std::uint32_t kMaximumThreads = 1u << 18;
 inline constexpr std::uint32_t kMaximumThreadPages = 1u << 15;
@@ -21,6 +21,9 @@ struct LiveCounters {
     std::int64_t granted;            ///< granted - budget instructions have retired
     std::uint64_t count[kCounters];  ///< by Class; `instructions` is not kept here
 };
+
+/// si_code of the SIGTRAP that makes a running thread look at ThreadPage::attention: none that a kernel sends.
+inline constexpr std::int32_t kAttentionCode = -7321;
 
 enum class RecordState : std::uint32_t { free, live, ended };
 
@@ -52,6 +55,12 @@ struct alignas(4096) ThreadPage {
     std::int32_t tid;
     std::uint32_t record;  ///< where its counts went when it ended: if that record is ended, this page tells nothing
     char comm[16];
+    std::int32_t pid;
+    std::int32_t cpu;           ///< the CPU that it was last seen on; what it does counts for that one
+    std::uint32_t attention;    ///< set by who changes what is to be counted: the thread looks before it goes on
+    std::uint32_t in_kernel;    ///< the thread is in a system call and looks when it comes back: no signal is needed
+    std::uint32_t first_armed;  ///< head of the list of what counts on it
+    std::uint32_t generation;   ///< how often the list has changed
 };
 static_assert(sizeof(ThreadPage) == 4096);
 
@@ -63,6 +72,8 @@ struct RunHeader {
     std::uint32_t processes;      ///< records handed out
     std::uint32_t threads;
     std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
+    std::uint32_t events_used;   ///< an event has been opened in this run: threads and processes are told of
+    std::int32_t broker;         ///< process that hosts the events; 0: nobody does
     char engine_path[4096];
 };
 

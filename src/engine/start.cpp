@@ -6,6 +6,7 @@
 
 #include <new>
 
+#include "engine/attached.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/ledger.h"
@@ -27,7 +28,8 @@ Engine& make_engine(const StartArgument& argument) {
     if (argument.run_fd >= 0) {
         if (!open_ledger(engine, argument.run_fd))
             refuse(kOwnFailure, "cannot start the engine", "", "the memory of the run can't be mapped", "");
-        move_run_fd(engine, false);
+        engine.broker_fd = argument.broker_fd;
+        hide_descriptors(engine);
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
     }
     const bool reserved = engine.guarded.reserve() && engine.cache.reserve();
@@ -87,6 +89,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     if (const auto became = become_program(engine, *file, path, stack, kOwnArguments, thread->registers); !became)
         refuse(126, "cannot run", path, error_text(became.error()), "");
     release_pages(file, page_up(sizeof(ProgramFile)));
-    begin_process(engine, *thread);
+    begin_process(engine, *thread, argument.page < 0 ? kNoPage : static_cast<std::uint32_t>(argument.page));
+    attached::begin_process(*thread, true);
     deliver_and_resume(*thread);
 }

@@ -29,12 +29,18 @@ bool parse_start_argument(const char* text, StartArgument& out) {
     std::int64_t run_fd = 0;
     std::int64_t process = 0;
     std::int64_t program_fd = 0;
+    std::int64_t broker_fd = 0;
+    std::int64_t page = 0;
     std::int64_t blocked = 0;
     if (!take_number(text, ',', run_fd) || !take_number(text, ',', process) || !take_number(text, ',', program_fd) ||
-        !take_number(text, 0, blocked))
+        !take_number(text, ',', broker_fd) || !take_number(text, ',', page) || !take_number(text, 0, blocked))
         return false;
-    if (run_fd < -1 || process < 0 || program_fd < -1 || blocked < 0) return false;
-    out = {static_cast<int>(run_fd), static_cast<std::uint32_t>(process), static_cast<int>(program_fd),
+    if (run_fd < -1 || process < 0 || program_fd < -1 || broker_fd < -1 || page < -1 || blocked < 0) return false;
+    out = {static_cast<int>(run_fd),
+           static_cast<std::uint32_t>(process),
+           static_cast<int>(program_fd),
+           static_cast<int>(broker_fd),
+           page,
            static_cast<std::uint64_t>(blocked)};
     return true;
 }
@@ -46,6 +52,10 @@ void format_start_argument(const StartArgument& argument, char* out) {
         .decimal(argument.process)
         .text(",")
         .decimal(argument.program_fd)
+        .text(",")
+        .decimal(argument.broker_fd)
+        .text(",")
+        .decimal(argument.page)
         .text(",")
         .decimal(static_cast<std::int64_t>(argument.blocked));
     for (const char c : line.view()) *out++ = c;

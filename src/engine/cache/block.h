@@ -48,8 +48,10 @@ struct Block {
     std::uint16_t exits = 0;
     bool dead = false;  ///< its code has changed: nothing leads here any more
     const std::uint8_t* code =
-        nullptr;          ///< a copy of its application code, where that may change unseen: compared on each entry
-    bool counts = false;  ///< has a prologue that takes `instructions` from the budget
+        nullptr;  ///< a copy of its application code, where that may change unseen: compared on each entry
+    x86_64::ClassSet counted = 0;  ///< classes that its code counts; 0: it has no counting prologue
+    std::uint16_t charged = 0;     ///< instructions that its prologue takes from the budget
+    std::uint16_t limit = 0;       ///< made to end after so many instructions; 0: an ordinary block
     ExitId incoming = 0;
     BlockId next_in_page = 0;  ///< list of blocks that have bytes in the page of pc
 };

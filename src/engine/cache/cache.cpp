@@ -44,11 +44,11 @@ void Cache::fill_table(std::uint64_t host) {
     for (std::size_t i = 0; i < kTableEntries; ++i) __atomic_store_n(&table_[i], host, __ATOMIC_RELAXED);
 }
 
-Block* Cache::find(std::uint64_t pc) {
-    for (std::size_t slot = hash(pc) & (slot_count_ - 1);; slot = (slot + 1) & (slot_count_ - 1)) {
+Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
+    for (std::size_t slot = hash(pc, limit) & (slot_count_ - 1);; slot = (slot + 1) & (slot_count_ - 1)) {
         const BlockId id = slots_[slot];
         if (id == 0) return nullptr;
-        if (id != kErased && blocks[id].pc == pc) return &blocks[id];
+        if (id != kErased && blocks[id].pc == pc && blocks[id].limit == limit) return &blocks[id];
     }
 }
 
@@ -67,7 +67,7 @@ void Cache::grow() {
 
 void Cache::insert(BlockId id) {
     if ((filled_ + 1) * 2 > slot_count_) grow();
-    std::size_t slot = hash(blocks[id].pc) & (slot_count_ - 1);
+    std::size_t slot = hash(blocks[id].pc, blocks[id].limit) & (slot_count_ - 1);
     while (slots_[slot] != 0 && slots_[slot] != kErased) slot = (slot + 1) & (slot_count_ - 1);
     if (slots_[slot] == 0) ++filled_;
     slots_[slot] = id;
@@ -75,7 +75,7 @@ void Cache::insert(BlockId id) {
 
 void Cache::erase(const Block& block) {
     const BlockId id = id_of(block);
-    std::size_t slot = hash(block.pc) & (slot_count_ - 1);
+    std::size_t slot = hash(block.pc, block.limit) & (slot_count_ - 1);
     while (slots_[slot] != id) {
         if (slots_[slot] == 0) return;
         slot = (slot + 1) & (slot_count_ - 1);

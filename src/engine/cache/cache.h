@@ -22,8 +22,8 @@ class Cache {
     /// Reserves address space for the records; false where the kernel refuses.
     bool reserve();
 
-    /// The block that starts at `pc`; null where it has not been translated.
-    Block* find(std::uint64_t pc);
+    /// The block that starts at `pc` and was made with `limit`; null where it has not been translated.
+    Block* find(std::uint64_t pc, std::uint16_t limit = 0);
     void insert(BlockId id);
     BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
 
@@ -74,7 +74,9 @@ class Cache {
     void grow();
     void unlink(Block& block);
     void erase(const Block& block);
-    static std::size_t hash(std::uint64_t pc) { return static_cast<std::size_t>((pc * 0x9e3779b97f4a7c15u) >> 32); }
+    static std::size_t hash(std::uint64_t pc, std::uint16_t limit) {
+        return static_cast<std::size_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);
+    }
 
     BlockId* slots_ = nullptr;  ///< open addressing, linear
     std::size_t slot_count_ = 0;

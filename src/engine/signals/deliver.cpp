@@ -3,6 +3,7 @@
 
 #include <asm/unistd.h>
 
+#include "engine/attached.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/signals/frame.h"
@@ -101,6 +102,8 @@ void die_by(int signal) {
 
 void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
+    thread.page.in_kernel = 0;
+    if (thread.page.attention != 0) attached::attend(thread);
     QueuedSignal signal;
     while (take(signals, signal)) deliver(thread, signal);
     if (signals.restore_mask) {

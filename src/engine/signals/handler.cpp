@@ -76,7 +76,7 @@ void go_to_delivery(Thread& thread, UserContext& user) {
 void take_registers(Thread& thread, const Place& place, const SignalContext& context, bool in_the_middle) {
     thread.registers = registers_of(context);
     if (in_the_middle) give_back_spilled(thread, place, thread.registers);
-    uncount_rest(thread, place, thread.engine->counting.open);
+    uncount_rest(thread, place);
     thread.registers.rip = place.pc;
 }
 
@@ -162,10 +162,8 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     fail("a fault in the engine", context.rip, thread.engine->cache.is_translated_code(context.rip));
 }
 
-void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
-    SignalState& signals = *thread.signals;
-    queue(thread, info, user.context, false);
-    if ((signals.mask & signal_bit(info.signo)) != 0) return;  // one of the engine's own, kept until it is unblocked
+/// Stops the thread for what is pending: at the next instruction's start, or where the engine looks before it goes on.
+void stop(Thread& thread, UserContext& user) {
     thread.pending = 1;
     if (thread.stepping) return;
     const std::uint64_t rip = user.context.rip;
@@ -173,6 +171,18 @@ void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) 
     if (leave_syscall(thread, user.context)) return;
     if (thread.probing != 0 && rip == thread.probing) return go_to_delivery(thread, user);
     if (thread.engine->cache.is_translated_code(rip)) stop_in_code(thread, user);
+}
+
+void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
+    if (info.signo == kTrap && info.code == kAttentionCode) {  // the application sees nothing of it
+        if (thread.page.attention == 0) return;
+        begin_syscall_again(thread, user.context);
+        return stop(thread, user);
+    }
+    SignalState& signals = *thread.signals;
+    queue(thread, info, user.context, false);
+    if ((signals.mask & signal_bit(info.signo)) != 0) return;  // one of the engine's own, kept until it is unblocked
+    stop(thread, user);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/sched.h>
 
+#include "engine/attached.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
@@ -20,6 +21,7 @@ extern "C" {
     become(*thread);
     thread->tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     begin_thread(*thread);
+    attached::begin_thread(*thread);
     deliver_and_resume(*thread);
 }
 
@@ -95,6 +97,8 @@ long clone_sharing(Call& call, const CloneWish& wish) {
     }
     child->owned_by_parent = (wish.flags & CLONE_VFORK) != 0;
     child->process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
+    const std::uint32_t inheritance = attached::before_clone(call, wish.flags);
+    child->inheritance = inheritance;
     const SignalsBlocked blocked;
     const long got =
         engine_clone_thread(wish.flags, child->engine_stack, wish.parent_tid, wish.child_tid, wish.tls, child);
@@ -103,6 +107,7 @@ long clone_sharing(Call& call, const CloneWish& wish) {
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
         free_thread(*child);
     }
+    attached::cloned(call, inheritance, got);
     return got;
 }
 
@@ -110,18 +115,22 @@ long clone_sharing(Call& call, const CloneWish& wish) {
 long clone_copying(Call& call, const CloneWish& wish) {
     Thread& thread = call.thread;
     const std::uint32_t process = new_process(call.engine, thread.process);
+    const std::uint32_t inheritance = attached::before_clone(call, wish.flags);
     const SignalsBlocked blocked;
     call.engine.cache.lock.take();
     const long got = kernel_call(__NR_clone, wish.flags, 0, wish.parent_tid, wish.child_tid, wish.tls);
     if (got != 0) {
         call.engine.cache.lock.leave();
+        attached::cloned(call, inheritance, got);
         return got;
     }
     call.engine.cache.lock.reset();
     thread.signals->actions->reset_lock();
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
+    thread.inheritance = inheritance;
     begin_process(call.engine, thread);
+    attached::begin_process(thread, false);
     child_registers(call, wish, thread.registers);
     return 0;
 }

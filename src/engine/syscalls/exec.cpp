@@ -116,22 +116,24 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     }
     name_by_descriptor(at, exec);
     Thread& thread = call.thread;
-    format_start_argument(
-        {call.engine.run_fd, thread.process, exec.file.program.fd, thread.signals->mask & kEngineSignals}, exec.start);
+    const std::int64_t page = thread.page_number == kNoPage ? -1 : std::int64_t{thread.page_number};
+    format_start_argument({call.engine.run_fd, thread.process, exec.file.program.fd, call.engine.broker_fd, page,
+                           thread.signals->mask & kEngineSignals},
+                          exec.start);
     for (const char* own :
          {"anyperf-engine", static_cast<const char*>(exec.start), static_cast<const char*>(exec.path)})
         exec.add(own);
     if (const long error = add_program_arguments(vector, exec); error != 0) return -error;
     keep_open(exec.file.program.fd, true);
-    keep_open(call.engine.run_fd, true);
-    end_thread(thread);
+    keep_over_exec(call.engine, true);
+    if (page < 0) end_thread(thread);
     const char* const engine = "/proc/self/exe";
     long got = kernel_call(__NR_execve, address_of(engine), address_of(exec.arguments), environment);
     if (is_error(got) && call.engine.run != nullptr)
         got =
             kernel_call(__NR_execve, address_of(call.engine.run->engine_path), address_of(exec.arguments), environment);
-    keep_open(call.engine.run_fd, false);
-    begin_thread(thread);
+    keep_over_exec(call.engine, false);
+    if (page < 0) begin_thread(thread);
     return got;
 }
 

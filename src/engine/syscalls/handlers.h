@@ -24,10 +24,9 @@ long fork(Call&);
 long vfork(Call&);
 
 // descriptors.cpp
-long close(Call&);
+long not_hidden(Call&);
 long close_range(Call&);
 long dup_onto(Call&);
-long fcntl(Call&);
 
 // exec.cpp
 long execve(Call&);

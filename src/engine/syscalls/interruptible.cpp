@@ -1,6 +1,8 @@
 // interruptible.cpp: see interruptible.h.
 #include "engine/syscalls/interruptible.h"
 
+#include <errno.h>
+
 #include "engine/freestanding/kernel.h"
 
 extern "C" {
@@ -47,6 +49,13 @@ bool leave_syscall(x86_64::Thread& thread, x86_64::SignalContext& context) {
     thread.syscall_restarted = context.rcx == done;
     context.rip = address_of(engine_syscall_again);
     return true;
+}
+
+void begin_syscall_again(x86_64::Thread& thread, x86_64::SignalContext& context) {
+    constexpr auto kInterrupted = static_cast<std::uint64_t>(-EINTR);
+    if (context.rip != address_of(engine_syscall_done) || context.rax != kInterrupted) return;
+    thread.syscall_restarted = true;
+    context.rip = address_of(engine_syscall_again);
 }
 
 }  // namespace anyperf::engine

@@ -1,6 +1,7 @@
 // process.cpp: calls that end threads and processes.
 #include <asm/unistd.h>
 
+#include "engine/attached.h"
 #include "engine/ledger.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/thread_memory.h"
@@ -32,6 +33,7 @@ long exit(Call& call) {
     // The end of a process's only thread is the process's; of others the record is right as soon as the last one ends.
     if (call.thread.page.tid == kernel_call(__NR_getpid))
         end_process(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
+    attached::end_thread(call.thread, false);
     end_thread(call.thread);
     if (call.thread.owned_by_parent) return call.pass();
     release_and_exit(call.thread, call.argument[0]);
@@ -39,6 +41,7 @@ long exit(Call& call) {
 
 long exit_group(Call& call) {
     end_process(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
+    attached::end_thread(call.thread, true);
     end_thread(call.thread);
     return call.pass();
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/attached.h"
 #include "engine/memory/changed_code.h"
 #include "engine/syscalls/handlers.h"
 
@@ -18,7 +19,7 @@ using enum Treatment;
 
 constexpr std::array kRows{
     SyscallRow{__NR_open, "open", emulate, handlers::path_first, "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_close, "close", watch, handlers::close, "the run's own descriptor stays"},
+    SyscallRow{__NR_close, "close", watch, handlers::not_hidden, "the run's own descriptor stays"},
     SyscallRow{__NR_stat, "stat", emulate, handlers::path_first, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_mmap, "mmap", watch, handlers::mmap, "what may be executed"},
     SyscallRow{__NR_mprotect, "mprotect", watch, handlers::mprotect, "what may be executed"},
@@ -39,7 +40,7 @@ constexpr std::array kRows{
     SyscallRow{__NR_execve, "execve", emulate, handlers::execve, "into the engine"},
     SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are kept"},
     SyscallRow{__NR_shmdt, "shmdt", watch, handlers::shmdt, "SHM_EXEC"},
-    SyscallRow{__NR_fcntl, "fcntl", watch, handlers::fcntl, "the run's own descriptor is not there"},
+    SyscallRow{__NR_fcntl, "fcntl", watch, handlers::not_hidden, "the run's own descriptor is not there"},
     SyscallRow{__NR_readlink, "readlink", emulate, handlers::readlink, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_rt_sigpending, "rt_sigpending", emulate, handlers::rt_sigpending,
                "with those that the engine keeps"},
@@ -75,14 +76,42 @@ constexpr std::array kRows{
 
 static_assert(std::ranges::is_sorted(kRows, {}, &SyscallRow::number));
 
-}  // namespace
-
-long run_syscall(Call& call) {
+/// By its row's handler, else by the kernel.
+long run_engine_row(Call& call) {
     const auto row = std::ranges::lower_bound(kRows, call.number, {}, &SyscallRow::number);
     const auto run = [&] { return row != kRows.end() && row->number == call.number ? row->handle(call) : call.pass(); };
     const long answer = run();
     // The kernel may have been stopped by a page that only the engine protects.
     return answer == -EFAULT && open_all_code(call.engine) ? run() : answer;
+}
+
+/// Says in the thread's page that it is in the kernel, so that who wants its attention need not interrupt a wait.
+class InKernel {
+  public:
+    explicit InKernel(Thread& thread) : thread_(thread) {
+        __atomic_store_n(&thread_.page.in_kernel, 1, __ATOMIC_RELAXED);
+    }
+    ~InKernel() {
+        // Whole before the look: who sets `attention` reads `in_kernel` after it.
+        __atomic_store_n(&thread_.page.in_kernel, 0, __ATOMIC_SEQ_CST);
+        if (__atomic_load_n(&thread_.page.attention, __ATOMIC_SEQ_CST) != 0) thread_.pending = 1;
+    }
+    InKernel(const InKernel&) = delete;
+    InKernel& operator=(const InKernel&) = delete;
+
+  private:
+    Thread& thread_;
+};
+
+}  // namespace
+
+long run_syscall(Call& call) {
+    long answer = 0;
+    if (attached::system_call(call, answer)) return answer;
+    const InKernel in_kernel{call.thread};
+    answer = run_engine_row(call);
+    attached::called(call, answer);
+    return answer;
 }
 
 }  // namespace anyperf::engine

@@ -36,7 +36,8 @@ std::int32_t Translation::amount_of(Class id) const {
 void Translation::emit_prologue() {
     const std::int32_t amount = amount_of(Class::instructions);
     if (!counting_.on() || amount == 0) return;
-    block_->counts = true;
+    block_->counted = counting_.open;
+    block_->charged = static_cast<std::uint16_t>(amount);
     const bool flags_dead = flags_are_dead(cache_.executable, decoded_.pc, kFlagDepth);
     const ExitId over = new_exit(decoded_.pc);
     if (over == 0) return;

@@ -23,7 +23,7 @@ Place locate(Block& block, std::uint64_t host) {
         place.exact = offset == 0;
         return place;
     }
-    place.counted = block.counts;
+    place.counted = block.counted != 0;
     while (place.index < block.instructions && block.marks[place.index + 1].host <= offset)
         place.pc += block.marks[place.index++].guest_length;
     place.exact = block.marks[place.index].host == offset;
@@ -36,11 +36,11 @@ void give_back_spilled(const Thread& thread, const Place& place, Registers& regi
         if (reg != rsp) registers.r[reg] = thread.spill[reg];
 }
 
-void uncount_rest(Thread& thread, const Place& place, std::uint32_t open_classes) {
+void uncount_rest(Thread& thread, const Place& place) {
     if (!place.counted) return;
     LiveCounters& counters = thread.page.counters;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
-        const ClassSet counted = place.block->marks[i].classes & open_classes;
+        const ClassSet counted = place.block->marks[i].classes & place.block->counted;
         for (const ClassRow& row : kClasses)
             if ((counted & bit(row.id)) != 0 && row.id != Class::instructions)
                 --counters.count[static_cast<std::size_t>(row.id)];

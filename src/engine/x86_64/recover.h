@@ -25,7 +25,7 @@ Place locate(Block& block, std::uint64_t host);
 void give_back_spilled(const Thread& thread, const Place& place, Registers& registers);
 
 /// Takes back what the block has counted for the instructions from `place` on.
-void uncount_rest(Thread& thread, const Place& place, std::uint32_t open_classes);
+void uncount_rest(Thread& thread, const Place& place);
 
 /// Counts the instruction at `pc`, which has run outside of any block.
 void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes);

@@ -1,0 +1,35 @@
+// attached.h: what is attached to the engine: it knows counters, budgets and a mailbox, and calls these at places where
+// a thread's registers and counters are exact. Who serves performance events defines them (src/resident).
+#pragma once
+
+#include "engine/syscalls/table.h"
+
+namespace anyperf::engine::attached {
+
+/// A process begins: after its image is loaded (`executed`) or as the child of a fork. Its one thread has its page.
+void begin_process(Thread& thread, bool executed);
+
+/// A thread of a process that goes on begins.
+void begin_thread(Thread& thread);
+
+/// What the parent asks for before it makes a child: a number that the child's begin_… finds in Thread::inheritance.
+std::uint32_t before_clone(Call& call, std::uint64_t clone_flags);
+/// In the parent: the child `tid` is there, or (below 0) could not be made.
+void cloned(Call& call, std::uint32_t inheritance, long tid);
+
+/// The thread ends, by its own will; `whole_process`: with all others of its process.
+void end_thread(Thread& thread, bool whole_process);
+
+/// ThreadPage::attention was set: what is to be counted has changed. The thread's registers are exact.
+void attend(Thread& thread);
+
+/// The budget does not suffice for the block at registers.rip, which has not run. Grants a new one, of one at least.
+void budget_ended(Thread& thread);
+
+/// The call has to do with performance events: done, and its answer in `answer`. False: it is the engine's.
+bool system_call(Call& call, long& answer);
+
+/// The engine has done a system call.
+void called(Call& call, long answer);
+
+}  // namespace anyperf::engine::attached

@@ -1,0 +1,97 @@
+// armed.cpp: see armed.h.
+#include "resident/armed.h"
+
+#include <algorithm>
+
+#include "engine/counting_set.h"
+#include "engine/ledger.h"
+#include "resident/live_value.h"
+#include "resident/own_values.h"
+#include "resident/sampling.h"
+#include "subsystem/shared/overflow.h"
+
+namespace anyperf::resident {
+
+namespace {
+
+using subsystem::EventState;
+using subsystem::Source;
+
+/// Calls `each` with the events that count on the thread. A list that the broker changes meanwhile may be seen in
+/// part; then `attention` is set again. Its length is bounded, whatever stands there.
+template <class Each>
+void for_each_armed(const Thread& thread, Each each) {
+    Process* const process = known_process(*thread.engine);
+    if (process == nullptr) return;
+    EventIndex index = __atomic_load_n(&thread.page.first_armed, __ATOMIC_ACQUIRE);
+    for (std::uint32_t steps = 0; index != 0 && index < kMaximumEvents && steps < kMaximumEvents; ++steps) {
+        EventPage& event = process->events[index];
+        each(event, index);
+        index = __atomic_load_n(&event.next_armed, __ATOMIC_ACQUIRE);
+    }
+}
+
+/// Classes of instructions that the thread's events count.
+engine::x86_64::ClassSet classes_of(const Thread& thread) {
+    engine::x86_64::ClassSet classes = 0;
+    for_each_armed(thread, [&](const EventPage& event, EventIndex) {
+        if (event.source.kind != Source::Kind::counters) return;
+        for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i)
+            classes |= static_cast<engine::x86_64::ClassSet>(1u << (event.source.term[i].counter & 15));
+    });
+    return classes;
+}
+
+}  // namespace
+
+void settle(Thread& thread) {
+    __atomic_store_n(&thread.page.attention, 0, __ATOMIC_SEQ_CST);
+    const engine::x86_64::ClassSet classes = classes_of(thread);
+    if (classes != 0) engine::open_classes(*thread.engine, classes);
+    next_grant(thread);
+}
+
+namespace {
+
+/// Instructions that surely can retire before the event overflows; 0: it overflows here.
+std::int64_t instructions_left(const Thread& thread, const EventPage& event) {
+    const std::uint64_t value = own_value(thread, event.source);
+    if (overflow_due(event, value)) return 0;
+    if (event.source.kind != Source::Kind::counters) return engine::kUnlimited;
+    std::uint64_t most = 0;  // that one instruction adds to the sum
+    for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) most += event.source.term[i].weight;
+    if (most == 0) return engine::kUnlimited;
+    const std::uint64_t left = event.overflow_at - value;
+    if (left >= std::uint64_t{1} << 40) return engine::kUnlimited;
+    const std::uint64_t sum_left =
+        (event.overflow_at << event.source.shift) - live_sum(event.source, thread.page.counters);
+    return static_cast<std::int64_t>(std::max<std::uint64_t>(1, sum_left / most));
+}
+
+/// To the nearest overflow of an event that counts here.
+std::int64_t nearest(const Thread& thread) {
+    std::int64_t least = engine::kUnlimited;
+    for_each_armed(thread, [&](const EventPage& event, EventIndex) {
+        if (event.sampling != 0 && event.state == EventState::active)
+            least = std::min(least, instructions_left(thread, event));
+    });
+    return least;
+}
+
+void take_due(Thread& thread) {
+    for_each_armed(thread, [&](EventPage& event, EventIndex index) {
+        if (event.sampling != 0 && event.state == EventState::active) take_overflows(thread, event, index);
+    });
+}
+
+}  // namespace
+
+void next_grant(Thread& thread) {
+    take_due(thread);
+    const std::int64_t left = nearest(thread);
+    // The last instruction before an overflow runs alone, so that it is known which it was.
+    thread.retired_last = left == 1 ? thread.registers.rip : 0;
+    engine::grant(thread, left > 1 && left != engine::kUnlimited ? left - 1 : std::max<std::int64_t>(left, 1));
+}
+
+}  // namespace anyperf::resident

@@ -1,0 +1,26 @@
+// calls.h: system calls on events, each answered as the kernel's perf_event subsystem does.
+#pragma once
+
+#include "engine/syscalls/table.h"
+#include "resident/process.h"
+
+namespace anyperf::resident {
+
+using engine::Call;
+using engine::Thread;
+
+long perf_event_open(Call& call);                  // open.cpp
+long read_event(Call& call, EventIndex event);     // read.cpp
+long readv_event(Call& call, EventIndex event);    // read.cpp
+long control_event(Call& call, EventIndex event);  // control.cpp
+long switch_events(Call& call, bool on);           // control.cpp
+long map_event(Call& call, EventIndex event);      // map.cpp
+long stat_event(Call& call);                       // open.cpp
+
+bool poll_events(Call& call, long& answer);    // poll.cpp; false where no event is among them
+bool epoll_control(Call& call, long& answer);  // poll.cpp
+
+/// Ends the mappings of rings within [start, start + bytes). False where it would cut one: munmap(2) then fails.
+bool unmap_events(Call& call, std::uint64_t start, std::uint64_t bytes, long& answer);  // map.cpp
+
+}  // namespace anyperf::resident

@@ -1,0 +1,32 @@
+// live_value.h: the value of an event's source, from a thread's live counters: the same words for the thread itself and
+// for who looks from outside, who then is right to the block.
+#pragma once
+
+#include "engine/run_state.h"
+#include "subsystem/shared/event_page.h"
+
+namespace anyperf::resident {
+
+/// Row `number` of the table of classes (engine/x86_64/classes.h); instructions are row 0 and live in the budget.
+inline std::uint64_t live_counter(const engine::LiveCounters& live, std::uint32_t number) {
+    if (number == 0) {
+        const std::int64_t granted = __atomic_load_n(&live.granted, __ATOMIC_RELAXED);
+        return static_cast<std::uint64_t>(granted - __atomic_load_n(&live.budget, __ATOMIC_RELAXED));
+    }
+    return number < engine::kCounters ? __atomic_load_n(&live.count[number], __ATOMIC_RELAXED) : 0;
+}
+
+/// The weighted sum, before its division.
+inline std::uint64_t live_sum(const subsystem::Source& source, const engine::LiveCounters& live) {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < source.terms && i < subsystem::Source::kTerms; ++i)
+        sum += source.term[i].weight * live_counter(live, source.term[i].counter);
+    return sum;
+}
+
+/// Of a source of kind `counters`.
+inline std::uint64_t live_value(const subsystem::Source& source, const engine::LiveCounters& live) {
+    return live_sum(source, live) >> (source.shift & 63);
+}
+
+}  // namespace anyperf::resident

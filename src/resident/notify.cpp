@@ -1,0 +1,140 @@
+// notify.cpp: see notify.h. The kernel does not send an event's signals by itself: bytes on its socket are messages of
+// the broker, not overflows. So O_ASYNC is kept here.
+#include "resident/notify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "abi/attr_flags.h"
+#include "engine/signals/state.h"
+#include "engine/x86_64/guarded_copy.h"
+#include "resident/descriptors.h"
+#include "resident/own_values.h"
+
+namespace anyperf::resident {
+
+using engine::address_of;
+using engine::at_address;
+using engine::is_error;
+using engine::kernel_call;
+
+namespace {
+
+constexpr std::int32_t kSigIo = 29;
+constexpr std::int32_t kSigTrap = 5;
+constexpr std::int32_t kPollIn = 1;
+constexpr std::int32_t kPollHup = 6;
+constexpr std::int32_t kTrapPerf = 6;
+constexpr std::int32_t kByKernel = 0x80;
+constexpr std::int64_t kBandIn = 0x41;   // POLLIN | POLLRDNORM
+constexpr std::int64_t kBandHup = 0x18;  // POLLHUP | POLLERR
+
+/// siginfo_t of SIGPOLL.
+struct PollInfo {
+    std::int32_t signo;
+    std::int32_t error;
+    std::int32_t code;
+    std::int32_t padding;
+    std::int64_t band;
+    std::int32_t fd;
+    std::uint8_t rest[100];
+};
+static_assert(sizeof(PollInfo) == 128);
+
+/// Behind si_addr: si_perf_data, si_perf_type, si_perf_flags.
+struct PerfInfo {
+    std::uint64_t data;
+    std::uint32_t type;
+    std::uint32_t flags;
+};
+
+long send_to(std::int32_t owner_type, std::int32_t owner, std::int32_t signal, const PollInfo& info) {
+    const auto id = static_cast<std::uint64_t>(static_cast<std::int64_t>(owner));
+    const auto number = static_cast<std::uint64_t>(signal);
+    if (owner_type == F_OWNER_TID) {
+        const auto own = static_cast<std::uint64_t>(kernel_call(__NR_getpid));
+        const long sent = kernel_call(__NR_rt_tgsigqueueinfo, own, id, number, address_of(&info));
+        return is_error(sent) ? kernel_call(__NR_tkill, id, number) : sent;
+    }
+    if (owner_type == F_OWNER_PGRP)
+        return kernel_call(__NR_kill, static_cast<std::uint64_t>(-std::int64_t{owner}), number);
+    // Only to itself may a process tell of the kernel's own reasons; another one gets the signal without.
+    const long sent = kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info));
+    return is_error(sent) ? kernel_call(__NR_kill, id, number) : sent;
+}
+
+void set_owner(EventPage& event, std::int32_t owner, std::int32_t type) {
+    event.notify.owner = owner;
+    event.notify.owner_type = type;
+}
+
+}  // namespace
+
+void notify(Thread&, const EventPage& event, bool hang_up) {
+    const subsystem::Notify& to = event.notify;
+    if (to.on == 0 || to.owner == 0) return;
+    const std::int32_t signal = to.signal != 0 ? to.signal : kSigIo;
+    PollInfo info{};
+    info.signo = signal;
+    info.code = to.signal == 0 ? kByKernel : hang_up ? kPollHup : kPollIn;
+    if (to.signal != 0) {
+        info.band = hang_up ? kBandHup : kBandIn;
+        info.fd = to.fd;
+    }
+    send_to(to.owner_type, to.owner, signal, info);
+}
+
+void trap(Thread& thread, const EventPage& event) {
+    engine::SignalState& signals = *thread.signals;
+    const bool blocked = (signals.mask & engine::signal_bit(kSigTrap)) != 0;
+    for (unsigned i = 0; blocked && i < signals.queued; ++i)
+        if (signals.queue[i].info.signo == kSigTrap) return;  // one at a time, as any that is pending
+    if (signals.queued == engine::SignalState::kQueue) return;
+    engine::QueuedSignal& queued = signals.queue[signals.queued++];
+    queued = {};
+    queued.info.signo = kSigTrap;
+    queued.info.code = kTrapPerf;
+    queued.info.address = event.shape.bp_addr;
+    const PerfInfo about{event.shape.sig_data, event.shape.type, blocked ? 1u : 0u};
+    __builtin_memcpy(queued.info.rest, &about, sizeof about);
+    queued.synchronous = !blocked;
+    if (!blocked) thread.pending = 1;
+}
+
+bool control_notification(engine::Call& call, long& answer) {
+    const EventIndex index = event_of(call.engine, call.argument[0]);
+    if (index == 0) return false;
+    EventPage& event = known_process(call.engine)->events[index];
+    const auto value = static_cast<std::int32_t>(call.argument[2]);
+    switch (call.argument[1]) {
+        case F_SETFL:
+            event.notify.on = (value & O_ASYNC) != 0 ? 1 : 0;
+            event.notify.fd = static_cast<std::int32_t>(call.argument[0]);
+            call.argument[2] &= ~std::uint64_t{O_ASYNC};
+            answer = call.pass();
+            return true;
+        case F_GETFL:
+            answer = call.pass();
+            if (!is_error(answer) && event.notify.on != 0) answer |= O_ASYNC;
+            return true;
+        case F_SETOWN:
+            answer = call.pass();
+            if (!is_error(answer)) set_owner(event, value, value < 0 ? F_OWNER_PGRP : F_OWNER_PID);
+            return true;
+        case F_SETOWN_EX: {
+            struct f_owner_ex owner{};
+            answer = call.pass();
+            if (!is_error(answer) &&
+                engine::x86_64::guarded_copy(&owner, at_address<const void>(call.argument[2]), sizeof owner))
+                set_owner(event, owner.type == F_OWNER_PGRP ? -owner.pid : owner.pid, owner.type);
+            return true;
+        }
+        case F_SETSIG:
+            answer = call.pass();
+            if (!is_error(answer)) event.notify.signal = value;
+            return true;
+        default: return false;
+    }
+}
+
+}  // namespace anyperf::resident

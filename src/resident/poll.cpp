@@ -1,0 +1,141 @@
+// poll.cpp: poll(2), ppoll(2) and epoll(7) with events among the descriptors. What an event has to say is asked of the
+// broker; to wait for a change, its socket becomes readable with it. A wake-up is seen once, by whoever polls first,
+// though its data is unread; an event without a ring has hung up.
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <array>
+
+#include "engine/syscalls/handlers.h"
+#include "engine/x86_64/guarded_copy.h"
+#include "resident/calls.h"
+#include "resident/descriptors.h"
+#include "resident/request.h"
+
+namespace anyperf::resident {
+
+using engine::address_of;
+using engine::at_address;
+using engine::is_error;
+using engine::kernel_call;
+using engine::x86_64::guarded_copy;
+
+namespace {
+
+constexpr std::size_t kPolled = 1024;  ///< descriptors in one call; with more, events are as their sockets
+
+/// A call's descriptors, as the application gave them and as the kernel is asked.
+struct Polled {
+    std::size_t count = 0;
+    std::array<pollfd, kPolled> wanted;
+    std::array<pollfd, kPolled> asked;
+    std::array<EventIndex, kPolled> event;
+    bool any_event = false;
+};
+
+bool fetch(const Call& call, Polled& polled) {
+    polled.count = call.argument[1];
+    if (polled.count == 0 || polled.count > kPolled ||
+        !guarded_copy(polled.wanted.data(), at_address<const void>(call.argument[0]), polled.count * sizeof(pollfd)))
+        return false;
+    for (std::size_t i = 0; i < polled.count; ++i) {
+        const int fd = polled.wanted[i].fd;
+        polled.event[i] = fd < 0 ? 0 : event_of(call.engine, static_cast<unsigned>(fd));
+        polled.asked[i] = polled.wanted[i];
+        if (polled.event[i] != 0) {
+            polled.any_event = true;
+            polled.asked[i].events = POLLIN;
+        }
+    }
+    return polled.any_event;
+}
+
+void drain(int fd) {
+    char room[64];
+    while (kernel_call(__NR_recvfrom, static_cast<unsigned>(fd), address_of(room), sizeof room, MSG_DONTWAIT) > 0) {
+    }
+}
+
+/// What the events among them say now. True where one says anything.
+bool ask_events(Thread& thread, Polled& polled) {
+    bool any = false;
+    for (std::size_t i = 0; i < polled.count; ++i) {
+        if (polled.event[i] == 0) continue;
+        const long state = Ask{thread, RequestKind::poll, polled.event[i]}.send();
+        short says = state < 0 ? POLLERR : 0;
+        if (state > 0 && (state & 1) != 0) says |= polled.wanted[i].events & (POLLIN | POLLRDNORM);
+        if (state > 0 && (state & 2) != 0) says = POLLHUP;
+        polled.wanted[i].revents = says;
+        any = any || says != 0;
+    }
+    return any;
+}
+
+long kernel_poll(Call& call, Polled& polled, const timespec* timeout) {
+    if (call.number == __NR_ppoll && timeout == nullptr) {
+        const std::uint64_t theirs = call.argument[0];
+        call.argument[0] = address_of(polled.asked.data());
+        const long got = engine::handlers::ppoll(call);
+        call.argument[0] = theirs;
+        return got;
+    }
+    if (timeout != nullptr)
+        return kernel_call(__NR_ppoll, address_of(polled.asked.data()), polled.count, address_of(timeout), 0, 0);
+    Call waiting = call;
+    waiting.argument[0] = address_of(polled.asked.data());
+    return waiting.pass();
+}
+
+long finish(const Call& call, Polled& polled) {
+    long ready = 0;
+    for (std::size_t i = 0; i < polled.count; ++i) {
+        if (polled.event[i] == 0) polled.wanted[i].revents = polled.asked[i].revents;
+        ready += polled.wanted[i].revents != 0 ? 1 : 0;
+    }
+    return guarded_copy(at_address<void>(call.argument[0]), polled.wanted.data(), polled.count * sizeof(pollfd))
+               ? ready
+               : -EFAULT;
+}
+
+}  // namespace
+
+bool poll_events(Call& call, long& answer) {
+    Polled polled;
+    if (!fetch(call, polled)) return false;
+    for (;;) {
+        constexpr timespec kAtOnce{};
+        const bool says = ask_events(call.thread, polled);
+        const long got = kernel_poll(call, polled, says ? &kAtOnce : nullptr);
+        if (got < 0) {
+            answer = got;
+            return true;
+        }
+        bool changed = false;
+        for (std::size_t i = 0; i < polled.count; ++i) {
+            if (polled.event[i] == 0 || polled.asked[i].revents == 0) continue;
+            drain(polled.asked[i].fd);
+            changed = true;
+        }
+        if (!says && changed) ask_events(call.thread, polled);
+        answer = finish(call, polled);
+        if (answer != 0 || got == 0) return true;
+    }
+}
+
+bool epoll_control(Call& call, long& answer) {
+    if (call.argument[1] != EPOLL_CTL_ADD && call.argument[1] != EPOLL_CTL_MOD) return false;
+    epoll_event wanted{};
+    if (event_of(call.engine, call.argument[2]) == 0 ||
+        !guarded_copy(&wanted, at_address<const void>(call.argument[3]), sizeof wanted))
+        return false;
+    wanted.events |= EPOLLET;  // each wake-up is told once
+    Call changed = call;
+    changed.argument[3] = address_of(&wanted);
+    answer = changed.pass();
+    return true;
+}
+
+}  // namespace anyperf::resident

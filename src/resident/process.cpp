@@ -1,0 +1,39 @@
+// process.cpp: see process.h.
+#include "resident/process.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+#include "engine/freestanding/pages.h"
+
+namespace anyperf::resident {
+
+using engine::is_error;
+
+namespace {
+
+template <class T>
+T* map_shared(const engine::Engine& engine, std::size_t offset, std::size_t bytes) {
+    const long got =
+        engine::map_pages(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, engine.run_fd, offset);
+    return is_error(got) ? nullptr : engine::at_address<T>(static_cast<std::uint64_t>(got));
+}
+
+}  // namespace
+
+Process* process_of(engine::Engine& engine) {
+    if (engine.attached != nullptr) return engine.attached;
+    const engine::Held held{engine.cache.lock};
+    if (engine.attached != nullptr) return engine.attached;
+    void* const memory = engine::reserve_pages(engine::page_up(sizeof(Process)));
+    if (memory == nullptr) return nullptr;
+    auto* const process = new (memory) Process;
+    process->events = map_shared<EventPage>(engine, kEventsOffset, kEventsBytes);
+    process->rings = map_shared<RingPage>(engine, kRingPagesOffset, kRingPagesBytes);
+    if (process->events == nullptr || process->rings == nullptr) return nullptr;
+    engine.attached = process;
+    return process;
+}
+
+}  // namespace anyperf::resident

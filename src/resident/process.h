@@ -1,0 +1,53 @@
+// process.h: what a process under the engine keeps of its events: where the shared memory is, which descriptors are
+// events, which rings it has mapped. Threads share it.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+#include "engine/freestanding/lock.h"
+#include "resident/layout.h"
+
+namespace anyperf::resident {
+
+using subsystem::EventIndex;
+using subsystem::EventPage;
+using subsystem::RingIndex;
+using subsystem::RingPage;
+
+inline constexpr std::uint32_t kDescriptors = 65536;  ///< numbers that an event can have
+inline constexpr std::uint32_t kMappings = 4096;      ///< mapped rings of one process
+
+/// A ring that the application has mapped.
+struct Mapping {
+    std::uint64_t start = 0;
+    std::uint64_t bytes = 0;
+    EventIndex event = 0;
+};
+
+/// Where this process writes a ring.
+struct RingView {
+    std::uint64_t address = 0;  ///< 0: not mapped
+    std::uint64_t offset = 0;   ///< RingPage::offset and pages when it was mapped: a ring's number is used again
+    std::uint32_t pages = 0;
+};
+
+struct Process {
+    EventPage* events = nullptr;  ///< kMaximumEvents
+    RingPage* rings = nullptr;    ///< kMaximumRings
+    engine::Lock lock;            ///< of what follows
+    Mapping mappings[kMappings];
+    std::uint32_t mapping_count = 0;
+    RingView ring_views[kMaximumRings];
+    EventIndex event_of[kDescriptors] = {};  ///< by descriptor; 0: no event
+};
+
+/// The process's state, made where there is none yet; null where memory is short.
+Process* process_of(engine::Engine& engine);
+
+/// The same if it has been made.
+inline Process* known_process(const engine::Engine& engine) {
+    return engine.attached;
+}
+
+}  // namespace anyperf::resident

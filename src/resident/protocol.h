@@ -1,0 +1,71 @@
+// protocol.h: what a program under the engine and the broker say to each other. A request is one datagram on a socket
+// that all processes of the run share; its answer is put into the mailbox of the thread that asked, which waits there.
+// Everything in a request is taken as if it came from an enemy: the program can write to the engine's memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "resident/layout.h"
+
+namespace anyperf::resident {
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+enum class RequestKind : std::uint32_t {
+    open,           ///< argument: pid, cpu, group's event, flags, inode of the descriptor; payload: attr; + descriptor
+    read,           ///< event; argument: bytes of the buffer. Payload of the answer: what read(2) gives
+    control,        ///< event; argument: request, argument, descriptor's event; payload: what the argument points to
+    map,            ///< event; argument: length, prot, flags, offset. Answer: offset in the run's memory
+    unmap,          ///< event; argument: length
+    identify,       ///< argument: inode. Answer: the event's index, or 0
+    before_clone,   ///< argument: clone flags. Answer: a number for the child
+    clone_failed,   ///< argument: that number
+    cloned,         ///< argument: that number, the child's id. Answered when the child has begun
+    begin,          ///< argument: that number, 1 for a new process. The thread that sends it is the child
+    executed,       ///< the process runs another program; payload: its name
+    end,            ///< argument: 1: with all threads of its process
+    renamed,        ///< payload: the new name
+    switch_events,  ///< argument: 1 enables, 0 disables the events that the thread has opened (prctl)
+    poll,           ///< event. Answer: 1 a wake-up, which is taken by it; 2 hung up
+    wake,           ///< event: its ring has been written so far that its reader is to be woken. Not answered
+    moved,          ///< the thread runs on another CPU (RequestHead::cpu)
+    count,
+};
+
+inline constexpr std::size_t kRequestPayload = 8192;  ///< an attr, a filter, a path
+
+struct RequestHead {
+    std::uint32_t version = kProtocolVersion;
+    RequestKind kind = RequestKind::count;
+    std::uint32_t page = 0;  ///< the thread's page, whose mailbox gets the answer
+    std::int32_t pid = 0;
+    std::int32_t tid = 0;
+    std::int32_t cpu = 0;
+    std::uint32_t event = 0;
+    std::uint32_t sequence = 0;    ///< what the mailbox's `answered` becomes
+    std::uint64_t task_clock = 0;  ///< ns the thread has run, when it asked
+    std::uint64_t argument[6] = {};
+    std::uint32_t payload_bytes = 0;
+    std::int32_t group = -1;    ///< an open's group_fd
+    std::uint64_t cgroup = 0;   ///< an open's with PERF_FLAG_PID_CGROUP: inode of the directory; 0: it is none
+    std::uint32_t faulted = 0;  ///< the payload ends where the application's memory can't be read
+};
+
+struct Request {
+    RequestHead head;
+    std::uint8_t payload[kRequestPayload];
+};
+
+/// One a thread page. The broker writes the answer, then `answered`, and wakes who waits for that word.
+struct Mailbox {
+    std::uint32_t answered;
+    std::uint32_t waiting;  ///< the thread sleeps in the kernel
+    std::int64_t answer;    ///< below 0: an errno, negated
+    std::uint32_t payload_bytes;
+    std::uint32_t event;  ///< an open's: the new event's index
+    std::uint8_t payload[kMailboxBytes - 24];
+};
+static_assert(sizeof(Mailbox) == kMailboxBytes);
+
+}  // namespace anyperf::resident

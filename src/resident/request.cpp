@@ -1,0 +1,147 @@
+// request.cpp: see request.h.
+#include "resident/request.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "engine/freestanding/pages.h"
+#include "engine/ledger.h"
+#include "engine/x86_64/guarded_copy.h"
+
+extern "C" void* memcpy(void* to, const void* from, std::size_t count);
+
+namespace anyperf::resident {
+
+using engine::address_of;
+using engine::is_error;
+using engine::kernel_call;
+
+namespace {
+
+/// How often to look at the mailbox before sleeping: a broker on another CPU answers sooner than the kernel wakes.
+constexpr int kLooks = 400;
+
+bool open_mailbox(Thread& thread) {
+    if (thread.mailbox != nullptr) return true;
+    if (thread.page_number == engine::kNoPage) return false;
+    const std::uint64_t offset = kMailboxesOffset + kMailboxBytes * std::uint64_t{thread.page_number};
+    const long got =
+        engine::map_pages(0, kMailboxBytes, PROT_READ | PROT_WRITE, MAP_SHARED, thread.engine->run_fd, offset);
+    if (is_error(got)) return false;
+    thread.mailbox = engine::at_address<void>(static_cast<std::uint64_t>(got));
+    return true;
+}
+
+/// The socket's other end is closed when the broker is gone.
+bool broker_is_gone(const engine::Engine& engine) {
+    pollfd socket{engine.broker_fd, 0, 0};
+    const timespec at_once{};
+    const long got = kernel_call(__NR_ppoll, address_of(&socket), 1, address_of(&at_once), 0, 0);
+    return got == 1 && (socket.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+int cpu_now() {
+    std::uint32_t cpu = 0;
+    kernel_call(__NR_getcpu, address_of(&cpu), 0, 0);
+    return static_cast<int>(cpu);
+}
+
+}  // namespace
+
+std::uint64_t task_clock() {
+    timespec now{};
+    kernel_call(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, address_of(&now));
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void drop_mailbox(Thread& thread) {
+    if (thread.mailbox != nullptr) engine::release_pages(thread.mailbox, kMailboxBytes);
+    thread.mailbox = nullptr;
+}
+
+Ask::Ask(Thread& thread, RequestKind kind, std::uint32_t event) : thread_(thread) {
+    head_.kind = kind;
+    head_.event = event;
+    head_.page = thread.page_number;
+    head_.pid = thread.page.pid;
+    head_.tid = thread.tid;
+}
+
+Ask& Ask::payload(const void* bytes, std::size_t count) {
+    payload_ = address_of(bytes);
+    head_.payload_bytes = static_cast<std::uint32_t>(count < kRequestPayload ? count : kRequestPayload);
+    return *this;
+}
+
+Ask& Ask::from_application(std::uint64_t address, std::size_t count) {
+    payload_ = address;
+    head_.payload_bytes = static_cast<std::uint32_t>(count < kRequestPayload ? count : kRequestPayload);
+    return *this;
+}
+
+long Ask::transmit() {
+    head_.task_clock = task_clock();
+    head_.cpu = thread_.engine->run->deterministic != 0 ? 0 : cpu_now();
+    iovec parts[2]{{&head_, sizeof head_}, {engine::at_address<void>(payload_), head_.payload_bytes}};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = head_.payload_bytes != 0 ? 2 : 1;
+    if (descriptor_ >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &descriptor_, sizeof descriptor_);
+    }
+    for (;;) {
+        const long got = kernel_call(__NR_sendmsg, static_cast<unsigned>(thread_.engine->broker_fd),
+                                     address_of(&message), MSG_NOSIGNAL);
+        if (got == -EFAULT && head_.faulted == 0) {  // the application's pointer
+            head_.faulted = 1;
+            head_.payload_bytes = 0;
+            message.msg_iovlen = 1;
+            continue;
+        }
+        if (got != -EINTR) return is_error(got) ? -EIO : 0;
+    }
+}
+
+long Ask::wait() {
+    auto& mailbox = *static_cast<Mailbox*>(thread_.mailbox);
+    const auto answered = [&] { return __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE) == head_.sequence; };
+    for (int look = 0; look < kLooks; ++look) {
+        if (answered()) return mailbox.answer;
+        asm volatile("pause");
+    }
+    __atomic_store_n(&mailbox.waiting, 1, __ATOMIC_SEQ_CST);
+    while (!answered()) {
+        const std::uint32_t seen = head_.sequence - 1;
+        const timespec patience{0, 200'000'000};  // to notice that nobody will answer any more
+        const long got =
+            kernel_call(__NR_futex, address_of(&mailbox.answered), FUTEX_WAIT, seen, address_of(&patience));
+        if (got == -ETIMEDOUT && !answered() && broker_is_gone(*thread_.engine)) return -EIO;
+    }
+    return mailbox.answer;
+}
+
+long Ask::send() {
+    if (!hosted(*thread_.engine) || !open_mailbox(thread_)) return -EIO;
+    auto& mailbox = *static_cast<Mailbox*>(thread_.mailbox);
+    __atomic_store_n(&mailbox.waiting, 0, __ATOMIC_RELAXED);
+    head_.sequence = __atomic_load_n(&mailbox.answered, __ATOMIC_RELAXED) + 1;
+    const long sent = transmit();
+    return sent < 0 ? sent : wait();
+}
+
+void Ask::tell() {
+    if (hosted(*thread_.engine)) transmit();
+}
+
+}  // namespace anyperf::resident

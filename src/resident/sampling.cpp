@@ -1,0 +1,215 @@
+// sampling.cpp: see sampling.h.
+#include "resident/sampling.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "abi/attr_flags.h"
+#include "abi/sample_bits.h"
+#include "engine/freestanding/pages.h"
+#include "engine/x86_64/guarded_copy.h"
+#include "resident/notify.h"
+#include "resident/own_values.h"
+#include "resident/request.h"
+#include "subsystem/shared/overflow.h"
+#include "subsystem/shared/page_count.h"
+#include "subsystem/shared/sample.h"
+
+namespace anyperf::resident {
+
+using engine::address_of;
+using engine::at_address;
+using engine::is_error;
+using engine::kernel_call;
+using engine::x86_64::guarded_copy;
+using subsystem::Ring;
+using subsystem::SampleFacts;
+
+namespace {
+
+constexpr std::size_t kDeepestStack = 127;    ///< perf_event_max_stack as it is advertised
+constexpr std::uint64_t kContextUser = -512;  ///< PERF_CONTEXT_USER
+constexpr std::size_t kSampleMembers = 64;    ///< of a group whose values stand in a sample
+constexpr std::uint64_t kCodeSegment = 0x33;
+constexpr std::uint64_t kStackSegment = 0x2b;
+
+/// Everything a sample points to, for as long as it is written. On the engine's stack.
+struct Gathered {
+    std::array<std::uint64_t, 24> registers{};
+    std::array<std::uint64_t, kDeepestStack + 1> callchain{};
+    std::array<subsystem::MemberValue, kSampleMembers> members{};
+};
+
+std::uint64_t time_of(const EventPage& event) {
+    const bool chosen = (event.shape.flags & abi::flag("use_clockid")) != 0;
+    timespec now{};
+    kernel_call(__NR_clock_gettime, static_cast<std::uint64_t>(chosen ? event.shape.clockid : CLOCK_MONOTONIC),
+                address_of(&now));
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// By perf's numbers (uapi asm/perf_regs.h).
+void gather_registers(const Thread& thread, std::array<std::uint64_t, 24>& out) {
+    using namespace engine::x86_64;
+    const auto& r = thread.registers.r;
+    out = {r[rax],
+           r[rbx],
+           r[rcx],
+           r[rdx],
+           r[rsi],
+           r[rdi],
+           r[rbp],
+           r[rsp],
+           thread.registers.rip,
+           thread.registers.flags,
+           kCodeSegment,
+           kStackSegment,
+           0,
+           0,
+           0,
+           0,
+           r[8],
+           r[9],
+           r[10],
+           r[11],
+           r[12],
+           r[13],
+           r[14],
+           r[15]};
+}
+
+/// Return addresses by frame pointers, as perf_callchain_user() follows them: each frame above the last.
+std::size_t gather_callchain(const Thread& thread, const EventPage& event, std::uint64_t ip, Gathered& gathered) {
+    if ((event.shape.flags & abi::flag("exclude_callchain_user")) != 0) return 0;
+    const std::size_t deepest = event.shape.sample_max_stack == 0
+                                    ? kDeepestStack
+                                    : std::min<std::size_t>(event.shape.sample_max_stack, kDeepestStack);
+    auto& chain = gathered.callchain;
+    std::size_t count = 0;
+    chain[count++] = kContextUser;
+    chain[count++] = ip;
+    std::uint64_t frame = thread.registers.r[engine::x86_64::rbp];
+    while (count < deepest + 1 && frame % 8 == 0) {
+        std::uint64_t words[2] = {};
+        if (frame == 0 || !guarded_copy(words, at_address<const void>(frame), sizeof words)) break;
+        if (words[1] == 0) break;
+        chain[count++] = words[1];
+        if (words[0] <= frame) break;
+        frame = words[0];
+    }
+    return count;
+}
+
+std::size_t copy_stack(void*, void* to, std::uint64_t address, std::size_t bytes) {
+    // By pages: what stands before the first that can't be read is there.
+    std::size_t done = 0;
+    while (done < bytes) {
+        const std::size_t piece =
+            std::min<std::size_t>(bytes - done, engine::kPageBytes - (address + done) % engine::kPageBytes);
+        if (!guarded_copy(static_cast<char*>(to) + done, at_address<const void>(address + done), piece)) break;
+        done += piece;
+    }
+    return done;
+}
+
+std::size_t gather_members(const Thread& thread, const EventPage& event, Gathered& gathered) {
+    const Process& process = *known_process(*thread.engine);
+    const bool group = (event.shape.read_format & abi::read_format("PERF_FORMAT_GROUP")) != 0;
+    EventIndex index = event.leader;
+    const EventPage* member = &event;
+    std::size_t count = 0;
+    const std::size_t members = group ? std::min<std::size_t>(process.events[index].group_size, kSampleMembers) : 1;
+    while (count < members) {
+        if (group) {
+            if (index == 0 || index >= kMaximumEvents) break;
+            member = &process.events[index];
+            index = member->next_in_group;
+        }
+        gathered.members[count++] = {count_at(*member, own_value(thread, member->source)), member->id, member->lost};
+    }
+    return count;
+}
+
+void gather(const Thread& thread, const EventPage& event, std::uint64_t period, Gathered& gathered,
+            SampleFacts& facts) {
+    const std::uint64_t wanted = event.shape.sample_type;
+    facts.moment = {thread.page.pid, thread.tid, time_of(event), static_cast<std::uint32_t>(thread.page.cpu)};
+    facts.period = period;
+    facts.ip = thread.registers.rip;
+    if (event.shape.precise_ip != 0 && thread.retired_last != 0) {
+        facts.ip = thread.retired_last;
+        facts.misc |= subsystem::kMiscExactIp;
+    }
+    if ((wanted & (abi::sample("PERF_SAMPLE_REGS_USER") | abi::sample("PERF_SAMPLE_REGS_INTR"))) != 0) {
+        gather_registers(thread, gathered.registers);
+        facts.user_registers = facts.interrupted_registers = gathered.registers.data();
+    }
+    if ((wanted & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0)
+        facts.callchain = {gathered.callchain.data(), gather_callchain(thread, event, facts.ip, gathered)};
+    if ((wanted & abi::sample("PERF_SAMPLE_STACK_USER")) != 0)
+        facts.stack = {thread.registers.r[engine::x86_64::rsp], nullptr, copy_stack};
+    if ((wanted & abi::sample("PERF_SAMPLE_READ")) != 0) {
+        const std::uint64_t clock = task_clock();
+        facts.read = {enabled_at(event, clock),
+                      running_at(event, clock),
+                      {gathered.members.data(), gather_members(thread, event, gathered)}};
+    }
+    if ((wanted & abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE")) != 0) facts.code_page_size = engine::kPageBytes;
+}
+
+/// The ring as this process sees it; nothing where it can't be mapped.
+Ring ring_of(Thread& thread, RingIndex index) {
+    Process& process = *known_process(*thread.engine);
+    if (index == 0 || index >= kMaximumRings) return {};
+    RingPage& page = process.rings[index];
+    const engine::Held held{process.lock};
+    RingView& view = process.ring_views[index];
+    if (view.address != 0 && view.offset == page.offset && view.pages == page.pages)
+        return {&page, at_address<std::byte>(view.address)};
+    if (view.address != 0) kernel_call(__NR_munmap, view.address, (1 + std::uint64_t{view.pages}) * engine::kPageBytes);
+    view = {};
+    if (page.offset == 0) return {};
+    const long got = engine::map_pages(0, (1 + std::uint64_t{page.pages}) * engine::kPageBytes, PROT_READ | PROT_WRITE,
+                                       MAP_SHARED, thread.engine->run_fd, page.offset);
+    if (is_error(got)) return {};
+    view = {static_cast<std::uint64_t>(got), page.offset, page.pages};
+    return {&page, at_address<std::byte>(view.address)};
+}
+
+void write(Thread& thread, EventPage& event, EventIndex index, std::uint64_t period) {
+    const Ring ring = ring_of(thread, event.ring);
+    if (ring.memory == nullptr) return;
+    Gathered gathered;
+    SampleFacts facts;
+    gather(thread, event, period, gathered, facts);
+    subsystem::Written written;
+    {
+        const OwnLock lock{thread, ring.page->lock};
+        written = write_sample(ring, event, facts);
+    }
+    if (written.wake) Ask{thread, RequestKind::wake, index}.tell();
+}
+
+}  // namespace
+
+bool take_overflows(Thread& thread, EventPage& event, EventIndex index) {
+    for (;;) {
+        const std::uint64_t value = own_value(thread, event.source);
+        subsystem::Overflow overflow;
+        {
+            const OwnLock lock{thread, event.lock};
+            if (event.state != subsystem::EventState::active || !overflow_due(event, value))
+                return event.state == subsystem::EventState::active;
+            overflow = take_overflow(event, value, time_of(event), 0);
+            if (overflow.sample) write(thread, event, index, overflow.period);
+            if (overflow.disable) change_state(event, subsystem::EventState::off, value, task_clock());
+        }
+        if (overflow.signal) notify(thread, event, overflow.hang_up);
+        if (overflow.sigtrap) trap(thread, event);
+        if (overflow.disable) return false;
+    }
+}
+
+}  // namespace anyperf::resident

@@ -1,0 +1,120 @@
+// system_calls.cpp: which system calls have to do with events: a row each. A call on a descriptor that is no event goes
+// on to the engine's own table.
+#include <asm/unistd.h>
+#include <errno.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/attached.h"
+#include "resident/armed.h"
+#include "resident/calls.h"
+#include "resident/descriptors.h"
+#include "resident/notify.h"
+#include "resident/request.h"
+
+namespace anyperf::resident {
+
+namespace {
+
+/// Handles a call; false: it is none of ours.
+using Handler = bool (*)(Call&, long&);
+
+struct EventCallRow {
+    std::uint16_t number;
+    Handler handle;
+    bool may_change_events;  ///< the thread looks what it is to count before it goes on
+};
+
+/// For calls whose argument `kIndex` is a descriptor.
+template <unsigned kIndex, long (*kHandle)(Call&, EventIndex)>
+bool on_event(Call& call, long& answer) {
+    const EventIndex event = event_of(call.engine, call.argument[kIndex]);
+    if (event == 0) return false;
+    answer = kHandle(call, event);
+    return true;
+}
+
+long invalid(Call&, EventIndex) {
+    return -EINVAL;
+}
+
+long no_position(Call&, EventIndex) {
+    return -ESPIPE;
+}
+
+bool open_row(Call& call, long& answer) {
+    if (!hosted(call.engine)) return false;
+    answer = perf_event_open(call);
+    return true;
+}
+
+bool mmap_row(Call& call, long& answer) {
+    if ((call.argument[3] & MAP_ANONYMOUS) != 0) return false;
+    const EventIndex event = event_of(call.engine, call.argument[4]);
+    if (event == 0) return false;
+    answer = map_event(call, event);
+    return true;
+}
+
+bool munmap_row(Call& call, long& answer) {
+    return unmap_events(call, call.argument[0], call.argument[1], answer);
+}
+
+bool fstat_row(Call& call, long& answer) {
+    if (event_of(call.engine, call.argument[0]) == 0) return false;
+    answer = stat_event(call);
+    return true;
+}
+
+bool prctl_row(Call& call, long& answer) {
+    if (call.argument[0] != PR_TASK_PERF_EVENTS_ENABLE && call.argument[0] != PR_TASK_PERF_EVENTS_DISABLE) return false;
+    if (!hosted(call.engine)) return false;
+    answer =
+        known_process(call.engine) == nullptr ? 0 : switch_events(call, call.argument[0] == PR_TASK_PERF_EVENTS_ENABLE);
+    return true;
+}
+
+constexpr std::array kRows{
+    EventCallRow{__NR_read, on_event<0, read_event>, false},
+    EventCallRow{__NR_write, on_event<0, invalid>, false},
+    EventCallRow{__NR_fstat, fstat_row, false},
+    EventCallRow{__NR_poll, poll_events, false},
+    EventCallRow{__NR_lseek, on_event<0, no_position>, false},
+    EventCallRow{__NR_mmap, mmap_row, true},
+    EventCallRow{__NR_munmap, munmap_row, true},
+    EventCallRow{__NR_ioctl, on_event<0, control_event>, true},
+    EventCallRow{__NR_pread64, on_event<0, no_position>, false},
+    EventCallRow{__NR_pwrite64, on_event<0, no_position>, false},
+    EventCallRow{__NR_readv, on_event<0, readv_event>, false},
+    EventCallRow{__NR_writev, on_event<0, invalid>, false},
+    EventCallRow{__NR_fcntl, control_notification, false},
+    EventCallRow{__NR_ftruncate, on_event<0, invalid>, false},
+    EventCallRow{__NR_prctl, prctl_row, true},
+    EventCallRow{__NR_epoll_ctl, epoll_control, false},
+    EventCallRow{__NR_ppoll, poll_events, false},
+    EventCallRow{__NR_perf_event_open, open_row, true},
+};
+static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
+
+}  // namespace
+
+}  // namespace anyperf::resident
+
+namespace anyperf::engine::attached {
+
+bool system_call(Call& call, long& answer) {
+    if (call.engine.attached == nullptr && call.number != __NR_perf_event_open) return false;
+    const auto row = std::ranges::lower_bound(resident::kRows, call.number, {}, &resident::EventCallRow::number);
+    if (row == resident::kRows.end() || row->number != call.number || !row->handle(call, answer)) return false;
+    if (row->may_change_events && call.thread.page.attention != 0) resident::settle(call.thread);
+    return true;
+}
+
+void called(Call& call, long answer) {
+    if (call.engine.attached != nullptr) resident::watch_descriptors(call, answer);
+}
+
+}  // namespace anyperf::engine::attached

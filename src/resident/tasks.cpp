@@ -1,0 +1,66 @@
+// tasks.cpp: what the broker is told of the life of processes and threads, before they go on. Only once an event has
+// been opened in the run: until then nobody asks.
+#include "engine/attached.h"
+#include "resident/armed.h"
+#include "resident/descriptors.h"
+#include "resident/request.h"
+
+namespace anyperf::engine::attached {
+
+using resident::Ask;
+using resident::RequestKind;
+
+namespace {
+
+bool in_use(const Thread& thread) {
+    return resident::hosted(*thread.engine) && __atomic_load_n(&thread.engine->run->events_used, __ATOMIC_ACQUIRE) != 0;
+}
+
+}  // namespace
+
+void begin_process(Thread& thread, bool executed) {
+    thread.mailbox = nullptr;  // a fork's child has a page of its own, and so another one
+    if (!in_use(thread) || resident::process_of(*thread.engine) == nullptr) return;
+    if (executed) {
+        resident::find_descriptors(thread);
+        Ask{thread, RequestKind::executed}.payload(thread.page.comm, sizeof thread.page.comm).send();
+    } else {
+        thread.engine->attached->mapping_count = 0;  // rings are not inherited
+        Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, 1).send();
+    }
+    resident::settle(thread);
+}
+
+void begin_thread(Thread& thread) {
+    if (!in_use(thread)) return;
+    const bool own_process = thread.owned_by_parent;  // a vfork's child
+    Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, own_process ? 1 : 0).send();
+    resident::settle(thread);
+}
+
+std::uint32_t before_clone(Call& call, std::uint64_t clone_flags) {
+    if (!in_use(call.thread)) return 0;
+    const long number = Ask{call.thread, RequestKind::before_clone}.with(0, clone_flags).send();
+    return number > 0 ? static_cast<std::uint32_t>(number) : 0;
+}
+
+void cloned(Call& call, std::uint32_t inheritance, long tid) {
+    if (inheritance == 0) return;
+    const RequestKind kind = is_error(tid) ? RequestKind::clone_failed : RequestKind::cloned;
+    Ask{call.thread, kind}.with(0, inheritance).with(1, static_cast<std::uint64_t>(tid)).send();
+}
+
+void end_thread(Thread& thread, bool whole_process) {
+    if (in_use(thread)) Ask{thread, RequestKind::end}.with(0, whole_process ? 1 : 0).send();
+    resident::drop_mailbox(thread);
+}
+
+void attend(Thread& thread) {
+    resident::settle(thread);
+}
+
+void budget_ended(Thread& thread) {
+    resident::next_grant(thread);
+}
+
+}  // namespace anyperf::engine::attached
