@@ -23,6 +23,11 @@ def arrows():
             depends = re.search(r"DEPENDS((?:\s+[a-z_0-9]+)+)", rest)
             direct[folder] = set(depends.group(1).split()) if depends else set()
             home[folder] = lists.relative_to(ROOT / "src").parts[0]
+    # Folders that are no library of their own: `set(ANYPERF_FOLDER_ARROWS other folders…)`.
+    for lists in (ROOT / "src").rglob("CMakeLists.txt"):
+        for folder, others in re.findall(r"set\(ANYPERF_(\w+)_ARROWS((?:\s+[a-z_0-9]+)+)\)", lists.read_text()):
+            direct[folder.lower()] = set(others.split())
+            home[folder.lower()] = lists.relative_to(ROOT / "src").parts[0]
     reached = {}
 
     def reach(folder):

@@ -3,14 +3,16 @@
 
 #include <fcntl.h>
 #include <sys/personality.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace anyperf::broker {
 
@@ -76,7 +78,13 @@ Result<RunResult> run(const RunOptions& options) {
     header.deterministic = options.deterministic;
     engine.copy(header.engine_path, sizeof header.engine_path - 1);
 
-    const std::string start = std::to_string(result.memory.fd()) + ",0,-1,-1,-1,0";
+    std::array<int, 2> pair{-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0)
+        return std::unexpected(Error{"cannot start " + program, "socketpair: " + error_text(errno), ""});
+    OwnedFd requests{pair[0]};
+    OwnedFd to_broker{pair[1]};
+    header.broker = ::getpid();
+    const std::string start = std::to_string(result.memory.fd()) + ",0,-1," + std::to_string(to_broker.get()) + ",-1,0";
     std::vector<char*> arguments{const_cast<char*>("anyperf-engine"), const_cast<char*>(start.c_str()),
                                  const_cast<char*>(program.c_str())};
     for (const std::string& argument : options.command) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -86,6 +94,7 @@ Result<RunResult> run(const RunOptions& options) {
     if (child < 0) return std::unexpected(Error{"cannot start " + program, "fork: " + error_text(errno), ""});
     if (child == 0) {
         ::fcntl(result.memory.fd(), F_SETFD, 0);
+        ::fcntl(to_broker.get(), F_SETFD, 0);
         if (options.deterministic) ::personality(ADDR_NO_RANDOMIZE);
         ::execv(engine.c_str(), arguments.data());
         ::_exit(125);
@@ -93,8 +102,9 @@ Result<RunResult> run(const RunOptions& options) {
     // What the terminal sends goes to all of us; the command decides what comes of it, and we tell how it ended.
     const auto interrupt = std::signal(SIGINT, SIG_IGN);
     const auto quit = std::signal(SIGQUIT, SIG_IGN);
-    while (::waitpid(child, &result.status, 0) < 0 && errno == EINTR) {
-    }
+    to_broker = OwnedFd{};
+    Server server{result.memory, std::move(requests), options.machine};
+    result.status = server.serve_until_exit(child);
     std::signal(SIGINT, interrupt);
     std::signal(SIGQUIT, quit);
     return result;

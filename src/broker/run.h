@@ -8,6 +8,7 @@
 
 #include "anyperf/error.h"
 #include "broker/run_memory.h"
+#include "broker/server.h"
 
 namespace anyperf::broker {
 
@@ -15,6 +16,7 @@ struct RunOptions {
     std::vector<std::string> command;  ///< at least the program
     std::uint32_t counting = 0;        ///< classes to count, a ClassSet of engine/x86_64/classes.h; 0: nothing
     bool deterministic = false;        ///< fixed addresses, fixed AT_RANDOM
+    MachineOptions machine{};
 };
 
 /// A run that has ended.

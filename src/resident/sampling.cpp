@@ -208,7 +208,10 @@ bool take_overflows(Thread& thread, EventPage& event, EventIndex index) {
         }
         if (overflow.signal) notify(thread, event, overflow.hang_up);
         if (overflow.sigtrap) trap(thread, event);
-        if (overflow.disable) return false;
+        if (overflow.disable) {
+            Ask{thread, RequestKind::ran_out, index}.tell();
+            return false;
+        }
     }
 }
 

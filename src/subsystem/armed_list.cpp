@@ -9,7 +9,7 @@ namespace anyperf::subsystem {
 void arm(World& world, Task& task) {
     EventIndex first = 0;
     const auto link = [&](Event& event) {
-        if (event.page->sampling == 0) return;
+        if (!concerns_thread(*event.page)) return;
         Locked page(world, event);
         const bool active = page->state == EventState::active;
         page->next_armed = active ? first : 0;

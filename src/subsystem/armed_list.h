@@ -1,11 +1,18 @@
-// armed_list.h: the list that a thread walks at its safe points: its events that may overflow. EventPage::next_armed.
+// armed_list.h: the list that a thread walks at its safe points: its events that may overflow, or need its live
+// counters. EventPage::next_armed.
 #pragma once
 
+#include "subsystem/shared/event_page.h"
 #include "subsystem/world.h"
 
 namespace anyperf::subsystem {
 
-/// Links the task's active sampling events and tells the host where they begin.
+/// Whether the event's own thread has to know it: it counts by the thread's live counters, or overflows there.
+inline bool concerns_thread(const EventPage& page) {
+    return page.sampling != 0 || page.source.kind == Source::Kind::counters;
+}
+
+/// Links the task's active events that concern its thread and tells the host where they begin.
 void arm(World& world, Task& task);
 
 }  // namespace anyperf::subsystem

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "subsystem/armed_list.h"
 #include "subsystem/header_page.h"
 
 namespace anyperf::subsystem {
@@ -30,7 +31,7 @@ void set_state(World& world, Event& event, EventState state) {
     const bool is_active = state == EventState::active;
     tell_pmu(world, event, was_active, is_active);
     if (is_active) update_header(world, event);
-    if (event.task && event.page->sampling != 0 && was_active != is_active) rearm_later(world, *event.task);
+    if (event.task && concerns_thread(*event.page) && was_active != is_active) rearm_later(world, *event.task);
 }
 
 bool notice_ran_out(World& world, Event& event) {

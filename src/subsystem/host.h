@@ -66,8 +66,9 @@ class Host {
     virtual Limits limits() = 0;
 
     // Threads that are measured.
-    /// The first of its active sampling events; the rest follows by EventPage::next_armed. 0: none. A page that left
-    /// the list has next_armed 0; one that joined another thread's names that thread.
+    /// The first of its active events that sample, or count by its live counters; the rest follows by
+    /// EventPage::next_armed. 0: none. A page that left the list has next_armed 0; one that joined another thread's
+    /// names that thread.
     virtual void arm(const TaskName& task, EventIndex first) = 0;
     /// Its armed list, a period or what it has to count has changed: it must look before it goes on. A thread that
     /// waits for the answer to its own call looks anyway.

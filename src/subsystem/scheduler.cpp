@@ -1,5 +1,7 @@
 #include "subsystem/scheduler.h"
 
+#include "subsystem/armed_list.h"
+
 #include <algorithm>
 #include <map>
 #include <ranges>
@@ -140,7 +142,7 @@ void leave(World& world, Event& event) {
     if (!task) return;
     if (event.leads()) std::erase(task->leaders, &event);
     if (contends(event)) --task->contenders;
-    if (event.page->sampling != 0) rearm_later(world, *task);
+    if (concerns_thread(*event.page)) rearm_later(world, *task);
 }
 
 void detach(World& world, Event& event) {

@@ -1,0 +1,25 @@
+// machine.cpp: see machine.h.
+#include "broker/machine.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace anyperf::broker {
+
+namespace {
+
+subsystem::Limits limits_of_machine() {
+    subsystem::Limits limits;
+    limits.cpus = static_cast<std::uint32_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
+    return limits;
+}
+
+}  // namespace
+
+Server::Machine::Machine(RunMemory& memory, const MachineOptions& options)
+    : host(memory, limits_of_machine()),
+      cpu({.generic_counters = options.counters}),
+      subsystem(host, {&cpu, &software}) {}
+
+}  // namespace anyperf::broker

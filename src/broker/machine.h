@@ -1,0 +1,21 @@
+// machine.h: the virtual machine of a run: the subsystem, its host, its PMUs.
+#pragma once
+
+#include "broker/run_host.h"
+#include "broker/server.h"
+#include "pmu/cpu.h"
+#include "pmu/software.h"
+#include "subsystem/subsystem.h"
+
+namespace anyperf::broker {
+
+struct Server::Machine {
+    Machine(RunMemory& memory, const MachineOptions& options);
+
+    RunHost host;
+    pmu::CpuPmu cpu;
+    pmu::SoftwarePmu software;
+    subsystem::Subsystem subsystem;
+};
+
+}  // namespace anyperf::broker

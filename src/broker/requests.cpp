@@ -1,0 +1,231 @@
+// requests.cpp: of Server, what each kind of request does. Arguments are checked by the subsystem, as the kernel checks
+// them; what is checked here is that a request names what is there.
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "broker/machine.h"
+#include "broker/server.h"
+
+namespace anyperf::broker {
+
+using resident::RequestHead;
+using subsystem::Descriptor;
+using subsystem::ForkKind;
+
+namespace {
+
+constexpr std::uint64_t kCloneThread = 0x00010000;    // CLONE_THREAD
+constexpr std::uint64_t kClearSignals = 0x100000000;  // CLONE_CLEAR_SIGHAND
+
+TaskName caller_of(const RequestHead& head) {
+    return {head.page, head.pid, head.tid};
+}
+
+std::span<const std::byte> bytes_of(const resident::Request& request) {
+    return {reinterpret_cast<const std::byte*>(request.payload), request.head.payload_bytes};
+}
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& value) {
+    return std::as_bytes(std::span{&value, 1});
+}
+
+}  // namespace
+
+void Server::on_open(Received& received) {
+    const RequestHead& head = received.request.head;
+    subsystem::OpenRequest request;
+    request.caller = caller_of(head);
+    request.attr = bytes_of(received.request);
+    request.pid = static_cast<std::int32_t>(head.argument[0]);
+    request.cpu = static_cast<std::int32_t>(head.argument[1]);
+    request.flags = head.argument[3];
+    request.group.none = head.group == -1;
+    const auto leader = static_cast<EventIndex>(head.argument[2]);
+    if (fd_of_event_.contains(leader)) request.group.event = leader;
+    request.group.open = request.group.event.has_value();
+    request.descriptor_free = static_cast<bool>(received.descriptor);
+    if (head.cgroup != 0) request.cgroup = head.cgroup;
+    const bool first = !machine_;
+    Machine& virtual_machine = machine();
+    if (first) virtual_machine.host.called_by(request.caller, head.task_clock);
+    const auto opened = virtual_machine.subsystem.open(request);
+    if (!opened) return answer(head, -opened.error().error, bytes_of(opened.error().attr_size));
+    know_process(head.pid);
+    const EventIndex event = *opened;
+    if (const auto target = memory_.event(event).thread_page; target < engine::kMaximumThreadPages)
+        know_process(memory_.thread_page(target).pid);
+    watch(received.descriptor.get());
+    event_by_fd_[received.descriptor.get()] = event;
+    event_by_inode_[head.argument[4]] = event;
+    inode_of_event_[event] = head.argument[4];
+    fd_of_event_[event] = std::move(received.descriptor);
+    answer(head, 0, {}, event);
+}
+
+void Server::on_read(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    const auto words = machine().subsystem.read(head.event, head.argument[0]);
+    if (!words) return answer(head, -words.error().error);
+    const auto bytes = std::as_bytes(std::span{*words});
+    answer(head, static_cast<std::int64_t>(bytes.size()), bytes);
+}
+
+void Server::on_control(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    subsystem::IoctlArgument argument;
+    argument.word = head.argument[1];
+    argument.bytes = bytes_of(received.request);
+    argument.descriptor.none = argument.word == ~std::uint64_t{0};
+    const auto named = static_cast<EventIndex>(head.argument[2]);
+    if (fd_of_event_.contains(named)) argument.descriptor.event = named;
+    argument.descriptor.open = head.argument[3] != 0;
+    const auto done =
+        machine().subsystem.ioctl(caller_of(head), head.event, static_cast<std::uint32_t>(head.argument[0]), argument);
+    if (!done) return answer(head, -done.error().error);
+    answer(head, done->value, done->written);
+}
+
+void Server::on_map(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    const subsystem::MapRequest request{caller_of(head), head.argument[0], head.argument[3],
+                                        static_cast<std::int32_t>(head.argument[1]),
+                                        static_cast<std::int32_t>(head.argument[2])};
+    const auto mapped = machine().subsystem.map(head.event, request);
+    if (!mapped) return answer(head, -mapped.error().error);
+    mappings_.emplace(head.event, *mapped);
+    answer(head, static_cast<std::int64_t>(mapped->offset));
+}
+
+void Server::on_unmap(Received& received) {
+    const RequestHead& head = received.request.head;
+    const auto [first, last] = mappings_.equal_range(head.event);
+    for (auto known = first; known != last; ++known) {
+        if (known->second.bytes != head.argument[0]) continue;
+        const subsystem::Mapping mapping = known->second;
+        mappings_.erase(known);
+        machine().subsystem.unmap(head.event, mapping);
+        return answer(head, 0);
+    }
+    answer(head, -EINVAL);
+}
+
+void Server::on_identify(Received& received) {
+    const RequestHead& head = received.request.head;
+    const auto known = event_by_inode_.find(head.argument[0]);
+    answer(head, known == event_by_inode_.end() ? 0 : static_cast<std::int64_t>(known->second));
+}
+
+void Server::on_before_clone(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (!machine_ || machine_->subsystem.idle()) return answer(head, 0);
+    const std::uint64_t flags = head.argument[0];
+    Pending pending;
+    pending.parent = caller_of(head);
+    pending.kind = (flags & kCloneThread) != 0    ? ForkKind::thread
+                   : (flags & kClearSignals) != 0 ? ForkKind::clears_signals
+                                                  : ForkKind::process;
+    pending_[next_pending_] = pending;
+    answer(head, next_pending_++);
+}
+
+void Server::on_clone_failed(Received& received) {
+    pending_.erase(static_cast<std::uint32_t>(received.request.head.argument[0]));
+    answer(received.request.head, 0);
+}
+
+void Server::on_cloned(Received& received) {
+    const RequestHead& head = received.request.head;
+    const auto known = pending_.find(static_cast<std::uint32_t>(head.argument[0]));
+    if (known == pending_.end()) return answer(head, 0);
+    if (known->second.begun) {
+        pending_.erase(known);
+        return answer(head, 0);
+    }
+    // The parent goes on when the child has begun: nothing that it does is seen by the child's events. A child that was
+    // killed before it could begin is noticed by its pidfd.
+    known->second.child = static_cast<std::int32_t>(head.argument[1]);
+    known->second.waiting_page = head.page;
+    known->second.sequence = head.sequence;
+    know_process(known->second.child);
+}
+
+void Server::release_parent(std::uint32_t number) {
+    const Pending& pending = pending_[number];
+    if (pending.waiting_page == ~0u) return;
+    RequestHead parent;
+    parent.page = pending.waiting_page;
+    parent.sequence = pending.sequence;
+    pending_.erase(number);
+    answer(parent, 0);
+}
+
+void Server::on_begin(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (!machine_) return answer(head, 0);
+    const auto known = pending_.find(static_cast<std::uint32_t>(head.argument[0]));
+    know_process(head.pid);
+    if (known != pending_.end()) {
+        machine_->subsystem.task_forked(known->second.parent, caller_of(head), known->second.kind);
+        known->second.begun = true;
+        release_parent(known->first);
+    }
+    answer(head, 0);
+}
+
+void Server::on_executed(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (machine_) machine_->subsystem.task_exec(caller_of(head), caller_of(head));
+    answer(head, 0);
+}
+
+void Server::on_end(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (machine_ && head.argument[0] != 0)
+        end_process(head.pid);
+    else if (machine_)
+        end_thread(caller_of(head));
+    answer(head, 0);
+}
+
+void Server::on_renamed(Received& received) {
+    answer(received.request.head, 0);
+}
+
+void Server::on_switch_events(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (machine_) machine_->subsystem.prctl(caller_of(head), head.argument[0] != 0);
+    answer(head, 0);
+}
+
+void Server::on_poll(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    const subsystem::PollState state = machine().subsystem.poll(head.event);
+    answer(head, (state.in ? 1 : 0) | (state.hang_up ? 2 : 0));
+}
+
+void Server::on_wake(Received& received) {
+    const EventIndex event = received.request.head.event;
+    if (event == 0 || event >= resident::kMaximumEvents) return;
+    const subsystem::RingIndex ring = memory_.event(event).ring;
+    for (const auto& [known, fd] : fd_of_event_)
+        if (known == event || (ring != 0 && memory_.event(known).ring == ring))
+            ::send(fd.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void Server::on_ran_out(Received& received) {
+    const EventIndex event = received.request.head.event;
+    if (machine_ && fd_of_event_.contains(event)) machine_->subsystem.ran_out(event);
+}
+
+void Server::on_moved(Received& received) {
+    answer(received.request.head, 0);
+}
+
+}  // namespace anyperf::broker

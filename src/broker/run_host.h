@@ -1,0 +1,82 @@
+// run_host.h: the subsystem's view of a run: tasks are thread pages, counts are their live counters, time and rights
+// are the machine's.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/run_memory.h"
+#include "subsystem/host.h"
+
+namespace anyperf::broker {
+
+using subsystem::Answer;
+using subsystem::EventIndex;
+using subsystem::EventPage;
+using subsystem::RingIndex;
+using subsystem::RingPage;
+using subsystem::Source;
+using subsystem::TaskName;
+
+class RunHost final : public subsystem::Host {
+  public:
+    /// `memory` and `limits` live longer than this.
+    RunHost(RunMemory& memory, subsystem::Limits limits);
+    ~RunHost() override;
+
+    /// Who asks while a request is handled, and how long it has run: it knows better than /proc.
+    void called_by(const TaskName& caller, std::uint64_t task_clock);
+    void caller_gone() { caller_ = {}; }
+    /// Events whose poll state has changed since the last look.
+    std::vector<EventIndex> take_changed();
+    /// The thread has ended or its page belongs to another one now.
+    void forget(std::uint32_t thread_page);
+
+    std::uint64_t clock(std::int32_t clockid) override;
+    std::uint64_t task_clock(const TaskName& task) override;
+    std::uint64_t value(const TaskName& task, const Source& source) override;
+    Answer<TaskName> find_task(const TaskName& caller, std::int32_t tid) override;
+    std::vector<TaskName> living_tasks() override;
+    std::int32_t cpu(const TaskName& task) override;
+    bool in_cgroup(const TaskName& task, std::uint64_t cgroup) override;
+    subsystem::Credentials credentials(const TaskName& caller) override;
+    bool may_measure(const TaskName& caller, const TaskName& task) override;
+    subsystem::Limits limits() override { return limits_; }
+    void arm(const TaskName& task, EventIndex first) override;
+    void attend(const TaskName& task) override;
+    void poll_changed(EventIndex event) override { changed_.push_back(event); }
+    EventIndex new_event_page() override;
+    EventPage& event_page(EventIndex event) override { return memory_.event(event); }
+    void free_event_page(EventIndex event) override;
+    RingIndex new_ring(std::uint32_t data_pages) override;
+    RingPage& ring_page(RingIndex ring) override { return memory_.ring(ring); }
+    std::span<std::byte> ring_memory(RingIndex ring) override;
+    void free_ring(RingIndex ring) override;
+    std::int32_t lock_holder() override;
+    bool abandoned(std::int32_t holder) override;
+
+  private:
+    struct TaskMemory {
+        std::uint64_t clock = 0;  ///< the last one told: it never falls
+        std::uint64_t moves = 0;
+    };
+
+    bool is_caller(const TaskName& task) const { return task == caller_; }
+
+    RunMemory& memory_;
+    subsystem::Limits limits_;
+    TaskName caller_;
+    std::unordered_map<std::uint32_t, TaskMemory> tasks_;  ///< by thread page
+    std::vector<EventIndex> changed_;
+    std::vector<EventIndex> free_events_;
+    EventIndex next_event_ = 1;
+    std::vector<RingIndex> free_rings_;
+    RingIndex next_ring_ = 1;
+    std::map<RingIndex, std::span<std::byte>> ring_memory_;
+    std::uint64_t rings_end_;                                       ///< of the memfd
+    std::multimap<std::uint64_t, std::uint64_t> free_ring_memory_;  ///< bytes, offset
+};
+
+}  // namespace anyperf::broker

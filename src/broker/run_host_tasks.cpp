@@ -1,0 +1,150 @@
+// run_host_tasks.cpp: of RunHost, what it knows of tasks: who they are, what they have done, what they may.
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <fstream>
+
+#include "broker/run_host.h"
+#include "broker/task_accounts.h"
+#include "resident/live_value.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+constexpr unsigned kCapIpcLock = 14;
+constexpr unsigned kCapSysAdmin = 21;
+constexpr unsigned kCapPerfmon = 38;
+constexpr unsigned kCapSysPtrace = 19;
+
+std::uint64_t effective_capabilities(std::int32_t pid) {
+    std::string text = status_field(pid, "CapEff");
+    text.erase(0, text.find_first_not_of(" \t"));
+    std::uint64_t set = 0;
+    std::from_chars(text.data(), text.data() + text.size(), set, 16);
+    return set;
+}
+
+bool has(std::uint64_t set, unsigned capability) {
+    return (set >> capability & 1) != 0;
+}
+
+/// Effective user, group … of "Uid:\treal\teffective\tsaved\tfs".
+std::vector<std::uint32_t> ids_in(const std::string& text) {
+    std::vector<std::uint32_t> ids;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at != end) {
+        if (*at < '0' || *at > '9') {
+            ++at;
+            continue;
+        }
+        std::uint32_t id = 0;
+        at = std::from_chars(at, end, id).ptr;
+        ids.push_back(id);
+    }
+    return ids;
+}
+
+}  // namespace
+
+std::uint64_t RunHost::task_clock(const TaskName& task) {
+    TaskMemory& known = tasks_[task.thread_page];
+    if (!is_caller(task))
+        if (const auto now = time_on_cpu(task.pid, task.tid)) known.clock = std::max(known.clock, *now);
+    return known.clock;
+}
+
+std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
+    if (task.thread_page >= engine::kMaximumThreadPages) return 0;
+    const auto faults = [&] { return account_of(task.pid, task.tid).value_or(TaskAccount{}); };
+    switch (source.kind) {
+        case Source::Kind::counters:
+            return resident::live_value(source, memory_.thread_page(task.thread_page).counters);
+        case Source::Kind::task_clock:
+        case Source::Kind::cpu_clock: return task_clock(task);
+        case Source::Kind::page_faults: return faults().minor_faults + faults().major_faults;
+        case Source::Kind::minor_faults: return faults().minor_faults;
+        case Source::Kind::major_faults: return faults().major_faults;
+        case Source::Kind::context_switches: return faults().context_switches;
+        case Source::Kind::cpu_migrations: return tasks_[task.thread_page].moves;
+        case Source::Kind::nothing:
+        case Source::Kind::happenings: return 0;
+    }
+    return 0;
+}
+
+Answer<TaskName> RunHost::find_task(const TaskName& caller, std::int32_t tid) {
+    if (tid == 0) return caller;
+    const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
+    for (std::uint32_t number = 0; number < pages; ++number) {
+        const engine::ThreadPage& page = memory_.thread_page(number);
+        if (page.state != engine::RecordState::live || page.tid != tid) continue;
+        if (::syscall(SYS_tgkill, page.pid, page.tid, 0) != 0 && errno == ESRCH) continue;
+        return TaskName{number, page.pid, page.tid};
+    }
+    return subsystem::refuse(ESRCH, "there is no such thread in this run");
+}
+
+std::vector<TaskName> RunHost::living_tasks() {
+    std::vector<TaskName> tasks;
+    const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
+    for (std::uint32_t number = 0; number < pages; ++number) {
+        const engine::ThreadPage& page = memory_.thread_page(number);
+        if (page.state != engine::RecordState::live || page.tid == 0) continue;
+        if (::syscall(SYS_tgkill, page.pid, page.tid, 0) == 0 || errno != ESRCH)
+            tasks.push_back({number, page.pid, page.tid});
+    }
+    return tasks;
+}
+
+std::int32_t RunHost::cpu(const TaskName& task) {
+    return task.thread_page < engine::kMaximumThreadPages ? memory_.thread_page(task.thread_page).cpu : 0;
+}
+
+bool RunHost::in_cgroup(const TaskName& task, std::uint64_t cgroup) {
+    std::ifstream file{"/proc/" + std::to_string(task.pid) + "/cgroup"};
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t path = line.rfind(':');
+        if (path == std::string::npos) continue;
+        struct stat about{};
+        for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified"})
+            if (::stat((root + line.substr(path + 1)).c_str(), &about) == 0 && about.st_ino == cgroup) return true;
+    }
+    return false;
+}
+
+subsystem::Credentials RunHost::credentials(const TaskName& caller) {
+    const std::uint64_t capabilities = effective_capabilities(caller.pid);
+    const auto ids = ids_in(status_field(caller.pid, "Uid"));
+    subsystem::Credentials known;
+    known.uid = ids.size() > 1 ? ids[1] : 65534;
+    known.perfmon = has(capabilities, kCapPerfmon) || has(capabilities, kCapSysAdmin);
+    known.ipc_lock = has(capabilities, kCapIpcLock);
+    std::ifstream file{"/proc/" + std::to_string(caller.pid) + "/limits"};
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with("Max locked memory")) continue;
+        const auto numbers = ids_in(line);
+        known.memlock_bytes = line.find("unlimited") < 40 ? ~std::uint64_t{0} : numbers.empty() ? 0 : numbers[0];
+    }
+    return known;
+}
+
+bool RunHost::may_measure(const TaskName& caller, const TaskName& task) {
+    if (caller.pid == task.pid) return true;
+    if (has(effective_capabilities(caller.pid), kCapSysPtrace)) return true;
+    const auto own = ids_in(status_field(caller.pid, "Uid"));
+    const auto theirs = ids_in(status_field(task.pid, "Uid"));
+    if (own.size() < 4 || theirs.size() < 4) return false;
+    if (!std::all_of(theirs.begin(), theirs.begin() + 3, [&](std::uint32_t id) { return id == own[0]; })) return false;
+    // A process that is not dumpable belongs to root in /proc (proc(5), "/proc/pid").
+    struct stat about{};
+    return ::stat(("/proc/" + std::to_string(task.pid)).c_str(), &about) != 0 || about.st_uid == theirs[1];
+}
+
+}  // namespace anyperf::broker

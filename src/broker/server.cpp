@@ -1,0 +1,211 @@
+// server.cpp: see server.h. The loop: what has died first, so that nothing is asked of the dead; then requests.
+#include "broker/server.h"
+
+#include <linux/futex.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "broker/machine.h"
+
+namespace anyperf::broker {
+
+using resident::Mailbox;
+using resident::RequestHead;
+using resident::RequestKind;
+
+namespace {
+
+int open_pidfd(pid_t pid) {
+    return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+}
+
+}  // namespace
+
+Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machine)
+    : memory_(memory), options_(machine), requests_(std::move(requests)), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    watch(requests_.get());
+}
+
+Server::~Server() = default;
+
+Server::Machine& Server::machine() {
+    if (!machine_) {
+        machine_ = std::make_unique<Machine>(memory_, options_);
+        __atomic_store_n(&memory_.header().events_used, 1, __ATOMIC_RELEASE);
+    }
+    return *machine_;
+}
+
+void Server::watch(int fd) {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLRDHUP;
+    event.data.fd = fd;
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+int Server::serve_until_exit(pid_t child) {
+    const OwnedFd child_fd{open_pidfd(child)};
+    watch(child_fd.get());
+    int status = 0;
+    for (;;) {
+        std::array<epoll_event, 64> ready{};
+        const int count = ::epoll_wait(epoll_.get(), ready.data(), ready.size(), -1);
+        bool asked = false;
+        bool ended = false;
+        for (int i = 0; i < count; ++i) {
+            const int fd = ready[static_cast<std::size_t>(i)].data.fd;
+            if (fd == requests_.get())
+                asked = true;
+            else if (fd == child_fd.get())
+                ended = true;
+            else
+                on_descriptor(fd);
+        }
+        if (asked) serve_requests();
+        tell_changes();
+        if (ended && ::waitpid(child, &status, WNOHANG) == child) {
+            serve_requests();
+            return status;
+        }
+    }
+}
+
+bool Server::receive(Received& out) {
+    iovec part{&out.request, sizeof out.request};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * 8)> control{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t got = ::recvmsg(requests_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got == 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, requests_.get(), nullptr);  // nobody is left who could ask
+    if (got <= 0) return false;
+    out.bytes = static_cast<std::size_t>(got);
+    out.descriptor = OwnedFd{};
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+        for (std::size_t at = 0; at + sizeof(int) <= header->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(header) + at, sizeof fd);
+            out.descriptor = OwnedFd{fd};  // one is expected; of several the last stays
+        }
+    }
+    return true;
+}
+
+void Server::serve_requests() {
+    Received received;
+    while (receive(received)) {
+        // What has died since is told of before anybody asks about it.
+        std::array<epoll_event, 16> ready{};
+        const int count = ::epoll_wait(epoll_.get(), ready.data(), ready.size(), 0);
+        for (int i = 0; i < count; ++i) {
+            const int fd = ready[static_cast<std::size_t>(i)].data.fd;
+            if (fd != requests_.get()) on_descriptor(fd);
+        }
+        handle(received);
+        tell_changes();
+    }
+}
+
+void Server::answer(const RequestHead& head, std::int64_t value, std::span<const std::byte> payload, EventIndex event) {
+    Mailbox& mailbox = memory_.mailbox(head.page);
+    const std::size_t bytes = std::min(payload.size(), sizeof mailbox.payload);
+    std::memcpy(mailbox.payload, payload.data(), bytes);
+    mailbox.payload_bytes = static_cast<std::uint32_t>(bytes);
+    mailbox.event = event;
+    mailbox.answer = value;
+    __atomic_store_n(&mailbox.answered, head.sequence, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&mailbox.waiting, __ATOMIC_SEQ_CST) != 0)
+        ::syscall(SYS_futex, &mailbox.answered, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void Server::handle(Received& received) {
+    using Handler = void (Server::*)(Received&);
+    static constexpr std::array<Handler, static_cast<std::size_t>(RequestKind::count)> kHandlers{
+        &Server::on_open,    &Server::on_read,          &Server::on_control,      &Server::on_map,
+        &Server::on_unmap,   &Server::on_identify,      &Server::on_before_clone, &Server::on_clone_failed,
+        &Server::on_cloned,  &Server::on_begin,         &Server::on_executed,     &Server::on_end,
+        &Server::on_renamed, &Server::on_switch_events, &Server::on_poll,         &Server::on_wake,
+        &Server::on_ran_out, &Server::on_moved};
+    const RequestHead& head = received.request.head;
+    const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
+                       head.payload_bytes <= resident::kRequestPayload;
+    // A request that is none has no mailbox that could be trusted.
+    if (!whole || head.version != resident::kProtocolVersion || head.kind >= RequestKind::count ||
+        head.page >= engine::kMaximumThreadPages || memory_.thread_page(head.page).tid != head.tid)
+        return;
+    engine::ThreadPage& page = memory_.thread_page(head.page);
+    const TaskName caller{head.page, head.pid, head.tid};
+    if (machine_) {
+        machine_->host.called_by(caller, head.task_clock);
+        if (page.cpu != head.cpu && head.cpu >= 0) machine_->subsystem.task_moved(caller, head.cpu);
+    }
+    page.cpu = head.cpu;
+    (this->*kHandlers[static_cast<std::size_t>(head.kind)])(received);
+    if (machine_) machine_->host.caller_gone();
+}
+
+void Server::tell_changes() {
+    if (!machine_) return;
+    for (const EventIndex event : machine_->host.take_changed()) {
+        const auto known = fd_of_event_.find(event);
+        // A byte says: ask what poll says now. If the last one is still there, nobody needs another.
+        if (known != fd_of_event_.end()) ::send(known->second.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+}
+
+void Server::on_descriptor(int fd) {
+    if (event_by_fd_.contains(fd)) return close_event(fd);
+    if (const auto process = process_by_fd_.find(fd); process != process_by_fd_.end()) end_process(process->second);
+}
+
+void Server::close_event(int fd) {
+    const EventIndex event = event_by_fd_[fd];
+    event_by_fd_.erase(fd);
+    fd_of_event_.erase(event);
+    event_by_inode_.erase(inode_of_event_[event]);
+    inode_of_event_.erase(event);
+    machine().subsystem.close(event);
+}
+
+void Server::know_process(std::int32_t pid) {
+    if (processes_.contains(pid)) return;
+    OwnedFd fd{open_pidfd(pid)};
+    if (!fd) return;
+    watch(fd.get());
+    process_by_fd_[fd.get()] = pid;
+    processes_[pid] = std::move(fd);
+}
+
+void Server::end_thread(const TaskName& task) {
+    machine().subsystem.task_exit(task);
+    machine().host.forget(task.thread_page);
+}
+
+void Server::end_process(std::int32_t pid) {
+    const auto known = processes_.find(pid);
+    if (known == processes_.end()) return;
+    process_by_fd_.erase(known->second.get());
+    processes_.erase(known);
+    const auto unborn = std::ranges::find_if(pending_, [&](const auto& entry) { return entry.second.child == pid; });
+    if (unborn != pending_.end()) release_parent(unborn->first);
+    const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
+    for (std::uint32_t number = 0; number < pages; ++number) {
+        engine::ThreadPage& page = memory_.thread_page(number);
+        if (page.state != engine::RecordState::live || page.pid != pid) continue;
+        end_thread({number, page.pid, page.tid});
+        if (memory_.header().counting == 0) page.state = engine::RecordState::free;  // killed: nobody else frees it
+    }
+}
+
+}  // namespace anyperf::broker

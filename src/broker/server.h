@@ -1,0 +1,104 @@
+// server.h: hosts the events of one run: takes requests from the programs in it, asks the subsystem, answers. One
+// thread; it ends when the command has ended and nobody holds the run any more.
+#pragma once
+
+#include <sys/types.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/run_host.h"
+#include "broker/run_memory.h"
+#include "subsystem/subsystem.h"
+
+namespace anyperf::broker {
+
+/// What of the virtual machine its user may choose.
+struct MachineOptions {
+    unsigned counters = 0;  ///< general counters of the cpu PMU; 0: as many as there are events
+};
+
+class Server {
+  public:
+    /// `memory` outlives it; `requests` is the end of the socket that programs do not have.
+    Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machine);
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    /// Serves until the child has ended; its status as wait(2) gives it. Processes that it leaves behind go on being
+    /// served by `serve_rest`.
+    int serve_until_exit(pid_t child);
+
+  private:
+    struct Machine;
+    struct Pending {
+        TaskName parent;
+        subsystem::ForkKind kind = subsystem::ForkKind::process;
+        std::int32_t child = 0;  ///< its id, once the parent knows it
+        bool begun = false;
+        std::uint32_t waiting_page = ~0u;  ///< of the parent, once it has asked
+        std::uint32_t sequence = 0;
+    };
+    struct Received {
+        resident::Request request;
+        std::size_t bytes = 0;
+        OwnedFd descriptor;
+    };
+
+    /// The subsystem and its PMUs, made when the first event is opened.
+    Machine& machine();
+    bool receive(Received& out);
+    void serve_requests();
+    void handle(Received& received);
+    void answer(const resident::RequestHead& head, std::int64_t value, std::span<const std::byte> payload = {},
+                EventIndex event = 0);
+    void tell_changes();
+    void watch(int fd);
+    void on_descriptor(int fd);
+    void close_event(int fd);
+    void end_process(std::int32_t pid);
+    void end_thread(const TaskName& task);
+    void know_process(std::int32_t pid);
+    void release_parent(std::uint32_t number);
+
+    // One a kind of request (requests.cpp).
+    void on_open(Received& received);
+    void on_read(Received& received);
+    void on_control(Received& received);
+    void on_map(Received& received);
+    void on_unmap(Received& received);
+    void on_identify(Received& received);
+    void on_before_clone(Received& received);
+    void on_clone_failed(Received& received);
+    void on_cloned(Received& received);
+    void on_begin(Received& received);
+    void on_executed(Received& received);
+    void on_end(Received& received);
+    void on_renamed(Received& received);
+    void on_switch_events(Received& received);
+    void on_poll(Received& received);
+    void on_wake(Received& received);
+    void on_ran_out(Received& received);
+    void on_moved(Received& received);
+
+    RunMemory& memory_;
+    MachineOptions options_;
+    OwnedFd requests_;
+    OwnedFd epoll_;
+    std::unique_ptr<Machine> machine_;
+    std::unordered_map<int, EventIndex> event_by_fd_;  ///< our end of an event's descriptor
+    std::unordered_map<EventIndex, OwnedFd> fd_of_event_;
+    std::unordered_map<std::uint64_t, EventIndex> event_by_inode_;
+    std::unordered_map<EventIndex, std::uint64_t> inode_of_event_;
+    std::multimap<EventIndex, subsystem::Mapping> mappings_;
+    std::map<std::int32_t, OwnedFd> processes_;  ///< pidfds, by pid
+    std::unordered_map<int, std::int32_t> process_by_fd_;
+    std::unordered_map<std::uint32_t, Pending> pending_;  ///< by the number given to the parent
+    std::uint32_t next_pending_ = 1;
+};
+
+}  // namespace anyperf::broker

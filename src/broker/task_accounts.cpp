@@ -1,0 +1,69 @@
+// task_accounts.cpp: see task_accounts.h.
+#include "broker/task_accounts.h"
+
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+namespace anyperf::broker {
+
+namespace {
+
+std::string task_file(std::int32_t pid, std::int32_t tid, const char* name) {
+    return "/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/" + name;
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file{path};
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::uint64_t number_in(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+/// The value behind "NAME:" at a line's start.
+std::string_view field_in(std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) return line.substr(name.size() + 1);
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> time_on_cpu(std::int32_t pid, std::int32_t tid) {
+    const std::string text = text_of(task_file(pid, tid, "schedstat"));
+    if (text.empty()) return std::nullopt;
+    return number_in(text);
+}
+
+std::optional<TaskAccount> account_of(std::int32_t pid, std::int32_t tid) {
+    const std::string stat = text_of(task_file(pid, tid, "stat"));
+    const std::size_t name_end = stat.rfind(')');
+    if (name_end == std::string::npos) return std::nullopt;
+    // proc(5): behind the name, state is field 3, minflt 10, majflt 12.
+    std::istringstream words{stat.substr(name_end + 1)};
+    const std::vector<std::string> fields{std::istream_iterator<std::string>{words}, {}};
+    if (fields.size() < 10) return std::nullopt;
+    const std::string status = text_of(task_file(pid, tid, "status"));
+    return TaskAccount{number_in(fields[7]), number_in(fields[9]),
+                       number_in(field_in(status, "voluntary_ctxt_switches")) +
+                           number_in(field_in(status, "nonvoluntary_ctxt_switches"))};
+}
+
+std::string status_field(std::int32_t pid, const std::string& name) {
+    return std::string{field_in(text_of("/proc/" + std::to_string(pid) + "/status"), name)};
+}
+
+}  // namespace anyperf::broker
