@@ -23,26 +23,28 @@ class SamplingControl : public SubsystemTest {
     }
 };
 
-TEST_F(SamplingControl, ActiveSamplingEventsAreArmed) {
+TEST_F(SamplingControl, ActiveEventsThatSampleOrCountByLiveCountersAreArmed) {
     const auto first = sampling();
-    open(counting());
+    const auto counts = open(counting());
     const auto off = sampling(1000, kDisabled);
     const auto third = sampling();
-    EXPECT_THAT(armed(me), ElementsAre(first, third));
+    EXPECT_THAT(armed(me), ElementsAre(first, counts, third));
     enable(off);
-    EXPECT_THAT(armed(me), ElementsAre(first, off, third));
+    EXPECT_THAT(armed(me), ElementsAre(first, counts, off, third));
     disable(first);
-    EXPECT_THAT(armed(me), ElementsAre(off, third));
+    EXPECT_THAT(armed(me), ElementsAre(counts, off, third));
     subsystem.close(off);
-    EXPECT_THAT(armed(me), ElementsAre(third));
+    EXPECT_THAT(armed(me), ElementsAre(counts, third));
     subsystem.close(third);
+    subsystem.close(counts);
     EXPECT_EQ(me.armed, 0);
 }
-TEST_F(SamplingControl, CountingEventsDisturbNobody) {
+TEST_F(SamplingControl, AThreadLooksWhenWhatItsLiveCountersAreForChanges) {
     const auto event = open(counting());
+    EXPECT_EQ(me.attended, 1);
     disable(event);
     enable(event);
-    EXPECT_EQ(me.attended, 0);
+    EXPECT_EQ(me.attended, 3);
 }
 TEST_F(SamplingControl, EachThreadHasItsOwnList) {
     const auto event = sampling(1000, flag("inherit"));
