@@ -114,6 +114,7 @@ struct alignas(512) EventPage {
     std::uint64_t tick = 0;         ///< that `tick_samples` were taken in; both for throttling
     std::uint32_t tick_samples = 0;
     std::uint32_t throttled = 0;  ///< no samples before the next tick
+    std::uint32_t early = 0;      ///< the end lies an event behind the period's begin: IOC_PERIOD (overflow.h)
     std::int64_t limit = 0;       ///< overflows left of REFRESH; 0: unlimited
     std::uint32_t sampling = 0;   ///< overflows, be it into a ring, a signal or a limit
     std::uint32_t wakeups = 0;    ///< overflows since the last wake-up

@@ -22,10 +22,10 @@ bool is_made_to_happen(const EventPage& page) {
     return page.source.kind == Source::Kind::happenings;
 }
 
-/// Every event is a sample, with PERIOD 1 (the first branches of perf_swevent_event()).
+/// Every event is a sample, whatever is left of a period (the first branches of perf_swevent_event()).
 bool samples_each(const EventPage& page) {
-    return family_of(page) == Family::software && page.frequency == 0 &&
-           (page.shape.sample_type & abi::sample("PERF_SAMPLE_PERIOD"));
+    if (family_of(page) != Family::software || page.frequency != 0) return false;
+    return page.period == 1 || (page.shape.sample_type & abi::sample("PERF_SAMPLE_PERIOD"));
 }
 
 std::uint64_t clock_period(std::uint64_t period) {
@@ -42,15 +42,23 @@ void end_clock_period(EventPage& page, std::uint64_t value) {
     page.overflow_at += ((value - page.overflow_at) / period + 1) * period;
 }
 
-/// The period that was in force when this one began is the length of the next, then the new one follows.
-void end_software_period(EventPage& page) {
-    std::uint64_t next = page.last_period == 0 ? page.period : page.last_period;
-    if (samples_each(page) || next == 0) next = 1;
-    page.last_period = page.period;
+void move_end(EventPage& page, std::uint64_t by) {
     if (is_made_to_happen(page))
-        page.period_left += next;
+        page.period_left += by;
     else
-        page.overflow_at += next;
+        page.overflow_at += by;
+}
+
+/// perf_swevent_set_period(): the length that was in force when this period began is that of the next, then the new one
+/// follows. An early end is the first event of the period that now begins; of a period of 1 it is the second as well,
+/// and so overflows twice.
+void end_software_period(EventPage& page) {
+    if (samples_each(page)) return move_end(page, 1);
+    const std::uint64_t length = page.last_period == 0 ? page.period : page.last_period;
+    const std::uint64_t early = page.early;
+    page.early = 0;
+    move_end(page, length - early);
+    if (length > early) page.last_period = page.period;
 }
 
 void end_period(EventPage& page, std::uint64_t value) {
@@ -113,17 +121,20 @@ std::uint64_t first_period(const EventPage& page) {
     return family_of(page) == Family::clock ? clock_period(page.period) : page.period;
 }
 
+void resume_period(EventPage& page) {
+    if (page.early) page.period_left = first_period(page);
+    page.early = 0;
+    page.last_period = page.period;
+}
+
 void change_period(EventPage& page, std::uint64_t value, std::uint64_t period_or_frequency) {
     if (page.frequency != 0) {
         page.frequency = period_or_frequency;
         return;
     }
-    const bool late = family_of(page) == Family::software && page.state == EventState::active;
-    // The next event overflows at once. It stands for the first of the period that still runs, of which the rest
-    // follows.
-    if (late) page.last_period = page.period > 1 ? page.period - 1 : 1;
     page.period = period_or_frequency;
-    page.period_left = late ? 1 : first_period(page);
+    page.early = family_of(page) == Family::software && page.state == EventState::active;
+    page.period_left = page.early ? 1 : first_period(page);
     if (!is_made_to_happen(page)) page.overflow_at = value + page.period_left;
 }
 

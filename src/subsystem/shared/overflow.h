@@ -6,8 +6,9 @@
 //   - clocks: as perf_swevent_hrtimer(). At most a sample every 10,000 ns; ends that were missed are skipped; only
 //     they are throttled, since a counter that runs in user space holds no machine up.
 //   - software kinds (faults, switches, tracepoints, breakpoints, uprobes): as perf_swevent_event(). One overflow for
-//     each end; a new period takes effect one period late; a fixed period with PERF_SAMPLE_PERIOD makes every event a
-//     sample of period 1.
+//     each end. IOC_PERIOD makes the very next event overflow, as the first of a period of the old length; the new
+//     length follows that, or begins when the event becomes active again. A fixed period with PERF_SAMPLE_PERIOD makes
+//     every event a sample of period 1.
 //
 // The end is EventPage::overflow_at, of the source's values, for events that have one; those that are made to happen
 // (Source::happenings) count EventPage::period_left down. The caller holds the event's lock. Freestanding.
@@ -36,6 +37,9 @@ struct Overflow {
 
 /// The period that a new event begins with: period_left of an event that has never been active.
 std::uint64_t first_period(const EventPage& page);
+
+/// The event becomes active: its period goes on, or begins anew where it was changed meanwhile. Sets period_left.
+void resume_period(EventPage& page);
 
 /// PERF_EVENT_IOC_PERIOD, or a frequency by the same name: sets period or frequency, and the end of the period that
 /// runs. `value` is the source's now.

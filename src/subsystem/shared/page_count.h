@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "subsystem/shared/event_page.h"
+#include "subsystem/shared/overflow.h"
 
 namespace anyperf::subsystem {
 
@@ -40,6 +41,7 @@ inline void change_state(EventPage& page, EventState state, std::uint64_t value,
     page.running = running_at(page, clock);
     page.start = value;
     page.time_start = clock;
+    if (state == EventState::active && page.state != EventState::active) resume_period(page);
     page.state = state;
     if (state == EventState::active) page.overflow_at = value + page.period_left;
 }

@@ -30,6 +30,7 @@ class Sampling {
 
     void start() {
         page.period_left = first_period(page);
+        resume_period(page);
         page.overflow_at = value + page.period_left;
     }
 
