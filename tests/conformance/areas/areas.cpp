@@ -33,6 +33,12 @@ const std::vector<Area>& areas() {
         {"inherit", inherit_cases, Rehearsal::once},
         {"exec", exec_cases},
         {"signals", signal_cases, Rehearsal::once},
+        {"software", software_cases, Rehearsal::once},
+        {"breakpoint", breakpoint_cases, Rehearsal::once},
+        {"tracepoint", tracepoint_cases, Rehearsal::once},
+        {"uprobe", uprobe_cases},
+        {"cpus", cpu_cases, Rehearsal::once},
+        {"permissions", permission_cases},
     };
     return all;
 }

@@ -35,5 +35,11 @@ std::vector<Case> sample_rate_cases();
 std::vector<Case> inherit_cases();
 std::vector<Case> exec_cases();
 std::vector<Case> signal_cases();
+std::vector<Case> software_cases();
+std::vector<Case> breakpoint_cases();
+std::vector<Case> tracepoint_cases();
+std::vector<Case> uprobe_cases();
+std::vector<Case> cpu_cases();
+std::vector<Case> permission_cases();
 
 }  // namespace conformance

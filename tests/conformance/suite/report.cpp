@@ -9,6 +9,7 @@
 
 #include "suite/expect.h"
 #include "suite/runner.h"
+#include "suite/workload.h"
 
 namespace conformance {
 
@@ -104,6 +105,7 @@ bool write_json(const std::string& path, const std::vector<Named>& all) {
 }  // namespace
 
 int run(const Options& options) {
+    [[maybe_unused]] const auto& cpus = allowed_cpus();
     std::vector<Named> all = selected(options.filter);
     if (options.list) {
         for (const Named& named : all) std::printf("%s\t%s\n", named.name.c_str(), named.one.statement.c_str());

@@ -36,6 +36,12 @@ void touch(const char* from, const char* to, int advice) {
         ::madvise(reinterpret_cast<void*>(page), Faults::kPage, advice);  // holes between segments are left out
 }
 
+/// From the break down to where the heap begins.
+void touch_heap() {
+    auto* page = static_cast<char*>(::sbrk(0)) - Faults::kPage;
+    while (::madvise(page, Faults::kPage, MADV_POPULATE_WRITE) == 0) page -= Faults::kPage;
+}
+
 __attribute__((noinline)) void touch_stack() {
     std::array<volatile char, kStackBytes> below;
     for (std::size_t i = 0; i < below.size(); i += Faults::kPage) below[i] = 0;
@@ -47,8 +53,7 @@ void touch_program() {
     touch(__executable_start, etext, MADV_POPULATE_READ);
     touch(etext, end, MADV_POPULATE_READ);
     touch(etext, end, MADV_POPULATE_WRITE);  // read-only parts refuse
-    const auto* heap = static_cast<const char*>(::sbrk(0));
-    if (heap > end) touch(end, heap, MADV_POPULATE_WRITE);
+    touch_heap();
     touch_stack();
 }
 
@@ -229,7 +234,9 @@ pid_t thread_id() {
     return static_cast<pid_t>(::syscall(SYS_gettid));
 }
 
-std::vector<int> allowed_cpus() {
+namespace {
+
+std::vector<int> affinity() {
     cpu_set_t set;
     std::vector<int> cpus;
     if (::sched_getaffinity(0, sizeof set, &set) != 0) throw Failure{"sched_getaffinity failed"};
@@ -238,9 +245,15 @@ std::vector<int> allowed_cpus() {
     return cpus;
 }
 
+}  // namespace
+
+const std::vector<int>& allowed_cpus() {
+    static const std::vector<int> cpus = affinity();  // before anything is pinned: the runner asks first
+    return cpus;
+}
+
 int pin_to(int nth) {
-    static const std::vector<int> cpus = allowed_cpus();
-    const int cpu = cpus.at(static_cast<std::size_t>(nth));
+    const int cpu = allowed_cpus().at(static_cast<std::size_t>(nth));
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);

@@ -82,7 +82,8 @@ pid_t thread_id();
 
 /// Pins this thread to the nth CPU it may run on; returns that CPU's number.
 int pin_to(int nth = 0);
-std::vector<int> allowed_cpus();
+/// The CPUs that this process may run on, as of its start.
+const std::vector<int>& allowed_cpus();
 
 /// A store of this thread that `watchpoint()` sees once.
 void store(volatile std::uint64_t& target, int times = 1);

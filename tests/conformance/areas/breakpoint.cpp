@@ -1,0 +1,369 @@
+// breakpoint.cpp: PERF_TYPE_BREAKPOINT. "bp_type", "bp_addr", "bp_len" of the manual.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/open_rows.h"
+#include "suite/ring.h"
+#include "suite/sample.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+alignas(64) std::array<std::uint64_t, 8> memory;
+
+enum Type : std::uint32_t { kRead = 1, kWrite = 2, kReadWrite = 3, kExecute = 4 };
+
+struct AttrRow {
+    const char* name;
+    std::uint32_t type;
+    std::uint64_t length;
+    std::uint64_t offset;  ///< of the address from an aligned one
+    int expected;
+};
+
+constexpr std::array kAttrs{
+    AttrRow{"type_0", 0, 8, 0, EINVAL},
+    AttrRow{"type_read", kRead, 8, 0, EINVAL},
+    AttrRow{"type_5", 5, 8, 0, EINVAL},
+    AttrRow{"type_6", 6, 8, 0, EINVAL},
+    AttrRow{"type_7", 7, 8, 0, EINVAL},
+    AttrRow{"type_8", 8, 8, 0, EINVAL},
+    AttrRow{"write_1", kWrite, 1, 0, 0},
+    AttrRow{"write_2", kWrite, 2, 0, 0},
+    AttrRow{"write_4", kWrite, 4, 0, 0},
+    AttrRow{"write_8", kWrite, 8, 0, 0},
+    AttrRow{"write_0", kWrite, 0, 0, EINVAL},
+    AttrRow{"write_3", kWrite, 3, 0, EINVAL},
+    AttrRow{"read_write_1", kReadWrite, 1, 0, 0},
+    AttrRow{"read_write_8", kReadWrite, 8, 0, 0},
+    AttrRow{"execute_8", kExecute, 8, 0, 0},
+    AttrRow{"execute_1", kExecute, 1, 0, EINVAL},
+    AttrRow{"execute_4", kExecute, 4, 0, EINVAL},
+    AttrRow{"write_1_at_1", kWrite, 1, 1, 0},
+    AttrRow{"write_2_at_1", kWrite, 2, 1, EINVAL},
+    AttrRow{"write_4_at_2", kWrite, 4, 2, EINVAL},
+    AttrRow{"write_8_at_4", kWrite, 8, 4, EINVAL},
+    AttrRow{"execute_at_1", kExecute, 8, 1, 0},
+};
+
+Case attr_case(const AttrRow& row) {
+    return {std::string{"attr."} + row.name,
+            "bp_type W, RW, X; bp_len 1, 2, 4, 8 (X: 8); bp_addr a multiple of it (X: any)", kBreakpoint, [&row] {
+                const auto* address = reinterpret_cast<const char*>(memory.data()) + row.offset;
+                want_result("perf_event_open", result_of(watchpoint(address, row.length, row.type)), row.expected);
+            }};
+}
+
+/// What one act does to bytes of `memory`, and how often a watchpoint sees it.
+struct Act {
+    const char* name;
+    const char* statement;
+    std::uint32_t type;
+    std::uint64_t length;
+    std::uint64_t offset;  ///< of the watchpoint
+    void (*act)();
+    std::uint64_t count;
+};
+
+constexpr std::array kActs{
+    Act{"store", "a store counts once", kWrite, 8, 0, [] { asm volatile("movq $1, %0"
+                                                                        : "=m"(memory[0])); }, 1},
+    Act{"load_by_w", "W doesn't count a load", kWrite, 8, 0,
+        [] { asm volatile("movq %0, %%rax"
+                          :
+                          : "m"(memory[0])
+                          : "rax"); }, 0},
+    Act{"load_by_rw", "RW counts a load", kReadWrite, 8, 0,
+        [] { asm volatile("movq %0, %%rax"
+                          :
+                          : "m"(memory[0])
+                          : "rax"); }, 1},
+    Act{"store_by_rw", "RW counts a store", kReadWrite, 8, 0, [] { asm volatile("movq $1, %0"
+                                                                                : "=m"(memory[0])); }, 1},
+    Act{"modify", "a read-modify-write counts once", kReadWrite, 8, 0,
+        [] { asm volatile("addq $1, %0"
+                          : "+m"(memory[0])); }, 1},
+    Act{"modify_by_w", "also by W", kWrite, 8, 0, [] { asm volatile("lock addq $1, %0"
+                                                                    : "+m"(memory[0])); }, 1},
+    Act{"failed_cmpxchg", "a failed lock cmpxchg counts", kWrite, 8, 0,
+        [] { asm volatile("movq $-5, %%rax; lock cmpxchgq %%rcx, %0"
+                          : "+m"(memory[0])
+                          :
+                          : "rax", "rcx", "cc"); }, 1},
+    Act{"byte_within", "a store to one byte of the range", kWrite, 8, 0,
+        [] { asm volatile("movb $1, 3+%0"
+                          : "=m"(memory[0])); }, 1},
+    Act{"byte_before", "a store to the byte before doesn't count", kWrite, 1, 1,
+        [] { asm volatile("movb $1, %0"
+                          : "=m"(memory[0])); }, 0},
+    Act{"byte_after", "a store to the byte after doesn't count", kWrite, 1, 1,
+        [] { asm volatile("movb $1, 2+%0"
+                          : "=m"(memory[0])); }, 0},
+    Act{"wide_over", "a wider store over the range counts", kWrite, 1, 1,
+        [] { asm volatile("movl $1, %0"
+                          : "=m"(memory[0])); }, 1},
+    Act{"unaligned_over", "an unaligned store that overlaps counts", kWrite, 4, 4,
+        [] { asm volatile("movq $1, 1+%0"
+                          : "=m"(memory[0])); }, 1},
+    Act{"vector", "a vector store counts once", kWrite, 8, 8,
+        [] { asm volatile("movdqu %%xmm0, %0"
+                          : "=m"(memory[0])); }, 1},
+    Act{"rep_movsb", "rep movsb counts once an iteration", kWrite, 8, 0,
+        [] {
+            static const std::array<char, 8> source{};
+            void* to = memory.data();
+            const void* from = source.data();
+            std::uint64_t times = 8;
+            asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(times) : : "memory");
+        },
+        8},
+    Act{"push", "a store by another register", kWrite, 2, 6, [] { asm volatile("movw %%ax, 6+%0"
+                                                                               : "=m"(memory[0])); },
+        1},
+};
+
+void check(const Act& row) {
+    const auto* address = reinterpret_cast<const char*>(memory.data()) + row.offset;
+    const Event event{watchpoint(address, row.length, row.type)};
+    event.enable();
+    row.act();
+    event.disable();
+    want_equal("count", event.count(), row.count);
+}
+
+__attribute__((noinline)) void called() {
+    asm volatile("nop");
+}
+
+void execution() {
+    const Event event{watchpoint(reinterpret_cast<void*>(&called), 8, kExecute)};
+    event.enable();
+    for (int i = 0; i < 6; ++i) called();
+    event.disable();
+    want_equal("count", event.count(), 6U);
+}
+
+void execution_sample() {
+    const Attr attr = changed(watchpoint(reinterpret_cast<void*>(&called), 8, kExecute, 1),
+                              [](Attr& a) { a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR; });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    called();
+    event.disable();
+    const auto samples = parse_samples(attr, ring.drain());
+    want_equal("samples", samples.size(), 1U);
+    want_equal("ip", samples[0].ip, attr.bp_addr);
+    want_equal("address", samples[0].address, attr.bp_addr);
+}
+
+extern "C" const char conformance_after_store[];
+
+void store_sample() {
+    const Attr attr = changed(watchpoint(&memory[1], 8, kWrite, 1),
+                              [](Attr& a) { a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD; });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    asm volatile("movb $1, 11+%0\n.globl conformance_after_store\nconformance_after_store: nop" : "=m"(memory));
+    event.disable();
+    const auto records = ring.drain();
+    const Sample sample = parse_sample(attr, the_only(records, PERF_RECORD_SAMPLE));
+    want_equal("ip: the instruction after the access", sample.ip,
+               reinterpret_cast<std::uint64_t>(conformance_after_store));
+    want_equal("address: the breakpoint's", sample.address, attr.bp_addr);
+    want_equal("period", sample.period, 1U);
+    want_equal("misc: user, not exact", records[0].misc, PERF_RECORD_MISC_USER);
+}
+
+void pages_of_data() {
+    memory[2] = 1;
+    const Attr attr = changed(watchpoint(&memory[2], 8, kWrite, 1), [](Attr& a) {
+        a.sample_type = PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE;
+    });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    store(memory[2]);
+    event.disable();
+    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    want_at_least("physical address", sample.physical, 1U);
+    want_equal("offset within the page", sample.physical % kPageBytes, attr.bp_addr % kPageBytes);
+    want_equal("data page", sample.data_page_size, kPageBytes);
+    want_equal("code page", sample.code_page_size, kPageBytes);
+}
+
+void five_slots() {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
+    const Attr fifth = watchpoint(&memory[4]);
+    want_result("the fifth", result_of(fifth), ENOSPC);
+    want_result("the fifth on a CPU", result_of(Call{.attr = fifth, .cpu = allowed_cpus().at(0)}), ENOSPC);
+    {
+        const Child child{{}};
+        want_result("one on another task", result_of(Call{.attr = fifth, .pid = child.pid()}), 0);
+    }
+    events[1].close();
+    want_result("after close of one", result_of(fifth), 0);
+}
+
+void fifth_sibling_pinned() {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
+    Call call{.attr = watchpoint(&memory[4]), .group = events[0].fd()};
+    call.attr.pinned = 1;
+    want_result("no slot comes before the group's rules", result_of(call), ENOSPC);
+}
+
+void slot_freed_by_munmap() {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
+    Ring ring{events[0]};
+    events[0].close();
+    want_result("with the ring mapped", result_of(watchpoint(&memory[4])), ENOSPC);
+    ring.unmap();
+    want_result("after munmap", result_of(watchpoint(&memory[4])), 0);
+}
+
+void four_at_once() {
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < 4; ++i) {
+        events.emplace_back(watchpoint(&memory.at(i)));
+        events.back().enable();
+    }
+    for (std::size_t i = 0; i < 4; ++i) store(memory.at(i), static_cast<int>(i + 1));
+    for (std::size_t i = 0; i < 4; ++i) want_equal("count", events[i].count(), i + 1);
+}
+
+void kernel_stores(bool excluded, std::uint64_t expected) {
+    const int zero = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    if (zero < 0) throw Skip{"no /dev/zero"};
+    const Event event{changed(watchpoint(memory.data()), [&](Attr& a) { a.exclude_kernel = excluded; })};
+    event.enable();
+    [[maybe_unused]] const auto bytes = ::read(zero, memory.data(), 8);
+    event.disable();
+    ::close(zero);
+    if (expected == 0) want_equal("count", event.count(), 0U);
+    if (expected != 0) want_at_least("count", event.count(), expected);
+}
+
+void without_user() {
+    const Event event{changed(watchpoint(memory.data()), [](Attr& a) { a.exclude_user = 1; })};
+    event.enable();
+    store(memory[0], 5);
+    event.disable();
+    want_equal("count", event.count(), 0U);
+}
+
+void one_thread() {
+    const Event event{watchpoint(memory.data())};
+    event.enable();
+    in_thread([] { store(memory[0], 5); });
+    store(memory[0], 2);
+    event.disable();
+    want_equal("count", event.count(), 2U);
+}
+
+void period() {
+    const Attr attr =
+        changed(watchpoint(memory.data(), 8, kWrite, 3), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    store(memory[0], 10);
+    event.disable();
+    want_equal("count", event.count(), 10U);
+    want_equal("samples", ring.drain(PERF_RECORD_SAMPLE).size(), 3U);
+}
+
+void refresh() {
+    const Event event{watchpoint(memory.data(), 8, kWrite, 2)};
+    want_success("REFRESH", event.ioctl(PERF_EVENT_IOC_REFRESH, 2UL));
+    store(memory[0], 20);
+    want_equal("count", event.count(), 4U);
+}
+
+void on_another_task() {
+    Child child{{[] { store(memory[0], 3); }, [] { store(memory[0], 4); }}};
+    const Event event{watchpoint(memory.data()), child.pid()};
+    child.step();
+    event.enable();
+    child.step();
+    event.disable();
+    store(memory[0], 9);
+    want_equal("count", event.count(), 4U);
+}
+
+void unmapped() {
+    void* hole = ::mmap(nullptr, kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ::munmap(hole, kPageBytes);
+    want_result("an address that isn't mapped", result_of(watchpoint(hole)), 0);
+}
+
+void exact_in_a_loop() {
+    const Event event{watchpoint(memory.data())};
+    event.enable();
+    store(memory[0], 1000);
+    event.disable();
+    want_equal("count", event.count(), 1000U);
+}
+
+constexpr std::array kOpens{
+    OpenRow{"config", "config is ignored", 0,
+            [](Call& c) {
+                c.attr = watchpoint(memory.data());
+                c.attr.config = ~0ULL;
+            },
+            kBreakpoint},
+    OpenRow{"end_of_user_space", "an address at the end of user space is EINVAL", EINVAL,
+            [](Call& c) { c.attr = watchpoint(reinterpret_cast<void*>(0x7ffffffffff8UL)); }, kBreakpoint},
+    OpenRow{"kernel_address", "a kernel address with exclude_kernel is EINVAL", EINVAL,
+            [](Call& c) { c.attr = watchpoint(reinterpret_cast<void*>(0xffffffff81000000UL)); }, kBreakpoint},
+};
+
+}  // namespace
+
+std::vector<Case> breakpoint_cases() {
+    std::vector<Case> cases = open_cases(kOpens, dummy());
+    for (const AttrRow& row : kAttrs) cases.push_back(attr_case(row));
+    for (const Act& row : kActs)
+        cases.push_back({std::string{"count."} + row.name, row.statement, kBreakpoint, [&row] { check(row); }});
+    append(
+        cases,
+        {
+            {"execute", "X counts executions of the instruction", kBreakpoint, execution},
+            {"execute_sample", "a sample of X: ip and address are the instruction's", kBreakpoint, execution_sample},
+            {"store_sample", "a sample of W: ip behind the access, the breakpoint's address", kBreakpoint,
+             store_sample},
+            {"pages", "PHYS_ADDR, DATA_PAGE_SIZE and CODE_PAGE_SIZE of a watchpoint", kBreakpoint | kRoot,
+             pages_of_data},
+            {"slots", "four a task; the fifth is ENOSPC; close frees at once", kBreakpoint, five_slots},
+            {"slots_before_group", "no slot left comes before the group's rules", kBreakpoint, fifth_sibling_pinned},
+            {"slots_munmap", "a closed event keeps its slot as long as its ring is mapped", kBreakpoint,
+             slot_freed_by_munmap},
+            {"four_at_once", "four watchpoints count side by side", kBreakpoint, four_at_once},
+            {"kernel_excluded", "stores of the kernel for the task don't count with exclude_kernel", kBreakpoint,
+             [] { kernel_stores(true, 0); }},
+            {"kernel_included", "without it they do", kBreakpoint | kKernelSide, [] { kernel_stores(false, 1); }},
+            {"exclude_user", "exclude_user: the program's stores don't count", kBreakpoint | kKernelSide, without_user},
+            {"thread", "pid 0 watches the thread, not the process", kBreakpoint, one_thread},
+            {"period", "samples every n-th hit", kBreakpoint, period},
+            {"refresh", "REFRESH stops at the overflow", kBreakpoint, refresh},
+            {"other_task", "a watchpoint on another task", kBreakpoint, on_another_task},
+            {"unmapped", "an unmapped address is accepted", kBreakpoint, unmapped},
+            {"exact", "a loop of a thousand stores counts a thousand", kBreakpoint, exact_in_a_loop},
+        });
+    return cases;
+}
+
+}  // namespace conformance

@@ -1,0 +1,221 @@
+// permissions.cpp: what nobody may at each level of kernel.perf_event_paranoid. "perf_event_paranoid", EACCES and EPERM
+// of the manual.
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/open_rows.h"
+#include "suite/ring.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+std::uint64_t watched = 0;
+
+/// Answers of one call at levels 2, 1, 0 and -1.
+struct Row {
+    const char* name;
+    const char* statement;
+    std::array<int, 4> expected;
+    void (*change)(Call&);
+    unsigned needs = kNothing;
+};
+
+constexpr std::array kLevels{2, 1, 0, -1};
+
+constexpr std::array kRows{
+    Row{"user", "user mode of the own thread", {0, 0, 0, 0}, [](Call&) {}},
+    Row{"hypervisor", "exclude_hv is not asked for", {0, 0, 0, 0}, [](Call& c) { c.attr.exclude_hv = 0; }},
+    Row{"kernel",
+        "kernel mode is for level 1 and below",
+        {EACCES, 0, 0, 0},
+        [](Call& c) { c.attr.exclude_kernel = 0; }},
+    Row{"kernel_software",
+        "also of a software event",
+        {EACCES, 0, 0, 0},
+        [](Call& c) {
+            c.attr = page_faults();
+            c.attr.exclude_kernel = 0;
+        }},
+    Row{"kernel_without_user",
+        "also where user mode is left out",
+        {EACCES, 0, 0, 0},
+        [](Call& c) {
+            c.attr.exclude_kernel = 0;
+            c.attr.exclude_user = 1;
+        }},
+    Row{"own_on_a_cpu", "the own thread on one CPU", {0, 0, 0, 0}, [](Call& c) { c.cpu = allowed_cpus().at(0); }},
+    Row{"cpu_wide",
+        "everything on a CPU is for level 0 and below",
+        {EACCES, EACCES, 0, 0},
+        [](Call& c) {
+            c.pid = -1;
+            c.cpu = allowed_cpus().at(0);
+        }},
+    Row{"namespaces",
+        "namespaces records are for the privileged",
+        {EACCES, EACCES, EACCES, EACCES},
+        [](Call& c) { c.attr.namespaces = 1; }},
+    Row{"records",
+        "other records are for everybody",
+        {0, 0, 0, 0},
+        [](Call& c) { c.attr.mmap = c.attr.comm = c.attr.task = c.attr.mmap_data = c.attr.context_switch = 1; }},
+    Row{"ksymbol",
+        "ksymbol, bpf_event, cgroup, text_poke too",
+        {0, 0, 0, 0},
+        [](Call& c) { c.attr.ksymbol = c.attr.bpf_event = c.attr.cgroup = c.attr.text_poke = 1; }},
+    Row{"sample_bits",
+        "sample bits, addresses and registers too",
+        {0, 0, 0, 0},
+        [](Call& c) {
+            c.attr = page_faults(1);
+            c.attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+                                 PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CGROUP | PERF_SAMPLE_DATA_PAGE_SIZE;
+            c.attr.sample_regs_user = 1;
+        }},
+    Row{"watchpoint",
+        "watchpoints on own data",
+        {0, 0, 0, 0},
+        [](Call& c) { c.attr = watchpoint(&watched); },
+        kBreakpoint},
+    Row{"watchpoint_kernel",
+        "a watchpoint on a kernel address, user mode only, is EINVAL",
+        {EINVAL, EINVAL, EINVAL, EINVAL},
+        [](Call& c) { c.attr = watchpoint(reinterpret_cast<void*>(0xffffffff81000000UL)); },
+        kBreakpoint},
+    Row{"instructions",
+        "hardware events in user mode",
+        {0, 0, 0, 0},
+        [](Call& c) { c.attr = instructions(); },
+        kHardware},
+    Row{"instructions_kernel",
+        "hardware events in kernel mode",
+        {EACCES, 0, 0, 0},
+        [](Call& c) {
+            c.attr = instructions();
+            c.attr.exclude_kernel = 0;
+        },
+        kHardware},
+};
+
+void as_nobody(const Row& row, int expected) {
+    Call call{.attr = dummy()};
+    row.change(call);
+    if (::geteuid() == 0) become_nobody();
+    want_result("perf_event_open", result_of(call), expected);
+}
+
+Case at_level(const Row& row, std::size_t level) {
+    const std::string number = std::to_string(kLevels.at(level));
+    const bool present = level == 0;
+    return {"level_" + number + "." + row.name, std::string{row.statement} + ": at level " + number,
+            row.needs | (present ? unsigned{kLevel2} : kRoot | kSysctl | kNobody), [&row, level, present] {
+                if (present) return as_nobody(row, row.expected[0]);
+                const Setting setting{"perf_event_paranoid", kLevels.at(level)};
+                in_checked_child([&] { as_nobody(row, row.expected.at(level)); });
+            }};
+}
+
+void another_users_task() {
+    const Child child{{}};
+    become_nobody();
+    want_result("a process of root", result_of(Call{.attr = dummy(), .pid = child.pid()}), EACCES);
+}
+
+void unknown_type_on_another() {
+    const Child child{{}};
+    become_nobody();
+    Call call{.attr = dummy(), .pid = child.pid()};
+    call.attr.type = 0x7fffffff;
+    want_result("a process of root, with an unknown type", result_of(call), ENOENT);
+}
+
+void own_child() {
+    if (::geteuid() == 0) become_nobody();
+    const Child child{{}};
+    want_result("an own child", result_of(Call{.attr = dummy(), .pid = child.pid()}), 0);
+}
+
+void undumpable_child() {
+    if (::geteuid() == 0) become_nobody();
+    Child child{{[] { ::prctl(PR_SET_DUMPABLE, 0); }}};
+    child.step();
+    want_result("an own child that isn't dumpable", result_of(Call{.attr = dummy(), .pid = child.pid()}), EACCES);
+}
+
+void raw_sample(const char* system, const char* name, std::uint64_t type, int expected) {
+    Attr attr = tracepoint(system, name, 1);
+    attr.sample_type = type;
+    become_nobody();
+    want_result("perf_event_open", result_of(attr), expected);
+}
+
+void kept_after_dropping() {
+    Faults faults;
+    const Event event{changed(page_faults(1), [](Attr& a) { a.exclude_kernel = 0; })};
+    become_nobody();
+    event.enable();
+    faults.cause(2);
+    event.disable();
+    want_at_least("count", event.count(), 2U);
+}
+
+void physical_address() {
+    if (::geteuid() == 0) become_nobody();
+    want_result("PHYS_ADDR", result_of(changed(page_faults(1), [](Attr& a) { a.sample_type = PERF_SAMPLE_PHYS_ADDR; })),
+                EACCES);
+}
+
+void query_bpf() {
+    Attr attr = tracepoint("syscalls", "sys_enter_getppid");
+    become_nobody();
+    const Event event{attr};
+    std::array<std::uint32_t, 4> query{2, 0, 0, 0};
+    want_result("QUERY_BPF", event.ioctl(PERF_EVENT_IOC_QUERY_BPF, query.data()), EPERM);
+}
+
+void level_3() {
+    const Setting setting{"perf_event_paranoid", 3};
+    in_checked_child([] {
+        become_nobody();
+        want_result("user mode", result_of(dummy()), 0);
+        want_result("kernel mode", result_of(changed(dummy(), [](Attr& a) { a.exclude_kernel = 0; })), EACCES);
+    });
+}
+
+}  // namespace
+
+std::vector<Case> permission_cases() {
+    std::vector<Case> cases;
+    for (std::size_t level = 0; level < kLevels.size(); ++level)
+        for (const Row& row : kRows) cases.push_back(at_level(row, level));
+    append(cases,
+           {
+               {"level_3", "level 3 is like 2", kRoot | kSysctl | kNobody, level_3},
+               {"another_user", "another user's process is EACCES", kRoot | kNobody, another_users_task},
+               {"another_user_type", "an unknown type is found first", kRoot | kNobody, unknown_type_on_another},
+               {"own_child", "an own child is fine", kNothing, own_child},
+               {"not_dumpable", "an own child that isn't dumpable is EACCES", kNothing, undumpable_child},
+               {"phys_addr", "PHYS_ADDR is for the privileged", kLevel2, physical_address},
+               {"tracepoint", "tracepoints may be counted", kTracefs | kNobody | kLevel2,
+                [] { raw_sample("sched", "sched_switch", 0, 0); }},
+               {"tracepoint_tid", "and sampled without RAW", kTracefs | kNobody | kLevel2,
+                [] { raw_sample("sched", "sched_switch", PERF_SAMPLE_TID, 0); }},
+               {"tracepoint_raw", "RAW samples of others than system calls are EPERM", kTracefs | kNobody | kLevel2,
+                [] { raw_sample("sched", "sched_switch", PERF_SAMPLE_RAW, EPERM); }},
+               {"syscall_raw", "RAW samples of system call tracepoints are allowed", kTracefs | kNobody | kLevel2,
+                [] { raw_sample("syscalls", "sys_enter_getppid", PERF_SAMPLE_RAW, 0); }},
+               {"query_bpf", "QUERY_BPF is for the privileged", kTracefs | kNobody | kLevel2, query_bpf},
+               {"dropped", "a descriptor opened with privilege goes on without", kRoot | kNobody, kept_after_dropping},
+           });
+    return cases;
+}
+
+}  // namespace conformance
