@@ -50,9 +50,9 @@ std::uint32_t SoftwarePmu::type() const {
 subsystem::Answer<subsystem::Wiring> SoftwarePmu::init(const subsystem::EventRequest& request) {
     const abi::Attr& attr = request.attr;
     if (attr.type != abi::kTypeSoftware) return refuse(ENOENT, "another PMU's type");
-    if (attr.config >= kSoftwareEvents.size()) return refuse(ENOENT, "no software event has this number");
     if (attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK"))
         return refuse(EOPNOTSUPP, "software events have no branch stack");
+    if (attr.config >= kSoftwareEvents.size()) return refuse(ENOENT, "no software event has this number");
     const SoftwareRow& row = kSoftwareEvents[attr.config];
     return subsystem::Wiring{
         .source = {.kind = source_of(row, request)},

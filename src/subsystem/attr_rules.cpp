@@ -34,6 +34,8 @@ constexpr bool samples(const Attr& attr, std::uint64_t bits) {
 constexpr std::uint64_t kReservedFlags = ~(2 * flag("sigtrap") - 1);  // bits 38 and 39 came after Linux 6.18
 constexpr std::uint64_t kReservedReadBits = ~(2 * abi::kReadFormatBits.back().mask() - 1);
 constexpr std::uint32_t kReservedAux = ~(2 * static_cast<std::uint32_t>(abi::kAuxActions.back().mask()) - 1);
+constexpr auto kStartPaused = abi::bit(abi::kAuxActions, "aux_start_paused");
+constexpr auto kPauseAndResume = abi::bit(abi::kAuxActions, "aux_pause") | abi::bit(abi::kAuxActions, "aux_resume");
 constexpr std::uint64_t kReservedBranchBits = ~(2 * abi::kBranchBits.back().mask() - 1);
 constexpr std::uint64_t kBranchKernel = 0x6;  // KERNEL and HV
 constexpr std::uint32_t kStackTooLarge = 0xffff;
@@ -135,7 +137,9 @@ constexpr std::array kWiredRules{
          EOPNOTSUPP, "vector registers are not sampled"},
     Rule{[](const Attr& a, const AttrContext&) { return has(a, flag("aux_output")); }, EOPNOTSUPP,
          "aux_output: the PMU has no AUX area"},
-    Rule{[](const Attr& a, const AttrContext&) { return (a.aux_action & abi::kAuxActions[0].mask()) != 0; }, EOPNOTSUPP,
+    Rule{[](const Attr& a, const AttrContext&) { return (a.aux_action & kPauseAndResume) == kPauseAndResume; }, EINVAL,
+         "an AUX area is not both paused and resumed"},
+    Rule{[](const Attr& a, const AttrContext&) { return (a.aux_action & kStartPaused) != 0; }, EOPNOTSUPP,
          "aux_start_paused: the PMU has no AUX area"},
     Rule{[](const Attr& a, const AttrContext& c) {
              return samples(a, sample("PERF_SAMPLE_CALLCHAIN")) && a.sample_max_stack > c.limits.max_stack;

@@ -119,9 +119,8 @@ Answer<> check_company(const Opening& opening, const Event& event) {
     if (opening.leader) TRY(check_sibling(event, *opening.leader));
     if (opening.output) TRY(check_output(opening.world, event, *opening.output));
     if (opening.leader) TRY(check_group_bytes(event, *opening.leader));
-    const bool aux_sample =
-        (opening.attr.sample_type & sample("PERF_SAMPLE_AUX")) != 0 && opening.attr.aux_sample_size != 0;
-    if (aux_sample || opening.attr.aux_action != 0) return refuse(EINVAL, "the group has no event with an AUX area");
+    if (opening.attr.aux_sample_size != 0 || opening.attr.aux_action != 0)
+        return refuse(EINVAL, "the group has no event with an AUX area");
     return {};
 }
 

@@ -100,6 +100,13 @@ std::vector<Mistake> mistakes() {
          EINVAL},
         {"AuxOutput", flags(flag("aux_output")), EOPNOTSUPP},
         {"AuxStartPaused", [](Attr& a) { a.aux_action = 1; }, EOPNOTSUPP},
+        {"AuxPauseAndResumeWithTooDeepAStack",
+         [](Attr& a) {
+             a.aux_action = 6;
+             a.sample_type = sample("PERF_SAMPLE_CALLCHAIN");
+             a.sample_max_stack = 128;
+         },
+         EINVAL},
         {"AuxPause", [](Attr& a) { a.aux_action = 2; }, EINVAL},
         {"AuxSample",
          [](Attr& a) {
@@ -107,6 +114,7 @@ std::vector<Mistake> mistakes() {
              a.aux_sample_size = 64;
          },
          EINVAL},
+        {"AuxSampleSizeAlone", [](Attr& a) { a.aux_sample_size = 64; }, EINVAL},
         {"Kernel", [](Attr& a) { a.flags &= ~kUserOnly; }, EACCES},
         {"Namespaces", flags(flag("namespaces")), EACCES},
         {"PhysicalAddresses", samples(sample("PERF_SAMPLE_PHYS_ADDR")), EACCES},
