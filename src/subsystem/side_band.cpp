@@ -1,5 +1,6 @@
 #include "subsystem/side_band.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "abi/attr_flags.h"
@@ -45,17 +46,30 @@ void write(World& world, Event& event, const Record& record) {
     if (written.wake) wake(world, index);
 }
 
-/// `make(event)` to every event of the task that wants such a record now.
-template <class Make>
-void tell(World& world, Task& task, Interest interest, Make make) {
-    if (world.wanting[static_cast<std::size_t>(interest)] == 0) return;
+/// The task's events that want such a record now, in the order in which the kernel tells them, which a shared ring
+/// shows: those of the CPU first, and the newest first.
+std::vector<Event*> listeners(World& world, const Task& task, Interest interest) {
+    std::vector<Event*> found;
     for (Event* leader : task.leaders) {
         if (!on_its_cpu(world, *leader)) continue;
         for (Event* event : members(*leader)) {
             notice_ran_out(world, *event);
-            if (event->wants() && wants(event->attr.flags, interest)) write(world, *event, make(*event));
+            if (event->wants() && wants(event->attr.flags, interest)) found.push_back(event);
         }
     }
+    std::ranges::sort(found, [](const Event* a, const Event* b) {
+        const bool a_first = a->kind == Kind::of_cpu;
+        const bool b_first = b->kind == Kind::of_cpu;
+        return a_first != b_first ? a_first : a->page->stream_id > b->page->stream_id;
+    });
+    return found;
+}
+
+/// `make(event)` to each of them.
+template <class Make>
+void tell(World& world, Task& task, Interest interest, Make make) {
+    if (world.wanting[static_cast<std::size_t>(interest)] == 0) return;
+    for (Event* event : listeners(world, task, interest)) write(world, *event, make(*event));
 }
 
 template <class Make>

@@ -116,6 +116,18 @@ TEST_F(SideBand, Mmap2AloneNeedsSomebodyElseWhoAsks) {
     EXPECT_THAT(records(event), ElementsAre("MMAP2"));
     subsystem.close(asks);
 }
+TEST_F(SideBand, TheNewestEventWritesFirstIntoASharedRing) {
+    const auto first = dummy(flag("comm"));
+    Attr attr = software(9, flag("comm") | flag("sample_id_all"));
+    attr.sample_type = abi::sample("PERF_SAMPLE_IDENTIFIER");
+    const auto second = open(attr);
+    ASSERT_THAT(
+        ioctl(second, "PERF_EVENT_IOC_SET_OUTPUT", IoctlArgument{.descriptor = {.none = false, .event = first}}),
+        Succeeds());
+    subsystem.task_comm(me.name, "name", false);
+    EXPECT_EQ(at<std::uint16_t>(first, 6), 32) << "with the trailer of the second";
+    EXPECT_THAT(records(first), ElementsAre("COMM", "COMM"));
+}
 TEST_F(SideBand, ACpuWideEventIsToldOfItsTasksThere) {
     const auto event = dummy(flag("task") | flag("context_switch"), {.pid = -1, .cpu = 0});
     FakeTask& child = fork(me, 300);
