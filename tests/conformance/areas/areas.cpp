@@ -39,6 +39,10 @@ const std::vector<Area>& areas() {
         {"uprobe", uprobe_cases},
         {"cpus", cpu_cases, Rehearsal::once},
         {"permissions", permission_cases},
+        {"hardware_open", hardware_open_cases},
+        {"hardware_count", hardware_count_cases, Rehearsal::once},
+        {"hardware_scarce", hardware_scarce_cases},
+        {"hardware_sample", hardware_sample_cases, Rehearsal::once},
     };
     return all;
 }

@@ -41,5 +41,9 @@ std::vector<Case> tracepoint_cases();
 std::vector<Case> uprobe_cases();
 std::vector<Case> cpu_cases();
 std::vector<Case> permission_cases();
+std::vector<Case> hardware_open_cases();
+std::vector<Case> hardware_count_cases();
+std::vector<Case> hardware_scarce_cases();
+std::vector<Case> hardware_sample_cases();
 
 }  // namespace conformance

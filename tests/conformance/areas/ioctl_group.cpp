@@ -159,6 +159,19 @@ void orphans_count_on() {
     want_equal("faults after the leader's close", member.count() - before, 5U);
 }
 
+void orphan_of_a_disabled_leader() {
+    Faults faults;
+    Event leader{page_faults()};
+    const Event member = sibling(counting(), leader);
+    faults.cause(2);
+    want_equal("before the leader's close", member.count(), 0U);
+    leader.close();
+    in_child([] {});  // this task is scheduled anew
+    const std::uint64_t before = member.count();
+    faults.cause(5);
+    want_at_least("afterwards", member.count() - before, 5U);
+}
+
 void orphan_is_controlled() {
     Faults faults;
     Event leader{counting()};
@@ -260,6 +273,8 @@ std::vector<Case> ioctl_group_cases() {
             {"orphan_keeps_count", "a sibling of a closed leader keeps its count and reads with nr 1", kNothing,
              orphans_keep_counts},
             {"orphan_counts_on", "it counts on", kNothing, orphans_count_on},
+            {"orphan_of_disabled", "enabled siblings of a disabled leader that is closed start to count", kNothing,
+             orphan_of_a_disabled_leader},
             {"orphan_is_controlled", "it is enabled and disabled by itself", kNothing, orphan_is_controlled},
             {"prctl", "prctl(2) stops and starts all events that the thread has opened", kNothing, prctl_disables},
             {"prctl_siblings", "siblings too", kNothing, prctl_on_siblings},

@@ -192,6 +192,20 @@ void poll_is_shared() {
     want_equal("poll of the source", poll_now(source), 0);
 }
 
+void lost_by_the_redirected() {
+    Faults faults;
+    const Attr attr = changed(sampling(), [](Attr& a) { a.read_format = PERF_FORMAT_LOST; });
+    const Event target{attr};
+    const Ring ring{target, 1};
+    const Event source{attr};
+    want_success("SET_OUTPUT", set_output(source, target.fd()));
+    source.enable();
+    faults.cause(300);
+    source.disable();
+    want_equal("count, lost of the source", source.words(), std::vector<std::uint64_t>{300, 45});
+    want_equal("count, lost of the target", target.words(), std::vector<std::uint64_t>{0, 0});
+}
+
 void pause_without_ring(bool header) {
     const Event event{sampling()};
     std::optional<Ring> ring;
@@ -251,6 +265,8 @@ std::vector<Case> ioctl_output_cases() {
                 kNothing, mapping_redirected},
                {"poll", "poll of a redirected event is that of the ring: who polls first sees the wake-up", kNothing,
                 poll_is_shared},
+               {"lost", "samples are lost by the event that had them, not by the ring's", kNothing,
+                lost_by_the_redirected},
                {"pause_no_ring", "PAUSE_OUTPUT without a ring is EINVAL", kNothing, [] { pause_without_ring(false); }},
                {"pause_header_only", "PAUSE_OUTPUT with the header page alone is EINVAL", kNothing,
                 [] { pause_without_ring(true); }},

@@ -1,6 +1,8 @@
 // permissions.cpp: what nobody may at each level of kernel.perf_event_paranoid. "perf_event_paranoid", EACCES and EPERM
 // of the manual.
+#include <linux/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -181,6 +183,39 @@ void query_bpf() {
     want_result("QUERY_BPF", event.ioctl(PERF_EVENT_IOC_QUERY_BPF, query.data()), EPERM);
 }
 
+/// Nobody, but for these capabilities.
+void become_nobody_with(std::uint64_t capabilities) {
+    ::prctl(PR_SET_KEEPCAPS, 1);
+    become_nobody();
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, 2> data{};
+    for (std::size_t i = 0; i < data.size(); ++i)
+        data.at(i).effective = data.at(i).permitted = static_cast<std::uint32_t>(capabilities >> (32 * i));
+    if (::syscall(SYS_capset, &header, data.data()) != 0) throw Skip{"capset is refused"};
+}
+
+void with_perfmon() {
+    constexpr std::uint64_t kPerfmon = 1ULL << 38;
+    become_nobody_with(kPerfmon);
+    want_result("kernel mode", result_of(changed(dummy(), [](Attr& a) { a.exclude_kernel = 0; })), 0);
+    want_result("everything on a CPU", result_of(Call{.attr = dummy(), .pid = -1, .cpu = allowed_cpus().at(0)}), 0);
+}
+
+void with_another_capability() {
+    constexpr std::uint64_t kNetRaw = 1ULL << 13;
+    become_nobody_with(kNetRaw);
+    want_result("kernel mode", result_of(changed(dummy(), [](Attr& a) { a.exclude_kernel = 0; })), EACCES);
+}
+
+void root_without_capabilities() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, 2> none{};
+    if (::syscall(SYS_capset, &header, none.data()) != 0) throw Skip{"capset is refused"};
+    want_result("kernel mode", result_of(changed(dummy(), [](Attr& a) { a.exclude_kernel = 0; })), EACCES);
+    want_result("everything on a CPU", result_of(Call{.attr = dummy(), .pid = -1, .cpu = allowed_cpus().at(0)}),
+                EACCES);
+}
+
 void level_3() {
     const Setting setting{"perf_event_paranoid", 3};
     in_checked_child([] {
@@ -199,6 +234,11 @@ std::vector<Case> permission_cases() {
     append(cases,
            {
                {"level_3", "level 3 is like 2", kRoot | kSysctl | kNobody, level_3},
+               {"perfmon", "CAP_PERFMON alone: kernel mode and CPU-wide", kRoot | kNobody | kLevel2, with_perfmon},
+               {"other_capability", "another capability is not enough", kRoot | kNobody | kLevel2,
+                with_another_capability},
+               {"root_without", "uid 0 without capabilities is nobody", kRoot | kNobody | kLevel2,
+                root_without_capabilities},
                {"another_user", "another user's process is EACCES", kRoot | kNobody, another_users_task},
                {"another_user_type", "an unknown type is found first", kRoot | kNobody, unknown_type_on_another},
                {"own_child", "an own child is fine", kNothing, own_child},

@@ -123,6 +123,17 @@ void no_hardware_counter() {
     want_equal("pmc_width", page.pmc_width, 0);
 }
 
+void no_aux_area() {
+    const Event event{sampling()};
+    const Ring ring{event};
+    ring.page().aux_offset = ring.mapped_bytes();
+    ring.page().aux_size = 4 * kPageBytes;
+    want_result(
+        "mmap at aux_offset",
+        mapping_result(event.fd(), 4 * kPageBytes, kReadWrite, MAP_SHARED, static_cast<off_t>(ring.mapped_bytes())),
+        EOPNOTSUPP);
+}
+
 void even_lock() {
     const Event event{sampling()};
     const Ring ring{event};
@@ -255,6 +266,7 @@ std::vector<Case> ring_mapping_cases() {
             {"fields", "data_offset and data_size tell where the ring is", kNothing, [] { header_fields(8); }},
             {"fields_header_only", "without data pages data_size is 0", kNothing, [] { header_fields(0); }},
             {"no_rdpmc", "an event without a hardware counter can't be read by rdpmc", kNothing, no_hardware_counter},
+            {"aux", "a PMU without AUX has no AUX area", kNothing, no_aux_area},
             {"lock", "lock is even when stable", kNothing, even_lock},
             {"partial_munmap", "a part of a mapping can't be unmapped", kNothing, partial_munmap},
             {"mremap", "a mapping can neither grow nor shrink", kNothing, remapped},

@@ -1,0 +1,286 @@
+// hardware_count.cpp: exact counts of loops that are known to the instruction, groups, inherit, exec, rdpmc.
+#include <algorithm>
+#include <array>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/ring.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+/// What the event counts in a window around the loop. An interrupt may add to a PMU's count, never take away: the least
+/// of some.
+std::uint64_t window(const Event& event, std::uint64_t times) {
+    std::uint64_t least = ~0ULL;
+    for (int i = 0; i < 8; ++i) {
+        event.reset();
+        event.enable();
+        conformance_loop(times);
+        event.disable();
+        least = std::min(least, event.count());
+    }
+    return least;
+}
+
+/// What `times` rounds more cost.
+std::uint64_t rounds(const Event& event, std::uint64_t times) {
+    return window(event, 1000 + times) - window(event, 1000);
+}
+
+void exact(std::uint64_t config, std::uint64_t a_round) {
+    const Event event{hardware(config)};
+    want_equal("of 10000 rounds", rounds(event, 10'000), 10'000 * a_round);
+    want_equal("of one round", rounds(event, 1), a_round);
+}
+
+void cycles_pass() {
+    const Event event{hardware(PERF_COUNT_HW_CPU_CYCLES)};
+    const std::uint64_t few = window(event, 1000);
+    const std::uint64_t many = window(event, 1'000'000);
+    want_at_least("cycles of a thousand rounds", few, 100U);
+    want_at_least("cycles of a million", many, 100 * few);
+}
+
+void the_same_twice() {
+    const Event event{instructions()};
+    want_equal("the same window again", window(event, 5000), window(event, 5000));
+}
+
+void nothing_while_disabled() {
+    const Event event{instructions()};
+    event.enable();
+    conformance_loop(10);
+    event.disable();
+    const std::uint64_t before = event.count();
+    conformance_loop(10'000);
+    want_equal("count", event.count(), before);
+}
+
+void excluded_user() {
+    const Event event{changed(instructions(), [](Attr& a) {
+        a.exclude_user = 1;
+        a.exclude_kernel = 0;
+    })};
+    want_at_most("instructions in user mode", rounds(event, 1'000'000), 100'000U);
+}
+
+void raw_equals_generic() {
+    const std::string text = text_in("/sys/bus/event_source/devices/cpu/events/instructions");
+    const auto at = text.find("event=");
+    if (at == std::string::npos) throw Skip{"sysfs doesn't describe the event instructions"};
+    Attr raw = instructions();
+    raw.type = PERF_TYPE_RAW;
+    raw.config = std::stoul(text.substr(at + 6), nullptr, 0);
+    raw.disabled = 0;
+    const Event leader{changed(instructions(), [](Attr& a) { a.read_format = PERF_FORMAT_GROUP; })};
+    const Event member = sibling(raw, leader);
+    leader.enable();
+    conformance_loop(10'000);
+    leader.disable();
+    const auto words = leader.words();
+    want_equal("nr", words.at(0), 2U);
+    want_equal("raw and generic", words.at(2), words.at(1));
+}
+
+void group_of_two() {
+    const Attr branches = changed(hardware(PERF_COUNT_HW_BRANCH_INSTRUCTIONS), [](Attr& a) { a.disabled = 0; });
+    const Event leader{changed(instructions(), [](Attr& a) { a.read_format = PERF_FORMAT_GROUP; })};
+    const Event member = sibling(branches, leader);
+    std::array<std::uint64_t, 2> least{~0ULL, ~0ULL};
+    std::array<std::uint64_t, 2> more{~0ULL, ~0ULL};
+    for (int i = 0; i < 16; ++i) {
+        leader.reset(PERF_IOC_FLAG_GROUP);
+        leader.enable();
+        conformance_loop(i % 2 == 0 ? 1000 : 6000);
+        leader.disable();
+        const auto words = leader.words();
+        auto& to = i % 2 == 0 ? least : more;
+        to = {std::min(to[0], words.at(1)), std::min(to[1], words.at(2))};
+    }
+    want_equal("instructions of 5000 rounds", more[0] - least[0], 10'000U);
+    want_equal("branches of 5000 rounds", more[1] - least[1], 5'000U);
+}
+
+void mixed_group() {
+    Faults faults;
+    const Event leader{changed(page_faults(), [](Attr& a) { a.read_format = PERF_FORMAT_GROUP; })};
+    const Event member = sibling(changed(instructions(), [](Attr& a) { a.disabled = 0; }), leader);
+    leader.enable();
+    conformance_loop(10'000);
+    faults.cause(3);
+    leader.disable();
+    const auto words = leader.words();
+    want_at_least("faults of the software leader", words.at(1), 3U);
+    want_at_least("instructions of the hardware sibling", words.at(2), 20'001U);
+    want_at_most("instructions of the hardware sibling", words.at(2), 60'000U);
+}
+
+void times_of_one() {
+    const Event event{changed(instructions(), [](Attr& a) {
+        a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    })};
+    event.enable();
+    conformance_loop(1'000'000);
+    event.disable();
+    const auto words = event.words();
+    want_at_least("enabled", words[1], 1U);
+    want_equal("running of a single event", words[2], words[1]);
+}
+
+void inherited() {
+    const Event event{changed(instructions(), [](Attr& a) {
+        a.inherit = 1;
+        a.disabled = 0;
+    })};
+    const auto sum = [&](std::uint64_t times) {
+        std::uint64_t least = ~0ULL;
+        for (int i = 0; i < 5; ++i) {
+            const std::uint64_t before = event.count();
+            in_child([&] { conformance_loop(times); });
+            least = std::min(least, event.count() - before);
+        }
+        return least;
+    };
+    const std::uint64_t few = sum(1000);
+    const std::uint64_t many = sum(1'001'000);
+    want_at_least("instructions of a child's million rounds", many - few, 1'990'000U);
+    want_at_most("instructions of a child's million rounds", many - few, 2'010'000U);
+}
+
+void another_process() {
+    Child child{{[] { conformance_loop(10); }, [] { conformance_loop(500'000); }}};
+    const Event event{instructions(), child.pid()};
+    child.step();
+    event.enable();
+    child.step();
+    event.disable();
+    want_at_least("instructions", event.count(), 1'000'000U);
+    want_at_most("instructions", event.count(), 1'100'000U);
+}
+
+void another_thread() {
+    const Event event{instructions()};
+    event.enable();
+    const std::uint64_t before = event.count();
+    in_thread([] { conformance_loop(10'000'000); });
+    want_at_most("instructions of another thread", event.count() - before, 5'000'000U);
+}
+
+void enabled_on_exec() {
+    Child child{{[] { exec_helper({"loop", "3000000"}); }}};
+    const Event event{changed(instructions(), [](Attr& a) { a.enable_on_exec = 1; }), child.pid()};
+    child.last_step();
+    child.join();
+    want_at_least("instructions of the new program", event.count(), 6'000'000U);
+    want_at_most("instructions of the new program", event.count(), 9'000'000U);
+}
+
+void bound_to_cpus() {
+    std::vector<Event> events;
+    for (const int cpu : allowed_cpus())
+        events.emplace_back(changed(instructions(), [](Attr& a) { a.disabled = 0; }), 0, cpu);
+    const auto sum = [&] {
+        std::uint64_t all = 0;
+        for (const Event& event : events) all += event.count();
+        return all;
+    };
+    const std::uint64_t before = sum();
+    conformance_loop(1'000'000);
+    const std::uint64_t more = sum() - before;
+    want_at_least("sum over the CPUs", more, 2'000'001U);
+    want_at_most("sum over the CPUs", more, 2'100'000U);
+}
+
+void cpu_wide() {
+    const int cpu = pin_to(0);
+    const Event event{changed(instructions(), [](Attr& a) { a.disabled = 0; }), -1, cpu};
+    const std::uint64_t before = event.count();
+    in_child([] { conformance_loop(1'000'000); });
+    want_at_least("instructions of a child on the CPU", event.count() - before, 2'000'001U);
+}
+
+void loads() {
+    const Event event{changed(instructions(), [](Attr& a) {
+        a.type = PERF_TYPE_HW_CACHE;
+        a.config = PERF_COUNT_HW_CACHE_L1D;
+    })};
+    static volatile std::uint64_t word = 1;
+    const auto counted = [&](int times) {
+        std::uint64_t least = ~0ULL;
+        for (int i = 0; i < 8; ++i) {
+            event.reset();
+            event.enable();
+            load(word, times);
+            event.disable();
+            least = std::min(least, event.count());
+        }
+        return least;
+    };
+    const std::uint64_t more = counted(11'000) - counted(1000);
+    want_at_least("reads of the first cache level", more, 10'000U);
+    want_at_most("reads of the first cache level", more, 10'100U);
+}
+
+std::uint64_t rdpmc(std::uint32_t counter) {
+    std::uint32_t low = 0;
+    std::uint32_t high = 0;
+    asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
+    return std::uint64_t{high} << 32 | low;
+}
+
+/// The manual's way to read oneself: nothing where the page says it can't be.
+std::uint64_t read_by_page(const perf_event_mmap_page& page) {
+    while (true) {
+        const std::uint32_t lock = __atomic_load_n(&page.lock, __ATOMIC_ACQUIRE);
+        const std::uint32_t index = page.index;
+        std::int64_t value = page.offset;
+        if (page.cap_user_rdpmc == 0 || index == 0) throw Skip{"the page doesn't offer rdpmc, which it need not"};
+        auto counter = static_cast<std::int64_t>(rdpmc(index - 1) << (64 - page.pmc_width));
+        value += counter >> (64 - page.pmc_width);
+        if (__atomic_load_n(&page.lock, __ATOMIC_ACQUIRE) == lock) return static_cast<std::uint64_t>(value);
+    }
+}
+
+void self_monitoring() {
+    const Event event{instructions()};
+    const Ring page{event, 0};
+    event.enable();
+    conformance_loop(1000);
+    const std::uint64_t before = event.count();
+    const std::uint64_t by_page = read_by_page(page.page());
+    const std::uint64_t after = event.count();
+    want_at_least("by rdpmc", by_page, before);
+    want_at_most("by rdpmc", by_page, after);
+}
+
+}  // namespace
+
+std::vector<Case> hardware_count_cases() {
+    return {
+        {"instructions", "instructions of a loop, exactly", kHardware, [] { exact(PERF_COUNT_HW_INSTRUCTIONS, 2); }},
+        {"branches", "branches of a loop, exactly", kHardware, [] { exact(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1); }},
+        {"cycles", "cycles pass with work", kHardware, cycles_pass},
+        {"again", "the same window counts the same", kHardware, the_same_twice},
+        {"disabled", "a disabled event counts nothing", kHardware, nothing_while_disabled},
+        {"exclude_user", "exclude_user: user mode doesn't count", kHardware | kKernelSide, excluded_user},
+        {"raw", "PERF_TYPE_RAW with the code of sysfs counts as the generic event", kHardware, raw_equals_generic},
+        {"group", "a group's members count the same window", kHardware, group_of_two},
+        {"mixed_group", "a hardware event in a software event's group", kHardware, mixed_group},
+        {"times", "a single event runs whenever it is enabled", kHardware, times_of_one},
+        {"inherit", "inherit: children's instructions are added", kHardware, inherited},
+        {"process", "another process's instructions", kHardware, another_process},
+        {"thread", "pid 0 counts this thread alone", kHardware, another_thread},
+        {"exec", "enable_on_exec counts the new program", kHardware, enabled_on_exec},
+        {"cpus", "events on all CPUs add up to the thread's work", kHardware, bound_to_cpus},
+        {"cpu_wide", "a CPU-wide event counts other processes", kHardware | kRoot, cpu_wide},
+        {"loads", "L1-dcache-loads of a loop of loads", kHardware, loads},
+        {"rdpmc", "where the page offers rdpmc, it agrees with read(2)", kHardware, self_monitoring},
+    };
+}
+
+}  // namespace conformance

@@ -1,0 +1,279 @@
+// hardware_sample.cpp: overflows of hardware events: number, place, REFRESH, signals, frequency, branch stacks.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <ctime>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/machine.h"
+#include "suite/ring.h"
+#include "suite/sample.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+const auto kLoop = reinterpret_cast<std::uint64_t>(&conformance_loop);
+const std::uint64_t kJump = kLoop + 3;  // behind the 3 bytes of dec %rdi
+
+Attr sampling(std::uint64_t period, unsigned precise = 0) {
+    return changed(instructions(period), [&](Attr& a) {
+        a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD;
+        a.precise_ip = precise & 3;
+    });
+}
+
+/// Samples of a window around so many rounds of the loop.
+struct Taken {
+    std::vector<Record> records;
+    std::vector<Sample> samples;
+    std::uint64_t count = 0;
+};
+
+Taken take(const Attr& attr, std::uint64_t rounds) {
+    const Event event{attr};
+    Ring ring{event, 64};
+    event.enable();
+    conformance_loop(rounds);
+    event.disable();
+    Taken taken;
+    taken.records = ring.drain();
+    taken.samples = parse_samples(attr, taken.records);
+    taken.count = event.count();
+    return taken;
+}
+
+void need_precise(unsigned level) {
+    if (number_in("/sys/bus/event_source/devices/cpu/caps/max_precise").value_or(0) < static_cast<long>(level))
+        throw Skip{"caps/max_precise is below " + std::to_string(level)};
+}
+
+bool in_loop(std::uint64_t ip) {
+    return ip >= kLoop && ip <= kJump + 2;
+}
+
+void number(std::uint64_t period) {
+    const Taken taken = take(sampling(period), 100'000);
+    const std::uint64_t expected = taken.count / period;
+    want_at_least("samples", taken.samples.size() + 1, expected);
+    want_at_most("samples", taken.samples.size(), expected + 1);
+}
+
+void period_field() {
+    for (const Sample& sample : take(sampling(5000), 100'000).samples) want_equal("period", sample.period, 5000U);
+}
+
+void place(unsigned precise) {
+    need_precise(precise);
+    const Taken taken = take(sampling(2000, precise), 100'000);
+    std::size_t inside = 0;
+    for (const Sample& sample : taken.samples) inside += in_loop(sample.ip) ? 1 : 0;
+    want_at_least("samples in the loop, all but those at its ends", inside + 2, taken.samples.size());
+    want_at_least("samples", taken.samples.size(), 90U);
+}
+
+void exact_bit(unsigned precise) {
+    need_precise(precise);
+    for (const Record& record : only(take(sampling(2000, precise), 50'000).records, PERF_RECORD_SAMPLE))
+        want_equal("misc EXACT_IP", record.misc & PERF_RECORD_MISC_EXACT_IP, PERF_RECORD_MISC_EXACT_IP);
+}
+
+/// Of a loop of two instructions an even period hits always the same one, an odd one both in turns.
+void zero_skid(std::uint64_t period) {
+    need_precise(3);
+    std::vector<std::uint64_t> ips;
+    for (const Sample& sample : take(sampling(period, 3), 100'000).samples)
+        if (sample.ip == kLoop || sample.ip == kJump) ips.push_back(sample.ip);
+    want_at_least("samples in the loop", ips.size(), 90U);
+    for (std::size_t i = 1; i < ips.size(); ++i)
+        want_equal("the other instruction", ips[i] != ips[i - 1], period % 2 != 0);
+}
+
+void repeats() {
+    need_precise(3);
+    const auto ips = [](const Taken& taken) {
+        std::vector<std::uint64_t> all;
+        for (const Sample& sample : taken.samples) all.push_back(sample.ip);
+        return all;
+    };
+    const Attr attr = sampling(1009, 3);
+    take(attr, 50'000);
+    want_equal("ips of the same window again", ips(take(attr, 50'000)), ips(take(attr, 50'000)));
+}
+
+void refresh() {
+    const Event event{sampling(10'000)};
+    Ring ring{event};
+    want_success("REFRESH", event.ioctl(PERF_EVENT_IOC_REFRESH, 3UL));
+    conformance_loop(1'000'000);
+    want_equal("samples", ring.drain(PERF_RECORD_SAMPLE).size(), 3U);
+    want_at_least("count", event.count(), 30'000U);
+    want_at_most("count, but for the interrupt's skid", event.count(), 60'000U);
+}
+
+void new_period() {
+    const Event event{sampling(1'000'000)};
+    Ring ring{event, 64};
+    std::uint64_t period = 1000;
+    event.enable();
+    want_success("PERIOD", event.ioctl(PERF_EVENT_IOC_PERIOD, &period));
+    conformance_loop(2'000'000);
+    event.disable();
+    want_at_least("samples", ring.drain(PERF_RECORD_SAMPLE).size(), 500U);
+}
+
+void frequency() {
+    const Attr attr = changed(sampling(1000), [](Attr& a) { a.freq = 1; });
+    const Event event{attr};
+    Ring ring{event, 64};
+    std::vector<Sample> samples;
+    event.enable();
+    for (const std::clock_t until = std::clock() + CLOCKS_PER_SEC / 4; std::clock() < until;) {
+        conformance_loop(100'000);
+        for (Sample& sample : parse_samples(attr, ring.drain())) samples.push_back(std::move(sample));
+    }
+    event.disable();
+    want_at_least("samples of a quarter of a second at 1000 Hz", samples.size(), 20U);
+    want_at_most("samples of a quarter of a second at 1000 Hz", samples.size(), 1500U);
+    want_at_least("the last period", samples.back().period, 1000U);
+}
+
+volatile std::size_t signals = 0;
+volatile int last_code = 0;
+
+void handler(int, siginfo_t* info, void*) {
+    last_code = info->si_code;
+    signals = signals + 1;
+}
+
+void handle(int number) {
+    struct sigaction action{};
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    ::sigaction(number, &action, nullptr);
+    signals = 0;
+}
+
+void notify(const Event& event) {
+    constexpr int kSignal = 40;
+    handle(kSignal);
+    f_owner_ex owner{.type = F_OWNER_TID, .pid = thread_id()};
+    want_success("F_SETSIG", or_errno(::fcntl(event.fd(), F_SETSIG, kSignal)));
+    want_success("F_SETOWN_EX", or_errno(::fcntl(event.fd(), F_SETOWN_EX, &owner)));
+    want_success("F_SETFL", or_errno(::fcntl(event.fd(), F_SETFL, O_ASYNC)));
+}
+
+void by_signal() {
+    const Event event{sampling(100'000)};
+    const Ring ring{event};
+    notify(event);
+    event.enable();
+    conformance_loop(1'000'000);
+    event.disable();
+    const std::uint64_t expected = event.count() / 100'000;
+    want_at_least("signals", std::size_t{signals}, expected - 1);
+    want_at_most("signals", std::size_t{signals}, expected);
+    want_equal("si_code", int{last_code}, POLL_IN);
+}
+
+void by_signal_refreshed() {
+    const Event event{sampling(100'000)};
+    const Ring ring{event};
+    notify(event);
+    want_success("REFRESH", event.ioctl(PERF_EVENT_IOC_REFRESH, 1UL));
+    conformance_loop(1'000'000);
+    want_equal("signals", std::size_t{signals}, 1U);
+    want_equal("si_code", int{last_code}, POLL_HUP);
+}
+
+void sigtrap() {
+    handle(SIGTRAP);
+    const Event event{changed(sampling(100'000), [](Attr& a) { a.sigtrap = a.remove_on_exec = 1; })};
+    event.enable();
+    conformance_loop(500'000);
+    event.disable();
+    want_at_least("signals", std::size_t{signals}, 9U);
+    want_at_most("signals", std::size_t{signals}, event.count() / 100'000);
+    want_equal("si_code: TRAP_PERF", int{last_code}, 6);
+}
+
+Attr with_branches(std::uint64_t filter) {
+    return changed(hardware(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 5000), [&](Attr& a) {
+        a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_BRANCH_STACK;
+        a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | filter;
+    });
+}
+
+void branches(std::uint64_t filter) {
+    const Taken taken = take(with_branches(filter), 100'000);
+    want_at_least("samples", taken.samples.size(), 15U);
+    std::size_t seen = 0;
+    for (const Sample& sample : taken.samples) {
+        if (!in_loop(sample.ip)) continue;
+        want_at_most("entries", sample.branches.size(), 256U);
+        for (const Branch& branch : sample.branches) seen += branch.from == kJump && branch.to == kLoop ? 1 : 0;
+    }
+    want_at_least("entries from the loop's end to its beginning", seen, 100U);
+}
+
+void no_calls_in_the_loop(std::uint64_t filter) {
+    for (const Sample& sample : take(with_branches(filter), 100'000).samples)
+        for (const Branch& branch : sample.branches) want("the loop's jump is filtered out", branch.from != kJump);
+}
+
+struct Filter {
+    const char* name;
+    std::uint64_t bits;
+    bool takes_the_loop;
+};
+
+constexpr std::array kFilters{
+    Filter{"any", PERF_SAMPLE_BRANCH_ANY, true},
+    Filter{"cond", PERF_SAMPLE_BRANCH_COND, true},
+    Filter{"any_no_flags", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES, true},
+    Filter{"any_call", PERF_SAMPLE_BRANCH_ANY_CALL, false},
+    Filter{"any_return", PERF_SAMPLE_BRANCH_ANY_RETURN, false},
+    Filter{"ind_call", PERF_SAMPLE_BRANCH_IND_CALL, false},
+    Filter{"call", PERF_SAMPLE_BRANCH_CALL, false},
+    Filter{"ind_jump", PERF_SAMPLE_BRANCH_IND_JUMP, false},
+};
+
+}  // namespace
+
+std::vector<Case> hardware_sample_cases() {
+    std::vector<Case> cases{
+        {"number_1000", "a sample every 1000 instructions", kHardware, [] { number(1000); }},
+        {"number_7919", "a sample every 7919 instructions", kHardware, [] { number(7919); }},
+        {"period_field", "PERIOD is the period", kHardware, period_field},
+        {"even_period", "zero skid: an even period hits one instruction of a loop of two", kHardware,
+         [] { zero_skid(1000); }},
+        {"odd_period", "zero skid: an odd one hits both in turns", kHardware, [] { zero_skid(1001); }},
+        {"repeats", "the same window is sampled at the same places", kHardware, repeats},
+        {"refresh", "REFRESH stops after its overflows", kHardware, refresh},
+        {"new_period", "PERIOD takes effect on a running event", kHardware, new_period},
+        {"frequency", "freq: about so many samples a second, by periods that adapt", kHardware, frequency},
+        {"signal", "F_SETSIG: a signal an overflow", kHardware, by_signal},
+        {"signal_refresh", "REFRESH 1: one signal, POLL_HUP", kHardware, by_signal_refreshed},
+        {"sigtrap", "sigtrap of a hardware event", kHardware, sigtrap},
+    };
+    for (unsigned precise = 0; precise <= 3; ++precise)
+        cases.push_back({"place_" + std::to_string(precise),
+                         "precise_ip " + std::to_string(precise) + ": samples are where the work is", kHardware,
+                         [precise] { place(precise); }});
+    for (unsigned precise = 2; precise <= 3; ++precise)
+        cases.push_back({"exact_" + std::to_string(precise), "precise_ip above 1: misc says EXACT_IP", kHardware,
+                         [precise] { exact_bit(precise); }});
+    for (const Filter& filter : kFilters)
+        cases.push_back({std::string{"branch_stack."} + filter.name,
+                         "a branch stack holds what its filter lets through", kHardware | kBranchStack, [&filter] {
+                             filter.takes_the_loop ? branches(filter.bits) : no_calls_in_the_loop(filter.bits);
+                         }});
+    return cases;
+}
+
+}  // namespace conformance

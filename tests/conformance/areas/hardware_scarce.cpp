@@ -1,0 +1,164 @@
+// hardware_scarce.cpp: more events than counters: multiplexing, pinned and its error state, exclusive, groups as a
+// whole.
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "areas/areas.h"
+#include "suite/event.h"
+#include "suite/expect.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+constexpr int kMany = 64;
+constexpr std::uint64_t kTimes = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+
+Attr timed(void (*change)(Attr&) = [](Attr&) {}) {
+    return changed(hardware(PERF_COUNT_HW_BRANCH_INSTRUCTIONS), [&](Attr& a) {
+        a.disabled = 0;
+        a.read_format = kTimes;
+        change(a);
+    });
+}
+
+std::vector<Event> many(const Attr& attr) {
+    std::vector<Event> events;
+    for (int i = 0; i < kMany; ++i) events.emplace_back(attr);
+    return events;
+}
+
+/// Works until the last of the events has run, or for 10 s of CPU time.
+void until_all_ran(const std::vector<Event>& events) {
+    const auto ran = [&] {
+        for (const Event& event : events)
+            if (event.words()[2] == 0) return false;
+        return true;
+    };
+    for (const std::clock_t until = std::clock() + 10 * CLOCKS_PER_SEC; std::clock() < until && !ran();)
+        conformance_loop(1'000'000);
+}
+
+void rotation() {
+    const auto events = many(timed());
+    until_all_ran(events);
+    bool scarce = false;
+    for (const Event& event : events) {
+        const auto words = event.words();
+        want_at_least("running of every event", words[2], 1U);
+        want_at_most("running", words[2], words[1]);
+        scarce = scarce || words[2] < words[1];
+    }
+    want("some ran less than they were enabled", scarce);
+}
+
+void scaled() {
+    const auto events = many(timed());
+    until_all_ran(events);
+    conformance_loop(300'000'000);
+    double least = 1e30;
+    double most = 0;
+    for (const Event& event : events) {
+        const auto words = event.words();
+        if (words[2] == 0) continue;
+        const double value =
+            static_cast<double>(words[0]) * static_cast<double>(words[1]) / static_cast<double>(words[2]);
+        least = std::min(least, value);
+        most = std::max(most, value);
+    }
+    want("count × enabled / running of equal events agrees within a factor of two", most < 2 * least);
+}
+
+void pinned_always_runs() {
+    const Event pinned{timed([](Attr& a) { a.pinned = 1; })};
+    const auto events = many(timed());
+    until_all_ran(events);
+    const auto words = pinned.words();
+    want_equal("running of a pinned event", words.at(2), words.at(1));
+}
+
+void pinned_error() {
+    const auto events = many(timed([](Attr& a) { a.pinned = 1; }));
+    conformance_loop(10'000'000);
+    int failed = 0;
+    const Event* one = nullptr;
+    for (const Event& event : events)
+        if (event.read_result(64) == 0) {
+            ++failed;
+            one = &event;
+        }
+    want_at_least("pinned events in error state: read gives end of file", failed, 1);
+    one->disable();
+    want_equal("read after DISABLE", one->read_result(64), 24);
+}
+
+void group_too_large() {
+    const Event leader{timed()};
+    std::vector<Event> members;
+    long result = 0;
+    while (result >= 0 && members.size() < kMany) {
+        Call call{.attr = timed(), .group = leader.fd()};
+        result = open_event(call);
+        if (result >= 0) members.push_back(Event::adopt(static_cast<int>(result)));
+    }
+    want_result("a group that never fits", result, EINVAL);
+}
+
+void group_as_a_whole() {
+    const Event leader{timed([](Attr& a) { a.read_format |= PERF_FORMAT_GROUP; })};
+    const Event member = sibling(timed(), leader);
+    const auto events = many(timed());
+    until_all_ran(events);
+    const auto words = leader.words();
+    want_equal("nr", words.at(0), 2U);
+    want_equal("running of the sibling", member.words().at(2), words.at(2));
+    const std::uint64_t difference = words.at(3) > words.at(4) ? words.at(3) - words.at(4) : words.at(4) - words.at(3);
+    want_at_most("difference of two equal members", difference, words.at(3) / 100 + 1000);
+}
+
+void software_not_scarce() {
+    const auto events = many(timed());
+    const Event clock{changed(task_clock(), [](Attr& a) {
+        a.disabled = 0;
+        a.read_format = kTimes;
+    })};
+    until_all_ran(events);
+    const auto words = clock.words();
+    want_equal("running of a software event", words.at(2), words.at(1));
+}
+
+void exclusive() {
+    const Event alone{timed([](Attr& a) { a.exclusive = 1; })};
+    const Event other{timed()};
+    for (const std::clock_t until = std::clock() + 10 * CLOCKS_PER_SEC;
+         std::clock() < until && (alone.words()[2] == 0 || other.words()[2] == 0);)
+        conformance_loop(1'000'000);
+    alone.disable();
+    other.disable();
+    const auto first = alone.words();
+    const auto second = other.words();
+    want_at_most("running of both together", first.at(2) + second.at(2),
+                 std::max(first.at(1), second.at(1)) + 1'000'000U);
+}
+
+}  // namespace
+
+std::vector<Case> hardware_scarce_cases() {
+    constexpr unsigned kNeeds = kHardware | kFewCounters;
+    return {
+        {"rotation", "with more events than counters all get their turn, and say how long", kNeeds, rotation},
+        {"scaled", "counts scaled by their times agree", kNeeds, scaled},
+        {"pinned", "a pinned event always runs", kNeeds, pinned_always_runs},
+        {"pinned_error", "one that can't be on the PMU reads as end of file until it is enabled or disabled", kNeeds,
+         pinned_error},
+        {"group_too_large", "a group that could never run is refused", kNeeds, group_too_large},
+        {"group", "a group runs as a whole or not at all", kNeeds, group_as_a_whole},
+        {"software", "software events are not scarce", kNeeds, software_not_scarce},
+        {"exclusive", "an exclusive group is alone on the PMU", kNeeds, exclusive},
+    };
+}
+
+}  // namespace conformance
