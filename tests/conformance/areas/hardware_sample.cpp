@@ -9,7 +9,6 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
 #include "suite/workload.h"
@@ -49,8 +48,8 @@ Taken take(const Attr& attr, std::uint64_t rounds) {
 }
 
 void need_precise(unsigned level) {
-    if (number_in("/sys/bus/event_source/devices/cpu/caps/max_precise").value_or(0) < static_cast<long>(level))
-        throw Skip{"caps/max_precise is below " + std::to_string(level)};
+    if (result_of(sampling(2000, level)) == -EOPNOTSUPP)
+        throw Skip{"this PMU has no precise_ip " + std::to_string(level)};
 }
 
 bool in_loop(std::uint64_t ip) {
