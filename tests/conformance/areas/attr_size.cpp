@@ -122,6 +122,7 @@ void read_only_attr_opens() {
 
 std::vector<Case> attr_size_cases() {
     std::vector<Case> cases;
+    cases.reserve(kSizes.size());
     for (const SizeRow& row : kSizes) cases.push_back(size_case(row));
     append(cases,
            {

@@ -84,39 +84,42 @@ bool has_branch_stack() {
 
 struct Row {
     unsigned need;
+    const char* name;
     const char* reason;
     bool (*there)();
 };
 
 const std::array kRows{
-    Row{kRoot, "needs root and its capabilities", has_all_capabilities},
-    Row{kKernelSide, "may not count without exclude_kernel", counts_kernel_side},
-    Row{kHardware, "no PMU", [] { return opens(instructions()); }},
-    Row{kTracefs, "tracefs can't be read", [] { return tracepoint_id("syscalls", "sys_enter_getppid").has_value(); }},
-    Row{kRawSyscalls, "the raw_syscalls tracepoints can't be read",
+    Row{kRoot, "root", "needs root and its capabilities", has_all_capabilities},
+    Row{kKernelSide, "kernel_side", "may not count without exclude_kernel", counts_kernel_side},
+    Row{kHardware, "hardware", "no PMU", [] { return opens(instructions()); }},
+    Row{kTracefs, "tracefs", "tracefs can't be read",
+        [] { return tracepoint_id("syscalls", "sys_enter_getppid").has_value(); }},
+    Row{kRawSyscalls, "raw_syscalls", "the raw_syscalls tracepoints can't be read",
         [] { return tracepoint_id("raw_syscalls", "sys_enter").has_value(); }},
-    Row{kUprobe, "no uprobe PMU for us", has_uprobe},
-    Row{kCgroup, "no cgroup can be made", makes_cgroups},
-    Row{kTwoCpus, "one CPU only", [] { return allowed_cpus().size() > 1; }},
-    Row{kBreakpoint, "no watchpoints", watches},
-    Row{kBpf, "no BPF program can be loaded", loads_bpf},
-    Row{kNobody, "can't become uid 65534", [] { return ::geteuid() == 0; }},
-    Row{kLevel2, "kernel.perf_event_paranoid is not 2", [] { return sysctl("perf_event_paranoid") == 2; }},
-    Row{kFewCounters, "no PMU with a limit of counters", counters_are_few},
-    Row{kBranchStack, "no PMU with branch stacks", has_branch_stack},
+    Row{kUprobe, "uprobe", "no uprobe PMU for us", has_uprobe},
+    Row{kCgroup, "cgroup", "no cgroup can be made", makes_cgroups},
+    Row{kTwoCpus, "two_cpus", "one CPU only", [] { return allowed_cpus().size() > 1; }},
+    Row{kBreakpoint, "breakpoint", "no watchpoints", watches},
+    Row{kBpf, "bpf", "no BPF program can be loaded", loads_bpf},
+    Row{kNobody, "nobody", "can't become uid 65534", [] { return ::geteuid() == 0; }},
+    Row{kLevel2, "level_2", "kernel.perf_event_paranoid is not 2", [] { return sysctl("perf_event_paranoid") == 2; }},
+    Row{kFewCounters, "few_counters", "no PMU with a limit of counters", counters_are_few},
+    Row{kBranchStack, "branch_stack", "no PMU with branch stacks", has_branch_stack},
 };
 
 }  // namespace
 
-std::string missing(unsigned needs, bool own_sysctls) {
+std::optional<Lack> lack(unsigned needs, bool own_sysctls) {
     static std::map<unsigned, bool> found;
-    if ((needs & kSysctl) != 0 && !own_sysctls) return "changes settings of the machine (--sysctls allows it)";
+    if ((needs & kSysctl) != 0 && !own_sysctls)
+        return Lack{"sysctl", "changes settings of the machine (--sysctls allows it)"};
     for (const Row& row : kRows) {
         if ((needs & row.need) == 0) continue;
         if (!found.contains(row.need)) found[row.need] = row.there();
-        if (!found[row.need]) return row.reason;
+        if (!found[row.need]) return Lack{row.name, row.reason};
     }
-    return {};
+    return std::nullopt;
 }
 
 std::string text_in(const std::string& path) {

@@ -9,8 +9,14 @@
 
 namespace conformance {
 
-/// Why cases with these needs can't run here; "" where they can. `own_sysctls`: settings may be changed.
-std::string missing(unsigned needs, bool own_sysctls);
+/// Something that cases need and the machine hasn't.
+struct Lack {
+    std::string name;  ///< `root`, `hardware`, …: as for --has
+    std::string reason;
+};
+
+/// Why cases with these needs can't run here; nothing where they can. `own_sysctls`: settings may be changed.
+std::optional<Lack> lack(unsigned needs, bool own_sysctls);
 
 /// A file's first number, hexadecimal where it begins with 0x.
 std::optional<long> number_in(const std::string& path);

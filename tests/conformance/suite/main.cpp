@@ -15,6 +15,8 @@ constexpr const char* kUsage =
     "  --list               the cases and their statements\n"
     "  --filter GLOB        only these, of AREA/CASE\n"
     "  --json FILE          write the outcomes there\n"
+    "  --has NEED,...       what must be there: cases that lack it fail instead of being skipped (hardware, "
+    "breakpoint, ...)\n"
     "  --differences FILE   table of cases that are known to differ: case, what, why\n"
     "  --sysctls            cases may change /proc/sys/kernel: nobody else shares it\n"
     "  --timeout SECONDS    of one case (20)\n"
@@ -35,6 +37,8 @@ bool parse(std::span<char*> arguments, conformance::Options& options) {
             options.filter = value(i);
         else if (name == "--json")
             options.json = value(i);
+        else if (name == "--has")
+            options.has = value(i);
         else if (name == "--differences")
             options.differences = value(i);
         else if (name == "--timeout")

@@ -70,8 +70,11 @@ Result wait_for(pid_t pid, int report, int timeout_seconds) {
 }  // namespace
 
 Result run_case(const Case& one, const Options& options) {
-    if (const std::string reason = missing(one.needs, options.sysctls); !reason.empty())
-        return {Outcome::skipped, reason};
+    if (const auto lacking = lack(one.needs, options.sysctls)) {
+        if (("," + options.has + ",").find("," + lacking->name + ",") == std::string::npos)
+            return {Outcome::skipped, lacking->reason};
+        return {Outcome::failed, "expected " + lacking->name + ", but: " + lacking->reason};
+    }
     std::array<int, 2> report{};
     if (::pipe(report.data()) != 0) return {Outcome::failed, "pipe: " + errno_name(errno)};
     const pid_t pid = ::fork();

@@ -19,6 +19,7 @@ struct Result {
 struct Options {
     std::string filter = "*";  ///< of AREA/CASE
     std::string json;          ///< file to write, or empty
+    std::string has;           ///< needs that must be there, separated by commas: to lack one of them is a failure
     std::string differences;   ///< table of cases that are known to differ, or empty
     int timeout_seconds = 20;
     bool list = false;

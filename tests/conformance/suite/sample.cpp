@@ -23,8 +23,9 @@ class Cursor {
     std::uint64_t u64() { return take<std::uint64_t>(); }
     std::uint32_t u32() { return take<std::uint32_t>(); }
     std::vector<std::uint64_t> words(std::size_t count) {
-        std::vector<std::uint64_t> all;
-        for (std::size_t i = 0; i < count; ++i) all.push_back(u64());
+        std::vector<std::uint64_t> all(count <= left() / 8 ? count : 0);
+        if (all.size() != count) need(left() + 1);  // more than the record has
+        for (std::uint64_t& word : all) word = u64();
         return all;
     }
     std::string text(std::size_t bytes) { return {need(bytes), bytes}; }
