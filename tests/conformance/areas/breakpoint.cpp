@@ -205,6 +205,7 @@ void pages_of_data() {
 
 void five_slots() {
     std::vector<Event> events;
+    events.reserve(4);
     for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
     const Attr fifth = watchpoint(&memory[4]);
     want_result("the fifth", result_of(fifth), ENOSPC);
@@ -219,6 +220,7 @@ void five_slots() {
 
 void fifth_sibling_pinned() {
     std::vector<Event> events;
+    events.reserve(4);
     for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
     Call call{.attr = watchpoint(&memory[4]), .group = events[0].fd()};
     call.attr.pinned = 1;
@@ -227,6 +229,7 @@ void fifth_sibling_pinned() {
 
 void slot_freed_by_munmap() {
     std::vector<Event> events;
+    events.reserve(4);
     for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
     Ring ring{events[0]};
     events[0].close();
@@ -237,6 +240,7 @@ void slot_freed_by_munmap() {
 
 void four_at_once() {
     std::vector<Event> events;
+    events.reserve(4);
     for (std::size_t i = 0; i < 4; ++i) {
         events.emplace_back(watchpoint(&memory.at(i)));
         events.back().enable();

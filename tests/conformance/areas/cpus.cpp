@@ -40,6 +40,7 @@ void each_cpu_its_own() {
 void nothing_twice() {
     const auto cpus = allowed_cpus();
     std::vector<Event> events;
+    events.reserve(cpus.size());
     for (const int cpu : cpus) events.emplace_back(stores(), 0, cpu);
     store(watched, 1000);
     std::uint64_t sum = 0;
@@ -50,6 +51,7 @@ void nothing_twice() {
 void inherited_on_each_cpu() {
     const auto cpus = allowed_cpus();
     std::vector<Event> events;
+    events.reserve(cpus.size());
     for (const int cpu : cpus) events.emplace_back(changed(stores(), [](Attr& a) { a.inherit = 1; }), 0, cpu);
     for (int i = 0; i < 4; ++i) in_child([] { store(watched, 25); });
     in_thread([] { store(watched, 10); });

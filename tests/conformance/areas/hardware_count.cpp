@@ -183,6 +183,7 @@ void enabled_on_exec() {
 
 void bound_to_cpus() {
     std::vector<Event> events;
+    events.reserve(allowed_cpus().size());
     for (const int cpu : allowed_cpus())
         events.emplace_back(changed(instructions(), [](Attr& a) { a.disabled = 0; }), 0, cpu);
     const auto sum = [&] {

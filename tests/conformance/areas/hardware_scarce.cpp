@@ -27,6 +27,7 @@ Attr timed(void (*change)(Attr&) = [](Attr&) {}) {
 
 std::vector<Event> many(const Attr& attr) {
     std::vector<Event> events;
+    events.reserve(kMany);
     for (int i = 0; i < kMany; ++i) events.emplace_back(attr);
     return events;
 }

@@ -170,6 +170,7 @@ void group() {
 
 void closing_frees_slots() {
     std::vector<Event> events;
+    events.reserve(4);
     for (int i = 0; i < 4; ++i) events.emplace_back(stores());
     Child child{{[&] { events.clear(); }}};  // its copies of the descriptors
     child.step();
