@@ -57,7 +57,8 @@ Answer<> wire(World& world, Event& event, const Plan& plan) {
                                .task = plan.task ? &plan.task->name : nullptr,
                                .opener = plan.opener,
                                .privileged = plan.privileged,
-                               .inherited = plan.kind != Kind::opened};
+                               .inherited = plan.kind != Kind::opened,
+                               .may_trace = plan.may_trace};
     for (Pmu* pmu : world.pmus) {
         auto wiring = pmu->init(request);
         if (!wiring && wiring.error().error == ENOENT) continue;

@@ -34,6 +34,7 @@ struct Plan {
     std::int32_t cpu = -1;
     TaskName opener;
     bool privileged = false;
+    bool may_trace = false;
 };
 
 /// ENOENT where no PMU has such an event; what its PMU says; ENOMEM where there is no room for its page. Its page says

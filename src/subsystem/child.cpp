@@ -27,7 +27,8 @@ Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Even
                     .task = &task,
                     .cpu = parent.cpu,
                     .opener = parent.opener ? parent.opener->name : task.name,
-                    .privileged = true};
+                    .privileged = true,
+                    .may_trace = true};
     auto made = draft(world, plan);
     if (!made) return nullptr;
     Draft& child = *made;

@@ -148,7 +148,8 @@ Answer<Draft> draft_of(Opening& opening) {
               .task = opening.target ? &world.task(*opening.target) : nullptr,
               .cpu = opening.request.cpu,
               .opener = opening.request.caller,
-              .privileged = may_measure_kernel(opening.limits, opening.who)};
+              .privileged = may_measure_kernel(opening.limits, opening.who),
+              .may_trace = may_trace(opening.limits, opening.who)};
     auto event = TRY(draft(world, plan));
     event->cgroup = opening.has(kCgroup) ? opening.request.cgroup : std::nullopt;
     event->own = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;

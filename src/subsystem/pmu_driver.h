@@ -20,8 +20,9 @@ struct EventRequest {
     EventIndex event;      ///< its page, to be known by in add, del and destroy
     const TaskName* task;  ///< null: an event of a CPU, whatever runs there
     const TaskName& opener;
-    bool privileged;  ///< kernel addresses and the like are allowed
-    bool inherited;   ///< a child of an event that was accepted
+    bool privileged;         ///< kernel addresses and the like are allowed
+    bool inherited;          ///< a child of an event that was accepted
+    bool may_trace = false;  ///< raw data of every tracepoint is allowed (perf_event_paranoid -1, CAP_PERFMON)
 };
 
 /// How an event is counted.

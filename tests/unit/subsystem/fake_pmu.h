@@ -44,9 +44,9 @@ class FakeSoftwarePmu final : public Pmu {
 
     Answer<Wiring> init(const EventRequest& request) override {
         if (request.attr.type != type()) return refuse(ENOENT, "another PMU's");
-        if (request.attr.config >= abi::kSoftware.size()) return refuse(ENOENT, "no such software event");
         if ((request.attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0)
             return refuse(EOPNOTSUPP, "software has no branch stack");
+        if (request.attr.config >= abi::kSoftware.size()) return refuse(ENOENT, "no such software event");
         Wiring wiring;
         wiring.software = true;
         if (request.attr.config == kFaults) wiring.source.kind = Source::Kind::page_faults;

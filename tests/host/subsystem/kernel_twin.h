@@ -1,0 +1,71 @@
+// kernel_twin.h: what the two sides of a comparison need: a subsystem on fakes that has the rights and limits of this
+// process, and the kernel's own calls.
+#pragma once
+
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "unit/subsystem/fixture.h"
+
+namespace anyperf::subsystem::testing {
+
+inline constexpr std::uint32_t kAttrOfLinux618 = 136;
+
+struct KernelAnswer {
+    int descriptor = -1;
+    int error = 0;
+    std::uint32_t attr_size = 0;  // as the call left it
+};
+
+/// `bytes` is a page that starts with the attr.
+inline KernelAnswer kernel_open(std::span<std::byte> bytes, int pid, int cpu, int group, std::uint64_t flags) {
+    KernelAnswer answer;
+    const long result = ::syscall(SYS_perf_event_open, bytes.data(), pid, cpu, group, flags);
+    answer.error = result < 0 ? errno : 0;
+    answer.descriptor = static_cast<int>(result);
+    std::memcpy(&answer.attr_size, bytes.data() + offsetof(Attr, size), sizeof answer.attr_size);
+    return answer;
+}
+
+/// Empty where this kernel is the one that the subsystem follows; else why it isn't.
+inline std::string unlike_linux_618() {
+    std::array<std::byte, 4096> page{};
+    page[offsetof(Attr, size)] = std::byte{1};
+    const KernelAnswer answer = kernel_open(page, 0, -1, -1, 0);
+    if (answer.error != E2BIG) return std::string("perf_event_open answers ") + strerrorname_np(answer.error);
+    if (answer.attr_size != kAttrOfLinux618) return "attr has another size than in Linux 6.18";
+    return {};
+}
+
+inline std::int64_t sysctl(const std::string& name) {
+    std::int64_t value = 0;
+    std::ifstream("/proc/sys/kernel/" + name) >> value;
+    return value;
+}
+
+inline bool has_capability(unsigned bit) {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, 2> data{};
+    if (::syscall(SYS_capget, &header, data.data()) != 0) return false;
+    return (data.at(bit / 32).effective >> bit % 32 & 1) != 0;
+}
+
+/// This process as the fakes have it.
+inline void take_rights(FakeHost& host) {
+    host.limits_now.cpus = static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+    host.limits_now.paranoid = static_cast<std::int32_t>(sysctl("perf_event_paranoid"));
+    host.limits_now.max_sample_rate = static_cast<std::uint32_t>(sysctl("perf_event_max_sample_rate"));
+    host.limits_now.max_stack = static_cast<std::uint16_t>(sysctl("perf_event_max_stack"));
+    host.caller = {.uid = ::geteuid(),
+                   .perfmon = has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN),
+                   .ipc_lock = has_capability(CAP_IPC_LOCK),
+                   .memlock_bytes = 0};
+}
+
+}  // namespace anyperf::subsystem::testing
