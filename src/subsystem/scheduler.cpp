@@ -24,8 +24,9 @@ bool contends(const Event& event) {
 
 /// Null for a group of software events alone: it goes on wherever it may.
 const Pmu* hardware_pmu(const Event& leader) {
-    for (const Event* member : members(leader))
-        if (!member->wiring.software) return member->pmu;
+    if (!leader.wiring.software) return leader.pmu;
+    for (const Event* sibling : leader.siblings)
+        if (!sibling->wiring.software) return sibling->pmu;
     return nullptr;
 }
 
