@@ -12,7 +12,7 @@ namespace anyperf::subsystem {
 
 inline constexpr std::uint64_t kNever = ~0ull;
 
-/// Before the division by 2^shift. `counters` are indexed as Source::Term::counter says.
+/// Before the division by 2^shift. `counters` are indexed as Source::Term::counter says, instructions filled in.
 inline std::uint64_t raw_counter_sum(const Source& source, const std::uint64_t* counters) {
     std::uint64_t sum = 0;
     for (unsigned i = 0; i < source.terms; ++i) sum += counters[source.term[i].counter] * source.term[i].weight;

@@ -1,15 +1,11 @@
 #include "pmu/cpuinfo.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "pmu/identity.h"
 
 namespace anyperf::pmu {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr std::string_view kHost =
     "processor\t: 0\n"
