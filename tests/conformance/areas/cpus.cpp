@@ -22,7 +22,7 @@ Attr stores() {
 }
 
 void each_cpu_its_own() {
-    const auto cpus = allowed_cpus();
+    const auto& cpus = allowed_cpus();
     const Event first{stores(), 0, cpus[0]};
     const Event second{stores(), 0, cpus[1]};
     const Event anywhere{stores()};
@@ -38,7 +38,7 @@ void each_cpu_its_own() {
 }
 
 void nothing_twice() {
-    const auto cpus = allowed_cpus();
+    const auto& cpus = allowed_cpus();
     std::vector<Event> events;
     events.reserve(cpus.size());
     for (const int cpu : cpus) events.emplace_back(stores(), 0, cpu);
@@ -49,7 +49,7 @@ void nothing_twice() {
 }
 
 void inherited_on_each_cpu() {
-    const auto cpus = allowed_cpus();
+    const auto& cpus = allowed_cpus();
     std::vector<Event> events;
     events.reserve(cpus.size());
     for (const int cpu : cpus) events.emplace_back(changed(stores(), [](Attr& a) { a.inherit = 1; }), 0, cpu);
@@ -61,7 +61,7 @@ void inherited_on_each_cpu() {
 }
 
 void rings_of_each_cpu() {
-    const auto cpus = allowed_cpus();
+    const auto& cpus = allowed_cpus();
     const Attr attr = changed(watchpoint(&watched, 8, 2, 1), [](Attr& a) {
         a.inherit = 1;
         a.disabled = 0;

@@ -138,6 +138,7 @@ int through_a_socket(int fd) {
     want_success("sendmsg", or_errno(::sendmsg(ends[0], &message, 0)));
     want_success("recvmsg", or_errno(::recvmsg(ends[1], &message, 0)));
     int received = -1;
+    if (CMSG_FIRSTHDR(&message) == nullptr) throw Failure{"expected a descriptor in the message"};
     std::memcpy(&received, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof received);
     ::close(ends[0]);
     ::close(ends[1]);
@@ -176,7 +177,7 @@ void creator_exits() {
 void too_many() {
     const Event first{dummy()};
     const Event second{dummy()};
-    const auto next = static_cast<rlim_t>(second.fd() + 1);
+    const auto next = static_cast<rlim_t>(second.fd()) + 1;
     const rlimit limit{next, next};
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) throw Failure{"setrlimit failed"};
     want_result("the next", result_of(dummy()), EMFILE);
@@ -198,7 +199,7 @@ std::vector<Case> descriptor_cases() {
              const Event event{dummy()};
              want_equal("F_GETFL & O_ACCMODE", ::fcntl(event.fd(), F_GETFL) & O_ACCMODE, O_RDWR);
          }},
-        {"reopen", "opening it through /proc/self/fd is ENXIO", kNothing, reopened},
+        {"reopen", "opening it through /proc/self/fd is ENXIO", kRoot, reopened},
         {"splice", "splice is EINVAL", kNothing, splice_refused},
         {"dup", "a dup is the same event, which lives until the last is closed", kNothing, dup_is_the_same_event},
         {"child_controls", "a forked child's copy reads and controls the event", kNothing, child_controls},
