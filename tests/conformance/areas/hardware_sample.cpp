@@ -97,6 +97,7 @@ void repeats() {
     need_precise(3);
     const auto ips = [](const Taken& taken) {
         std::vector<std::uint64_t> all;
+        all.reserve(taken.samples.size());
         for (const Sample& sample : taken.samples) all.push_back(sample.ip);
         return all;
     };
