@@ -259,6 +259,7 @@ void prctl_other_thread() {
 
 std::vector<Case> ioctl_group_cases() {
     std::vector<Case> cases;
+    cases.reserve(kRows.size());
     for (const Row& row : kRows) cases.push_back({row.name, row.statement, kNothing, [&row] { check(row); }});
     append(
         cases,

@@ -237,6 +237,7 @@ void pause_drops() {
 
 std::vector<Case> ioctl_output_cases() {
     std::vector<Case> cases;
+    cases.reserve(kRows.size());
     for (const Row& row : kRows)
         cases.push_back({row.name, std::string{"SET_OUTPUT: "} + row.statement, row.needs, [&row] { check(row); }});
     append(cases,

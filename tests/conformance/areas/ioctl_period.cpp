@@ -126,6 +126,7 @@ void without_a_ring() {
 
 std::vector<Case> ioctl_period_cases() {
     std::vector<Case> cases;
+    cases.reserve(kPeriods.size());
     for (const PeriodRow& row : kPeriods)
         cases.push_back({row.name, row.statement, kNothing, [&row] {
                              const Event event{page_faults(row.opened_with)};

@@ -177,6 +177,7 @@ void stays_after_refusal() {
 
 std::vector<Case> ioctl_special_cases() {
     std::vector<Case> cases;
+    cases.reserve(kFilters.size());
     for (const Filter& row : kFilters)
         cases.push_back(
             {std::string{"filter."} + row.name, std::string{"SET_FILTER \""} + row.text + "\"", kTracefs, [&row] {

@@ -168,6 +168,7 @@ void closed_leader_frees_siblings() {
 
 std::vector<Case> open_group_cases() {
     std::vector<Case> cases;
+    cases.reserve(kRows.size());
     for (const Row& row : kRows) cases.push_back({row.name, row.statement, row.needs, [&row] { check(row); }});
     append(cases,
            {

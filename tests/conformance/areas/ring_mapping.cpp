@@ -247,6 +247,7 @@ void locked_memory() {
 
 std::vector<Case> ring_mapping_cases() {
     std::vector<Case> cases;
+    cases.reserve(kRows.size());
     for (const Row& row : kRows)
         cases.push_back({row.name, std::string{"mmap: "} + row.statement, kNothing, [&row] {
                              const Event event{sampling()};

@@ -204,6 +204,7 @@ void refresh_end() {
 
 std::vector<Case> ring_wakeup_cases() {
     std::vector<Case> cases;
+    cases.reserve(rows().size());
     for (const Row& row : rows()) cases.push_back({row.name, row.statement, kNothing, [&row] { check(row); }});
     append(
         cases,

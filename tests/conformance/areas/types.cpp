@@ -85,6 +85,7 @@ Case software_case(const Config& row) {
 
 std::vector<Case> type_cases() {
     std::vector<Case> cases;
+    cases.reserve(kSoftware.size());
     for (const Config& row : kSoftware) cases.push_back(software_case(row));
     for (const Pmu& pmu : kPmus)
         cases.push_back({std::string{"sysfs."} + pmu.name, "sysfs has the PMU with its fixed type", pmu.needs,
