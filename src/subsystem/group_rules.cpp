@@ -11,7 +11,7 @@ namespace anyperf::subsystem {
 namespace {
 
 constexpr auto kUseClock = abi::flag("use_clockid");
-constexpr std::size_t kGroupBytes = 16 * 1024;
+constexpr std::size_t kGroupBytes = std::size_t{16} * 1024;
 constexpr std::string_view kTooLarge = "a read of the group would be more than 16 KiB";
 
 /// The scheduler's clock has no number.
