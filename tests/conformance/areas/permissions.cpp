@@ -189,8 +189,8 @@ void become_nobody_with(std::uint64_t capabilities) {
     become_nobody();
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, 2> data{};
-    for (std::size_t i = 0; i < data.size(); ++i)
-        data.at(i).effective = data.at(i).permitted = static_cast<std::uint32_t>(capabilities >> (32 * i));
+    data[0].effective = data[0].permitted = static_cast<std::uint32_t>(capabilities);
+    data[1].effective = data[1].permitted = static_cast<std::uint32_t>(capabilities >> 32);
     if (::syscall(SYS_capset, &header, data.data()) != 0) throw Skip{"capset is refused"};
 }
 

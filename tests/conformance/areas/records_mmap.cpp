@@ -206,10 +206,10 @@ std::string own_build_id() {
             Elf64_Nhdr note{};
             file.copy(reinterpret_cast<char*>(&note), sizeof note, at);
             const std::size_t name = at + sizeof note;
-            const std::size_t bytes = name + (note.n_namesz + 3) / 4 * 4;
+            const std::size_t bytes = name + (std::size_t{note.n_namesz} + 3) / 4 * 4;
             if (note.n_type == NT_GNU_BUILD_ID && file.compare(name, 4, std::string{"GNU\0", 4}) == 0)
                 return file.substr(bytes, note.n_descsz);
-            at = bytes + (note.n_descsz + 3) / 4 * 4;
+            at = bytes + (std::size_t{note.n_descsz} + 3) / 4 * 4;
         }
     }
     return {};

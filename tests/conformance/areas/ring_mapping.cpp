@@ -51,7 +51,7 @@ constexpr std::array kRows{
     Row{"executable", "PROT_EXEC is EPERM", EPERM, 2 * kPageBytes, PROT_READ | PROT_EXEC},
     Row{"private", "MAP_PRIVATE is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_PRIVATE},
     Row{"offset_1", "an offset of a page is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 4096},
-    Row{"offset_far", "any other offset is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 4096 * 16},
+    Row{"offset_far", "any other offset is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 65536},
 };
 
 Attr sampling() {
