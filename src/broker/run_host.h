@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -63,6 +64,8 @@ class RunHost final : public subsystem::Host {
         std::uint64_t moves = 0;
     };
 
+    std::optional<TaskName> look_for(std::int32_t tid) const;
+    bool runs_engine(std::int32_t tid) const;
     bool is_caller(const TaskName& task) const { return task == caller_; }
 
     RunMemory& memory_;

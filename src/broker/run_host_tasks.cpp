@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -62,16 +63,15 @@ std::uint64_t RunHost::task_clock(const TaskName& task) {
 
 std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
     if (task.thread_page >= engine::kMaximumThreadPages) return 0;
-    const auto faults = [&] { return account_of(task.pid, task.tid).value_or(TaskAccount{}); };
+    const engine::ThreadPage& page = memory_.thread_page(task.thread_page);
     switch (source.kind) {
-        case Source::Kind::counters:
-            return resident::live_value(source, memory_.thread_page(task.thread_page).counters);
+        case Source::Kind::counters: return resident::live_value(source, page.counters);
         case Source::Kind::task_clock:
         case Source::Kind::cpu_clock: return task_clock(task);
-        case Source::Kind::page_faults: return faults().minor_faults + faults().major_faults;
-        case Source::Kind::minor_faults: return faults().minor_faults;
-        case Source::Kind::major_faults: return faults().major_faults;
-        case Source::Kind::context_switches: return faults().context_switches;
+        case Source::Kind::page_faults: return page.faults[0] + page.faults[1];
+        case Source::Kind::minor_faults: return page.faults[0];
+        case Source::Kind::major_faults: return page.faults[1];
+        case Source::Kind::context_switches: return switches_of(task.pid, task.tid).value_or(0);
         case Source::Kind::cpu_migrations: return tasks_[task.thread_page].moves;
         case Source::Kind::nothing:
         case Source::Kind::happenings: return 0;
@@ -79,16 +79,35 @@ std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
     return 0;
 }
 
-Answer<TaskName> RunHost::find_task(const TaskName& caller, std::int32_t tid) {
-    if (tid == 0) return caller;
+std::optional<TaskName> RunHost::look_for(std::int32_t tid) const {
     const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
     for (std::uint32_t number = 0; number < pages; ++number) {
         const engine::ThreadPage& page = memory_.thread_page(number);
         if (page.state != engine::RecordState::live || page.tid != tid) continue;
-        if (::syscall(SYS_tgkill, page.pid, page.tid, 0) != 0 && errno == ESRCH) continue;
-        return TaskName{number, page.pid, page.tid};
+        if (::syscall(SYS_tgkill, page.pid, page.tid, 0) == 0 || errno != ESRCH)
+            return TaskName{number, page.pid, page.tid};
+    }
+    return std::nullopt;
+}
+
+Answer<TaskName> RunHost::find_task(const TaskName& caller, std::int32_t tid) {
+    if (tid == 0) return caller;
+    // A child that was forked a moment ago is there, but may not have written its page yet.
+    constexpr int kTries = 2000;
+    constexpr unsigned kPause = 100;  // microseconds
+    for (int i = 0; i < kTries; ++i) {
+        if (const auto found = look_for(tid)) return *found;
+        if (tid < 0 || !runs_engine(tid)) break;
+        ::usleep(kPause);
     }
     return subsystem::refuse(ESRCH, "there is no such thread in this run");
+}
+
+bool RunHost::runs_engine(std::int32_t tid) const {
+    std::array<char, 4096> link{};
+    const std::string path = "/proc/" + std::to_string(tid) + "/exe";
+    const ssize_t length = ::readlink(path.c_str(), link.data(), link.size() - 1);
+    return length > 0 && std::string_view{link.data()} == memory_.header().engine_path;
 }
 
 std::vector<TaskName> RunHost::living_tasks() {

@@ -1,12 +1,10 @@
 // task_accounts.cpp: see task_accounts.h.
 #include "broker/task_accounts.h"
 
-#include <array>
+#include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <iterator>
 #include <sstream>
-#include <vector>
 
 namespace anyperf::broker {
 
@@ -48,18 +46,11 @@ std::optional<std::uint64_t> time_on_cpu(std::int32_t pid, std::int32_t tid) {
     return number_in(text);
 }
 
-std::optional<TaskAccount> account_of(std::int32_t pid, std::int32_t tid) {
-    const std::string stat = text_of(task_file(pid, tid, "stat"));
-    const std::size_t name_end = stat.rfind(')');
-    if (name_end == std::string::npos) return std::nullopt;
-    // proc(5): behind the name, state is field 3, minflt 10, majflt 12.
-    std::istringstream words{stat.substr(name_end + 1)};
-    const std::vector<std::string> fields{std::istream_iterator<std::string>{words}, {}};
-    if (fields.size() < 10) return std::nullopt;
+std::optional<std::uint64_t> switches_of(std::int32_t pid, std::int32_t tid) {
     const std::string status = text_of(task_file(pid, tid, "status"));
-    return TaskAccount{number_in(fields[7]), number_in(fields[9]),
-                       number_in(field_in(status, "voluntary_ctxt_switches")) +
-                           number_in(field_in(status, "nonvoluntary_ctxt_switches"))};
+    if (status.empty()) return std::nullopt;
+    return number_in(field_in(status, "voluntary_ctxt_switches")) +
+           number_in(field_in(status, "nonvoluntary_ctxt_switches"));
 }
 
 std::string status_field(std::int32_t pid, const std::string& name) {

@@ -1,4 +1,4 @@
-// task_accounts.h: what the kernel tells of a thread from outside: how long it has run, its faults and switches. From
+// task_accounts.h: what the kernel tells of a thread from outside: how long it has run, its switches, its rights. From
 // /proc, so it needs no right that the owner of the thread has not.
 #pragma once
 
@@ -8,17 +8,11 @@
 
 namespace anyperf::broker {
 
-struct TaskAccount {
-    std::uint64_t minor_faults = 0;
-    std::uint64_t major_faults = 0;
-    std::uint64_t context_switches = 0;
-};
-
 /// ns on a CPU (/proc/PID/task/TID/schedstat); nothing where the thread is gone or the kernel does not tell.
 std::optional<std::uint64_t> time_on_cpu(std::int32_t pid, std::int32_t tid);
 
-/// Faults (/proc/PID/task/TID/stat) and switches (status); nothing where the thread is gone.
-std::optional<TaskAccount> account_of(std::int32_t pid, std::int32_t tid);
+/// Context switches of both kinds (/proc/PID/task/TID/status); nothing where the thread is gone.
+std::optional<std::uint64_t> switches_of(std::int32_t pid, std::int32_t tid);
 
 /// A field of /proc/PID/status, "Uid" or "CapEff", its text; empty where the process is gone.
 std::string status_field(std::int32_t pid, const std::string& name);

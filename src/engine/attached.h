@@ -26,6 +26,10 @@ void attend(Thread& thread);
 /// The budget does not suffice for the block at registers.rip, which has not run. Grants a new one, of one at least.
 void budget_ended(Thread& thread);
 
+/// The thread has left the application's code, or is about to enter it; called only while ThreadPage::watched.
+void left_code(Thread& thread);
+void entering_code(Thread& thread);
+
 /// The call has to do with performance events: done, and its answer in `answer`. False: it is the engine's.
 bool system_call(Call& call, long& answer);
 

@@ -181,7 +181,9 @@ void on_step(Thread& thread) {
 
 }  // namespace
 
-void dispatch(Thread& thread) {
+namespace {
+
+void dispatch_by_reason(Thread& thread) {
     switch (thread.reason) {
         case Leave::link: return on_link(thread);
         case Leave::table_empty: return on_indirect(thread, thread.miss[0]);
@@ -193,8 +195,19 @@ void dispatch(Thread& thread) {
     fail("left for no reason", thread.registers.rip, false);
 }
 
+}  // namespace
+
+void dispatch(Thread& thread) {
+    if (thread.page.watched != 0) [[unlikely]]
+        attached::left_code(thread);
+    dispatch_by_reason(thread);
+    if (thread.page.watched != 0) [[unlikely]]
+        attached::entering_code(thread);
+}
+
 void resume(Thread& thread) {
     go_to(thread, thread.registers.rip);
+    if (thread.page.watched != 0) attached::entering_code(thread);
     asm volatile("mov %0, %%rsp\n\tjmp *%1"
                  :
                  : "r"(thread.engine_stack), "r"(thread.engine->routines.enter)

@@ -73,7 +73,8 @@ void reset_page(Thread& thread) {
     ThreadPage& page = thread.page;
     page.counters = {};
     page.counters.budget = page.counters.granted = kUnlimited;
-    page.record = page.attention = page.in_kernel = page.first_armed = 0;
+    page.record = page.attention = page.in_kernel = page.first_armed = page.watched = 0;
+    page.faults[0] = page.faults[1] = 0;
     page.process = thread.process;
     page.tid = thread.tid;
     page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));

@@ -60,7 +60,8 @@ struct alignas(4096) ThreadPage {
     std::uint32_t attention;    ///< set by who changes what is to be counted: the thread looks before it goes on
     std::uint32_t in_kernel;    ///< the thread is in a system call and looks when it comes back: no signal is needed
     std::uint32_t first_armed;  ///< head of the list of what counts on it
-    std::uint32_t generation;   ///< how often the list has changed
+    std::uint32_t watched;      ///< nonzero: `faults` is kept
+    std::uint64_t faults[2];    ///< page faults of the application's own code while watched: minor, major
 };
 static_assert(sizeof(ThreadPage) == 4096);
 

@@ -14,6 +14,8 @@ namespace anyperf::resident {
 
 namespace {
 
+using engine::x86_64::bit;
+using engine::x86_64::Class;
 using subsystem::EventState;
 using subsystem::Source;
 
@@ -31,10 +33,16 @@ void for_each_armed(const Thread& thread, Each each) {
     }
 }
 
-/// Classes of instructions that the thread's events count.
+bool counts_faults(const EventPage& event) {
+    return event.source.kind == Source::Kind::page_faults || event.source.kind == Source::Kind::minor_faults ||
+           event.source.kind == Source::Kind::major_faults;
+}
+
+/// Classes of instructions that the thread's events count, or need to be stopped by.
 engine::x86_64::ClassSet classes_of(const Thread& thread) {
     engine::x86_64::ClassSet classes = 0;
     for_each_armed(thread, [&](const EventPage& event, EventIndex) {
+        if (event.sampling != 0) classes |= bit(Class::instructions);
         if (event.source.kind != Source::Kind::counters) return;
         for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i)
             classes |= static_cast<engine::x86_64::ClassSet>(1u << (event.source.term[i].counter & 15));
@@ -48,6 +56,9 @@ void settle(Thread& thread) {
     __atomic_store_n(&thread.page.attention, 0, __ATOMIC_SEQ_CST);
     const engine::x86_64::ClassSet classes = classes_of(thread);
     if (classes != 0) engine::open_classes(*thread.engine, classes);
+    bool watched = false;
+    for_each_armed(thread, [&](const EventPage& event, EventIndex) { watched = watched || counts_faults(event); });
+    thread.page.watched = watched ? 1 : 0;
     next_grant(thread);
 }
 
@@ -57,6 +68,8 @@ namespace {
 std::int64_t instructions_left(const Thread& thread, const EventPage& event) {
     const std::uint64_t value = own_value(thread, event.source);
     if (overflow_due(event, value)) return 0;
+    // Which instruction faults only running it shows.
+    if (counts_faults(event)) return 1;
     if (event.source.kind != Source::Kind::counters) return engine::kUnlimited;
     std::uint64_t most = 0;  // that one instruction adds to the sum
     for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) most += event.source.term[i].weight;

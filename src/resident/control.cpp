@@ -1,6 +1,7 @@
 // control.cpp: ioctl(2) on an event, and prctl(2) PR_TASK_PERF_EVENTS_*. What the argument points to goes with the
 // request, and comes back with the answer; what it means is the subsystem's business.
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ constexpr std::array kControls{
     ControlRow{PERF_EVENT_IOC_SET_OUTPUT, Argument::descriptor, 0},
     ControlRow{PERF_EVENT_IOC_SET_FILTER, Argument::string, 4096},
     ControlRow{PERF_EVENT_IOC_ID, Argument::points_out, 8},
-    ControlRow{PERF_EVENT_IOC_SET_BPF, Argument::value, 0},
+    ControlRow{PERF_EVENT_IOC_SET_BPF, Argument::descriptor, 0},
     ControlRow{PERF_EVENT_IOC_PAUSE_OUTPUT, Argument::value, 0},
     ControlRow{PERF_EVENT_IOC_QUERY_BPF, Argument::points_both, 8},
     ControlRow{PERF_EVENT_IOC_MODIFY_ATTRIBUTES, Argument::attr, 4096},
@@ -59,7 +60,12 @@ void add_argument(const Call& call, const ControlRow& row, Ask& ask) {
     const std::uint64_t argument = call.argument[2];
     switch (row.argument) {
         case Argument::value: return;
-        case Argument::descriptor: ask.with(2, event_of(call.engine, argument)); return;
+        case Argument::descriptor: {
+            const bool open =
+                !engine::is_error(engine::kernel_call(__NR_fcntl, static_cast<std::uint32_t>(argument), F_GETFD));
+            ask.with(2, event_of(call.engine, argument)).with(3, open ? 1 : 0);
+            return;
+        }
         case Argument::points_in:
         case Argument::points_both: ask.from_application(argument, row.bytes); return;
         case Argument::points_out: return;

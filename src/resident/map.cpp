@@ -26,6 +26,32 @@ void note_mapping(Process& process, const Mapping& mapping) {
     if (process.mapping_count < kMappings) process.mappings[process.mapping_count++] = mapping;
 }
 
+/// The ring that has `address`; bytes 0: there is none.
+Mapping mapping_at(Process& process, std::uint64_t address) {
+    const engine::Held held{process.lock};
+    for (std::uint32_t i = 0; i < process.mapping_count; ++i) {
+        const Mapping& mapping = process.mappings[i];
+        if (address >= mapping.start && address - mapping.start < mapping.bytes) return mapping;
+    }
+    return {};
+}
+
+/// To the address that MREMAP_FIXED names.
+long move_mapping(const Call& call, Process& process, const Mapping& mapping) {
+    const RingPage& ring = process.rings[process.events[mapping.event].ring];
+    const std::uint64_t to = call.argument[4];
+    const long got = kernel_call(__NR_mmap, to, mapping.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                                 static_cast<unsigned>(call.engine.run_fd), ring.offset);
+    if (is_error(got)) return got;
+    kernel_call(__NR_madvise, to, mapping.bytes, MADV_DONTFORK);
+    protect_records(to, mapping.bytes);
+    kernel_call(__NR_munmap, mapping.start, mapping.bytes);
+    const engine::Held held{process.lock};
+    for (std::uint32_t i = 0; i < process.mapping_count; ++i)
+        if (process.mappings[i].start == mapping.start) process.mappings[i].start = to;
+    return got;
+}
+
 }  // namespace
 
 long map_event(Call& call, EventIndex event) {
@@ -69,6 +95,29 @@ bool unmap_events(Call& call, std::uint64_t start, std::uint64_t bytes, long& an
         }
         Ask{call.thread, RequestKind::unmap, found.event}.with(0, found.bytes).send();
     }
+}
+
+bool remap_event(Call& call, long& answer) {
+    Process& process = *known_process(call.engine);
+    const Mapping mapping = mapping_at(process, call.argument[0]);
+    if (mapping.bytes == 0) return false;
+    const std::uint64_t bytes = page_up(call.argument[2]);
+    if (bytes != mapping.bytes || call.argument[0] != mapping.start || page_up(call.argument[1]) != mapping.bytes) {
+        answer = bytes > mapping.bytes ? -EFAULT : -EINVAL;  // can neither grow nor be split
+        return true;
+    }
+    // The header and the records are two areas to the kernel here, which moves one at a time: mapped anew instead.
+    answer = bytes == page_up(call.argument[1]) && (call.argument[3] & MREMAP_FIXED) == 0
+                 ? static_cast<long>(mapping.start)
+                 : move_mapping(call, process, mapping);
+    return true;
+}
+
+bool protect_event(Call& call, long& answer) {
+    if ((call.argument[2] & PROT_EXEC) == 0 || mapping_at(*known_process(call.engine), call.argument[0]).bytes == 0)
+        return false;
+    answer = -EACCES;
+    return true;
 }
 
 }  // namespace anyperf::resident

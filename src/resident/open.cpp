@@ -4,6 +4,10 @@
 #include <linux/perf_event.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <algorithm>
+#include <string_view>
 
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/calls.h"
@@ -33,8 +37,22 @@ void attr_of(const Call& call, Ask& ask) {
     const bool readable =
         engine::x86_64::guarded_copy(&size, engine::at_address<const void>(attr + kSizeOffset), sizeof size);
     if (size == 0) size = PERF_ATTR_SIZE_VER0;
-    ask.from_application(attr, !readable || size > kLargest ? 0 : size);
-    ask.with(5, readable ? size : ~std::uint64_t{0});
+    // A size that the kernel refuses is all that it reads of such an attr.
+    const bool possible = size >= PERF_ATTR_SIZE_VER0 && size <= kLargest;
+    ask.from_application(attr, !readable ? 0 : possible ? size : kSizeOffset + sizeof size);
+}
+
+/// The cgroup whose directory this is; 0: it is none.
+std::uint64_t cgroup_of(std::uint64_t fd) {
+    constexpr std::uint64_t kMagics[] = {0x63677270, 0x27e0eb};  // CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC
+    struct statfs system{};
+    struct stat about{};
+    if (is_error(kernel_call(__NR_fstatfs, fd, address_of(&system))) ||
+        is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || !S_ISDIR(about.st_mode))
+        return 0;
+    for (const std::uint64_t magic : kMagics)
+        if (static_cast<std::uint64_t>(system.f_type) == magic) return about.st_ino;
+    return 0;
 }
 
 std::uint64_t inode_of(int fd) {
@@ -58,6 +76,7 @@ long perf_event_open(Call& call) {
     ask.with(4, is_error(made) ? 0 : inode_of(pair[0]));
     attr_of(call, ask);
     ask.group_descriptor(leader);
+    if ((flags & PERF_FLAG_PID_CGROUP) != 0) ask.cgroup(cgroup_of(static_cast<std::uint32_t>(pid)));
     if (!is_error(made)) ask.descriptor(pair[1]);
     const long answer = ask.send();
     if (answer < 0) {
@@ -72,17 +91,40 @@ long perf_event_open(Call& call) {
     return pair[0];
 }
 
-long stat_event(Call& call) {
+long stat_event(Call& call, std::uint64_t buffer) {
     const long answer = call.pass();
     struct stat about{};
-    if (is_error(answer) ||
-        !engine::x86_64::guarded_copy(&about, engine::at_address<const void>(call.argument[1]), sizeof about))
+    if (is_error(answer) || !engine::x86_64::guarded_copy(&about, engine::at_address<const void>(buffer), sizeof about))
         return answer;
     about.st_mode = 0600;  // an anonymous inode has no type
     about.st_size = 0;
     about.st_blocks = 0;
-    engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[1]), &about, sizeof about);
+    about.st_ino = 1;  // one inode for all
+    about.st_nlink = 1;
+    engine::x86_64::guarded_copy(engine::at_address<void>(buffer), &about, sizeof about);
     return answer;
+}
+
+bool readlink_event(Call& call, long& answer) {
+    constexpr std::string_view kDirectory = "/proc/self/fd/";
+    constexpr std::string_view kLink = "anon_inode:[perf_event]";
+    char path[32] = {};
+    const auto at = call.argument[0];
+    for (std::size_t i = 0; i < sizeof path - 1; ++i)
+        if (!engine::x86_64::guarded_copy(path + i, engine::at_address<const void>(at + i), 1) || path[i] == 0) break;
+    const std::string_view text{path};
+    if (!text.starts_with(kDirectory) || text.size() == kDirectory.size()) return false;
+    std::uint64_t fd = 0;
+    for (const char digit : text.substr(kDirectory.size())) {
+        if (digit < '0' || digit > '9') return false;
+        fd = fd * 10 + static_cast<std::uint64_t>(digit - '0');
+    }
+    if (event_of(call.engine, fd) == 0) return false;
+    const std::size_t bytes = std::min<std::size_t>(kLink.size(), call.argument[2]);
+    answer = engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[1]), kLink.data(), bytes)
+                 ? static_cast<long>(bytes)
+                 : -EFAULT;
+    return true;
 }
 
 }  // namespace anyperf::resident

@@ -19,6 +19,9 @@ std::uint64_t own_value(const Thread& thread, const Source& source) {
         case Source::Kind::counters: return live_value(source, thread.page.counters);
         case Source::Kind::task_clock:
         case Source::Kind::cpu_clock: return task_clock();
+        case Source::Kind::page_faults: return thread.page.faults[0] + thread.page.faults[1];
+        case Source::Kind::minor_faults: return thread.page.faults[0];
+        case Source::Kind::major_faults: return thread.page.faults[1];
         default: return 0;
     }
 }
@@ -29,7 +32,10 @@ bool can_tell(const Source& source) {
         case Source::Kind::happenings:
         case Source::Kind::counters:
         case Source::Kind::task_clock:
-        case Source::Kind::cpu_clock: return true;
+        case Source::Kind::cpu_clock:
+        case Source::Kind::page_faults:
+        case Source::Kind::minor_faults:
+        case Source::Kind::major_faults: return true;
         default: return false;
     }
 }

@@ -34,6 +34,11 @@ class Ask {
         head_.group = fd;
         return *this;
     }
+    /// Of an open with PERF_FLAG_PID_CGROUP: the directory's inode.
+    Ask& cgroup(std::uint64_t inode) {
+        head_.cgroup = inode;
+        return *this;
+    }
     /// Gives the broker a descriptor with it.
     Ask& descriptor(int fd) {
         descriptor_ = fd;

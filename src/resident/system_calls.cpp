@@ -1,7 +1,9 @@
 // system_calls.cpp: which system calls have to do with events: a row each. A call on a descriptor that is no event goes
 // on to the engine's own table.
+#include <asm/ioctls.h>
 #include <asm/unistd.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
@@ -65,7 +67,35 @@ bool munmap_row(Call& call, long& answer) {
 
 bool fstat_row(Call& call, long& answer) {
     if (event_of(call.engine, call.argument[0]) == 0) return false;
-    answer = stat_event(call);
+    answer = stat_event(call, call.argument[1]);
+    return true;
+}
+
+/// As libc's fstat asks.
+bool fstatat_row(Call& call, long& answer) {
+    if ((call.argument[3] & AT_EMPTY_PATH) == 0 || event_of(call.engine, call.argument[0]) == 0) return false;
+    answer = stat_event(call, call.argument[2]);
+    return true;
+}
+
+/// ioctls of any file are the kernel's.
+bool ioctl_row(Call& call, long& answer) {
+    const auto request = static_cast<std::uint32_t>(call.argument[1]);
+    for (const std::uint32_t common : {FIOCLEX, FIONCLEX, FIONBIO})
+        if (request == common) return false;
+    return on_event<0, control_event>(call, answer);
+}
+
+/// From an event or into one.
+bool splice_row(Call& call, long& answer) {
+    if (event_of(call.engine, call.argument[0]) == 0 && event_of(call.engine, call.argument[2]) == 0) return false;
+    answer = -EINVAL;
+    return true;
+}
+
+bool sendfile_row(Call& call, long& answer) {
+    if (event_of(call.engine, call.argument[0]) == 0 && event_of(call.engine, call.argument[1]) == 0) return false;
+    answer = -EINVAL;
     return true;
 }
 
@@ -84,17 +114,23 @@ constexpr std::array kRows{
     EventCallRow{__NR_poll, poll_events, false},
     EventCallRow{__NR_lseek, on_event<0, no_position>, false},
     EventCallRow{__NR_mmap, mmap_row, true},
+    EventCallRow{__NR_mprotect, protect_event, false},
     EventCallRow{__NR_munmap, munmap_row, true},
-    EventCallRow{__NR_ioctl, on_event<0, control_event>, true},
+    EventCallRow{__NR_ioctl, ioctl_row, true},
     EventCallRow{__NR_pread64, on_event<0, no_position>, false},
     EventCallRow{__NR_pwrite64, on_event<0, no_position>, false},
     EventCallRow{__NR_readv, on_event<0, readv_event>, false},
     EventCallRow{__NR_writev, on_event<0, invalid>, false},
+    EventCallRow{__NR_mremap, remap_event, false},
+    EventCallRow{__NR_sendfile, sendfile_row, false},
     EventCallRow{__NR_fcntl, control_notification, false},
     EventCallRow{__NR_ftruncate, on_event<0, invalid>, false},
+    EventCallRow{__NR_readlink, readlink_event, false},
     EventCallRow{__NR_prctl, prctl_row, true},
     EventCallRow{__NR_epoll_ctl, epoll_control, false},
+    EventCallRow{__NR_newfstatat, fstatat_row, false},
     EventCallRow{__NR_ppoll, poll_events, false},
+    EventCallRow{__NR_splice, splice_row, false},
     EventCallRow{__NR_perf_event_open, open_row, true},
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));

@@ -7,9 +7,15 @@
 
 namespace anyperf::subsystem {
 
-/// Whether the event's own thread has to know it: it counts by the thread's live counters, or overflows there.
+/// Whether the event's own thread has to know it: it counts by what the thread itself keeps, or overflows there.
 inline bool concerns_thread(const EventPage& page) {
-    return page.sampling != 0 || page.source.kind == Source::Kind::counters;
+    switch (page.source.kind) {
+        case Source::Kind::counters:
+        case Source::Kind::page_faults:
+        case Source::Kind::minor_faults:
+        case Source::Kind::major_faults: return true;
+        default: return page.sampling != 0;
+    }
 }
 
 /// Links the task's active events that concern its thread and tells the host where they begin.

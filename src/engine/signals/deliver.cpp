@@ -103,6 +103,7 @@ void die_by(int signal) {
 void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
     thread.page.in_kernel = 0;
+    if (thread.page.watched != 0) attached::left_code(thread);
     if (thread.page.attention != 0) attached::attend(thread);
     QueuedSignal signal;
     while (take(signals, signal)) deliver(thread, signal);

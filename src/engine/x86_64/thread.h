@@ -49,10 +49,11 @@ struct Thread {
     bool stepping;           ///< the trap flag is on, until the host stands at an instruction's start
     bool syscall_restarted;  ///< the kernel has begun the last system call and wants it begun anew
     std::int32_t tid;
-    std::uint32_t process;      ///< number of its process's record
-    std::uint32_t page_number;  ///< of `page` in the run's memory; ~0: it is this thread's own
-    std::uint32_t inheritance;  ///< what attached::before_clone gave its parent for it
-    void* mailbox;              ///< of who is attached
+    std::uint32_t process;             ///< number of its process's record
+    std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: it is this thread's own
+    std::uint32_t inheritance;         ///< what attached::before_clone gave its parent for it
+    void* mailbox;                     ///< of who is attached
+    std::uint64_t faults_at_entry[2];  ///< of the thread, when it last entered the application's code while watched
     std::uint64_t
         retired_last;  ///< address of the instruction before `registers`, where a budget has ended; 0: unknown
     std::uint64_t signal_stack;  ///< lowest address of the stack that the kernel runs our handlers on
