@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "broker/machine.h"
+#include "broker/process_maps.h"
 #include "broker/server.h"
 
 namespace anyperf::broker {
@@ -25,6 +26,11 @@ TaskName caller_of(const RequestHead& head) {
 
 std::span<const std::byte> bytes_of(const resident::Request& request) {
     return {reinterpret_cast<const std::byte*>(request.payload), request.head.payload_bytes};
+}
+
+std::string_view text_of(const resident::Request& request) {
+    const auto* const text = reinterpret_cast<const char*>(request.payload);
+    return {text, ::strnlen(text, request.head.payload_bytes)};
 }
 
 template <class T>
@@ -180,7 +186,10 @@ void Server::on_begin(Received& received) {
 
 void Server::on_executed(Received& received) {
     const RequestHead& head = received.request.head;
-    if (machine_) machine_->subsystem.task_exec(caller_of(head), caller_of(head));
+    if (machine_) {
+        machine_->subsystem.task_exec(caller_of(head), caller_of(head));
+        machine_->subsystem.task_comm(caller_of(head), text_of(received.request), true);
+    }
     answer(head, 0);
 }
 
@@ -194,7 +203,33 @@ void Server::on_end(Received& received) {
 }
 
 void Server::on_renamed(Received& received) {
-    answer(received.request.head, 0);
+    const RequestHead& head = received.request.head;
+    if (machine_) machine_->subsystem.task_comm(caller_of(head), text_of(received.request), false);
+    answer(head, 0);
+}
+
+void Server::on_mapped(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (machine_) {
+        auto mapped = mapping_of(head.pid, head.argument[0]);
+        if (mapped) {
+            mapped->task = {head.pid, head.tid};
+            mapped->address = head.argument[0];
+            mapped->bytes = (head.argument[1] + 4095) & ~std::uint64_t{4095};
+            mapped->prot = static_cast<std::uint32_t>(head.argument[2]);
+            if (head.argument[3] != 0) mapped->flags = static_cast<std::uint32_t>(head.argument[3]);
+            const std::vector<std::byte> id = build_id_of(head.pid, *mapped);
+            mapped->build_id = id;
+            machine_->subsystem.task_mapped(caller_of(head), *mapped);
+        }
+    }
+    answer(head, 0);
+}
+
+void Server::on_new_namespaces(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (machine_) machine_->subsystem.task_namespaces(caller_of(head), namespaces_of(head.pid, head.tid));
+    answer(head, 0);
 }
 
 void Server::on_switch_events(Received& received) {

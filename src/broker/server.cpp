@@ -132,11 +132,11 @@ void Server::answer(const RequestHead& head, std::int64_t value, std::span<const
 void Server::handle(Received& received) {
     using Handler = void (Server::*)(Received&);
     static constexpr std::array<Handler, static_cast<std::size_t>(RequestKind::count)> kHandlers{
-        &Server::on_open,    &Server::on_read,          &Server::on_control,      &Server::on_map,
-        &Server::on_unmap,   &Server::on_identify,      &Server::on_before_clone, &Server::on_clone_failed,
-        &Server::on_cloned,  &Server::on_begin,         &Server::on_executed,     &Server::on_end,
-        &Server::on_renamed, &Server::on_switch_events, &Server::on_poll,         &Server::on_wake,
-        &Server::on_ran_out, &Server::on_moved};
+        &Server::on_open,    &Server::on_read,     &Server::on_control,        &Server::on_map,
+        &Server::on_unmap,   &Server::on_identify, &Server::on_before_clone,   &Server::on_clone_failed,
+        &Server::on_cloned,  &Server::on_begin,    &Server::on_executed,       &Server::on_end,
+        &Server::on_renamed, &Server::on_mapped,   &Server::on_new_namespaces, &Server::on_switch_events,
+        &Server::on_poll,    &Server::on_wake,     &Server::on_ran_out,        &Server::on_moved};
     const RequestHead& head = received.request.head;
     const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
                        head.payload_bytes <= resident::kRequestPayload;
@@ -153,6 +153,15 @@ void Server::handle(Received& received) {
     page.cpu = head.cpu;
     (this->*kHandlers[static_cast<std::size_t>(head.kind)])(received);
     if (machine_) machine_->host.caller_gone();
+    note_wanted();
+}
+
+void Server::note_wanted() {
+    if (!machine_) return;
+    std::uint32_t wanted = 0;
+    for (const subsystem::InterestRow& row : subsystem::kInterests)
+        if (machine_->subsystem.wanted(row.interest)) wanted |= 1u << static_cast<unsigned>(row.interest);
+    __atomic_store_n(&memory_.header().wanted, wanted, __ATOMIC_RELEASE);
 }
 
 void Server::tell_changes() {

@@ -57,6 +57,7 @@ class Server {
     void answer(const resident::RequestHead& head, std::int64_t value, std::span<const std::byte> payload = {},
                 EventIndex event = 0);
     void tell_changes();
+    void note_wanted();
     void watch(int fd);
     void on_descriptor(int fd);
     void close_event(int fd);
@@ -79,6 +80,8 @@ class Server {
     void on_executed(Received& received);
     void on_end(Received& received);
     void on_renamed(Received& received);
+    void on_mapped(Received& received);
+    void on_new_namespaces(Received& received);
     void on_switch_events(Received& received);
     void on_poll(Received& received);
     void on_wake(Received& received);

@@ -1,10 +1,15 @@
 // armed.cpp: see armed.h.
 #include "resident/armed.h"
 
+#include <asm/prctl.h>
+
 #include <algorithm>
 
 #include "engine/counting_set.h"
 #include "engine/ledger.h"
+#include "engine/x86_64/decode.h"
+#include "engine/x86_64/effective_address.h"
+#include "engine/x86_64/guarded_copy.h"
 #include "resident/live_value.h"
 #include "resident/own_values.h"
 #include "resident/sampling.h"
@@ -33,11 +38,6 @@ void for_each_armed(const Thread& thread, Each each) {
     }
 }
 
-bool counts_faults(const EventPage& event) {
-    return event.source.kind == Source::Kind::page_faults || event.source.kind == Source::Kind::minor_faults ||
-           event.source.kind == Source::Kind::major_faults;
-}
-
 /// Classes of instructions that the thread's events count, or need to be stopped by.
 engine::x86_64::ClassSet classes_of(const Thread& thread) {
     engine::x86_64::ClassSet classes = 0;
@@ -57,19 +57,36 @@ void settle(Thread& thread) {
     const engine::x86_64::ClassSet classes = classes_of(thread);
     if (classes != 0) engine::open_classes(*thread.engine, classes);
     bool watched = false;
-    for_each_armed(thread, [&](const EventPage& event, EventIndex) { watched = watched || counts_faults(event); });
+    for_each_armed(thread,
+                   [&](const EventPage& event, EventIndex) { watched = watched || counts_faults(event.source); });
     thread.page.watched = watched ? 1 : 0;
     next_grant(thread);
 }
 
 namespace {
 
+/// The memory that the thread's next instruction names, for who samples faults there.
+std::uint64_t accessed_by_next(const Thread& thread) {
+    using namespace engine::x86_64;
+    constexpr std::size_t kLongest = 15;  // SDM volume 2, 2.3.11
+    std::uint8_t code[kLongest] = {};
+    std::size_t size = 0;
+    const std::uint64_t at = thread.registers.rip;
+    while (size < kLongest && guarded_copy(code + size, engine::at_address<const void>(at + size), 1)) ++size;
+    Instruction instruction;
+    if (size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return 0;
+    SegmentBases bases{0, thread.gs_base};
+    if (instruction.segment == Segment::fs)
+        engine::kernel_call(__NR_arch_prctl, ARCH_GET_FS, engine::address_of(&bases.fs));
+    return accessed_address(instruction, code, thread.registers, bases);
+}
+
 /// Instructions that surely can retire before the event overflows; 0: it overflows here.
 std::int64_t instructions_left(const Thread& thread, const EventPage& event) {
     const std::uint64_t value = own_value(thread, event.source);
     if (overflow_due(event, value)) return 0;
     // Which instruction faults only running it shows.
-    if (counts_faults(event)) return 1;
+    if (counts_faults(event.source)) return 1;
     if (event.source.kind != Source::Kind::counters) return engine::kUnlimited;
     std::uint64_t most = 0;  // that one instruction adds to the sum
     for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) most += event.source.term[i].weight;
@@ -104,6 +121,7 @@ void next_grant(Thread& thread) {
     const std::int64_t left = nearest(thread);
     // The last instruction before an overflow runs alone, so that it is known which it was.
     thread.retired_last = left == 1 ? thread.registers.rip : 0;
+    thread.accessed_last = left == 1 && thread.page.watched != 0 ? accessed_by_next(thread) : 0;
     engine::grant(thread, left > 1 && left != engine::kUnlimited ? left - 1 : std::max<std::int64_t>(left, 1));
 }
 

@@ -13,24 +13,26 @@ namespace anyperf::resident {
 inline constexpr std::uint32_t kProtocolVersion = 1;
 
 enum class RequestKind : std::uint32_t {
-    open,           ///< argument: pid, cpu, group's event, flags, inode of the descriptor; payload: attr; + descriptor
-    read,           ///< event; argument: bytes of the buffer. Payload of the answer: what read(2) gives
-    control,        ///< event; argument: request, argument, descriptor's event; payload: what the argument points to
-    map,            ///< event; argument: length, prot, flags, offset. Answer: offset in the run's memory
-    unmap,          ///< event; argument: length
-    identify,       ///< argument: inode. Answer: the event's index, or 0
-    before_clone,   ///< argument: clone flags. Answer: a number for the child
-    clone_failed,   ///< argument: that number
-    cloned,         ///< argument: that number, the child's id. Answered when the child has begun
-    begin,          ///< argument: that number, 1 for a new process. The thread that sends it is the child
-    executed,       ///< the process runs another program; payload: its name
-    end,            ///< argument: 1: with all threads of its process
-    renamed,        ///< payload: the new name
-    switch_events,  ///< argument: 1 enables, 0 disables the events that the thread has opened (prctl)
-    poll,           ///< event. Answer: 1 a wake-up, which is taken by it; 2 hung up
-    wake,           ///< event: its ring has been written so far that its reader is to be woken. Not answered
-    ran_out,        ///< event: switched off in place, its REFRESH has run out. Not answered
-    moved,          ///< the thread runs on another CPU (RequestHead::cpu)
+    open,            ///< argument: pid, cpu, group's event, flags, inode of the descriptor; payload: attr; + descriptor
+    read,            ///< event; argument: bytes of the buffer. Payload of the answer: what read(2) gives
+    control,         ///< event; argument: request, argument, descriptor's event; payload: what the argument points to
+    map,             ///< event; argument: length, prot, flags, offset. Answer: offset in the run's memory
+    unmap,           ///< event; argument: length
+    identify,        ///< argument: inode. Answer: the event's index, or 0
+    before_clone,    ///< argument: clone flags. Answer: a number for the child
+    clone_failed,    ///< argument: that number
+    cloned,          ///< argument: that number, the child's id. Answered when the child has begun
+    begin,           ///< argument: that number, 1 for a new process. The thread that sends it is the child
+    executed,        ///< the process runs another program; payload: its name
+    end,             ///< argument: 1: with all threads of its process
+    renamed,         ///< payload: the new name
+    mapped,          ///< argument: address, bytes, protection, flags of a new mapping
+    new_namespaces,  ///< the process has other namespaces
+    switch_events,   ///< argument: 1 enables, 0 disables the events that the thread has opened (prctl)
+    poll,            ///< event. Answer: 1 a wake-up, which is taken by it; 2 hung up
+    wake,            ///< event: its ring has been written so far that its reader is to be woken. Not answered
+    ran_out,         ///< event: switched off in place, its REFRESH has run out. Not answered
+    moved,           ///< the thread runs on another CPU (RequestHead::cpu)
     count,
 };
 

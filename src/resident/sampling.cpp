@@ -32,6 +32,7 @@ namespace {
 constexpr std::size_t kDeepestStack = 127;    ///< perf_event_max_stack as it is advertised
 constexpr std::uint64_t kContextUser = -512;  ///< PERF_CONTEXT_USER
 constexpr std::size_t kSampleMembers = 64;    ///< of a group whose values stand in a sample
+constexpr std::size_t kIpRegister = 8;        ///< PERF_REG_X86_IP
 constexpr std::uint64_t kCodeSegment = 0x33;
 constexpr std::uint64_t kStackSegment = 0x2b;
 
@@ -138,12 +139,17 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
     facts.moment = {thread.page.pid, thread.tid, time_of(event), static_cast<std::uint32_t>(thread.page.cpu)};
     facts.period = period;
     facts.ip = thread.registers.rip;
-    if (event.shape.precise_ip != 0 && thread.retired_last != 0) {
+    const bool at_fault = counts_faults(event.source) && thread.retired_last != 0;
+    if (at_fault) {  // the instruction is begun again: a fault is told before it
+        facts.ip = thread.retired_last;
+        facts.addr = thread.accessed_last;
+    } else if (event.shape.precise_ip != 0 && thread.retired_last != 0) {
         facts.ip = thread.retired_last;
         facts.misc |= subsystem::kMiscExactIp;
     }
     if ((wanted & (abi::sample("PERF_SAMPLE_REGS_USER") | abi::sample("PERF_SAMPLE_REGS_INTR"))) != 0) {
         gather_registers(thread, gathered.registers);
+        if (at_fault) gathered.registers[kIpRegister] = facts.ip;
         facts.user_registers = facts.interrupted_registers = gathered.registers.data();
     }
     if ((wanted & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0)

@@ -16,6 +16,7 @@
 #include "resident/descriptors.h"
 #include "resident/notify.h"
 #include "resident/request.h"
+#include "resident/side_band.h"
 
 namespace anyperf::resident {
 
@@ -150,7 +151,9 @@ bool system_call(Call& call, long& answer) {
 }
 
 void called(Call& call, long answer) {
-    if (call.engine.attached != nullptr) resident::watch_descriptors(call, answer);
+    if (call.engine.attached == nullptr || is_error(answer)) return;
+    resident::watch_descriptors(call, answer);
+    if (call.engine.run->wanted != 0) resident::tell_side_band(call, answer);
 }
 
 }  // namespace anyperf::engine::attached

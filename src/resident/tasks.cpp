@@ -4,6 +4,7 @@
 #include "resident/armed.h"
 #include "resident/descriptors.h"
 #include "resident/request.h"
+#include "resident/side_band.h"
 
 namespace anyperf::engine::attached {
 
@@ -24,6 +25,7 @@ void begin_process(Thread& thread, bool executed) {
     if (executed) {
         resident::find_descriptors(thread);
         Ask{thread, RequestKind::executed}.payload(thread.page.comm, sizeof thread.page.comm).send();
+        resident::tell_image(thread);
     } else {
         thread.engine->attached->mapping_count = 0;  // rings are not inherited
         Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, 1).send();

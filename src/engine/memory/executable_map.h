@@ -29,6 +29,8 @@ class ExecutableMap {
 
     /// The lowest range; null where there is none.
     const ExecutableRange* first() const { return count_ > 0 ? ranges_ : nullptr; }
+    const ExecutableRange* begin() const { return ranges_; }
+    const ExecutableRange* end() const { return ranges_ + count_; }
 
     /// Bytes from `address` to the end of executable memory without a gap; 0 where it may not be executed.
     std::uint64_t bytes_from(std::uint64_t address) const;

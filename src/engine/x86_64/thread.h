@@ -54,6 +54,7 @@ struct Thread {
     std::uint32_t inheritance;         ///< what attached::before_clone gave its parent for it
     void* mailbox;                     ///< of who is attached
     std::uint64_t faults_at_entry[2];  ///< of the thread, when it last entered the application's code while watched
+    std::uint64_t accessed_last;       ///< the address of memory that this instruction named; 0: none, or unknown
     std::uint64_t
         retired_last;  ///< address of the instruction before `registers`, where a budget has ended; 0: unknown
     std::uint64_t signal_stack;  ///< lowest address of the stack that the kernel runs our handlers on

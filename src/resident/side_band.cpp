@@ -1,0 +1,64 @@
+// side_band.cpp: see side_band.h.
+#include "resident/side_band.h"
+
+#include <asm/unistd.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include "resident/request.h"
+#include "subsystem/records/interests.h"
+
+namespace anyperf::resident {
+
+using engine::Call;
+using engine::Thread;
+using subsystem::Interest;
+
+namespace {
+
+bool wanted(const engine::Engine& engine, Interest interest) {
+    const std::uint32_t set = __atomic_load_n(&engine.run->wanted, __ATOMIC_ACQUIRE);
+    return (set >> static_cast<unsigned>(interest) & 1) != 0;
+}
+
+void tell_mapped(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
+                 std::uint64_t flags) {
+    const bool executable = (protection & PROT_EXEC) != 0;
+    if (!wanted(*thread.engine, executable ? Interest::executable_mapping : Interest::data_mapping)) return;
+    Ask{thread, RequestKind::mapped}.with(0, start).with(1, bytes).with(2, protection).with(3, flags).send();
+}
+
+}  // namespace
+
+void tell_side_band(const Call& call, long answer) {
+    const auto& argument = call.argument;
+    switch (call.number) {
+        case __NR_mmap:
+            return tell_mapped(call.thread, static_cast<std::uint64_t>(answer), argument[1], argument[2], argument[3]);
+        case __NR_mprotect:
+        case __NR_pkey_mprotect:
+            // Only what becomes executable is told (perf_event_mmap of mprotect_fixup, by VM_EXEC).
+            if ((argument[2] & PROT_EXEC) != 0) tell_mapped(call.thread, argument[0], argument[1], argument[2], 0);
+            return;
+        case __NR_prctl:
+            if (argument[0] == PR_SET_NAME && wanted(call.engine, Interest::comm))
+                Ask{call.thread, RequestKind::renamed}
+                    .payload(call.thread.page.comm, sizeof call.thread.page.comm)
+                    .send();
+            return;
+        case __NR_unshare:
+        case __NR_setns:
+            if (wanted(call.engine, Interest::namespaces)) Ask{call.thread, RequestKind::new_namespaces}.send();
+            return;
+        default: return;
+    }
+}
+
+void tell_image(Thread& thread) {
+    if (!wanted(*thread.engine, Interest::executable_mapping)) return;
+    for (const engine::ExecutableRange& range : thread.engine->cache.executable)
+        tell_mapped(thread, range.start, range.end - range.start,
+                    static_cast<std::uint64_t>(PROT_READ | PROT_EXEC | (range.writable ? PROT_WRITE : 0)), 0);
+}
+
+}  // namespace anyperf::resident

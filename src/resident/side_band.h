@@ -1,0 +1,15 @@
+// side_band.h: what a thread does that events record beside their samples: names, mappings, namespaces. Told before the
+// thread goes on, and only while somebody records it.
+#pragma once
+
+#include "engine/syscalls/table.h"
+
+namespace anyperf::resident {
+
+/// After a system call of the thread that has succeeded.
+void tell_side_band(const engine::Call& call, long answer);
+
+/// All that a program has mapped at its start.
+void tell_image(engine::Thread& thread);
+
+}  // namespace anyperf::resident
