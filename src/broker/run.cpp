@@ -8,11 +8,12 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include "broker/signals.h"
 
 namespace anyperf::broker {
 
@@ -90,23 +91,21 @@ Result<RunResult> run(const RunOptions& options) {
     for (const std::string& argument : options.command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
 
+    SignalsForCommand signals;
     const pid_t child = ::fork();
     if (child < 0) return std::unexpected(Error{"cannot start " + program, "fork: " + error_text(errno), ""});
     if (child == 0) {
         ::fcntl(result.memory.fd(), F_SETFD, 0);
         ::fcntl(to_broker.get(), F_SETFD, 0);
+        signals.restore();
         if (options.deterministic) ::personality(ADDR_NO_RANDOMIZE);
         ::execv(engine.c_str(), arguments.data());
         ::_exit(125);
     }
-    // What the terminal sends goes to all of us; the command decides what comes of it, and we tell how it ended.
-    const auto interrupt = std::signal(SIGINT, SIG_IGN);
-    const auto quit = std::signal(SIGQUIT, SIG_IGN);
+    signals.hand_on_to(child);
     to_broker = OwnedFd{};
     Server server{result.memory, std::move(requests), options.machine};
     result.status = server.serve_until_exit(child);
-    std::signal(SIGINT, interrupt);
-    std::signal(SIGQUIT, quit);
     return result;
 }
 

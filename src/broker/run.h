@@ -25,7 +25,8 @@ struct RunResult {
     int status = 0;  ///< of the command, as wait(2) gives it
 };
 
-/// Runs the command in the engine and waits for it. The terminal's signals go to the command; we only wait.
+/// Runs the command in the engine and waits for it. The terminal's signals go to the command; we only
+/// wait, and hand on to it what is sent to us alone.
 Result<RunResult> run(const RunOptions& options);
 
 }  // namespace anyperf::broker

@@ -62,10 +62,13 @@ class RunHost final : public subsystem::Host {
     struct TaskMemory {
         std::uint64_t clock = 0;  ///< the last one told: it never falls
         std::uint64_t moves = 0;
+        std::uint64_t switches = 0;  ///< the last number read
+        bool gone = false;           ///< /proc has it no more
     };
 
     std::optional<TaskName> look_for(std::int32_t tid) const;
     bool runs_engine(std::int32_t tid) const;
+    std::uint64_t known_switches(const TaskName& task);
     bool is_caller(const TaskName& task) const { return task == caller_; }
 
     RunMemory& memory_;

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <csignal>
 #include <fstream>
+#include <utility>
 
 #include "broker/run_host.h"
 #include "broker/task_accounts.h"
@@ -56,9 +57,18 @@ std::vector<std::uint32_t> ids_in(const std::string& text) {
 
 std::uint64_t RunHost::task_clock(const TaskName& task) {
     TaskMemory& known = tasks_[task.thread_page];
-    if (!is_caller(task))
-        if (const auto now = time_on_cpu(task.pid, task.tid)) known.clock = std::max(known.clock, *now);
+    if (is_caller(task)) return known.clock;
+    if (const auto now = time_on_cpu(task.pid, task.tid))
+        known.clock = std::max(known.clock, *now);
+    else if (!std::exchange(known.gone, true))
+        ++known.clock;  // killed, and its parent was faster: for how long it ran is lost, but not that it ran
     return known.clock;
+}
+
+std::uint64_t RunHost::known_switches(const TaskName& task) {
+    std::uint64_t& last = tasks_[task.thread_page].switches;
+    if (const auto now = switches_of(task.pid, task.tid)) last = *now;
+    return last;
 }
 
 std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
@@ -71,7 +81,7 @@ std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
         case Source::Kind::page_faults: return page.faults[0] + page.faults[1];
         case Source::Kind::minor_faults: return page.faults[0];
         case Source::Kind::major_faults: return page.faults[1];
-        case Source::Kind::context_switches: return switches_of(task.pid, task.tid).value_or(0);
+        case Source::Kind::context_switches: return known_switches(task);
         case Source::Kind::cpu_migrations: return tasks_[task.thread_page].moves;
         case Source::Kind::nothing:
         case Source::Kind::happenings: return 0;

@@ -35,7 +35,7 @@ Result<RunMemory> RunMemory::make() {
                                      std::string{call} + ": " + std::generic_category().message(errno), ""});
     };
     RunMemory made;
-    made.fd_ = OwnedFd{::memfd_create("anyperf-run", MFD_CLOEXEC)};
+    made.fd_ = OwnedFd{::memfd_create(kRunMemoryName, MFD_CLOEXEC)};
     if (!made.fd_) return refused("memfd_create");
     if (::ftruncate(made.fd(), static_cast<off_t>(resident::kRingsOffset)) != 0) return refused("ftruncate");
     void* const memory =

@@ -31,6 +31,9 @@ class OwnedFd {
     int fd_ = -1;
 };
 
+/// Of the memfd, in /proc/PID/maps.
+inline constexpr char kRunMemoryName[] = "anyperf-run";
+
 class RunMemory {
   public:
     /// Makes the memory; the Error tells why the kernel refused.

@@ -12,6 +12,7 @@
 
 #include "broker/run_host.h"
 #include "broker/run_memory.h"
+#include "pmu/cpu_models.h"
 #include "subsystem/subsystem.h"
 
 namespace anyperf::broker {
@@ -19,6 +20,7 @@ namespace anyperf::broker {
 /// What of the virtual machine its user may choose.
 struct MachineOptions {
     unsigned counters = 0;  ///< general counters of the cpu PMU; 0: as many as there are events
+    pmu::CpuModel cpu_model = pmu::CpuModel::skylake_server;  ///< what programs are told of the CPU
 };
 
 class Server {
