@@ -146,13 +146,21 @@ bool Command::ended(Ending& ending) {
     const pid_t got = ::wait4(pid_, &status, WNOHANG, &ending.usage);
     if (got != pid_) return false;
     pid_ = -1;
-    ending.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    ending.exit_status = ending.signal != 0 ? 128 + ending.signal : WEXITSTATUS(status);
+    const rusage usage = ending.usage;
+    ending = ending_of(status);
+    ending.usage = usage;
     return true;
 }
 
 void Command::send(int signal) const {
     if (pid_ > 0) ::kill(pid_, signal);
+}
+
+Ending ending_of(int wait_status) {
+    Ending ending;
+    ending.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    ending.exit_status = ending.signal != 0 ? 128 + ending.signal : WEXITSTATUS(wait_status);
+    return ending;
 }
 
 void die_as(const Ending& ending) {

@@ -21,6 +21,9 @@ struct Ending {
     rusage usage{};       ///< its own and that of its children it waited for
 };
 
+/// Of a status as wait(2) gives it; without the usage.
+Ending ending_of(int wait_status);
+
 /// A child that exists and waits before its exec, so that events can be opened on it.
 class Command {
   public:

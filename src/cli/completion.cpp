@@ -37,6 +37,7 @@ complete -o bashdefault -o default -F _anyperf anyperf
 std::string options_of(const CLI::App& app) {
     std::string text;
     for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group().empty()) continue;  // hidden
         for (const std::string& name : option->get_snames()) text += " -" + name;
         for (const std::string& name : option->get_lnames()) text += " --" + name;
     }

@@ -70,6 +70,17 @@ std::string listed(const std::vector<WayToMeasure>& ways, bool working) {
     return text;
 }
 
+/// What works here, and what does because anyperf brings it.
+std::string what_works(const std::vector<WayToMeasure>& ways) {
+    std::string text = listed(ways, true);
+    const bool lacking =
+        std::ranges::any_of(ways, [](const WayToMeasure& way) { return way.id == "hardware" && !works(way); });
+    if (lacking)
+        text += std::string{text.empty() ? "" : "; "} +
+                "hardware events of a command, in user space (anyperf stat --virtual)";
+    return text;
+}
+
 const Finding* finding(const std::vector<Finding>& findings, std::string_view id) {
     const auto found = std::ranges::find(findings, id, &Finding::id);
     return found == findings.end() || found->fix.empty() ? nullptr : &*found;
@@ -106,15 +117,14 @@ std::vector<std::string> advice(const std::vector<Finding>& findings, const std:
         if (!fix.empty() && std::ranges::find(all, fix) == all.end()) all.push_back(fix);
         if (way.id == "hardware" && no_counters(way) && has_verb("run"))
             all.emplace_back(
-                "or let anyperf count by itself what a command retires (instructions, branches, loads, stores), in "
-                "user mode "
-                "and without privileges: anyperf run --count -- COMMAND");
+                "or count a command in user space by anyperf's virtual PMU, which works here and needs no privileges: "
+                "anyperf stat -- COMMAND does so by itself, anyperf run -- COMMAND gives the PMU to perf and others");
     }
     return all;
 }
 
 std::string verdict(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways) {
-    const std::string good = listed(ways, true), bad = listed(ways, false);
+    const std::string good = what_works(ways), bad = listed(ways, false);
     std::string text = "works:   " + wrap(good.empty() ? "nothing" : good, kWidth, 9) + "\n";
     text += "doesn't: " + wrap(bad.empty() ? "nothing: every kind of event can be opened" : bad, kWidth, 9) + "\n";
     std::string label = "to do:   ";
@@ -152,7 +162,7 @@ nlohmann::ordered_json to_json(const std::vector<Finding>& findings, const std::
                                     {"effect", finding.effect},
                                     {"fix", finding.fix}});
     for (const WayToMeasure& way : ways) json["events"].push_back(to_json(way));
-    json["works"] = listed(ways, true);
+    json["works"] = what_works(ways);
     json["does_not_work"] = listed(ways, false);
     json["to_do"] = advice(findings, ways);
     return json;

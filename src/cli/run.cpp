@@ -1,14 +1,18 @@
 // run.cpp: `anyperf run -- COMMAND`.
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <system_error>
 
 #include "broker/counts.h"
+#include "broker/inside.h"
 #include "broker/run.h"
+#include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/machine_options.h"
 #include "cli/run.h"
 
 namespace anyperf::cli {
@@ -20,7 +24,7 @@ struct Options {
     CLI::Option* count = nullptr;
     std::string classes;
     std::string count_to;
-    bool deterministic = false;
+    MachineWish machine;
 };
 
 Result<void> write_counts(const Options& options, const broker::RunResult& result, Output& out) {
@@ -35,17 +39,33 @@ Result<void> write_counts(const Options& options, const broker::RunResult& resul
         Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
 }
 
-/// What the command's end is to who has called us: its exit status, or the same death.
-int exit_as(int status) {
-    if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
-    return 128 + WTERMSIG(status);
+/// In a run already. Its engine runs what we start, too, and its virtual PMU is there: the command simply takes our
+/// place. What only another run could give is refused.
+Result<int> run_inside(const Options& options) {
+    if (options.count->count() > 0 || !options.count_to.empty() || options.machine.given())
+        return std::unexpected(Error{"cannot start a run in a run",
+                                     "this process is a program of anyperf run; its command can be run, but not "
+                                     "counted or given another machine",
+                                     "give the options to the first anyperf run, or count by its virtual PMU: "
+                                     "anyperf stat -e instructions:u -- COMMAND"});
+    std::vector<std::string> words = options.command;
+    std::vector<char*> pointers;
+    for (auto& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    ::execvp(pointers.front(), pointers.data());
+    const int error = errno;
+    return std::unexpected(Error{"cannot run " + words.front(), std::generic_category().message(error), "",
+                                 error == ENOENT || error == ENOTDIR ? 127 : 126});
 }
 
 Result<int> run(const Options& options, Output& out) {
     if (options.command.empty())
         return std::unexpected(
             Error{"there is nothing to run", "the command line ends before a command", "anyperf run -- COMMAND"});
-    broker::RunOptions wish{options.command, 0, options.deterministic};
+    if (broker::inside_run()) return run_inside(options);
+    broker::RunOptions wish {
+        options.command, 0, options.machine.deterministic, TRY(machine_of(options.machine))
+    };
     const bool counts = options.count->count() > 0 || !options.count_to.empty();
     if (counts) wish.counting = TRY(broker::parse_classes(options.classes));
     if (!options.count_to.empty() && !std::ofstream{options.count_to})
@@ -53,7 +73,10 @@ Result<int> run(const Options& options, Output& out) {
             Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
     const broker::RunResult result = TRY(broker::run(wish));
     if (counts) TRY(write_counts(options, result, out));
-    return exit_as(result.status);
+    std::fflush(nullptr);
+    const Ending ending = ending_of(result.status);
+    die_as(ending);
+    return ending.exit_status;
 }
 
 Run declare(CLI::App& verb) {
@@ -63,7 +86,7 @@ Run declare(CLI::App& verb) {
             ->option_text("[=CLASSES]");
     verb.add_option("--count-to", options->count_to, "write the counts to FILE instead of standard error")
         ->option_text("FILE");
-    verb.add_flag("--deterministic", options->deterministic, "the same addresses and random bytes in every run");
+    declare_machine_options(verb, options->machine);
     verb.add_option("command", options->command, "the command and its arguments")->option_text("[--] COMMAND");
     verb.positionals_at_end();  // what follows the command's name is the command's, options and `--` too
     return [options](Output& out) { return run(*options, out); };

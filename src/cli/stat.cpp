@@ -121,9 +121,27 @@ bool write_results(Run& run, const Options& options, const std::vector<stat::Ear
     return comparison.passed;
 }
 
+/// Whether there is room for a line that says who counts: fields and JSON have standard error for themselves.
+bool may_announce(const Options& options) {
+    return options.format == Format::table || !options.output_file.empty();
+}
+
+/// Whether the command is to be measured in user space, though we aren't there: the reason is empty where it was asked
+/// for.
+std::optional<std::string> why_in_user_space(const Options& options, const Plan& plan) {
+    if (options.in_user_space || options.who.kernel || !plan.of_command) return std::nullopt;
+    for (const auto& scope : plan.scopes)
+        if (auto why = why_not_the_kernel(scope.groups)) return why;
+    return std::nullopt;
+}
+
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
+    if (options.who.wants_virtual() && !options.in_user_space)
+        return measure_in_user_space(options.who, "", may_announce(options), output);
     const auto plan = TRY(stat::make_plan(options, events::Machine::read()));
+    if (const auto why = why_in_user_space(options, plan))
+        return measure_in_user_space(options.who, *why, may_announce(options), output);
     std::vector<stat::Earlier> earlier;
     if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
     auto sink = TRY(Sink::open(options, output));

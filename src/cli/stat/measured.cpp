@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
+#include "abi/attr_flags.h"
 #include "abi/event_ids.h"
+#include "cli/stat/virtual_events.h"
 #include "host/root.h"
 
 namespace anyperf::cli::stat {
@@ -49,8 +51,19 @@ counting::SetOptions set_options(const Plan& plan, const Options& options) {
     return set;
 }
 
+bool excludes_kernel(const events::Event& event) {
+    return (event.attr.flags & abi::flag("exclude_kernel")) != 0;
+}
+
 bool denied(const counting::Refusal& refusal) {
     return refusal.errno_value == EACCES || refusal.errno_value == EPERM;
+}
+
+/// What the virtual PMU is to be asked for.
+std::vector<events::EventGroup> in_user_mode(std::vector<events::EventGroup> groups) {
+    for (auto& group : groups)
+        for (auto& event : group.events) event = stat::in_user_mode(std::move(event));
+    return groups;
 }
 
 /// Where permission is all that is missing, running the command for nothing helps nobody.
@@ -76,9 +89,15 @@ Result<Measured> Measured::open(const Plan& plan, const Options& options, pid_t 
             target.kind = counting::Target::Kind::threads;
             target.ids = {child};
         }
-        measured.sets_.push_back(TRY(CounterSet::open(scope.groups, target, set_options(plan, options))));
+        const auto& groups = options.in_user_space ? in_user_mode(scope.groups) : scope.groups;
+        measured.sets_.push_back(TRY(CounterSet::open(groups, target, set_options(plan, options))));
     }
-    if (const Error* error = denied_altogether(measured.sets_)) return std::unexpected(*error);
+    if (const Error* denied = denied_altogether(measured.sets_)) {
+        Error error = *denied;
+        if (plan.of_command && !options.in_user_space && !options.who.kernel)
+            error.fix += "; or count in user space, without a privilege: anyperf stat --virtual -- COMMAND";
+        return std::unexpected(std::move(error));
+    }
     return measured;
 }
 
@@ -144,14 +163,33 @@ std::vector<Line> Measured::scope_lines(std::size_t scope, std::span<const Count
             line.cgroup = plan_->scopes[scope].cgroup;
             line.event = *events[number];
             give_clocks_a_unit(line.event);
-            line.user_only = set.user_only(number) && set.refusal(number) == nullptr;
+            line.refusal = refusal(scope, number, line.event);
+            line.user_only = set.user_only(number) && !line.refusal;
             line.name = line.user_only ? user_mode_name(line.event) : line.event.name;
-            if (const auto* refusal = set.refusal(number)) line.refusal = refusal->error;
+            if (options_->in_user_space) {
+                line.modelled = modelled(line.event);
+                line.user_only |= of_cpu(line.event) && !line.refusal && !excludes_kernel(line.event);
+            }
             line.count = by_place.at(where);
             lines.push_back(std::move(line));
         }
     }
     return lines;
+}
+
+std::optional<Error> Measured::refusal(std::size_t scope, std::size_t number, const events::Event& event) const {
+    const auto* refused = sets_[scope].refusal(number);
+    if (options_->in_user_space) return why_not(event, refused);
+    return refused != nullptr ? std::optional{refused->error} : std::nullopt;
+}
+
+bool Measured::cpu_event_refused() const {
+    for (std::size_t scope = 0; scope < sets_.size(); ++scope) {
+        const auto events = flat(plan_->scopes[scope].groups);
+        for (std::size_t number = 0; number < events.size(); ++number)
+            if (of_cpu(*events[number]) && sets_[scope].refusal(number) != nullptr) return true;
+    }
+    return false;
 }
 
 std::string Measured::label(const counting::Place& place) const {
@@ -166,6 +204,9 @@ std::vector<std::string> Measured::notes() const {
     const auto any = [&](auto holds) { return std::ranges::any_of(sets_, holds); };
     if (any([](const CounterSet& set) { return !set.stable(); }))
         notes.emplace_back("the process made threads faster than they could be opened: a few may be missing");
+    if (!options_->in_user_space && !plan_->of_command && cpu_event_refused())
+        notes.emplace_back(
+            "hardware events of what anyperf starts itself can be counted in user space: anyperf stat -- COMMAND");
     return notes;
 }
 

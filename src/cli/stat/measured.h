@@ -33,6 +33,8 @@ class Measured {
 
     std::vector<Line> scope_lines(std::size_t scope, std::span<const counting::Count> before,
                                   std::span<const counting::Count> after) const;
+    std::optional<Error> refusal(std::size_t scope, std::size_t number, const events::Event& event) const;
+    bool cpu_event_refused() const;
     std::string label(const counting::Place& place) const;
 
     const Plan* plan_;

@@ -94,7 +94,8 @@ std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, s
         return Metric{ratio.percent ? quotient * 100 : quotient, std::string{ratio.unit}, ratio.percent};
     }
     const double time = cpu_time(line, lines);
-    if (time == 0 || !line.whole()) return std::nullopt;
+    // Modelled cycles have nothing to do with the time that they took.
+    if (time == 0 || !line.whole() || line.modelled) return std::nullopt;
     if (kCycles.is(line.event)) return Metric{value / time, "GHz"};
     return rate(value / time * 1e9);
 }

@@ -78,6 +78,10 @@ Result<void> check_combinations(const Options& options) {
     if (tasks && wide)
         return std::unexpected(
             bad_option("combination of targets", "-p and -t name tasks, -a, -C and -G name CPUs", "give one kind"));
+    if (options.who.wants_virtual() && !options.in_user_space && !options.of_command())
+        return std::unexpected(
+            bad_option("--virtual", "the virtual PMU sees only what it has started itself, not what runs already",
+                       "anyperf stat --virtual -- COMMAND, or inside of anyperf run -- sh: anyperf stat -p PID"));
     if (options.repeat > 1 && (options.command.empty() || tasks))
         return std::unexpected(bad_option("-r", "there is no command to run again", "anyperf stat -r 5 -- COMMAND"));
     if (!options.gates.empty() && options.baseline.empty())
@@ -138,6 +142,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("-n,--null", options.no_events, "no events, time only");
     verb.add_flag("-B,--big-num,!--no-big-num", options.big_num, "thousands separators in the table (on)");
     verb.add_flag("-i,--no-inherit", options.no_inherit, "without the threads and processes created meanwhile");
+    declare_who_counts(verb, options.who);
     verb.add_flag("-v,--verbose", options.verbose, "say what is opened, and of each refused event why");
 }
 
@@ -149,6 +154,7 @@ Result<void> check(Options& options) {
     if (options.csv && options.separator.empty()) options.separator = ",";
     if (options.separator == "\\t") options.separator = "\t";
     options.format = options.json ? Format::json : options.separator.empty() ? Format::table : Format::csv;
+    options.in_user_space = TRY(already_in_user_space(options.who));
     return check_combinations(options);
 }
 

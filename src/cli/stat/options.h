@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "anyperf/error.h"
+#include "cli/user_space.h"
 
 namespace CLI {
 class App;
@@ -50,6 +51,7 @@ struct Options {
     bool no_events = false;
     bool big_num = true;
     bool no_inherit = false;
+    WhoCounts who;
 
     /// From here on: what the texts above mean, filled by check().
     std::vector<std::string> command;
@@ -58,6 +60,13 @@ struct Options {
     std::vector<int> cpus;
     std::vector<Gate> gates;
     Format format = Format::table;
+    bool in_user_space = false;  ///< this is a program of a run: the virtual PMU counts
+
+    /// Whether the events are counted for the command, not for others while it runs.
+    bool of_command() const {
+        return !command.empty() && pid_numbers.empty() && tid_numbers.empty() && cpus.empty() && !system_wide &&
+               cgroups.empty();
+    }
 };
 
 /// Adds the options to the verb.

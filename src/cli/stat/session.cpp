@@ -177,6 +177,7 @@ Report Session::base_report() const {
     Report report;
     report.command = options_.command;
     report.target = plan_.target_name;
+    if (options_.in_user_space) report.mode = "virtual";
     report.notes = measured_->notes();
     return report;
 }

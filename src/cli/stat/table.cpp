@@ -46,6 +46,16 @@ std::string running_text(const Line& line) {
                        100.0 * static_cast<double>(line.count.running_ns) / static_cast<double>(line.count.enabled_ns));
 }
 
+/// Not a measurement of anything: the reader must see it on the line itself.
+std::string modelled_text(const Line& line) {
+    return line.modelled && line.status() == Status::counted ? "(modelled)" : "";
+}
+
+/// Whether the name shows that the user's event was cut down to user mode.
+bool renamed(const Line& line) {
+    return line.user_only && line.name != line.event.name;
+}
+
 std::string number(double value) {
     return with_separators(fmt::format("{:.{}f}", value, value < 100 ? 2 : 0));
 }
@@ -65,7 +75,7 @@ std::string row(const Line& line, const Report& report, const Options& options, 
                         line.name, kNameWidth);
     if (!line.cgroup.empty()) text += " " + line.cgroup;
     if (const auto metric = metric_text(line, report); !metric.empty()) text += fmt::format(" {:<35}", metric);
-    for (const auto& tail : {runs_text(line), running_text(line)})
+    for (const auto& tail : {modelled_text(line), runs_text(line), running_text(line)})
         if (!tail.empty()) text += "  " + tail;
     text.erase(text.find_last_not_of(' ') + 1);
     return text + "\n";
@@ -127,7 +137,11 @@ std::string refusals(const Report& report) {
 
 std::string notes(const Report& report) {
     std::string text = refusals(report);
-    if (std::ranges::any_of(report.lines, &Line::user_only))
+    if (std::ranges::any_of(report.lines, [](const Line& line) { return !modelled_text(line).empty(); }))
+        text +=
+            " (modelled): computed from what the program retired, by a simple model of a CPU; compare with nothing "
+            "else\n";
+    if (std::ranges::any_of(report.lines, renamed))
         text += " :u: user mode only; counting kernel mode needs CAP_PERFMON, or kernel.perf_event_paranoid below 2\n";
     if (std::ranges::any_of(report.lines, [](const Line& line) { return !running_text(line).empty(); }))
         text += " (n%): the event had a counter for that part of the time; its count is scaled up: an estimate\n";
@@ -157,6 +171,7 @@ std::string times(const Report& report) {
 
 std::string to_table(const Report& report, const Options& options) {
     std::string text = fmt::format("\n Performance counter stats for {}", report.target);
+    if (report.mode == "virtual") text += " (virtual PMU: user space only)";
     if (report.runs > 1) text += fmt::format(" ({} runs)", report.runs);
     text += ":\n\n";
     const int where_width = widest_place(report);

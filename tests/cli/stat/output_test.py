@@ -19,7 +19,7 @@ class Output(Case):
         self.assertEqual(len(stat("--csv", "-ddd", "--", "true").stderr.splitlines()), 20)
 
     def test_one_line_below_the_table_tells_why_events_are_not_supported(self):
-        result = stat("-e", "task-clock:u,cycles:u,instructions:u,branches:u", "--", "true")
+        result = stat("--kernel", "-e", "task-clock:u,cycles:u,instructions:u,branches:u", "--", "true")
         if "<not supported>" not in result.stderr:
             self.skipTest("this machine has a PMU: everything is supported")
         why = [line for line in result.stderr.splitlines() if line.startswith(" <not supported>")]

@@ -1,0 +1,29 @@
+// machine_options.h: the options by which a user chooses the virtual machine of a run. `run` has them, and every verb
+// that may run its command there.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "broker/server.h"
+
+namespace anyperf::cli {
+
+struct MachineWish {
+    unsigned counters = 0;
+    std::string cpu_model = "skx";
+    bool deterministic = false;
+    std::vector<const CLI::Option*> options;  ///< as they were declared
+
+    /// Whether the user has asked for any of them.
+    bool given() const;
+};
+
+/// Adds --counters, --cpu-model and --deterministic. `wish` lives until they are parsed.
+void declare_machine_options(CLI::App& verb, MachineWish& wish);
+
+/// Error: there is no such CPU model, or it can't be presented.
+Result<broker::MachineOptions> machine_of(const MachineWish& wish);
+
+}  // namespace anyperf::cli

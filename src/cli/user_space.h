@@ -1,0 +1,42 @@
+// user_space.h: who counts for a verb that runs a command: the kernel, or a run's virtual PMU in user space. A verb
+// that measures there starts itself again as a program of a run, and finds perf_event_open(2) answered as it would be
+// by a kernel that has a PMU.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "anyperf/event.h"
+#include "cli/machine_options.h"
+#include "cli/output.h"
+
+namespace anyperf::cli {
+
+struct WhoCounts {
+    bool virtual_pmu = false;  ///< --virtual
+    bool kernel = false;       ///< --kernel
+    bool inside = false;       ///< we are what measure_in_user_space() has started
+    MachineWish machine;
+
+    /// Whether the user wants the virtual PMU, by --virtual or by an option that only it has.
+    bool wants_virtual() const { return virtual_pmu || machine.given(); }
+};
+
+/// Adds --virtual, --kernel, and the options of the run.
+void declare_who_counts(CLI::App& verb, WhoCounts& who);
+
+/// Whether this process is a program of a run, so that it needs no other. Error: options that contradict each other or
+/// where we are.
+Result<bool> already_in_user_space(const WhoCounts& who);
+
+/// Why the kernel can't count what of these events is the CPU's, to be said before "counting in user space". Nothing
+/// where it can, or where none of them is the CPU's. Opens one event.
+std::optional<std::string> why_not_the_kernel(std::span<const events::EventGroup> groups);
+
+/// Runs this process's own command line once more, as a program of a run; its exit status, or its death. Where it may
+/// `announce`, a line says so; `why` goes before it where it isn't empty.
+Result<int> measure_in_user_space(const WhoCounts& who, const std::string& why, bool announce, Output& output);
+
+}  // namespace anyperf::cli
