@@ -17,8 +17,8 @@ subsystem::Limits limits_of_machine() {
 
 }  // namespace
 
-Server::Machine::Machine(RunMemory& memory, const MachineOptions& options)
-    : host(memory, limits_of_machine()),
+Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files)
+    : host(memory, limits_of_machine(), files),
       cpu({.generic_counters = options.counters}),
       subsystem(host, {&cpu, &software}) {}
 

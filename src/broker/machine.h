@@ -10,7 +10,7 @@
 namespace anyperf::broker {
 
 struct Server::Machine {
-    Machine(RunMemory& memory, const MachineOptions& options);
+    Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files);
 
     RunHost host;
     pmu::CpuPmu cpu;

@@ -238,6 +238,14 @@ void Server::on_switch_events(Received& received) {
     answer(head, 0);
 }
 
+void Server::on_files(Received& received) {
+    engine::RunHeader& header = memory_.header();
+    const bool made = files_.make(header.identity_rows != 0) && files_.root().size() < sizeof header.files_root;
+    if (made) files_.root().copy(header.files_root, sizeof header.files_root - 1);
+    __atomic_store_n(&header.files_made, made ? 1 : 2, __ATOMIC_RELEASE);
+    answer(received.request.head, made ? 1 : 0);
+}
+
 void Server::on_poll(Received& received) {
     const RequestHead& head = received.request.head;
     if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "broker/signals.h"
+#include "pmu/cpuid_identity.h"
 
 namespace anyperf::broker {
 
@@ -64,6 +65,19 @@ Result<std::string> find_command(const std::string& name) {
     return not_found("no directory of PATH has it");
 }
 
+/// CPUID of the virtual CPU in the place of the host's.
+void present_cpu(engine::RunHeader& header, unsigned counters) {
+    const auto add = [&](const pmu::CpuidRow& row) {
+        if (header.identity_rows == engine::kIdentityRows) return;
+        header.identity[header.identity_rows++] = {row.leaf,
+                                                   row.subleaf,
+                                                   {row.keep.eax, row.keep.ebx, row.keep.ecx, row.keep.edx},
+                                                   {row.value.eax, row.value.ebx, row.value.ecx, row.value.edx}};
+    };
+    for (const pmu::CpuidRow& row : pmu::kCpuidRows) add(row);
+    add(pmu::architectural_pmu(counters));
+}
+
 }  // namespace
 
 Result<RunResult> run(const RunOptions& options) {
@@ -77,6 +91,7 @@ Result<RunResult> run(const RunOptions& options) {
     header.version = engine::kRunStateVersion;
     header.counting = options.counting;
     header.deterministic = options.deterministic;
+    if (options.machine.cpu_model != pmu::CpuModel::host) present_cpu(header, options.machine.counters);
     engine.copy(header.engine_path, sizeof header.engine_path - 1);
 
     std::array<int, 2> pair{-1, -1};

@@ -24,8 +24,8 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 }  // namespace
 
-RunHost::RunHost(RunMemory& memory, subsystem::Limits limits)
-    : memory_(memory), limits_(limits), rings_end_(resident::kRingsOffset) {}
+RunHost::RunHost(RunMemory& memory, subsystem::Limits limits, const MachineFiles& files)
+    : memory_(memory), limits_(limits), files_(files), rings_end_(resident::kRingsOffset) {}
 
 RunHost::~RunHost() {
     for (const auto& [ring, bytes] : ring_memory_) ::munmap(bytes.data(), bytes.size());
@@ -35,6 +35,12 @@ void RunHost::called_by(const TaskName& caller, std::uint64_t task_clock) {
     caller_ = caller;
     TaskMemory& task = tasks_[caller.thread_page];
     task.clock = std::max(task.clock, task_clock);
+}
+
+subsystem::Limits RunHost::limits() {
+    subsystem::Limits limits = limits_;
+    files_.read_limits(limits);
+    return limits;
 }
 
 std::vector<EventIndex> RunHost::take_changed() {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/machine_files.h"
 #include "broker/run_memory.h"
 #include "subsystem/host.h"
 
@@ -24,7 +25,7 @@ using subsystem::TaskName;
 class RunHost final : public subsystem::Host {
   public:
     /// `memory` and `limits` live longer than this.
-    RunHost(RunMemory& memory, subsystem::Limits limits);
+    RunHost(RunMemory& memory, subsystem::Limits limits, const MachineFiles& files);
     ~RunHost() override;
 
     /// Who asks while a request is handled, and how long it has run: it knows better than /proc.
@@ -44,7 +45,7 @@ class RunHost final : public subsystem::Host {
     bool in_cgroup(const TaskName& task, std::uint64_t cgroup) override;
     subsystem::Credentials credentials(const TaskName& caller) override;
     bool may_measure(const TaskName& caller, const TaskName& task) override;
-    subsystem::Limits limits() override { return limits_; }
+    subsystem::Limits limits() override;
     void arm(const TaskName& task, EventIndex first) override;
     void attend(const TaskName& task) override;
     void poll_changed(EventIndex event) override { changed_.push_back(event); }
@@ -73,6 +74,7 @@ class RunHost final : public subsystem::Host {
 
     RunMemory& memory_;
     subsystem::Limits limits_;
+    const MachineFiles& files_;
     TaskName caller_;
     std::unordered_map<std::uint32_t, TaskMemory> tasks_;  ///< by thread page
     std::vector<EventIndex> changed_;

@@ -1,6 +1,7 @@
 // server.cpp: see server.h. The loop: what has died first, so that nothing is asked of the dead; then requests.
 #include "broker/server.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -23,6 +24,8 @@ using resident::RequestKind;
 
 namespace {
 
+constexpr int kRotationMs = 4;  ///< perf_event_mux_interval_ms
+
 int open_pidfd(pid_t pid) {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }
@@ -38,7 +41,7 @@ Server::~Server() = default;
 
 Server::Machine& Server::machine() {
     if (!machine_) {
-        machine_ = std::make_unique<Machine>(memory_, options_);
+        machine_ = std::make_unique<Machine>(memory_, options_, files_);
         __atomic_store_n(&memory_.header().events_used, 1, __ATOMIC_RELEASE);
     }
     return *machine_;
@@ -51,31 +54,51 @@ void Server::watch(int fd) {
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
+bool Server::serve_once(int child_fd) {
+    std::array<epoll_event, 64> ready{};
+    const bool rotates = machine_ && machine_->subsystem.rotates();
+    const int count = ::epoll_wait(epoll_.get(), ready.data(), ready.size(), rotates ? kRotationMs : -1);
+    if (rotates) machine_->subsystem.tick();
+    bool asked = false;
+    bool ended = false;
+    for (int i = 0; i < count; ++i) {
+        const int fd = ready[static_cast<std::size_t>(i)].data.fd;
+        if (fd == requests_.get())
+            asked = true;
+        else if (fd == child_fd)
+            ended = true;
+        else
+            on_descriptor(fd);
+    }
+    if (asked) serve_requests();
+    tell_changes();
+    return ended;
+}
+
 int Server::serve_until_exit(pid_t child) {
     const OwnedFd child_fd{open_pidfd(child)};
     watch(child_fd.get());
     int status = 0;
-    for (;;) {
-        std::array<epoll_event, 64> ready{};
-        const int count = ::epoll_wait(epoll_.get(), ready.data(), ready.size(), -1);
-        bool asked = false;
-        bool ended = false;
-        for (int i = 0; i < count; ++i) {
-            const int fd = ready[static_cast<std::size_t>(i)].data.fd;
-            if (fd == requests_.get())
-                asked = true;
-            else if (fd == child_fd.get())
-                ended = true;
-            else
-                on_descriptor(fd);
-        }
-        if (asked) serve_requests();
-        tell_changes();
-        if (ended && ::waitpid(child, &status, WNOHANG) == child) {
-            serve_requests();
-            return status;
-        }
+    while (!serve_once(child_fd.get()) || ::waitpid(child, &status, WNOHANG) != child) {
     }
+    serve_requests();
+    stay_for_the_rest();
+    return status;
+}
+
+void Server::stay_for_the_rest() {
+    if (!machine_ || nobody_left_) return;
+    const pid_t broker = ::fork();
+    if (broker != 0) {
+        if (broker > 0) files_.leave_to_another();
+        return;
+    }
+    // What waits for the command's output must not wait for us.
+    const OwnedFd nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
+    for (const int fd : {0, 1, 2}) ::dup2(nothing.get(), fd);
+    while (!nobody_left_) serve_once(-1);
+    files_.remove();
+    ::_exit(0);
 }
 
 bool Server::receive(Received& out) {
@@ -87,7 +110,10 @@ bool Server::receive(Received& out) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     const ssize_t got = ::recvmsg(requests_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got == 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, requests_.get(), nullptr);  // nobody is left who could ask
+    if (got == 0) {  // the last process of the run has closed its end
+        nobody_left_ = true;
+        ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, requests_.get(), nullptr);
+    }
     if (got <= 0) return false;
     out.bytes = static_cast<std::size_t>(got);
     out.descriptor = OwnedFd{};
@@ -136,7 +162,8 @@ void Server::handle(Received& received) {
         &Server::on_unmap,   &Server::on_identify, &Server::on_before_clone,   &Server::on_clone_failed,
         &Server::on_cloned,  &Server::on_begin,    &Server::on_executed,       &Server::on_end,
         &Server::on_renamed, &Server::on_mapped,   &Server::on_new_namespaces, &Server::on_switch_events,
-        &Server::on_poll,    &Server::on_wake,     &Server::on_ran_out,        &Server::on_moved};
+        &Server::on_files,   &Server::on_poll,     &Server::on_wake,           &Server::on_ran_out,
+        &Server::on_moved};
     const RequestHead& head = received.request.head;
     const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
                        head.payload_bytes <= resident::kRequestPayload;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/machine_files.h"
 #include "broker/run_host.h"
 #include "broker/run_memory.h"
 #include "pmu/cpu_models.h"
@@ -31,8 +32,8 @@ class Server {
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// Serves until the child has ended; its status as wait(2) gives it. Processes that it leaves behind go on being
-    /// served by `serve_rest`.
+    /// Serves until the child has ended; its status as wait(2) gives it. For processes that it leaves behind and that
+    /// use events a copy of this process goes on serving, until the last of them has ended.
     int serve_until_exit(pid_t child);
 
   private:
@@ -53,6 +54,8 @@ class Server {
 
     /// The subsystem and its PMUs, made when the first event is opened.
     Machine& machine();
+    bool serve_once(int child_fd);
+    void stay_for_the_rest();
     bool receive(Received& out);
     void serve_requests();
     void handle(Received& received);
@@ -85,6 +88,7 @@ class Server {
     void on_mapped(Received& received);
     void on_new_namespaces(Received& received);
     void on_switch_events(Received& received);
+    void on_files(Received& received);
     void on_poll(Received& received);
     void on_wake(Received& received);
     void on_ran_out(Received& received);
@@ -92,8 +96,10 @@ class Server {
 
     RunMemory& memory_;
     MachineOptions options_;
+    MachineFiles files_;
     OwnedFd requests_;
     OwnedFd epoll_;
+    bool nobody_left_ = false;
     std::unique_ptr<Machine> machine_;
     std::unordered_map<int, EventIndex> event_by_fd_;  ///< our end of an event's descriptor
     std::unordered_map<EventIndex, OwnedFd> fd_of_event_;

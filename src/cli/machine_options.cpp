@@ -31,20 +31,17 @@ void declare_machine_options(CLI::App& verb, MachineWish& wish) {
         verb.add_option("--counters", wish.counters, "N: the virtual PMU has N generic counters (default: unlimited)")
             ->type_name("")
             ->check(CLI::Range(1u, kMostCounters)),
-        verb.add_option("--cpu-model", wish.cpu_model, "NAME|host: the CPU that programs are shown (default: skx)")
+        verb.add_option("--cpu-model", wish.cpu_model, "NAME: the CPU that programs are shown, skx or host")
             ->type_name(""),
         verb.add_flag("--deterministic", wish.deterministic, "the same addresses and random bytes in every run")};
 }
 
-Result<broker::MachineOptions> machine_of(const MachineWish& wish) {
+Result<broker::MachineOptions> machine_of(const MachineWish& wish, pmu::CpuModel by_default) {
+    if (wish.cpu_model.empty()) return broker::MachineOptions{.counters = wish.counters, .cpu_model = by_default};
     const auto row = std::ranges::find(pmu::kCpuModels, wish.cpu_model, &pmu::CpuModelRow::name);
     if (row == pmu::kCpuModels.end())
         return std::unexpected(Error{"bad --cpu-model " + wish.cpu_model, "there is no CPU model of this name",
                                      "one of: " + known_models()});
-    if (row->model == pmu::CpuModel::host)
-        return std::unexpected(Error{"cannot present the CPU model host",
-                                     "the events of the virtual PMU are those of a Skylake server alone",
-                                     "leave --cpu-model out, or give skx"});
     return broker::MachineOptions{.counters = wish.counters, .cpu_model = row->model};
 }
 

@@ -12,7 +12,7 @@ namespace anyperf::cli {
 
 struct MachineWish {
     unsigned counters = 0;
-    std::string cpu_model = "skx";
+    std::string cpu_model;  ///< empty: the verb's choice
     bool deterministic = false;
     std::vector<const CLI::Option*> options;  ///< as they were declared
 
@@ -23,7 +23,7 @@ struct MachineWish {
 /// Adds --counters, --cpu-model and --deterministic. `wish` lives until they are parsed.
 void declare_machine_options(CLI::App& verb, MachineWish& wish);
 
-/// Error: there is no such CPU model, or it can't be presented.
-Result<broker::MachineOptions> machine_of(const MachineWish& wish);
+/// `by_default` where the user has not chosen a CPU model. Error: there is no such model.
+Result<broker::MachineOptions> machine_of(const MachineWish& wish, pmu::CpuModel by_default);
 
 }  // namespace anyperf::cli

@@ -63,10 +63,12 @@ Result<int> run(const Options& options, Output& out) {
         return std::unexpected(
             Error{"there is nothing to run", "the command line ends before a command", "anyperf run -- COMMAND"});
     if (broker::inside_run()) return run_inside(options);
-    broker::RunOptions wish {
-        options.command, 0, options.machine.deterministic, TRY(machine_of(options.machine))
-    };
     const bool counts = options.count->count() > 0 || !options.count_to.empty();
+    // A program that asks for its CPU may take another path on another one: what is counted is the one of this CPU.
+    const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::CpuModel::skylake_server;
+    broker::RunOptions wish {
+        options.command, 0, options.machine.deterministic, TRY(machine_of(options.machine, model))
+    };
     if (counts) wish.counting = TRY(broker::parse_classes(options.classes));
     if (!options.count_to.empty() && !std::ofstream{options.count_to})
         return std::unexpected(

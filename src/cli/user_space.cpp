@@ -90,7 +90,7 @@ std::optional<std::string> why_not_the_kernel(std::span<const events::EventGroup
 
 Result<int> measure_in_user_space(const WhoCounts& who, const std::string& why, bool announce, Output& output) {
     broker::RunOptions run;
-    run.machine = TRY(machine_of(who.machine));
+    run.machine = TRY(machine_of(who.machine, pmu::CpuModel::host));
     run.deterministic = who.machine.deterministic;
     run.command = TRY(own_command_line());
     if (announce)

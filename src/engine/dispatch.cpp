@@ -125,8 +125,8 @@ void do_syscall(Thread& thread, const Exit& exit) {
 
 void do_cpuid(Thread& thread) {
     auto& r = thread.registers.r;
-    const x86_64::CpuidAnswer answer =
-        x86_64::cpuid(static_cast<std::uint32_t>(r[x86_64::rax]), static_cast<std::uint32_t>(r[x86_64::rcx]));
+    const x86_64::CpuidAnswer answer = x86_64::cpuid(static_cast<std::uint32_t>(r[x86_64::rax]),
+                                                     static_cast<std::uint32_t>(r[x86_64::rcx]), thread.engine->run);
     r[x86_64::rax] = answer.eax;
     r[x86_64::rbx] = answer.ebx;
     r[x86_64::rcx] = answer.ecx;

@@ -25,6 +25,9 @@ struct LiveCounters {
 /// si_code of the SIGTRAP that makes a running thread look at ThreadPage::attention: none that a kernel sends.
 inline constexpr std::int32_t kAttentionCode = -7321;
 
+/// si_code TRAP_PERF: a SIGTRAP that an event has asked for; no instruction has faulted.
+inline constexpr std::int32_t kTrapPerf = 6;
+
 enum class RecordState : std::uint32_t { free, live, ended };
 
 /// One a process id: a process keeps it over execve.
@@ -65,6 +68,8 @@ struct alignas(4096) ThreadPage {
 };
 static_assert(sizeof(ThreadPage) == 4096);
 
+inline constexpr std::size_t kIdentityRows = 64;
+
 struct RunHeader {
     std::uint32_t magic;
     std::uint32_t version;
@@ -76,6 +81,16 @@ struct RunHeader {
     std::uint32_t events_used;   ///< an event has been opened in this run: threads and processes are told of
     std::uint32_t wanted;        ///< kinds of what tasks do that somebody records (subsystem::Interest, a bit each)
     std::int32_t broker;         ///< process that hosts the events; 0: nobody does
+    /// CPUID leaves that are answered otherwise than by the host: (the host's & keep) | value.
+    struct IdentityRow {
+        std::uint32_t leaf;
+        std::uint32_t subleaf;  ///< ~0: any
+        std::uint32_t keep[4];  ///< eax, ebx, ecx, edx
+        std::uint32_t value[4];
+    } identity[kIdentityRows];
+    std::uint32_t identity_rows;  ///< 0: the CPU is the host's
+    std::uint32_t files_made;     ///< 1: the virtual machine's files are below files_root; 2: they can't be made
+    char files_root[256];
     char engine_path[4096];
 };
 

@@ -98,6 +98,7 @@ bool unmap_events(Call& call, std::uint64_t start, std::uint64_t bytes, long& an
 }
 
 bool remap_event(Call& call, long& answer) {
+    if (known_process(call.engine) == nullptr) return false;
     Process& process = *known_process(call.engine);
     const Mapping mapping = mapping_at(process, call.argument[0]);
     if (mapping.bytes == 0) return false;
@@ -114,7 +115,8 @@ bool remap_event(Call& call, long& answer) {
 }
 
 bool protect_event(Call& call, long& answer) {
-    if ((call.argument[2] & PROT_EXEC) == 0 || mapping_at(*known_process(call.engine), call.argument[0]).bytes == 0)
+    if ((call.argument[2] & PROT_EXEC) == 0 || known_process(call.engine) == nullptr ||
+        mapping_at(*known_process(call.engine), call.argument[0]).bytes == 0)
         return false;
     answer = -EACCES;
     return true;

@@ -24,7 +24,6 @@ constexpr std::int32_t kSigIo = 29;
 constexpr std::int32_t kSigTrap = 5;
 constexpr std::int32_t kPollIn = 1;
 constexpr std::int32_t kPollHup = 6;
-constexpr std::int32_t kTrapPerf = 6;
 constexpr std::int32_t kByKernel = 0x80;
 constexpr std::int64_t kBandIn = 0x41;   // POLLIN | POLLRDNORM
 constexpr std::int64_t kBandHup = 0x18;  // POLLHUP | POLLERR
@@ -85,20 +84,19 @@ void notify(Thread&, const EventPage& event, bool hang_up) {
 }
 
 void trap(Thread& thread, const EventPage& event) {
-    engine::SignalState& signals = *thread.signals;
+    const engine::SignalState& signals = *thread.signals;
     const bool blocked = (signals.mask & engine::signal_bit(kSigTrap)) != 0;
     for (unsigned i = 0; blocked && i < signals.queued; ++i)
         if (signals.queue[i].info.signo == kSigTrap) return;  // one at a time, as any that is pending
-    if (signals.queued == engine::SignalState::kQueue) return;
-    engine::QueuedSignal& queued = signals.queue[signals.queued++];
-    queued = {};
-    queued.info.signo = kSigTrap;
-    queued.info.code = kTrapPerf;
-    queued.info.address = event.shape.bp_addr;
+    engine::x86_64::SignalInfo info{};
+    info.signo = kSigTrap;
+    info.code = engine::kTrapPerf;
+    info.address = event.shape.bp_addr;
     const PerfInfo about{event.shape.sig_data, event.shape.type, blocked ? 1u : 0u};
-    __builtin_memcpy(queued.info.rest, &about, sizeof about);
-    queued.synchronous = !blocked;
-    if (!blocked) thread.pending = 1;
+    __builtin_memcpy(info.rest, &about, sizeof about);
+    // By way of the kernel, like any signal: the engine's handler keeps it for the delivery.
+    kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(thread.page.pid),
+                static_cast<std::uint64_t>(thread.tid), kSigTrap, address_of(&info));
 }
 
 bool control_notification(engine::Call& call, long& answer) {

@@ -103,6 +103,7 @@ long finish(const Call& call, Polled& polled) {
 }  // namespace
 
 bool poll_events(Call& call, long& answer) {
+    if (known_process(call.engine) == nullptr) return false;
     Polled polled;
     if (!fetch(call, polled)) return false;
     for (;;) {

@@ -14,6 +14,7 @@
 #include "resident/armed.h"
 #include "resident/calls.h"
 #include "resident/descriptors.h"
+#include "resident/files.h"
 #include "resident/notify.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
@@ -79,6 +80,14 @@ bool fstatat_row(Call& call, long& answer) {
     return true;
 }
 
+bool newfstatat_row(Call& call, long& answer) {
+    return fstatat_row(call, answer) || on_path<1>(call, answer);
+}
+
+bool readlink_row(Call& call, long& answer) {
+    return readlink_event(call, answer) || on_path<0>(call, answer);
+}
+
 /// ioctls of any file are the kernel's.
 bool ioctl_row(Call& call, long& answer) {
     const auto request = static_cast<std::uint32_t>(call.argument[1]);
@@ -111,7 +120,10 @@ bool prctl_row(Call& call, long& answer) {
 constexpr std::array kRows{
     EventCallRow{__NR_read, on_event<0, read_event>, false},
     EventCallRow{__NR_write, on_event<0, invalid>, false},
+    EventCallRow{__NR_open, on_path<0>, false},
+    EventCallRow{__NR_stat, on_path<0>, false},
     EventCallRow{__NR_fstat, fstat_row, false},
+    EventCallRow{__NR_lstat, on_path<0>, false},
     EventCallRow{__NR_poll, poll_events, false},
     EventCallRow{__NR_lseek, on_event<0, no_position>, false},
     EventCallRow{__NR_mmap, mmap_row, true},
@@ -122,17 +134,24 @@ constexpr std::array kRows{
     EventCallRow{__NR_pwrite64, on_event<0, no_position>, false},
     EventCallRow{__NR_readv, on_event<0, readv_event>, false},
     EventCallRow{__NR_writev, on_event<0, invalid>, false},
+    EventCallRow{__NR_access, on_path<0>, false},
     EventCallRow{__NR_mremap, remap_event, false},
     EventCallRow{__NR_sendfile, sendfile_row, false},
     EventCallRow{__NR_fcntl, control_notification, false},
     EventCallRow{__NR_ftruncate, on_event<0, invalid>, false},
-    EventCallRow{__NR_readlink, readlink_event, false},
+    EventCallRow{__NR_readlink, readlink_row, false},
     EventCallRow{__NR_prctl, prctl_row, true},
     EventCallRow{__NR_epoll_ctl, epoll_control, false},
-    EventCallRow{__NR_newfstatat, fstatat_row, false},
+    EventCallRow{__NR_openat, on_path<1>, false},
+    EventCallRow{__NR_newfstatat, newfstatat_row, false},
+    EventCallRow{__NR_readlinkat, on_path<1>, false},
+    EventCallRow{__NR_faccessat, on_path<1>, false},
     EventCallRow{__NR_ppoll, poll_events, false},
     EventCallRow{__NR_splice, splice_row, false},
     EventCallRow{__NR_perf_event_open, open_row, true},
+    EventCallRow{__NR_statx, on_path<1>, false},
+    EventCallRow{__NR_openat2, on_path<1>, false},
+    EventCallRow{__NR_faccessat2, on_path<1>, false},
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 
@@ -143,7 +162,6 @@ static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 namespace anyperf::engine::attached {
 
 bool system_call(Call& call, long& answer) {
-    if (call.engine.attached == nullptr && call.number != __NR_perf_event_open) return false;
     const auto row = std::ranges::lower_bound(resident::kRows, call.number, {}, &resident::EventCallRow::number);
     if (row == resident::kRows.end() || row->number != call.number || !row->handle(call, answer)) return false;
     if (row->may_change_events && call.thread.page.attention != 0) resident::settle(call.thread);

@@ -36,7 +36,8 @@ constexpr std::uint64_t kWriteFault = 2;  // page fault error code (SDM volume 3
 bool is_fault(const SignalInfo& info) {
     const bool fault_signal =
         info.signo == kIll || info.signo == kTrap || info.signo == kBus || info.signo == kFpe || info.signo == kSegv;
-    return fault_signal &&
+    const bool by_event = info.signo == kTrap && info.code == kTrapPerf;
+    return fault_signal && !by_event &&
            info.code > 0;  // kill(2) and its like have codes of 0 and below: asynchronous, whatever the number
 }
 
@@ -180,7 +181,9 @@ void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) 
         return stop(thread, user);
     }
     SignalState& signals = *thread.signals;
-    queue(thread, info, user.context, false);
+    const bool by_event = info.signo == kTrap && info.code == kTrapPerf;
+    // An event's is raised by the instruction, and kills where it can't be handled.
+    queue(thread, info, user.context, by_event && (signals.mask & signal_bit(kTrap)) == 0);
     if ((signals.mask & signal_bit(info.signo)) != 0) return;  // one of the engine's own, kept until it is unblocked
     stop(thread, user);
 }

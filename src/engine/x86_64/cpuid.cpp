@@ -24,7 +24,7 @@ constexpr std::array kHidden{
 
 }  // namespace
 
-CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
+CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const RunHeader* run) {
     CpuidAnswer answer;
     asm volatile("cpuid"
                  : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
@@ -35,6 +35,12 @@ CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
         answer.ebx &= ~hidden.bits.ebx;
         answer.ecx &= ~hidden.bits.ecx;
         answer.edx &= ~hidden.bits.edx;
+    }
+    for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < kIdentityRows; ++i) {
+        const RunHeader::IdentityRow& row = run->identity[i];
+        if (row.leaf != leaf || (row.subleaf != ~0u && row.subleaf != subleaf)) continue;
+        return {(answer.eax & row.keep[0]) | row.value[0], (answer.ebx & row.keep[1]) | row.value[1],
+                (answer.ecx & row.keep[2]) | row.value[2], (answer.edx & row.keep[3]) | row.value[3]};
     }
     return answer;
 }

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 
+#include "engine/run_state.h"
+
 namespace anyperf::engine::x86_64 {
 
 struct CpuidAnswer {
     std::uint32_t eax, ebx, ecx, edx;
 };
 
-CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf);
+/// `run` says which leaves are those of a virtual CPU; null: none.
+CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const RunHeader* run);
 
 }  // namespace anyperf::engine::x86_64

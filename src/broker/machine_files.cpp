@@ -1,0 +1,92 @@
+// machine_files.cpp: see machine_files.h.
+#include "broker/machine_files.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "pmu/cpuinfo.h"
+#include "pmu/virtual_files.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+namespace filesystem = std::filesystem;
+
+std::string new_directory() {
+    const char* const chosen = std::getenv("TMPDIR");
+    for (const char* parent : {chosen != nullptr ? chosen : "/tmp", "/tmp", "/dev/shm", "/run"}) {
+        std::string name = std::string{parent} + "/anyperf-XXXXXX";
+        if (::mkdtemp(name.data()) != nullptr) return name;
+    }
+    return {};
+}
+
+bool write_file(const std::string& path, const std::string& content, bool writable) {
+    std::error_code error;
+    filesystem::create_directories(filesystem::path{path}.parent_path(), error);
+    std::ofstream file{path};
+    file << content;
+    file.close();
+    filesystem::permissions(path, static_cast<filesystem::perms>(writable ? 0644 : 0444), error);
+    return file.good();
+}
+
+template <class T>
+void read_number(const std::string& path, T& out) {
+    std::ifstream file{path};
+    T value{};
+    if (file >> value) out = value;
+}
+
+}  // namespace
+
+MachineFiles::~MachineFiles() {
+    remove();
+}
+
+void MachineFiles::remove() {
+    std::error_code ignored;
+    if (!root_.empty()) filesystem::remove_all(root_, ignored);
+    root_.clear();
+}
+
+bool MachineFiles::make(bool identity) {
+    if (!root_.empty()) return true;
+    std::string root = new_directory();
+    if (root.empty()) return false;
+    std::error_code error;
+    filesystem::permissions(root, static_cast<filesystem::perms>(0755), error);
+    const pmu::VirtualTree tree = pmu::virtual_files();
+    bool whole = true;
+    for (const pmu::VirtualFile& file : tree.files)
+        whole = write_file(root + file.path, file.content, file.writable) && whole;
+    for (const pmu::VirtualLink& link : tree.links) {
+        filesystem::create_directories(filesystem::path{root + link.path}.parent_path(), error);
+        // What a link names as a whole path lies in the same tree.
+        filesystem::create_symlink(link.target.starts_with('/') ? root + link.target : link.target, root + link.path,
+                                   error);
+    }
+    if (identity) {
+        std::ifstream host{"/proc/cpuinfo"};
+        std::ostringstream text;
+        text << host.rdbuf();
+        whole = write_file(root + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str()), false) && whole;
+    }
+    root_ = std::move(root);
+    return whole;
+}
+
+void MachineFiles::read_limits(subsystem::Limits& limits) const {
+    if (root_.empty()) return;
+    const std::string kernel = root_ + "/proc/sys/kernel/perf_event_";
+    read_number(kernel + "paranoid", limits.paranoid);
+    read_number(kernel + "max_sample_rate", limits.max_sample_rate);
+    read_number(kernel + "max_stack", limits.max_stack);
+    read_number(kernel + "mlock_kb", limits.mlock_kb);
+}
+
+}  // namespace anyperf::broker

@@ -1,0 +1,36 @@
+// machine_files.h: the files that describe the virtual machine, in a directory of the run's own: programs in the run
+// that open /sys/bus/event_source and its like are led there.
+#pragma once
+
+#include <string>
+
+#include "subsystem/host.h"
+
+namespace anyperf::broker {
+
+class MachineFiles {
+  public:
+    MachineFiles() = default;
+    ~MachineFiles();
+    MachineFiles(const MachineFiles&) = delete;
+    MachineFiles& operator=(const MachineFiles&) = delete;
+
+    /// Writes them where a directory for temporary files can be written. False where none can: then programs see the
+    /// host's files. `identity`: /proc/cpuinfo is that of the virtual CPU.
+    bool make(bool identity);
+
+    /// Another process removes them when it is done.
+    void leave_to_another() { root_.clear(); }
+    void remove();
+
+    /// "" before `make`.
+    const std::string& root() const { return root_; }
+
+    /// /proc/sys/kernel/perf_event_*, which root may write in the run; `limits` where they don't say otherwise.
+    void read_limits(subsystem::Limits& limits) const;
+
+  private:
+    std::string root_;
+};
+
+}  // namespace anyperf::broker
