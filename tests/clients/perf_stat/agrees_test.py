@@ -18,7 +18,7 @@ def fields(words):
 
 
 def both(*options):
-    return fields(["perf", "stat", "-x,", *options]), fields([ANYPERF, "stat", "--csv", *options])
+    return fields(["perf", "stat", "-x,", *options]), fields([ANYPERF, "stat", "--kernel", "--csv", *options])
 
 
 class Agrees(unittest.TestCase):
