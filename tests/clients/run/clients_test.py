@@ -1,0 +1,76 @@
+"""Other people's clients of perf_event_open, unmodified, under `anyperf run`: what they print where the kernel has no PMU."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+PROGRAM = "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
+
+
+def run(*words, check=True, **options):
+    return subprocess.run([ANYPERF, "run", *words], text=True, capture_output=True, check=check, timeout=100, **options)
+
+
+def perf_counts(text):
+    """event: count of `perf stat -x,`."""
+    rows = [line.split(",") for line in text.splitlines() if line.count(",") > 4]
+    return {row[2]: row[0] for row in rows}
+
+
+class Clients(unittest.TestCase):
+    def need(self, program):
+        if shutil.which(program) is None:
+            self.skipTest(f"{program} is not installed")
+
+    def test_perf_stat_counts_instructions_by_name(self):
+        self.need("perf")
+        counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", "instructions:u,branches:u", "--", "true").stderr)
+        self.assertGreater(int(counts["instructions:u"]), int(counts["branches:u"]))
+        self.assertGreater(int(counts["branches:u"]), 1000)
+
+    def test_perf_stat_counts_what_children_do(self):
+        self.need("perf")
+        one, five = (perf_counts(run("--", "perf", "stat", "-x,", "-e", "instructions:u", "--", "sh", "-c",
+                                     "; ".join(["/bin/true"] * n) + "; :").stderr) for n in (1, 5))
+        self.assertGreater(int(five["instructions:u"]), 2 * int(one["instructions:u"]))
+
+    def test_perf_stat_says_what_is_not_supported(self):
+        self.need("perf")
+        counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", "branch-misses:u", "--", "true", check=False).stderr)
+        self.assertEqual(counts["branch-misses:u"], "<not supported>")
+
+    def test_perf_record_samples_instructions_and_names_functions(self):
+        self.need("perf")
+        with tempfile.TemporaryDirectory() as directory:
+            data = str(Path(directory) / "perf.data")
+            run("--", "perf", "record", "-e", "instructions:u", "-c", "10000", "-o", data, "--", "sh", "-c", PROGRAM)
+            report = subprocess.run(["perf", "report", "-i", data, "--stdio"], text=True, capture_output=True, check=True)
+        self.assertRegex(report.stdout, r"of event 'instructions:u'")
+        self.assertNotIn("cpu-clock", report.stdout)
+        self.assertRegex(report.stdout, r"\bsh\b")
+
+    def test_perf_record_samples_at_every_period(self):
+        self.need("perf")
+        period = 10000
+        with tempfile.TemporaryDirectory() as directory:
+            data = str(Path(directory) / "perf.data")
+            counted = perf_counts(run("--", "perf", "stat", "-x,", "-e", "instructions:u", "--", "sh", "-c", PROGRAM).stderr)
+            run("--", "perf", "record", "-e", "instructions:u", "-c", str(period), "-o", data, "--", "sh", "-c", PROGRAM)
+            script = subprocess.run(["perf", "script", "-i", data, "-F", "ip"], text=True, capture_output=True, check=True)
+        expected = int(counted["instructions:u"]) / period
+        self.assertAlmostEqual(len(script.stdout.splitlines()), expected, delta=max(3, expected / 50))
+
+    def test_papi_finds_the_cpu_and_its_counters(self):
+        self.need("papi_avail")
+        text = run("--", "papi_avail").stdout
+        self.assertRegex(text, r"Family/Model/Stepping 6/85/4")
+        self.assertGreater(int(re.search(r"Number Hardware Counters : (\d+)", text).group(1)), 0)
+        self.assertRegex(text, r"PAPI_TOT_INS\s+\S+\s+Yes")
+
+
+if __name__ == "__main__":
+    unittest.main()
