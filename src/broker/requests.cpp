@@ -12,7 +12,6 @@
 namespace anyperf::broker {
 
 using resident::RequestHead;
-using subsystem::Descriptor;
 using subsystem::ForkKind;
 
 namespace {
@@ -265,10 +264,6 @@ void Server::on_wake(Received& received) {
 void Server::on_ran_out(Received& received) {
     const EventIndex event = received.request.head.event;
     if (machine_ && fd_of_event_.contains(event)) machine_->subsystem.ran_out(event);
-}
-
-void Server::on_moved(Received& received) {
-    answer(received.request.head, 0);
 }
 
 }  // namespace anyperf::broker

@@ -99,7 +99,6 @@ Result<RunResult> run(const RunOptions& options) {
         return std::unexpected(Error{"cannot start " + program, "socketpair: " + error_text(errno), ""});
     OwnedFd requests{pair[0]};
     OwnedFd to_broker{pair[1]};
-    header.broker = ::getpid();
     const std::string start = std::to_string(result.memory.fd()) + ",0,-1," + std::to_string(to_broker.get()) + ",-1,0";
     std::vector<char*> arguments{const_cast<char*>("anyperf-engine"), const_cast<char*>(start.c_str()),
                                  const_cast<char*>(program.c_str())};

@@ -2,7 +2,6 @@
 // are the machine's.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>

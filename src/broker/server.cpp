@@ -162,8 +162,7 @@ void Server::handle(Received& received) {
         &Server::on_unmap,   &Server::on_identify, &Server::on_before_clone,   &Server::on_clone_failed,
         &Server::on_cloned,  &Server::on_begin,    &Server::on_executed,       &Server::on_end,
         &Server::on_renamed, &Server::on_mapped,   &Server::on_new_namespaces, &Server::on_switch_events,
-        &Server::on_files,   &Server::on_poll,     &Server::on_wake,           &Server::on_ran_out,
-        &Server::on_moved};
+        &Server::on_files,   &Server::on_poll,     &Server::on_wake,           &Server::on_ran_out};
     const RequestHead& head = received.request.head;
     const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
                        head.payload_bytes <= resident::kRequestPayload;

@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -92,7 +91,6 @@ class Server {
     void on_poll(Received& received);
     void on_wake(Received& received);
     void on_ran_out(Received& received);
-    void on_moved(Received& received);
 
     RunMemory& memory_;
     MachineOptions options_;

@@ -80,7 +80,6 @@ struct RunHeader {
     std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
     std::uint32_t events_used;   ///< an event has been opened in this run: threads and processes are told of
     std::uint32_t wanted;        ///< kinds of what tasks do that somebody records (subsystem::Interest, a bit each)
-    std::int32_t broker;         ///< process that hosts the events; 0: nobody does
     /// CPUID leaves that are answered otherwise than by the host: (the host's & keep) | value.
     struct IdentityRow {
         std::uint32_t leaf;

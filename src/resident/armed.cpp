@@ -13,6 +13,7 @@
 #include "resident/live_value.h"
 #include "resident/own_values.h"
 #include "resident/sampling.h"
+#include "subsystem/shared/counter_sum.h"
 #include "subsystem/shared/overflow.h"
 
 namespace anyperf::resident {
@@ -38,28 +39,31 @@ void for_each_armed(const Thread& thread, Each each) {
     }
 }
 
-/// Classes of instructions that the thread's events count, or need to be stopped by.
-engine::x86_64::ClassSet classes_of(const Thread& thread) {
-    engine::x86_64::ClassSet classes = 0;
+/// What the engine has to do for a thread's events.
+struct Needs {
+    engine::x86_64::ClassSet classes = 0;  ///< of instructions that they count, or are stopped by
+    bool faults = false;
+};
+
+Needs needs_of(const Thread& thread) {
+    Needs needs;
     for_each_armed(thread, [&](const EventPage& event, EventIndex) {
-        if (event.sampling != 0) classes |= bit(Class::instructions);
+        if (event.sampling != 0) needs.classes |= bit(Class::instructions);
+        needs.faults = needs.faults || counts_faults(event.source);
         if (event.source.kind != Source::Kind::counters) return;
         for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i)
-            classes |= static_cast<engine::x86_64::ClassSet>(1u << (event.source.term[i].counter & 15));
+            needs.classes |= static_cast<engine::x86_64::ClassSet>(1u << (event.source.term[i].counter & 15));
     });
-    return classes;
+    return needs;
 }
 
 }  // namespace
 
 void settle(Thread& thread) {
     __atomic_store_n(&thread.page.attention, 0, __ATOMIC_SEQ_CST);
-    const engine::x86_64::ClassSet classes = classes_of(thread);
-    if (classes != 0) engine::open_classes(*thread.engine, classes);
-    bool watched = false;
-    for_each_armed(thread,
-                   [&](const EventPage& event, EventIndex) { watched = watched || counts_faults(event.source); });
-    thread.page.watched = watched ? 1 : 0;
+    const Needs needs = needs_of(thread);
+    if (needs.classes != 0) engine::open_classes(*thread.engine, needs.classes);
+    thread.page.watched = needs.faults ? 1 : 0;
     next_grant(thread);
 }
 
@@ -70,9 +74,8 @@ std::uint64_t accessed_by_next(const Thread& thread) {
     using namespace engine::x86_64;
     constexpr std::size_t kLongest = 15;  // SDM volume 2, 2.3.11
     std::uint8_t code[kLongest] = {};
-    std::size_t size = 0;
-    const std::uint64_t at = thread.registers.rip;
-    while (size < kLongest && guarded_copy(code + size, engine::at_address<const void>(at + size), 1)) ++size;
+    const auto* const at = engine::at_address<const void>(thread.registers.rip);
+    const std::size_t size = guarded_prefix(code, at, sizeof code);
     Instruction instruction;
     if (size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return 0;
     SegmentBases bases{0, thread.gs_base};
@@ -88,14 +91,11 @@ std::int64_t instructions_left(const Thread& thread, const EventPage& event) {
     // Which instruction faults only running it shows.
     if (counts_faults(event.source)) return 1;
     if (event.source.kind != Source::Kind::counters) return engine::kUnlimited;
-    std::uint64_t most = 0;  // that one instruction adds to the sum
-    for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) most += event.source.term[i].weight;
-    if (most == 0) return engine::kUnlimited;
-    const std::uint64_t left = event.overflow_at - value;
-    if (left >= std::uint64_t{1} << 40) return engine::kUnlimited;
-    const std::uint64_t sum_left =
-        (event.overflow_at << event.source.shift) - live_sum(event.source, thread.page.counters);
-    return static_cast<std::int64_t>(std::max<std::uint64_t>(1, sum_left / most));
+    std::uint64_t counters[engine::kCounters];
+    for (std::uint32_t i = 0; i < engine::kCounters; ++i) counters[i] = live_counter(thread.page.counters, i);
+    const std::uint64_t left = subsystem::instructions_until(event.source, counters, event.overflow_at);
+    return static_cast<std::int64_t>(
+        std::clamp<std::uint64_t>(left, 1, static_cast<std::uint64_t>(engine::kUnlimited)));
 }
 
 /// To the nearest overflow of an event that counts here.

@@ -85,8 +85,9 @@ long control_event(Call& call, EventIndex event) {
     ask.with(0, request).with(1, call.argument[2]);
     if (row != kControls.end()) add_argument(call, *row, ask);
     const long answer = ask.send();
+    if (answer < 0) return answer;  // perhaps there is not even a mailbox
     const std::uint32_t bytes = ask.mailbox().payload_bytes;
-    if (answer < 0 || bytes == 0) return answer;
+    if (bytes == 0) return answer;
     return engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[2]), ask.mailbox().payload, bytes)
                ? answer
                : -EFAULT;

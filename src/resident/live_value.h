@@ -16,17 +16,12 @@ inline std::uint64_t live_counter(const engine::LiveCounters& live, std::uint32_
     return number < engine::kCounters ? __atomic_load_n(&live.count[number], __ATOMIC_RELAXED) : 0;
 }
 
-/// The weighted sum, before its division.
-inline std::uint64_t live_sum(const subsystem::Source& source, const engine::LiveCounters& live) {
+/// Of a source of kind `counters`: as counter_sum, reading only what it names.
+inline std::uint64_t live_value(const subsystem::Source& source, const engine::LiveCounters& live) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < source.terms && i < subsystem::Source::kTerms; ++i)
         sum += source.term[i].weight * live_counter(live, source.term[i].counter);
-    return sum;
-}
-
-/// Of a source of kind `counters`.
-inline std::uint64_t live_value(const subsystem::Source& source, const engine::LiveCounters& live) {
-    return live_sum(source, live) >> (source.shift & 63);
+    return sum >> (source.shift & 63);
 }
 
 }  // namespace anyperf::resident

@@ -108,9 +108,8 @@ bool remap_event(Call& call, long& answer) {
         return true;
     }
     // The header and the records are two areas to the kernel here, which moves one at a time: mapped anew instead.
-    answer = bytes == page_up(call.argument[1]) && (call.argument[3] & MREMAP_FIXED) == 0
-                 ? static_cast<long>(mapping.start)
-                 : move_mapping(call, process, mapping);
+    const bool moves = (call.argument[3] & MREMAP_FIXED) != 0;
+    answer = moves ? move_mapping(call, process, mapping) : static_cast<long>(mapping.start);
     return true;
 }
 

@@ -2,7 +2,6 @@
 #include "resident/own_values.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 
 #include "abi/sample_bits.h"
 #include "resident/live_value.h"

@@ -33,7 +33,6 @@ enum class RequestKind : std::uint32_t {
     poll,            ///< event. Answer: 1 a wake-up, which is taken by it; 2 hung up
     wake,            ///< event: its ring has been written so far that its reader is to be woken. Not answered
     ran_out,         ///< event: switched off in place, its REFRESH has run out. Not answered
-    moved,           ///< the thread runs on another CPU (RequestHead::cpu)
     count,
 };
 
@@ -51,9 +50,8 @@ struct RequestHead {
     std::uint64_t task_clock = 0;  ///< ns the thread has run, when it asked
     std::uint64_t argument[6] = {};
     std::uint32_t payload_bytes = 0;
-    std::int32_t group = -1;    ///< an open's group_fd
-    std::uint64_t cgroup = 0;   ///< an open's with PERF_FLAG_PID_CGROUP: inode of the directory; 0: it is none
-    std::uint32_t faulted = 0;  ///< the payload ends where the application's memory can't be read
+    std::int32_t group = -1;   ///< an open's group_fd
+    std::uint64_t cgroup = 0;  ///< an open's with PERF_FLAG_PID_CGROUP: inode of the directory; 0: it is none
 };
 
 struct Request {

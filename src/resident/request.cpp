@@ -10,7 +10,6 @@
 
 #include "engine/freestanding/pages.h"
 #include "engine/ledger.h"
-#include "engine/x86_64/guarded_copy.h"
 
 extern "C" void* memcpy(void* to, const void* from, std::size_t count);
 
@@ -103,8 +102,7 @@ long Ask::transmit() {
     for (;;) {
         const long got = kernel_call(__NR_sendmsg, static_cast<unsigned>(thread_.engine->broker_fd),
                                      address_of(&message), MSG_NOSIGNAL);
-        if (got == -EFAULT && head_.faulted == 0) {  // the application's pointer
-            head_.faulted = 1;
+        if (got == -EFAULT && head_.payload_bytes != 0) {  // the application's pointer: nothing can be read there
             head_.payload_bytes = 0;
             message.msg_iovlen = 1;
             continue;

@@ -41,10 +41,10 @@ std::string without(std::string text, const std::string& directory) {
     return text;
 }
 
-/// bash names the process whose end it reports; numbers are others in each run.
+/// bash names the process whose end it reports, right-aligned; numbers are others in each run, and may be longer.
 std::string without_pids(const std::string& text) {
-    static const std::regex number(R"((: line [0-9]+: +)[0-9]+ )");
-    return std::regex_replace(text, number, "$1PID ");
+    static const std::regex number(R"((: line [0-9]+:) +[0-9]+ )");
+    return std::regex_replace(text, number, "$1 PID ");
 }
 
 Outcome run_case(const Case& row, bool engine) {

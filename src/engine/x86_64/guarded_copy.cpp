@@ -49,4 +49,11 @@ std::uint64_t guarded_exit(std::uint64_t rip) {
     return inside ? reinterpret_cast<std::uint64_t>(engine_guarded_failed) : 0;
 }
 
+std::size_t guarded_prefix(void* to, const void* from, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes && guarded_copy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done, 1))
+        ++done;
+    return done;
+}
+
 }  // namespace anyperf::engine::x86_64

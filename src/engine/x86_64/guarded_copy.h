@@ -10,6 +10,9 @@ namespace anyperf::engine::x86_64 {
 /// Copies; false where a byte could not be read or written. What was copied before it stays copied.
 bool guarded_copy(void* to, const void* from, std::size_t bytes);
 
+/// Copies byte by byte up to the first that can't be read; how many.
+std::size_t guarded_prefix(void* to, const void* from, std::size_t bytes);
+
 /// Saves the vector state with xsave to memory of the application, 64-byte aligned. False where it can't be written.
 bool guarded_xsave(void* to, std::uint64_t features);
 

@@ -51,8 +51,7 @@ void uncount_rest(Thread& thread, const Place& place) {
 void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
     // It has run, so it can be read, whether the engine knew it for executable or not; what follows it perhaps can't.
     std::uint8_t code[kLongestInstruction] = {};
-    std::size_t size = 0;
-    while (size < kLongestInstruction && guarded_copy(code + size, at_address<const void>(pc + size), 1)) ++size;
+    const std::size_t size = guarded_prefix(code, at_address<const void>(pc), sizeof code);
     Instruction instruction;
     if (open_classes == 0 || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
     LiveCounters& counters = thread.page.counters;
