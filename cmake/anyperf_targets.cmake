@@ -62,3 +62,24 @@ function(anyperf_test name)
     gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
         PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
+
+# anyperf_python_tests(NAME FILES a_test b_test … LABELS l… [TIMEOUT s] [ENVIRONMENT NAME=VALUE…])
+# ctest sees each method of these unittest files by name; ANYPERF is the program that is tested.
+function(anyperf_python_tests name)
+    cmake_parse_arguments(arg "" "TIMEOUT" "FILES;LABELS;ENVIRONMENT" ${ARGN})
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 120)
+    endif()
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    foreach(file ${arg_FILES})
+        file(STRINGS ${file}.py methods REGEX "^    def test_")
+        foreach(method ${methods})
+            string(REGEX REPLACE "^    def (test_[a-z0-9_]+).*" "\\1" case "${method}")
+            add_test(NAME ${name}.${file}.${case}
+                COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${file}.py -k ${case})
+            set_tests_properties(${name}.${file}.${case} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+                SKIP_REGULAR_EXPRESSION "skipped=" ENVIRONMENT "ANYPERF=$<TARGET_FILE:anyperf>;${arg_ENVIRONMENT}")
+        endforeach()
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file}.py)
+    endforeach()
+endfunction()

@@ -1,0 +1,117 @@
+"""A run needs nothing: the same counts where rights, files and system calls are missing. A row of ENVIRONMENTS each."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+PYTHON = "/usr/bin/python3"  # one that nobody may run
+
+# perf_event_open, bpf, ptrace: system call numbers of x86-64.
+DENIED = (298, 321, 101)
+# Runs a command with those refused (EPERM), as container runtimes do: a classic BPF filter of seccomp(2).
+WITHOUT_CALLS = f"""
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+denied = {DENIED}
+rows = [(0x20, 0, 0, 0)] + [(0x15, len(denied) - at, 0, number) for at, number in enumerate(denied)]
+rows += [(0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, 0x00050001)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+# The level is only shown: where the kernel enforces it, perf_event_open answers as under the filter above.
+READ_ONLY = """
+mount --bind / / && mount -o remount,ro,bind /proc && mount -o remount,ro,bind /sys || exit 99
+echo 4 > LEVEL && mount --bind LEVEL /proc/sys/kernel/perf_event_paranoid || exit 99
+exec "$@"
+"""
+
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set=-all", "--no-new-privs"]
+DENYING = [PYTHON, "-c", WITHOUT_CALLS]
+NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc",
+              "--uts"]
+
+PROGRAM = "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done"
+COUNTED = """
+import ctypes, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+attr = ctypes.create_string_buffer(struct.pack("IIQ24xQ", 0, 128, 1, 1 << 5 | 1 << 6).ljust(128, b"\\0"))
+fd = libc.syscall(298, attr, 0, -1, -1, 8)
+assert fd >= 0, os.strerror(ctypes.get_errno())
+print(struct.unpack("Q", os.read(fd, 8))[0])
+"""
+
+
+class Environments(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.directory.chmod(0o777)
+
+    def inside(self, prefix, *words):
+        return subprocess.run([*prefix, *words], text=True, capture_output=True, check=False, timeout=100, cwd="/")
+
+    def mounted(self):
+        """The words that show /proc and /sys read-only, and a paranoid level of 4, in mounts of their own."""
+        script = READ_ONLY.replace("LEVEL", str(self.directory / "level"))
+        return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"]
+
+    def need(self, prefix):
+        if os.geteuid() != 0:
+            self.skipTest("needs root to take rights away")
+        made = self.inside(prefix, ANYPERF, "--version")
+        if made.returncode != 0:
+            self.skipTest(f"cannot be made here: {made.stderr.strip()}")
+
+    def assert_runs(self, prefix):
+        """All that a run does, behind these words: what it hosts, what it counts, what stat shows of it."""
+        self.need(prefix)
+        own = self.inside(prefix, ANYPERF, "run", "--", PYTHON, "-c", COUNTED)
+        self.assertGreater(int(own.stdout or 0), 100, own.stderr)
+        report = self.inside(prefix, ANYPERF, "stat", "--virtual", "--json", "-e", "instructions:u", "--", "sh", "-c", PROGRAM)
+        event = json.loads(report.stderr)["events"][0]
+        self.assertEqual(event["status"], "counted")
+        counts = self.directory / "counts"
+        counted = self.inside(prefix, ANYPERF, "run", "--count=instructions", "--count-to", counts, "--", "sh", "-c", PROGRAM)
+        self.assertEqual(counted.returncode, 0, counted.stderr)
+        total = json.loads(counts.read_text())["total"]["instructions"]
+        self.assertLess(abs(event["value"] - total), total / 1000)
+        if shutil.which("perf") is not None:
+            stat = self.inside(prefix, ANYPERF, "run", "--", "perf", "stat", "-x,", "-e", "instructions:u", "--", "true")
+            self.assertRegex(stat.stderr, r"(?m)^\d+,,instructions:u,")
+
+    def test_as_nobody_without_capabilities(self):
+        self.assert_runs(NOBODY)
+
+    def test_with_perf_event_open_bpf_and_ptrace_denied(self):
+        self.assert_runs(DENYING)
+
+    def test_with_proc_and_sys_read_only_and_paranoid_4(self):
+        self.assert_runs(self.mounted())
+
+    def test_in_namespaces_of_its_own(self):
+        self.assert_runs([*NOBODY[:-2], *NAMESPACES])
+
+    def test_with_all_of_it_missing(self):
+        self.assert_runs([*self.mounted(), *NOBODY, *DENYING])
+
+    def test_with_few_descriptors_and_no_locked_memory(self):
+        self.assert_runs(["prlimit", "--nofile=24:24", "--memlock=0:0", "--"])
+
+    def test_with_standard_streams_closed(self):
+        self.need([])
+        result = subprocess.run(["sh", "-c", f'exec 0<&- 2>&-; {ANYPERF} run -- sh -c "echo out"'], text=True,
+                                stdout=subprocess.PIPE, check=False, timeout=60)
+        self.assertEqual((result.returncode, result.stdout), (0, "out\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
