@@ -13,6 +13,7 @@
 #include "engine/load/process_image.h"
 #include "engine/signals/deliver.h"
 #include "engine/start_argument.h"
+#include "engine/syscalls/handlers.h"
 #include "engine/thread_memory.h"
 
 namespace anyperf::engine {
@@ -68,6 +69,19 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
     }
 }
 
+/// The run's command is a script: its interpreter takes its place, with the arguments that an exec of it gets.
+[[noreturn]] void run_script(Engine& engine, Thread& thread, ProgramFile& file, const StartStack& stack) {
+    file.close();
+    begin_process(engine, thread, kNoPage);
+    const char* const path = stack.arguments[2];
+    Call call{engine,
+              thread,
+              __NR_execve,
+              {address_of(path), address_of(stack.arguments + kOwnArguments), address_of(stack.environment)},
+              0};
+    refuse(126, "cannot run", path, error_text(-handlers::execve(call)), "");
+}
+
 }  // namespace
 
 }  // namespace anyperf::engine
@@ -86,6 +100,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     Thread* const thread = new_thread(engine);
     if (thread == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
     begin_first_thread(engine, *thread, argument);
+    if (file->scripts != 0) run_script(engine, *thread, *file, stack);
     if (const auto became = become_program(engine, *file, path, stack, kOwnArguments, thread->registers); !became)
         refuse(126, "cannot run", path, error_text(became.error()), "");
     release_pages(file, page_up(sizeof(ProgramFile)));

@@ -77,5 +77,23 @@ std::string name_of(const testing::TestParamInfo<Case>& row) {
 
 INSTANTIATE_TEST_SUITE_P(All, Compatibility, testing::ValuesIn(cases()), name_of);
 
+/// The run's own command, not one that a shell of the run starts.
+TEST(Command, IsAScriptOrAScriptOfAScript) {
+    if (const auto why = engine_missing()) GTEST_SKIP() << *why;
+    const Scratch scratch;
+    const std::string make =
+        R"(printf '#!/bin/sh -e\necho "$0" "$@"; tr "\\0" " " < /proc/$$/cmdline; cat /proc/$$/comm; exit 3' > s
+                                printf '#!./s first' > t; chmod +x s t)";
+    ASSERT_EQ(run({.words = {"bash", "-c", make}, .directory = scratch.path()}).status, 0);
+    for (const char* script : {"./s", "./t"}) {
+        const Command command{.words = {script, "a", "b c"}, .directory = scratch.path()};
+        const Outcome native = run(command), engine = run(under_engine(command));
+        EXPECT_EQ(native.status, 3);
+        EXPECT_EQ(engine.status, native.status);
+        EXPECT_EQ(engine.out, native.out);
+        EXPECT_EQ(engine.err, native.err);
+    }
+}
+
 }  // namespace
 }  // namespace anyperf::engine_test
