@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "pmu/identity.h"
+
 namespace anyperf::broker {
 
 namespace {
@@ -19,7 +21,7 @@ subsystem::Limits limits_of_machine() {
 
 Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files)
     : host(memory, limits_of_machine(), files),
-      cpu({.generic_counters = options.counters}),
-      subsystem(host, {&cpu, &software}) {}
+      cpu({.generic_counters = options.counters, .branch_entries = pmu::kBranchEntries}),
+      subsystem(host, {&cpu, &software, &breakpoint}) {}
 
 }  // namespace anyperf::broker

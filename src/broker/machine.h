@@ -3,6 +3,7 @@
 
 #include "broker/run_host.h"
 #include "broker/server.h"
+#include "pmu/breakpoint.h"
 #include "pmu/cpu.h"
 #include "pmu/software.h"
 #include "subsystem/subsystem.h"
@@ -15,6 +16,7 @@ struct Server::Machine {
     RunHost host;
     pmu::CpuPmu cpu;
     pmu::SoftwarePmu software;
+    pmu::BreakpointPmu breakpoint;
     subsystem::Subsystem subsystem;
 };
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "pmu/cpuinfo.h"
+#include "pmu/identity.h"
 #include "pmu/virtual_files.h"
 
 namespace anyperf::broker {
@@ -60,7 +61,7 @@ bool MachineFiles::make(bool identity) {
     if (root.empty()) return false;
     std::error_code error;
     filesystem::permissions(root, static_cast<filesystem::perms>(0755), error);
-    const pmu::VirtualTree tree = pmu::virtual_files();
+    const pmu::VirtualTree tree = pmu::virtual_files({.sysctls = {}, .branch_entries = pmu::kBranchEntries});
     bool whole = true;
     for (const pmu::VirtualFile& file : tree.files)
         whole = write_file(root + file.path, file.content, file.writable) && whole;

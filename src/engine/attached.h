@@ -23,8 +23,18 @@ void end_thread(Thread& thread, bool whole_process);
 /// ThreadPage::attention was set: what is to be counted has changed. The thread's registers are exact.
 void attend(Thread& thread);
 
+/// The thread's alarm has gone off. Its registers are exact.
+void alarmed(Thread& thread);
+
 /// The budget does not suffice for the block at registers.rip, which has not run. Grants a new one, of one at least.
 void budget_ended(Thread& thread);
+
+/// The instruction at registers.rip runs by itself, because its address or memory that it may touch is watched
+/// (engine/watch.h). With kResumeFlag in registers.flags it was about to already, and a signal came first: who watches
+/// its address has been told. Who is told now sets that flag.
+void about_to_run(Thread& thread);
+/// It has run; registers are those behind it.
+void has_run(Thread& thread);
 
 /// The thread has left the application's code, or is about to enter it; called only while ThreadPage::watched.
 void left_code(Thread& thread);

@@ -6,6 +6,7 @@
 #include "engine/memory/changed_code.h"
 #include "engine/syscalls/table.h"
 #include "engine/x86_64/cpuid.h"
+#include "engine/x86_64/recover.h"
 
 namespace anyperf::engine {
 
@@ -30,7 +31,7 @@ Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0) {
     Arena* const arena = cache.arena_for(pc);
     if (arena == nullptr) fail("no memory for translated code", pc, false);
     Block* const block =
-        x86_64::Translation{cache, *arena, engine.counting}.run(pc, limit != 0 ? limit : kLongestBlock);
+        x86_64::Translation{cache, *arena, engine.counting, engine.watched}.run(pc, limit != 0 ? limit : kLongestBlock);
     if (block == nullptr) fail("no room for a translation", pc, true);
     block->limit = limit;
     guard_code(engine, pc, pc + block->guest_bytes);
@@ -47,14 +48,59 @@ Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0) {
     __builtin_unreachable();
 }
 
+void run_alone(Thread& thread);
+
+/// The application's registers come from a signal's frame that says: the instruction has been stopped at already.
+bool resumes_at_watched(const Thread& thread, std::uint64_t pc) {
+    const Watched& watched = thread.engine->watched;
+    return (thread.registers.flags & x86_64::kResumeFlag) != 0 && watched.rows != 0 && watched.holds(pc);
+}
+
 void go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     thread.registers.rip = pc;
+    if (limit == 0 && resumes_at_watched(thread, pc)) [[unlikely]]
+        return run_alone(thread);
     Engine& engine = *thread.engine;
     engine.cache.lock.take();
     const Block* const block = block_for(engine, pc, limit);
     engine.cache.lock.leave();
     if (block == nullptr) probe(thread);
     thread.next_host = address_of(block->host);
+}
+
+/// Runs the instruction at registers.rip by itself, and tells who is attached before and after.
+void run_alone(Thread& thread) {
+    const std::uint64_t pc = thread.registers.rip;
+    attached::about_to_run(thread);
+    go_to(thread, pc, kAlone);
+    thread.alone = (thread.registers.flags & x86_64::kResumeFlag) != 0 ? Alone::resumed : Alone::running;
+    thread.alone_pc = pc;
+}
+
+/// A block has left before an instruction, whose address or memory is watched.
+void on_watch(Thread& thread) {
+    Cache& cache = thread.engine->cache;
+    const Exit& exit = cache.exits[thread.payload];
+    x86_64::uncount_from(thread, cache.blocks[exit.from], exit.target);
+    thread.registers.rip = exit.target;
+    run_alone(thread);
+}
+
+/// The thread has left the block of one instruction: it has run, unless the block left before it, or leaves it to the
+/// engine.
+void has_run_alone(Thread& thread) {
+    Cache& cache = thread.engine->cache;
+    const bool indirect = thread.reason == Leave::table_empty;
+    if (!indirect && cache.blocks[cache.exits[thread.payload].from].limit == kAlone) {
+        if (thread.reason == Leave::budget) return;
+        if (thread.reason == Leave::step) {
+            thread.alone = Alone::no;
+            return;
+        }
+    }
+    thread.alone = Alone::no;
+    thread.registers.rip = indirect ? thread.miss[0] : cache.exits[thread.payload].target;
+    attached::has_run(thread);
 }
 
 void on_link(Thread& thread) {
@@ -94,6 +140,7 @@ void on_budget(Thread& thread) {
     attached::budget_ended(thread);
     const std::int64_t left = thread.page.counters.budget;
     if (left <= 0) fail("a budget ended and nothing more was granted", exit.target, false);
+    if (thread.alone != Alone::no) return go_to(thread, thread.registers.rip, kAlone);
     go_to(thread, thread.registers.rip, left < charged ? static_cast<std::uint16_t>(left) : std::uint16_t{0});
 }
 
@@ -190,6 +237,7 @@ void dispatch_by_reason(Thread& thread) {
         case Leave::table_other: return on_indirect(thread, thread.miss[0] - thread.miss[1]);
         case Leave::budget: return on_budget(thread);
         case Leave::step: return on_step(thread);
+        case Leave::watch: return on_watch(thread);
         case Leave::count: break;
     }
     fail("left for no reason", thread.registers.rip, false);
@@ -200,6 +248,8 @@ void dispatch_by_reason(Thread& thread) {
 void dispatch(Thread& thread) {
     if (thread.page.watched != 0) [[unlikely]]
         attached::left_code(thread);
+    if (thread.alone != Alone::no) [[unlikely]]
+        has_run_alone(thread);
     dispatch_by_reason(thread);
     if (thread.page.watched != 0) [[unlikely]]
         attached::entering_code(thread);

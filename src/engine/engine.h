@@ -5,6 +5,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/run_state.h"
+#include "engine/watches.h"
 #include "engine/x86_64/routines.h"
 #include "engine/x86_64/translate.h"
 
@@ -28,6 +29,7 @@ struct Engine {
     ExecutableMap guarded;  ///< pages that changed_code.h protects; under the cache's lock
     x86_64::Routines routines;
     x86_64::Counting counting;
+    Watched watched;
     RunHeader* run = nullptr;  ///< shared by the run; null where the engine was started without one
     int run_fd = -1;           ///< its descriptor, hidden from the application
     int broker_fd = -1;        ///< where requests go, hidden as well; -1: nobody listens

@@ -25,6 +25,9 @@ struct LiveCounters {
 /// si_code of the SIGTRAP that makes a running thread look at ThreadPage::attention: none that a kernel sends.
 inline constexpr std::int32_t kAttentionCode = -7321;
 
+/// What the timer of a thread says (timer_create(2), sigev_value) that wakes who is attached.
+inline constexpr std::uint64_t kAlarmValue = 0x616e797065726621;
+
 /// si_code TRAP_PERF: a SIGTRAP that an event has asked for; no instruction has faulted.
 inline constexpr std::int32_t kTrapPerf = 6;
 

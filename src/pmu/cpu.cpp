@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "abi/attr_flags.h"
+#include "abi/branch_types.h"
 #include "abi/event_ids.h"
 #include "abi/sample_bits.h"
 #include "pmu/cpu_events.h"
@@ -89,6 +90,27 @@ Answer<> check_precise(const abi::Attr& attr) {
     return {};
 }
 
+consteval std::uint64_t branch_bit(std::string_view name) {
+    return abi::bit(abi::kBranchBits, name);
+}
+
+/// intel_pmu_setup_lbr_filter(), on a CPU without counters in its branch records.
+Answer<> check_branches(const abi::Attr& attr, unsigned entries) {
+    if (!(attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK"))) return {};
+    if (entries == 0) return refuse(EOPNOTSUPP, "the virtual PMU records no branches");
+    const std::uint64_t filter = attr.branch_sample_type;
+    if (filter & branch_bit("PERF_SAMPLE_BRANCH_COUNTERS"))
+        return refuse(EINVAL, "the virtual PMU's branch records have no counters");
+    constexpr std::uint64_t kOtherKinds =
+        branch_bit("PERF_SAMPLE_BRANCH_ANY") | branch_bit("PERF_SAMPLE_BRANCH_ANY_CALL") |
+        branch_bit("PERF_SAMPLE_BRANCH_ANY_RETURN") | branch_bit("PERF_SAMPLE_BRANCH_IND_CALL") |
+        branch_bit("PERF_SAMPLE_BRANCH_ABORT_TX") | branch_bit("PERF_SAMPLE_BRANCH_IN_TX") |
+        branch_bit("PERF_SAMPLE_BRANCH_NO_TX") | branch_bit("PERF_SAMPLE_BRANCH_COND");
+    if ((filter & branch_bit("PERF_SAMPLE_BRANCH_CALL_STACK")) && (filter & kOtherKinds))
+        return refuse(EINVAL, "a call stack is recorded alone");
+    return {};
+}
+
 bool is_mine(std::uint32_t type) {
     return type == abi::kTypeHardware || type == abi::kTypeHwCache || type == abi::kTypeRaw;
 }
@@ -113,8 +135,7 @@ Answer<subsystem::Wiring> CpuPmu::init(const subsystem::EventRequest& request) {
     if (!is_mine(attr.type)) return refuse(ENOENT, "another PMU's type");
     TRY(check_precise(attr));
     const QuantityRow& row = row_of(TRY(quantity_of(attr)));
-    if ((attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK")) && options_.branch_entries == 0)
-        return refuse(EOPNOTSUPP, "the virtual PMU records no branches");
+    TRY(check_branches(attr, options_.branch_entries));
     // Neither kernel mode nor a guest is seen, so an event without user mode of the host has nothing to count.
     const bool sees_nothing = attr.flags & (abi::flag("exclude_user") | abi::flag("exclude_host"));
     return subsystem::Wiring{

@@ -20,5 +20,6 @@ inline constexpr unsigned kAdvertisedCounters = 8;
 inline constexpr unsigned kFixedCounters = 3;
 inline constexpr unsigned kCounterBits = 48;
 inline constexpr unsigned kMaxPrecise = 3;
+inline constexpr unsigned kBranchEntries = 32;
 
 }  // namespace anyperf::pmu

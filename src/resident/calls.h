@@ -19,6 +19,7 @@ long stat_event(Call& call, std::uint64_t buffer);  // open.cpp
 bool readlink_event(Call& call, long& answer);      // open.cpp; of /proc/self/fd/N
 
 bool poll_events(Call& call, long& answer);    // poll.cpp; false where no event is among them
+bool select_events(Call& call, long& answer);  // select.cpp; the same
 bool epoll_control(Call& call, long& answer);  // poll.cpp
 
 /// mremap(2) and mprotect(2) where they name a mapped ring; false where they don't.

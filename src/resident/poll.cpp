@@ -2,17 +2,15 @@
 // broker; to wait for a change, its socket becomes readable with it. A wake-up is seen once, by whoever polls first,
 // though its data is unread; an event without a ring has hung up.
 #include <errno.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
-
-#include <array>
 
 #include "engine/syscalls/handlers.h"
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/calls.h"
 #include "resident/descriptors.h"
+#include "resident/polled.h"
 #include "resident/request.h"
 
 namespace anyperf::resident {
@@ -25,25 +23,20 @@ using engine::x86_64::guarded_copy;
 
 namespace {
 
-constexpr std::size_t kPolled = 1024;  ///< descriptors in one call; with more, events are as their sockets
-
-/// A call's descriptors, as the application gave them and as the kernel is asked.
-struct Polled {
-    std::size_t count = 0;
-    std::array<pollfd, kPolled> wanted;
-    std::array<pollfd, kPolled> asked;
-    std::array<EventIndex, kPolled> event;
-    bool any_event = false;
-};
-
 bool fetch(const Call& call, Polled& polled) {
     polled.count = call.argument[1];
-    if (polled.count == 0 || polled.count > kPolled ||
-        !guarded_copy(polled.wanted.data(), at_address<const void>(call.argument[0]), polled.count * sizeof(pollfd)))
-        return false;
+    return polled.count != 0 && polled.count <= kPolled &&
+           guarded_copy(polled.wanted.data(), at_address<const void>(call.argument[0]),
+                        polled.count * sizeof(pollfd)) &&
+           find_events(call.engine, polled);
+}
+
+}  // namespace
+
+bool find_events(const engine::Engine& engine, Polled& polled) {
     for (std::size_t i = 0; i < polled.count; ++i) {
         const int fd = polled.wanted[i].fd;
-        polled.event[i] = fd < 0 ? 0 : event_of(call.engine, static_cast<unsigned>(fd));
+        polled.event[i] = fd < 0 ? 0 : event_of(engine, static_cast<unsigned>(fd));
         polled.asked[i] = polled.wanted[i];
         if (polled.event[i] != 0) {
             polled.any_event = true;
@@ -52,6 +45,8 @@ bool fetch(const Call& call, Polled& polled) {
     }
     return polled.any_event;
 }
+
+namespace {
 
 void drain(int fd) {
     char room[64];
@@ -89,31 +84,23 @@ long kernel_poll(Call& call, Polled& polled, const timespec* timeout) {
     return waiting.pass();
 }
 
-long finish(const Call& call, Polled& polled) {
+long finish(Polled& polled) {
     long ready = 0;
     for (std::size_t i = 0; i < polled.count; ++i) {
         if (polled.event[i] == 0) polled.wanted[i].revents = polled.asked[i].revents;
         ready += polled.wanted[i].revents != 0 ? 1 : 0;
     }
-    return guarded_copy(at_address<void>(call.argument[0]), polled.wanted.data(), polled.count * sizeof(pollfd))
-               ? ready
-               : -EFAULT;
+    return ready;
 }
 
 }  // namespace
 
-bool poll_events(Call& call, long& answer) {
-    if (known_process(call.engine) == nullptr) return false;
-    Polled polled;
-    if (!fetch(call, polled)) return false;
+long wait_for(Call& call, Polled& polled) {
     for (;;) {
         constexpr timespec kAtOnce{};
         const bool says = ask_events(call.thread, polled);
         const long got = kernel_poll(call, polled, says ? &kAtOnce : nullptr);
-        if (got < 0) {
-            answer = got;
-            return true;
-        }
+        if (got < 0) return got;
         bool changed = false;
         for (std::size_t i = 0; i < polled.count; ++i) {
             if (polled.event[i] == 0 || polled.asked[i].revents == 0) continue;
@@ -121,9 +108,20 @@ bool poll_events(Call& call, long& answer) {
             changed = true;
         }
         if (!says && changed) ask_events(call.thread, polled);
-        answer = finish(call, polled);
-        if (answer != 0 || got == 0) return true;
+        const long ready = finish(polled);
+        if (ready != 0 || got == 0) return ready;
     }
+}
+
+bool poll_events(Call& call, long& answer) {
+    if (known_process(call.engine) == nullptr) return false;
+    Polled polled;
+    if (!fetch(call, polled)) return false;
+    answer = wait_for(call, polled);
+    if (answer >= 0 &&
+        !guarded_copy(at_address<void>(call.argument[0]), polled.wanted.data(), polled.count * sizeof(pollfd)))
+        answer = -EFAULT;
+    return true;
 }
 
 bool epoll_control(Call& call, long& answer) {

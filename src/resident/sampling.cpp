@@ -1,6 +1,7 @@
 // sampling.cpp: see sampling.h.
 #include "resident/sampling.h"
 
+#include <fcntl.h>
 #include <time.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include "abi/sample_bits.h"
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/guarded_copy.h"
+#include "resident/branch_stack.h"
+#include "resident/breakpoints.h"
 #include "resident/notify.h"
 #include "resident/own_values.h"
 #include "resident/request.h"
@@ -41,6 +44,7 @@ struct Gathered {
     std::array<std::uint64_t, 24> registers{};
     std::array<std::uint64_t, kDeepestStack + 1> callchain{};
     std::array<subsystem::MemberValue, kSampleMembers> members{};
+    BranchStack branches{};
 };
 
 std::uint64_t time_of(const EventPage& event) {
@@ -133,6 +137,22 @@ std::size_t gather_members(const Thread& thread, const EventPage& event, Gathere
     return count;
 }
 
+/// PERF_SAMPLE_PHYS_ADDR, for who may ask for it: the kernel tells those who have CAP_SYS_ADMIN (pagemap, proc(5)).
+std::uint64_t physical_address(std::uint64_t address) {
+    constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+    constexpr std::uint64_t kFrame = (std::uint64_t{1} << 55) - 1;
+    if (address == 0) return 0;
+    const long fd = kernel_call(__NR_open, address_of("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
+    if (is_error(fd)) return 0;
+    std::uint64_t entry = 0;
+    const std::uint64_t place = address / engine::kPageBytes * sizeof entry;
+    const auto file = static_cast<std::uint64_t>(fd);
+    const long got = kernel_call(__NR_pread64, file, address_of(&entry), sizeof entry, place);
+    kernel_call(__NR_close, file);
+    if (got != sizeof entry || (entry & kPresent) == 0 || (entry & kFrame) == 0) return 0;
+    return (entry & kFrame) * engine::kPageBytes + address % engine::kPageBytes;
+}
+
 void gather(const Thread& thread, const EventPage& event, std::uint64_t period, Gathered& gathered,
             SampleFacts& facts) {
     const std::uint64_t wanted = event.shape.sample_type;
@@ -143,7 +163,11 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
     if (at_fault) {  // the instruction is begun again: a fault is told before it
         facts.ip = thread.retired_last;
         facts.addr = thread.accessed_last;
-    } else if (event.shape.precise_ip != 0 && thread.retired_last != 0) {
+    } else if (is_breakpoint(event)) {
+        facts.addr = event.shape.bp_addr;
+        if ((wanted & abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE")) != 0) facts.data_page_size = engine::kPageBytes;
+    } else if (event.shape.precise_ip != 0 && thread.retired_last != 0 &&
+               event.source.kind == subsystem::Source::Kind::counters) {
         facts.ip = thread.retired_last;
         facts.misc |= subsystem::kMiscExactIp;
     }
@@ -154,6 +178,8 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
     }
     if ((wanted & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0)
         facts.callchain = {gathered.callchain.data(), gather_callchain(thread, event, facts.ip, gathered)};
+    if ((wanted & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0)
+        facts.branches = {gathered.branches.data(), gather_branches(thread, event, gathered.branches)};
     if ((wanted & abi::sample("PERF_SAMPLE_STACK_USER")) != 0)
         facts.stack = {thread.registers.r[engine::x86_64::rsp], nullptr, copy_stack};
     if ((wanted & abi::sample("PERF_SAMPLE_READ")) != 0) {
@@ -162,6 +188,7 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
                       running_at(event, clock),
                       {gathered.members.data(), gather_members(thread, event, gathered)}};
     }
+    if ((wanted & abi::sample("PERF_SAMPLE_PHYS_ADDR")) != 0) facts.physical_address = physical_address(facts.addr);
     if ((wanted & abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE")) != 0) facts.code_page_size = engine::kPageBytes;
 }
 
@@ -199,6 +226,15 @@ void write(Thread& thread, EventPage& event, EventIndex index, std::uint64_t per
 }
 
 }  // namespace
+
+void happen(Thread& thread, EventPage& event, EventIndex index) {
+    {
+        const OwnLock lock{thread, event.lock};
+        if (event.state != subsystem::EventState::active) return;
+        happened(event, 1);
+    }
+    if (event.sampling != 0) take_overflows(thread, event, index);
+}
 
 bool take_overflows(Thread& thread, EventPage& event, EventIndex index) {
     for (;;) {

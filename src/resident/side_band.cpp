@@ -54,6 +54,12 @@ void tell_side_band(const Call& call, long answer) {
     }
 }
 
+void tell_moved(Thread& thread) {
+    // Each request says where it comes from; this one asks for nothing else.
+    if (__atomic_load_n(&thread.engine->run->events_used, __ATOMIC_ACQUIRE) != 0)
+        Ask{thread, RequestKind::identify}.send();
+}
+
 void tell_image(Thread& thread) {
     if (!wanted(*thread.engine, Interest::executable_mapping)) return;
     for (const engine::ExecutableRange& range : thread.engine->cache.executable)

@@ -12,4 +12,7 @@ void tell_side_band(const engine::Call& call, long answer);
 /// All that a program has mapped at its start.
 void tell_image(engine::Thread& thread);
 
+/// The thread may be on another CPU now.
+void tell_moved(engine::Thread& thread);
+
 }  // namespace anyperf::resident

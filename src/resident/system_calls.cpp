@@ -135,6 +135,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_readv, on_event<0, readv_event>, false},
     EventCallRow{__NR_writev, on_event<0, invalid>, false},
     EventCallRow{__NR_access, on_path<0>, false},
+    EventCallRow{__NR_select, select_events, false},
     EventCallRow{__NR_mremap, remap_event, false},
     EventCallRow{__NR_sendfile, sendfile_row, false},
     EventCallRow{__NR_fcntl, control_notification, false},
@@ -146,6 +147,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_newfstatat, newfstatat_row, false},
     EventCallRow{__NR_readlinkat, on_path<1>, false},
     EventCallRow{__NR_faccessat, on_path<1>, false},
+    EventCallRow{__NR_pselect6, select_events, false},
     EventCallRow{__NR_ppoll, poll_events, false},
     EventCallRow{__NR_splice, splice_row, false},
     EventCallRow{__NR_perf_event_open, open_row, true},
@@ -171,6 +173,7 @@ bool system_call(Call& call, long& answer) {
 void called(Call& call, long answer) {
     if (call.engine.attached == nullptr || is_error(answer)) return;
     resident::watch_descriptors(call, answer);
+    if (call.number == __NR_sched_setaffinity) resident::tell_moved(call.thread);
     if (call.engine.run->wanted != 0) resident::tell_side_band(call, answer);
 }
 

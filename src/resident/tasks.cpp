@@ -1,7 +1,9 @@
 // tasks.cpp: what the broker is told of the life of processes and threads, before they go on. Only once an event has
 // been opened in the run: until then nobody asks.
 #include "engine/attached.h"
+#include "engine/watch.h"
 #include "resident/armed.h"
+#include "resident/clocks.h"
 #include "resident/descriptors.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
@@ -21,12 +23,15 @@ bool in_use(const Thread& thread) {
 
 void begin_process(Thread& thread, bool executed) {
     thread.mailbox = nullptr;  // a fork's child has a page of its own, and so another one
+    thread.alarm = 0;          // nor does it have timers
+    thread.alarmed = false;
     if (!in_use(thread) || resident::process_of(*thread.engine) == nullptr) return;
     if (executed) {
         resident::find_descriptors(thread);
         Ask{thread, RequestKind::executed}.payload(thread.page.comm, sizeof thread.page.comm).send();
         resident::tell_image(thread);
     } else {
+        forget_watches(thread);
         thread.engine->attached->mapping_count = 0;  // rings are not inherited
         Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, 1).send();
     }
@@ -54,6 +59,8 @@ void cloned(Call& call, std::uint32_t inheritance, long tid) {
 
 void end_thread(Thread& thread, bool whole_process) {
     if (in_use(thread)) Ask{thread, RequestKind::end}.with(0, whole_process ? 1 : 0).send();
+    if (!whole_process) stop_watching(thread);
+    resident::drop_alarm(thread);
     resident::drop_mailbox(thread);
 }
 

@@ -11,6 +11,7 @@ namespace anyperf::subsystem {
 inline bool concerns_thread(const EventPage& page) {
     switch (page.source.kind) {
         case Source::Kind::counters:
+        case Source::Kind::happenings:
         case Source::Kind::page_faults:
         case Source::Kind::minor_faults:
         case Source::Kind::major_faults: return true;

@@ -9,7 +9,9 @@ namespace {
 constexpr auto kFreq = abi::flag("freq");
 constexpr auto kPreciseIp = abi::flag("precise_ip");
 
-EventShape shape(const abi::Attr& attr) {
+}  // namespace
+
+EventShape shape_of(const abi::Attr& attr) {
     EventShape shape;
     shape.type = attr.type;
     shape.bp_type = attr.bp_type;
@@ -31,6 +33,8 @@ EventShape shape(const abi::Attr& attr) {
     return shape;
 }
 
+namespace {
+
 /// perf_event_alloc: a frequency starts with a period of 1.
 void start_sampling(EventPage& page, const abi::Attr& attr) {
     page.sampling = attr.sample_period != 0;
@@ -42,7 +46,7 @@ void start_sampling(EventPage& page, const abi::Attr& attr) {
 
 void fill_page(Event& event) {
     EventPage& page = *event.page;
-    page.shape = shape(event.attr);
+    page.shape = shape_of(event.attr);
     page.source = event.wiring.source;
     page.cpu = event.cpu;
     page.thread_page = event.task ? event.task->name.thread_page : ~0u;
@@ -58,6 +62,8 @@ Answer<> wire(World& world, Event& event, const Plan& plan) {
                                .opener = plan.opener,
                                .privileged = plan.privileged,
                                .inherited = plan.kind != Kind::opened,
+                               .of_cpu = plan.kind == Kind::of_cpu,
+                               .cpu = plan.cpu,
                                .may_trace = plan.may_trace};
     for (Pmu* pmu : world.pmus) {
         auto wiring = pmu->init(request);

@@ -37,6 +37,9 @@ struct Plan {
     bool may_trace = false;
 };
 
+/// What of an attr stands in an event's page.
+EventShape shape_of(const abi::Attr& attr);
+
 /// ENOENT where no PMU has such an event; what its PMU says; ENOMEM where there is no room for its page. Its page says
 /// what it was opened as; it is off.
 Answer<Draft> draft(World& world, const Plan& plan);

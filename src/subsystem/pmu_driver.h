@@ -20,8 +20,10 @@ struct EventRequest {
     EventIndex event;      ///< its page, to be known by in add, del and destroy
     const TaskName* task;  ///< null: an event of a CPU, whatever runs there
     const TaskName& opener;
-    bool privileged;         ///< kernel addresses and the like are allowed
-    bool inherited;          ///< a child of an event that was accepted
+    bool privileged;      ///< kernel addresses and the like are allowed
+    bool inherited;       ///< a child of an event that was accepted
+    bool of_cpu = false;  ///< and what one task has of a CPU's event
+    std::int32_t cpu = -1;
     bool may_trace = false;  ///< raw data of every tracepoint is allowed (perf_event_paranoid -1, CAP_PERFMON)
 };
 
@@ -65,7 +67,8 @@ class Pmu {
     virtual Answer<> set_filter(EventIndex, std::string_view) {
         return refuse(EINVAL, "events of this PMU take no filter");
     }
-    virtual Answer<> modify(EventIndex, const abi::Attr&) {
+    /// Makes `attr`, the event's, what is `wanted`, in what may differ.
+    virtual Answer<> modify(EventIndex, abi::Attr& /*attr*/, const abi::Attr& /*wanted*/) {
         return refuse(EOPNOTSUPP, "events of this PMU can't be modified");
     }
     /// PERF_EVENT_IOC_QUERY_BPF has an answer: tracepoints.

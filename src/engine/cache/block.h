@@ -12,6 +12,8 @@ namespace anyperf::engine {
 using BlockId = std::uint32_t;
 using ExitId = std::uint32_t;
 
+inline constexpr std::uint16_t kAlone = 0x8000;  ///< see Block::limit
+
 /// Where an application instruction's translation starts, and what it may have in spill slots while it runs: at a fault
 /// in it, the registers named there are still the application's.
 struct Mark {
@@ -52,6 +54,7 @@ struct Block {
     x86_64::ClassSet counted = 0;  ///< classes that its code counts; 0: it has no counting prologue
     std::uint16_t charged = 0;     ///< instructions that its prologue takes from the budget
     std::uint16_t limit = 0;       ///< made to end after so many instructions; 0: an ordinary block
+                              ///< kAlone: of one instruction that nothing watches, and that comes back when it has run
     ExitId incoming = 0;
     BlockId next_in_page = 0;  ///< list of blocks that have bytes in the page of pc
 };

@@ -87,6 +87,7 @@ void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
     if (exit.operand == nullptr || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead)
         return;
+    if (blocks[exit.from].limit == kAlone) return;
     if (!within_rel32(exit.operand + 4, block.host)) return;  // another arena: goes by way of the engine or the table
     exit.to = id_of(block);
     exit.next_incoming = block.incoming;

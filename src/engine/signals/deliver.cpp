@@ -104,7 +104,11 @@ void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
     thread.page.in_kernel = 0;
     if (thread.page.watched != 0) attached::left_code(thread);
+    const bool ran_alone = thread.alone == Alone::done;
+    thread.alone = Alone::no;
+    if (ran_alone) attached::has_run(thread);
     if (thread.page.attention != 0) attached::attend(thread);
+    if (thread.alarmed) attached::alarmed(thread);
     QueuedSignal signal;
     while (take(signals, signal)) deliver(thread, signal);
     if (signals.restore_mask) {

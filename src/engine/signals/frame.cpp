@@ -91,7 +91,7 @@ bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalA
     r[x86_64::rax] = 0;
     r[x86_64::rsp] = place;
     thread.registers.rip = action.handler;
-    thread.registers.flags &= ~kDirection;
+    thread.registers.flags &= ~(kDirection | x86_64::kResumeFlag);
     return true;
 }
 

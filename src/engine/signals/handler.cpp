@@ -79,6 +79,9 @@ void take_registers(Thread& thread, const Place& place, const SignalContext& con
     if (in_the_middle) give_back_spilled(thread, place, thread.registers);
     uncount_rest(thread, place);
     thread.registers.rip = place.pc;
+    if (thread.alone == Alone::no) return;
+    if (place.index == 0 && thread.alone == Alone::resumed) thread.registers.flags |= x86_64::kResumeFlag;
+    thread.alone = place.index == 0 ? Alone::no : Alone::done;
 }
 
 void step(Thread& thread, UserContext& user) {
@@ -174,11 +177,25 @@ void stop(Thread& thread, UserContext& user) {
     if (thread.engine->cache.is_translated_code(rip)) stop_in_code(thread, user);
 }
 
+/// A timer of ours, that the application knows nothing of.
+bool is_alarm(const SignalInfo& info) {
+    constexpr int kByTimer = -2;  // SI_TIMER
+    std::uint64_t value = 0;
+    __builtin_memcpy(&value, info.rest, sizeof value);
+    return info.signo == kTrap && info.code == kByTimer && value == kAlarmValue;
+}
+
 void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
     if (info.signo == kTrap && info.code == kAttentionCode) {  // the application sees nothing of it
         if (thread.page.attention == 0) return;
         begin_syscall_again(thread, user.context);
         return stop(thread, user);
+    }
+    if (is_alarm(info)) {
+        thread.alarmed = true;
+        begin_syscall_again(thread, user.context);
+        if (!is_in_syscall(user.context)) stop(thread, user);  // else it looks when the call has ended
+        return;
     }
     SignalState& signals = *thread.signals;
     const bool by_event = info.signo == kTrap && info.code == kTrapPerf;

@@ -11,6 +11,7 @@
 #include "engine/signals/deliver.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/thread_memory.h"
+#include "engine/watch.h"
 #include "engine/x86_64/guarded_copy.h"
 
 extern "C" {
@@ -105,6 +106,7 @@ long clone_sharing(Call& call, const CloneWish& wish) {
     // A vfork's child has gone on to another program, or has ended: its block is nobody's.
     if (is_error(got) || (wish.flags & CLONE_VFORK) != 0) {
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
+        stop_watching(*child);
         free_thread(*child);
     }
     attached::cloned(call, inheritance, got);

@@ -51,6 +51,10 @@ bool leave_syscall(x86_64::Thread& thread, x86_64::SignalContext& context) {
     return true;
 }
 
+bool is_in_syscall(const x86_64::SignalContext& context) {
+    return context.rip >= address_of(engine_syscall_look) && context.rip <= address_of(engine_syscall_again);
+}
+
 void begin_syscall_again(x86_64::Thread& thread, x86_64::SignalContext& context) {
     constexpr auto kInterrupted = static_cast<std::uint64_t>(-EINTR);
     if (context.rip != address_of(engine_syscall_done) || context.rax != kInterrupted) return;

@@ -20,6 +20,9 @@ long interruptible_call(x86_64::Thread& thread, std::uint64_t number, const std:
 /// set it back there to begin again, it goes on to the answer kBeginAgain instead. True where it was in there at all.
 bool leave_syscall(x86_64::Thread& thread, x86_64::SignalContext& context);
 
+/// Whether the thread stands in there.
+bool is_in_syscall(const x86_64::SignalContext& context);
+
 /// For the signal handler, where the signal is none of the application's: a call that it has just interrupted is begun
 /// again instead of failing with EINTR.
 void begin_syscall_again(x86_64::Thread& thread, x86_64::SignalContext& context);

@@ -103,14 +103,20 @@ class InKernel {
     Thread& thread_;
 };
 
+long run_row(Call& call) {
+    const InKernel in_kernel{call.thread};
+    const long answer = run_engine_row(call);
+    attached::called(call, answer);
+    return answer;
+}
+
 }  // namespace
 
 long run_syscall(Call& call) {
     long answer = 0;
-    if (attached::system_call(call, answer)) return answer;
-    const InKernel in_kernel{call.thread};
-    answer = run_engine_row(call);
-    attached::called(call, answer);
+    if (!attached::system_call(call, answer)) answer = run_row(call);
+    // A wait that the alarm has interrupted is begun again first, undisturbed: the timer is set when it has ended.
+    if (call.thread.alarmed && answer != kBeginAgain) call.thread.pending = 1;
     return answer;
 }
 

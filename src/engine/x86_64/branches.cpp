@@ -56,11 +56,13 @@ void Translation::emit_step(const Instruction& instruction, std::uint64_t next) 
 void Translation::emit_conditional(const Instruction& instruction, std::uint64_t address) {
     const std::uint64_t target = branch_target(instruction, address);
     const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
-    if ((counting_.open & bit(Class::taken)) != 0) {
-        std::uint8_t* const not_taken = hot_.jcc_forward(condition ^ 1);
+    const bool records_it = records(branch::kConditional);
+    if ((counting_.open & bit(Class::taken)) != 0 || records_it) {
+        std::uint8_t* const not_taken = hot_.jcc_far_forward(condition ^ 1);
         emit_taken(target);
+        record_direct(branch::kConditional, address, target);
         emit_jump_to(target);
-        hot_.land(not_taken);
+        hot_.land_far(not_taken);
     } else {
         const ExitId id = new_exit(target);
         if (id == 0) return;
@@ -82,6 +84,12 @@ void Translation::emit_counted(const Instruction& instruction, std::uint64_t add
     emit_jump_to(address + instruction.length);
     hot_.land(taken);
     emit_taken(branch_target(instruction, address));
+    record_direct(branch::kConditional, address, branch_target(instruction, address));
+    emit_jump_to(branch_target(instruction, address));
+}
+
+void Translation::emit_jump(const Instruction& instruction, std::uint64_t address) {
+    record_direct(branch::kJump, address, branch_target(instruction, address));
     emit_jump_to(branch_target(instruction, address));
 }
 
@@ -99,10 +107,12 @@ void Translation::push_constant(std::uint64_t value) {
 
 void Translation::emit_call(const Instruction& instruction, std::uint64_t address) {
     push_constant(address + instruction.length);
+    record_direct(branch::kCall, address, branch_target(instruction, address));
     emit_jump_to(branch_target(instruction, address));
 }
 
 void Translation::emit_table_jump() {
+    if (alone_) return hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::table_empty));
     hot_.movzx16(rdx, rcx);
     hot_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.table())), rdx);
 }
@@ -112,16 +122,19 @@ void Translation::emit_indirect(const Instruction& instruction, std::uint64_t ad
     spill(rdx);
     spilled_ = rcx | rdx << 4;
     load_operand(instruction, address, rcx);
-    if (instruction.control == Control::call_indirect) push_constant(address + instruction.length);
+    const bool calls = instruction.control == Control::call_indirect;
+    if (calls) push_constant(address + instruction.length);
+    record_indirect(calls ? branch::kIndirectCall : branch::kIndirectJump, address);
     emit_table_jump();
 }
 
-void Translation::emit_ret(const Instruction& instruction) {
+void Translation::emit_ret(const Instruction& instruction, std::uint64_t address) {
     spill(rcx);
     spill(rdx);
     spilled_ = rcx | rdx << 4;
     hot_.pop(rcx);
     if (instruction.immediate_bytes != 0) hot_.lea(rsp, rsp, static_cast<std::int32_t>(instruction.immediate & 0xffff));
+    record_indirect(branch::kReturn, address);
     emit_table_jump();
 }
 
@@ -146,11 +159,11 @@ void Translation::emit_end(const Instruction& instruction, std::uint64_t address
     switch (instruction.control) {
         case Control::conditional: return emit_conditional(instruction, address);
         case Control::counted: return emit_counted(instruction, address);
-        case Control::jump: return emit_jump_to(branch_target(instruction, address));
+        case Control::jump: return emit_jump(instruction, address);
         case Control::call: return emit_call(instruction, address);
         case Control::jump_indirect:
         case Control::call_indirect: return emit_indirect(instruction, address);
-        case Control::ret: return emit_ret(instruction);
+        case Control::ret: return emit_ret(instruction, address);
         case Control::none:
         case Control::xgetbv:
         case Control::rdtsc:

@@ -336,6 +336,8 @@ class Decoder {
         if (with(attribute::kSegment)) out_.segment = segment_;
         if (form_->constraints & constraint::kNoVvvv && vvvv_) return false;
         if (!with(attribute::kOffset)) return true;
+        out_.reads_operand = with(attribute::kReads);
+        out_.writes_operand = with(attribute::kWrites);
         displacement_bytes_ = out_.address32 ? 4 : 8;
         out_.displacement_offset = static_cast<std::uint8_t>(at_);
         out_.displacement_bytes = static_cast<std::uint8_t>(displacement_bytes_);
@@ -365,8 +367,8 @@ class Decoder {
         address_register(operand >> 5 & 1, (modrm_ & 7) | (rm_high_ & 1) << 3);
         out_.rip_relative = operand & address::kRip;
         const std::uint32_t of_memory = memory ? attributes : attributes & ~attribute::kOfMemory;
-        out_.reads_memory = of_memory & attribute::kReadsOperand;
-        out_.writes_memory = of_memory & attribute::kWritesOperand;
+        out_.reads_memory = out_.reads_operand = of_memory & attribute::kReadsOperand;
+        out_.writes_memory = out_.writes_operand = of_memory & attribute::kWritesOperand;
         if (segment_ != Segment::none && of_memory & (attribute::kSegmentOperand | attribute::kSegment))
             out_.segment = segment_;
         displacement_bytes_ = operand & address::kDisplacement;
@@ -443,6 +445,8 @@ class Decoder {
         out_.reads_memory |= with(attribute::kReads);
         out_.writes_memory |= with(attribute::kWrites);
         out_.rep = with(attribute::kRepeats);
+        out_.operand_bytes = form_->operand_bytes;
+        out_.implied_bytes = form_->implied_bytes;
         out_.classes =
             static_cast<ClassSet>(form_->classes | unsigned{out_.reads_memory} << static_cast<unsigned>(Class::loads) |
                                   unsigned{out_.writes_memory} << static_cast<unsigned>(Class::stores));

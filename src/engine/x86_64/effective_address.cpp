@@ -25,7 +25,11 @@ Extension extension_of(const Instruction& instruction, const std::uint8_t* code)
 }
 
 std::uint64_t named_address(const Instruction& instruction, const std::uint8_t* code, const Registers& registers) {
-    const auto displacement = static_cast<std::uint64_t>(instruction.displacement);
+    auto displacement = static_cast<std::uint64_t>(instruction.displacement);
+    constexpr std::uint8_t kEvex = 0x62;
+    const bool compressed =
+        instruction.has_vex && code[instruction.vex_offset] == kEvex && instruction.displacement_bytes == 1;
+    if (compressed && instruction.operand_bytes != 0) displacement *= instruction.operand_bytes;  // SDM 2.7.5, disp8*N
     if (instruction.rip_relative) return registers.rip + instruction.length + displacement;
     const std::uint8_t modrm = code[instruction.modrm_offset];
     const Extension extension = extension_of(instruction, code);
@@ -54,6 +58,96 @@ std::uint64_t implied_address(const Instruction& instruction, const Registers& r
 }
 
 }  // namespace
+
+namespace {
+
+/// What is not named, by opcode of the one-byte map: strings (SDM volume 1, 7.3.9) and the table of xlat.
+struct ImpliedRow {
+    std::uint8_t opcode;
+    bool reads_source, reads_target, writes_target;
+};
+constexpr ImpliedRow kStrings[] = {
+    {0xa4, true, false, true},  {0xa5, true, false, true},   // movs
+    {0xa6, true, true, false},  {0xa7, true, true, false},   // cmps
+    {0xaa, false, false, true}, {0xab, false, false, true},  // stos
+    {0xac, true, false, false}, {0xad, true, false, false},  // lods
+    {0xae, false, true, false}, {0xaf, false, true, false},  // scas
+};
+
+const ImpliedRow* string_row(const Instruction& instruction) {
+    if (instruction.map != 0 || instruction.has_vex) return nullptr;
+    for (const ImpliedRow& row : kStrings)
+        if (row.opcode == instruction.opcode) return &row;
+    return nullptr;
+}
+
+/// Where an access really is.
+std::uint64_t placed(const Instruction& instruction, std::uint64_t address, bool segmented, const SegmentBases& bases) {
+    if (instruction.address32) address &= 0xffffffffu;
+    if (segmented && instruction.segment == Segment::fs) address += bases.fs;
+    if (segmented && instruction.segment == Segment::gs) address += bases.gs;
+    return address;
+}
+
+void add(Accesses& all, const Access& access) {
+    if (access.reads || access.writes) all.of[all.count++] = access;
+}
+
+void add_string(Accesses& all, const ImpliedRow& row, const Instruction& instruction, const Registers& registers,
+                const SegmentBases& bases) {
+    constexpr std::uint64_t kDirection = 0x400;
+    const std::uint32_t bytes = instruction.implied_bytes;
+    const auto step = static_cast<std::int32_t>((registers.flags & kDirection) != 0 ? -bytes : bytes);
+    all.repeats = instruction.rep;
+    add(all, {placed(instruction, registers.r[rsi], true, bases), bytes, row.reads_source, false, step});
+    add(all, {placed(instruction, registers.r[rdi], false, bases), bytes, row.reads_target, row.writes_target, step});
+}
+
+/// The stack, xlat's table, what maskmov and movdir64b write.
+void add_implied(Accesses& all, const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
+                 const SegmentBases& bases) {
+    constexpr std::uint8_t kLeave = 0xc9;
+    constexpr std::uint8_t kXlat = 0xd7;
+    const std::uint32_t bytes = instruction.implied_bytes;
+    const bool reads = instruction.reads_memory && !instruction.reads_operand;
+    const bool writes = instruction.writes_memory && !instruction.writes_operand;
+    const auto& r = registers.r;
+    const bool one_byte = instruction.map == 0 && !instruction.has_vex;
+    if (one_byte && instruction.opcode == kLeave) return add(all, {r[rbp], bytes, true, false, 0});
+    if (one_byte && instruction.opcode == kXlat)
+        return add(all, {placed(instruction, r[rbx] + (r[rax] & 0xff), true, bases), bytes, true, false, 0});
+    if ((instruction.read >> rsp & 1) != 0 && (reads || writes))
+        return add(all, {writes ? r[rsp] - bytes : r[rsp], bytes, reads, writes, 0});
+    if (!writes) return;
+    const bool by_register = instruction.reads_operand;  // movdir64b: the register that ModRM names
+    const unsigned extended = instruction.has_rex ? code[instruction.rex_offset] << 1 & 8u : 0;
+    const unsigned to = by_register ? (code[instruction.modrm_offset] >> 3 & 7u) | extended : unsigned{rdi};
+    add(all, {placed(instruction, r[to], true, bases), bytes, reads, writes, 0});
+}
+
+}  // namespace
+
+Accesses accesses_of(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
+                     const SegmentBases& bases) {
+    Accesses all;
+    if (const ImpliedRow* const row = string_row(instruction)) {
+        add_string(all, *row, instruction, registers, bases);
+        return all;
+    }
+    if (instruction.reads_operand || instruction.writes_operand) {
+        const std::uint64_t address = names_memory(instruction, code)
+                                          ? named_address(instruction, code, registers)
+                                          : static_cast<std::uint64_t>(instruction.displacement);
+        // What depends on state is at least the area that all of them have (SDM volume 1, 13.4).
+        constexpr std::uint32_t kSavedAtLeast = 576;
+        const std::uint32_t otherwise = instruction.control == Control::x87_state ? kSavedAtLeast : 0;
+        const std::uint32_t bytes = instruction.operand_bytes != 0 ? instruction.operand_bytes : otherwise;
+        add(all, {placed(instruction, address, true, bases), bytes, instruction.reads_operand,
+                  instruction.writes_operand, 0});
+    }
+    if (instruction.implied_bytes != 0) add_implied(all, instruction, code, registers, bases);
+    return all;
+}
 
 std::uint64_t accessed_address(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
                                const SegmentBases& bases) {

@@ -70,6 +70,22 @@ class Emitter {
         if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (from >= r8 ? 1 : 0)));
         byte(0x0f), byte(0xb7), byte(pair(to, from));
     }
+    void movzx8_gs(Register to, Register index, std::size_t offset) {  // movzx r32, byte gs:[index + offset]
+        byte(0x65);
+        if (to >= r8 || index >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (index >= r8 ? 1 : 0)));
+        byte(0x0f), byte(0xb6), byte(static_cast<std::uint8_t>(0x80 | ((to & 7) << 3) | (index & 7)));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    void store_gs_by_index(Register reg, Register index, std::size_t offset) {  // mov gs:[8 * index + offset], reg
+        byte(0x65);
+        byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0)));
+        byte(0x89), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4));
+        byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3)));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    void movzx8(Register to, Register from) {  // movzx r32, r8 of al, cl, dl, bl
+        byte(0x0f), byte(0xb6), byte(pair(to, from));
+    }
     void push(Register reg) { short_form(0x50, reg); }
     void pop(Register reg) { short_form(0x58, reg); }
     void push_immediate(std::int32_t value) { byte(0x68), u32(static_cast<std::uint32_t>(value)); }
@@ -104,6 +120,17 @@ class Emitter {
     }
     void land(std::uint8_t* operand) {
         if (!overflowed_) *operand = static_cast<std::uint8_t>(at_ - (operand + 1));
+    }
+
+    /// The same over more than 127 bytes.
+    std::uint8_t* jcc_far_forward(std::uint8_t condition) {
+        byte(0x0f), byte(static_cast<std::uint8_t>(0x80 | condition)), u32(0);
+        return at_ - 4;
+    }
+    void land_far(std::uint8_t* operand) {
+        if (overflowed_) return;
+        const auto distance = static_cast<std::uint32_t>(at_ - (operand + 4));
+        for (unsigned i = 0; i < 4; ++i) operand[i] = static_cast<std::uint8_t>(distance >> (8 * i));
     }
 
     /// jmp [table + 8 * index], the table below 2 GiB.

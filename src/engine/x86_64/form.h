@@ -142,7 +142,8 @@ struct alignas(32) Form {
     RegisterSet overwritten = 0;
     FlagSet flags_read = 0;
     FlagSet flags_overwritten = 0;
-    ClassSet classes = 0;  ///< all but loads and stores
+    ClassSet classes = 0;             ///< all but loads and stores
+    std::uint16_t operand_bytes = 0;  ///< of the memory that it names
     std::uint32_t attributes = 0;
     std::uint8_t control = 0;
     std::uint8_t immediate_bytes = 0;
@@ -154,6 +155,7 @@ struct alignas(32) Form {
     std::uint8_t rm_high = 0xf;
     std::uint8_t vvvv_high = 0xf;
     std::uint8_t constraints = 0;
+    std::uint8_t implied_bytes = 0;  ///< of other memory
 
     auto operator<=>(const Form&) const = default;
 };

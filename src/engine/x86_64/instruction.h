@@ -67,11 +67,15 @@ struct Instruction {
     bool rep = false;            ///< REP/REPE/REPNE with a string instruction (not a mandatory prefix, not a stray one)
     bool writes_memory = false;  ///< explicitly or implicitly: also push, call, string stores
     bool reads_memory = false;
-    RegisterSet touched = 0;        ///< general registers named or implied in any way, addresses included
-    RegisterSet read = 0;           ///< those whose old value matters (a partial write reads the rest)
-    RegisterSet overwritten = 0;    ///< those certainly replaced whole (32- or 64-bit), whatever happens
-    FlagSet flags_read = 0;         ///< those whose old value matters; conditional writes count as reads
-    FlagSet flags_overwritten = 0;  ///< those certainly replaced on every CPU; "undefined" does not count
+    bool writes_operand = false;  ///< the memory that it names, by ModRM or mov's own offset
+    bool reads_operand = false;
+    std::uint8_t implied_bytes = 0;   ///< of memory that it doesn't name: the stack, what strings walk; an iteration's
+    std::uint16_t operand_bytes = 0;  ///< of memory that it names; 0: depends on state (xsave, gathers), or unknown
+    RegisterSet touched = 0;          ///< general registers named or implied in any way, addresses included
+    RegisterSet read = 0;             ///< those whose old value matters (a partial write reads the rest)
+    RegisterSet overwritten = 0;      ///< those certainly replaced whole (32- or 64-bit), whatever happens
+    FlagSet flags_read = 0;           ///< those whose old value matters; conditional writes count as reads
+    FlagSet flags_overwritten = 0;    ///< those certainly replaced on every CPU; "undefined" does not count
     ClassSet classes = 0;
     std::uint64_t immediate = 0;    ///< sign- or zero-extended as the instruction takes it (branches: sign, ret: zero);
                                     ///< of enter and other pairs the bytes as they stand

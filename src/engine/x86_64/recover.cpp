@@ -48,6 +48,12 @@ void uncount_rest(Thread& thread, const Place& place) {
     }
 }
 
+void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
+    Place place{&block, 0, block.pc, true, block.counted != 0};
+    while (place.index < block.instructions && place.pc != pc) place.pc += block.marks[place.index++].guest_length;
+    uncount_rest(thread, place);
+}
+
 void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
     // It has run, so it can be read, whether the engine knew it for executable or not; what follows it perhaps can't.
     std::uint8_t code[kLongestInstruction] = {};

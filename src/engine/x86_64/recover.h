@@ -27,6 +27,9 @@ void give_back_spilled(const Thread& thread, const Place& place, Registers& regi
 /// Takes back what the block has counted for the instructions from `place` on.
 void uncount_rest(Thread& thread, const Place& place);
 
+/// The same for a place that is given by the application's address in the block, which has begun.
+void uncount_from(Thread& thread, Block& block, std::uint64_t pc);
+
 /// Counts the instruction at `pc`, which has run outside of any block.
 void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes);
 

@@ -9,6 +9,9 @@ enum Register : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r
 
 inline constexpr unsigned kRegisters = 16;
 
+/// RF of rflags: nothing that watches the address of the next instruction is told of it again (SDM volume 3, 18.3.1.1).
+inline constexpr std::uint64_t kResumeFlag = 0x10000;
+
 struct Registers {
     std::uint64_t r[kRegisters] = {};
     std::uint64_t rip = 0;

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "engine/run_state.h"
+#include "engine/watches.h"
+#include "engine/x86_64/effective_address.h"
 #include "engine/x86_64/registers.h"
 
 namespace anyperf::engine {
@@ -22,6 +24,7 @@ enum class Leave : std::uint32_t {
     table_other,  ///< the table's entry was of another target; miss[0] - miss[1]: the target
     budget,       ///< the budget went below zero at a block's start, the block not run; payload: its exit record
     step,         ///< an instruction that the engine does: syscall, cpuid …; payload: the exit behind it
+    watch,        ///< an instruction whose address or memory is watched, not run; payload: an exit to it
     count,
 };
 
@@ -47,11 +50,13 @@ struct Thread {
     std::uint64_t probing;   ///< nonzero: an address that the CPU was sent to only to make it fault
     bool owned_by_parent;    ///< of a vfork, whose parent gives this memory back
     bool stepping;           ///< the trap flag is on, until the host stands at an instruction's start
+    bool alarmed;            ///< its alarm has gone off, and nobody has looked yet
     bool syscall_restarted;  ///< the kernel has begun the last system call and wants it begun anew
     std::int32_t tid;
     std::uint32_t process;             ///< number of its process's record
     std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: it is this thread's own
     std::uint32_t inheritance;         ///< what attached::before_clone gave its parent for it
+    std::uint32_t alarm;               ///< a timer of who is attached, counted from 1; 0: there is none
     void* mailbox;                     ///< of who is attached
     std::uint64_t faults_at_entry[2];  ///< of the thread, when it last entered the application's code while watched
     std::uint64_t accessed_last;       ///< the address of memory that this instruction named; 0: none, or unknown
@@ -61,6 +66,15 @@ struct Thread {
     std::uint64_t block_bytes;   ///< of this whole mapping, guard pages included
     SignalState* signals;
     Engine* engine;
+    Watches watches;         ///< what this thread watches (engine/watch.h)
+    Alone alone;             ///< it runs one instruction by itself
+    std::uint64_t alone_pc;  ///< which one
+    Accesses alone_accesses;
+    Registers alone_before;     ///< the registers that it began with
+    RecordedBranches branches;  ///< written by translated code while branches are recorded, as `calls`
+    RecordedBranches calls;
+    /// Read by translated code that asks before it touches memory; far from all else, since it is seldom used.
+    std::uint8_t watch_filter[kWatchFilterEntries];
 };
 
 static_assert(offsetof(Thread, page) == 0);

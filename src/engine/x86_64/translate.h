@@ -48,20 +48,45 @@ ClassSet counted_at_start(const Instruction& instruction);
 /// Writes one block. Lives on the stack of who translates; holds nothing afterwards.
 class Translation {
   public:
-    Translation(Cache& cache, Arena& arena, Counting counting)
-        : cache_(cache), arena_(arena), counting_(counting), hot_(arena.hot()), cold_(arena.cold()) {}
+    Translation(Cache& cache, Arena& arena, Counting counting, const Watched& watched)
+        : cache_(cache),
+          arena_(arena),
+          counting_(counting),
+          watched_(watched),
+          hot_(arena.hot()),
+          cold_(arena.cold()) {}
 
     /// The translated block, in the cache and linked to nothing; null where memory or records ran out.
+    /// With a limit of kAlone one instruction, whatever watches it.
     /// Precondition: the cache's lock is held.
     Block* run(std::uint64_t pc, std::size_t limit);
 
   private:
+    bool begin(std::uint64_t pc, std::size_t limit);
+    void emit_instructions();
+
     // count.cpp
     void emit_prologue();
     void emit_count(Class id, std::int32_t amount, bool flags_dead);
     void emit_flagless_budget(std::int32_t amount, ExitId over);
     std::int32_t amount_of(Class id) const;
     void emit_taken(std::uint64_t target);
+
+    // record_branches.cpp
+    bool records(std::uint8_t kinds) const { return (watched_.branches & kinds) != 0; }
+    void record_direct(std::uint8_t kind, std::uint64_t from, std::uint64_t to);
+    void record_indirect(std::uint8_t kind, std::uint64_t from);
+    void put_entry(std::size_t ring, std::uint64_t from, std::uint64_t to);
+    void put_indirect_entry(std::size_t ring, std::uint64_t from);
+    void drop_call();
+
+    // watch.cpp
+    void stop_before_watched();
+    void emit_watched_start();
+    void emit_question(const Instruction& instruction, std::uint64_t address);
+    void emit_filter(ExitId to);
+    void emit_stop(ExitId to);
+    bool can_filter_operand(const Instruction& instruction, const std::uint8_t* code) const;
 
     // relocate.cpp
     void emit_plain(const Instruction& instruction, std::uint64_t address);
@@ -79,9 +104,10 @@ class Translation {
     void emit_end(const Instruction& instruction, std::uint64_t address);
     void emit_conditional(const Instruction& instruction, std::uint64_t address);
     void emit_counted(const Instruction& instruction, std::uint64_t address);
+    void emit_jump(const Instruction& instruction, std::uint64_t address);
     void emit_call(const Instruction& instruction, std::uint64_t address);
     void emit_indirect(const Instruction& instruction, std::uint64_t address);
-    void emit_ret(const Instruction& instruction);
+    void emit_ret(const Instruction& instruction, std::uint64_t address);
     void emit_table_jump();
     void push_constant(std::uint64_t value);
     void emit_jump_to(std::uint64_t target);
@@ -97,6 +123,8 @@ class Translation {
     Cache& cache_;
     Arena& arena_;
     Counting counting_;
+    const Watched& watched_;
+    bool alone_ = false;
     Emitter hot_;
     Emitter cold_;
     DecodedBlock decoded_;

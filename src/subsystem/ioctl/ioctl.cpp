@@ -4,6 +4,7 @@
 #include <array>
 
 #include "abi/ioctls.h"
+#include "subsystem/ioctl/modify.h"
 #include "subsystem/ioctl/output.h"
 #include "subsystem/ioctl/period.h"
 #include "subsystem/ioctl/programs.h"

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "subsystem/attr_copy.h"
-#include "subsystem/attr_rules.h"
-
 namespace anyperf::subsystem {
 namespace {
 
@@ -43,14 +40,6 @@ Answer<IoctlAnswer> ioctl_query_bpf(const IoctlCall& call) {
     answer.written.resize(sizeof query);
     std::memcpy(answer.written.data(), query, sizeof query);
     return answer;
-}
-
-Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
-    const abi::Attr attr = TRY(copy_attr(call.argument.bytes));
-    TRY(check_attr_content(attr, {call.world.host.limits(), call.world.host.credentials(call.caller)}));
-    if (attr.type != call.event.attr.type) return refuse(EINVAL, "an event does not change its type");
-    TRY(call.event.pmu->modify(call.event.index, attr));
-    return IoctlAnswer{};
 }
 
 }  // namespace anyperf::subsystem

@@ -1,5 +1,4 @@
-// programs.h: what goes to the PMU or to BPF: SET_FILTER, SET_BPF, QUERY_BPF, MODIFY_ATTRIBUTES. BPF answers as a
-// kernel without it.
+// programs.h: what goes to the PMU or to BPF: SET_FILTER, SET_BPF, QUERY_BPF. BPF answers as a kernel without it.
 #pragma once
 
 #include "subsystem/ioctl/call.h"
@@ -9,6 +8,5 @@ namespace anyperf::subsystem {
 Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call);
 Answer<IoctlAnswer> ioctl_set_bpf(const IoctlCall& call);
 Answer<IoctlAnswer> ioctl_query_bpf(const IoctlCall& call);
-Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call);
 
 }  // namespace anyperf::subsystem

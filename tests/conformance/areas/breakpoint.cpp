@@ -75,6 +75,12 @@ struct Act {
     std::uint64_t count;
 };
 
+std::uint64_t segment_base() {
+    std::uint64_t base = 0;
+    asm("movq %%fs:0, %0" : "=r"(base));
+    return base;
+}
+
 constexpr std::array kActs{
     Act{"store", "a store counts once", kWrite, 8, 0, [] { asm volatile("movq $1, %0"
                                                                         : "=m"(memory[0])); }, 1},
@@ -127,6 +133,57 @@ constexpr std::array kActs{
             asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(times) : : "memory");
         },
         8},
+    Act{"rep_lodsb", "rep lodsb counts once an iteration by RW", kReadWrite, 4, 4,
+        [] {
+            const void* from = memory.data();
+            std::uint64_t times = 8;
+            asm volatile("rep lodsb" : "+S"(from), "+c"(times) : : "rax", "memory");
+        },
+        4},
+    Act{"pushed", "push counts", kWrite, 8, 0,
+        [] {
+            asm volatile("movq %%rsp, %%rbx; leaq 8+%0, %%rsp; pushq $1; movq %%rbx, %%rsp"
+                         : "+m"(memory[0])
+                         :
+                         : "rbx", "memory");
+        },
+        1},
+    Act{"popped", "pop counts by RW", kReadWrite, 8, 0,
+        [] {
+            asm volatile("movq %%rsp, %%rbx; leaq %0, %%rsp; popq %%rax; movq %%rbx, %%rsp"
+                         :
+                         : "m"(memory[0])
+                         : "rax", "rbx");
+        },
+        1},
+    Act{"called", "the return address of a call counts, and by RW its return", kReadWrite, 8, 0,
+        [] {
+            asm volatile("movq %%rsp, %%rbx; leaq 8+%0, %%rsp; call 1f; movq %%rbx, %%rsp; jmp 2f; 1: ret; 2:"
+                         : "+m"(memory[0])
+                         :
+                         : "rbx", "memory");
+        },
+        2},
+    Act{"exchange", "xchg counts once", kReadWrite, 8, 0,
+        [] { asm volatile("xchgq %%rax, %0"
+                          : "+m"(memory[0])
+                          :
+                          : "rax"); }, 1},
+    Act{"wide_exchange", "cmpxchg16b counts once", kReadWrite, 8, 8,
+        [] { asm volatile("lock cmpxchg16b %0"
+                          : "+m"(memory[0])
+                          :
+                          : "rax", "rbx", "rcx", "rdx", "cc"); }, 1},
+    Act{"by_index", "an address of base, index and displacement", kWrite, 8, 24,
+        [] { asm volatile("movl $1, -8(%0,%1,8)"
+                          :
+                          : "r"(memory.data()), "r"(std::uint64_t{4})
+                          : "memory"); }, 1},
+    Act{"test", "W doesn't count a comparison", kWrite, 8, 0,
+        [] { asm volatile("cmpq $0, %0"
+                          :
+                          : "m"(memory[0])
+                          : "cc"); }, 0},
     Act{"push", "a store by another register", kWrite, 2, 6, [] { asm volatile("movw %%ax, 6+%0"
                                                                                : "=m"(memory[0])); },
         1},
@@ -151,6 +208,32 @@ void execution() {
     for (int i = 0; i < 6; ++i) called();
     event.disable();
     want_equal("count", event.count(), 6U);
+}
+
+thread_local std::uint64_t own_word;
+
+void thread_local_store() {
+    const Event event{watchpoint(&own_word)};
+    event.enable();
+    asm volatile("movq $1, %%fs:(%0)" : : "r"(reinterpret_cast<std::uint64_t>(&own_word) - segment_base()) : "memory");
+    event.disable();
+    want_equal("count", event.count(), 1U);
+}
+
+/// Flags are not touched by who watches.
+void flags_and_registers() {
+    const Event event{watchpoint(memory.data(), 8, kReadWrite)};
+    event.enable();
+    std::uint64_t carried = 0;
+    std::uint64_t counter = 7;
+    asm volatile("stc; movq %%rcx, %2; movq %2, %%rdx; adcq $0, %0"
+                 : "+r"(carried), "+c"(counter), "+m"(memory[0])
+                 :
+                 : "rdx", "cc");
+    event.disable();
+    want_equal("carry", carried, 1U);
+    want_equal("rcx", counter, 7U);
+    want_equal("count", event.count(), 2U);
 }
 
 void execution_sample() {
@@ -345,6 +428,8 @@ std::vector<Case> breakpoint_cases() {
     append(
         cases,
         {
+            {"thread_local", "a store through a segment", kBreakpoint, thread_local_store},
+            {"state", "registers and flags are as without a breakpoint", kBreakpoint, flags_and_registers},
             {"execute", "X counts executions of the instruction", kBreakpoint, execution},
             {"execute_sample", "a sample of X: ip and address are the instruction's", kBreakpoint, execution_sample},
             {"store_sample", "a sample of W: ip behind the access, the breakpoint's address", kBreakpoint,

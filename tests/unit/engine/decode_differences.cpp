@@ -29,7 +29,7 @@ bool is(const Known& known) {
 }
 
 void no_access(Instruction& e, const Known&) {
-    e.reads_memory = e.writes_memory = false;
+    e.reads_memory = e.writes_memory = e.reads_operand = e.writes_operand = false;
 }
 
 void keeps_destination(Instruction& e, const Known&) {

@@ -73,6 +73,12 @@ void operand(Instruction& e, const ZydisDecodedOperand& o, bool has_base, ZydisO
         if (o.mem.type == ZYDIS_MEMOP_TYPE_AGEN) return;
         e.reads_memory |= reads;
         e.writes_memory |= writes;
+        const bool named = in_modrm || (o.encoding >= ZYDIS_OPERAND_ENCODING_DISP8 &&
+                                        o.encoding <= ZYDIS_OPERAND_ENCODING_DISP16_32_32);
+        if (named) {
+            e.reads_operand |= reads;
+            e.writes_operand |= writes;
+        }
     }
     if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) return;
     if (ZydisRegisterGetClass(o.reg.value) == ZYDIS_REGCLASS_FLAGS)
@@ -116,13 +122,36 @@ struct Field {
         #name, [](const Instruction& i) { return static_cast<std::uint64_t>(i.name); } \
     }
 constexpr std::array kFields{
-    FIELD(length),       FIELD(opcode_offset), FIELD(rex_offset),          FIELD(has_rex),
-    FIELD(vex_offset),   FIELD(has_vex),       FIELD(modrm_offset),        FIELD(sib_offset),
-    FIELD(opcode),       FIELD(displacement),  FIELD(displacement_offset), FIELD(displacement_bytes),
-    FIELD(immediate),    FIELD(segment),       FIELD(immediate_offset),    FIELD(immediate_bytes),
-    FIELD(rip_relative), FIELD(address32),     FIELD(operand16),           FIELD(lock),
-    FIELD(rep),          FIELD(writes_memory), FIELD(reads_memory),        FIELD(touched),
-    FIELD(read),         FIELD(overwritten),   FIELD(flags_read),          FIELD(flags_overwritten),
+    FIELD(length),
+    FIELD(opcode_offset),
+    FIELD(rex_offset),
+    FIELD(has_rex),
+    FIELD(vex_offset),
+    FIELD(has_vex),
+    FIELD(modrm_offset),
+    FIELD(sib_offset),
+    FIELD(opcode),
+    FIELD(displacement),
+    FIELD(displacement_offset),
+    FIELD(displacement_bytes),
+    FIELD(immediate),
+    FIELD(segment),
+    FIELD(immediate_offset),
+    FIELD(immediate_bytes),
+    FIELD(rip_relative),
+    FIELD(address32),
+    FIELD(operand16),
+    FIELD(lock),
+    FIELD(rep),
+    FIELD(reads_operand),
+    FIELD(writes_operand),
+    FIELD(writes_memory),
+    FIELD(reads_memory),
+    FIELD(touched),
+    FIELD(read),
+    FIELD(overwritten),
+    FIELD(flags_read),
+    FIELD(flags_overwritten),
 };
 #undef FIELD
 

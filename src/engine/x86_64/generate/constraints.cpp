@@ -199,6 +199,7 @@ std::optional<Form> merged(const Form& with_memory, const Form& with_register) {
     Form memory_alone = form;
     memory_alone.rm_role = with_memory.rm_role;
     Form register_alone = form;
+    register_alone.operand_bytes = with_register.operand_bytes;
     register_alone.attributes &= ~attribute::kOfMemory;
     if (memory_alone != with_memory || register_alone != with_register) return {};
     return form;

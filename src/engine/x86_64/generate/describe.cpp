@@ -123,8 +123,19 @@ class Description {
         set(attribute::kVectorIndex, o.mem.type == ZYDIS_MEMOP_TYPE_VSIB);
         if (o.mem.type == ZYDIS_MEMOP_TYPE_VSIB) vector_ = true;
         if (o.mem.type == ZYDIS_MEMOP_TYPE_AGEN || fact(Fact::no_access)) return;
+        size(o, in_modrm || in_offset(o));
         set(in_modrm ? attribute::kReadsOperand : attribute::kReads, o.actions & kReadActions);
         set(in_modrm ? attribute::kWritesOperand : attribute::kWrites, o.actions & kWriteActions);
+    }
+
+    /// A gather's elements each have an address of their own.
+    void size(const ZydisDecodedOperand& o, bool named) {
+        constexpr unsigned kWidest = 255;
+        const unsigned bytes = o.mem.type == ZYDIS_MEMOP_TYPE_VSIB ? 0 : o.size / 8u;
+        if (named)
+            form_.operand_bytes = static_cast<std::uint16_t>(bytes);
+        else
+            form_.implied_bytes = static_cast<std::uint8_t>(bytes < kWidest ? bytes : kWidest);
     }
 
     /// movdir64b, enqcmd: memory at the register that the first operand is.

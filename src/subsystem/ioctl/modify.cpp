@@ -1,0 +1,46 @@
+// modify.cpp: perf_event_modify_attr() of Linux 6.18.
+#include "subsystem/ioctl/modify.h"
+
+#include "abi/attr_flags.h"
+#include "abi/event_ids.h"
+#include "subsystem/attr_copy.h"
+#include "subsystem/attr_rules.h"
+#include "subsystem/birth.h"
+#include "subsystem/control.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+/// One event, without its children.
+Answer<> change(World& world, Event& event, const abi::Attr& wanted) {
+    event.attr.sig_data = wanted.sig_data;
+    const Answer<> answer = event.pmu->modify(event.index, event.attr, wanted);
+    {
+        Locked page(world, event);
+        page->shape = shape_of(event.attr);
+    }
+    if (event.task) attend_later(world, *event.task);
+    return answer;
+}
+
+}  // namespace
+
+Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
+    const Limits limits = call.world.host.limits();
+    abi::Attr wanted = TRY(copy_attr(call.argument.bytes));
+    TRY(check_attr_content(wanted, {limits, call.world.host.credentials(call.caller)}));
+    complete_attr(wanted, limits);
+    Event& event = call.event;
+    if (wanted.type != event.attr.type) return refuse(EINVAL, "an event does not change its type");
+    if (wanted.type != abi::kTypeBreakpoint) return refuse(EOPNOTSUPP, "events of this PMU can't be modified");
+    Event* const one = &event;
+    disable(call.world, {&one, 1});
+    Answer<> answer = change(call.world, event, wanted);
+    for (std::size_t i = 0; answer && i < event.children.size(); ++i)
+        answer = change(call.world, *event.children[i], wanted);
+    if (!event.flag(abi::flag("disabled"))) enable(call.world, {&one, 1});
+    if (!answer) return std::unexpected(answer.error());
+    return IoctlAnswer{};
+}
+
+}  // namespace anyperf::subsystem
