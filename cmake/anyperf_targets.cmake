@@ -52,6 +52,8 @@ function(anyperf_test name)
     target_compile_definitions(${name} PRIVATE ANYPERF_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ANYPERF_BINARY_DIR="${CMAKE_BINARY_DIR}")
     set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set_property(TARGET ${name} PROPERTY INTERPROCEDURAL_OPTIMIZATION OFF)
+    # What is tested is optimised as it is shipped; the test's own code costs less to compile than to run.
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
     # tests_LABEL builds what `ctest -L LABEL` runs, so that a sanitizer's build is no larger than what it checks.
     foreach(label ${arg_LABELS})
         if(NOT TARGET tests_${label})
@@ -82,4 +84,14 @@ function(anyperf_python_tests name)
         endforeach()
         set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file}.py)
     endforeach()
+endfunction()
+
+# anyperf_bench(NAME SOURCES a_bench.cpp LINKS targets…): a program of build/bench, which tools/bench builds and runs.
+function(anyperf_bench name)
+    cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE anyperf_options ${arg_LINKS})
+    target_compile_definitions(${name} PRIVATE ANYPERF_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ANYPERF_BINARY_DIR="${CMAKE_BINARY_DIR}")
+    set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    add_dependencies(benches ${name})
 endfunction()

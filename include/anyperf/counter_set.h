@@ -24,6 +24,10 @@ struct SetOptions {
     bool fall_back_to_user = false;
 };
 
+/// False where the event only ever happens in kernel mode (context-switches, most tracepoints): counted with the
+/// modifier u it is always 0.
+bool happens_in_user_mode(const events::Event& event);
+
 /// Why an event isn't counted.
 struct Refusal {
     int errno_value = 0;

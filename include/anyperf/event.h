@@ -35,6 +35,11 @@ struct Event {
     std::string name;   ///< to print; differs between the events that one item became ("uncore_imc_0/clockticks/")
     std::string typed;  ///< as it was typed, or its name= term; the same for all that one item became
     std::string pmu;    ///< name in /sys/bus/event_source/devices; empty where the kernel chooses
+    /// The PMU of the catalog that its prefix names ("skl") where this machine hasn't it: the code means something else
+    /// here, and is for showing alone. Empty else.
+    std::string absent_pmu;
+    /// The PMU whose type attr.type should be, where this machine's kernel has no such PMU: attr.type is 0 then.
+    std::string type_of;
 
     /// type, size, config…, exclude_*, precise_ip, pinned, exclusive, sample_period, bp_type. `disabled`, `inherit`,
     /// sample_type and read_format are for those who open it. Ask attr_to_open() for what the kernel is to see.
@@ -84,9 +89,12 @@ class Machine {
     std::shared_ptr<const Data> data_;
 };
 
+/// Whose names of the catalog a string may use: those of every CPU, to show what they become; or those of the machine.
+enum class Whose { every_cpu, this_machine };
+
 /// One or several events and groups, separated by commas. An event outside braces is a group of its own, and so is
 /// each of the events that a glob, an uncore PMU with several instances or a hybrid machine made of one item.
 /// Error: `what` shows the string with the place marked, exit_status 125; nothing is opened or kept.
-Result<std::vector<EventGroup>> parse(const Machine& machine, std::string_view text);
+Result<std::vector<EventGroup>> parse(const Machine& machine, std::string_view text, Whose names = Whose::every_cpu);
 
 }  // namespace anyperf::events

@@ -16,6 +16,8 @@ using abi::DescribedField;
 using events::Event;
 using events::EventGroup;
 
+constexpr std::string_view kPmuDirectory = "/sys/bus/event_source/devices/";
+
 std::string value_text(const DescribedField& field) {
     if (field.is_signed) return fmt::format("{}", static_cast<std::int64_t>(field.value));
     return field.hex ? fmt::format("{:#x}", field.value) : fmt::format("{}", field.value);
@@ -25,6 +27,9 @@ std::string value_text(const DescribedField& field) {
 std::vector<std::pair<std::string, std::string>> remarks(const Event& event) {
     std::vector<std::pair<std::string, std::string>> rows;
     if (!event.pmu.empty()) rows.emplace_back("pmu", event.pmu);
+    if (!event.type_of.empty())
+        rows.emplace_back("type",
+                          fmt::format("in {}{}/type, which this machine does not have", kPmuDirectory, event.type_of));
     if (!event.config1_text.empty()) rows.emplace_back("config1 points to", event.config1_text);
     if (!event.cpus.empty()) rows.emplace_back("cpus", host::to_cpu_list(event.cpus));
     if (event.cpu_wide_only) rows.emplace_back("counts", "CPUs, not tasks");
@@ -34,9 +39,25 @@ std::vector<std::pair<std::string, std::string>> remarks(const Event& event) {
     return rows;
 }
 
+/// Another machine's PMU has a number that only its kernel knows.
+bool type_is_unknown(const Event& event, const DescribedField& field) {
+    return !event.type_of.empty() && field.name == "type";
+}
+
+/// Config has no meaning that we know where the type is not known.
+std::vector<DescribedField> fields_of(const Event& event, bool all) {
+    abi::Attr attr = event.attr;
+    if (!event.type_of.empty()) attr.type = ~std::uint32_t{0};
+    return abi::describe(attr, all);
+}
+
 std::string event_as_text(const Event& event, bool all) {
     std::string text = event.name + '\n';
-    for (const DescribedField& field : abi::describe(event.attr, all)) {
+    for (const DescribedField& field : fields_of(event, all)) {
+        if (type_is_unknown(event, field)) {
+            text += fmt::format("  {:<24} {:<18} that of {}\n", field.name, "?", event.type_of);
+            continue;
+        }
         const std::string value = value_text(field);
         text += field.meaning.empty() ? fmt::format("  {:<24} {}\n", field.name, value)
                                       : fmt::format("  {:<24} {:<18} {}\n", field.name, value, field.meaning);
@@ -47,14 +68,17 @@ std::string event_as_text(const Event& event, bool all) {
 
 nlohmann::ordered_json event_as_json(const Event& event, bool all) {
     nlohmann::ordered_json attr;
-    for (const DescribedField& field : abi::describe(event.attr, all)) {
-        if (field.is_signed)
+    for (const DescribedField& field : fields_of(event, all)) {
+        if (type_is_unknown(event, field))
+            attr["type"] = nullptr;
+        else if (field.is_signed)
             attr[std::string{field.name}] = static_cast<std::int64_t>(field.value);
         else
             attr[std::string{field.name}] = field.value;
     }
     nlohmann::ordered_json json{{"name", event.name}, {"typed", event.typed}, {"attr", std::move(attr)}};
     if (!event.pmu.empty()) json["pmu"] = event.pmu;
+    if (!event.type_of.empty()) json["type_of"] = event.type_of;
     if (!event.config1_text.empty()) json["config1_text"] = event.config1_text;
     if (!event.unit.empty()) json["unit"] = event.unit;
     if (event.scale != 1) json["scale"] = event.scale;
@@ -90,8 +114,12 @@ std::string c_comment(std::string_view text) {
 
 std::string event_as_c(const Event& event, const std::string& variable) {
     std::string text = fmt::format("/* {} */\nstruct perf_event_attr {} = {{\n", c_comment(event.name), variable);
-    for (const DescribedField& field : abi::describe(event.attr, false)) {
+    for (const DescribedField& field : fields_of(event, false)) {
         if (field.name == "size") continue;
+        if (type_is_unknown(event, field)) {
+            text += fmt::format("    .type = 0,  /* what {}{}/type says */\n", kPmuDirectory, event.type_of);
+            continue;
+        }
         text += fmt::format("    .{} = {}{},", field.name, value_text(field), field.value > INT32_MAX ? "ULL" : "");
         text += field.meaning.empty() ? "\n" : fmt::format("  /* {} */\n", field.meaning);
     }

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 
+#include "broker/server.h"
 #include "pmu/cpu_models.h"
 
 namespace anyperf::cli {

@@ -2,11 +2,20 @@
 // that may run its command there.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "broker/server.h"
+#include "anyperf/error.h"
+#include "pmu/cpu_models.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace anyperf::broker {
+struct MachineOptions;
+}
 
 namespace anyperf::cli {
 

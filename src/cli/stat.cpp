@@ -27,8 +27,9 @@ using stat::Sink;
 
 std::string formatted(const Report& report, const Options& options) {
     switch (options.format) {
-        case Format::csv: return stat::to_csv(report, options);
-        case Format::json: return stat::to_json(report);
+        case Format::csv:
+            return options.metric_only ? stat::to_metrics(report, options, true) : stat::to_csv(report, options);
+        case Format::json: return stat::to_json(report, options);
         case Format::table: break;
     }
     return stat::to_table(report, options);
@@ -102,17 +103,17 @@ std::string verbose_text(const Report& report) {
 }
 
 /// Writes the report, with what --baseline says about it. True where every limit is kept.
-bool write_results(Run& run, const Options& options, const std::vector<stat::Earlier>& earlier, Sink& sink,
-                   Output& output) {
+bool write_results(Run& run, const Options& options, const stat::Baseline& earlier, Sink& sink, Output& output) {
     if (options.verbose) sink.write(verbose_text(run.report));
     if (options.baseline.empty()) {
         if (options.interval_ms == 0) sink.write(formatted(run.report, options));
         return true;
     }
-    const auto comparison = stat::compare(earlier, run.report, options.gates);
-    const std::string table = "\n" + stat::to_table(comparison);
+    const auto comparison = stat::compare(earlier.events, run.report, options.gates);
+    const std::string table = "\n" + stat::to_table(comparison) + stat::warning(earlier, run.report);
     if (options.format == Format::json) {  // which stays one object
         run.report.differences = comparison.differences;
+        run.report.baseline_mode = earlier.mode;
         sink.write(formatted(run.report, options));
         if (!options.output_file.empty()) output.note(table);
     } else {
@@ -135,14 +136,25 @@ std::optional<std::string> why_in_user_space(const Options& options, const Plan&
     return std::nullopt;
 }
 
+/// Whether the events are such as the virtual PMU has and this machine, for want of a PMU, has not:
+/// cpu/event=0xc0,umask=1/.
+bool only_the_virtual_machine_knows(const Options& options) {
+    if (options.in_user_space || options.who.kernel || !options.of_command()) return false;
+    return only_a_run_has_it(
+        [&](const events::Machine& machine) { return stat::make_plan(options, machine).has_value(); });
+}
+
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
     if (options.who.wants_virtual() && !options.in_user_space)
         return measure_in_user_space(options.who, "", may_announce(options), output);
-    const auto plan = TRY(stat::make_plan(options, events::Machine::read()));
+    auto made = stat::make_plan(options, events::Machine::read());
+    if (!made && only_the_virtual_machine_knows(options))
+        return measure_in_user_space(options.who, kNoPmu, may_announce(options), output);
+    const auto plan = TRY(std::move(made));
     if (const auto why = why_in_user_space(options, plan))
         return measure_in_user_space(options.who, *why, may_announce(options), output);
-    std::vector<stat::Earlier> earlier;
+    stat::Baseline earlier;
     if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
     auto sink = TRY(Sink::open(options, output));
     std::optional<Result<Run>> measured;
@@ -153,6 +165,8 @@ Result<int> run_stat(Options& options, Output& output) {
     if (!*measured) return std::unexpected(std::move(*measured).error());
     Run& run = **measured;
     const bool passed = write_results(run, options, earlier, sink, output);
+    if (options.format == Format::csv && !may_announce(options) && !run.report.mode_reason.empty())
+        sink.write(fmt::format("# anyperf: {}: {}\n", run.report.mode_reason, kCountsInUserSpace));
     TRY(sink.close());
     std::fflush(nullptr);
     die_as(run.ending);

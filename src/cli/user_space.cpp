@@ -3,14 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
 
 #include "abi/event_ids.h"
 #include "broker/inside.h"
+#include "broker/machine_files.h"
 #include "broker/run.h"
 #include "cli/command.h"
+#include "host/pmu.h"
 #include "host/root.h"
 #include "host/usability.h"
 
@@ -19,13 +24,14 @@ namespace anyperf::cli {
 namespace {
 
 constexpr const char* kInside = "--inside";
+constexpr const char* kInsideBecause = "--inside-because";
 
 bool of_cpu(const abi::Attr& attr) {
     return attr.type == abi::kTypeHardware || attr.type == abi::kTypeHwCache || attr.type == abi::kTypeRaw;
 }
 
-/// Our own command line, to be run inside: ANYPERF VERB --inside what the user typed.
-Result<std::vector<std::string>> own_command_line() {
+/// Our own command line, to be run inside: ANYPERF VERB --inside [--inside-because WHY] what the user typed.
+Result<std::vector<std::string>> own_command_line(const std::string& why) {
     const Error no_proc{"cannot start anyperf again", "/proc/self can't be read", "mount /proc"};
     std::error_code error;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -39,7 +45,9 @@ Result<std::vector<std::string>> own_command_line() {
     }
     if (words.size() < 2) return std::unexpected(no_proc);
     words.front() = self.string();
-    words.insert(words.begin() + 2, kInside);
+    std::vector<std::string> inside{kInside};
+    if (!why.empty()) inside.insert(inside.end(), {kInsideBecause, why});
+    words.insert(words.begin() + 2, inside.begin(), inside.end());
     return words;
 }
 
@@ -49,6 +57,7 @@ void declare_who_counts(CLI::App& verb, WhoCounts& who) {
     verb.add_flag("--virtual", who.virtual_pmu, "count in user space, by the virtual PMU (see anyperf run)");
     verb.add_flag("--kernel", who.kernel, "count by the kernel, also where it has no PMU");
     verb.add_flag(kInside, who.inside)->group("");  // not in --help
+    verb.add_option(kInsideBecause, who.inside_because)->group("");
     declare_machine_options(verb, who.machine);
 }
 
@@ -78,7 +87,7 @@ std::optional<std::string> why_not_the_kernel(std::span<const events::EventGroup
             if (!of_cpu(event.attr)) continue;
             const auto here = host::usability({.attr = attr_to_open(event)}, event.name, host::Root{});
             switch (here.use) {
-                case host::Use::no_pmu: return "this machine has no hardware PMU";
+                case host::Use::no_pmu: return kNoPmu;
                 case host::Use::blocked: return "perf_event_open is blocked";
                 case host::Use::needs_privilege: return "hardware events need privileges";
                 default: return std::nullopt;
@@ -88,14 +97,19 @@ std::optional<std::string> why_not_the_kernel(std::span<const events::EventGroup
     return std::nullopt;
 }
 
+bool only_a_run_has_it(const std::function<bool(const events::Machine&)>& would_do) {
+    const auto pmus = host::read_pmus(host::Root{});
+    if (std::ranges::any_of(pmus, &host::Pmu::is_core)) return false;
+    broker::MachineFiles files;
+    return files.make(false) && would_do(events::Machine::read(files.root()));
+}
+
 Result<int> measure_in_user_space(const WhoCounts& who, const std::string& why, bool announce, Output& output) {
     broker::RunOptions run;
     run.machine = TRY(machine_of(who.machine, pmu::CpuModel::host));
     run.deterministic = who.machine.deterministic;
-    run.command = TRY(own_command_line());
-    if (announce)
-        output.note(fmt::format("anyperf: {}{}counting in user space (virtual PMU): user mode only\n", why,
-                                why.empty() ? "" : ": "));
+    run.command = TRY(own_command_line(why));
+    if (announce) output.note(fmt::format("anyperf: {}{}{}\n", why, why.empty() ? "" : ": ", kCountsInUserSpace));
     const broker::RunResult result = TRY(broker::run(run));
     const Ending ending = ending_of(result.status);
     std::fflush(nullptr);

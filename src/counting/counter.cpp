@@ -8,7 +8,7 @@
 namespace anyperf::counting {
 
 Result<Counter> Counter::open(std::string_view event, Place place, OpenOptions options, Kernel& kernel) {
-    const auto groups = TRY(events::parse(events::Machine::read(), event));
+    const auto groups = TRY(events::parse(events::Machine::read(), event, events::Whose::this_machine));
     if (groups.size() != 1 || groups.front().events.size() != 1)
         return std::unexpected(Error{"cannot open \"" + std::string{event} + "\" as one counter",
                                      "it stands for several events on this machine",

@@ -42,16 +42,6 @@ constexpr std::array kKernelOnly{
     abi::Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
 };
 
-/// True where the event can happen in user mode. System call tracepoints have the user's registers, so exclude_kernel
-/// keeps them; other tracepoints have the kernel's.
-bool happens_in_user_mode(const events::Event& event) {
-    if (event.attr.type == abi::kTypeSoftware)
-        return std::ranges::find(kKernelOnly, event.attr.config, &abi::Constant::value) == kKernelOnly.end();
-    if (event.attr.type == abi::kTypeTracepoint)
-        return event.name.starts_with("syscalls:") || event.name.starts_with("raw_syscalls:");
-    return true;
-}
-
 bool of_the_cpu(const events::Event& event) {
     return contains(std::array{abi::kTypeHardware, abi::kTypeHwCache, abi::kTypeRaw}, event.attr.type);
 }
@@ -61,6 +51,16 @@ bool includes(std::span<const pid_t> known, std::span<const pid_t> others) {
 }
 
 }  // namespace
+
+/// System call tracepoints have the user's registers, so exclude_kernel
+/// keeps them; other tracepoints have the kernel's.
+bool happens_in_user_mode(const events::Event& event) {
+    if (event.attr.type == abi::kTypeSoftware)
+        return std::ranges::find(kKernelOnly, event.attr.config, &abi::Constant::value) == kKernelOnly.end();
+    if (event.attr.type == abi::kTypeTracepoint)
+        return event.name.starts_with("syscalls:") || event.name.starts_with("raw_syscalls:");
+    return true;
+}
 
 SetOpener::SetOpener(std::span<const events::EventGroup> groups, const Target& target, const SetOptions& options,
                      Kernel& kernel)

@@ -3,6 +3,7 @@
 
 #include "abi/attr_flags.h"
 #include "events/catalog/encoding.h"
+#include "events/event_names_data.h"
 #include "events/modifiers.h"
 #include "events/near_names.h"
 #include "events/source.h"
@@ -18,12 +19,14 @@ struct Encoded {
     catalog::Refusal refusal;
     catalog::PerfFields fields;
     const catalog::EventRow* event;  ///< as far as it was recognised; nullptr: not at all
+    const catalog::PmuRow* pmu;      ///< the same
 };
 
 Encoded encoded(const catalog::Machine& machine, std::string_view text) {
     catalog::Encoding encoding{machine};
+    encoding.request.type_optional = true;  // to show it; who opens it asks for Whose::this_machine
     const catalog::Refusal refusal = catalog::encode(text, kAllLevels, catalog::Os::perf_ext, encoding);
-    return {refusal, encoding.perf, encoding.request.event};
+    return {refusal, encoding.perf, encoding.request.event, encoding.request.pmu};
 }
 
 /// The PMU of this machine that counts it: CPUs, and whether it can be counted for a task.
@@ -37,13 +40,16 @@ void place(Event& event, const Machine::Data& machine) {
     if (!pmu->is_core()) event.attr.flags &= ~kHosts;
 }
 
-Event event_from(const Machine::Data& machine, const catalog::PerfFields& fields) {
+Event event_from(const Machine::Data& machine, const Encoded& encoded) {
+    const catalog::PerfFields& fields = encoded.fields;
     Event event = plain_event(fields.type, fields.config);
     fields.apply(event.attr);
     event.sampling.period = fields.period;
     event.sampling.freq = fields.frequency;
     if (fields.cpu >= 0) event.cpus = {fields.cpu};
     place(event, machine);
+    if (!fields.type_known) event.type_of = catalog::c_text(encoded.pmu->perf_names);
+    if (!machine.catalog().active(*encoded.pmu)) event.absent_pmu = catalog::text(encoded.pmu->name);
     return event;
 }
 
@@ -59,11 +65,11 @@ std::string masks_for(std::string_view piece, const catalog::EventRow* event) {
     return names.size() > kMostMasksShown ? list + " …" : list;
 }
 
-/// The characters of `text` that the catalog found fault with.
-std::unexpected<Fault> refused(std::string_view text, const Encoded& encoded) {
+/// The characters of `typed` that the catalog found fault with; it has read `longer` characters more in the prefix.
+std::unexpected<Fault> refused(std::string_view typed, std::size_t longer, const Encoded& encoded) {
     const catalog::Refusal& refusal = encoded.refusal;
-    const std::size_t at = std::min<std::size_t>(refusal.at, text.size());
-    const std::string_view piece = refusal.length == 0 ? text : text.substr(at, refusal.length);
+    const std::size_t at = std::min<std::size_t>(refusal.at < longer ? 0 : refusal.at - longer, typed.size());
+    const std::string_view piece = refusal.length == 0 ? typed : typed.substr(at, refusal.length);
     const bool reason = refusal.reason && *refusal.reason;
     return fault(piece, reason ? refusal.reason : catalog::code_text(static_cast<int>(refusal.code)),
                  masks_for(piece, encoded.event));
@@ -78,17 +84,19 @@ Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const It
     const auto length = static_cast<std::size_t>(last.data() - item.text.data()) + last.size();
     const std::string_view whole = item.text.substr(0, length);
     const catalog::Machine& known = machine.catalog();
-    const Encoded all = encoded(known, whole);
-    if (!all.refusal.refused()) return Match{{event_from(machine, all.fields)}, item.parts.size(), false, false, true};
+    const bool prefixed = whole.find("::") != std::string_view::npos;
+    const std::string completed = prefixed ? with_whole_prefix(whole) : std::string{};
+    const std::string_view text = prefixed ? std::string_view{completed} : whole;
+    const Encoded all = encoded(known, text);
+    if (!all.refusal.refused()) return Match{{event_from(machine, all)}, item.parts.size(), false, false, true};
     if (item.parts.size() > 1 && are_modifiers(last)) {
-        const std::string_view shorter = whole.substr(0, whole.size() - last.size() - 1);
+        const std::string_view shorter = text.substr(0, text.size() - last.size() - 1);
         const Encoded without = encoded(known, shorter);
         if (!without.refusal.refused())
-            return Match{{event_from(machine, without.fields)}, item.parts.size() - 1, false, false, true};
+            return Match{{event_from(machine, without)}, item.parts.size() - 1, false, false, true};
     }
-    if (all.refusal.code == catalog::Code::not_found || all.refusal.code == catalog::Code::not_supported)
-        return std::nullopt;
-    return refused(whole, all);
+    if (all.refusal.code == catalog::Code::not_found) return std::nullopt;
+    return refused(whole, text.size() - whole.size(), all);
 }
 
 std::vector<std::string> catalog_event_names(const Machine::Data& machine) {

@@ -95,7 +95,9 @@ template <auto member>
 Parsed<> apply_config_word(Event& event, const Term& term) {
     constexpr std::array kHardware{abi::kTypeHardware, abi::kTypeHwCache, abi::kTypeRaw};
     const bool core = std::ranges::find(kHardware, event.attr.type) != kHardware.end() || !event.cpus.empty();
-    if (!core) return fault(term.text, in_quotes(term.name) + " has another meaning for this event, or none");
+    if (!core)
+        return fault(term.text, in_quotes(term.name) + " has another meaning for this event, or none",
+                     "leave it out, or name a PMU whose format/ has it");
     event.attr.*member = TRY(number_of(term));
     return {};
 }

@@ -41,6 +41,10 @@ Parsed<> Config::set(const host::Format& field, std::uint64_t value, const Term&
 }
 
 Parsed<> Config::set_word(std::size_t word, std::uint64_t value, const Term& term) {
+    if (given_whole_[word])
+        return fault(term.text, "this word was given already: " + in_quotes(term.text) + " would mix both",
+                     "give each word once");
+    given_whole_[word] = true;
     TRY(take(word, value, term));
     words_[word] |= value;
     return {};

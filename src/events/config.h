@@ -24,11 +24,14 @@ class Config {
     /// Puts `value` into the bits of `field`. `term` is where it came from, for messages.
     Parsed<> set(const host::Format& field, std::uint64_t value, const Term& term);
 
-    /// "config1=0x10": the whole word; only the bits that are set count as taken.
+    /// "config1=0x10": the whole word, once; only the bits that are set count as taken.
     Parsed<> set_word(std::size_t word, std::uint64_t value, const Term& term);
 
     /// What is set from here on is the user's: it may replace fields set before, which were those of a sysfs event.
-    void user_terms_begin() { taken_ = {}; }
+    void user_terms_begin() {
+        taken_ = {};
+        given_whole_ = {};
+    }
 
     void write_to(abi::Attr& attr) const;
 
@@ -37,6 +40,7 @@ class Config {
 
     std::array<std::uint64_t, kConfigWords> words_{};
     std::array<std::uint64_t, kConfigWords> taken_{};
+    std::array<bool, kConfigWords> given_whole_{};  ///< by config=, config1=, …
 };
 
 }  // namespace anyperf::events

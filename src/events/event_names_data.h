@@ -24,6 +24,12 @@ const catalog::PmuRow* pmu_called(std::string_view name);
 /// A refusal as people read it: the rule, what could stand there, which CPUs have the name. `text` is what was refused.
 Fault explain_refusal(const catalog::Machine& machine, std::string_view text, const catalog::Refusal& refusal);
 
+/// "zen4::X" with the PMU's whole name; the string itself where there is nothing to complete.
+std::string with_whole_prefix(std::string_view text);
+
+/// Names of a PMU's events that this model has.
+std::vector<std::string> names_of_events(const catalog::Machine& machine, const catalog::PmuRow& pmu);
+
 /// Names of the events of all active PMUs.
 std::vector<std::string> names_of_actives(const catalog::Machine& machine);
 

@@ -33,13 +33,6 @@ std::vector<std::string> attribute_names(const catalog::Request& request) {
     return names;
 }
 
-std::vector<std::string> event_names_of(const catalog::Machine& machine, const PmuRow& pmu) {
-    std::vector<std::string> names;
-    for (int index = -1; (index = catalog::next_event(machine, pmu, index)) >= 0;)
-        names.emplace_back(catalog::text(catalog::event_at(machine, pmu, static_cast<std::uint32_t>(index))->name));
-    return names;
-}
-
 /// The masks an event needs, or what it takes at all.
 std::string alternatives(const catalog::Request& request, std::string_view typed) {
     const std::vector<std::string> names = attribute_names(request);
@@ -53,7 +46,7 @@ std::string alternatives(const catalog::Request& request, std::string_view typed
 }
 
 std::string unknown_event_fix(const catalog::Machine& machine, const PmuRow* pmu, std::string_view event) {
-    return did_you_mean(event, pmu != nullptr ? event_names_of(machine, *pmu) : names_of_actives(machine));
+    return did_you_mean(event, pmu != nullptr ? names_of_events(machine, *pmu) : names_of_actives(machine));
 }
 
 std::string unknown_event_cause(std::string_view event, const char* reason) {
@@ -77,10 +70,17 @@ Fault unknown_pmu(std::string_view prefix, const char* reason) {
 
 }  // namespace
 
+std::vector<std::string> names_of_events(const catalog::Machine& machine, const PmuRow& pmu) {
+    std::vector<std::string> names;
+    for (int index = -1; (index = catalog::next_event(machine, pmu, index)) >= 0;)
+        names.emplace_back(catalog::text(catalog::event_at(machine, pmu, static_cast<std::uint32_t>(index))->name));
+    return names;
+}
+
 std::vector<std::string> names_of_actives(const catalog::Machine& machine) {
     std::vector<std::string> names;
     for (const std::uint16_t index : machine.actives()) {
-        const auto more = event_names_of(machine, catalog::pmus()[index]);
+        const auto more = names_of_events(machine, catalog::pmus()[index]);
         names.insert(names.end(), more.begin(), more.end());
     }
     return names;
@@ -104,15 +104,14 @@ Fault explain_refusal(const catalog::Machine& machine, std::string_view text, co
     return {place, refusal.reason, ""};
 }
 
-namespace {
-
-/// "zen4::X" with the PMU's whole name; the string itself where there is nothing to complete.
 std::string with_whole_prefix(std::string_view text) {
     const std::size_t colons = text.find("::");
     const PmuRow* pmu = colons == std::string_view::npos ? nullptr : pmu_called(text.substr(0, colons));
     if (pmu == nullptr) return std::string{text};
     return std::string{catalog::text(pmu->name)} + std::string{text.substr(colons)};
 }
+
+namespace {
 
 unsigned plm_of(Levels levels) {
     return (levels.user ? catalog::kPlmUser : 0) | (levels.kernel ? catalog::kPlmKernel : 0) |

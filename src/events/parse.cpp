@@ -1,17 +1,35 @@
 // parse.cpp: from an event string to groups of events.
+#include <algorithm>
+
 #include "events/grouping.h"
+#include "events/other_cpus.h"
 #include "events/resolve.h"
 
 namespace anyperf::events {
 
 namespace {
 
-Parsed<std::vector<EventGroup>> parse_tokens(const Machine::Data& machine, std::string_view text) {
+Parsed<> check_owner(const Machine::Data& machine, const Item& item, const std::vector<Event>& events) {
+    const auto absent = std::ranges::find_if(
+        events, [](const Event& event) { return !event.absent_pmu.empty() || !event.type_of.empty(); });
+    if (absent == events.end()) return {};
+    const std::string_view name = item.parts.size() > 2 ? item.parts[2] : item.parts[0];
+    if (!absent->absent_pmu.empty())
+        return std::unexpected(of_an_absent_pmu(machine, item.parts[0], absent->absent_pmu, name));
+    return fault(item.parts[0], "the kernel of this machine has no PMU " + absent->type_of + " to count it",
+                 "`anyperf explain` tells which PMUs there are");
+}
+
+Parsed<std::vector<EventGroup>> parse_tokens(const Machine::Data& machine, std::string_view text, Whose names) {
     const std::vector<GroupText> tokens = TRY(tokenize(text));
     std::vector<EventGroup> groups;
     for (const GroupText& group : tokens) {
         std::vector<Resolved> items;
-        for (const Item& item : group.items) items.push_back({ &item, TRY(resolve(machine, item)) });
+        for (const Item& item : group.items) {
+            std::vector<Event> events = TRY(resolve(machine, item));
+            if (names == Whose::this_machine) TRY(check_owner(machine, item, events));
+            items.push_back({&item, std::move(events)});
+        }
         TRY(add_groups(group, std::move(items), groups));
     }
     return groups;
@@ -19,8 +37,8 @@ Parsed<std::vector<EventGroup>> parse_tokens(const Machine::Data& machine, std::
 
 }  // namespace
 
-Result<std::vector<EventGroup>> parse(const Machine& machine, std::string_view text) {
-    auto groups = parse_tokens(machine.data(), text);
+Result<std::vector<EventGroup>> parse(const Machine& machine, std::string_view text, Whose names) {
+    auto groups = parse_tokens(machine.data(), text, names);
     if (!groups) return std::unexpected(to_error(groups.error(), text));
     return *std::move(groups);
 }

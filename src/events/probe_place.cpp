@@ -58,7 +58,9 @@ std::unexpected<Fault> several(const std::vector<const ElfFunction*>& found, std
 
 Parsed<std::uint64_t> function_offset(const std::filesystem::path& file, std::string_view path, std::string_view name) {
     const auto functions = elf_functions(file);
-    if (!functions) return fault(path, functions.error().what + ": " + functions.error().cause);
+    if (!functions)
+        return fault(path, functions.error().what + ": " + functions.error().cause,
+                     "name an ELF file that can be read; `command -v NAME` finds a program");
     auto found = called(*functions, name);
     if (found.empty()) return no_such(*functions, path, name);
     keep_the_best(found);
@@ -80,7 +82,7 @@ Parsed<std::uint64_t> probe_offset(const std::filesystem::path& file, std::strin
         plus == std::string_view::npos ? std::optional<std::uint64_t>{0} : number(place.substr(plus + 1));
     if (!behind) return fault(place.substr(plus), "behind the '+' stands no number", "write SYMBOL+0x10");
     const std::uint64_t start = TRY(function_offset(file, path, place.substr(0, plus)));
-    if (start + *behind < start) return fault(place, "the offset does not fit into 64 bits");
+    if (start + *behind < start) return fault(place, "the offset does not fit into 64 bits", "write SYMBOL+0x10");
     return start + *behind;
 }
 

@@ -33,7 +33,9 @@ Parsed<const host::Pmu*> probe_pmu(const Machine::Data& machine, std::string_vie
 
 Parsed<> set_return(Event& event, const host::Pmu& pmu, std::string_view at) {
     const host::Format* field = pmu.format("retprobe");
-    if (!field) return fault(at, "the PMU '" + pmu.name() + "' has no field 'retprobe'");
+    if (!field)
+        return fault(at, "the PMU '" + pmu.name() + "' has no field 'retprobe'",
+                     "this kernel probes entries alone: leave out the ret");
     event.attr.config |= field->spread(1);
     return {};
 }
@@ -97,7 +99,8 @@ Parsed<ProbeTerms> sort_terms(const Item& item, bool user) {
         if (!target && !place) {
             sorted.others.push_back(term);
         } else if (slot || !term.value || term.value->empty()) {
-            return fault(term.text, slot ? "this was said already" : in_quotes(term.name) + " needs a value");
+            return fault(term.text, slot ? "this was said already" : in_quotes(term.name) + " needs a value",
+                         "write each term once, as NAME=VALUE");
         } else {
             slot = &term;
         }
@@ -128,7 +131,7 @@ Parsed<std::optional<Match>> from_probes(const Machine::Data& machine, const Ite
     const auto word = std::ranges::find(kWords, item.parts[0], &ProbeWord::word);
     if (word == kWords.end() || (item.parts.size() < 2 && !item.slashes)) return std::nullopt;
     const host::Pmu* pmu = TRY(probe_pmu(machine, item.parts[0], word->pmu));
-    if (item.text.contains('\0')) return fault(item.text, "a name may not hold a zero byte");
+    if (item.text.contains('\0')) return fault(item.text, "a name may not hold a zero byte", "leave it out");
     if (item.parts.size() < 2) {
         Match match = TRY(match_of_terms(machine, item, *pmu));
         if (word->returns) TRY(set_return(match.events.front(), *pmu, item.parts[0]));

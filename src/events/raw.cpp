@@ -13,7 +13,7 @@ Parsed<std::optional<Match>> numbered(const Item& item, std::uint64_t type) {
     if (item.parts.size() < 2) return std::nullopt;
     const auto config = number(item.parts[1]);
     if (!config) return std::nullopt;
-    if (type > UINT32_MAX) return fault(item.parts[0], "an event type has 32 bits");
+    if (type > UINT32_MAX) return fault(item.parts[0], "an event type has 32 bits", "write TYPE:CONFIG, as in 4:0x1c0");
     return Match{{plain_event(static_cast<std::uint32_t>(type), *config)}, 2};
 }
 
@@ -39,9 +39,10 @@ Parsed<std::optional<Match>> from_raw(const Machine::Data& machine, const Item& 
     if (!text.starts_with('r')) return std::nullopt;
     text.remove_prefix(1);
     if (text.starts_with("0x")) text.remove_prefix(2);
+    if (text.size() > kMostHexDigits && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos)
+        return fault(item.parts[0], "a raw event has at most 16 hexadecimal digits", "write rNNN, as in r1c0");
     const auto config = digits(text, 16);
     if (!config) return std::nullopt;
-    if (text.size() > kMostHexDigits) return fault(item.parts[0], "a raw event has at most 16 hexadecimal digits");
     return raw_on_each_core(machine, *config);
 }
 

@@ -48,7 +48,8 @@ class Cursor {
     Parsed<std::string_view> quoted_text() {
         const std::size_t begin = at_;
         const std::size_t end = text_.find(text_[at_], at_ + 1);
-        if (end == std::string_view::npos) return fault(text_.substr(begin), "the quote is not closed");
+        if (end == std::string_view::npos)
+            return fault(text_.substr(begin), "the quote is not closed", "close it with the same character");
         at_ = end + 1;
         return text_.substr(begin + 1, end - begin - 1);
     }
@@ -98,11 +99,13 @@ Parsed<std::vector<Term>> closed_terms(Cursor& cursor, std::size_t slash) {
     while (true) {
         cursor.skip_spaces();
         if (terms.empty() && cursor.take('/')) return terms;
-        if (cursor.at_end()) return fault(cursor.since(slash), "the '/' that ends the terms is missing");
+        if (cursor.at_end())
+            return fault(cursor.since(slash), "the '/' that ends the terms is missing", "write PMU/TERM,TERM/");
         terms.push_back(TRY(term(cursor)));
         cursor.skip_spaces();
         if (cursor.take('/')) return terms;
-        if (!cursor.at_end() && !cursor.take(',')) return fault(cursor.here(), "',' or '/' was expected here");
+        if (!cursor.at_end() && !cursor.take(','))
+            return fault(cursor.here(), "',' or '/' was expected here", "write PMU/TERM,TERM/");
     }
 }
 
@@ -111,7 +114,9 @@ Parsed<std::vector<std::string_view>> tail(Cursor& cursor) {
     cursor.take(':');
     while (!cursor.at_end() && !cursor.sees_any(",} \t\n\r")) {
         const std::string_view part = cursor.until(",}:/{");
-        if (part.empty()) return fault(cursor.here(), in_quotes(cursor.here()) + " was not expected here");
+        if (part.empty())
+            return fault(cursor.here(), in_quotes(cursor.here()) + " was not expected here",
+                         "modifiers stand behind the second slash: PMU/TERMS/u");
         parts.push_back(part);
         cursor.take(':');
     }
@@ -122,12 +127,14 @@ Parsed<Item> item(Cursor& cursor) {
     const std::size_t begin = cursor.position();
     Item result;
     result.parts.push_back(TRY(piece(cursor, ",}/:{'\"")));
-    if (result.parts[0].empty()) return fault(cursor.here(), "the name of an event is missing here");
+    if (result.parts[0].empty())
+        return fault(cursor.here(), "the name of an event is missing here", "`anyperf list` shows the names");
     const bool ordinary = std::ranges::find(kSlashIsOrdinary, result.parts[0]) != kSlashIsOrdinary.end();
     while (cursor.take(':')) {
         const std::string_view part = TRY(piece(cursor, ordinary ? ",}:{'\"" : ",}/:{'\""));
         if (part.empty() && !cursor.sees_any(":/,}") && !cursor.at_end())
-            return fault(cursor.here(), in_quotes(cursor.here()) + " was not expected here");
+            return fault(cursor.here(), in_quotes(cursor.here()) + " was not expected here",
+                         "write NAME:MODIFIERS, as in cycles:u");
         result.parts.push_back(part);
     }
     const std::size_t slash = cursor.position();
@@ -149,8 +156,9 @@ Parsed<std::vector<Item>> items_in_braces(Cursor& cursor, std::size_t brace) {
         items.push_back(TRY(item(cursor)));
         cursor.skip_spaces();
         if (cursor.take('}')) return items;
-        if (cursor.at_end()) return fault(cursor.since(brace), "the '}' that ends the group is missing");
-        if (!cursor.take(',')) return fault(cursor.here(), "',' or '}' was expected here");
+        if (cursor.at_end())
+            return fault(cursor.since(brace), "the '}' that ends the group is missing", "write {EVENT,EVENT}");
+        if (!cursor.take(',')) return fault(cursor.here(), "',' or '}' was expected here", "write {EVENT,EVENT}");
     }
 }
 
@@ -163,7 +171,9 @@ Parsed<GroupText> group(Cursor& cursor, std::string_view name) {
     };
     if (cursor.take(':')) {
         result.modifiers = cursor.until(",}{:/");
-        if (result.modifiers.empty()) return fault(cursor.here(), "modifiers are missing behind the ':'");
+        if (result.modifiers.empty())
+            return fault(cursor.here(), "modifiers are missing behind the ':'",
+                         "write {EVENT,EVENT}:u, or leave the colon out");
     }
     return result;
 }
@@ -195,7 +205,8 @@ Parsed<std::vector<GroupText>> tokenize(std::string_view text) {
         groups.push_back(TRY(group_or_item(cursor)));
         cursor.skip_spaces();
         if (cursor.at_end()) return groups;
-        if (!cursor.take(',')) return fault(cursor.here(), "',' was expected between two events");
+        if (!cursor.take(','))
+            return fault(cursor.here(), "',' was expected between two events", "write EVENT,EVENT or {EVENT,EVENT}");
     }
 }
 
@@ -207,7 +218,7 @@ Parsed<std::vector<Term>> tokenize_terms(std::string_view text) {
         terms.push_back(TRY(term(cursor)));
         cursor.skip_spaces();
         if (cursor.at_end()) return terms;
-        if (!cursor.take(',')) return fault(cursor.here(), "',' was expected here");
+        if (!cursor.take(',')) return fault(cursor.here(), "',' was expected here", "write TERM,TERM");
     }
 }
 

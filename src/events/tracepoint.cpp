@@ -4,6 +4,7 @@
 #include "abi/event_ids.h"
 #include "events/glob.h"
 #include "events/near_names.h"
+#include "events/other_cpus.h"
 #include "events/source.h"
 
 namespace anyperf::events {
@@ -30,7 +31,8 @@ Parsed<Event> tracepoint(const host::Tracefs& tracefs, const Item& item, const s
     return event;
 }
 
-std::unexpected<Fault> no_system(const host::Tracefs& tracefs, const Item& item) {
+std::unexpected<Fault> no_system(const Machine::Data& machine, const host::Tracefs& tracefs, const Item& item) {
+    if (auto others = of_other_cpus(machine, item.parts[0])) return std::unexpected(*std::move(others));
     const std::vector<std::string> systems = tracefs.systems();
     const std::string near = did_you_mean(item.parts[0], systems);
     return fault(item.parts[0],
@@ -62,11 +64,13 @@ Parsed<std::vector<Event>> expand(const host::Tracefs& tracefs, const Item& item
 Parsed<std::optional<Match>> from_tracepoints(const Machine::Data& machine, const Item& item) {
     if (item.parts.size() < 2 || !is_name(item.parts[0]) || !is_name(item.parts[1])) return std::nullopt;
     const auto& tracefs = machine.tracefs();
-    if (!tracefs)
+    if (!tracefs) {
+        if (auto others = of_other_cpus(machine, item.parts[0])) return std::unexpected(*std::move(others));
         return fault(item.text,
                      "no event is called " + in_quotes(item.parts[0]) +
                          ", and tracepoints cannot be looked up: " + tracefs.error().cause,
                      tracefs.error().fix);
+    }
     if (!is_glob(item.parts[0]) && !is_glob(item.parts[1]) && tracefs->has(item.parts[0], item.parts[1])) {
         Match match{{}, 2};
         match.events.push_back(TRY(tracepoint(*tracefs, item, std::string{item.parts[0]}, std::string{item.parts[1]})));
@@ -78,7 +82,7 @@ Parsed<std::optional<Match>> from_tracepoints(const Machine::Data& machine, cons
     };
     match.name_each = match.events.size() > 1;
     if (!match.events.empty()) return match;
-    return tracefs->events(item.parts[0]).empty() && !is_glob(item.parts[0]) ? no_system(*tracefs, item)
+    return tracefs->events(item.parts[0]).empty() && !is_glob(item.parts[0]) ? no_system(machine, *tracefs, item)
                                                                              : no_event(*tracefs, item);
 }
 

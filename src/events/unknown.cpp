@@ -5,9 +5,11 @@
 #include <array>
 
 #include "events/cache_names.h"
+#include "events/event_names_data.h"
 #include "events/kernel_names.h"
 #include "events/modifiers.h"
 #include "events/near_names.h"
+#include "events/other_cpus.h"
 #include "events/source.h"
 #include "events/text.h"
 
@@ -26,6 +28,8 @@ constexpr std::array kToolNames{
     ToolName{"system_time",
              "it is perf's name for the rusage of the command, no event; `anyperf stat` prints it always"},
 };
+
+constexpr std::string_view kCorePmu = "cpu";
 
 void add_pmu_names(const Machine::Data& machine, std::vector<std::string>& names) {
     for (const host::Pmu& pmu : machine.pmus)
@@ -47,6 +51,10 @@ std::unexpected<Fault> unknown_pmu(const Machine::Data& machine, std::string_vie
     std::vector<std::string> names;
     for (const host::Pmu& pmu : machine.pmus) names.push_back(pmu.name());
     std::string fix = did_you_mean(name, names);
+    if (same(name, kCorePmu) && machine.core_pmus().empty())
+        return fault(
+            name, "this machine has no hardware PMU, and so none called " + in_quotes(name),
+            "`anyperf stat --virtual -- COMMAND` and `anyperf run` give a command one; `anyperf explain` tells why");
     if (fix.empty() && !names.empty()) {
         fix = "this machine has";
         for (const std::string& pmu : names) fix += ' ' + pmu;
@@ -55,12 +63,14 @@ std::unexpected<Fault> unknown_pmu(const Machine::Data& machine, std::string_vie
 }
 
 /// "skl::NAME"
-std::unexpected<Fault> unknown_prefix(std::string_view prefix, const Item& item) {
-    const std::vector<std::string> pmus = catalog_pmu_names();
-    if (std::ranges::find(pmus, lower(prefix)) != pmus.end())
-        return fault(item.parts[2], "the PMU " + in_quotes(prefix) + " has no event called " + in_quotes(item.parts[2]),
-                     "`anyperf list --all` shows the events of every CPU");
-    return fault(prefix, "the catalog has no PMU called " + in_quotes(prefix), did_you_mean(prefix, pmus));
+std::unexpected<Fault> unknown_prefix(const Machine::Data& machine, std::string_view prefix, const Item& item) {
+    const catalog::PmuRow* pmu = pmu_called(prefix);
+    if (pmu == nullptr)
+        return fault(prefix, "the catalog has no PMU called " + in_quotes(prefix),
+                     did_you_mean(prefix, catalog_pmu_names()));
+    const std::string near = did_you_mean(item.parts[2], names_of_events(machine.catalog(), *pmu));
+    return fault(item.parts[2], "the PMU " + in_quotes(prefix) + " has no event called " + in_quotes(item.parts[2]),
+                 near.empty() ? "`anyperf list --all '" + std::string{prefix} + "::*'` shows its events" : near);
 }
 
 }  // namespace
@@ -68,9 +78,10 @@ std::unexpected<Fault> unknown_prefix(std::string_view prefix, const Item& item)
 std::unexpected<Fault> unknown_event(const Machine::Data& machine, const Item& item) {
     const std::string_view name = item.parts[0];
     if (item.slashes && item.parts.size() == 1) return unknown_pmu(machine, name);
-    if (item.parts.size() > 2 && item.parts[1].empty()) return unknown_prefix(name, item);
+    if (item.parts.size() > 2 && item.parts[1].empty()) return unknown_prefix(machine, name, item);
     const auto tool = std::ranges::find(kToolNames, name, &ToolName::name);
     if (tool != kToolNames.end()) return fault(name, std::string{tool->why}, "leave it out");
+    if (auto others = of_other_cpus(machine, name)) return std::unexpected(*std::move(others));
     const std::string near = did_you_mean(name, event_names(machine));
     return fault(name, "no event is called " + in_quotes(name),
                  near.empty() ? "`anyperf list` shows what there is" : near);
@@ -84,7 +95,7 @@ std::unexpected<Fault> unknown_modifiers(std::string_view letters) {
     if (stranger != std::string_view::npos)
         return fault(letters.substr(stranger, 1), in_quotes(letters.substr(stranger, 1)) + " is no modifier",
                      "modifiers are: " + known);
-    return fault(letters, "a modifier is given twice (only p may be, up to three times)", "");
+    return fault(letters, "a modifier is given twice (only p may be, up to three times)", "give it once");
 }
 
 }  // namespace anyperf::events

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What `cmake --install` and `cpack` leave: package_test.py install|deb BUILD_DIRECTORY."""
+import os
 import subprocess
 import sys
 import tempfile
@@ -9,6 +10,8 @@ EVERYWHERE = ["bin/anyperf", "libexec/anyperf/anyperf-engine", "share/bash-compl
               "share/doc/anyperf/copyright",
               "share/doc/anyperf/README.md", "share/doc/anyperf/CHANGELOG.md", "share/man/man1/anyperf.1",
               "share/man/man1/anyperf-list.1", "share/man/man1/anyperf-explain.1"]
+LIBPFM = ["lib/libpfm.so.4", "lib/libpfm.so", "lib/pkgconfig/libpfm.pc", "include/perfmon/pfmlib.h",
+          "include/perfmon/pfmlib_perf_event.h", "include/perfmon/perf_event.h"]
 FOREIGN = ("/tests/", "/build", ".scd", "gtest", "gmock")
 
 
@@ -18,8 +21,8 @@ def run(*command, **options):
     return result.stdout
 
 
-def check_files(names):
-    for name in EVERYWHERE:
+def check_files(names, expected):
+    for name in expected:
         assert f"usr/{name}" in names, f"usr/{name} is not among:\n" + "\n".join(sorted(names))
     for name in names:
         assert not any(part in f"/{name}" for part in FOREIGN), f"{name} should not be installed"
@@ -40,7 +43,8 @@ def completes(script, *words):
 def install(build):
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        check_files(installed_into(root, build))
+        check_files(installed_into(root, build), EVERYWHERE + LIBPFM)
+        check_libpfm(root / "usr")
         anyperf = root / "usr/bin/anyperf"
         assert run(anyperf, "--version").startswith("anyperf "), "the installed program does not run"
         run(anyperf, "run", "--", "true")
@@ -51,17 +55,40 @@ def install(build):
         assert "page-faults" in completes(script, str(anyperf), "encode", "page"), "bash does not complete events"
 
 
+def check_libpfm(prefix):
+    """A program finds it, and it is told where it is wherever it was put."""
+    load = f"import ctypes; assert ctypes.CDLL('{prefix}/lib/libpfm.so.4').pfm_initialize() == 0"
+    run("python3", "-c", load)
+    environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
+    flags = run("pkg-config", "--cflags", "--libs", "--define-prefix", "libpfm", env=environment)
+    assert f"-I{prefix}/include" in flags and f"-L{prefix}/lib" in flags, flags
+
+
+def unpacked(package, directory, expected):
+    """Its files below `directory`, all that are expected and nothing strange; its fields."""
+    listed = [line.split()[5] for line in run("dpkg-deb", "-c", package).splitlines() if not line.startswith("d")]
+    check_files({name.removeprefix("./") for name in listed}, expected)
+    run("dpkg-deb", "-x", package, directory)
+    return run("dpkg-deb", "-f", package)
+
+
+def check_fields(fields, *expected):
+    for field in expected:
+        assert field in fields, f"{field} is not in:\n{fields}"
+
+
 def deb(build):
     with tempfile.TemporaryDirectory() as scratch:
         run("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", scratch, cwd=scratch)
-        package = next(Path(scratch).glob("anyperf_*.deb"))
-        listed = [line.split()[5] for line in run("dpkg-deb", "-c", package).splitlines() if not line.startswith("d")]
-        check_files({name.removeprefix("./") for name in listed})
-        run("dpkg-deb", "-x", package, Path(scratch) / "unpacked")
-        run(Path(scratch) / "unpacked/usr/bin/anyperf", "run", "--", "true")  # what is packed is stripped, and still runs
-        fields = run("dpkg-deb", "-f", package)
-        for field in ("Package: anyperf", "Architecture: amd64", "libc6", "libfmt"):
-            assert field in fields, f"{field} is not in:\n{fields}"
+        root = Path(scratch) / "unpacked"
+        fields = unpacked(next(Path(scratch).glob("anyperf_*.deb")), root, EVERYWHERE)
+        check_fields(fields, "Package: anyperf\n", "Architecture: amd64", "libc6", "libfmt")
+        assert "libpfm4" not in fields, "anyperf must not stand in the way of Debian's libpfm4"
+        run(root / "usr/bin/anyperf", "run", "--", "true")  # what is packed is stripped, and still runs
+        fields = unpacked(next(Path(scratch).glob("anyperf-libpfm4_*.deb")), root, LIBPFM)
+        check_fields(fields, "Package: anyperf-libpfm4\n", "Provides: libpfm4 (= 4.13.0-1), libpfm4-dev (= 4.13.0-1)",
+                     "Conflicts: libpfm4, libpfm4-dev", "Replaces: libpfm4, libpfm4-dev")
+        check_libpfm(root / "usr")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import cpu_rules
 import layout
 
 HEADER = ["strings", "pmus", "cpu_rules", "tables", "events", "masks", "rules", "modifiers", "event_slots", "pmu_slots",
-          "pmu_of_id", "id_names"]
+          "pmu_of_id", "id_names", "mask_hashes"]
 PMU = struct.Struct("<IIIIIIIIHHHHBBBBBBBBBBBB")
 CPU_RULE = struct.Struct("<IHHHBBBBH")
 TABLE = struct.Struct("<IIIII")
@@ -24,6 +24,13 @@ def hashed(name):
     for byte in name.upper().encode():
         value = ((value ^ byte) * 0x01000193) & 0xffffffff
     return value
+
+
+def mask_hashed(name):
+    """One byte from a few letters and the length; catalog/text.h has the same."""
+    letters, length = name.upper().encode(), len(name)
+    return (length * 7 + letters[0] + letters[length // 2] * 3 + letters[length - 1] * 5 + letters[length * 3 // 4] * 11 +
+            letters[length // 4] * 23) & 0xff
 
 
 class Strings:
@@ -89,8 +96,8 @@ class Image:
     def add_mask(self, mask, modset):
         limited = ["limited"] if {"model", "from", "till"} & set(mask.extra) else []
         self.row("masks", MASK.pack(mask.code, self.strings.add(mask.name), layout.bits(mask.flags + limited, layout.MASK_FLAGS),
-                                    self.rule_number(mask.extra, modset), mask.group, hashed(mask.name) & 0xff,
-                                    len(mask.name)))
+                                    self.rule_number(mask.extra, modset), mask.group, 0, len(mask.name)))
+        self.row("mask_hashes", bytes([mask_hashed(mask.name)]))
 
     def event_detail(self, event):
         """One number whose meaning is the encoder's: perf's type, s390x's counter set, P4's selectors."""

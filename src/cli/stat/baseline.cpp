@@ -1,15 +1,18 @@
 // baseline.cpp: see baseline.h.
 #include "cli/stat/baseline.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-
-#include "host/root.h"
+#include <system_error>
 
 namespace anyperf::cli::stat {
 
@@ -23,6 +26,29 @@ constexpr std::string_view kWallTime = "wall_ns";
 Error bad_baseline(const std::string& file, std::string cause) {
     return {"cannot compare with " + file, std::move(cause),
             "make it with anyperf stat --json -o " + file + " -- COMMAND"};
+}
+
+constexpr std::size_t kMostBytes = 64U << 20;  // far more than any report
+
+/// A pipe without a writer is refused, not waited for; one with a writer (a shell's <(…)) is read to its end.
+Result<std::string> read_whole(const std::string& file) {
+    const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return std::unexpected(bad_baseline(file, std::generic_category().message(errno)));
+    std::string text;
+    std::array<char, 4096> piece;
+    ssize_t got = 0;
+    while (text.size() <= kMostBytes) {
+        got = ::read(fd, piece.data(), piece.size());
+        if (got < 0 && errno == EAGAIN && ::fcntl(fd, F_SETFL, 0) == 0) continue;
+        if (got <= 0) break;
+        text.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    const int error = errno;
+    ::close(fd);
+    if (got < 0) return std::unexpected(bad_baseline(file, std::generic_category().message(error)));
+    if (text.size() > kMostBytes) return std::unexpected(bad_baseline(file, "it is larger than any report"));
+    if (text.empty()) return std::unexpected(bad_baseline(file, "it is empty, or a pipe to which nobody writes"));
+    return text;
 }
 
 std::string text_of(const Json& object, const char* key) {
@@ -76,25 +102,33 @@ std::string growth_text(const std::optional<double>& growth) {
 
 }  // namespace
 
-Result<std::vector<Earlier>> read_baseline(const std::string& file) {
-    const auto text = host::Root{}.read(std::filesystem::absolute(file).string());
-    if (!text) return std::unexpected(bad_baseline(file, text.error().cause));
-    const Json object = Json::parse(*text, nullptr, false);
+Result<Baseline> read_baseline(const std::string& file) {
+    const std::string text = TRY(read_whole(file));
+    const Json object = Json::parse(text, nullptr, false);
     if (object.is_discarded()) return std::unexpected(bad_baseline(file, "it is no JSON, or more than one object"));
     if (!object.is_object() || !object.contains("events") || !object["events"].is_array())
         return std::unexpected(bad_baseline(file, "it has no list \"events\""));
-    std::vector<Earlier> earlier;
+    Baseline earlier{text_of(object, "mode"), {}};
     for (const auto& event : object["events"]) {
         if (!event.is_object() || text_of(event, "name").empty())
             return std::unexpected(bad_baseline(file, "an element of \"events\" has no name"));
         const auto value = event.find("value");
         if (value != event.end() && value->is_number())
-            earlier.push_back(
+            earlier.events.push_back(
                 {text_of(event, "name"), text_of(event, "where"), text_of(event, "cgroup"), value->get<double>()});
     }
     if (const auto wall = object.find("wall_ns"); wall != object.end() && wall->is_number())
-        earlier.push_back({std::string{kWallTime}, "", "", wall->get<double>()});
+        earlier.events.push_back({std::string{kWallTime}, "", "", wall->get<double>()});
     return earlier;
+}
+
+std::string warning(const Baseline& earlier, const Report& report) {
+    if (earlier.mode.empty() || earlier.mode == report.mode) return {};
+    const bool now_virtual = report.mode == "virtual";
+    return fmt::format(
+        " the baseline was counted {}, this run {}: counts of the CPU's events can't be compared; make both with {}\n",
+        now_virtual ? "by the kernel" : "in user space", now_virtual ? "in user space" : "by the kernel",
+        now_virtual ? "--virtual" : "--kernel");
 }
 
 std::optional<double> Difference::growth() const {

@@ -19,8 +19,16 @@ struct Earlier {
     double value = 0;
 };
 
+struct Baseline {
+    std::string mode;  ///< "kernel", "virtual"; empty: the file doesn't say
+    std::vector<Earlier> events;
+};
+
 /// Error: the file can't be read, or is not what `stat --json` writes; the cause tells where.
-Result<std::vector<Earlier>> read_baseline(const std::string& file);
+Result<Baseline> read_baseline(const std::string& file);
+
+/// A line where one of both was counted by the kernel and the other in user space, which sees less; else empty.
+std::string warning(const Baseline& earlier, const Report& report);
 
 struct Comparison {
     std::vector<Difference> differences;

@@ -54,6 +54,11 @@ Json event_object(const Line& line, const Report& report) {
     return event;
 }
 
+bool has_ratio(const Line& line, const Report& report) {
+    const auto metric = metric_of(line, report.lines, report.wall_ns);
+    return metric && is_ratio(*metric);
+}
+
 Json difference_object(const Difference& difference) {
     const auto number = [](const std::optional<double>& value) {
         return value && std::isfinite(*value) ? Json(*value) : Json();
@@ -68,11 +73,12 @@ Json difference_object(const Difference& difference) {
 
 }  // namespace
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, const Options& options) {
     Json object;
     if (report.interval_at_ns) object["interval_at_ns"] = *report.interval_at_ns;
     object["command"] = report.command;
     object["mode"] = report.mode;
+    if (!report.mode_reason.empty()) object["mode_reason"] = report.mode_reason;
     object["exit"] = report.exit_status ? Json(*report.exit_status) : Json();
     object["wall_ns"] = report.wall_ns;
     object["user_ns"] = report.user_ns;
@@ -80,12 +86,14 @@ std::string to_json(const Report& report) {
     object["runs"] = report.runs;
     if (report.wall_runs.size() > 1) object["wall_runs"] = runs_of(report.wall_runs);
     Json events = Json::array();
-    for (const auto& line : report.lines) events.push_back(event_object(line, report));
+    for (const auto& line : report.lines)
+        if (!options.metric_only || has_ratio(line, report)) events.push_back(event_object(line, report));
     object["events"] = std::move(events);
     if (!report.differences.empty()) {
         Json differences = Json::array();
         for (const auto& difference : report.differences) differences.push_back(difference_object(difference));
         object["differences"] = std::move(differences);
+        if (!report.baseline_mode.empty()) object["baseline_mode"] = report.baseline_mode;
     }
     // A command's words need not be UTF-8.
     return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -2,6 +2,7 @@
 #include "cli/stat/measured.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -199,8 +200,20 @@ std::string Measured::label(const counting::Place& place) const {
     return fmt::format("{}-{}", comm.value_or(""), place.pid);
 }
 
+/// Events that were typed with :u and can't happen there.
+std::vector<std::string> always_zero(const Plan& plan) {
+    std::vector<std::string> names;
+    for (const auto& scope : plan.scopes)
+        for (const auto* event : flat(scope.groups))
+            if (excludes_kernel(*event) && !counting::happens_in_user_mode(*event)) names.push_back(event->name);
+    return names;
+}
+
 std::vector<std::string> Measured::notes() const {
     std::vector<std::string> notes;
+    if (const auto names = always_zero(*plan_); !names.empty())
+        notes.push_back(fmt::format("{}: always 0, since it only happens in kernel mode: leave out the modifier u",
+                                    fmt::join(names, ", ")));
     const auto any = [&](auto holds) { return std::ranges::any_of(sets_, holds); };
     if (any([](const CounterSet& set) { return !set.stable(); }))
         notes.emplace_back("the process made threads faster than they could be opened: a few may be missing");

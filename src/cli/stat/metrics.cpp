@@ -33,6 +33,8 @@ constexpr Generic kCycles{abi::kTypeHardware, 0};
 constexpr Generic kInstructions{abi::kTypeHardware, 1};
 constexpr Generic kBranches{abi::kTypeHardware, 4};
 
+constexpr std::string_view kUtilisation = "CPUs utilized";
+
 struct Ratio {
     Generic of;
     Generic to;
@@ -79,12 +81,16 @@ Metric rate(double per_second) {
 
 }  // namespace
 
+bool is_ratio(const Metric& metric) {
+    return metric.unit != kUtilisation && !metric.unit.ends_with("/sec");
+}
+
 std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, std::uint64_t wall_ns) {
     if (line.status() != Status::counted) return std::nullopt;
     const auto value = static_cast<double>(line.count.value);
     if (kTaskClock.is(line.event) || kCpuClock.is(line.event)) {
         if (wall_ns == 0) return std::nullopt;
-        return Metric{value / static_cast<double>(wall_ns), "CPUs utilized"};
+        return Metric{value / static_cast<double>(wall_ns), std::string{kUtilisation}};
     }
     for (const auto& ratio : kRatios) {
         if (!ratio.of.is(line.event)) continue;

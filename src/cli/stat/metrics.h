@@ -15,6 +15,9 @@ struct Metric {
     bool percent = false;
 };
 
+/// Whether it is a share or a ratio, which says something without its count; rates and utilisation don't.
+bool is_ratio(const Metric& metric);
+
 /// The metric of `line`, from the lines of the same place and cgroup among `lines`. None where what it needs wasn't
 /// counted. `wall_ns` is the time the counts are of.
 std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, std::uint64_t wall_ns);

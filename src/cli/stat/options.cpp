@@ -84,6 +84,9 @@ Result<void> check_combinations(const Options& options) {
                        "anyperf stat --virtual -- COMMAND, or inside of anyperf run -- sh: anyperf stat -p PID"));
     if (options.repeat > 1 && (options.command.empty() || tasks))
         return std::unexpected(bad_option("-r", "there is no command to run again", "anyperf stat -r 5 -- COMMAND"));
+    if (options.metric_only && (options.repeat > 1 || !options.baseline.empty()))
+        return std::unexpected(bad_option("--metric-only", "it has no counts that -r or --baseline could compare",
+                                          "leave it out, or the other"));
     if (!options.gates.empty() && options.baseline.empty())
         return std::unexpected(bad_option("--fail-above", "there is nothing to compare with", "add --baseline FILE"));
     if (!options.baseline.empty() && options.interval_ms > 0)
@@ -128,6 +131,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("--csv", options.csv, "fields separated by commas, in perf's order");
     verb.add_option("-x,--field-separator", options.separator, "SEP: the same, separated by SEP")->type_name("");
     verb.add_flag("-j,--json", options.json, "one JSON object");
+    verb.add_flag("--metric-only", options.metric_only, "only the ratios that are read out of the counts, in a row");
     verb.add_option("-o,--output", options.output_file, "FILE: results go there, not to standard error")->type_name("");
     verb.add_flag("--append", options.append, "to the end of that file");
     verb.add_option("--baseline", options.baseline, "FILE: compare with what --json printed earlier")->type_name("");

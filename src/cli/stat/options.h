@@ -46,6 +46,7 @@ struct Options {
     bool per_cpu = false;
     bool csv = false;
     bool json = false;
+    bool metric_only = false;
     bool append = false;
     bool verbose = false;
     bool no_events = false;

@@ -26,7 +26,8 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
     else if (options.detail > 0)
         texts.push_back(detail_events(options.detail));
     for (const auto& text : texts)
-        for (auto& group : TRY(events::parse(machine, text))) groups.push_back(std::move(group));
+        for (auto& group : TRY(events::parse(machine, text, events::Whose::this_machine)))
+            groups.push_back(std::move(group));
     return groups;
 }
 

@@ -52,6 +52,8 @@ struct Report {
     std::vector<std::string> command;
     std::string target;  ///< "'ls -l'", "process id '12'", "system wide"
     std::string mode = "kernel";
+    std::string mode_reason;    ///< why it is not the kernel, where nobody asked for that; empty else
+    std::string baseline_mode;  ///< of --baseline's file; empty: it doesn't say
     std::vector<Line> lines;
     std::optional<int> exit_status;
     std::uint64_t wall_ns = 0;  ///< the mean, of several runs

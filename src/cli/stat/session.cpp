@@ -177,7 +177,10 @@ Report Session::base_report() const {
     Report report;
     report.command = options_.command;
     report.target = plan_.target_name;
-    if (options_.in_user_space) report.mode = "virtual";
+    if (options_.in_user_space) {
+        report.mode = "virtual";
+        report.mode_reason = options_.who.inside_because;
+    }
     report.notes = measured_->notes();
     return report;
 }

@@ -1,6 +1,8 @@
 // sink.cpp: see sink.h.
 #include "cli/stat/sink.h"
 
+#include <fcntl.h>
+
 #include <cerrno>
 #include <ctime>
 #include <system_error>
@@ -9,8 +11,22 @@ namespace anyperf::cli::stat {
 
 namespace {
 
+constexpr int kMode = 0666;  // less the umask, as any program's
+
 Error cannot_write(const std::string& file, int errno_value) {
-    return {"cannot write " + file, std::generic_category().message(errno_value), ""};
+    if (errno_value == ENXIO) return {"cannot write " + file, "nobody reads from this pipe", "start its reader first"};
+    const char* fix = errno_value == ENOSPC ? "make room, or give -o a file elsewhere"
+                                            : "give -o a file that this user may write, in a directory that is there";
+    return {"cannot write " + file, std::generic_category().message(errno_value), fix};
+}
+
+/// A pipe that nobody reads is an error, not something to wait for.
+std::FILE* open_to_write(const char* name, bool append) {
+    const int end = append ? O_APPEND : O_TRUNC;
+    const int fd = ::open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | end, kMode);
+    if (fd < 0) return nullptr;
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return ::fdopen(fd, append ? "ae" : "we");
 }
 
 /// As perf does: a file that several runs append to tells them apart. JSON stays JSON.
@@ -29,7 +45,7 @@ Result<Sink> Sink::open(const Options& options, Output& output) {
     Sink sink{output};
     if (options.output_file.empty()) return sink;
     sink.name_ = options.output_file;
-    sink.file_.reset(std::fopen(sink.name_.c_str(), options.append ? "ae" : "we"));
+    sink.file_.reset(open_to_write(sink.name_.c_str(), options.append));
     if (!sink.file_) return std::unexpected(cannot_write(sink.name_, errno));
     if (options.format != Format::json) sink.write(started_line());
     return sink;

@@ -149,10 +149,6 @@ std::string notes(const Report& report) {
     return text.empty() ? text : "\n" + text;
 }
 
-std::string seconds(std::uint64_t ns) {
-    return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
-}
-
 std::string times(const Report& report) {
     if (report.runs > 1) {
         const Summary wall = summarize(report.wall_runs);
@@ -160,22 +156,40 @@ std::string times(const Report& report) {
                            wall.mean / 1e9, wall.deviation / 1e9, 100 * wall.relative_deviation(), wall.median / 1e9,
                            wall.median_low / 1e9, wall.median_high / 1e9);
     }
-    std::string text = fmt::format("\n{:>18} seconds time elapsed\n", seconds(report.wall_ns));
+    std::string text = fmt::format("\n{:>18} seconds time elapsed\n", seconds_text(report.wall_ns));
     if (report.exit_status)
-        text += fmt::format("\n{:>18} seconds user\n{:>18} seconds sys\n", seconds(report.user_ns),
-                            seconds(report.system_ns));
+        text += fmt::format("\n{:>18} seconds user\n{:>18} seconds sys\n", seconds_text(report.user_ns),
+                            seconds_text(report.system_ns));
+    return text;
+}
+
+/// Where --metric-only has nothing to show: which events have a metric.
+constexpr std::string_view kNoMetrics =
+    " no event that was counted has a ratio beside it: count cycles,instructions or branches,branch-misses together\n";
+
+std::string events_text(const Report& report, const Options& options) {
+    if (options.metric_only) {
+        const std::string metrics = to_metrics(report, options, true);
+        return metrics.empty() ? std::string{kNoMetrics} : metrics;
+    }
+    const int where_width = widest_place(report);
+    std::string text;
+    for (const auto& line : report.lines) text += row(line, report, options, where_width);
     return text;
 }
 
 }  // namespace
+
+std::string seconds_text(std::uint64_t ns) {
+    return fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+}
 
 std::string to_table(const Report& report, const Options& options) {
     std::string text = fmt::format("\n Performance counter stats for {}", report.target);
     if (report.mode == "virtual") text += " (virtual PMU: user space only)";
     if (report.runs > 1) text += fmt::format(" ({} runs)", report.runs);
     text += ":\n\n";
-    const int where_width = widest_place(report);
-    for (const auto& line : report.lines) text += row(line, report, options, where_width);
+    text += events_text(report, options);
     if (report.runs > 1 && !report.lines.empty()) {
         const double confidence = summarize(report.wall_runs).confidence;
         text += fmt::format(
@@ -187,13 +201,14 @@ std::string to_table(const Report& report, const Options& options) {
 }
 
 std::string to_interval(const Report& report, const Options& options, bool first) {
+    if (options.format == Format::json) return to_json(report, options);
+    if (options.metric_only) return to_metrics(report, options, first);
     if (options.format == Format::csv) return to_csv(report, options);
-    if (options.format == Format::json) return to_json(report);
     std::string text;
     if (first) text = "#           time             counts unit events\n";
     const int where_width = widest_place(report);
     for (const auto& line : report.lines)
-        text += fmt::format("{:>16} ", seconds(report.interval_at_ns.value_or(0))) +
+        text += fmt::format("{:>16} ", seconds_text(report.interval_at_ns.value_or(0))) +
                 row(line, report, options, where_width);
     if (first)
         if (auto why = refusals(report); !why.empty()) text += "#" + why;

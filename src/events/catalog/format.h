@@ -119,7 +119,7 @@ struct MaskRow {
     std::uint32_t flags;
     std::uint16_t rule;
     std::uint8_t group;
-    std::uint8_t hash;  ///< low byte of the name's hash, so that a search seldom compares names
+    std::uint8_t reserved;
     std::uint32_t name_length;
 };
 static_assert(sizeof(MaskRow) == 24);
@@ -155,6 +155,7 @@ struct Part {
 struct Header {
     char magic[8];
     Part strings, pmus, cpu_rules, tables, events, masks, rules, modifiers, event_slots, pmu_slots, pmu_of_id, id_names;
+    Part mask_hashes;  ///< mask_hash() of each mask's name: a search looks at these bytes, and seldom at names
 };
 
 }  // namespace anyperf::catalog

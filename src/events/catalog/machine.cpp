@@ -3,6 +3,7 @@
 #include "events/catalog/machine.h"
 
 #include <algorithm>
+#include <ctime>
 
 #include "events/catalog/text.h"
 
@@ -118,9 +119,23 @@ void Machine::activate_forced(std::string_view name) {
     if (chosen != all.end() && ((chosen->flags & pmu_flag::needs_sysfs) == 0 || sysfs_has(*chosen))) activate(*chosen);
 }
 
+namespace {
+
+/// 1/64 s each, from 1 on; a few nanoseconds to ask for.
+std::uint32_t steps_of_time() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return static_cast<std::uint32_t>(now.tv_sec * 64 + now.tv_nsec / 15'625'000) + 1;
+}
+
+}  // namespace
+
 std::optional<std::uint32_t> Machine::perf_type(const PmuRow& pmu) const {
     std::atomic<std::uint32_t>& known = types_[index_of(pmu)];
     if (const std::uint32_t value = known.load(std::memory_order_relaxed)) return value - 1;
+    std::atomic<std::uint32_t>& missing_at = missing_at_[index_of(pmu)];
+    const std::uint32_t now = steps_of_time();
+    if (missing_at.load(std::memory_order_relaxed) == now) return std::nullopt;
     std::optional<std::uint32_t> type;
     any_perf_name(pmu, [&](std::string_view name) {
         std::array<char, 32> buffer;
@@ -130,7 +145,10 @@ std::optional<std::uint32_t> Machine::perf_type(const PmuRow& pmu) const {
             type = static_cast<std::uint32_t>(*value);
         return type.has_value();
     });
-    if (type) known.store(*type + 1, std::memory_order_relaxed);
+    if (type)
+        known.store(*type + 1, std::memory_order_relaxed);
+    else
+        missing_at.store(now, std::memory_order_relaxed);
     return type;
 }
 

@@ -107,8 +107,11 @@ class Machine {
     std::array<std::uint16_t, kMostPmus> order_;
     std::size_t active_count_ = 0;
     std::array<HostEvents, 4> host_events_;
-    /// 1 + type, 0: not looked for yet. Only successes are kept: a PMU's module may be loaded later.
+    /// 1 + type, 0: not known. A PMU's module may be loaded later, so that a PMU which is missing is looked for again,
+    /// but not for each of a thousand strings: missing_at_ has 1 + the time, in steps of 1/64 s, at which it was looked
+    /// for.
     mutable std::array<std::atomic<std::uint32_t>, kMostPmus> types_{};
+    mutable std::array<std::atomic<std::uint32_t>, kMostPmus> missing_at_{};
 };
 
 }  // namespace anyperf::catalog

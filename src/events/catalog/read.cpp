@@ -1,5 +1,6 @@
 // read.cpp: the syntax PMU::EVENT:ATTRIBUTE[=VALUE]…, in one pass over the string. See request.h.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "events/catalog/request.h"
@@ -48,13 +49,17 @@ Word split(std::string_view text) {
 }
 
 std::optional<std::uint16_t> find_mask(const Request& request, std::string_view name) {
-    const auto hash = static_cast<std::uint8_t>(name_hash(name));
-    std::uint16_t index = 0;
-    for (const MaskRow& mask : masks(*request.event)) {
-        if (mask.hash == hash && mask.name_length == name.size() &&
-            same_name({c_text(mask.name), mask.name_length}, name) && visible(*request.pmu, mask))
+    const auto all = masks(*request.event);
+    const auto hashes = mask_hashes(*request.event);
+    const auto* const end = hashes.data() + hashes.size();
+    for (const auto* at = hashes.data(); at != end; ++at) {
+        at = static_cast<const std::uint8_t*>(std::memchr(at, mask_hash(name), static_cast<std::size_t>(end - at)));
+        if (at == nullptr) break;
+        const auto index = static_cast<std::uint16_t>(at - hashes.data());
+        const MaskRow& mask = all[index];
+        if (mask.name_length == name.size() && same_name({c_text(mask.name), mask.name_length}, name) &&
+            visible(*request.pmu, mask))
             return index;
-        ++index;
     }
     return std::nullopt;
 }

@@ -48,6 +48,10 @@ std::span<const MaskRow> masks(const EventRow& event) {
     return rows<MaskRow>(header().masks).subspan(event.first_mask, event.masks);
 }
 
+std::span<const std::uint8_t> mask_hashes(const EventRow& event) {
+    return rows<std::uint8_t>(header().mask_hashes).subspan(event.first_mask, event.masks);
+}
+
 std::span<const CpuRule> cpu_rules(const PmuRow& pmu) {
     return rows<CpuRule>(header().cpu_rules).subspan(pmu.first_cpu_rule, pmu.cpu_rules);
 }
@@ -117,7 +121,7 @@ std::span<const std::uint16_t> event_slots(const TableRow& table) {
 
 std::size_t image_bytes() {
     const Header& h = header();
-    return h.strings.offset + h.strings.count;
+    return h.mask_hashes.offset + h.mask_hashes.count;  // the last part
 }
 
 }  // namespace anyperf::catalog

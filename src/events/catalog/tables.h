@@ -14,6 +14,7 @@ std::span<const TableRow> tables();
 std::span<const EventRow> events();
 std::span<const EventRow> events(const TableRow& table);
 std::span<const MaskRow> masks(const EventRow& event);
+std::span<const std::uint8_t> mask_hashes(const EventRow& event);  ///< as many as masks
 std::span<const CpuRule> cpu_rules(const PmuRow& pmu);
 std::span<const ModifierRow> modifiers(Modset set);  ///< element i has index i
 

@@ -6,17 +6,22 @@ import unittest
 from program import SOFTWARE, Case, stat
 
 
+def lines_of(result):
+    """Fields, without the comment that says who counted."""
+    return [line for line in result.stderr.splitlines() if not line.startswith("#")]
+
+
 class Output(Case):
     def test_default_events_are_those_of_perf(self):
         result = stat("--csv", "--", "true")
-        names = [line.split(",")[2].removesuffix(":u") for line in result.stderr.splitlines()]
+        names = [line.split(",")[2].removesuffix(":u") for line in lines_of(result)]
         self.assertEqual(names, ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles",
                                  "instructions", "branches", "branch-misses"])
 
     def test_detail_adds_events(self):
-        counts = [len(stat("--csv", *["-d"] * times, "--", "true").stderr.splitlines()) for times in range(4)]
+        counts = [len(lines_of(stat("--csv", *["-d"] * times, "--", "true"))) for times in range(4)]
         self.assertEqual(counts, [8, 12, 18, 20])
-        self.assertEqual(len(stat("--csv", "-ddd", "--", "true").stderr.splitlines()), 20)
+        self.assertEqual(len(lines_of(stat("--csv", "-ddd", "--", "true"))), 20)
 
     def test_one_line_below_the_table_tells_why_events_are_not_supported(self):
         result = stat("--kernel", "-e", "task-clock:u,cycles:u,instructions:u,branches:u", "--", "true")
@@ -24,6 +29,14 @@ class Output(Case):
             self.skipTest("this machine has a PMU: everything is supported")
         why = [line for line in result.stderr.splitlines() if line.startswith(" <not supported>")]
         self.assertEqual(len(why), 1, result.stderr)
+
+    def test_events_that_only_happen_in_the_kernel_say_so_where_u_makes_them_zero(self):
+        self.assertIn("context-switches:u: always 0", stat("-e", "context-switches:u", "--", "true").stderr)
+        self.assertNotIn("always 0", stat("-e", SOFTWARE, "--", "true").stderr)
+
+    def test_metrics_alone_need_counts_that_make_one(self):
+        self.assertIn("no event that was counted has a ratio", stat("--metric-only", "-e", SOFTWARE, "--", "true").stderr)
+        self.assert_error(stat("--metric-only", "-r", "2", "--", "true"), 125, "--metric-only")
 
     def test_fields_are_in_perfs_order(self):
         fields = stat("-x", ";", "-e", SOFTWARE, "--", "true").stderr.splitlines()[0].split(";")

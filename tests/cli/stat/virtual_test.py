@@ -85,6 +85,16 @@ class Virtual(Case):
         self.assertEqual(text, "anyperf: " + SAYS_SO + "\n")
         self.assertEqual(json.loads(file.read_text())["mode"], "virtual")
 
+    def test_metrics_alone(self):
+        text = stat("--virtual", "--metric-only", "-e", "cycles,instructions,page-faults", "--", "true").stderr
+        self.assertRegex(text, r"\n +insn per cycle\n +\d\.\d\d\n")
+        self.assertNotIn("page-faults", text)
+        lines = stat("--virtual", "--metric-only", "--csv", "-e", "cycles,instructions", "--", "true").stderr.splitlines()
+        self.assertEqual(lines[0], "insn per cycle")
+        self.assertGreater(float(lines[1]), 0)
+        report = self.report("--metric-only", "-e", "cycles,instructions", "--", "true")
+        self.assertEqual([event["name"] for event in report["events"]], ["instructions"])
+
     def test_counts_are_the_same_each_time(self):
         report = self.report("--deterministic", "-r", "3", "-e", "instructions:u", "--", "true", env={})
         self.assertEqual(len(self.event(report, "instructions:u")["runs"]["values"]), 3)
@@ -187,6 +197,28 @@ class Fallback(Case):
         text = stat("--", "true").stderr
         self.assertEqual(text.splitlines()[0], "anyperf: this machine has no hardware PMU: " + SAYS_SO)
         self.assertRegex(text, r"\d +instructions")
+
+    def test_fields_end_with_a_comment_that_says_so(self):
+        lines = stat("--csv", "-e", "instructions", "--", "true").stderr.splitlines()
+        self.assertEqual(lines[0].split(",")[2], "instructions")
+        self.assertEqual(lines[1:], ["# anyperf: this machine has no hardware PMU: " + SAYS_SO])
+        self.assertNotIn(",", lines[1])
+
+    def test_json_has_the_reason(self):
+        (report,) = self.objects(stat("--json", "-e", "instructions", "--", "true").stderr)
+        self.assertEqual((report["mode"], report["mode_reason"]), ("virtual", "this machine has no hardware PMU"))
+
+    def test_fields_of_the_virtual_pmu_can_be_named(self):
+        (report,) = self.objects(stat("--json", "-e", "cpu/event=0xc0/,cpu/branch-instructions/u", "--", "true").stderr)
+        self.assertEqual([event["status"] for event in report["events"]], ["counted", "counted"])
+        self.assert_error(stat("-e", "cpu/evnt=0xc0/", "--", "true"), 125, "cpu", "--virtual")
+
+    def test_baseline_of_the_kernel_is_not_taken_for_one_of_user_space(self):
+        before = self.file("before", '{"mode": "kernel", "events": [{"name": "instructions", "value": 5}]}')
+        result = stat("--baseline", before, "-e", "instructions", "--", "true")
+        self.assertIn("the baseline was counted by the kernel, this run in user space", result.stderr)
+        (report,) = self.objects(stat("--json", "--baseline", before, "-e", "instructions", "--", "true").stderr)
+        self.assertEqual((report["mode"], report["baseline_mode"]), ("virtual", "kernel"))
 
     def test_kernel_is_left_alone_where_it_can_count(self):
         result = stat("-e", "page-faults:u,task-clock:u", "--", "true")

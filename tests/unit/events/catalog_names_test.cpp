@@ -39,5 +39,43 @@ TEST(CatalogNames, ThatAreWrongAreMarked) {
     EXPECT_THAT(error_of(skylake, "BR_INST_RETIERD").fix, HasSubstr("'BR_INST_RETIRED'"));
 }
 
+TEST(CatalogNames, OfOtherCpusSayWhoseTheyAreAndWhatThisOneCallsTheNearest) {
+    const Error on_amd = error_of(machine("amd-zen"), "INST_RETIRED:ANY_P");
+    EXPECT_THAT(on_amd.what, HasSubstr("\n    INST_RETIRED:ANY_P\n    ^~~~~~~~~~~~"));
+    EXPECT_THAT(on_amd.cause, HasSubstr("an event of other CPUs ("));
+    EXPECT_THAT(on_amd.cause, HasSubstr("this one is amd64_fam19h_zen4"));
+    EXPECT_THAT(on_amd.fix, HasSubstr("RETIRED_INSTRUCTIONS"));
+    EXPECT_THAT(on_amd.fix, HasSubstr("instructions"));
+    EXPECT_THAT(error_of(machine("intel-skylake-server"), "RETIRED_INSTRUCTIONS").fix, HasSubstr("INST_RETIRED"));
+    EXPECT_THAT(error_of(machine("vm-without-pmu"), "UNC_CHA_TOR_INSERTS").cause, HasSubstr("other CPUs"));
+}
+
+TEST(CatalogNames, OfOtherCpusAreForShowingNotForCounting) {
+    const Machine zen = machine("amd-zen");
+    EXPECT_EQ(event_of(zen, "skl::INST_RETIRED:ANY_P").absent_pmu, "skl");
+    EXPECT_EQ(event_of(zen, "zen4::RETIRED_INSTRUCTIONS").absent_pmu, "");
+    const auto counted = parse(zen, "cycles,skl::INST_RETIRED:ANY_P", Whose::this_machine);
+    ASSERT_FALSE(counted.has_value());
+    EXPECT_THAT(counted.error().what, HasSubstr("\n           ^~~"));
+    EXPECT_THAT(counted.error().cause, HasSubstr("this machine has no skl"));
+    EXPECT_THAT(counted.error().fix, HasSubstr("RETIRED_INSTRUCTIONS"));
+    EXPECT_TRUE(parse(zen, "zen4::RETIRED_INSTRUCTIONS:u", Whose::this_machine).has_value());
+}
+
+TEST(CatalogNames, TakeTheEndOfAPmusNameForIt) {
+    const Machine zen = machine("amd-zen");
+    EXPECT_EQ(event_of(zen, "zen4::RETIRED_INSTRUCTIONS:u").attr.config, 0xc0);
+    EXPECT_EQ(event_of(zen, "zen4::RETIRED_INSTRUCTIONS:u").attr.flags,
+              event_of(zen, "amd64_fam19h_zen4::RETIRED_INSTRUCTIONS:u").attr.flags);
+    EXPECT_THAT(error_of(zen, "zen4::RETIRED_INSTRUCTION").fix, HasSubstr("RETIRED_INSTRUCTIONS"));
+    EXPECT_THAT(error_of(zen, "zen4::RETIRED_INSTRUCTIONS:zz").what, HasSubstr("\n                               ^~"));
+}
+
+TEST(CatalogNames, OfUncorePmusThatThisKernelHasNotAreShownWithoutAType) {
+    const Event event = event_of(machine("vm-without-pmu"), "skx_unc_cha0::UNC_C_CLOCKTICKS");
+    EXPECT_EQ(event.type_of, "uncore_cha_0");
+    EXPECT_FALSE(parse(machine("vm-without-pmu"), "skx_unc_cha0::UNC_C_CLOCKTICKS", Whose::this_machine).has_value());
+}
+
 }  // namespace
 }  // namespace anyperf::events
