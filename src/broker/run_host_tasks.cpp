@@ -36,6 +36,13 @@ bool has(std::uint64_t set, unsigned capability) {
     return (set >> capability & 1) != 0;
 }
 
+/// There is such a thread on this machine, and it has not ended.
+bool lives(std::int32_t tid) {
+    const std::string state = status_field(tid, "State");
+    const std::size_t letter = state.find_first_not_of(" \t");
+    return letter != std::string::npos && state[letter] != 'Z' && state[letter] != 'X';
+}
+
 /// Effective user, group … of "Uid:\treal\teffective\tsaved\tfs".
 std::vector<std::uint32_t> ids_in(const std::string& text) {
     std::vector<std::uint32_t> ids;
@@ -110,7 +117,8 @@ Answer<TaskName> RunHost::find_task(const TaskName& caller, std::int32_t tid) {
         if (tid < 0 || !runs_engine(tid)) break;
         ::usleep(kPause);
     }
-    return subsystem::refuse(ESRCH, "there is no such thread in this run");
+    if (tid > 0 && lives(tid)) return TaskName{subsystem::kOutsideOfRun, tid, tid};
+    return subsystem::refuse(ESRCH, "there is no such thread");
 }
 
 bool RunHost::runs_engine(std::int32_t tid) const {

@@ -76,12 +76,13 @@ bool Server::serve_once(int child_fd) {
 }
 
 int Server::serve_until_exit(pid_t child) {
-    const OwnedFd child_fd{open_pidfd(child)};
+    OwnedFd child_fd{open_pidfd(child)};
     watch(child_fd.get());
     int status = 0;
     while (!serve_once(child_fd.get()) || ::waitpid(child, &status, WNOHANG) != child) {
     }
     serve_requests();
+    child_fd = OwnedFd{};  // it would stay ready for ever
     stay_for_the_rest();
     return status;
 }

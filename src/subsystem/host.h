@@ -13,9 +13,11 @@
 
 namespace anyperf::subsystem {
 
+constexpr std::uint32_t kOutsideOfRun = ~0u;
+
 /// A thread of the run. Its page is its own while it lives; pid and tid are as clients know them.
 struct TaskName {
-    std::uint32_t thread_page = ~0u;
+    std::uint32_t thread_page = kOutsideOfRun;
     std::int32_t pid = 0;
     std::int32_t tid = 0;
 
@@ -53,7 +55,8 @@ class Host {
     virtual std::uint64_t value(const TaskName& task, const Source& source) = 0;
 
     // Tasks.
-    /// The thread with this id as the caller means it, 0 being itself; ESRCH where there is none that lives.
+    /// The thread with this id as the caller means it, 0 being itself; ESRCH where there is none that lives. One that
+    /// is not of the run has no thread page, and is good for may_measure alone.
     virtual Answer<TaskName> find_task(const TaskName& caller, std::int32_t tid) = 0;
     /// Every thread of the run that lives: a cpu-wide event counts them all.
     virtual std::vector<TaskName> living_tasks() = 0;

@@ -36,6 +36,7 @@ struct Opening {
     Event* leader = nullptr;  ///< of the group to join
     Event* output = nullptr;  ///< whose ring to share
     std::optional<TaskName> target;
+    std::optional<TaskName> outsider;  ///< who was meant, where that is no task of the run; the caller stands for it
 
     bool has(std::uint64_t open_flag) const { return (request.flags & open_flag) != 0; }
     bool attr_has(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
@@ -62,6 +63,10 @@ Answer<> find_target(Opening& opening) {
         if (request.pid < 0) return refuse(ESRCH, "no task has a negative pid");
         opening.target =
             request.pid == 0 ? request.caller : TRY(opening.world.host.find_task(request.caller, request.pid));
+        if (opening.target->thread_page == kOutsideOfRun) {
+            opening.outsider = opening.target;
+            opening.target = request.caller;
+        }
     }
     if (opening.target && opening.leader && ((opening.leader->attr.flags ^ opening.attr.flags) & flag("inherit")) != 0)
         return refuse(EINVAL, "leader and sibling differ in inherit");
@@ -108,9 +113,11 @@ Answer<> check_rights(const Opening& opening) {
             return refuse(EACCES, "every task of a CPU needs CAP_PERFMON or perf_event_paranoid 0");
         return {};
     }
-    if (opening.target->pid == opening.request.caller.pid || opening.who.perfmon) return {};
-    if (!opening.world.host.may_measure(opening.request.caller, *opening.target))
-        return refuse(EACCES, "the task belongs to somebody else, or is not dumpable");
+    const TaskName& meant = opening.outsider ? *opening.outsider : *opening.target;
+    const bool allowed = meant.pid == opening.request.caller.pid || opening.who.perfmon ||
+                         opening.world.host.may_measure(opening.request.caller, meant);
+    if (!allowed) return refuse(EACCES, "the task belongs to somebody else, or is not dumpable");
+    if (opening.outsider) return refuse(ESRCH, "the task is not of this run");
     return {};
 }
 
@@ -159,7 +166,7 @@ Answer<Draft> draft_of(Opening& opening) {
 }  // namespace
 
 Answer<EventIndex> open_event(World& world, const OpenRequest& request) {
-    Opening opening{world, request, world.host.limits(), world.host.credentials(request.caller), {}, {}, {}, {}};
+    Opening opening{world, request, world.host.limits(), world.host.credentials(request.caller), {}, {}, {}, {}, {}};
     TRY(check_call(opening));
     auto made = TRY(draft_of(opening));
     TRY(check_wiring(opening, *made));

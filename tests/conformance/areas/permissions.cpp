@@ -131,6 +131,11 @@ void another_users_task() {
     want_result("a process of root", result_of(Call{.attr = dummy(), .pid = child.pid()}), EACCES);
 }
 
+void first_process() {
+    if (::geteuid() == 0) become_nobody();
+    want_result("process 1", result_of(Call{.attr = dummy(), .pid = 1}), EACCES);
+}
+
 void unknown_type_on_another() {
     const Child child{{}};
     become_nobody();
@@ -240,6 +245,7 @@ std::vector<Case> permission_cases() {
                {"root_without", "uid 0 without capabilities is nobody", kRoot | kNobody | kLevel2,
                 root_without_capabilities},
                {"another_user", "another user's process is EACCES", kRoot | kNobody, another_users_task},
+               {"first_process", "so is process 1, which no run holds", kNothing, first_process},
                {"another_user_type", "an unknown type is found first", kRoot | kNobody, unknown_type_on_another},
                {"own_child", "an own child is fine", kNothing, own_child},
                {"not_dumpable", "an own child that isn't dumpable is EACCES", kNothing, undumpable_child},

@@ -36,6 +36,7 @@ class FakeHost final : public Host {
     Credentials caller{.uid = 1000};
     std::uint64_t time_ns = 1'000'000;
     std::set<std::int32_t> forbidden;  // pids that nobody may measure
+    std::set<std::int32_t> outsiders;  // processes of the machine that are not of the run
     std::set<EventIndex> told;         // whose poll has changed
     std::deque<FakeTask> threads;      // references stay
     std::size_t room_for_events = 100'000;
@@ -53,8 +54,9 @@ class FakeHost final : public Host {
 
     Answer<TaskName> find_task(const TaskName&, std::int32_t tid) override {
         const auto found = std::ranges::find_if(threads, [tid](const auto& t) { return t.alive && t.name.tid == tid; });
-        if (found == threads.end()) return refuse(ESRCH, "no such thread");
-        return found->name;
+        if (found != threads.end()) return found->name;
+        if (outsiders.contains(tid)) return TaskName{kOutsideOfRun, tid, tid};
+        return refuse(ESRCH, "no such thread");
     }
     std::vector<TaskName> living_tasks() override {
         std::vector<TaskName> all;

@@ -262,6 +262,14 @@ TEST_F(OpenWhere, ACpuThatIsNotThereIsEinval) {
 TEST_F(OpenWhere, ANegativePidIsEsrch) {
     EXPECT_THAT(try_open(counting(), {.pid = -2}), RefusedWith(ESRCH));
 }
+TEST_F(OpenWhere, ATaskOutsideOfTheRunIsEsrchForWhoMayMeasureItElseEacces) {
+    host.outsiders = {7, 8};
+    host.forbidden = {8};
+    EXPECT_THAT(try_open(counting(), {.pid = 7}), RefusedWith(ESRCH));
+    EXPECT_THAT(try_open(counting(), {.pid = 8}), RefusedWith(EACCES));
+    host.caller.perfmon = true;
+    EXPECT_THAT(try_open(counting(), {.pid = 8}), RefusedWith(ESRCH));
+}
 TEST_F(OpenWhere, ACgroupNeedsPidAndCpu) {
     const auto cgroup = abi::bit(abi::kOpenFlags, "PERF_FLAG_PID_CGROUP");
     EXPECT_THAT(try_open(counting(), {.pid = -1, .cpu = 0, .flags = cgroup}), RefusedWith(EINVAL));
