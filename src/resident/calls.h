@@ -26,7 +26,9 @@ bool epoll_control(Call& call, long& answer);  // poll.cpp
 bool remap_event(Call& call, long& answer);    // map.cpp
 bool protect_event(Call& call, long& answer);  // map.cpp
 
-/// Ends the mappings of rings within [start, start + bytes). False where it would cut one: munmap(2) then fails.
-bool unmap_events(Call& call, std::uint64_t start, std::uint64_t bytes, long& answer);  // map.cpp
+/// A part of a ring alone would be unmapped, replaced or protected: EINVAL (Linux, perf_mmap_may_split).
+bool splits_ring(Call& call, std::uint64_t start, std::uint64_t bytes, long& answer);  // map.cpp
+/// The rings in this range are not mapped any more.
+void forget_rings(Thread& thread, std::uint64_t start, std::uint64_t bytes);  // map.cpp
 
 }  // namespace anyperf::resident

@@ -67,33 +67,46 @@ long map_event(Call& call, EventIndex event) {
         return got;
     }
     const auto start = static_cast<std::uint64_t>(got);
+    if ((flags & MAP_FIXED) != 0) forget_rings(call.thread, start, length);
     kernel_call(__NR_madvise, start, page_up(length), MADV_DONTFORK);
     if ((protection & PROT_WRITE) != 0) protect_records(start, page_up(length));
     note_mapping(*known_process(call.engine), {start, page_up(length), event});
     return got;
 }
 
-bool unmap_events(Call& call, std::uint64_t start, std::uint64_t bytes, long& answer) {
+bool splits_ring(Call& call, std::uint64_t start, std::uint64_t bytes, long& answer) {
     Process* const process = known_process(call.engine);
-    if (process == nullptr || process->mapping_count == 0 || bytes == 0) return false;
+    if (process == nullptr || bytes == 0) return false;
+    const std::uint64_t end = page_up(start + bytes);
+    const engine::Held held{process->lock};
+    for (std::uint32_t i = 0; i < process->mapping_count; ++i) {
+        const Mapping& ring = process->mappings[i];
+        const std::uint64_t ring_end = ring.start + ring.bytes;
+        const bool apart = ring.start >= end || ring_end <= start;
+        if (apart || (ring.start >= start && ring_end <= end)) continue;
+        answer = -EINVAL;
+        return true;
+    }
+    return false;
+}
+
+void forget_rings(Thread& thread, std::uint64_t start, std::uint64_t bytes) {
+    Process* const process = known_process(*thread.engine);
+    if (process == nullptr) return;
     const std::uint64_t end = page_up(start + bytes);
     for (;;) {
-        Mapping found;
+        Mapping gone;
         {
             const engine::Held held{process->lock};
             std::uint32_t i = 0;
-            while (i < process->mapping_count && (process->mappings[i].start >= end ||
-                                                  process->mappings[i].start + process->mappings[i].bytes <= start))
+            while (i < process->mapping_count &&
+                   (process->mappings[i].start < start || process->mappings[i].start >= end))
                 ++i;
-            if (i == process->mapping_count) return false;
-            found = process->mappings[i];
-            if (found.start < start || found.start + found.bytes > end) {
-                answer = -EINVAL;  // part of a ring can't be unmapped (perf_mmap_may_split)
-                return true;
-            }
+            if (i == process->mapping_count) return;
+            gone = process->mappings[i];
             process->mappings[i] = process->mappings[--process->mapping_count];
         }
-        Ask{call.thread, RequestKind::unmap, found.event}.with(0, found.bytes).send();
+        Ask{thread, RequestKind::unmap, gone.event}.with(0, gone.bytes).send();
     }
 }
 
@@ -103,6 +116,10 @@ bool remap_event(Call& call, long& answer) {
     const Mapping mapping = mapping_at(process, call.argument[0]);
     if (mapping.bytes == 0) return false;
     const std::uint64_t bytes = page_up(call.argument[2]);
+    // What lies behind the ring alone is given up: no matter of ours.
+    if (call.argument[0] + bytes == mapping.start + mapping.bytes && bytes < page_up(call.argument[1]) &&
+        (call.argument[3] & MREMAP_FIXED) == 0)
+        return false;
     if (bytes != mapping.bytes || call.argument[0] != mapping.start || page_up(call.argument[1]) != mapping.bytes) {
         answer = bytes > mapping.bytes ? -EFAULT : -EINVAL;  // can neither grow nor be split
         return true;
@@ -114,6 +131,7 @@ bool remap_event(Call& call, long& answer) {
 }
 
 bool protect_event(Call& call, long& answer) {
+    if (splits_ring(call, call.argument[0], call.argument[1], answer)) return true;
     if ((call.argument[2] & PROT_EXEC) == 0 || known_process(call.engine) == nullptr ||
         mapping_at(*known_process(call.engine), call.argument[0]).bytes == 0)
         return false;

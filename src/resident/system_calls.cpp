@@ -56,6 +56,8 @@ bool open_row(Call& call, long& answer) {
 }
 
 bool mmap_row(Call& call, long& answer) {
+    if ((call.argument[3] & MAP_FIXED) != 0 && splits_ring(call, call.argument[0], call.argument[1], answer))
+        return true;
     if ((call.argument[3] & MAP_ANONYMOUS) != 0) return false;
     const EventIndex event = event_of(call.engine, call.argument[4]);
     if (event == 0) return false;
@@ -64,7 +66,11 @@ bool mmap_row(Call& call, long& answer) {
 }
 
 bool munmap_row(Call& call, long& answer) {
-    return unmap_events(call, call.argument[0], call.argument[1], answer);
+    const std::uint64_t start = call.argument[0], bytes = call.argument[1];
+    if (splits_ring(call, start, bytes, answer)) return true;
+    // Before the memory can be another mapping's.
+    if (start % engine::kPageBytes == 0) forget_rings(call.thread, start, bytes);
+    return false;
 }
 
 bool fstat_row(Call& call, long& answer) {
@@ -174,6 +180,8 @@ void called(Call& call, long answer) {
     if (call.engine.attached == nullptr || is_error(answer)) return;
     resident::watch_descriptors(call, answer);
     if (call.number == __NR_sched_setaffinity) resident::tell_moved(call.thread);
+    if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)
+        resident::forget_rings(call.thread, static_cast<std::uint64_t>(answer), call.argument[1]);
     if (call.engine.run->wanted != 0) resident::tell_side_band(call, answer);
 }
 

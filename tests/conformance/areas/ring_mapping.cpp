@@ -149,6 +149,50 @@ void partial_munmap() {
     want_result("munmap of all", or_errno(::munmap(ring.memory(), ring.mapped_bytes())), 0);
 }
 
+void partly_replaced() {
+    const Event event{sampling()};
+    const Ring ring{event};
+    const auto over = [&](std::size_t page) {
+        void* const place = ring.memory() + page * kPageBytes;
+        return or_errno(reinterpret_cast<long>(
+            ::mmap(place, kPageBytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)));
+    };
+    want_result("mmap over the header", over(0), EINVAL);
+    want_result("mmap over the first records", over(1), EINVAL);
+    want_result("mmap over the last", over(8), EINVAL);
+    want_equal("data_size", ring.page().data_size, 8 * kPageBytes);
+}
+
+void wholly_replaced() {
+    const Event event{sampling()};
+    Ring ring{event};
+    void* const memory = ring.memory();
+    const std::size_t bytes = ring.mapped_bytes();
+    void* const got = ::mmap(memory, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    want("mmap over all of it", got == memory);
+    want_result("another size now", mapping_result(event.fd(), 2 * kPageBytes + kPageBytes), 0);
+    ::munmap(memory, bytes);
+}
+
+void partly_protected() {
+    const Event event{sampling()};
+    const Ring ring{event};
+    want_result("mprotect of the last page",
+                or_errno(::mprotect(ring.memory() + 8 * kPageBytes, kPageBytes, PROT_READ)), EINVAL);
+}
+
+/// What is behind the ring may go by mremap, which takes a size that reaches beyond it.
+void given_up_behind() {
+    const Event event{sampling()};
+    const std::size_t room = 16 * kPageBytes;
+    auto* const region = static_cast<std::byte*>(::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const std::size_t bytes = 3 * kPageBytes;
+    want("the ring", ::mmap(region, bytes, kReadWrite, MAP_SHARED | MAP_FIXED, event.fd(), 0) == region);
+    void* const last = region + 2 * kPageBytes;
+    want("mremap from its last page on", ::mremap(last, bytes, kPageBytes, MREMAP_MAYMOVE) == last);
+    want_result("munmap of all", or_errno(::munmap(region, room)), 0);
+}
+
 void remapped() {
     const Event event{sampling()};
     const Ring ring{event};
@@ -270,6 +314,10 @@ std::vector<Case> ring_mapping_cases() {
             {"aux", "a PMU without AUX has no AUX area", kNothing, no_aux_area},
             {"lock", "lock is even when stable", kNothing, even_lock},
             {"partial_munmap", "a part of a mapping can't be unmapped", kNothing, partial_munmap},
+            {"partly_replaced", "a part of a mapping can't be replaced by another", kNothing, partly_replaced},
+            {"wholly_replaced", "a mapping that is replaced is as good as unmapped", kNothing, wholly_replaced},
+            {"partly_protected", "a part can't be protected in another way", kNothing, partly_protected},
+            {"given_up_behind", "mremap may give up what lies behind a mapping", kNothing, given_up_behind},
             {"mremap", "a mapping can neither grow nor shrink", kNothing, remapped},
             {"mprotect_exec", "it can't be made executable", kNothing, made_executable},
             {"fork", "a forked child doesn't have the mapping", kNothing, not_in_a_child},
