@@ -59,9 +59,27 @@ Parsed<std::vector<Event>> expand(const host::Tracefs& tracefs, const Item& item
     return events;
 }
 
+constexpr std::string_view kPfmPrefix = "perf";
+
+/// "perf::sched:sched_switch", as libpfm writes them: the item without the prefix, where such tracepoints are there.
+std::optional<Item> without_prefix(const Machine::Data& machine, const Item& item) {
+    if (item.parts.size() < 4 || item.parts[0] != kPfmPrefix || !item.parts[1].empty()) return std::nullopt;
+    const auto& tracefs = machine.tracefs();
+    if (!tracefs || !is_name(item.parts[2]) || !is_name(item.parts[3]) || !tracefs->has(item.parts[2], item.parts[3]))
+        return std::nullopt;
+    Item rest = item;
+    rest.parts.erase(rest.parts.begin(), rest.parts.begin() + 2);
+    return rest;
+}
+
 }  // namespace
 
 Parsed<std::optional<Match>> from_tracepoints(const Machine::Data& machine, const Item& item) {
+    if (const auto rest = without_prefix(machine, item)) {
+        auto found = TRY(from_tracepoints(machine, *rest));
+        if (found) found->parts += 2;
+        return found;
+    }
     if (item.parts.size() < 2 || !is_name(item.parts[0]) || !is_name(item.parts[1])) return std::nullopt;
     const auto& tracefs = machine.tracefs();
     if (!tracefs) {

@@ -19,11 +19,14 @@ NO_GROUP = 255
 
 
 def hashed(name):
-    """FNV-1a, 32 bits, over the name in capitals; catalog/text.h has the same."""
-    value = 0x811c9dc5
-    for byte in name.upper().encode():
-        value = ((value ^ byte) * 0x01000193) & 0xffffffff
-    return value
+    """32 bits, eight letters at a time without the bit that tells small ones from capitals; catalog/text.h has the same."""
+    letters = name.encode()
+    value = len(letters)
+    for at in range(0, len(letters), 8):
+        word = int.from_bytes(letters[at:at + 8], "little") & 0xdfdfdfdfdfdfdfdf
+        value = ((value ^ word) * 0x9e3779b97f4a7c15) & 0xffffffffffffffff
+        value ^= value >> 32
+    return value & 0xffffffff
 
 
 def mask_hashed(name):

@@ -1,7 +1,9 @@
 // text.h: names without regard to case (ASCII, whatever the locale), and numbers as the C library reads them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -19,20 +21,28 @@ constexpr bool same_name(std::string_view left, std::string_view right) {
     return true;
 }
 
-/// FNV-1a over the name in capitals; tools/catalog/pack.py has the same.
-constexpr std::uint32_t name_hash(std::string_view name) {
-    std::uint32_t value = 0x811c9dc5;
-    for (const char letter : name) value = (value ^ static_cast<std::uint8_t>(upper(letter))) * 0x01000193;
-    return value;
+/// Eight letters at a time, without the bit that tells small ones from capitals; tools/catalog/pack.py has the same.
+inline std::uint32_t name_hash(std::string_view name) {
+    constexpr std::size_t kStep = 8;
+    constexpr std::uint64_t kFold = 0xdfdf'dfdf'dfdf'dfdf;
+    constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;  // 2^64 over the golden ratio
+    std::uint64_t value = name.size();
+    while (!name.empty()) {
+        const std::size_t step = std::min(kStep, name.size());
+        std::uint64_t word = 0;
+        std::memcpy(&word, name.data(), step);
+        value = (value ^ (word & kFold)) * kMix;
+        value ^= value >> 32;
+        name.remove_prefix(step);
+    }
+    return static_cast<std::uint32_t>(value);
 }
 
 /// One byte from a few letters and the length: events have up to 164 masks, of which a search compares hardly more than
 /// the one that it finds. Of a name that is not empty; tools/catalog/pack.py has the same.
 constexpr std::uint8_t mask_hash(std::string_view name) {
     const std::size_t length = name.size();
-    const auto letter = [&](std::size_t at) {
-        return static_cast<unsigned>(static_cast<std::uint8_t>(upper(name[at])));
-    };
+    const auto letter = [&](std::size_t at) -> std::size_t { return static_cast<std::uint8_t>(upper(name[at])); };
     return static_cast<std::uint8_t>(length * 7 + letter(0) + letter(length / 2) * 3 + letter(length - 1) * 5 +
                                      letter(length * 3 / 4) * 11 + letter(length / 4) * 23);
 }

@@ -47,6 +47,8 @@ TEST(Tracepoints, AreFoundByNameAndByPattern) {
     EXPECT_EQ(one.attr.type, 2);
     EXPECT_EQ(one.attr.config, 314);
     EXPECT_EQ(one.name, "sched:sched_switch:u");
+    EXPECT_EQ(event_of(hybrid, "perf::sched:sched_switch:u").attr.config, one.attr.config);
+    EXPECT_EQ(event_of(hybrid, "perf::sched:sched_switch:u").attr.flags, one.attr.flags);
     EXPECT_THAT(names_of(hybrid, "syscalls:*read"), ElementsAre("syscalls:sys_enter_read", "syscalls:sys_exit_read"));
     EXPECT_THAT(names_of(hybrid, "sched*:*"), ElementsAre("sched:sched_switch", "sched:sched_wakeup"));
     EXPECT_EQ(event_of(hybrid, "raw_syscalls:sys_enter/call-graph=fp/").sampling.call_graph, "fp");
