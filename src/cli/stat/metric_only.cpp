@@ -94,6 +94,7 @@ std::string to_metrics(const Report& report, const Options& options, bool with_h
     }
     for (const auto& where : places) {
         std::vector<std::string> values;
+        values.reserve(headings.size());
         for (const auto& heading : headings) values.push_back(value_at(cells, where, heading));
         text += row(leading(report, where), values);
     }

@@ -2,9 +2,11 @@
 #include "cli/stat/sink.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <ctime>
+#include <expected>
 #include <system_error>
 
 namespace anyperf::cli::stat {
@@ -20,13 +22,16 @@ Error cannot_write(const std::string& file, int errno_value) {
     return {"cannot write " + file, std::generic_category().message(errno_value), fix};
 }
 
-/// A pipe that nobody reads is an error, not something to wait for.
-std::FILE* open_to_write(const char* name, bool append) {
+/// Or the errno. A pipe that nobody reads is an error, not something to wait for.
+std::expected<std::FILE*, int> open_to_write(const char* name, bool append) {
     const int end = append ? O_APPEND : O_TRUNC;
     const int fd = ::open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | end, kMode);
-    if (fd < 0) return nullptr;
+    if (fd < 0) return std::unexpected(errno);
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    return ::fdopen(fd, append ? "ae" : "we");
+    std::FILE* const file = ::fdopen(fd, append ? "ae" : "we");
+    if (file != nullptr) return file;
+    ::close(fd);
+    return std::unexpected(ENOMEM);  // all that is left to go wrong
 }
 
 /// As perf does: a file that several runs append to tells them apart. JSON stays JSON.
@@ -45,8 +50,9 @@ Result<Sink> Sink::open(const Options& options, Output& output) {
     Sink sink{output};
     if (options.output_file.empty()) return sink;
     sink.name_ = options.output_file;
-    sink.file_.reset(open_to_write(sink.name_.c_str(), options.append));
-    if (!sink.file_) return std::unexpected(cannot_write(sink.name_, errno));
+    const auto file = open_to_write(sink.name_.c_str(), options.append);
+    if (!file) return std::unexpected(cannot_write(sink.name_, file.error()));
+    sink.file_.reset(*file);
     if (options.format != Format::json) sink.write(started_line());
     return sink;
 }
@@ -60,9 +66,8 @@ void Sink::write(std::string_view text) {
 Result<void> Sink::close() {
     if (!file_) return {};
     const bool failed = std::ferror(file_.get()) != 0;
-    errno = 0;
-    if (std::fclose(file_.release()) != 0 || failed)
-        return std::unexpected(cannot_write(name_, errno == 0 ? ENOSPC : errno));
+    if (std::fclose(file_.release()) != 0) return std::unexpected(cannot_write(name_, errno));
+    if (failed) return std::unexpected(cannot_write(name_, ENOSPC));  // what an earlier write met is no longer known
     return {};
 }
 
