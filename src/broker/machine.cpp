@@ -22,6 +22,7 @@ subsystem::Limits limits_of_machine() {
 Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files)
     : host(memory, limits_of_machine(), files),
       cpu({.generic_counters = options.counters, .branch_entries = pmu::kBranchEntries}),
+      software({.modelled_time = memory.header().deterministic != 0}),
       subsystem(host, {&cpu, &software, &breakpoint}) {}
 
 }  // namespace anyperf::broker

@@ -55,7 +55,7 @@ void Server::on_open(Received& received) {
     if (head.cgroup != 0) request.cgroup = head.cgroup;
     const bool first = !machine_;
     Machine& virtual_machine = machine();
-    if (first) virtual_machine.host.called_by(request.caller, head.task_clock);
+    if (first) virtual_machine.host.called_by(request.caller, head.task_clock, head.cpu);
     const auto opened = virtual_machine.subsystem.open(request);
     if (!opened) return answer(head, -opened.error().error, bytes_of(opened.error().attr_size));
     know_process(head.pid);
@@ -217,6 +217,10 @@ void Server::on_mapped(Received& received) {
             mapped->bytes = (head.argument[1] + 4095) & ~std::uint64_t{4095};
             mapped->prot = static_cast<std::uint32_t>(head.argument[2]);
             if (head.argument[3] != 0) mapped->flags = static_cast<std::uint32_t>(head.argument[3]);
+            if (head.argument[4] != 0) {
+                mapped->name = "anon_inode:[perf_event]";
+                mapped->offset = 0;
+            }
             const std::vector<std::byte> id = build_id_of(head.pid, *mapped);
             mapped->build_id = id;
             machine_->subsystem.task_mapped(caller_of(head), *mapped);

@@ -31,10 +31,12 @@ RunHost::~RunHost() {
     for (const auto& [ring, bytes] : ring_memory_) ::munmap(bytes.data(), bytes.size());
 }
 
-void RunHost::called_by(const TaskName& caller, std::uint64_t task_clock) {
+void RunHost::called_by(const TaskName& caller, std::uint64_t task_clock, std::int32_t cpu) {
     caller_ = caller;
     TaskMemory& task = tasks_[caller.thread_page];
     task.clock = std::max(task.clock, task_clock);
+    if (task.cpu >= 0 && cpu != task.cpu) ++task.moves;
+    task.cpu = cpu;
 }
 
 subsystem::Limits RunHost::limits() {

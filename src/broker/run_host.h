@@ -27,8 +27,8 @@ class RunHost final : public subsystem::Host {
     RunHost(RunMemory& memory, subsystem::Limits limits, const MachineFiles& files);
     ~RunHost() override;
 
-    /// Who asks while a request is handled, and how long it has run: it knows better than /proc.
-    void called_by(const TaskName& caller, std::uint64_t task_clock);
+    /// Who asks while a request is handled, how long it has run and where: it knows better than /proc.
+    void called_by(const TaskName& caller, std::uint64_t task_clock, std::int32_t cpu);
     void caller_gone() { caller_ = {}; }
     /// Events whose poll state has changed since the last look.
     std::vector<EventIndex> take_changed();
@@ -60,8 +60,9 @@ class RunHost final : public subsystem::Host {
 
   private:
     struct TaskMemory {
-        std::uint64_t clock = 0;  ///< the last one told: it never falls
-        std::uint64_t moves = 0;
+        std::uint64_t clock = 0;     ///< the last one told: it never falls
+        std::int32_t cpu = -1;       ///< that it asked from last
+        std::uint64_t moves = 0;     ///< between two that it asked from
         std::uint64_t switches = 0;  ///< the last number read
         bool gone = false;           ///< /proc has it no more
     };

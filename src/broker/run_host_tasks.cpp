@@ -179,9 +179,9 @@ bool RunHost::may_measure(const TaskName& caller, const TaskName& task) {
     const auto theirs = ids_in(status_field(task.pid, "Uid"));
     if (own.size() < 4 || theirs.size() < 4) return false;
     if (!std::all_of(theirs.begin(), theirs.begin() + 3, [&](std::uint32_t id) { return id == own[0]; })) return false;
-    // A process that is not dumpable belongs to root in /proc (proc(5), "/proc/pid").
+    // The files of a process that is not dumpable belong to root (proc(5), "/proc/pid"); the directory does not.
     struct stat about{};
-    return ::stat(("/proc/" + std::to_string(task.pid)).c_str(), &about) != 0 || about.st_uid == theirs[1];
+    return ::stat(("/proc/" + std::to_string(task.pid) + "/stat").c_str(), &about) != 0 || about.st_uid == theirs[1];
 }
 
 }  // namespace anyperf::broker

@@ -174,7 +174,7 @@ void Server::handle(Received& received) {
     engine::ThreadPage& page = memory_.thread_page(head.page);
     const TaskName caller{head.page, head.pid, head.tid};
     if (machine_) {
-        machine_->host.called_by(caller, head.task_clock);
+        machine_->host.called_by(caller, head.task_clock, head.cpu);
         if (page.cpu != head.cpu && head.cpu >= 0) machine_->subsystem.task_moved(caller, head.cpu);
     }
     page.cpu = head.cpu;

@@ -23,6 +23,10 @@ void end_thread(Thread& thread, bool whole_process);
 /// ThreadPage::attention was set: what is to be counted has changed. The thread's registers are exact.
 void attend(Thread& thread);
 
+/// Whether the application faulted on memory that is served here: then it is told SIGBUS. For the signal handler: takes
+/// no lock.
+bool faulted_on_ring(const Thread& thread, std::uint64_t address);
+
 /// The thread's alarm has gone off. Its registers are exact.
 void alarmed(Thread& thread);
 

@@ -17,7 +17,7 @@ inline constexpr unsigned kCostShift = 6;  ///< costs are in 64ths of a cycle
 /// Each instruction pays for every class that it is in.
 struct CostRow {
     engine::x86_64::Class of;
-    std::uint32_t cost;  ///< 64ths of a cycle
+    std::int32_t cost;  ///< 64ths of a cycle
     std::string_view reason;
 };
 

@@ -37,8 +37,10 @@ inline constexpr std::array kRawEvents{
     RawRow{0x0000'02c4, "BR_INST_RETIRED:NEAR_CALL", Quantity::calls},
     RawRow{0x0000'04c4, "BR_INST_RETIRED:ALL_BRANCHES_PEBS", Quantity::branches},
     RawRow{0x0000'08c4, "BR_INST_RETIRED:NEAR_RETURN", Quantity::returns},
+    RawRow{0x0000'10c4, "BR_INST_RETIRED:NOT_TAKEN", Quantity::not_taken},
     RawRow{0x0000'20c4, "BR_INST_RETIRED:NEAR_TAKEN", Quantity::taken},
     RawRow{0x0000'40c4, "BR_INST_RETIRED:FAR_BRANCH", Quantity::far},
+    RawRow{0x0000'01cd, "MEM_TRANS_RETIRED:LOAD_LATENCY", Quantity::loads},
     RawRow{0x0000'81d0, "MEM_INST_RETIRED:ALL_LOADS", Quantity::loads},
     RawRow{0x0000'82d0, "MEM_INST_RETIRED:ALL_STORES", Quantity::stores},
     RawRow{0x0000'83d0, "MEM_INST_RETIRED:ANY", Quantity::memory},
@@ -70,8 +72,13 @@ inline constexpr std::array kGenericEvents{
 struct NamedRow {
     std::string_view name;
     std::uint64_t config;
+    std::string_view terms;  ///< behind those of config
+    std::string_view note;
 };
-inline constexpr std::array kNamedEvents{NamedRow{"mem-stores", 0x82d0}};
+inline constexpr std::array kNamedEvents{
+    NamedRow{"mem-loads", 0x01cd, ",ldlat=3", "no model knows latencies: every load is long enough"},
+    NamedRow{"mem-stores", 0x82d0, "", ""},
+};
 
 /// PERF_TYPE_HW_CACHE: those that can be counted. Any other combination of a cache, an operation and a result is
 /// ENOENT, as on a PMU that lacks it, or EINVAL where it is senseless.

@@ -21,6 +21,7 @@ enum class Quantity : std::uint8_t {
     calls,
     returns,
     taken,
+    not_taken,
     far,
     loads,
     stores,
@@ -55,12 +56,31 @@ constexpr subsystem::Source exact(std::initializer_list<engine::x86_64::Class> c
     return source;
 }
 
+/// The same without some that each is one of the others, too.
+constexpr subsystem::Source exact_without(std::initializer_list<engine::x86_64::Class> classes,
+                                          std::initializer_list<engine::x86_64::Class> without) {
+    subsystem::Source source = exact(classes);
+    for (const auto each : without)
+        source.term[source.terms++] = {.counter = static_cast<std::uint32_t>(each), .weight = -1};
+    return source;
+}
+
 /// Cycles of the cost model, divided by 2^slower.
 constexpr subsystem::Source modelled_cycles(unsigned slower) {
     subsystem::Source source{.kind = subsystem::Source::Kind::counters, .modelled = true};
     source.shift = static_cast<std::uint8_t>(kCostShift + slower);
     for (const CostRow& row : kCosts)
         source.term[source.terms++] = {.counter = static_cast<std::uint32_t>(row.of), .weight = row.cost};
+    return source;
+}
+
+/// The time that those cycles take at the clock that is advertised.
+constexpr subsystem::Source modelled_nanoseconds() {
+    constexpr std::int32_t kTimes = 5;  // 1,000 / 3,200 ns a cycle are 5 / 16
+    constexpr unsigned kSixteen = 4;
+    static_assert(kTimes * kClockMhz == 1000u << kSixteen);
+    subsystem::Source source = modelled_cycles(kSixteen);
+    for (unsigned i = 0; i < source.terms; ++i) source.term[i].weight *= kTimes;
     return source;
 }
 
@@ -76,6 +96,8 @@ inline constexpr std::array kRows{
     QuantityRow{Q::calls, "near calls", exact({calls}), P::generic, ""},
     QuantityRow{Q::returns, "near returns", exact({returns}), P::generic, ""},
     QuantityRow{Q::taken, "taken branches", exact({taken}), P::generic, "jumps, calls and returns always are"},
+    QuantityRow{Q::not_taken, "branches not taken", exact_without({branches}, {taken, far}), P::generic,
+                "conditional ones alone can be"},
     QuantityRow{Q::far, "far branches", exact({far, syscalls}), P::generic, "system calls are far, as on hardware"},
     QuantityRow{Q::loads, "loads", exact({loads}), P::low_four, ""},
     QuantityRow{Q::stores, "stores", exact({stores}), P::low_four, ""},

@@ -6,6 +6,7 @@
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
 #include "abi/sample_bits.h"
+#include "pmu/quantities.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -54,11 +55,12 @@ subsystem::Answer<subsystem::Wiring> SoftwarePmu::init(const subsystem::EventReq
         return refuse(EOPNOTSUPP, "software events have no branch stack");
     if (attr.config >= kSoftwareEvents.size()) return refuse(ENOENT, "no software event has this number");
     const SoftwareRow& row = kSoftwareEvents[attr.config];
+    const bool modelled = options_.modelled_time && is_clock(row);
     return subsystem::Wiring{
-        .source = {.kind = source_of(row, request)},
+        .source = modelled ? modelled_nanoseconds() : subsystem::Source{.kind = source_of(row, request)},
         .software = true,
         .fixed_period = fixed_period(row, attr),
-        .counts_cpu = is_clock(row) && request.task == nullptr,
+        .counts_cpu = is_clock(row) && request.task == nullptr && !modelled,
     };
 }
 

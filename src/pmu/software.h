@@ -39,11 +39,21 @@ inline constexpr std::array kSoftwareEvents{
                 "the run's tasks stay in their cgroup"},
 };
 
+struct SoftwareOptions {
+    /// Clocks of tasks go by the cost model of docs/models.md, so that they and their samples repeat.
+    bool modelled_time = false;
+};
+
 class SoftwarePmu final : public subsystem::Pmu {
   public:
+    explicit SoftwarePmu(SoftwareOptions options = {}) : options_(options) {}
+
     std::string_view name() const override { return "software"; }
     std::uint32_t type() const override;
     subsystem::Answer<subsystem::Wiring> init(const subsystem::EventRequest& request) override;
+
+  private:
+    SoftwareOptions options_;
 };
 
 }  // namespace anyperf::pmu

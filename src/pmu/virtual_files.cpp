@@ -49,16 +49,17 @@ void put(VirtualTree& tree, std::string_view pmu, std::string_view name, std::st
 }
 
 /// As the kernel prints it: "event=0x3c,umask=0x01".
-std::string terms(std::uint64_t config) {
+std::string terms(std::uint64_t config, std::string_view others = {}) {
     const std::uint64_t umask = config >> 8 & 0xff;
-    return umask == 0 ? fmt::format("event=0x{:02x}\n", config & 0xff)
-                      : fmt::format("event=0x{:02x},umask=0x{:02x}\n", config & 0xff, umask);
+    return umask == 0 ? fmt::format("event=0x{:02x}{}\n", config & 0xff, others)
+                      : fmt::format("event=0x{:02x},umask=0x{:02x}{}\n", config & 0xff, umask, others);
 }
 
 void put_cpu(VirtualTree& tree, unsigned branch_entries) {
     for (const GenericRow& row : kGenericEvents)
         if (!row.sysfs_name.empty()) put(tree, "cpu", fmt::format("events/{}", row.sysfs_name), terms(row.config));
-    for (const NamedRow& row : kNamedEvents) put(tree, "cpu", fmt::format("events/{}", row.name), terms(row.config));
+    for (const NamedRow& row : kNamedEvents)
+        put(tree, "cpu", fmt::format("events/{}", row.name), terms(row.config, row.terms));
     if (branch_entries != 0) put(tree, "cpu", "caps/branches", fmt::format("{}\n", branch_entries));
     put(tree, "cpu", "caps/max_precise", fmt::format("{}\n", kMaxPrecise));
     put(tree, "cpu", "caps/pmu_name", fmt::format("{}\n", kPmuName));

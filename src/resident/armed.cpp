@@ -11,6 +11,7 @@
 #include "resident/breakpoints.h"
 #include "resident/clocks.h"
 #include "resident/live_value.h"
+#include "resident/memory_facts.h"
 #include "resident/next_instruction.h"
 #include "resident/own_values.h"
 #include "resident/sampling.h"
@@ -30,6 +31,7 @@ using subsystem::Source;
 struct Needs {
     engine::x86_64::ClassSet classes = 0;  ///< of instructions that they count, or are stopped by
     bool faults = false;
+    bool accesses = false;  ///< samples tell what memory their instruction touches
 };
 
 Needs needs_of(const Thread& thread) {
@@ -38,6 +40,7 @@ Needs needs_of(const Thread& thread) {
         const bool by_instructions = event.source.kind == Source::Kind::counters || counts_faults(event.source);
         if (event.sampling != 0 && by_instructions) needs.classes |= bit(Class::instructions);
         needs.faults = needs.faults || counts_faults(event.source);
+        needs.accesses = needs.accesses || (event.sampling != 0 && tells_of_memory(event));
         if (event.source.kind != Source::Kind::counters) return;
         for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i)
             needs.classes |= static_cast<engine::x86_64::ClassSet>(1u << (event.source.term[i].counter & 15));
@@ -62,6 +65,7 @@ void settle(Thread& thread) {
     const Needs needs = needs_of(thread);
     if (needs.classes != 0) engine::open_classes(*thread.engine, needs.classes);
     thread.page.watched = needs.faults ? 1 : 0;
+    thread.wants_accesses = needs.accesses;
     engine::set_watches(thread, watches_of(thread));
     next_grant(thread);
     set_alarm(thread);
@@ -107,6 +111,7 @@ void next_grant(Thread& thread) {
     // The last instruction before an overflow runs alone, so that it is known which it was.
     thread.retired_last = left == 1 ? thread.registers.rip : 0;
     thread.accessed_last = left == 1 && thread.page.watched != 0 ? address_of_next_access(thread) : 0;
+    thread.accesses_last = left == 1 && thread.wants_accesses ? next_accesses(thread) : engine::x86_64::Accesses{};
     engine::grant(thread, left > 1 && left != engine::kUnlimited ? left - 1 : std::max<std::int64_t>(left, 1));
 }
 

@@ -20,7 +20,8 @@ inline std::uint64_t live_counter(const engine::LiveCounters& live, std::uint32_
 inline std::uint64_t live_value(const subsystem::Source& source, const engine::LiveCounters& live) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < source.terms && i < subsystem::Source::kTerms; ++i)
-        sum += source.term[i].weight * live_counter(live, source.term[i].counter);
+        sum += static_cast<std::uint64_t>(std::int64_t{source.term[i].weight}) *
+               live_counter(live, source.term[i].counter);
     return sum >> (source.shift & 63);
 }
 

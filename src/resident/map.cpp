@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "engine/attached.h"
 #include "engine/freestanding/pages.h"
 #include "resident/calls.h"
 #include "resident/request.h"
+#include "resident/side_band.h"
 
 namespace anyperf::resident {
 
@@ -70,7 +72,8 @@ long map_event(Call& call, EventIndex event) {
     if ((flags & MAP_FIXED) != 0) forget_rings(call.thread, start, length);
     kernel_call(__NR_madvise, start, page_up(length), MADV_DONTFORK);
     if ((protection & PROT_WRITE) != 0) protect_records(start, page_up(length));
-    note_mapping(*known_process(call.engine), {start, page_up(length), event});
+    note_mapping(*known_process(call.engine), {start, page_up(length), event, (protection & PROT_WRITE) != 0});
+    tell_ring(call.thread, start, page_up(length), protection, flags);
     return got;
 }
 
@@ -110,6 +113,14 @@ void forget_rings(Thread& thread, std::uint64_t start, std::uint64_t bytes) {
     }
 }
 
+/// Where a store is refused although the mapping was asked for to be written: the kernel says SIGBUS there.
+bool refuses_stores(const Process& process, std::uint64_t address) {
+    const std::uint32_t count = __atomic_load_n(&process.mapping_count, __ATOMIC_RELAXED);
+    for (std::uint32_t i = 0; i < count && i < kMappings; ++i)
+        if (address - process.mappings[i].start < process.mappings[i].bytes) return process.mappings[i].writable;
+    return false;
+}
+
 bool remap_event(Call& call, long& answer) {
     if (known_process(call.engine) == nullptr) return false;
     Process& process = *known_process(call.engine);
@@ -140,3 +151,12 @@ bool protect_event(Call& call, long& answer) {
 }
 
 }  // namespace anyperf::resident
+
+namespace anyperf::engine::attached {
+
+bool faulted_on_ring(const Thread& thread, std::uint64_t address) {
+    const resident::Process* const process = resident::known_process(*thread.engine);
+    return process != nullptr && resident::refuses_stores(*process, address);
+}
+
+}  // namespace anyperf::engine::attached

@@ -23,6 +23,7 @@ struct Mapping {
     std::uint64_t start = 0;
     std::uint64_t bytes = 0;
     EventIndex event = 0;
+    bool writable = false;  ///< as it was asked for; the records are read-only all the same
 };
 
 /// Where this process writes a ring.

@@ -26,7 +26,7 @@ enum class RequestKind : std::uint32_t {
     executed,        ///< the process runs another program; payload: its name
     end,             ///< argument: 1: with all threads of its process
     renamed,         ///< payload: the new name
-    mapped,          ///< argument: address, bytes, protection, flags of a new mapping
+    mapped,          ///< argument: address, bytes, protection, flags of a new mapping, 1: it is a ring
     new_namespaces,  ///< the process has other namespaces
     switch_events,   ///< argument: 1 enables, 0 disables the events that the thread has opened (prctl)
     files,           ///< the thread is about to open a file that describes the virtual machine

@@ -13,6 +13,7 @@
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/branch_stack.h"
 #include "resident/breakpoints.h"
+#include "resident/memory_facts.h"
 #include "resident/notify.h"
 #include "resident/own_values.h"
 #include "resident/request.h"
@@ -170,6 +171,7 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
                event.source.kind == subsystem::Source::Kind::counters) {
         facts.ip = thread.retired_last;
         facts.misc |= subsystem::kMiscExactIp;
+        tell_access(thread, event, facts);
     }
     if ((wanted & (abi::sample("PERF_SAMPLE_REGS_USER") | abi::sample("PERF_SAMPLE_REGS_INTR"))) != 0) {
         gather_registers(thread, gathered.registers);
@@ -188,7 +190,8 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
                       running_at(event, clock),
                       {gathered.members.data(), gather_members(thread, event, gathered)}};
     }
-    if ((wanted & abi::sample("PERF_SAMPLE_PHYS_ADDR")) != 0) facts.physical_address = physical_address(facts.addr);
+    if (!at_fault && (wanted & abi::sample("PERF_SAMPLE_PHYS_ADDR")) != 0)  // a fault's page is not there yet
+        facts.physical_address = physical_address(facts.addr);
     if ((wanted & abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE")) != 0) facts.code_page_size = engine::kPageBytes;
 }
 

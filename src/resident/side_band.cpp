@@ -5,6 +5,7 @@
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
+#include "engine/ledger.h"
 #include "resident/request.h"
 #include "subsystem/records/interests.h"
 
@@ -28,6 +29,21 @@ void tell_mapped(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::
     Ask{thread, RequestKind::mapped}.with(0, start).with(1, bytes).with(2, protection).with(3, flags).send();
 }
 
+void tell_renamed(Thread& thread) {
+    Ask{thread, RequestKind::renamed}.payload(thread.page.comm, sizeof thread.page.comm).send();
+}
+
+/// A write so short may have been one to /proc/self/comm, which names the thread.
+void tell_written_name(const Call& call, long written) {
+    char& first = call.thread.page.comm[0];
+    constexpr long kLongest = sizeof call.thread.page.comm;
+    if (written > kLongest || !wanted(call.engine, Interest::comm)) return;
+    char before[kLongest];
+    __builtin_memcpy(before, &first, sizeof before);
+    engine::note_names(call.thread);
+    if (__builtin_memcmp(before, &first, sizeof before) != 0) tell_renamed(call.thread);
+}
+
 }  // namespace
 
 void tell_side_band(const Call& call, long answer) {
@@ -41,17 +57,23 @@ void tell_side_band(const Call& call, long answer) {
             if ((argument[2] & PROT_EXEC) != 0) tell_mapped(call.thread, argument[0], argument[1], argument[2], 0);
             return;
         case __NR_prctl:
-            if (argument[0] == PR_SET_NAME && wanted(call.engine, Interest::comm))
-                Ask{call.thread, RequestKind::renamed}
-                    .payload(call.thread.page.comm, sizeof call.thread.page.comm)
-                    .send();
+            if (argument[0] == PR_SET_NAME && wanted(call.engine, Interest::comm)) tell_renamed(call.thread);
             return;
+        case __NR_write: return tell_written_name(call, answer);
         case __NR_unshare:
         case __NR_setns:
             if (wanted(call.engine, Interest::namespaces)) Ask{call.thread, RequestKind::new_namespaces}.send();
             return;
         default: return;
     }
+}
+
+void tell_ring(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
+               std::uint64_t flags) {
+    if (!wanted(*thread.engine, Interest::data_mapping)) return;
+    const std::uint64_t is_ring = 1;
+    Ask ask{thread, RequestKind::mapped};
+    ask.with(0, start).with(1, bytes).with(2, protection).with(3, flags).with(4, is_ring).send();
 }
 
 void tell_moved(Thread& thread) {

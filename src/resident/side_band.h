@@ -12,6 +12,10 @@ void tell_side_band(const engine::Call& call, long answer);
 /// All that a program has mapped at its start.
 void tell_image(engine::Thread& thread);
 
+/// The thread has mapped a ring.
+void tell_ring(engine::Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
+               std::uint64_t flags);
+
 /// The thread may be on another CPU now.
 void tell_moved(engine::Thread& thread);
 

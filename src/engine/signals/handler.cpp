@@ -3,6 +3,7 @@
 
 #include <asm/unistd.h>
 
+#include "engine/attached.h"
 #include "engine/fail.h"
 #include "engine/freestanding/text.h"
 #include "engine/memory/changed_code.h"
@@ -29,6 +30,7 @@ constexpr int kTrap = 5;
 constexpr int kBus = 7;
 constexpr int kFpe = 8;
 constexpr int kSegv = 11;
+constexpr int kNoSuch = 2;     // BUS_ADRERR
 constexpr int kTrapTrace = 2;  // TRAP_TRACE: the trap flag
 constexpr std::uint64_t kTrapFlag = 0x100;
 constexpr std::uint64_t kWriteFault = 2;  // page fault error code (SDM volume 3, 4.7)
@@ -121,6 +123,7 @@ void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserCo
     const Place place = x86_64::locate(block, user.context.rip);
     SignalInfo told = info;
     if (info.signo == kIll || info.signo == kFpe) told.address = place.pc;
+    if (info.signo == kSegv && attached::faulted_on_ring(thread, info.address)) told.signo = kBus, told.code = kNoSuch;
     take_registers(thread, place, user.context, true);
     queue(thread, told, user.context, true);
     go_to_delivery(thread, user);

@@ -66,6 +66,8 @@ struct Thread {
     std::uint64_t block_bytes;   ///< of this whole mapping, guard pages included
     SignalState* signals;
     Engine* engine;
+    bool wants_accesses;     ///< samples of who is attached tell of memory
+    Accesses accesses_last;  ///< of the instruction at retired_last, if they do
     Watches watches;         ///< what this thread watches (engine/watch.h)
     Alone alone;             ///< it runs one instruction by itself
     std::uint64_t alone_pc;  ///< which one

@@ -15,7 +15,8 @@ inline constexpr std::uint64_t kNever = ~0ull;
 /// Before the division by 2^shift. `counters` are indexed as Source::Term::counter says, instructions filled in.
 inline std::uint64_t raw_counter_sum(const Source& source, const std::uint64_t* counters) {
     std::uint64_t sum = 0;
-    for (unsigned i = 0; i < source.terms; ++i) sum += counters[source.term[i].counter] * source.term[i].weight;
+    for (unsigned i = 0; i < source.terms; ++i)
+        sum += counters[source.term[i].counter] * static_cast<std::uint64_t>(std::int64_t{source.term[i].weight});
     return sum;
 }
 
@@ -28,7 +29,8 @@ inline std::uint64_t counter_sum(const Source& source, const std::uint64_t* coun
 /// source of instructions alone; else a lower bound, to be asked again from where it ends.
 inline std::uint64_t instructions_until(const Source& source, const std::uint64_t* counters, std::uint64_t target) {
     std::uint64_t most = 0;
-    for (unsigned i = 0; i < source.terms; ++i) most += source.term[i].weight;
+    for (unsigned i = 0; i < source.terms; ++i)
+        if (source.term[i].weight > 0) most += static_cast<std::uint32_t>(source.term[i].weight);
     const std::uint64_t raw = raw_counter_sum(source, counters);
     if (static_cast<std::int64_t>((raw >> source.shift) - target) >= 0) return 0;
     if (most == 0 || target > kNever >> source.shift) return kNever;

@@ -42,7 +42,7 @@ struct Source {
     };
     struct Term {
         std::uint32_t counter;  ///< a row of the engine's table of classes
-        std::uint32_t weight;
+        std::int32_t weight;    ///< below 0 takes away; no instruction may make the sum smaller
     };
     static constexpr std::size_t kTerms = 8;
 

@@ -64,6 +64,44 @@ class Clients(unittest.TestCase):
         expected = int(counted["instructions:u"]) / period
         self.assertAlmostEqual(len(script.stdout.splitlines()), expected, delta=max(3, expected / 50))
 
+    def script_of(self, *record, fields):
+        """What `perf script` prints of these fields, after `perf record` with these words."""
+        self.need("perf")
+        with tempfile.TemporaryDirectory() as directory:
+            data = str(Path(directory) / "perf.data")
+            run("--", "perf", *record, "-o", data, "--", "sh", "-c", PROGRAM)
+            return subprocess.run(["perf", "script", "-i", data, "-F", fields], text=True, capture_output=True,
+                                  check=True).stdout
+
+    def test_perf_record_branches_come_with_each_sample(self):
+        text = self.script_of("record", "-b", "-e", "instructions:u", "-c", "10000", fields="ip,brstack")
+        stacks = [line.split()[1:] for line in text.splitlines()]
+        self.assertGreater(len(stacks), 10)
+        self.assertTrue(all(len(stack) == 32 for stack in stacks[1:]))
+        self.assertRegex(stacks[-1][0], r"^0x[0-9a-f]+/0x[0-9a-f]+/-/-/-/0/")
+
+    def test_perf_record_call_graph_by_last_branches(self):
+        text = self.script_of("record", "--call-graph", "lbr", "-e", "instructions:u", "-c", "10000", fields="ip,sym")
+        deepest = max(len(stack.splitlines()) for stack in text.split("\n\n"))
+        self.assertGreater(deepest, 4)
+
+    def test_perf_record_samples_by_time(self):
+        text = self.script_of("record", "-e", "cpu-clock:u", "-F", "4000", fields="ip")
+        self.assertGreater(len(text.splitlines()), 3)
+
+    def test_perf_mem_record_tells_addresses(self):
+        text = self.script_of("mem", "record", fields="event,addr,data_src")
+        loads = [line for line in text.splitlines() if "mem-loads" in line]
+        stores = [line for line in text.splitlines() if "mem-stores" in line]
+        self.assertTrue(loads and stores)
+        self.assertTrue(any("OP LOAD" in line for line in loads))
+        self.assertTrue(any("OP STORE" in line for line in stores))
+
+    def test_perf_stat_opens_breakpoints(self):
+        self.need("perf")
+        counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", "mem:0x1000:x:u", "--", "true").stderr)
+        self.assertEqual(counts["mem:0x1000:x:u"], "0")
+
     def test_papi_finds_the_cpu_and_its_counters(self):
         self.need("papi_avail")
         text = run("--", "papi_avail").stdout

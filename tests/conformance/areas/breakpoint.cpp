@@ -1,9 +1,11 @@
 // breakpoint.cpp: PERF_TYPE_BREAKPOINT. "bp_type", "bp_addr", "bp_len" of the manual.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstring>
 
 #include "areas/areas.h"
@@ -405,6 +407,64 @@ void exact_in_a_loop() {
     want_equal("count", event.count(), 1000U);
 }
 
+/// Signals that come at any moment while `work` runs.
+class Interrupted {
+  public:
+    Interrupted() {
+        struct sigaction action{};
+        action.sa_handler = [](int) { memory[7] = memory[7] + 1; };
+        action.sa_flags = SA_RESTART;
+        ::sigaction(SIGALRM, &action, nullptr);
+        constexpr itimerval often{{0, 1000}, {0, 1000}};
+        ::setitimer(ITIMER_REAL, &often, nullptr);
+    }
+    ~Interrupted() {
+        constexpr itimerval never{};
+        ::setitimer(ITIMER_REAL, &never, nullptr);
+        ::signal(SIGALRM, SIG_DFL);
+    }
+    Interrupted(const Interrupted&) = delete;
+    Interrupted& operator=(const Interrupted&) = delete;
+};
+
+void exact_beside_signals() {
+    constexpr std::uint64_t kTimes = 3000;
+    const Event stores{watchpoint(memory.data())};
+    const Event calls{watchpoint(reinterpret_cast<void*>(&called), 8, kExecute)};
+    const Interrupted signals;
+    stores.enable();
+    calls.enable();
+    for (std::uint64_t i = 0; i < kTimes; ++i) {
+        store(memory[0], 1);
+        called();
+    }
+    stores.disable();
+    calls.disable();
+    want_equal("stores", stores.count(), kTimes);
+    want_equal("calls", calls.count(), kTimes);
+}
+
+std::uint64_t instructions_of_work() {
+    const Event event{instructions()};
+    event.enable();
+    store(memory[0], 1000);
+    for (int i = 0; i < 100; ++i) called();
+    event.disable();
+    return event.count();
+}
+
+void changes_no_count() {
+    instructions_of_work();
+    const std::uint64_t without = instructions_of_work();
+    const Event stores{watchpoint(memory.data())};
+    const Event calls{watchpoint(reinterpret_cast<void*>(&called), 8, kExecute)};
+    stores.enable();
+    calls.enable();
+    want_equal("instructions", instructions_of_work(), without);
+    want_equal("stores", stores.count(), 1000U);
+    want_equal("calls", calls.count(), 100U);
+}
+
 constexpr std::array kOpens{
     OpenRow{"config", "config is ignored", 0,
             [](Call& c) {
@@ -450,6 +510,8 @@ std::vector<Case> breakpoint_cases() {
             {"refresh", "REFRESH stops at the overflow", kBreakpoint, refresh},
             {"other_task", "a watchpoint on another task", kBreakpoint, on_another_task},
             {"unmapped", "an unmapped address is accepted", kBreakpoint, unmapped},
+            {"signals", "each counts once, whatever signals come meanwhile", kBreakpoint, exact_beside_signals},
+            {"instructions", "breakpoints change no count of instructions", kBreakpoint | kHardware, changes_no_count},
             {"exact", "a loop of a thousand stores counts a thousand", kBreakpoint, exact_in_a_loop},
         });
     return cases;

@@ -226,6 +226,62 @@ void no_calls_in_the_loop(std::uint64_t filter) {
         for (const Branch& branch : sample.branches) want("the loop's jump is filtered out", branch.from != kJump);
 }
 
+__attribute__((noinline)) void inner() {
+    conformance_loop(50'000);
+}
+__attribute__((noinline)) void outer() {
+    inner();
+    asm volatile("");
+}
+
+/// Who has been called and has not returned, however many others have meanwhile.
+void call_stack() {
+    const Attr attr = changed(with_branches(0), [](Attr& a) {
+        a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+    });
+    const Event event{attr};
+    Ring ring{event, 64};
+    event.enable();
+    outer();
+    event.disable();
+    std::size_t deep = 0;
+    for (const Sample& sample : parse_samples(attr, ring.drain())) {
+        if (!in_loop(sample.ip) || sample.branches.size() < 3) continue;
+        const bool nested = sample.branches[0].to == kLoop &&
+                            sample.branches[1].to == reinterpret_cast<std::uint64_t>(&inner) &&
+                            sample.branches[2].to == reinterpret_cast<std::uint64_t>(&outer);
+        deep += nested ? 1 : 0;
+    }
+    want_at_least("samples with the three calls that lead to the loop", deep, 5U);
+}
+
+void refused(std::uint64_t filter, int expected) {
+    want_result("perf_event_open", result_of(with_branches(filter)), expected);
+}
+
+void data_address(std::uint32_t op, std::uint64_t expected) {
+    const Attr attr = changed(hardware(0, 100), [&](Attr& a) {
+        a.type = PERF_TYPE_HW_CACHE;
+        a.config = PERF_COUNT_HW_CACHE_L1D | op << 8 | PERF_COUNT_HW_CACHE_RESULT_ACCESS << 16;
+        a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+        a.precise_ip = 3;
+    });
+    if (result_of(attr) != 0) throw Skip{"this PMU has no precise event of loads and stores"};
+    static volatile std::uint64_t word = 0;
+    const Event event{attr};
+    Ring ring{event, 64};
+    event.enable();
+    for (int i = 0; i < 20'000; ++i) word = word + 1;
+    event.disable();
+    std::size_t here = 0;
+    for (const Sample& sample : parse_samples(attr, ring.drain())) {
+        if (sample.address != reinterpret_cast<std::uint64_t>(&word)) continue;
+        ++here;
+        want_equal("DATA_SRC: the operation", sample.data_source & 0x1f, expected);
+    }
+    want_at_least("samples of the word", here, 50U);
+}
+
 struct Filter {
     const char* name;
     std::uint64_t bits;
@@ -261,6 +317,19 @@ std::vector<Case> hardware_sample_cases() {
         {"signal_refresh", "REFRESH 1: one signal, POLL_HUP", kHardware, by_signal_refreshed},
         {"sigtrap", "sigtrap of a hardware event", kHardware, sigtrap},
     };
+    append(cases,
+           {
+               {"branch_stack.call_stack", "CALL_STACK: the calls that have not returned", kHardware | kBranchStack,
+                call_stack},
+               {"branch_stack.call_stack_and_any", "CALL_STACK with other branches is EINVAL", kHardware | kBranchStack,
+                [] { refused(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ANY, EINVAL); }},
+               {"branch_stack.nothing", "a filter of levels alone is EINVAL", kHardware | kBranchStack,
+                [] { refused(0, EINVAL); }},
+               {"address.loads", "a precise event of loads: ADDR, and DATA_SRC says LOAD", kHardware,
+                [] { data_address(PERF_COUNT_HW_CACHE_OP_READ, 2); }},
+               {"address.stores", "a precise event of stores: ADDR, and DATA_SRC says STORE", kHardware,
+                [] { data_address(PERF_COUNT_HW_CACHE_OP_WRITE, 4); }},
+           });
     for (unsigned precise = 0; precise <= 3; ++precise)
         cases.push_back({"place_" + std::to_string(precise),
                          "precise_ip " + std::to_string(precise) + ": samples are where the work is", kHardware,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "abi/branch_types.h"
 #include "pmu/cpu_events.h"
 #include "unit/pmu/asked.h"
 
@@ -12,6 +13,8 @@ namespace {
 using subsystem::Source;
 using testing::asked;
 using testing::RefusedWith;
+
+constexpr std::uint64_t kAnyBranch = abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_ANY");
 
 abi::Attr hardware(std::uint64_t config) {
     return {.type = abi::kTypeHardware, .config = config};
@@ -97,7 +100,6 @@ TEST(RawEvents, ThatCannotBeCountedAreInvalidRatherThanZero) {
     CpuPmu pmu;
     EXPECT_THAT(asked(pmu, raw(0)), RefusedWith(EINVAL));
     EXPECT_THAT(asked(pmu, raw(0x412e)), RefusedWith(EINVAL)) << "last-level cache misses";
-    EXPECT_THAT(asked(pmu, raw(0x10c4)), RefusedWith(EINVAL)) << "branches not taken";
     EXPECT_THAT(asked(pmu, raw(0x10000c0)), RefusedWith(EINVAL)) << "cmask 1: cycles with an instruction";
     EXPECT_THAT(asked(pmu, raw(0x8000c0)), RefusedWith(EINVAL)) << "inverted";
     EXPECT_THAT(asked(pmu, raw(0x400c0)), RefusedWith(EINVAL)) << "edge";
@@ -137,7 +139,26 @@ TEST(BranchStack, IsThereIfTheEngineRecordsBranches) {
     abi::Attr attr = hardware(0);
     attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
     EXPECT_THAT(asked(without, attr), RefusedWith(EOPNOTSUPP));
+    attr.branch_sample_type = kAnyBranch;
     EXPECT_TRUE(asked(with, attr));
+}
+
+TEST(BranchStack, OfCallsThatHaveNotReturnedIsRecordedAlone) {
+    CpuPmu pmu{{.branch_entries = 32}};
+    abi::Attr attr = hardware(0);
+    attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
+    attr.branch_sample_type = abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_CALL_STACK");
+    EXPECT_TRUE(asked(pmu, attr));
+    attr.branch_sample_type |= kAnyBranch;
+    EXPECT_THAT(asked(pmu, attr), RefusedWith(EINVAL));
+}
+
+TEST(BranchStack, HasNoCounters) {
+    CpuPmu pmu{{.branch_entries = 32}};
+    abi::Attr attr = hardware(0);
+    attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
+    attr.branch_sample_type = kAnyBranch | abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_COUNTERS");
+    EXPECT_THAT(asked(pmu, attr), RefusedWith(EINVAL));
 }
 
 TEST(ScarceCounters, AreNGenericOnesAndThreeFixed) {

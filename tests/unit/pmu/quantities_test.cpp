@@ -24,6 +24,15 @@ TEST(Quantities, AreSumsOfCountersThatTheEngineHas) {
     }
 }
 
+TEST(Quantities, OfBranchesNotTakenAreTheConditionalOnesThatWentOn) {
+    using enum engine::x86_64::Class;
+    std::uint64_t counters[engine::kCounters] = {};
+    counters[static_cast<unsigned>(branches)] = 100;
+    counters[static_cast<unsigned>(taken)] = 60;
+    counters[static_cast<unsigned>(far)] = 1;
+    EXPECT_EQ(value(row_of(Quantity::not_taken).source, counters), 39u);
+}
+
 TEST(Quantities, ThatAreModelledSaySo) {
     for (const QuantityRow& row : kQuantities)
         EXPECT_EQ(row.source.modelled, row.note.starts_with("modelled")) << row.name;

@@ -46,6 +46,18 @@ TEST(Clocks, OfATaskCountRunningTimeOnly) {
     }
 }
 
+TEST(Clocks, OfADeterministicRunGoByTheCostModel) {
+    SoftwarePmu pmu{{.modelled_time = true}};
+    for (const std::uint64_t config : {0, 1}) {
+        const auto wiring = asked(pmu, software(config), false);
+        ASSERT_TRUE(wiring);
+        EXPECT_EQ(wiring->source.kind, Kind::counters);
+        EXPECT_TRUE(wiring->source.modelled);
+        EXPECT_FALSE(wiring->counts_cpu);
+    }
+    EXPECT_EQ(asked(pmu, software(2))->source.kind, Kind::page_faults);
+}
+
 TEST(Clocks, OfACpuCountItsTime) {
     SoftwarePmu pmu;
     for (const std::uint64_t config : {0, 1}) {

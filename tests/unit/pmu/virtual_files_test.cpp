@@ -54,6 +54,7 @@ TEST(VirtualFiles, NameTheEventsThatCount) {
     EXPECT_EQ(content("/sys/devices/cpu/events/instructions"), "event=0xc0\n");
     EXPECT_EQ(content("/sys/devices/cpu/events/ref-cycles"), "event=0x00,umask=0x03\n");
     EXPECT_EQ(content("/sys/devices/cpu/events/mem-stores"), "event=0xd0,umask=0x82\n");
+    EXPECT_EQ(content("/sys/devices/cpu/events/mem-loads"), "event=0xcd,umask=0x01,ldlat=3\n");
     EXPECT_EQ(content("/sys/devices/cpu/events/cache-misses"), "no such file");
 }
 

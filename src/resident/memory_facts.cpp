@@ -1,0 +1,51 @@
+// memory_facts.cpp: see memory_facts.h. As setup_pebs_sample_data() of Linux 6.18 gives it, where a PMU knows the
+// address and neither cache nor latency.
+#include "resident/memory_facts.h"
+
+#include "abi/sample_bits.h"
+#include "engine/freestanding/pages.h"
+#include "engine/x86_64/classes.h"
+
+namespace anyperf::resident {
+
+namespace {
+
+using engine::x86_64::Access;
+using engine::x86_64::Class;
+
+constexpr std::uint64_t kMemoryFields = abi::sample("PERF_SAMPLE_ADDR") | abi::sample("PERF_SAMPLE_DATA_SRC") |
+                                        abi::sample("PERF_SAMPLE_PHYS_ADDR") |
+                                        abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE");
+
+// mem_op of union perf_mem_data_src: the lowest five bits.
+constexpr std::uint64_t kOperation = 0x1f;
+constexpr std::uint64_t kLoad = 2;
+constexpr std::uint64_t kStore = 4;
+
+bool counts_only(const EventPage& event, Class id) {
+    return event.source.terms == 1 && event.source.term[0].counter == static_cast<std::uint32_t>(id);
+}
+
+}  // namespace
+
+bool tells_of_memory(const EventPage& event) {
+    return event.source.kind == subsystem::Source::Kind::counters && event.shape.precise_ip != 0 &&
+           (event.shape.sample_type & kMemoryFields) != 0;
+}
+
+void tell_access(const engine::Thread& thread, const EventPage& event, subsystem::SampleFacts& facts) {
+    // Of an instruction that does both, an event of loads means what it reads.
+    const bool loads = !counts_only(event, Class::stores);
+    const bool stores = !counts_only(event, Class::loads);
+    for (std::uint32_t i = 0; i < thread.accesses_last.count; ++i) {
+        const Access& access = thread.accesses_last.of[i];
+        const std::uint64_t operation = (access.reads && loads ? kLoad : 0) | (access.writes && stores ? kStore : 0);
+        if (operation == 0) continue;
+        facts.addr = access.address;
+        facts.data_source = (subsystem::kUnknownDataSource & ~kOperation) | operation;
+        facts.data_page_size = engine::kPageBytes;
+        return;
+    }
+}
+
+}  // namespace anyperf::resident
