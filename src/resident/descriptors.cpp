@@ -73,12 +73,24 @@ void note_descriptor(const Thread& thread, std::uint64_t fd, EventIndex event) {
     if (process->event_of[fd] != event) __atomic_store_n(&process->event_of[fd], event, __ATOMIC_RELEASE);
 }
 
+namespace {
+
+/// The broker learns of a last close from its end of the pair. It is asked something behind that, so that what comes of
+/// the close has come when it returns.
+void closed(Thread& thread, std::uint32_t fd) {
+    const bool event = event_of(*thread.engine, fd) != 0;
+    note_descriptor(thread, fd, 0);
+    if (event) Ask{thread, RequestKind::identify}.send();
+}
+
+}  // namespace
+
 void watch_descriptors(const Call& call, long answer) {
     Thread& thread = call.thread;
     if (is_error(answer)) return;
     const auto& argument = call.argument;
     switch (call.number) {
-        case __NR_close: return note_descriptor(thread, static_cast<std::uint32_t>(argument[0]), 0);
+        case __NR_close: return closed(thread, static_cast<std::uint32_t>(argument[0]));
         case __NR_dup:
         case __NR_dup2:
         case __NR_dup3:

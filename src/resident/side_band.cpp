@@ -5,6 +5,8 @@
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
+#include <string_view>
+
 #include "engine/ledger.h"
 #include "resident/request.h"
 #include "subsystem/records/interests.h"
@@ -33,15 +35,30 @@ void tell_renamed(Thread& thread) {
     Ask{thread, RequestKind::renamed}.payload(thread.page.comm, sizeof thread.page.comm).send();
 }
 
-/// A write so short may have been one to /proc/self/comm, which names the thread.
+/// Whether the descriptor is of /proc/self/comm or the like.
+bool names_thread(std::uint64_t fd) {
+    constexpr std::string_view kDirectory = "/proc/self/fd/";
+    char path[32] = {};
+    std::size_t end = kDirectory.copy(path, kDirectory.size());
+    char digits[10];
+    std::size_t count = 0;
+    for (auto rest = static_cast<std::uint32_t>(fd); count == 0 || rest != 0; rest /= 10)
+        digits[count++] = static_cast<char>('0' + rest % 10);
+    while (count != 0) path[end++] = digits[--count];
+    char target[64];
+    const long got =
+        engine::kernel_call(__NR_readlink, engine::address_of(path), engine::address_of(target), sizeof target);
+    if (engine::is_error(got)) return false;
+    const std::string_view text{target, static_cast<std::size_t>(got)};
+    return text.starts_with("/proc/") && text.ends_with("/comm");
+}
+
+/// A write so short may have been one to /proc/self/comm.
 void tell_written_name(const Call& call, long written) {
-    char& first = call.thread.page.comm[0];
     constexpr long kLongest = sizeof call.thread.page.comm;
-    if (written > kLongest || !wanted(call.engine, Interest::comm)) return;
-    char before[kLongest];
-    __builtin_memcpy(before, &first, sizeof before);
+    if (written > kLongest || !wanted(call.engine, Interest::comm) || !names_thread(call.argument[0])) return;
     engine::note_names(call.thread);
-    if (__builtin_memcmp(before, &first, sizeof before) != 0) tell_renamed(call.thread);
+    tell_renamed(call.thread);
 }
 
 }  // namespace
