@@ -35,9 +35,8 @@ std::string text(const char* bytes, std::size_t room) {
 
 Counts counts_of_page(const engine::ThreadPage& page) {
     Counts counts;
-    std::ranges::copy(page.counters.count, counts.begin());
-    counts[static_cast<std::size_t>(Class::instructions)] =
-        static_cast<std::uint64_t>(page.counters.granted - page.counters.budget);
+    for (std::size_t row = 0; row < counts.size(); ++row) counts[row] = page.counters.count(row);
+    counts[static_cast<std::size_t>(Class::instructions)] = page.counters.retired();
     return counts;
 }
 

@@ -13,10 +13,11 @@ void open_classes(Engine& engine, x86_64::ClassSet classes);
 /// Grants the thread `instructions` from here on; it stops before one more retires.
 inline void grant(Thread& thread, std::int64_t instructions) {
     LiveCounters& counters = thread.page.counters;
-    // Whoever reads between the two stores sees a count that is off: `granted` goes first where the count is to grow.
-    const std::int64_t retired = counters.granted - counters.budget;
+    const auto retired = static_cast<std::int64_t>(counters.retired());
+    counters.begin_moving();
     __atomic_store_n(&counters.granted, retired + instructions, __ATOMIC_RELAXED);
-    __atomic_store_n(&counters.budget, instructions, __ATOMIC_RELAXED);
+    counters.leave(instructions, 0, 0);
+    counters.end_moving();
 }
 
 }  // namespace anyperf::engine

@@ -17,8 +17,9 @@ using x86_64::Leave;
 namespace {
 
 /// The translation of `pc`, made now where there is none; with a limit, one that ends after so many instructions.
-/// Null where there is no instruction to translate. Precondition: the cache's lock is held.
-Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0) {
+/// `landing`: an indirect branch wants it. Null where there is no instruction to translate. Precondition: the cache's
+/// lock is held.
+Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0, bool landing = false) {
     Cache& cache = engine.cache;
     if (Block* const known = cache.find(pc, limit)) {
         if (!Cache::is_stale(*known)) return known;
@@ -30,13 +31,11 @@ Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0) {
         return nullptr;
     Arena* const arena = cache.arena_for(pc);
     if (arena == nullptr) fail("no memory for translated code", pc, false);
-    Block* const block =
-        x86_64::Translation{cache, *arena, engine.counting, engine.watched}.run(pc, limit != 0 ? limit : kLongestBlock);
+    Block* const block = x86_64::Translation{cache, *arena, engine.counting, engine.watched}.run(pc, limit, landing);
     if (block == nullptr) fail("no room for a translation", pc, true);
-    block->limit = limit;
     guard_code(engine, pc, pc + block->guest_bytes);
     if (cache.executable.find(pc)->shared) cache.keep_code(*block);
-    cache.insert(cache.id_of(*block));
+    cache.add(*block);
     return block;
 }
 
@@ -48,7 +47,7 @@ Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0) {
     __builtin_unreachable();
 }
 
-void run_alone(Thread& thread);
+const Block& run_alone(Thread& thread);
 
 /// The application's registers come from a signal's frame that says: the instruction has been stopped at already.
 bool resumes_at_watched(const Thread& thread, std::uint64_t pc) {
@@ -56,7 +55,7 @@ bool resumes_at_watched(const Thread& thread, std::uint64_t pc) {
     return (thread.registers.flags & x86_64::kResumeFlag) != 0 && watched.rows != 0 && watched.holds(pc);
 }
 
-void go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
+const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     thread.registers.rip = pc;
     if (limit == 0 && resumes_at_watched(thread, pc)) [[unlikely]]
         return run_alone(thread);
@@ -66,15 +65,17 @@ void go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     engine.cache.lock.leave();
     if (block == nullptr) probe(thread);
     thread.next_host = address_of(block->host);
+    return *block;
 }
 
 /// Runs the instruction at registers.rip by itself, and tells who is attached before and after.
-void run_alone(Thread& thread) {
+const Block& run_alone(Thread& thread) {
     const std::uint64_t pc = thread.registers.rip;
     attached::about_to_run(thread);
-    go_to(thread, pc, kAlone);
+    const Block& block = go_to(thread, pc, kAlone);
     thread.alone = (thread.registers.flags & x86_64::kResumeFlag) != 0 ? Alone::resumed : Alone::running;
     thread.alone_pc = pc;
+    return block;
 }
 
 /// A block has left before an instruction, whose address or memory is watched.
@@ -99,7 +100,7 @@ void has_run_alone(Thread& thread) {
         }
     }
     thread.alone = Alone::no;
-    thread.registers.rip = indirect ? thread.miss[0] : cache.exits[thread.payload].target;
+    thread.registers.rip = indirect ? thread.miss : cache.exits[thread.payload].target;
     attached::has_run(thread);
 }
 
@@ -119,29 +120,33 @@ void on_indirect(Thread& thread, std::uint64_t target) {
     Cache& cache = thread.engine->cache;
     thread.registers.rip = target;
     cache.lock.take();
-    Block* const block = block_for(*thread.engine, target);
-    if (block != nullptr) {
-        if (block->landing == nullptr && block->code == nullptr) cache.add_landing(*block);
-        if (block->landing != nullptr) cache.set_table(target, address_of(block->landing));
+    Block* const block = block_for(*thread.engine, target, 0, true);
+    if (block != nullptr && block->code == nullptr) {
+        if (block->landing == nullptr) cache.add_landing(*block);
+        if (block->landing != nullptr) cache.add_to_table(*block);
     }
     cache.lock.leave();
     if (block == nullptr) probe(thread);
     thread.next_host = address_of(block->host);
 }
 
-/// A block would have gone beyond what is granted, and has not run. What is left of the grant runs in a shorter block,
-/// so that the thread stops at exactly the instruction that ends it.
+/// A block would have gone beyond what is granted, or what its lane has of it, and has not run. What is left of the
+/// grant runs in a shorter block, so that the thread stops at exactly the instruction that ends it.
 void on_budget(Thread& thread) {
-    Cache& cache = thread.engine->cache;
-    const Exit& exit = cache.exits[thread.payload];
-    const std::uint16_t charged = cache.blocks[exit.from].charged;
+    const Exit exit = thread.engine->cache.exits[thread.payload];
+    LiveCounters& counters = thread.page.counters;
     thread.registers.rip = exit.target;
-    thread.page.counters.budget += charged;
+    counters.lane[exit.lane].budget += exit.charged;
     attached::budget_ended(thread);
-    const std::int64_t left = thread.page.counters.budget;
+    const std::int64_t left = counters.left();
     if (left <= 0) fail("a budget ended and nothing more was granted", exit.target, false);
-    if (thread.alone != Alone::no) return go_to(thread, thread.registers.rip, kAlone);
-    go_to(thread, thread.registers.rip, left < charged ? static_cast<std::uint16_t>(left) : std::uint16_t{0});
+    const bool shorter = left < exit.charged;
+    const std::uint16_t alone = thread.alone != Alone::no ? kAlone : std::uint16_t{0};
+    const Block& next =
+        go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(left));
+    counters.begin_moving();
+    counters.leave(left, next.lane, kLongestBlock);
+    counters.end_moving();
 }
 
 /// The instruction is to be run again behind a signal handler. The kernel had begun it: then it has retired.
@@ -149,10 +154,9 @@ void begin_again(Thread& thread, const Exit& exit) {
     thread.registers.rip = exit.target - exit.length;
     const x86_64::ClassSet counted = thread.engine->cache.blocks[exit.from].counted;
     if (thread.syscall_restarted || counted == 0) return;
-    LiveCounters& counters = thread.page.counters;
-    ++counters.budget;
-    if ((counted & bit(x86_64::Class::syscalls)) != 0)
-        --counters.count[static_cast<std::size_t>(x86_64::Class::syscalls)];
+    LiveCounters::Lane& lane = thread.page.counters.lane[0];
+    ++lane.budget;
+    if ((counted & bit(x86_64::Class::syscalls)) != 0) --lane.count[static_cast<std::size_t>(x86_64::Class::syscalls)];
 }
 
 void do_syscall(Thread& thread, const Exit& exit) {
@@ -233,8 +237,7 @@ namespace {
 void dispatch_by_reason(Thread& thread) {
     switch (thread.reason) {
         case Leave::link: return on_link(thread);
-        case Leave::table_empty: return on_indirect(thread, thread.miss[0]);
-        case Leave::table_other: return on_indirect(thread, thread.miss[0] - thread.miss[1]);
+        case Leave::table_empty: return on_indirect(thread, thread.miss);
         case Leave::budget: return on_budget(thread);
         case Leave::step: return on_step(thread);
         case Leave::watch: return on_watch(thread);

@@ -34,12 +34,12 @@ struct Engine {
     int run_fd = -1;           ///< its descriptor, hidden from the application
     int broker_fd = -1;        ///< where requests go, hidden as well; -1: nobody listens
     Program program;
-    /// Whether any of [start, end) is memory that the application must not replace: the cache, the run's books, the
-    /// engine's own image.
-    bool owns(std::uint64_t start, std::uint64_t end) const;
 
     Arena* arena_near_engine = nullptr;     ///< the first arena, which has the routines
     resident::Process* attached = nullptr;  ///< what attached.h keeps of this process
 };
+
+/// The engine's executable is the engine's memory.
+void own_image();
 
 }  // namespace anyperf::engine

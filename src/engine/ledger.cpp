@@ -72,7 +72,8 @@ bool map_page(Thread& thread, std::uint32_t number) {
 void reset_page(Thread& thread) {
     ThreadPage& page = thread.page;
     page.counters = {};
-    page.counters.budget = page.counters.granted = kUnlimited;
+    page.counters.granted = kUnlimited;
+    page.counters.leave(kUnlimited, 0, 0);
     page.record = page.attention = page.in_kernel = page.first_armed = page.watched = 0;
     page.faults[0] = page.faults[1] = 0;
     page.process = thread.process;
@@ -84,7 +85,7 @@ void reset_page(Thread& thread) {
 }  // namespace
 
 bool open_ledger(Engine& engine, int fd) {
-    const long got = map_pages(0, kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
+    const long got = map_own_pages(0, kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd);
     if (is_error(got)) return false;
     engine.run = at_address<RunHeader>(static_cast<std::uint64_t>(got));
     engine.run_fd = fd;
@@ -195,8 +196,8 @@ void end_thread(Thread& thread) {
     record.tid = thread.tid;
     memcpy(record.comm, thread.page.comm, sizeof record.comm);
     const LiveCounters& counters = thread.page.counters;
-    for (std::size_t i = 0; i < kCounters; ++i) record.count[i] = counters.count[i];
-    record.count[0] = static_cast<std::uint64_t>(counters.granted - counters.budget);
+    for (std::size_t i = 0; i < kCounters; ++i) record.count[i] = counters.count(i);
+    record.count[0] = counters.retired();
     // In this order whoever is killed in between leaves counts that are told once: by the record once it is ended.
     thread.page.record = number;
     set_state(record.state, RecordState::ended);

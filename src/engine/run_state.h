@@ -10,16 +10,68 @@
 namespace anyperf::engine {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of classes.h
-inline constexpr std::uint32_t kRunStateVersion = 2;
+inline constexpr std::uint32_t kRunStateVersion = 3;
+/// prctl(2) of this option tells a program of a run the version of its memory; the kernel answers EINVAL.
+inline constexpr std::uint32_t kInsideRun = 0x6e755270;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< process ids are reused at this pace at the earliest
 inline constexpr std::uint32_t kMaximumThreads = 1u << 18;
 inline constexpr std::uint32_t kMaximumThreadPages = 1u << 15;
 
+/// A block adds to one lane, the next one to another: an addition to memory has to wait for the one before it to the
+/// same word, some eight cycles, and a block is often done in two.
+inline constexpr std::size_t kLanes = 4;
+
 /// What a thread has done. The engine's translated code adds to it in place.
 struct LiveCounters {
-    std::int64_t budget;             ///< instructions left of what was granted; counts down, a block at a time
-    std::int64_t granted;            ///< granted - budget instructions have retired
-    std::uint64_t count[kCounters];  ///< by Class; `instructions` is not kept here
+    struct Lane {
+        std::int64_t budget;             ///< instructions left of what was granted; counts down, a block at a time
+        std::uint64_t count[kCounters];  ///< by Class, modulo 2^64; `instructions` is not kept here
+    };
+
+    std::int64_t granted;    ///< what was granted less what is left has retired
+    std::uint32_t sequence;  ///< odd while what is left is moved between lanes
+    Lane lane[kLanes];
+
+    std::int64_t left() const {
+        std::int64_t sum = 0;
+        for (const Lane& one : lane) sum += __atomic_load_n(&one.budget, __ATOMIC_RELAXED);
+        return sum;
+    }
+
+    /// Instructions that have retired; from outside of the thread right to the block.
+    std::uint64_t retired() const {
+        std::int64_t sum = 0;
+        for (unsigned tries = 0; tries < kTries; ++tries) {
+            const std::uint32_t before = __atomic_load_n(&sequence, __ATOMIC_ACQUIRE);
+            sum = __atomic_load_n(&granted, __ATOMIC_RELAXED) - left();
+            __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            if (before % 2 == 0 && before == __atomic_load_n(&sequence, __ATOMIC_RELAXED)) break;
+        }
+        return static_cast<std::uint64_t>(sum);
+    }
+
+    /// Of a class other than instructions.
+    std::uint64_t count(std::size_t row) const {
+        std::uint64_t sum = 0;
+        for (const Lane& one : lane) sum += __atomic_load_n(&one.count[row], __ATOMIC_RELAXED);
+        return sum;
+    }
+
+    /// The thread's own: `instructions` are left, of which lane `favoured` has at least `needed`, if there are so many.
+    void leave(std::int64_t instructions, std::size_t favoured, std::int64_t needed) {
+        const std::int64_t share = instructions / static_cast<std::int64_t>(kLanes);
+        const std::int64_t first = share > needed ? share : needed < instructions ? needed : instructions;
+        const std::int64_t rest = (instructions - first) / static_cast<std::int64_t>(kLanes - 1);
+        for (std::size_t i = 0; i < kLanes; ++i)
+            __atomic_store_n(&lane[i].budget,
+                             i == favoured ? instructions - rest * (static_cast<std::int64_t>(kLanes) - 1) : rest,
+                             __ATOMIC_RELAXED);
+    }
+    void begin_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
+    void end_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
+
+  private:
+    static constexpr unsigned kTries = 1000;  // who was killed while moving leaves it odd
 };
 
 /// si_code of the SIGTRAP that makes a running thread look at ThreadPage::attention: none that a kernel sends.

@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint64_t kOwnArguments = 3;
 
 Engine& make_engine(const StartArgument& argument) {
+    own_image();
     void* const memory = reserve_pages(page_up(sizeof(Engine)));
     if (memory == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
     auto& engine = *new (memory) Engine;

@@ -9,11 +9,8 @@ namespace anyperf::resident {
 
 /// Row `number` of the table of classes (engine/x86_64/classes.h); instructions are row 0 and live in the budget.
 inline std::uint64_t live_counter(const engine::LiveCounters& live, std::uint32_t number) {
-    if (number == 0) {
-        const std::int64_t granted = __atomic_load_n(&live.granted, __ATOMIC_RELAXED);
-        return static_cast<std::uint64_t>(granted - __atomic_load_n(&live.budget, __ATOMIC_RELAXED));
-    }
-    return number < engine::kCounters ? __atomic_load_n(&live.count[number], __ATOMIC_RELAXED) : 0;
+    if (number == 0) return live.retired();
+    return number < engine::kCounters ? live.count(number) : 0;
 }
 
 /// Of a source of kind `counters`: as counter_sum, reading only what it names.

@@ -58,7 +58,7 @@ long move_mapping(const Call& call, Process& process, const Mapping& mapping) {
 
 long map_event(Call& call, EventIndex event) {
     const auto [address, length, protection, flags, fd, offset] = call.argument;
-    if ((flags & MAP_FIXED) != 0 && call.engine.owns(address, page_up(address + length))) return -ENOMEM;
+    if ((flags & MAP_FIXED) != 0 && engine::own_pages.touches(address, page_up(address + length))) return -ENOMEM;
     Ask ask{call.thread, RequestKind::map, event};
     const long place = ask.with(0, length).with(1, protection).with(2, flags).with(3, offset).send();
     if (place < 0) return place;

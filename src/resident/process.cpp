@@ -16,7 +16,7 @@ namespace {
 template <class T>
 T* map_shared(const engine::Engine& engine, std::size_t offset, std::size_t bytes) {
     const long got =
-        engine::map_pages(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, engine.run_fd, offset);
+        engine::map_own_pages(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, engine.run_fd, offset);
     return is_error(got) ? nullptr : engine::at_address<T>(static_cast<std::uint64_t>(got));
 }
 

@@ -29,7 +29,7 @@ bool open_mailbox(Thread& thread) {
     if (thread.page_number == engine::kNoPage) return false;
     const std::uint64_t offset = kMailboxesOffset + kMailboxBytes * std::uint64_t{thread.page_number};
     const long got =
-        engine::map_pages(0, kMailboxBytes, PROT_READ | PROT_WRITE, MAP_SHARED, thread.engine->run_fd, offset);
+        engine::map_own_pages(0, kMailboxBytes, PROT_READ | PROT_WRITE, MAP_SHARED, thread.engine->run_fd, offset);
     if (is_error(got)) return false;
     thread.mailbox = engine::at_address<void>(static_cast<std::uint64_t>(got));
     return true;

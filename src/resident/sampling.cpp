@@ -204,11 +204,13 @@ Ring ring_of(Thread& thread, RingIndex index) {
     RingView& view = process.ring_views[index];
     if (view.address != 0 && view.offset == page.offset && view.pages == page.pages)
         return {&page, at_address<std::byte>(view.address)};
-    if (view.address != 0) kernel_call(__NR_munmap, view.address, (1 + std::uint64_t{view.pages}) * engine::kPageBytes);
+    if (view.address != 0)
+        engine::release_pages(engine::at_address<void>(view.address),
+                              (1 + std::uint64_t{view.pages}) * engine::kPageBytes);
     view = {};
     if (page.offset == 0) return {};
-    const long got = engine::map_pages(0, (1 + std::uint64_t{page.pages}) * engine::kPageBytes, PROT_READ | PROT_WRITE,
-                                       MAP_SHARED, thread.engine->run_fd, page.offset);
+    const long got = engine::map_own_pages(0, (1 + std::uint64_t{page.pages}) * engine::kPageBytes,
+                                           PROT_READ | PROT_WRITE, MAP_SHARED, thread.engine->run_fd, page.offset);
     if (is_error(got)) return {};
     view = {static_cast<std::uint64_t>(got), page.offset, page.pages};
     return {&page, at_address<std::byte>(view.address)};

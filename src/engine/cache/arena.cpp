@@ -19,8 +19,8 @@ constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 }  // namespace
 
 bool Arena::map_at(std::uint64_t address, bool exactly) {
-    const long got = map_pages(address, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
+    const long got = map_own_pages(address, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
     if (is_error(got)) return false;
     base_ = static_cast<std::uint64_t>(got);
     return true;

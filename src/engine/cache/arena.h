@@ -23,7 +23,6 @@ class Arena {
     /// Whether every byte of the arena reaches `address` by a 32-bit displacement.
     bool reaches(std::uint64_t address) const;
     bool holds(std::uint64_t host) const { return host - base_ < kBytes; }
-    bool touches(std::uint64_t start, std::uint64_t end) const { return start < base_ + kBytes && end > base_; }
 
     x86_64::Emitter hot() const { return {at(hot_), at(kHotBytes)}; }
     x86_64::Emitter cold() const { return {at(cold_), at(kBytes)}; }

@@ -4,13 +4,14 @@
 #include <sys/mman.h>
 
 #include "engine/freestanding/pages.h"
-#include "engine/x86_64/routines.h"
+#include "engine/x86_64/landing.h"
 
 namespace anyperf::engine {
 
 namespace {
 
 constexpr std::size_t kFirstSlots = 4096;
+constexpr std::size_t kLandingRoom = 128;
 constexpr BlockId kErased = ~BlockId{0};
 
 /// A rel32 that other threads may be executing. It does not cross 8 bytes, so that the CPU sees the old or the new one
@@ -28,13 +29,15 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 }  // namespace
 
 bool Cache::reserve() {
-    if (!blocks.reserve() || !exits.reserve() || !marks.reserve() || !copies.reserve() || !executable.reserve())
+    if (!blocks.reserve() || !exits.reserve() || !marks.reserve() || !copies.reserve() || !executable.reserve() ||
+        !pages_.reserve())
         return false;
     slots_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kFirstSlots));
     slot_count_ = kFirstSlots;
-    const long low = map_pages(0, sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
-    if (slots_ == nullptr || is_error(low)) return false;
+    const long low = map_own_pages(0, sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
+    heads_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kTableEntries));
+    if (slots_ == nullptr || heads_ == nullptr || is_error(low)) return false;
     table_ = at_address<std::uint64_t>(static_cast<std::uint64_t>(low));
     return true;
 }
@@ -71,6 +74,15 @@ void Cache::insert(BlockId id) {
     while (slots_[slot] != 0 && slots_[slot] != kErased) slot = (slot + 1) & (slot_count_ - 1);
     if (slots_[slot] == 0) ++filled_;
     slots_[slot] = id;
+}
+
+void Cache::add(Block& block) {
+    const BlockId id = id_of(block);
+    insert(id);
+    BlockId* const head = pages_.make(block.pc);
+    if (head == nullptr) return remove(block);
+    block.next_in_page = *head;
+    *head = id;
 }
 
 void Cache::erase(const Block& block) {
@@ -110,8 +122,7 @@ void Cache::remove(Block& block) {
     if (block.dead) return;
     unlink(block);
     erase(block);
-    if (table_[block.pc & 0xffff] == address_of(block.landing) && block.landing != nullptr)
-        set_table(block.pc, table_default_);
+    if (block.in_table) empty_slot(block.pc & (kTableEntries - 1));
     block.dead = true;
     // Its own exits stay linked for a thread that is inside, but must not be found in the lists of their targets.
     for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
@@ -126,15 +137,41 @@ void Cache::remove(Block& block) {
     }
 }
 
-void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
-    for (BlockId id = 1; id <= blocks.used(); ++id) {
-        Block& block = blocks[id];
-        if (!block.dead && block.pc < end && block.pc + block.guest_bytes > start) remove(block);
+namespace {
+
+bool overlaps(const Block& block, std::uint64_t start, std::uint64_t end) {
+    return block.pc < end && block.pc + block.guest_bytes > start;
+}
+
+}  // namespace
+
+void Cache::remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end) {
+    BlockId* place = pages_.find(page);
+    while (place != nullptr && *place != 0) {
+        Block& block = blocks[*place];
+        if (!block.dead && overlaps(block, start, end)) remove(block);
+        if (block.dead)
+            *place = block.next_in_page;
+        else
+            place = &block.next_in_page;
     }
 }
 
+void Cache::remove_by_scan(std::uint64_t start, std::uint64_t end) {
+    for (BlockId id = 1; id <= blocks.used(); ++id)
+        if (!blocks[id].dead && overlaps(blocks[id], start, end)) remove(blocks[id]);
+}
+
+void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
+    static_assert(kLongestBlockBytes <= kPageBytes);
+    const std::uint64_t first =
+        start < kPageBytes ? 0 : page_down(start - kPageBytes);  // a block may reach over its end
+    if ((end - first) / kPageBytes > pages_.pages()) return remove_by_scan(start, end);
+    for (std::uint64_t page = first; page < end; page += kPageBytes) remove_in_page(page, start, end);
+}
+
 void Cache::remove_all() {
-    remove_range(0, ~std::uint64_t{0});
+    remove_by_scan(0, ~std::uint64_t{0});
 }
 
 void Cache::add_landing(Block& block) {
@@ -142,11 +179,42 @@ void Cache::add_landing(Block& block) {
         Arena& arena = arenas[i];
         if (!arena.holds(address_of(block.host))) continue;
         x86_64::Emitter cold = arena.cold();
-        std::uint8_t* const landing = x86_64::emit_landing(cold, block);
-        if (cold.overflowed()) return;
-        block.landing = landing;
-        arena.commit(arena.hot(), cold, 0);
+        // The landing behind what only it needs, so that it is one piece.
+        x86_64::Emitter code{cold.at() + kLandingRoom / 2, cold.at() + kLandingRoom};
+        if (cold.room() < kLandingRoom) return;
+        x86_64::Emitter other{cold.at(), cold.at() + kLandingRoom / 2};
+        x86_64::emit_landing(code, other, block, nowhere());
+        code.jmp(block.host);
+        arena.commit(arena.hot(), code, 0);
+        return;
     }
+}
+
+void Cache::add_to_table(Block& block) {
+    if (block.in_table) return;
+    const std::size_t slot = block.pc & (kTableEntries - 1);
+    block.in_table = true;
+    BlockId last = heads_[slot];
+    if (last == 0) {
+        heads_[slot] = id_of(block);
+        return set_table(slot, address_of(block.landing));
+    }
+    while (blocks[last].next_in_slot != 0) last = blocks[last].next_in_slot;
+    blocks[last].next_in_slot = id_of(block);
+    __atomic_store_n(blocks[last].other, address_of(block.landing), __ATOMIC_RELEASE);
+}
+
+/// Who stands in a landing that it takes out finds nothing behind it, and asks.
+void Cache::empty_slot(std::size_t slot) {
+    set_table(slot, table_default_);
+    for (BlockId id = heads_[slot]; id != 0;) {
+        Block& block = blocks[id];
+        id = block.next_in_slot;
+        block.next_in_slot = 0;
+        block.in_table = false;
+        __atomic_store_n(block.other, table_default_, __ATOMIC_RELEASE);
+    }
+    heads_[slot] = 0;
 }
 
 void Cache::keep_code(Block& block) {
@@ -174,16 +242,6 @@ Arena* Cache::arena_for(std::uint64_t pc) {
     }
     if (arena_count == kMaximumArenas || !arenas[arena_count].map_near(pc)) return nullptr;
     return &arenas[arena_count++];
-}
-
-bool Cache::touches(std::uint64_t start, std::uint64_t end) const {
-    for (std::uint32_t i = 0; i < arena_count; ++i)
-        if (arenas[i].touches(start, end)) return true;
-    const std::uint64_t table = address_of(table_);
-    const std::uint64_t slots = address_of(slots_);
-    return (start < table + sizeof(std::uint64_t) * kTableEntries && end > table) ||
-           (start < slots + sizeof(BlockId) * slot_count_ && end > slots) || blocks.touches(start, end) ||
-           exits.touches(start, end) || marks.touches(start, end) || copies.touches(start, end);
 }
 
 bool Cache::is_translated_code(std::uint64_t host) const {

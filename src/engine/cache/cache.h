@@ -8,6 +8,7 @@
 
 #include "engine/cache/arena.h"
 #include "engine/cache/block.h"
+#include "engine/cache/page_index.h"
 #include "engine/cache/pool.h"
 #include "engine/freestanding/lock.h"
 #include "engine/memory/executable_map.h"
@@ -24,13 +25,16 @@ class Cache {
 
     /// The block that starts at `pc` and was made with `limit`; null where it has not been translated.
     Block* find(std::uint64_t pc, std::uint16_t limit = 0);
-    void insert(BlockId id);
+    /// Makes a new block known.
+    void add(Block& block);
     BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
 
     /// Patches `exit` to go straight to `block`.
     void link(ExitId exit, Block& block);
     /// Gives the block a landing for indirect branches; leaves it without one where there is no room.
     void add_landing(Block& block);
+    /// Indirect branches find the block from now on. Precondition: it has a landing.
+    void add_to_table(Block& block);
     /// Keeps a copy of the block's application code, so that `is_stale` can tell. Such a block is entered from the
     /// engine alone: it is never linked and has no landing.
     void keep_code(Block& block);
@@ -43,9 +47,6 @@ class Cache {
     /// Removes every block.
     void remove_all();
 
-    /// Whether any of [start, end) is the cache's own memory.
-    bool touches(std::uint64_t start, std::uint64_t end) const;
-
     /// The arena to translate `pc` in: with room, within reach where that can be had. Null: no memory.
     Arena* arena_for(std::uint64_t pc);
 
@@ -55,9 +56,8 @@ class Cache {
 
     /// Table of host addresses that indirect branches jump through, below 2 GiB so that an instruction can name it.
     std::uint64_t* table() const { return table_; }
-    void set_table(std::uint64_t pc, std::uint64_t host) {
-        __atomic_store_n(&table_[pc & 0xffff], host, __ATOMIC_RELEASE);
-    }
+    /// Where an indirect branch goes whose target has no landing.
+    std::uint64_t nowhere() const { return table_default_; }
     /// Every entry leads to `host` until it is set.
     void fill_table(std::uint64_t host);
 
@@ -72,16 +72,23 @@ class Cache {
 
   private:
     void grow();
+    void insert(BlockId id);
+    void empty_slot(std::size_t slot);
+    void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
+    void remove_by_scan(std::uint64_t start, std::uint64_t end);
+    void set_table(std::size_t slot, std::uint64_t host) { __atomic_store_n(&table_[slot], host, __ATOMIC_RELEASE); }
     void unlink(Block& block);
     void erase(const Block& block);
     static std::size_t hash(std::uint64_t pc, std::uint16_t limit) {
         return static_cast<std::size_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);
     }
 
+    PageIndex pages_;
     BlockId* slots_ = nullptr;  ///< open addressing, linear
     std::size_t slot_count_ = 0;
     std::size_t filled_ = 0;
     std::uint64_t* table_ = nullptr;
+    BlockId* heads_ = nullptr;  ///< of each entry of the table, the block that it leads to
     std::uint64_t table_default_ = 0;
 };
 

@@ -25,10 +25,6 @@ class Pool {
         return first;
     }
 
-    bool touches(std::uint64_t start, std::uint64_t end) const {
-        return start < address_of(records_) + sizeof(T) * kCapacity && end > address_of(records_);
-    }
-
     T& operator[](std::uint32_t number) { return records_[number]; }
     std::uint32_t used() const { return used_; }
 

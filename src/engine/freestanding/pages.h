@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/freestanding/kernel.h"
+#include "engine/freestanding/own_pages.h"
 
 namespace anyperf::engine {
 
@@ -26,13 +27,25 @@ inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection
                        static_cast<std::uint64_t>(static_cast<std::int64_t>(fd)), offset);
 }
 
-/// Private zeroed memory, touched when used. Null where the kernel has none.
+/// map_pages for the engine itself.
+inline long map_own_pages(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1,
+                          std::uint64_t offset = 0) {
+    const long got = map_pages(address, bytes, protection, flags, fd, offset);
+    if (!is_error(got)) {
+        const auto start = static_cast<std::uint64_t>(got);
+        own_pages.add(start, page_up(start + bytes));
+    }
+    return got;
+}
+
+/// Private zeroed memory of the engine's, touched when used. Null where the kernel has none.
 inline void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE) {
-    const long got = map_pages(0, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    const long got = map_own_pages(0, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
     return is_error(got) ? nullptr : at_address<void>(static_cast<std::uint64_t>(got));
 }
 
 inline void release_pages(void* pages, std::uint64_t bytes) {
+    own_pages.remove(address_of(pages), page_up(address_of(pages) + bytes));
     kernel_call(__NR_munmap, address_of(pages), bytes);
 }
 

@@ -37,4 +37,12 @@ long install(int signal, const SignalAction& action) {
                        sizeof(std::uint64_t));
 }
 
+void clear_handlers(SignalActions& actions) {
+    for (int signal = 1; signal <= kSignals; ++signal) {
+        if (!actions.get(signal).has_handler()) continue;
+        actions.set(signal, {});
+        install(signal, {});
+    }
+}
+
 }  // namespace anyperf::engine

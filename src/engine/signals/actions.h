@@ -58,4 +58,7 @@ class SignalActions {
 /// Makes the kernel do with `signal` what `action` needs: our handler, SIG_IGN or SIG_DFL. The kernel's answer.
 long install(int signal, const SignalAction& action);
 
+/// What has a handler goes back to its default (clone3(2), CLONE_CLEAR_SIGHAND).
+void clear_handlers(SignalActions& actions);
+
 }  // namespace anyperf::engine

@@ -26,6 +26,7 @@ struct SignalState {
     std::uint64_t mask = 0;        ///< what the application blocks, as it thinks
     std::uint64_t saved_mask = 0;  ///< to be restored when sigsuspend and its like are done
     bool restore_mask = false;
+    bool clear_handlers = false;  ///< of a new process: it begins without its parent's
     QueuedSignal queue[kQueue];
     unsigned queued = 0;
     x86_64::SignalStack stack;    ///< sigaltstack(2); flags SS_DISABLE where there is none

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <linux/sched.h>
 
+#include <algorithm>
+
 #include "engine/attached.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
@@ -21,6 +23,7 @@ extern "C" {
     using namespace anyperf::engine;
     become(*thread);
     thread->tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
+    if (thread->signals->clear_handlers) clear_handlers(*thread->signals->actions);
     begin_thread(*thread);
     attached::begin_thread(*thread);
     deliver_and_resume(*thread);
@@ -41,6 +44,20 @@ extern "C" {
         "mov %r9, %rdi\n\t"
         "call engine_thread_begins");
 }
+
+/// clone3(2) onto the new thread's engine stack, which the arguments name. rdi: arguments, rsi: their size, rdx:
+/// thread.
+[[gnu::naked]] long engine_clone3_thread(void*, std::uint64_t, void*) {
+    asm("mov $435, %eax\n\t"
+        "syscall\n\t"
+        "test %rax, %rax\n\t"
+        "jz 1f\n\t"
+        "ret\n"
+        "1:\n\t"
+        "xor %ebp, %ebp\n\t"
+        "mov %rdx, %rdi\n\t"
+        "call engine_thread_begins");
+}
 }
 
 namespace anyperf::engine::handlers {
@@ -54,7 +71,25 @@ struct CloneWish {
     std::uint64_t parent_tid = 0;
     std::uint64_t child_tid = 0;
     std::uint64_t tls = 0;
+    clone_args* extended = nullptr;  ///< of clone3, a copy that may be changed; null: clone
+    std::uint64_t extended_bytes = 0;
+    bool clear_handlers = false;
 };
+
+long make_thread(const CloneWish& wish, Thread& child) {
+    if (wish.extended == nullptr)
+        return engine_clone_thread(wish.flags, child.engine_stack, wish.parent_tid, wish.child_tid, wish.tls, &child);
+    wish.extended->stack = child.engine_stack - kEngineStackBytes;
+    wish.extended->stack_size = kEngineStackBytes;
+    return engine_clone3_thread(wish.extended, wish.extended_bytes, &child);
+}
+
+long make_process(const CloneWish& wish) {
+    if (wish.extended == nullptr)
+        return kernel_call(__NR_clone, wish.flags, 0, wish.parent_tid, wish.child_tid, wish.tls);
+    wish.extended->stack = wish.extended->stack_size = 0;
+    return kernel_call(__NR_clone3, address_of(wish.extended), wish.extended_bytes);
+}
 
 /// No signal comes while there is a moment when %gs, the locks or the counts are not those of the thread.
 class SignalsBlocked {
@@ -96,13 +131,13 @@ long clone_sharing(Call& call, const CloneWish& wish) {
         free_thread(*child);
         return -ENOMEM;
     }
+    if (wish.clear_handlers) child->signals->clear_handlers = true;
     child->owned_by_parent = (wish.flags & CLONE_VFORK) != 0;
     child->process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
     const std::uint32_t inheritance = attached::before_clone(call, wish.flags);
     child->inheritance = inheritance;
     const SignalsBlocked blocked;
-    const long got =
-        engine_clone_thread(wish.flags, child->engine_stack, wish.parent_tid, wish.child_tid, wish.tls, child);
+    const long got = make_thread(wish, *child);
     // A vfork's child has gone on to another program, or has ended: its block is nobody's.
     if (is_error(got) || (wish.flags & CLONE_VFORK) != 0) {
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
@@ -120,20 +155,49 @@ long clone_copying(Call& call, const CloneWish& wish) {
     const std::uint32_t inheritance = attached::before_clone(call, wish.flags);
     const SignalsBlocked blocked;
     call.engine.cache.lock.take();
-    const long got = kernel_call(__NR_clone, wish.flags, 0, wish.parent_tid, wish.child_tid, wish.tls);
+    const long got = make_process(wish);
     if (got != 0) {
         call.engine.cache.lock.leave();
         attached::cloned(call, inheritance, got);
         return got;
     }
     call.engine.cache.lock.reset();
+    own_pages.reset_lock();
     thread.signals->actions->reset_lock();
+    if (wish.clear_handlers) clear_handlers(*thread.signals->actions);
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     thread.inheritance = inheritance;
     begin_process(call.engine, thread);
     attached::begin_process(thread, false);
     child_registers(call, wish, thread.registers);
+    return 0;
+}
+
+/// What kernel/fork.c asks of the arguments before it looks at what the engine puts in their place.
+long check(const clone_args& arguments, std::uint64_t stack, std::uint64_t stack_bytes) {
+    constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
+    constexpr std::uint64_t kSignalBits = 0xff;
+    if ((stack == 0) != (stack_bytes == 0)) return -EINVAL;
+    if (stack_bytes > kUserEnd || stack > kUserEnd - stack_bytes) return -EINVAL;
+    if ((arguments.flags & kSignalBits) != 0) return -EINVAL;
+    const bool threads = (arguments.flags & (CLONE_THREAD | CLONE_PARENT)) != 0;
+    if (arguments.exit_signal > kSignalBits || (threads && arguments.exit_signal != 0)) return -EINVAL;
+    return (arguments.flags & CLONE_SIGHAND) != 0 && (arguments.flags & CLONE_CLEAR_SIGHAND) != 0 ? -EINVAL : 0;
+}
+
+/// The arguments in `room`, which stays zero behind them; what it has no room for must be zero.
+long copy_arguments(std::uint64_t from, std::uint64_t bytes, clone_args& room) {
+    constexpr std::uint64_t kFirstSize = 64;  // CLONE_ARGS_SIZE_VER0
+    if (bytes > kPageBytes) return -E2BIG;
+    if (bytes < kFirstSize) return -EINVAL;
+    if (!x86_64::guarded_copy(&room, at_address<const void>(from), std::min<std::uint64_t>(bytes, sizeof room)))
+        return -EFAULT;
+    for (std::uint64_t i = sizeof room; i < bytes; ++i) {
+        char byte = 0;
+        if (!x86_64::guarded_copy(&byte, at_address<const void>(from + i), 1)) return -EFAULT;
+        if (byte != 0) return -E2BIG;
+    }
     return 0;
 }
 
@@ -144,17 +208,44 @@ long clone_as(Call& call, const CloneWish& wish) {
 }  // namespace
 
 long clone(Call& call) {
-    return clone_as(call, {call.argument[0], call.argument[1], call.argument[2], call.argument[3], call.argument[4]});
+    CloneWish wish;
+    wish.flags = call.argument[0];
+    wish.stack = call.argument[1];
+    wish.parent_tid = call.argument[2];
+    wish.child_tid = call.argument[3];
+    wish.tls = call.argument[4];
+    return clone_as(call, wish);
+}
+
+long clone3(Call& call) {
+    clone_args arguments{};
+    const std::uint64_t bytes = call.argument[1];
+    if (const long error = copy_arguments(call.argument[0], bytes, arguments); error != 0) return error;
+    if (const long error = check(arguments, arguments.stack, arguments.stack_size); error != 0) return error;
+    CloneWish wish{arguments.flags | arguments.exit_signal,
+                   arguments.stack + arguments.stack_size,
+                   arguments.parent_tid,
+                   arguments.child_tid,
+                   arguments.tls,
+                   &arguments,
+                   std::min<std::uint64_t>(bytes, sizeof arguments)};
+    wish.clear_handlers = (arguments.flags & CLONE_CLEAR_SIGHAND) != 0;
+    arguments.flags &= ~std::uint64_t{CLONE_CLEAR_SIGHAND};
+    return clone_as(call, wish);
 }
 
 long fork(Call& call) {
     constexpr std::uint64_t kChildSignal = 17;
-    return clone_as(call, {kChildSignal, 0, 0, 0, 0});
+    CloneWish wish;
+    wish.flags = kChildSignal;
+    return clone_as(call, wish);
 }
 
 long vfork(Call& call) {
     constexpr std::uint64_t kChildSignal = 17;
-    return clone_as(call, {CLONE_VFORK | CLONE_VM | kChildSignal, 0, 0, 0, 0});
+    CloneWish wish;
+    wish.flags = CLONE_VFORK | CLONE_VM | kChildSignal;
+    return clone_as(call, wish);
 }
 
 }  // namespace anyperf::engine::handlers

@@ -20,12 +20,14 @@ long exit_group(Call&);
 
 // clone.cpp
 long clone(Call&);
+long clone3(Call&);
 long fork(Call&);
 long vfork(Call&);
 
 // descriptors.cpp
 long not_hidden(Call&);
 long close_range(Call&);
+long getdents64(Call&);
 long dup_onto(Call&);
 
 // exec.cpp
@@ -45,13 +47,20 @@ long epoll_pwait(Call&);
 
 // identity.cpp
 long arch_prctl(Call&);
-long prctl(Call&);
 long readlink(Call&);
 long readlinkat(Call&);
 long path_first(Call&);
 long path_second(Call&);
+long open(Call&);
+long openat(Call&);
+long openat2(Call&);
+long lstat(Call&);
+long newfstatat(Call&);
+long statx(Call&);
 
 // refused.cpp
 long not_there(Call&);
+long prctl(Call&);
+long ptrace(Call&);
 
 }  // namespace anyperf::engine::handlers

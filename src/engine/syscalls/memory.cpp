@@ -24,14 +24,14 @@ void replaced(Engine& engine, std::uint64_t start, std::uint64_t bytes, std::uin
 }
 
 /// The application must not replace, unmap or protect what is the engine's.
-bool is_ours(const Call& call, std::uint64_t start, std::uint64_t bytes) {
-    return bytes != 0 && call.engine.owns(start, page_up(start + bytes));
+bool is_ours(std::uint64_t start, std::uint64_t bytes) {
+    return bytes != 0 && own_pages.touches(start, page_up(start + bytes));
 }
 
 }  // namespace
 
 long mmap(Call& call) {
-    if ((call.argument[3] & MAP_FIXED) != 0 && is_ours(call, call.argument[0], call.argument[1])) return -ENOMEM;
+    if ((call.argument[3] & MAP_FIXED) != 0 && is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
     const long got = call.pass();
     if (!is_error(got))
         replaced(call.engine, static_cast<std::uint64_t>(got), call.argument[1], call.argument[2],
@@ -40,14 +40,14 @@ long mmap(Call& call) {
 }
 
 long munmap(Call& call) {
-    if (is_ours(call, call.argument[0], call.argument[1])) return -EINVAL;
+    if (is_ours(call.argument[0], call.argument[1])) return -EINVAL;
     const long got = call.pass();
     if (!is_error(got)) replaced(call.engine, call.argument[0], call.argument[1], PROT_NONE, false);
     return got;
 }
 
 long mprotect(Call& call) {
-    if (is_ours(call, call.argument[0], call.argument[1])) return -ENOMEM;
+    if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
     const long got = call.pass();
     if (!is_error(got)) {
         replaced(call.engine, call.argument[0], call.argument[1], call.argument[2], false);
@@ -63,8 +63,8 @@ long mprotect(Call& call) {
 }
 
 long mremap(Call& call) {
-    const bool onto = (call.argument[3] & MREMAP_FIXED) != 0 && is_ours(call, call.argument[4], call.argument[2]);
-    if (onto || is_ours(call, call.argument[0], call.argument[1])) return -EFAULT;
+    const bool onto = (call.argument[3] & MREMAP_FIXED) != 0 && is_ours(call.argument[4], call.argument[2]);
+    if (onto || is_ours(call.argument[0], call.argument[1])) return -EFAULT;
     const ExecutableRange* range = nullptr;
     ExecutableRange was;
     {
@@ -97,7 +97,7 @@ long shmdt(Call& call) {
 }
 
 long madvise(Call& call) {
-    if (is_ours(call, call.argument[0], call.argument[1])) return -ENOMEM;
+    if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
     const long got = call.pass();
     if (!is_error(got) && (call.argument[2] == MADV_DONTNEED || call.argument[2] == MADV_REMOVE)) {
         const Held held{call.engine.cache.lock};

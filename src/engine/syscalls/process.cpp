@@ -2,6 +2,7 @@
 #include <asm/unistd.h>
 
 #include "engine/attached.h"
+#include "engine/freestanding/own_pages.h"
 #include "engine/ledger.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/thread_memory.h"
@@ -12,6 +13,7 @@ namespace {
 
 /// Gives the thread's own memory back and ends it, without a stack in between.
 [[noreturn]] void release_and_exit(Thread& thread, std::uint64_t status) {
+    own_pages.remove(address_of(&thread), address_of(&thread) + thread.block_bytes);
     asm volatile(
         "syscall\n\t"
         "mov %[exit], %%eax\n\t"

@@ -53,7 +53,7 @@ void Translation::emit_step(const Instruction& instruction, std::uint64_t next) 
     hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::step));
 }
 
-void Translation::emit_conditional(const Instruction& instruction, std::uint64_t address) {
+void Translation::emit_way_out(const Instruction& instruction, std::uint64_t address) {
     const std::uint64_t target = branch_target(instruction, address);
     const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
     const bool records_it = records(branch::kConditional);
@@ -72,6 +72,10 @@ void Translation::emit_conditional(const Instruction& instruction, std::uint64_t
         exit.operand = hot_.at() + 2;
         hot_.jcc(static_cast<Condition>(condition), exit.stub);
     }
+}
+
+void Translation::emit_conditional(const Instruction& instruction, std::uint64_t address) {
+    emit_way_out(instruction, address);
     emit_jump_to(address + instruction.length);
 }
 

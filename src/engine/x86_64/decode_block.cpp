@@ -49,13 +49,18 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
 void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t limit, DecodedBlock& out) {
     out.pc = pc;
     out.count = 0;
+    std::size_t passed = 0;
     while (out.count < limit && out.count < kLongestBlock) {
         Instruction& instruction = out.instructions[out.count];
         instruction = {};
         if (!decode_at(memory, pc, instruction)) break;
         pc += instruction.length;
         ++out.count;
-        if (instruction.control != Control::none) break;
+        if (instruction.control == Control::none) continue;
+        // Back go loops, as a rule.
+        const bool goes_on =
+            instruction.control == Control::conditional && static_cast<std::int64_t>(instruction.immediate) > 0;
+        if (!goes_on || passed++ == kPassedConditionals) break;
     }
     out.end = pc;
 }

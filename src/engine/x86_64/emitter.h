@@ -139,6 +139,8 @@ class Emitter {
         byte(0xff), byte(0x24), byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3))), u32(table);
     }
 
+    /// jmp [rip + …], to the address that the eight bytes at `word` hold.
+    void jmp_word(const std::uint8_t* word) { byte(0xff), byte(0x25), relative(word); }
     void jmp(const std::uint8_t* target) { byte(0xe9), relative(target); }
     void jcc(Condition condition, const std::uint8_t* target) {
         byte(0x0f), byte(static_cast<std::uint8_t>(0x80 | static_cast<unsigned>(condition))), relative(target);

@@ -88,10 +88,9 @@ void emit_probe(Emitter& code) {
 }
 
 void emit_leave(Emitter& code, Leave reason, const std::uint8_t* common) {
-    if (reason == Leave::table_empty || reason == Leave::table_other) {
+    if (reason == Leave::table_empty) {
         code.store_gs(rax, spill_of(rax));
         code.store_gs(rcx, offsetof(Thread, miss));
-        code.store_gs(rdx, offsetof(Thread, miss) + 8);
         code.load_gs(rcx, spill_of(rcx));
         code.load_gs(rdx, spill_of(rdx));
     } else {
@@ -121,19 +120,6 @@ bool emit_routines(Arena& arena, Routines& out) {
     if (code.overflowed()) return false;
     arena.commit(arena.hot(), code, 0);
     return true;
-}
-
-std::uint8_t* emit_landing(Emitter& cold, const Block& block) {
-    std::uint8_t* const landing = cold.at();
-    cold.mov(rdx, -block.pc);
-    cold.lea_sum(rcx, rcx, rdx);
-    std::uint8_t* const same = cold.jrcxz_forward();
-    cold.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::table_other));
-    cold.land(same);
-    cold.load_gs(rdx, spill_of(rdx));
-    cold.load_gs(rcx, spill_of(rcx));
-    cold.jmp(block.host);
-    return landing;
 }
 
 void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&), void (*deliver)(Thread&)) {

@@ -24,10 +24,6 @@ struct Routines {
 /// Writes the routines into an arena's cold part. False where they don't fit.
 bool emit_routines(Arena& arena, Routines& out);
 
-/// The landing of a block: checks that rcx - what the indirect branch found - is the block's pc, gives rcx and rdx
-/// back.
-std::uint8_t* emit_landing(Emitter& cold, const Block& block);
-
 /// Gives a new thread what its translated code needs of the routines.
 void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&), void (*deliver)(Thread&));
 

@@ -20,8 +20,7 @@ namespace anyperf::engine::x86_64 {
 /// Why translated code gave control back. `Thread::payload` is what each says.
 enum class Leave : std::uint32_t {
     link,         ///< a direct exit not linked yet; payload: the exit
-    table_empty,  ///< an indirect target that the table does not have; miss[0]: the target
-    table_other,  ///< the table's entry was of another target; miss[0] - miss[1]: the target
+    table_empty,  ///< an indirect target that the table does not have; `miss`
     budget,       ///< the budget went below zero at a block's start, the block not run; payload: its exit record
     step,         ///< an instruction that the engine does: syscall, cpuid …; payload: the exit behind it
     watch,        ///< an instruction whose address or memory is watched, not run; payload: an exit to it
@@ -40,7 +39,7 @@ struct Thread {
     std::uint64_t dispatch;                ///< the C++ function behind all leaves
     std::uint64_t deliver;                 ///< where `enter` goes instead while a signal is pending
     std::uint64_t self;
-    std::uint64_t miss[2];
+    std::uint64_t miss;  ///< the target that was looked for
     std::uint32_t payload;
     Leave reason;
     std::uint32_t pending;        ///< nonzero: a signal waits to be delivered before the application goes on

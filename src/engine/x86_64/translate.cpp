@@ -1,5 +1,6 @@
 // translate.cpp: see translate.h.
 #include "engine/x86_64/translate.h"
+#include "engine/x86_64/landing.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -11,18 +12,32 @@ void Translation::mark(std::size_t index, std::uint8_t spilled) {
     here.classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
 }
 
+/// Code that has its translation is not translated twice: the block ends before it.
+void Translation::stop_before_translated() {
+    std::uint64_t address = decoded_.pc;
+    for (std::size_t i = 0; i + 1 < decoded_.count; ++i) {
+        address += decoded_.instructions[i].length;
+        if (decoded_.instructions[i].control == Control::none || cache_.find(address) == nullptr) continue;
+        decoded_.count = i + 1;
+        decoded_.end = address;
+    }
+}
+
 /// Decodes, and takes the records of the block.
-bool Translation::begin(std::uint64_t pc, std::size_t limit) {
+bool Translation::begin(std::uint64_t pc, std::uint16_t limit) {
     alone_ = limit == kAlone;
-    decode_block(cache_.executable, pc, alone_ ? 1 : limit, decoded_);
+    decode_block(cache_.executable, pc, alone_ ? 1 : limit != 0 ? limit : kLongestBlock, decoded_);
     if (!alone_) stop_before_watched();
+    stop_before_translated();
     id_ = cache_.blocks.take();
     const std::uint32_t marks = cache_.marks.take(static_cast<std::uint32_t>(decoded_.count + 1));
     if (id_ == 0 || marks == 0) return false;
     block_ = &cache_.blocks[id_];
     *block_ = {};
     block_->pc = pc;
-    block_->host = hot_.at();
+    block_->limit = limit;
+    lane_ = limit != 0 ? 0 : id_ % kLanes;
+    block_->lane = static_cast<std::uint8_t>(lane_);
     block_->marks = &cache_.marks[marks];
     block_->instructions = static_cast<std::uint16_t>(decoded_.count);
     block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - pc);
@@ -31,15 +46,22 @@ bool Translation::begin(std::uint64_t pc, std::size_t limit) {
 
 void Translation::emit_instructions() {
     std::uint64_t address = decoded_.pc;
+    bool begins_segment = true;
     for (std::size_t i = 0; i < decoded_.count; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
+        const bool last = i + 1 == decoded_.count;
+        if (begins_segment) emit_prologue(i, address);
         spilled_ = Mark::kNone;
         mark(i, Mark::kNone);
+        block_->marks[i].begins_segment = begins_segment;
+        begins_segment = instruction.control != Control::none;
         if (!alone_) emit_question(instruction, address);
-        if (instruction.control == Control::none)
+        if (!begins_segment)
             emit_plain(instruction, address);
-        else
+        else if (last)
             emit_end(instruction, address);
+        else
+            emit_way_out(instruction, address);
         block_->marks[i].spilled = spilled_;
         address += instruction.length;
     }
@@ -50,14 +72,14 @@ void Translation::emit_instructions() {
         emit_jump_to(address);
 }
 
-Block* Translation::run(std::uint64_t pc, std::size_t limit) {
+Block* Translation::run(std::uint64_t pc, std::uint16_t limit, bool landing) {
     if (!begin(pc, limit)) return nullptr;
-    if (!alone_ && watched_.holds(pc)) {
+    if (landing) emit_landing(hot_, cold_, *block_, cache_.nowhere());
+    block_->host = hot_.at();
+    if (!alone_ && watched_.holds(pc))
         emit_watched_start();
-    } else {
-        emit_prologue();
+    else
         emit_instructions();
-    }
     if (hot_.overflowed() || cold_.overflowed() || out_of_records_) return nullptr;
     block_->host_bytes = static_cast<std::uint32_t>(hot_.at() - block_->host);
     arena_.commit(hot_, cold_, id_);

@@ -15,7 +15,8 @@
 
 namespace anyperf::engine::x86_64 {
 
-inline constexpr std::size_t kLongestBlock = 64;  ///< instructions
+inline constexpr std::size_t kLongestBlock = 64;       ///< instructions
+inline constexpr std::size_t kPassedConditionals = 3;  ///< forward branches that a block goes on behind
 
 /// What blocks are to count.
 struct Counting {
@@ -24,7 +25,8 @@ struct Counting {
     bool on() const { return open != 0; }
 };
 
-/// Instructions in a row, the last of which may change control.
+/// Instructions in a row. The last may change control; others do so only as conditional branches that are not taken.
+/// A segment is what runs whole or not at all: up to such a branch.
 struct DecodedBlock {
     std::uint64_t pc = 0;
     std::uint64_t end = 0;  ///< behind the last instruction
@@ -32,9 +34,15 @@ struct DecodedBlock {
     Instruction instructions[kLongestBlock];
 
     bool ends_in_control() const { return count > 0 && instructions[count - 1].control != Control::none; }
+    /// Behind the last instruction of the segment that `first` begins.
+    std::size_t segment_end(std::size_t first) const {
+        while (first < count && instructions[first].control == Control::none) ++first;
+        return first < count ? first + 1 : count;
+    }
 };
 
-/// Decodes from `pc` up to a change of control, `limit` instructions, or code that can't be read or decoded.
+/// Decodes from `pc` up to a change of control - but behind some conditional branches it goes on, if those lead forward
+/// - to `limit` instructions, or to code that can't be read or decoded.
 /// A count of 0 says that there is no instruction at `pc`.
 void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t limit, DecodedBlock& out);
 
@@ -56,20 +64,22 @@ class Translation {
           hot_(arena.hot()),
           cold_(arena.cold()) {}
 
-    /// The translated block, in the cache and linked to nothing; null where memory or records ran out.
-    /// With a limit of kAlone one instruction, whatever watches it.
+    /// The translated block, in the cache and linked to nothing; null where memory or records ran out. With a `limit`
+    /// other than 0 it ends after so many instructions, with kAlone after one, whatever watches it; then it adds to the
+    /// first lane alone. `landing`: an indirect branch leads there, so that it begins with a landing.
     /// Precondition: the cache's lock is held.
-    Block* run(std::uint64_t pc, std::size_t limit);
+    Block* run(std::uint64_t pc, std::uint16_t limit, bool landing);
 
   private:
-    bool begin(std::uint64_t pc, std::size_t limit);
+    bool begin(std::uint64_t pc, std::uint16_t limit);
+    void stop_before_translated();
     void emit_instructions();
 
     // count.cpp
-    void emit_prologue();
+    void emit_prologue(std::size_t first, std::uint64_t pc);
     void emit_count(Class id, std::int32_t amount, bool flags_dead);
     void emit_flagless_budget(std::int32_t amount, ExitId over);
-    std::int32_t amount_of(Class id) const;
+    std::int32_t amount_of(Class id, std::size_t first) const;
     void emit_taken(std::uint64_t target);
 
     // record_branches.cpp
@@ -102,6 +112,7 @@ class Translation {
 
     // branches.cpp
     void emit_end(const Instruction& instruction, std::uint64_t address);
+    void emit_way_out(const Instruction& instruction, std::uint64_t address);
     void emit_conditional(const Instruction& instruction, std::uint64_t address);
     void emit_counted(const Instruction& instruction, std::uint64_t address);
     void emit_jump(const Instruction& instruction, std::uint64_t address);
@@ -131,6 +142,7 @@ class Translation {
     Block* block_ = nullptr;
     BlockId id_ = 0;
     bool out_of_records_ = false;
+    std::size_t lane_ = 0;                ///< of the thread's counters, that what is emitted adds to
     std::uint8_t spilled_ = Mark::kNone;  ///< what the instruction being emitted has spilled
 };
 

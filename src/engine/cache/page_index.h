@@ -1,0 +1,70 @@
+// page_index.h: blocks by the page of application code that they begin in, so that a change of a page costs no look at
+// all blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/block.h"
+#include "engine/freestanding/pages.h"
+
+namespace anyperf::engine {
+
+class PageIndex {
+  public:
+    bool reserve() {
+        slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * count_));
+        return slots_ != nullptr;
+    }
+
+    /// Head of the list (Block::next_in_page) of the page of `pc`; null where nothing begins in it.
+    BlockId* find(std::uint64_t pc) {
+        Slot& slot = slot_of(pc);
+        return slot.head != 0 ? &slot.head : nullptr;
+    }
+
+    /// The same, made where there is none. Null where memory ran out.
+    BlockId* make(std::uint64_t pc) {
+        if ((used_ + 1) * 2 > count_ && !grow()) return nullptr;
+        Slot& slot = slot_of(pc);
+        if (slot.page == 0) {
+            slot.page = page_down(pc) + 1;
+            ++used_;
+        }
+        return &slot.head;
+    }
+
+    std::size_t pages() const { return used_; }
+
+  private:
+    struct Slot {
+        std::uint64_t page = 0;  ///< its address + 1; 0: the slot is free
+        BlockId head = 0;
+    };
+
+    Slot& slot_of(std::uint64_t pc) {
+        const std::uint64_t page = page_down(pc) + 1;
+        std::size_t at = (page * 0x9e3779b97f4a7c15u) >> 32;
+        while (slots_[at & (count_ - 1)].page != 0 && slots_[at & (count_ - 1)].page != page) ++at;
+        return slots_[at & (count_ - 1)];
+    }
+
+    bool grow() {
+        Slot* const old = slots_;
+        const std::size_t old_count = count_;
+        auto* const wider = static_cast<Slot*>(reserve_pages(sizeof(Slot) * old_count * 2));
+        if (wider == nullptr) return false;
+        slots_ = wider;
+        count_ *= 2;
+        for (std::size_t i = 0; i < old_count; ++i)
+            if (old[i].page != 0) slot_of(old[i].page - 1) = old[i];
+        release_pages(old, sizeof(Slot) * old_count);
+        return true;
+    }
+
+    Slot* slots_ = nullptr;  ///< open addressing, linear
+    std::size_t count_ = 1024;
+    std::size_t used_ = 0;
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,35 @@
+// own_pages.cpp: see own_pages.h.
+#include "engine/freestanding/own_pages.h"
+
+namespace anyperf::engine {
+
+constinit OwnPages own_pages;
+
+void OwnPages::add(std::uint64_t start, std::uint64_t end) {
+    const Held held{lock_};
+    std::size_t free = 0;
+    while (free < used_ && ranges_[free].end != 0) ++free;
+    if (free == kCapacity) return;
+    if (free == used_) ++used_;
+    ranges_[free] = {start, end};
+}
+
+void OwnPages::remove(std::uint64_t start, std::uint64_t end) {
+    const Held held{lock_};
+    for (std::size_t i = 0; i < used_; ++i)
+        if (ranges_[i].start >= start && ranges_[i].end <= end) ranges_[i] = {};
+    while (used_ > 0 && ranges_[used_ - 1].end == 0) --used_;
+}
+
+OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
+    const Held held{lock_};
+    Range first;
+    for (std::size_t i = 0; i < used_; ++i) {
+        const Range& range = ranges_[i];
+        if (range.end == 0 || range.start >= end || range.end <= start) continue;
+        if (first.end == 0 || range.start < first.start) first = range;
+    }
+    return first;
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,164 @@
+// own_maps.cpp: see own_maps.h. The kernel makes one mapping of neighbours that are alike, so that a line may be the
+// application's in part: each part that is not the engine's is a line of its own.
+#include "engine/syscalls/own_maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/freestanding/pages.h"
+#include "engine/freestanding/text.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames{"maps", "smaps", "numa_maps"};
+constexpr std::uint64_t kRoom = std::uint64_t{64} << 20;  // reserved, touched as the file is long
+
+bool take_hex(std::string_view& text, std::uint64_t& out) {
+    std::size_t digits = 0;
+    out = 0;
+    for (; digits < text.size() && digits < 16; ++digits) {
+        const char c = text[digits];
+        const bool letter = c >= 'a' && c <= 'f';
+        if (!letter && (c < '0' || c > '9')) break;
+        out = out * 16 + static_cast<std::uint64_t>(letter ? c - 'a' + 10 : c - '0');
+    }
+    text.remove_prefix(digits);
+    return digits > 0;
+}
+
+/// The addresses that a line begins with, "START-END " or, in numa_maps, "START "; false where it is another line.
+bool take_range(std::string_view& line, std::uint64_t& start, std::uint64_t& end) {
+    std::string_view rest = line;
+    if (!take_hex(rest, start)) return false;
+    end = start + 1;
+    if (rest.starts_with('-')) {
+        rest.remove_prefix(1);
+        if (!take_hex(rest, end)) return false;
+    }
+    if (!rest.starts_with(' ')) return false;
+    line = rest;
+    return true;
+}
+
+/// Copies what is the application's from one text to another.
+class Filter {
+  public:
+    Filter(int out, bool ranges) : out_(out), ranges_(ranges) {}
+
+    void line(std::string_view text) {
+        std::uint64_t start = 0;
+        std::uint64_t end = 0;
+        std::string_view rest = text;
+        if (take_range(rest, start, end))
+            mapping(start, end, rest, text);
+        else if (shown_)  // of the mapping above
+            write(text);
+    }
+    void flush() {
+        kernel_call(__NR_write, static_cast<unsigned>(out_), address_of(buffer_), used_);
+        used_ = 0;
+    }
+
+  private:
+    void mapping(std::uint64_t start, std::uint64_t end, std::string_view rest, std::string_view whole) {
+        shown_ = false;
+        while (start < end) {
+            const OwnPages::Range own = own_pages.first_in(start, end);
+            const std::uint64_t until = own.end == 0 ? end : std::max(own.start, start);
+            if (until > start) {
+                shown_ = true;
+                if (ranges_) addresses(start, until, rest);
+                if (!ranges_) write(whole);
+            }
+            start = own.end == 0 ? end : own.end;
+        }
+    }
+    void addresses(std::uint64_t start, std::uint64_t end, std::string_view rest) {
+        padded(start);
+        write("-");
+        padded(end);
+        write(rest);
+    }
+    void padded(std::uint64_t value) {  // at least eight digits, as the kernel writes them
+        char digits[16];
+        unsigned count = 0;
+        for (; value != 0 || count < 8; value >>= 4) digits[15 - count++] = "0123456789abcdef"[value & 15];
+        write({digits + 16 - count, count});
+    }
+    void write(std::string_view text) {
+        for (const char c : text) {
+            buffer_[used_++] = c;
+            if (used_ == sizeof buffer_) flush();
+        }
+    }
+
+    int out_;
+    bool ranges_;
+    bool shown_ = true;
+    std::size_t used_ = 0;
+    char buffer_[2048];
+};
+
+/// All of a file, into `room`; its length, or a negated errno.
+long read_whole(const char* path, char* room) {
+    const long fd = kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC);
+    if (is_error(fd)) return fd;
+    std::uint64_t length = 0;
+    long got = 0;
+    do {
+        got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room) + length, kRoom - length);
+        if (got > 0) length += static_cast<std::uint64_t>(got);
+    } while (got > 0 && length < kRoom);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+    return is_error(got) ? got : static_cast<long>(length);
+}
+
+/// A file in memory that can only be read: opened anew, and put where the first descriptor was.
+long read_only(long fd, std::uint64_t flags) {
+    Line path;
+    path.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1});
+    const long again = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
+    if (is_error(again)) return fd;
+    kernel_call(__NR_dup3, static_cast<std::uint64_t>(again), static_cast<std::uint64_t>(fd), flags & O_CLOEXEC);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(again));
+    return fd;
+}
+
+}  // namespace
+
+bool lists_mappings(std::string_view name) {
+    return std::ranges::find(kNames, name) != kNames.end();
+}
+
+long open_mappings(std::string_view name, std::uint64_t flags) {
+    if ((flags & O_ACCMODE) != O_RDONLY) return -EACCES;
+    Line path;
+    path.text("/proc/self/").text(name).text(std::string_view{"\0", 1});
+    const long fd = kernel_call(__NR_memfd_create, address_of(name.data()), MFD_CLOEXEC);
+    if (is_error(fd)) return fd;
+    auto* const room = static_cast<char*>(reserve_pages(kRoom));
+    const long length = room == nullptr ? -ENOMEM : read_whole(path.view().data(), room);
+    if (is_error(length)) {
+        if (room != nullptr) release_pages(room, kRoom);
+        kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+        return length;
+    }
+    Filter filter{static_cast<int>(fd), name != "numa_maps"};
+    for (std::string_view rest{room, static_cast<std::size_t>(length)}; !rest.empty();) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+        filter.line(rest.substr(0, end));
+        rest.remove_prefix(end);
+    }
+    filter.flush();
+    release_pages(room, kRoom);
+    kernel_call(__NR_lseek, static_cast<std::uint64_t>(fd), 0, 0);
+    return read_only(fd, flags);
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,18 @@
+// own_maps.h: /proc/self/maps as it would be without the engine.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "engine/syscalls/table.h"
+
+namespace anyperf::engine {
+
+/// Whether a file of this name in /proc/self lists mappings.
+bool lists_mappings(std::string_view name);
+
+/// Opens such a file as it stands at this moment, without what is the engine's: the descriptor, or a negated errno.
+/// `flags` as open(2) has them.
+long open_mappings(std::string_view name, std::uint64_t flags);
+
+}  // namespace anyperf::engine

@@ -1,0 +1,53 @@
+// proc_path.cpp: see proc_path.h.
+#include "engine/syscalls/proc_path.h"
+
+#include "engine/freestanding/kernel.h"
+#include "engine/x86_64/guarded_copy.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+std::string_view take_name(std::string_view& path) {
+    const std::size_t length = path.find('/');
+    const std::string_view name = path.substr(0, length);
+    path.remove_prefix(length == std::string_view::npos ? path.size() : length + 1);
+    return name;
+}
+
+/// 0 where `text` is no number.
+std::int32_t number_in(std::string_view text) {
+    std::int32_t number = 0;
+    for (const char digit : text) {
+        if (digit < '0' || digit > '9' || number > INT32_MAX / 10 - 1) return 0;
+        number = number * 10 + (digit - '0');
+    }
+    return number;
+}
+
+}  // namespace
+
+std::string_view short_path(std::uint64_t from, char (&room)[kLongestProcPath]) {
+    for (std::size_t i = 0; i < kLongestProcPath; ++i) {
+        if (!x86_64::guarded_copy(room + i, at_address<const char>(from + i), 1)) return {};
+        if (room[i] == 0) return {room, i};
+    }
+    return {};
+}
+
+ProcPath proc_path(std::string_view path) {
+    constexpr std::string_view kProc = "/proc/";
+    constexpr std::string_view kTask = "task/";
+    if (!path.starts_with(kProc)) return {};
+    path.remove_prefix(kProc.size());
+    const std::string_view who = take_name(path);
+    const bool own = who == "self" || who == "thread-self";
+    const std::int32_t pid = own ? static_cast<std::int32_t>(kernel_call(__NR_getpid)) : number_in(who);
+    if (path.starts_with(kTask)) {
+        path.remove_prefix(kTask.size());
+        take_name(path);
+    }
+    return {pid, path};
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,17 @@
+// landing.h: where an indirect branch enters a block. All that have the low 16 bits of their target in common come to
+// the same entry of the table, and go from landing to landing until one is theirs.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cache/block.h"
+#include "engine/x86_64/emitter.h"
+
+namespace anyperf::engine::x86_64 {
+
+/// Writes the landing of `block`: with its pc in rcx it gives back rcx and rdx, whose values are in their spill slots,
+/// and goes on behind itself in `code`; with anything else in rcx to where the word `block.other` says, which is
+/// `nowhere` until another landing stands there.
+void emit_landing(Emitter& code, Emitter& cold, Block& block, std::uint64_t nowhere);
+
+}  // namespace anyperf::engine::x86_64
