@@ -19,10 +19,11 @@ subsystem::Limits limits_of_machine() {
 
 }  // namespace
 
-Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files)
+Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files,
+                         pmu::TracepointPmu& tracepoints)
     : host(memory, limits_of_machine(), files),
       cpu({.generic_counters = options.counters, .branch_entries = pmu::kBranchEntries}),
       software({.modelled_time = memory.header().deterministic != 0}),
-      subsystem(host, {&cpu, &software, &breakpoint}) {}
+      subsystem(host, {&cpu, &software, &breakpoint, &tracepoints}) {}
 
 }  // namespace anyperf::broker

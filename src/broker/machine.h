@@ -6,12 +6,14 @@
 #include "pmu/breakpoint.h"
 #include "pmu/cpu.h"
 #include "pmu/software.h"
+#include "pmu/tracepoint.h"
 #include "subsystem/subsystem.h"
 
 namespace anyperf::broker {
 
 struct Server::Machine {
-    Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files);
+    Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files,
+            pmu::TracepointPmu& tracepoints);
 
     RunHost host;
     pmu::CpuPmu cpu;

@@ -55,30 +55,42 @@ void MachineFiles::remove() {
     root_.clear();
 }
 
-bool MachineFiles::make(bool identity) {
+bool MachineFiles::make_root() {
     if (!root_.empty()) return true;
-    std::string root = new_directory();
-    if (root.empty()) return false;
+    root_ = new_directory();
     std::error_code error;
-    filesystem::permissions(root, static_cast<filesystem::perms>(0755), error);
-    const pmu::VirtualTree tree = pmu::virtual_files({.sysctls = {}, .branch_entries = pmu::kBranchEntries});
+    if (!root_.empty()) filesystem::permissions(root_, static_cast<filesystem::perms>(0755), error);
+    return !root_.empty();
+}
+
+bool MachineFiles::write(const pmu::VirtualTree& tree) const {
     bool whole = true;
+    std::error_code error;
     for (const pmu::VirtualFile& file : tree.files)
-        whole = write_file(root + file.path, file.content, file.writable) && whole;
+        whole = write_file(root_ + file.path, file.content, file.writable) && whole;
     for (const pmu::VirtualLink& link : tree.links) {
-        filesystem::create_directories(filesystem::path{root + link.path}.parent_path(), error);
+        filesystem::create_directories(filesystem::path{root_ + link.path}.parent_path(), error);
         // What a link names as a whole path lies in the same tree.
-        filesystem::create_symlink(link.target.starts_with('/') ? root + link.target : link.target, root + link.path,
+        filesystem::create_symlink(link.target.starts_with('/') ? root_ + link.target : link.target, root_ + link.path,
                                    error);
     }
+    return whole;
+}
+
+bool MachineFiles::make(bool identity) {
+    if (!make_root()) return false;
+    bool whole = write(pmu::virtual_files({.sysctls = {}, .branch_entries = pmu::kBranchEntries}));
     if (identity) {
         std::ifstream host{"/proc/cpuinfo"};
         std::ostringstream text;
         text << host.rdbuf();
-        whole = write_file(root + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str()), false) && whole;
+        whole = write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str()), false) && whole;
     }
-    root_ = std::move(root);
     return whole;
+}
+
+bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints) {
+    return make_root() && write(pmu::trace_files(tracepoints));
 }
 
 void MachineFiles::read_limits(subsystem::Limits& limits) const {

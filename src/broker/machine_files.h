@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "pmu/trace_files.h"
 #include "subsystem/host.h"
 
 namespace anyperf::broker {
@@ -18,6 +19,8 @@ class MachineFiles {
     /// Writes them where a directory for temporary files can be written. False where none can: then programs see the
     /// host's files. `identity`: /proc/cpuinfo is that of the virtual CPU.
     bool make(bool identity);
+    /// /sys/kernel/tracing beside them.
+    bool make_tracing(const std::vector<pmu::Tracepoint>& tracepoints);
 
     /// Another process removes them when it is done.
     void leave_to_another() { root_.clear(); }
@@ -30,6 +33,9 @@ class MachineFiles {
     void read_limits(subsystem::Limits& limits) const;
 
   private:
+    bool make_root();
+    bool write(const pmu::VirtualTree& tree) const;
+
     std::string root_;
 };
 

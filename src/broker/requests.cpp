@@ -243,9 +243,12 @@ void Server::on_switch_events(Received& received) {
 
 void Server::on_files(Received& received) {
     engine::RunHeader& header = memory_.header();
-    const bool made = files_.make(header.identity_rows != 0) && files_.root().size() < sizeof header.files_root;
+    const std::uint64_t part = received.request.head.argument[0];
+    if (part >= engine::kFileParts || header.files_made[part] != 0) return answer(received.request.head, 0);
+    bool made = part == 0 ? files_.make(header.identity_rows != 0) : files_.make_tracing(tracepoints_.all());
+    made = made && files_.root().size() < sizeof header.files_root;
     if (made) files_.root().copy(header.files_root, sizeof header.files_root - 1);
-    __atomic_store_n(&header.files_made, made ? 1 : 2, __ATOMIC_RELEASE);
+    __atomic_store_n(&header.files_made[part], made ? 1 : 2, __ATOMIC_RELEASE);
     answer(received.request.head, made ? 1 : 0);
 }
 

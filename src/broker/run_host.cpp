@@ -100,6 +100,27 @@ void RunHost::free_event_page(EventIndex event) {
     free_events_.push_back(event);
 }
 
+FilterIndex RunHost::new_filter(const subsystem::Filter& filter) {
+    if (filter_users_.empty()) filter_users_.resize(resident::kMaximumFilters);
+    FilterIndex free = 0;
+    for (FilterIndex index = 1; index < resident::kMaximumFilters; ++index) {
+        if (filter_users_[index] == 0) {
+            if (free == 0) free = index;
+        } else if (std::memcmp(&memory_.filter(index), &filter, sizeof filter) == 0) {
+            ++filter_users_[index];
+            return index;
+        }
+    }
+    if (free == 0) return 0;
+    memory_.filter(free) = filter;
+    filter_users_[free] = 1;
+    return free;
+}
+
+void RunHost::free_filter(FilterIndex filter) {
+    if (filter < filter_users_.size() && filter_users_[filter] != 0) --filter_users_[filter];
+}
+
 RingIndex RunHost::new_ring(std::uint32_t data_pages) {
     const std::uint64_t bytes = (std::uint64_t{1} + data_pages) * kPageBytes;
     if (free_rings_.empty() && next_ring_ == resident::kMaximumRings) return 0;

@@ -16,6 +16,7 @@ namespace anyperf::broker {
 using subsystem::Answer;
 using subsystem::EventIndex;
 using subsystem::EventPage;
+using subsystem::FilterIndex;
 using subsystem::RingIndex;
 using subsystem::RingPage;
 using subsystem::Source;
@@ -51,6 +52,8 @@ class RunHost final : public subsystem::Host {
     EventIndex new_event_page() override;
     EventPage& event_page(EventIndex event) override { return memory_.event(event); }
     void free_event_page(EventIndex event) override;
+    FilterIndex new_filter(const subsystem::Filter& filter) override;
+    void free_filter(FilterIndex filter) override;
     RingIndex new_ring(std::uint32_t data_pages) override;
     RingPage& ring_page(RingIndex ring) override { return memory_.ring(ring); }
     std::span<std::byte> ring_memory(RingIndex ring) override;
@@ -80,6 +83,7 @@ class RunHost final : public subsystem::Host {
     std::vector<EventIndex> changed_;
     std::vector<EventIndex> free_events_;
     EventIndex next_event_ = 1;
+    std::vector<std::uint32_t> filter_users_;  ///< by FilterIndex
     std::vector<RingIndex> free_rings_;
     RingIndex next_ring_ = 1;
     std::map<RingIndex, std::span<std::byte>> ring_memory_;

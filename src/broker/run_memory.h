@@ -55,6 +55,9 @@ class RunMemory {
     subsystem::RingPage& ring(std::uint32_t index) const {
         return at<subsystem::RingPage>(resident::kRingPagesOffset)[index];
     }
+    subsystem::Filter& filter(std::uint32_t index) const {
+        return at<subsystem::Filter>(resident::kFiltersOffset)[index];
+    }
     resident::Mailbox& mailbox(std::uint32_t thread_page) const {
         return at<resident::Mailbox>(resident::kMailboxesOffset)[thread_page];
     }

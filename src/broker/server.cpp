@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "broker/machine.h"
 
@@ -30,10 +31,25 @@ int open_pidfd(pid_t pid) {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }
 
+/// As the machine's own tracefs numbers it, where that can be read.
+std::optional<std::uint32_t> id_in_tracefs(std::string_view system, std::string_view name) {
+    for (const std::string_view root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+        std::string path{root};
+        path.append("/events/").append(system).append("/").append(name).append("/id");
+        std::uint32_t id = 0;
+        if (std::ifstream{path} >> id) return id;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machine)
-    : memory_(memory), options_(machine), requests_(std::move(requests)), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+    : memory_(memory),
+      options_(machine),
+      tracepoints_(id_in_tracefs),
+      requests_(std::move(requests)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
     watch(requests_.get());
 }
 
@@ -41,7 +57,7 @@ Server::~Server() = default;
 
 Server::Machine& Server::machine() {
     if (!machine_) {
-        machine_ = std::make_unique<Machine>(memory_, options_, files_);
+        machine_ = std::make_unique<Machine>(memory_, options_, files_, tracepoints_);
         __atomic_store_n(&memory_.header().events_used, 1, __ATOMIC_RELEASE);
     }
     return *machine_;

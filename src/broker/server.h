@@ -13,6 +13,7 @@
 #include "broker/run_host.h"
 #include "broker/run_memory.h"
 #include "pmu/cpu_models.h"
+#include "pmu/tracepoint.h"
 #include "subsystem/subsystem.h"
 
 namespace anyperf::broker {
@@ -95,6 +96,7 @@ class Server {
     RunMemory& memory_;
     MachineOptions options_;
     MachineFiles files_;
+    pmu::TracepointPmu tracepoints_;
     OwnedFd requests_;
     OwnedFd epoll_;
     bool nobody_left_ = false;

@@ -44,6 +44,11 @@ void has_run(Thread& thread);
 void left_code(Thread& thread);
 void entering_code(Thread& thread);
 
+/// A system call of the application's begins, and has its answer; called only while ThreadPage::traced, the second also
+/// where ThreadPage::attention was set meanwhile. kBeginAgain is an answer.
+void entering_call(Call& call);
+void left_call(Call& call, long answer);
+
 /// The call has to do with performance events: done, and its answer in `answer`. False: it is the engine's.
 bool system_call(Call& call, long& answer);
 

@@ -74,7 +74,7 @@ void reset_page(Thread& thread) {
     page.counters = {};
     page.counters.granted = kUnlimited;
     page.counters.leave(kUnlimited, 0, 0);
-    page.record = page.attention = page.in_kernel = page.first_armed = page.watched = 0;
+    page.record = page.attention = page.in_kernel = page.first_armed = page.watched = page.traced = 0;
     page.faults[0] = page.faults[1] = 0;
     page.process = thread.process;
     page.tid = thread.tid;

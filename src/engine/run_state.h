@@ -119,11 +119,13 @@ struct alignas(4096) ThreadPage {
     std::uint32_t in_kernel;    ///< the thread is in a system call and looks when it comes back: no signal is needed
     std::uint32_t first_armed;  ///< head of the list of what counts on it
     std::uint32_t watched;      ///< nonzero: `faults` is kept
+    std::uint32_t traced;       ///< nonzero: what attached.h tells of system calls and processes is waited for
     std::uint64_t faults[2];    ///< page faults of the application's own code while watched: minor, major
 };
 static_assert(sizeof(ThreadPage) == 4096);
 
 inline constexpr std::size_t kIdentityRows = 64;
+inline constexpr std::uint32_t kFileParts = 2;  ///< of RunHeader::files_made
 
 struct RunHeader {
     std::uint32_t magic;
@@ -143,7 +145,8 @@ struct RunHeader {
         std::uint32_t value[4];
     } identity[kIdentityRows];
     std::uint32_t identity_rows;  ///< 0: the CPU is the host's
-    std::uint32_t files_made;     ///< 1: the virtual machine's files are below files_root; 2: they can't be made
+    /// 1: the virtual machine's files are below files_root; 2: they can't be made. PMUs and settings; tracepoints.
+    std::uint32_t files_made[kFileParts];
     char files_root[256];
     char engine_path[4096];
 };

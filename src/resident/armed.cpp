@@ -32,11 +32,14 @@ struct Needs {
     engine::x86_64::ClassSet classes = 0;  ///< of instructions that they count, or are stopped by
     bool faults = false;
     bool accesses = false;  ///< samples tell what memory their instruction touches
+    std::uint32_t happenings = 0;  ///< that they wait for, a bit each
 };
 
 Needs needs_of(const Thread& thread) {
     Needs needs;
     for_each_armed(thread, [&](const EventPage& event, EventIndex) {
+        if (event.source.kind == Source::Kind::happenings)
+            needs.happenings |= 1u << (static_cast<unsigned>(event.source.happening) & 31);
         const bool by_instructions = event.source.kind == Source::Kind::counters || counts_faults(event.source);
         if (event.sampling != 0 && by_instructions) needs.classes |= bit(Class::instructions);
         needs.faults = needs.faults || counts_faults(event.source);
@@ -62,10 +65,13 @@ engine::Watches watches_of(const Thread& thread) {
 
 void settle(Thread& thread) {
     __atomic_store_n(&thread.page.attention, 0, __ATOMIC_SEQ_CST);
+    // Who began before the run's first event is measured by another for the first time.
+    if (thread.page.first_armed != 0 && process_of(*thread.engine) == nullptr) return;
     const Needs needs = needs_of(thread);
     if (needs.classes != 0) engine::open_classes(*thread.engine, needs.classes);
     thread.page.watched = needs.faults ? 1 : 0;
     thread.wants_accesses = needs.accesses;
+    thread.page.traced = needs.happenings & ~1u;  // without breakpoints, which are no Happening
     engine::set_watches(thread, watches_of(thread));
     next_grant(thread);
     set_alarm(thread);

@@ -1,6 +1,8 @@
 // files.cpp: see files.h. The broker keeps them below a directory; a path that begins with one of these is led there.
 #include "resident/files.h"
 
+#include <asm/unistd.h>
+
 #include <array>
 #include <string_view>
 
@@ -13,21 +15,48 @@ namespace {
 
 constexpr std::size_t kLongestPath = 512;  ///< a longer one names nothing of ours
 
-/// Beginnings of paths; one that ends in '/' or '_' stands for all that goes on from there, another for a whole name.
-constexpr std::array<std::string_view, 9> kPlaces{
-    "/sys/bus/event_source",        "/sys/devices/cpu",           "/sys/devices/software",
-    "/sys/devices/tracepoint",      "/sys/devices/breakpoint",    "/sys/devices/uprobe",
-    "/proc/sys/kernel/perf_event_", "/proc/sys/kernel/perf_cpu_", "/proc/cpuinfo"};
+/// Parts of the tree, each made when something of it is first asked for (RunHeader::files_made).
+constexpr std::uint32_t kMachine = 0;
+constexpr std::uint32_t kTracing = 1;
+
+/// The beginning of a path; one that ends in '_' stands for all that goes on from there, another for a whole name.
+struct PlaceRow {
+    std::string_view path;
+    std::uint32_t part;
+    std::uint32_t filesystem = 0;  ///< statfs(2)'s f_type; 0: the path is not asked for it
+};
+constexpr std::uint32_t kTracefs = 0x74726163;
+constexpr std::array kPlaces{
+    PlaceRow{"/sys/bus/event_source", kMachine},
+    PlaceRow{"/sys/devices/cpu", kMachine},
+    PlaceRow{"/sys/devices/software", kMachine},
+    PlaceRow{"/sys/devices/tracepoint", kMachine},
+    PlaceRow{"/sys/devices/breakpoint", kMachine},
+    PlaceRow{"/sys/devices/uprobe", kMachine},
+    PlaceRow{"/proc/sys/kernel/perf_event_", kMachine},
+    PlaceRow{"/proc/sys/kernel/perf_cpu_", kMachine},
+    PlaceRow{"/proc/cpuinfo", kMachine},
+    PlaceRow{"/sys/kernel/tracing", kTracing, kTracefs},
+    PlaceRow{"/sys/kernel/debug/tracing", kTracing, kTracefs},
+};
 
 bool begins_with(std::string_view path, std::string_view place) {
     if (!path.starts_with(place)) return false;
     return place.ends_with('_') || path.size() == place.size() || path[place.size()] == '/';
 }
 
-bool is_virtual(const engine::RunHeader& run, std::string_view path) {
-    for (const std::string_view place : kPlaces)
-        if (begins_with(path, place)) return place != "/proc/cpuinfo" || run.identity_rows != 0;
-    return false;
+const PlaceRow* place_of(const engine::RunHeader& run, std::string_view path) {
+    for (const PlaceRow& place : kPlaces)
+        if (begins_with(path, place.path))
+            return place.path != "/proc/cpuinfo" || run.identity_rows != 0 ? &place : nullptr;
+    return nullptr;
+}
+
+/// The part's files are there, made now where they were not.
+bool is_made(engine::Call& call, std::uint32_t part) {
+    const std::uint32_t& made = call.engine.run->files_made[part];
+    if (__atomic_load_n(&made, __ATOMIC_ACQUIRE) == 0) Ask{call.thread, RequestKind::files}.with(0, part).send();
+    return __atomic_load_n(&made, __ATOMIC_ACQUIRE) == 1;
 }
 
 /// The application's string, as far as it matters; empty where it can't be read or is longer.
@@ -49,10 +78,9 @@ bool on_path(engine::Call& call, long& answer) {
     if (!hosted(call.engine)) return false;
     std::array<char, kLongestPath> room;
     const std::string_view path = path_at(call.argument[kIndex], room);
-    engine::RunHeader& run = *call.engine.run;
-    if (path.empty() || !is_virtual(run, path)) return false;
-    if (__atomic_load_n(&run.files_made, __ATOMIC_ACQUIRE) == 0) Ask{call.thread, RequestKind::files}.send();
-    if (__atomic_load_n(&run.files_made, __ATOMIC_ACQUIRE) != 1) return false;
+    const engine::RunHeader& run = *call.engine.run;
+    const PlaceRow* const place = path.empty() ? nullptr : place_of(run, path);
+    if (place == nullptr || !is_made(call, place->part)) return false;
     std::array<char, sizeof run.files_root + kLongestPath> led;
     std::size_t length = 0;
     while (length < sizeof run.files_root - 1 && run.files_root[length] != 0) {
@@ -65,6 +93,10 @@ bool on_path(engine::Call& call, long& answer) {
     call.argument[kIndex] = engine::address_of(led.data());
     answer = call.pass();
     call.argument[kIndex] = theirs;
+    if (call.number == __NR_statfs && answer == 0 && place->filesystem != 0) {
+        const std::uint64_t type = place->filesystem;
+        engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[1]), &type, sizeof type);
+    }
     return true;
 }
 

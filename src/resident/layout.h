@@ -7,12 +7,14 @@
 
 #include "engine/run_state.h"
 #include "subsystem/shared/event_page.h"
+#include "subsystem/shared/filter.h"
 #include "subsystem/shared/ring_page.h"
 
 namespace anyperf::resident {
 
 inline constexpr std::uint32_t kMaximumEvents = 1u << 17;  ///< EventPages, those of inherited events too
 inline constexpr std::uint32_t kMaximumRings = 1u << 14;
+inline constexpr std::uint32_t kMaximumFilters = 1u << 10;  ///< equal ones count once
 inline constexpr std::size_t kMailboxBytes = 32768;
 
 /// In bytes from the start of the memfd; each begins on a page.
@@ -20,7 +22,9 @@ inline constexpr std::size_t kEventsOffset = engine::kRunStateBytes;
 inline constexpr std::size_t kEventsBytes = sizeof(subsystem::EventPage) * kMaximumEvents;
 inline constexpr std::size_t kRingPagesOffset = kEventsOffset + kEventsBytes;
 inline constexpr std::size_t kRingPagesBytes = sizeof(subsystem::RingPage) * kMaximumRings;
-inline constexpr std::size_t kMailboxesOffset = kRingPagesOffset + kRingPagesBytes;
+inline constexpr std::size_t kFiltersOffset = kRingPagesOffset + kRingPagesBytes;
+inline constexpr std::size_t kFiltersBytes = sizeof(subsystem::Filter) * kMaximumFilters;
+inline constexpr std::size_t kMailboxesOffset = kFiltersOffset + kFiltersBytes;
 inline constexpr std::size_t kRingsOffset = kMailboxesOffset + kMailboxBytes * engine::kMaximumThreadPages;
 
 static_assert(kEventsOffset % 4096 == 0 && kRingPagesOffset % 4096 == 0 && kMailboxesOffset % 4096 == 0);

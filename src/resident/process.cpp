@@ -31,7 +31,8 @@ Process* process_of(engine::Engine& engine) {
     auto* const process = new (memory) Process;
     process->events = map_shared<EventPage>(engine, kEventsOffset, kEventsBytes);
     process->rings = map_shared<RingPage>(engine, kRingPagesOffset, kRingPagesBytes);
-    if (process->events == nullptr || process->rings == nullptr) return nullptr;
+    process->filters = map_shared<subsystem::Filter>(engine, kFiltersOffset, kFiltersBytes);
+    if (process->events == nullptr || process->rings == nullptr || process->filters == nullptr) return nullptr;
     engine.attached = process;
     return process;
 }

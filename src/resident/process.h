@@ -34,9 +34,10 @@ struct RingView {
 };
 
 struct Process {
-    EventPage* events = nullptr;  ///< kMaximumEvents
-    RingPage* rings = nullptr;    ///< kMaximumRings
-    engine::Lock lock;            ///< of what follows
+    EventPage* events = nullptr;                 ///< kMaximumEvents
+    RingPage* rings = nullptr;                   ///< kMaximumRings
+    const subsystem::Filter* filters = nullptr;  ///< kMaximumFilters
+    engine::Lock lock;                           ///< of what follows
     Mapping mappings[kMappings];
     std::uint32_t mapping_count = 0;
     RingView ring_views[kMaximumRings];

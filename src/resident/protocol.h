@@ -29,7 +29,7 @@ enum class RequestKind : std::uint32_t {
     mapped,          ///< argument: address, bytes, protection, flags of a new mapping, 1: it is a ring
     new_namespaces,  ///< the process has other namespaces
     switch_events,   ///< argument: 1 enables, 0 disables the events that the thread has opened (prctl)
-    files,           ///< the thread is about to open a file that describes the virtual machine
+    files,           ///< argument: which part (engine::kFileParts); the thread is about to open a file of it
     poll,            ///< event. Answer: 1 a wake-up, which is taken by it; 2 hung up
     wake,            ///< event: its ring has been written so far that its reader is to be woken. Not answered
     ran_out,         ///< event: switched off in place, its REFRESH has run out. Not answered

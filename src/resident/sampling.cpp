@@ -37,6 +37,7 @@ constexpr std::size_t kDeepestStack = 127;    ///< perf_event_max_stack as it is
 constexpr std::uint64_t kContextUser = -512;  ///< PERF_CONTEXT_USER
 constexpr std::size_t kSampleMembers = 64;    ///< of a group whose values stand in a sample
 constexpr std::size_t kIpRegister = 8;        ///< PERF_REG_X86_IP
+constexpr std::uint16_t kMiscKernel = 1;      ///< PERF_RECORD_MISC_KERNEL
 constexpr std::uint64_t kCodeSegment = 0x33;
 constexpr std::uint64_t kStackSegment = 0x2b;
 
@@ -154,7 +155,16 @@ std::uint64_t physical_address(std::uint64_t address) {
     return (entry & kFrame) * engine::kPageBytes + address % engine::kPageBytes;
 }
 
-void gather(const Thread& thread, const EventPage& event, std::uint64_t period, Gathered& gathered,
+/// A sample of kernel mode has the program's registers and callchain alone.
+void gather_told(const Told& told, SampleFacts& facts) {
+    facts.raw = told.raw;
+    if (!told.in_kernel) return;
+    facts.misc = kMiscKernel;
+    facts.ip = 0;
+    facts.interrupted_registers = nullptr;
+}
+
+void gather(const Thread& thread, const EventPage& event, std::uint64_t period, const Told& told, Gathered& gathered,
             SampleFacts& facts) {
     const std::uint64_t wanted = event.shape.sample_type;
     facts.moment = {thread.page.pid, thread.tid, time_of(event), static_cast<std::uint32_t>(thread.page.cpu)};
@@ -193,6 +203,7 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
     if (!at_fault && (wanted & abi::sample("PERF_SAMPLE_PHYS_ADDR")) != 0)  // a fault's page is not there yet
         facts.physical_address = physical_address(facts.addr);
     if ((wanted & abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE")) != 0) facts.code_page_size = engine::kPageBytes;
+    gather_told(told, facts);
 }
 
 /// The ring as this process sees it; nothing where it can't be mapped.
@@ -216,12 +227,12 @@ Ring ring_of(Thread& thread, RingIndex index) {
     return {&page, at_address<std::byte>(view.address)};
 }
 
-void write(Thread& thread, EventPage& event, EventIndex index, std::uint64_t period) {
+void write(Thread& thread, EventPage& event, EventIndex index, std::uint64_t period, const Told& told) {
     const Ring ring = ring_of(thread, event.ring);
     if (ring.memory == nullptr) return;
     Gathered gathered;
     SampleFacts facts;
-    gather(thread, event, period, gathered, facts);
+    gather(thread, event, period, told, gathered, facts);
     subsystem::Written written;
     {
         const OwnLock lock{thread, ring.page->lock};
@@ -232,16 +243,16 @@ void write(Thread& thread, EventPage& event, EventIndex index, std::uint64_t per
 
 }  // namespace
 
-void happen(Thread& thread, EventPage& event, EventIndex index) {
+void happen(Thread& thread, EventPage& event, EventIndex index, const Told& told) {
     {
         const OwnLock lock{thread, event.lock};
         if (event.state != subsystem::EventState::active) return;
         happened(event, 1);
     }
-    if (event.sampling != 0) take_overflows(thread, event, index);
+    if (event.sampling != 0) take_overflows(thread, event, index, told);
 }
 
-bool take_overflows(Thread& thread, EventPage& event, EventIndex index) {
+bool take_overflows(Thread& thread, EventPage& event, EventIndex index, const Told& told) {
     for (;;) {
         const std::uint64_t value = own_value(thread, event.source);
         subsystem::Overflow overflow;
@@ -250,7 +261,7 @@ bool take_overflows(Thread& thread, EventPage& event, EventIndex index) {
             if (event.state != subsystem::EventState::active || !overflow_due(event, value))
                 return event.state == subsystem::EventState::active;
             overflow = take_overflow(event, value, time_of(event), 0);
-            if (overflow.sample) write(thread, event, index, overflow.period);
+            if (overflow.sample) write(thread, event, index, overflow.period, told);
             if (overflow.disable) change_state(event, subsystem::EventState::off, value, task_clock());
         }
         if (overflow.signal) notify(thread, event, overflow.hang_up);

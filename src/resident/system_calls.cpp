@@ -147,6 +147,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_fcntl, control_notification, false},
     EventCallRow{__NR_ftruncate, on_event<0, invalid>, false},
     EventCallRow{__NR_readlink, readlink_row, false},
+    EventCallRow{__NR_statfs, on_path<0>, false},
     EventCallRow{__NR_prctl, prctl_row, true},
     EventCallRow{__NR_epoll_ctl, epoll_control, false},
     EventCallRow{__NR_openat, on_path<1>, false},

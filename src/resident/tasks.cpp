@@ -5,18 +5,27 @@
 #include "resident/armed.h"
 #include "resident/clocks.h"
 #include "resident/descriptors.h"
+#include "resident/happenings.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
 
 namespace anyperf::engine::attached {
 
 using resident::Ask;
+using resident::is_traced;
 using resident::RequestKind;
+using resident::tell;
+using Happening = subsystem::Source::Happening;
 
 namespace {
 
 bool in_use(const Thread& thread) {
     return resident::hosted(*thread.engine) && __atomic_load_n(&thread.engine->run->events_used, __ATOMIC_ACQUIRE) != 0;
+}
+
+/// The call that made it ends in the new task, too.
+void tell_call_left(Thread& thread, std::uint32_t call) {
+    if (is_traced(thread, Happening::call_left)) tell(thread, {.what = Happening::call_left, .call = call});
 }
 
 }  // namespace
@@ -36,6 +45,9 @@ void begin_process(Thread& thread, bool executed) {
         Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, 1).send();
     }
     resident::settle(thread);
+    if (!executed) return;
+    if (is_traced(thread, Happening::program_executed)) tell(thread, {.what = Happening::program_executed});
+    tell_call_left(thread, __NR_execve);
 }
 
 void begin_thread(Thread& thread) {
@@ -43,6 +55,7 @@ void begin_thread(Thread& thread) {
     const bool own_process = thread.owned_by_parent;  // a vfork's child
     Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, own_process ? 1 : 0).send();
     resident::settle(thread);
+    tell_call_left(thread, thread.made_by);
 }
 
 std::uint32_t before_clone(Call& call, std::uint64_t clone_flags) {
@@ -52,12 +65,16 @@ std::uint32_t before_clone(Call& call, std::uint64_t clone_flags) {
 }
 
 void cloned(Call& call, std::uint32_t inheritance, long tid) {
+    if (!is_error(tid) && is_traced(call.thread, Happening::process_forked))
+        tell(call.thread, {.what = Happening::process_forked, .child = static_cast<std::int32_t>(tid)});
     if (inheritance == 0) return;
     const RequestKind kind = is_error(tid) ? RequestKind::clone_failed : RequestKind::cloned;
     Ask{call.thread, kind}.with(0, inheritance).with(1, static_cast<std::uint64_t>(tid)).send();
 }
 
 void end_thread(Thread& thread, bool whole_process) {
+    if (is_traced(thread, Happening::task_ended))
+        tell(thread, {.what = Happening::task_ended, .whole_process = whole_process});
     if (in_use(thread)) Ask{thread, RequestKind::end}.with(0, whole_process ? 1 : 0).send();
     if (!whole_process) stop_watching(thread);
     resident::drop_alarm(thread);

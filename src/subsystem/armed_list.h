@@ -7,14 +7,16 @@
 
 namespace anyperf::subsystem {
 
-/// Whether the event's own thread has to know it: it counts by what the thread itself keeps, or overflows there.
+/// Whether the event's own thread has to know it: it counts by what the thread itself keeps or makes, or overflows
+/// there.
 inline bool concerns_thread(const EventPage& page) {
     switch (page.source.kind) {
         case Source::Kind::counters:
         case Source::Kind::happenings:
         case Source::Kind::page_faults:
         case Source::Kind::minor_faults:
-        case Source::Kind::major_faults: return true;
+        case Source::Kind::major_faults:
+        case Source::Kind::happenings: return true;
         default: return page.sampling != 0;
     }
 }

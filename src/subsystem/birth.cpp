@@ -127,11 +127,14 @@ Answer<Draft> draft(World& world, const Plan& plan) {
 void bury(World& world, Event& event) {
     if (event.pmu) event.pmu->destroy(event.index);
     count_wishes(world, event, -1);
+    FilterIndex filter = 0;  // children have their parent's
     {
         Locked page(world, event);
         page->state = EventState::dead;
         page->next_armed = 0;
+        if (event.kind == Kind::opened) filter = page->filter;
     }
+    if (filter != 0) world.host.free_filter(filter);
     world.host.free_event_page(event.index);
     world.events.erase(event.index);
 }

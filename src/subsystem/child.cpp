@@ -37,6 +37,7 @@ Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Even
     child->own = wish_like(like);
     follow_frequency(*child->page, *parent.page);
     child->page->ring = parent.page->ring;
+    child->page->filter = parent.page->filter;
     child->page->notify = parent.page->notify;
     Event& event = child.keep();
     event.leader = leader ? leader : &event;

@@ -9,6 +9,7 @@
 
 #include "subsystem/answer.h"
 #include "subsystem/shared/event_page.h"
+#include "subsystem/shared/filter.h"
 #include "subsystem/shared/ring_page.h"
 
 namespace anyperf::subsystem {
@@ -86,6 +87,9 @@ class Host {
     virtual EventIndex new_event_page() = 0;
     virtual EventPage& event_page(EventIndex event) = 0;
     virtual void free_event_page(EventIndex event) = 0;
+    /// A copy of the filter where measured threads see it; 0 where there is no room.
+    virtual FilterIndex new_filter(const Filter& filter) = 0;
+    virtual void free_filter(FilterIndex filter) = 0;
     /// A ring with a header page and so many pages of data, all zeros, its page's `offset` and `pages` set; 0 where
     /// there is no room.
     virtual RingIndex new_ring(std::uint32_t data_pages) = 0;

@@ -5,12 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "anyperf/attr.h"
 #include "subsystem/answer.h"
 #include "subsystem/host.h"
 #include "subsystem/shared/event_page.h"
+#include "subsystem/shared/filter.h"
 
 namespace anyperf::subsystem {
 
@@ -64,7 +66,8 @@ class Pmu {
     virtual void del(EventIndex, const TaskName&) {}
 
     // ioctls that only some PMUs know; the defaults are what the others answer (measured on Linux 6.18).
-    virtual Answer<> set_filter(EventIndex, std::string_view) {
+    /// What a filter's text asks for; only where events take filters.
+    virtual Answer<std::unique_ptr<Filter>> filter(const abi::Attr&, std::string_view) {
         return refuse(EINVAL, "events of this PMU take no filter");
     }
     /// Makes `attr`, the event's, what is `wanted`, in what may differ.

@@ -136,6 +136,7 @@ long clone_sharing(Call& call, const CloneWish& wish) {
     child->process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
     const std::uint32_t inheritance = attached::before_clone(call, wish.flags);
     child->inheritance = inheritance;
+    child->made_by = static_cast<std::uint32_t>(call.number);
     const SignalsBlocked blocked;
     const long got = make_thread(wish, *child);
     // A vfork's child has gone on to another program, or has ended: its block is nobody's.

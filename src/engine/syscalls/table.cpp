@@ -116,10 +116,15 @@ long run_row(Call& call) {
 }  // namespace
 
 long run_syscall(Call& call) {
+    ThreadPage& page = call.thread.page;
+    if (page.traced != 0) [[unlikely]]
+        attached::entering_call(call);
     long answer = 0;
     if (!attached::system_call(call, answer)) answer = run_row(call);
     // A wait that the alarm has interrupted is begun again first, undisturbed: the timer is set when it has ended.
     if (call.thread.alarmed && answer != kBeginAgain) call.thread.pending = 1;
+    if (page.traced != 0 || page.attention != 0) [[unlikely]]
+        attached::left_call(call, answer);
     return answer;
 }
 

@@ -8,6 +8,11 @@ namespace {
 
 constexpr std::uint32_t kMostPrograms = 64;  // BPF_TRACE_MAX_PROGS
 
+void set_filter(World& world, Event& event, FilterIndex filter) {
+    Locked page(world, event);
+    page->filter = filter;
+}
+
 }  // namespace
 
 Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call) {
@@ -17,7 +22,12 @@ Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call) {
     if (end == bytes.end()) return refuse(EINVAL, "the filter is longer than a page");
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
                                 static_cast<std::size_t>(end - bytes.begin()));
-    TRY(call.event.pmu->set_filter(call.event.index, text));
+    if (call.event.page->filter != 0) return refuse(EEXIST, "the event has a filter");
+    const auto filter = TRY(call.event.pmu->filter(call.event.attr, text));
+    const FilterIndex index = call.world.host.new_filter(*filter);
+    if (index == 0) return refuse(ENOMEM, "no room for another filter");
+    set_filter(call.world, call.event, index);
+    for (Event* child : call.event.children) set_filter(call.world, *child, index);
     return IoctlAnswer{};
 }
 

@@ -14,6 +14,7 @@ namespace anyperf::subsystem {
 
 using EventIndex = std::uint32_t;
 using RingIndex = std::uint32_t;
+using FilterIndex = std::uint32_t;
 
 /// perf_event_state of the kernel, in its order: what is below `inactive` does not want to count.
 enum class EventState : std::int32_t {
@@ -46,10 +47,25 @@ struct Source {
     };
     static constexpr std::size_t kTerms = 8;
 
+    /// What a thread of the run can see happen to itself.
+    enum class Happening : std::uint8_t {
+        none,
+        call_entered,      ///< a system call begins
+        call_left,         ///< and has its answer
+        process_forked,    ///< in the parent
+        program_executed,  ///< in the new program
+        task_ended,
+    };
+    static constexpr std::uint32_t kEveryCall = ~0u;
+
     Kind kind = Kind::nothing;
     std::uint8_t terms = 0;
     std::uint8_t shift = 0;  ///< the sum is divided by 2^shift
     bool modelled = false;   ///< computed by a model, not counted
+    Happening happening = Happening::none;
+    std::uint8_t words = 0;    ///< of a call: the arguments that its record has
+    bool in_kernel = false;    ///< samples are of kernel mode
+    std::uint32_t number = 0;  ///< of the system call, or kEveryCall
     Term term[kTerms] = {};
 };
 
@@ -128,6 +144,7 @@ struct alignas(512) EventPage {
     std::uint32_t group_size = 1;     ///< in the leader
     std::uint32_t has_children = 0;   ///< inherited by tasks that live or have ended: only the host knows the sum
     RingIndex ring = 0;               ///< where its samples go; 0: nowhere
+    FilterIndex filter = 0;           ///< what happens counts where this holds (filter.h); 0: always
     Notify notify;
 };
 static_assert(sizeof(EventPage) == 512);

@@ -1,6 +1,8 @@
 // tracepoint.cpp: PERF_TYPE_TRACEPOINT: exact counts, raw data, samples of system call tracepoints.
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -189,6 +191,122 @@ void process_events(const char* name, std::uint64_t expected) {
     want_equal("count", event.count(), expected);
 }
 
+/// The system call that makes a thread ends twice: in it, too.
+void ends_in_the_child() {
+    const auto left = [](const char* name) {
+        return changed(tracepoint("syscalls", name), [](Attr& a) {
+            a.inherit = 1;
+            a.disabled = 0;
+        });
+    };
+    const Event clone{left("sys_exit_clone")};
+    const Event clone3{left("sys_exit_clone3")};
+    for (const Event* const event : {&clone, &clone3})
+        want_success("SET_FILTER", event->ioctl(PERF_EVENT_IOC_SET_FILTER, "ret >= 0"));
+    for (int i = 0; i < 3; ++i) in_thread([] {});
+    want_equal("count", clone.count() + clone3.count(), 6U);
+}
+
+void execve_ends_in_the_new_program() {
+    Event entered{changed(tracepoint("syscalls", "sys_enter_execve"), [](Attr& a) {
+        a.inherit = 1;
+        a.disabled = 0;
+    })};
+    Event left{changed(tracepoint("syscalls", "sys_exit_execve"), [](Attr& a) {
+        a.inherit = 1;
+        a.disabled = 0;
+    })};
+    in_child([] { exec_helper({"nothing"}); });
+    want_equal("entered", entered.count(), 1U);
+    want_equal("left", left.count(), 1U);
+}
+
+void exit_only_begins() {
+    const auto inherit = [](Attr& a) {
+        a.inherit = 1;
+        a.disabled = 0;
+    };
+    const Event entered{changed(tracepoint("syscalls", "sys_enter_exit_group"), inherit)};
+    const Event left{changed(tracepoint("syscalls", "sys_exit_exit_group"), inherit)};
+    in_child([] { ::_exit(0); });
+    want_equal("entered", entered.count(), 1U);
+    want_equal("left", left.count(), 0U);
+}
+
+void answer_in_the_data() {
+    const Attr attr = changed(tracepoint("syscalls", "sys_exit_sched_rr_get_interval", 1),
+                              [](Attr& a) { a.sample_type = PERF_SAMPLE_RAW; });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    ::syscall(SYS_sched_rr_get_interval, -3L, nullptr);
+    event.disable();
+    const Sample sample = parse_sample(attr, the_only(ring.drain(), PERF_RECORD_SAMPLE));
+    const auto place = place_of(tracepoint_format("syscalls", "sys_exit_sched_rr_get_interval"), "ret");
+    want_equal("ret", field(sample.raw, place.first, 8), static_cast<std::uint64_t>(-EINVAL));
+}
+
+/// A text that stands elsewhere in the record: its place is offset and length, 16 bits each.
+std::string located_text(const std::string& raw, std::size_t at) {
+    const std::uint64_t place = field(raw, at, 4);
+    return std::string{raw.substr(place & 0xffff, place >> 16).c_str()};
+}
+
+void exec_data() {
+    const Attr attr = changed(tracepoint("sched", "sched_process_exec", 1), [](Attr& a) {
+        a.sample_type = PERF_SAMPLE_RAW;
+        a.inherit = 1;
+        a.disabled = 0;
+        a.exclude_kernel = 0;
+    });
+    const Event event{attr, 0, allowed_cpus().at(0)};
+    pin_to(0);
+    Ring ring{event};
+    in_child([] { exec_helper({"nothing"}); });
+    const Sample sample = parse_sample(attr, the_only(ring.drain(), PERF_RECORD_SAMPLE));
+    const std::string format = tracepoint_format("sched", "sched_process_exec");
+    const std::string name = located_text(sample.raw, place_of(format, "filename").first);
+    want_equal("filename ends with conformance", name.ends_with("conformance") || name.ends_with("exe"), true);
+    want_equal("pid", field(sample.raw, place_of(format, "pid").first, 4),
+               field(sample.raw, place_of(tracepoint_format("sched", "sched_process_exec"), "common_pid").first, 4));
+}
+
+void kernel_mode() {
+    const Attr attr = changed(raw("sys_enter", 1), [](Attr& a) { a.sample_type = PERF_SAMPLE_IP; });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    event.disable();
+    want_equal("misc", the_only(ring.drain(), PERF_RECORD_SAMPLE).misc & PERF_RECORD_MISC_CPUMODE_MASK,
+               PERF_RECORD_MISC_KERNEL);
+}
+
+void without_kernel() {
+    const Event event{tracepoint("raw_syscalls", "sys_enter")};
+    event.enable();
+    for (int i = 0; i < 5; ++i) ::syscall(SYS_getppid);
+    event.disable();
+    want_equal("count", event.count(), 0U);
+}
+
+/// A wait that a signal's handler ends begins once and ends once: with EINTR.
+void interrupted_wait() {
+    struct sigaction action{};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &action, nullptr);
+    const Event entered{tracepoint("syscalls", "sys_enter_pause")};
+    const Event left{tracepoint("syscalls", "sys_exit_pause")};
+    entered.enable();
+    left.enable();
+    const itimerval soon{{0, 0}, {0, 20'000}};
+    ::setitimer(ITIMER_REAL, &soon, nullptr);
+    ::syscall(SYS_pause);
+    entered.disable();
+    left.disable();
+    want_equal("entered", entered.count(), 1U);
+    want_equal("left", left.count(), 1U);
+}
+
 void two_at_once() {
     const Event first{enter()};
     const Event second{leave()};
@@ -237,6 +355,14 @@ std::vector<Case> tracepoint_cases() {
          [] { process_events("sched_process_exec", 3); }},
         {"exit_process", "sched:sched_process_exit in the task that ends", kTracefs | kRoot,
          [] { process_events("sched_process_exit", 3); }},
+        {"exit_clone", "the call that makes a thread ends in both", kTracefs, ends_in_the_child},
+        {"execve", "execve begins in one program and ends in the other", kTracefs, execve_ends_in_the_new_program},
+        {"exit_group", "exit_group begins and never ends", kTracefs, exit_only_begins},
+        {"interrupted", "a wait that a signal ends counts once", kTracefs, interrupted_wait},
+        {"raw_answer", "RAW of sys_exit has the answer", kTracefs, answer_in_the_data},
+        {"raw_exec", "RAW of sched_process_exec names the program", kTracefs | kRoot, exec_data},
+        {"kernel_mode", "raw_syscalls samples are of kernel mode", kRawSyscalls | kKernelSide, kernel_mode},
+        {"exclude_kernel", "and are none with exclude_kernel", kRawSyscalls, without_kernel},
         {"two", "several tracepoints at once", kTracefs, two_at_once},
         {"filter", "a filter decides what is sampled", kTracefs, filtered_samples},
     };

@@ -81,6 +81,11 @@ class FakeHost final : public Host {
     }
     EventPage& event_page(EventIndex event) override { return pages_.at(event); }
     void free_event_page(EventIndex event) override { pages_.erase(event); }
+    FilterIndex new_filter(const Filter& filter) override {
+        filters_[++last_filter_] = filter;
+        return last_filter_;
+    }
+    void free_filter(FilterIndex filter) override { filters_.erase(filter); }
     RingIndex new_ring(std::uint32_t data_pages) override {
         rings_[++last_ring_].memory.resize((data_pages + 1) * kRingPageBytes);
         return last_ring_;
@@ -92,6 +97,7 @@ class FakeHost final : public Host {
     bool abandoned(std::int32_t) override { return true; }
 
     std::size_t pages() const { return pages_.size(); }
+    std::size_t filters() const { return filters_.size(); }
     std::size_t rings() const { return rings_.size(); }
 
   private:
@@ -104,7 +110,9 @@ class FakeHost final : public Host {
 
     std::map<EventIndex, EventPage> pages_;
     std::map<RingIndex, FakeRing> rings_;
+    std::map<FilterIndex, Filter> filters_;
     EventIndex last_event_ = 0;
+    FilterIndex last_filter_ = 0;
     RingIndex last_ring_ = 0;
 };
 

@@ -1,0 +1,188 @@
+// filter.cpp: see filter.h. Comparisons as filter_pred_*() of Linux 6.18: the value is taken as the field's type.
+#include "subsystem/shared/filter.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+constexpr std::size_t kCommBytes = 16;
+constexpr std::size_t kLongestText = 1024;  ///< of a program's text that is looked at
+
+std::uint64_t read(std::span<const std::byte> record, std::size_t offset, std::size_t size) {
+    std::uint64_t value = 0;
+    if (size > sizeof value || offset + size > record.size()) return 0;
+    __builtin_memcpy(&value, record.data() + offset, size);
+    return value;
+}
+
+std::uint64_t as_type(std::uint64_t value, std::size_t size, bool is_signed) {
+    if (size == 0 || size >= 8) return value;
+    const unsigned unused = static_cast<unsigned>(64 - 8 * size);
+    const std::uint64_t up = value << unused;
+    return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(up) >> unused) : up >> unused;
+}
+
+template <class T>
+bool holds(FilterStep::Compare compare, T left, T right) {
+    switch (compare) {
+        case FilterStep::Compare::equal: return left == right;
+        case FilterStep::Compare::less: return left < right;
+        case FilterStep::Compare::less_equal: return left <= right;
+        case FilterStep::Compare::greater: return left > right;
+        case FilterStep::Compare::greater_equal: return left >= right;
+        case FilterStep::Compare::bits: return (left & right) != 0;
+        case FilterStep::Compare::glob: return false;
+    }
+    return false;
+}
+
+bool number_holds(const FilterStep& step, const FilterFacts& facts) {
+    const bool of_cpu = step.field == FilterStep::Field::cpu;
+    const std::size_t size = of_cpu ? sizeof facts.cpu : step.size;
+    if (size != 1 && size != 2 && size != 4 && size != 8) return false;
+    const std::uint64_t raw =
+        of_cpu ? static_cast<std::uint64_t>(facts.cpu) : read(facts.record, step.offset, step.size);
+    const std::uint64_t left = as_type(raw, size, step.is_signed);
+    const std::uint64_t right = as_type(step.value, size, step.is_signed);
+    const bool result = step.is_signed
+                            ? holds(step.compare, static_cast<std::int64_t>(left), static_cast<std::int64_t>(right))
+                            : holds(step.compare, left, right);
+    return result != step.negated;
+}
+
+/// As far as its NUL.
+std::span<const char> text_in(const void* from, std::size_t room) {
+    const auto* const text = static_cast<const char*>(from);
+    std::size_t length = 0;
+    while (length < room && text[length] != 0) ++length;
+    return {text, length};
+}
+
+std::span<const char> text_of(const FilterStep& step, const FilterFacts& facts) {
+    const auto within = [&](std::size_t offset, std::size_t bytes) -> std::span<const char> {
+        if (offset + bytes > facts.record.size()) return {};
+        return text_in(facts.record.data() + offset, bytes);
+    };
+    if (step.field == FilterStep::Field::comm) return text_in(facts.comm, kCommBytes);
+    if (step.field == FilterStep::Field::record) return within(step.offset, step.size);
+    const std::uint64_t place = read(facts.record, step.offset, 4);
+    return within(place & 0xffff, place >> 16);
+}
+
+bool equal(std::span<const char> left, std::span<const char> right) {
+    return left.size() == right.size() && __builtin_memcmp(left.data(), right.data(), left.size()) == 0;
+}
+
+bool text_holds(const Filter& filter, const FilterStep& step, const FilterFacts& facts) {
+    if (std::size_t{step.text} + step.text_bytes > kFilterTexts) return false;
+    const std::span<const char> wanted{filter.text + step.text, step.text_bytes};
+    const auto compare = [&](std::span<const char> text) {
+        return step.compare == FilterStep::Compare::glob ? matches_glob(wanted, text) : equal(wanted, text);
+    };
+    if (step.field != FilterStep::Field::user_pointer) return compare(text_of(step, facts)) != step.negated;
+    // What can't be read is neither equal nor other.
+    char copied[kLongestText];
+    if (facts.copy == nullptr) return false;
+    const std::size_t bytes = facts.copy(copied, read(facts.record, step.offset, 8), sizeof copied);
+    return bytes != 0 && compare(text_in(copied, bytes)) != step.negated;
+}
+
+/// Results that wait for what joins them.
+class Results {
+  public:
+    void push(bool value) {
+        if (depth_ < kDepth) set(depth_++, value);
+    }
+    bool pop() { return depth_ != 0 && get(--depth_); }
+
+  private:
+    static constexpr std::size_t kDepth = 4096;
+    bool get(std::size_t i) const { return (bits_[i / 8] >> (i % 8) & 1) != 0; }
+    void set(std::size_t i, bool value) {
+        const auto bit = static_cast<std::uint8_t>(1u << (i % 8));
+        bits_[i / 8] = static_cast<std::uint8_t>(value ? bits_[i / 8] | bit : bits_[i / 8] & ~bit);
+    }
+    std::uint8_t bits_[kDepth / 8];
+    std::size_t depth_ = 0;
+};
+
+/// A `[…]` that begins behind `at`: whether c is in it; `at` moves behind it. Without an end it is no class.
+bool in_class(std::span<const char> pattern, std::size_t& at, char c, bool& is_class) {
+    std::size_t i = at;
+    const bool inverted = i < pattern.size() && pattern[i] == '!';
+    if (inverted) ++i;
+    bool found = false;
+    const std::size_t first = i;
+    for (; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
+        const auto low = static_cast<unsigned char>(pattern[i]);
+        auto high = low;
+        if (i + 2 < pattern.size() && pattern[i + 1] == '-' && pattern[i + 2] != ']')
+            high = static_cast<unsigned char>(pattern[i += 2]);
+        found = found || (static_cast<unsigned char>(c) >= low && static_cast<unsigned char>(c) <= high);
+    }
+    is_class = i < pattern.size();
+    if (is_class) at = i + 1;
+    return found != inverted;
+}
+
+/// One element of the pattern, no star, against one character; moves behind the element.
+bool element_matches(std::span<const char> pattern, std::size_t& at, char c) {
+    const char element = pattern[at++];
+    if (element == '?') return true;
+    if (element == '[') {
+        bool is_class = false;
+        const bool found = in_class(pattern, at, c, is_class);
+        return is_class ? found : c == '[';
+    }
+    if (element == '\\' && at < pattern.size()) return pattern[at++] == c;
+    return element == c;
+}
+
+}  // namespace
+
+bool matches_glob(std::span<const char> pattern, std::span<const char> text) {
+    constexpr std::size_t kNone = ~std::size_t{0};
+    std::size_t p = 0;
+    std::size_t t = 0;
+    std::size_t star = kNone;  // behind the last one
+    std::size_t kept = 0;      // where the text stood then
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = ++p;
+            kept = t;
+            continue;
+        }
+        std::size_t next = p;
+        if (p < pattern.size() && element_matches(pattern, next, text[t])) {
+            p = next;
+            ++t;
+            continue;
+        }
+        if (star == kNone) return false;
+        p = star;
+        t = ++kept;
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+bool passes(const Filter& filter, const FilterFacts& facts) {
+    Results results;
+    for (std::size_t i = 0; i < filter.steps && i < kFilterSteps; ++i) {
+        const FilterStep& step = filter.step[i];
+        switch (step.kind) {
+            case FilterStep::Kind::number: results.push(number_holds(step, facts)); break;
+            case FilterStep::Kind::text: results.push(text_holds(filter, step, facts)); break;
+            case FilterStep::Kind::negate: results.push(!results.pop()); break;
+            case FilterStep::Kind::both:
+            case FilterStep::Kind::either: {
+                const bool right = results.pop();
+                const bool left = results.pop();
+                results.push(step.kind == FilterStep::Kind::both ? left && right : left || right);
+                break;
+            }
+        }
+    }
+    return results.pop();
+}
+
+}  // namespace anyperf::subsystem

@@ -1,0 +1,94 @@
+// Tracepoints' formats and filters, beside those of the kernel that we run on.
+#include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "pmu/trace_filter.h"
+#include "pmu/tracepoints.h"
+
+namespace anyperf::pmu {
+namespace {
+
+std::string of_kernel(const std::string& system, const std::string& name, const char* file) {
+    std::ifstream in{"/sys/kernel/tracing/events/" + system + "/" + name + "/" + file};
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+std::vector<Tracepoint> as_here() {
+    return tracepoints([](std::string_view system, std::string_view name) -> std::optional<std::uint32_t> {
+        const std::string id = of_kernel(std::string{system}, std::string{name}, "id");
+        return id.empty() ? std::nullopt : std::optional{static_cast<std::uint32_t>(std::stoul(id))};
+    });
+}
+
+TEST(Formats, AreThoseOfTheKernelThatHasThem) {
+    std::size_t compared = 0;
+    for (const Tracepoint& tracepoint : as_here()) {
+        // Older kernels have other fields in these two.
+        const std::string known = of_kernel(tracepoint.system, tracepoint.name, "format");
+        if (known.empty() ||
+            (tracepoint.system == "sched" && known.find("__data_loc char[] parent_comm") == known.npos &&
+             known.find("group_dead") == known.npos && known.find("old_pid") == known.npos))
+            continue;
+        if (known.find("_val") != std::string::npos) continue;  // newer ones copy what arguments point to
+        EXPECT_EQ(format_text(tracepoint), known);
+        ++compared;
+    }
+    if (compared == 0) GTEST_SKIP() << "tracefs can't be read";
+}
+
+/// The kernel's own answer to a filter, as an errno; -1 where the event can't be opened.
+int kernel_takes(std::uint32_t id, const std::string& text) {
+    perf_event_attr attr{};
+    attr.size = sizeof attr;
+    attr.type = PERF_TYPE_TRACEPOINT;
+    attr.config = id;
+    attr.disabled = 1;
+    attr.exclude_kernel = 1;
+    const long fd = ::syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+    if (fd < 0) return -1;
+    const int answer = ::ioctl(static_cast<int>(fd), PERF_EVENT_IOC_SET_FILTER, text.c_str());
+    const int error = answer == 0 ? 0 : errno;
+    ::close(static_cast<int>(fd));
+    return error;
+}
+
+std::string random_filter(std::mt19937& random) {
+    static constexpr std::array kPieces{
+        "dfd", "filename", "mode", "common_pid", "CPU", "comm", "nothere", "==",       "!=",  "~",
+        "<",   "&",        ">=",   "1",          "-1",  "0x10", "09",      "\"a*\"",   "'b'", "\"",
+        "(",   ")",        "!",    "&&",         "||",  "&",    " ",       ".ustring", "=="};
+    static constexpr std::array kWhole{"dfd == 1", "comm ~ \"x*\"", "filename.ustring == \"a\"", "mode & 2", "CPU<3"};
+    std::string text;
+    const std::size_t length = 1 + random() % 7;
+    for (std::size_t i = 0; i < length; ++i) {
+        const bool whole = random() % 2 == 0;
+        text += whole ? kWhole[random() % kWhole.size()] : kPieces[random() % kPieces.size()];
+        if (random() % 2 == 0) text += ' ';
+    }
+    return text;
+}
+
+TEST(Filters, AreTakenAndRefusedAsByTheKernel) {
+    const auto all = as_here();
+    const auto openat = std::ranges::find(all, "sys_enter_openat", &Tracepoint::name);
+    if (kernel_takes(openat->id, "dfd == 1") != 0) GTEST_SKIP() << "the kernel's tracepoints can't be opened here";
+    std::mt19937 random{18};
+    for (int i = 0; i < 20'000; ++i) {
+        const std::string text = random_filter(random);
+        const auto ours = parse_filter(text, openat->fields);
+        ASSERT_EQ(ours ? 0 : ours.error().error, kernel_takes(openat->id, text)) << '"' << text << '"';
+    }
+}
+
+}  // namespace
+}  // namespace anyperf::pmu
