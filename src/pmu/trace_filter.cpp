@@ -249,7 +249,7 @@ class Parser {
         // An operator at the very end has nothing to join, which Linux lets pass.
         if (expects_operand_ && !waiting_.empty()) waiting_.pop_back();
         join_down_to(Waiting::either);
-        if (steps_.empty()) return refuse(EPERM, "the filter has no predicate");
+        if (steps_.empty()) return refuse(EINVAL, "the filter has no predicate");
         if (steps_.size() > subsystem::kFilterSteps || texts_.size() > subsystem::kFilterTexts)
             return refuse(EINVAL, "the filter is too long");
         auto filter = std::make_unique<Filter>();

@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -83,7 +85,8 @@ TEST(Filters, AreTakenAndRefusedAsByTheKernel) {
     const auto openat = std::ranges::find(all, "sys_enter_openat", &Tracepoint::name);
     if (kernel_takes(openat->id, "dfd == 1") != 0) GTEST_SKIP() << "the kernel's tracepoints can't be opened here";
     std::mt19937 random{18};
-    for (int i = 0; i < 20'000; ++i) {
+    // To close an event that had a filter takes the kernel some milliseconds.
+    for (int i = 0; i < 500; ++i) {
         const std::string text = random_filter(random);
         const auto ours = parse_filter(text, openat->fields);
         ASSERT_EQ(ours ? 0 : ours.error().error, kernel_takes(openat->id, text)) << '"' << text << '"';

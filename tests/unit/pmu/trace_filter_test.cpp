@@ -24,7 +24,7 @@ struct Record {
     void set(std::size_t offset, T value) {
         std::memcpy(bytes.data() + offset, &value, sizeof value);
     }
-    void set(std::size_t offset, std::string_view text) {
+    void put(std::size_t offset, std::string_view text) {
         std::memcpy(bytes.data() + offset, text.data(), text.size());
     }
 };
@@ -34,9 +34,9 @@ Record a_record() {
     record.set(4, 77);  // common_pid
     record.set(8, -5);
     record.set(16, std::uint64_t{1} << 63 | 6);
-    record.set(24, "worker");
+    record.put(24, "worker");
     record.set(40, std::uint32_t{104 | 9 << 16});
-    record.set(104, "/bin/cat");
+    record.put(104, "/bin/cat");
     record.set(48, std::uint64_t{0x1000});
     return record;
 }
