@@ -26,6 +26,22 @@ constexpr std::string_view kHeaderEvent =
     "\ttime_stamp : type == 31\n"
     "\tdata max type_len  == 28\n";
 
+/// What the kernel's own tracer writes. perf takes a system without a single tracepoint for an error; this one can't be
+/// opened.
+constexpr std::string_view kPrintFormat =
+    "name: print\n"
+    "ID: 5\n"
+    "format:\n"
+    "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+    "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+    "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+    "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+    "\n"
+    "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n"
+    "\tfield:char buf[];\toffset:16;\tsize:0;\tsigned:0;\n"
+    "\n"
+    "print fmt: \"%ps: %s\", (void *)REC->ip, REC->buf\n";
+
 }  // namespace
 
 VirtualTree trace_files(const std::vector<Tracepoint>& tracepoints) {
@@ -42,6 +58,8 @@ VirtualTree trace_files(const std::vector<Tracepoint>& tracepoints) {
         systems.insert(tracepoint.system);
         names += fmt::format("{}:{}\n", tracepoint.system, tracepoint.name);
     }
+    put("events/ftrace/print/id", "5\n");
+    put("events/ftrace/print/format", std::string{kPrintFormat});
     for (const std::string& system : systems) put(fmt::format("events/{}/enable", system), "0\n");
     put("events/enable", "0\n");
     put("events/header_page", std::string{kHeaderPage});

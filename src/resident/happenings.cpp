@@ -9,6 +9,7 @@
 #include "engine/attached.h"
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/armed.h"
+#include "resident/request.h"
 #include "resident/sampling.h"
 #include "subsystem/shared/filter.h"
 
@@ -157,9 +158,15 @@ namespace {
 
 constexpr long kRestart = -512;  ///< -ERESTARTSYS: what the kernel's own code answers where a signal ends a wait
 
+void look_where_it_runs(Thread& thread) {
+    resident::tell_if_moved(thread);
+    if (thread.page.attention != 0) resident::settle(thread);
+}
+
 }  // namespace
 
 void entering_call(Call& call) {
+    look_where_it_runs(call.thread);
     // Begun again without having reached the kernel: it has been told of.
     const bool told = std::exchange(call.thread.told_call, 0) == call.next;
     if (!told && is_traced(call.thread, Happening::call_entered))
@@ -169,7 +176,7 @@ void entering_call(Call& call) {
 }
 
 void left_call(Call& call, long answer) {
-    if (call.thread.page.attention != 0) resident::settle(call.thread);
+    look_where_it_runs(call.thread);
     if (answer == kBeginAgain && !call.thread.syscall_restarted) {
         call.thread.told_call = call.next;
         return;

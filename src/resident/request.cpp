@@ -43,13 +43,21 @@ bool broker_is_gone(const engine::Engine& engine) {
     return got == 1 && (socket.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 
-int cpu_now() {
+int cpu_of(const Thread& thread) {
+    if (thread.engine->run->deterministic != 0) return 0;
     std::uint32_t cpu = 0;
     kernel_call(__NR_getcpu, address_of(&cpu), 0, 0);
     return static_cast<int>(cpu);
 }
 
 }  // namespace
+
+void tell_if_moved(Thread& thread) {
+    const engine::Engine& engine = *thread.engine;
+    if (!hosted(engine) || __atomic_load_n(&engine.run->events_used, __ATOMIC_ACQUIRE) == 0) return;
+    // Every request says where its thread runs; this one asks for nothing else.
+    if (cpu_of(thread) != thread.page.cpu) Ask{thread, RequestKind::identify}.send();
+}
 
 std::uint64_t task_clock() {
     timespec now{};
@@ -84,7 +92,7 @@ Ask& Ask::from_application(std::uint64_t address, std::size_t count) {
 
 long Ask::transmit() {
     head_.task_clock = task_clock();
-    head_.cpu = thread_.engine->run->deterministic != 0 ? 0 : cpu_now();
+    head_.cpu = cpu_of(thread_);
     iovec parts[2]{{&head_, sizeof head_}, {engine::at_address<void>(payload_), head_.payload_bytes}};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};

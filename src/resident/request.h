@@ -62,6 +62,10 @@ class Ask {
     int descriptor_ = -1;
 };
 
+/// Tells the broker where the thread runs, if that is not where it was seen last: events of a CPU count what is done
+/// there.
+void tell_if_moved(Thread& thread);
+
 /// ns of CPU time that the thread has used.
 std::uint64_t task_clock();
 

@@ -15,8 +15,7 @@ inline bool concerns_thread(const EventPage& page) {
         case Source::Kind::happenings:
         case Source::Kind::page_faults:
         case Source::Kind::minor_faults:
-        case Source::Kind::major_faults:
-        case Source::Kind::happenings: return true;
+        case Source::Kind::major_faults: return true;
         default: return page.sampling != 0;
     }
 }

@@ -1,0 +1,73 @@
+"""perf's tracepoints and its way into programs that run already, under `anyperf run`."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+LOOP = "i=0; while :; do i=$((i+1)); done"
+# A program that had begun before anybody opened an event, and is killed behind the measurement.
+ATTACHED = f"sh -c '{LOOP}' & sleep 0.3; %s -p $! -- sleep 0.5; status=$?; kill $!; exit $status"
+
+
+def run(*words, **options):
+    return subprocess.run([ANYPERF, "run", "--", *words], text=True, capture_output=True, timeout=200, **options)
+
+
+def count_of(event, text):
+    rows = [line.split(",") for line in text.splitlines() if line.count(",") > 4]
+    return [row[0] for row in rows if row[2] == event]
+
+
+@unittest.skipUnless(shutil.which("perf"), "perf is not installed")
+class Tracing(unittest.TestCase):
+    def test_perf_trace_tells_system_calls_with_their_arguments(self):
+        traced = run("perf", "trace", "--", "cat", "/dev/null")
+        self.assertEqual(traced.returncode, 0, traced.stderr)
+        self.assertRegex(traced.stderr, r"cat/\d+ close\(fd: 3\S*\) +.*= 0")
+        self.assertRegex(traced.stderr, r"cat/\d+ exit_group\(\)")
+
+    def test_perf_trace_tells_chosen_calls_alone(self):
+        traced = run("perf", "trace", "-e", "openat", "--", "cat", "/dev/null")
+        calls = set(re.findall(r"cat/\d+ (\w+)\(", traced.stderr))
+        self.assertEqual(calls, {"openat"}, traced.stderr)
+
+    def test_perf_stat_counts_system_calls_and_processes(self):
+        counted = run("perf", "stat", "-x,", "-e", "syscalls:sys_enter_execve,sched:sched_process_exit", "--", "sh", "-c",
+                      "/bin/true; /bin/true; :")
+        # perf's events begin with the first execve, inside of it.
+        self.assertEqual(count_of("syscalls:sys_enter_execve", counted.stderr), ["2"], counted.stderr)
+        self.assertEqual(count_of("sched:sched_process_exit", counted.stderr), ["3"], counted.stderr)
+
+    def test_perf_stat_counts_what_a_filter_lets_pass(self):
+        counted = run("perf", "stat", "-x,", "-e", "syscalls:sys_enter_write", "--filter", "count == 3", "--", "sh", "-c",
+                      "echo a; echo ab; echo abc; echo cd")
+        self.assertEqual(count_of("syscalls:sys_enter_write", counted.stderr), ["2"], counted.stderr)
+
+    def test_perf_record_has_the_arguments_of_each_call(self):
+        with tempfile.TemporaryDirectory() as directory:
+            data = str(Path(directory) / "perf.data")
+            recorded = run("perf", "record", "-e", "syscalls:sys_enter_write", "-o", data, "--", "sh", "-c", "echo ab; echo c")
+            self.assertEqual(recorded.returncode, 0, recorded.stderr)
+            script = subprocess.run(["perf", "script", "-i", data], text=True, capture_output=True, check=True)
+        counts = re.findall(r"syscalls:sys_enter_write: fd: 0x0+1, buf: 0x[0-9a-f]+, count: (0x\w+)", script.stdout)
+        self.assertEqual([int(count, 16) for count in counts], [3, 2], script.stdout)
+
+    def test_perf_stat_attaches_to_what_runs_already(self):
+        counted = run("sh", "-c", ATTACHED % "perf stat -x, -e instructions:u")
+        [count] = count_of("instructions:u", counted.stderr)
+        self.assertGreater(int(count), 100_000, counted.stderr)
+
+    def test_perf_record_attaches_to_what_runs_already(self):
+        with tempfile.TemporaryDirectory() as directory:
+            data = str(Path(directory) / "perf.data")
+            recorded = run("sh", "-c", ATTACHED % f"perf record -e instructions:u -c 100000 -o {data}")
+            script = subprocess.run(["perf", "script", "-i", data, "-F", "comm"], text=True, capture_output=True, check=True)
+        self.assertGreater(script.stdout.count("sh"), 3, recorded.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
