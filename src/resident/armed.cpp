@@ -31,7 +31,7 @@ using subsystem::Source;
 struct Needs {
     engine::x86_64::ClassSet classes = 0;  ///< of instructions that they count, or are stopped by
     bool faults = false;
-    bool accesses = false;  ///< samples tell what memory their instruction touches
+    bool accesses = false;         ///< samples tell what memory their instruction touches
     std::uint32_t happenings = 0;  ///< that they wait for, a bit each
 };
 

@@ -93,12 +93,6 @@ void tell_ring(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::ui
     ask.with(0, start).with(1, bytes).with(2, protection).with(3, flags).with(4, is_ring).send();
 }
 
-void tell_moved(Thread& thread) {
-    // Each request says where it comes from; this one asks for nothing else.
-    if (__atomic_load_n(&thread.engine->run->events_used, __ATOMIC_ACQUIRE) != 0)
-        Ask{thread, RequestKind::identify}.send();
-}
-
 void tell_image(Thread& thread) {
     if (!wanted(*thread.engine, Interest::executable_mapping)) return;
     for (const engine::ExecutableRange& range : thread.engine->cache.executable)

@@ -16,7 +16,4 @@ void tell_image(engine::Thread& thread);
 void tell_ring(engine::Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
                std::uint64_t flags);
 
-/// The thread may be on another CPU now.
-void tell_moved(engine::Thread& thread);
-
 }  // namespace anyperf::resident

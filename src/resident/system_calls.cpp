@@ -181,7 +181,6 @@ void called(Call& call, long answer) {
     if (call.engine.attached == nullptr || is_error(answer)) return;
     resident::watch_descriptors(call, answer);
     if (call.number == __NR_sched_setaffinity) resident::tell_if_moved(call.thread);
-    if (call.number == __NR_sched_setaffinity) resident::tell_moved(call.thread);
     if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)
         resident::forget_rings(call.thread, static_cast<std::uint64_t>(answer), call.argument[1]);
     if (call.engine.run->wanted != 0) resident::tell_side_band(call, answer);
