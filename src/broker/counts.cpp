@@ -54,7 +54,7 @@ std::multimap<std::uint32_t, Thread> threads_of(const RunMemory& memory) {
     for (std::uint32_t number = 0; number < header.thread_pages && number < engine::kMaximumThreadPages; ++number) {
         const engine::ThreadPage& page = memory.thread_page(number);
         const bool told = page.record != 0 && memory.thread(page.record).state == RecordState::ended;
-        if (page.state != RecordState::live || told) continue;
+        if (page.state == RecordState::free || told) continue;
         threads.emplace(page.process, Thread{page.tid, text(page.comm, sizeof page.comm), counts_of_page(page)});
     }
     return threads;

@@ -19,7 +19,7 @@ subsystem::Limits limits_of_machine() {
 
 }  // namespace
 
-Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files,
+Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, MachineFiles& files,
                          pmu::TracepointPmu& tracepoints)
     : host(memory, limits_of_machine(), files),
       cpu({.generic_counters = options.counters, .branch_entries = pmu::kBranchEntries}),

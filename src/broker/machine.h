@@ -12,8 +12,7 @@
 namespace anyperf::broker {
 
 struct Server::Machine {
-    Machine(RunMemory& memory, const MachineOptions& options, const MachineFiles& files,
-            pmu::TracepointPmu& tracepoints);
+    Machine(RunMemory& memory, const MachineOptions& options, MachineFiles& files, pmu::TracepointPmu& tracepoints);
 
     RunHost host;
     pmu::CpuPmu cpu;

@@ -1,6 +1,10 @@
 // machine_files.cpp: see machine_files.h.
 #include "broker/machine_files.h"
 
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -93,13 +97,31 @@ bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints)
     return make_root() && write(pmu::trace_files(tracepoints));
 }
 
-void MachineFiles::read_limits(subsystem::Limits& limits) const {
+bool MachineFiles::limits_changed() {
+    if (!limits_watch_ || !limits_) return true;
+    alignas(inotify_event) std::array<char, 4096> room{};
+    bool any = false;
+    while (::read(limits_watch_.get(), room.data(), room.size()) > 0) any = true;
+    return any;
+}
+
+void MachineFiles::read_limits(subsystem::Limits& limits) {
     if (root_.empty()) return;
-    const std::string kernel = root_ + "/proc/sys/kernel/perf_event_";
-    read_number(kernel + "paranoid", limits.paranoid);
-    read_number(kernel + "max_sample_rate", limits.max_sample_rate);
-    read_number(kernel + "max_stack", limits.max_stack);
-    read_number(kernel + "mlock_kb", limits.mlock_kb);
+    const std::string directory = root_ + "/proc/sys/kernel";
+    if (!limits_) {
+        limits_watch_ = OwnedFd{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
+        constexpr std::uint32_t kWritten = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVE | IN_MOVE_SELF | IN_DELETE_SELF;
+        if (limits_watch_ && ::inotify_add_watch(limits_watch_.get(), directory.c_str(), kWritten) < 0)
+            limits_watch_ = OwnedFd{};
+    }
+    if (limits_changed()) {
+        read_number(directory + "/perf_event_paranoid", limits.paranoid);
+        read_number(directory + "/perf_event_max_sample_rate", limits.max_sample_rate);
+        read_number(directory + "/perf_event_max_stack", limits.max_stack);
+        read_number(directory + "/perf_event_mlock_kb", limits.mlock_kb);
+        limits_ = limits;
+    }
+    limits = *limits_;
 }
 
 }  // namespace anyperf::broker

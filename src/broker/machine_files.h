@@ -2,8 +2,10 @@
 // that open /sys/bus/event_source and its like are led there.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "broker/run_memory.h"
 #include "pmu/trace_files.h"
 #include "subsystem/host.h"
 
@@ -29,14 +31,18 @@ class MachineFiles {
     /// "" before `make`.
     const std::string& root() const { return root_; }
 
-    /// /proc/sys/kernel/perf_event_*, which root may write in the run; `limits` where they don't say otherwise.
-    void read_limits(subsystem::Limits& limits) const;
+    /// /proc/sys/kernel/perf_event_*, which root may write in the run; `limits` where they don't say otherwise. They
+    /// are read again when one has been written.
+    void read_limits(subsystem::Limits& limits);
 
   private:
     bool make_root();
     bool write(const pmu::VirtualTree& tree) const;
+    bool limits_changed();
 
     std::string root_;
+    OwnedFd limits_watch_;  ///< inotify; none where the kernel has none left: then they are read each time
+    std::optional<subsystem::Limits> limits_;
 };
 
 }  // namespace anyperf::broker

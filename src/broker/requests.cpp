@@ -1,5 +1,6 @@
 // requests.cpp: of Server, what each kind of request does. Arguments are checked by the subsystem, as the kernel checks
 // them; what is checked here is that a request names what is there.
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -49,7 +50,7 @@ void Server::on_open(Received& received) {
     request.flags = head.argument[3];
     request.group.none = head.group == -1;
     const auto leader = static_cast<EventIndex>(head.argument[2]);
-    if (fd_of_event_.contains(leader)) request.group.event = leader;
+    if (is_open(leader)) request.group.event = leader;
     request.group.open = request.group.event.has_value();
     request.descriptor_free = static_cast<bool>(received.descriptor);
     if (head.cgroup != 0) request.cgroup = head.cgroup;
@@ -62,17 +63,15 @@ void Server::on_open(Received& received) {
     const EventIndex event = *opened;
     if (const auto target = memory_.event(event).thread_page; target < engine::kMaximumThreadPages)
         know_process(memory_.thread_page(target).pid);
-    watch(received.descriptor.get());
-    event_by_fd_[received.descriptor.get()] = event;
+    watch(received.descriptor.get(), Watched::event, event);
     event_by_inode_[head.argument[4]] = event;
-    inode_of_event_[event] = head.argument[4];
-    fd_of_event_[event] = std::move(received.descriptor);
+    events_[event] = {std::move(received.descriptor), head.argument[4]};
     answer(head, 0, {}, event);
 }
 
 void Server::on_read(Received& received) {
     const RequestHead& head = received.request.head;
-    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    if (!is_open(head.event)) return answer(head, -EBADF);
     const auto words = machine().subsystem.read(head.event, head.argument[0]);
     if (!words) return answer(head, -words.error().error);
     const auto bytes = std::as_bytes(std::span{*words});
@@ -81,13 +80,13 @@ void Server::on_read(Received& received) {
 
 void Server::on_control(Received& received) {
     const RequestHead& head = received.request.head;
-    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    if (!is_open(head.event)) return answer(head, -EBADF);
     subsystem::IoctlArgument argument;
     argument.word = head.argument[1];
     argument.bytes = bytes_of(received.request);
     argument.descriptor.none = argument.word == ~std::uint64_t{0};
     const auto named = static_cast<EventIndex>(head.argument[2]);
-    if (fd_of_event_.contains(named)) argument.descriptor.event = named;
+    if (is_open(named)) argument.descriptor.event = named;
     argument.descriptor.open = head.argument[3] != 0;
     const auto done =
         machine().subsystem.ioctl(caller_of(head), head.event, static_cast<std::uint32_t>(head.argument[0]), argument);
@@ -97,7 +96,7 @@ void Server::on_control(Received& received) {
 
 void Server::on_map(Received& received) {
     const RequestHead& head = received.request.head;
-    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    if (!is_open(head.event)) return answer(head, -EBADF);
     const subsystem::MapRequest request{caller_of(head), head.argument[0], head.argument[3],
                                         static_cast<std::int32_t>(head.argument[1]),
                                         static_cast<std::int32_t>(head.argument[2])};
@@ -163,6 +162,11 @@ void Server::on_cloned(Received& received) {
 void Server::release_parent(std::uint32_t number) {
     const Pending& pending = pending_[number];
     if (pending.waiting_page == ~0u) return;
+    // Killed meanwhile, and its page may be another thread's, which waits for an answer of its own.
+    if (memory_.thread_page(pending.waiting_page).tid != pending.parent.tid) {
+        pending_.erase(number);
+        return;
+    }
     RequestHead parent;
     parent.page = pending.waiting_page;
     parent.sequence = pending.sequence;
@@ -254,23 +258,29 @@ void Server::on_files(Received& received) {
 
 void Server::on_poll(Received& received) {
     const RequestHead& head = received.request.head;
-    if (!fd_of_event_.contains(head.event)) return answer(head, -EBADF);
+    if (!is_open(head.event)) return answer(head, -EBADF);
     const subsystem::PollState state = machine().subsystem.poll(head.event);
     answer(head, (state.in ? 1 : 0) | (state.hang_up ? 2 : 0));
 }
 
 void Server::on_wake(Received& received) {
     const EventIndex event = received.request.head.event;
-    if (event == 0 || event >= resident::kMaximumEvents) return;
-    const subsystem::RingIndex ring = memory_.event(event).ring;
-    for (const auto& [known, fd] : fd_of_event_)
-        if (known == event || (ring != 0 && memory_.event(known).ring == ring))
-            ::send(fd.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (machine_) machine_->subsystem.wrote(event);
+}
+
+void Server::on_reaping(Received& received) {
+    // The request says nothing that the process's pidfd would not: who is told of here must have ended.
+    const auto known = processes_.find(static_cast<std::int32_t>(received.request.head.argument[0]));
+    if (known != processes_.end()) {
+        pollfd process{known->second.get(), POLLIN, 0};
+        if (::poll(&process, 1, 0) == 1) end_process(known->first);
+    }
+    answer(received.request.head, 0);
 }
 
 void Server::on_ran_out(Received& received) {
     const EventIndex event = received.request.head.event;
-    if (machine_ && fd_of_event_.contains(event)) machine_->subsystem.ran_out(event);
+    if (machine_ && is_open(event)) machine_->subsystem.ran_out(event);
 }
 
 }  // namespace anyperf::broker

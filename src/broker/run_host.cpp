@@ -24,7 +24,7 @@ constexpr std::uint64_t kPageBytes = 4096;
 
 }  // namespace
 
-RunHost::RunHost(RunMemory& memory, subsystem::Limits limits, const MachineFiles& files)
+RunHost::RunHost(RunMemory& memory, subsystem::Limits limits, MachineFiles& files)
     : memory_(memory), limits_(limits), files_(files), rings_end_(resident::kRingsOffset) {}
 
 RunHost::~RunHost() {
@@ -68,9 +68,12 @@ bool RunHost::abandoned(std::int32_t holder) {
     return ::syscall(SYS_tkill, holder, 0) != 0 && errno == ESRCH;
 }
 
-void RunHost::arm(const TaskName& task, EventIndex first) {
+void RunHost::arm(const TaskName& task, const subsystem::Armed& armed) {
     if (task.thread_page >= engine::kMaximumThreadPages) return;
-    __atomic_store_n(&memory_.thread_page(task.thread_page).first_armed, first, __ATOMIC_RELEASE);
+    engine::ThreadPage& page = memory_.thread_page(task.thread_page);
+    __atomic_store_n(&page.counted, armed.counters, __ATOMIC_RELEASE);
+    __atomic_store_n(&page.counts_faults, armed.faults ? 1 : 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&page.first_armed, armed.first, __ATOMIC_RELEASE);
 }
 
 void RunHost::attend(const TaskName& task) {

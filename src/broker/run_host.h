@@ -25,7 +25,7 @@ using subsystem::TaskName;
 class RunHost final : public subsystem::Host {
   public:
     /// `memory` and `limits` live longer than this.
-    RunHost(RunMemory& memory, subsystem::Limits limits, const MachineFiles& files);
+    RunHost(RunMemory& memory, subsystem::Limits limits, MachineFiles& files);
     ~RunHost() override;
 
     /// Who asks while a request is handled, how long it has run and where: it knows better than /proc.
@@ -44,9 +44,10 @@ class RunHost final : public subsystem::Host {
     std::int32_t cpu(const TaskName& task) override;
     bool in_cgroup(const TaskName& task, std::uint64_t cgroup) override;
     subsystem::Credentials credentials(const TaskName& caller) override;
+    subsystem::MemoryAccount memory_account(const TaskName& caller) override;
     bool may_measure(const TaskName& caller, const TaskName& task) override;
     subsystem::Limits limits() override;
-    void arm(const TaskName& task, EventIndex first) override;
+    void arm(const TaskName& task, const subsystem::Armed& armed) override;
     void attend(const TaskName& task) override;
     void poll_changed(EventIndex event) override { changed_.push_back(event); }
     EventIndex new_event_page() override;
@@ -65,7 +66,7 @@ class RunHost final : public subsystem::Host {
     struct TaskMemory {
         std::uint64_t clock = 0;     ///< the last one told: it never falls
         std::int32_t cpu = -1;       ///< that it asked from last
-        std::uint64_t moves = 0;     ///< between two that it asked from
+        std::uint64_t moves = 0;     ///< the last number read; between two that it asked from, where none can be read
         std::uint64_t switches = 0;  ///< the last number read
         bool gone = false;           ///< /proc has it no more
     };
@@ -73,11 +74,12 @@ class RunHost final : public subsystem::Host {
     std::optional<TaskName> look_for(std::int32_t tid) const;
     bool runs_engine(std::int32_t tid) const;
     std::uint64_t known_switches(const TaskName& task);
+    std::uint64_t known_moves(const TaskName& task);
     bool is_caller(const TaskName& task) const { return task == caller_; }
 
     RunMemory& memory_;
     subsystem::Limits limits_;
-    const MachineFiles& files_;
+    MachineFiles& files_;
     TaskName caller_;
     std::unordered_map<std::uint32_t, TaskMemory> tasks_;  ///< by thread page
     std::vector<EventIndex> changed_;

@@ -1,4 +1,5 @@
 // run_host_tasks.cpp: of RunHost, what it knows of tasks: who they are, what they have done, what they may.
+#include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,12 +25,12 @@ constexpr unsigned kCapSysAdmin = 21;
 constexpr unsigned kCapPerfmon = 38;
 constexpr unsigned kCapSysPtrace = 19;
 
-std::uint64_t effective_capabilities(std::int32_t pid) {
-    std::string text = status_field(pid, "CapEff");
-    text.erase(0, text.find_first_not_of(" \t"));
-    std::uint64_t set = 0;
-    std::from_chars(text.data(), text.data() + text.size(), set, 16);
-    return set;
+/// Of the thread, as the kernel has them now: one call, so that nothing needs to be remembered.
+std::uint64_t effective_capabilities(std::int32_t tid) {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, tid};
+    std::array<__user_cap_data_struct, 2> data{};
+    if (::syscall(SYS_capget, &header, data.data()) != 0) return 0;
+    return std::uint64_t{data[1].effective} << 32 | data[0].effective;
 }
 
 bool has(std::uint64_t set, unsigned capability) {
@@ -78,6 +79,12 @@ std::uint64_t RunHost::known_switches(const TaskName& task) {
     return last;
 }
 
+std::uint64_t RunHost::known_moves(const TaskName& task) {
+    std::uint64_t& last = tasks_[task.thread_page].moves;
+    if (const auto now = moves_of(task.pid, task.tid)) last = *now;
+    return last;
+}
+
 std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
     if (task.thread_page >= engine::kMaximumThreadPages) return 0;
     const engine::ThreadPage& page = memory_.thread_page(task.thread_page);
@@ -89,7 +96,7 @@ std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
         case Source::Kind::minor_faults: return page.faults[0];
         case Source::Kind::major_faults: return page.faults[1];
         case Source::Kind::context_switches: return known_switches(task);
-        case Source::Kind::cpu_migrations: return tasks_[task.thread_page].moves;
+        case Source::Kind::cpu_migrations: return known_moves(task);
         case Source::Kind::nothing:
         case Source::Kind::happenings: return 0;
     }
@@ -157,12 +164,15 @@ bool RunHost::in_cgroup(const TaskName& task, std::uint64_t cgroup) {
 }
 
 subsystem::Credentials RunHost::credentials(const TaskName& caller) {
-    const std::uint64_t capabilities = effective_capabilities(caller.pid);
+    const std::uint64_t capabilities = effective_capabilities(caller.tid);
+    return {.perfmon = has(capabilities, kCapPerfmon) || has(capabilities, kCapSysAdmin),
+            .ipc_lock = has(capabilities, kCapIpcLock)};
+}
+
+subsystem::MemoryAccount RunHost::memory_account(const TaskName& caller) {
     const auto ids = ids_in(status_field(caller.pid, "Uid"));
-    subsystem::Credentials known;
+    subsystem::MemoryAccount known;
     known.uid = ids.size() > 1 ? ids[1] : 65534;
-    known.perfmon = has(capabilities, kCapPerfmon) || has(capabilities, kCapSysAdmin);
-    known.ipc_lock = has(capabilities, kCapIpcLock);
     std::ifstream file{"/proc/" + std::to_string(caller.pid) + "/limits"};
     for (std::string line; std::getline(file, line);) {
         if (!line.starts_with("Max locked memory")) continue;
@@ -174,7 +184,7 @@ subsystem::Credentials RunHost::credentials(const TaskName& caller) {
 
 bool RunHost::may_measure(const TaskName& caller, const TaskName& task) {
     if (caller.pid == task.pid) return true;
-    if (has(effective_capabilities(caller.pid), kCapSysPtrace)) return true;
+    if (has(effective_capabilities(caller.tid), kCapSysPtrace)) return true;
     const auto own = ids_in(status_field(caller.pid, "Uid"));
     const auto theirs = ids_in(status_field(task.pid, "Uid"));
     if (own.size() < 4 || theirs.size() < 4) return false;

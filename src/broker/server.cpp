@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,6 +26,16 @@ using resident::RequestKind;
 namespace {
 
 constexpr int kRotationMs = 4;  ///< perf_event_mux_interval_ms
+constexpr int kLooks = 60;      ///< some 20 microseconds
+
+/// Each event is a descriptor here; how many there may be is for the programs' own limits to say, and for the hard one.
+/// Only this process's limit: the command has been started.
+void allow_many_descriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 int open_pidfd(pid_t pid) {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
@@ -50,7 +60,8 @@ Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machin
       tracepoints_(id_in_tracefs),
       requests_(std::move(requests)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-    watch(requests_.get());
+    allow_many_descriptors();
+    watch(requests_.get(), Watched::requests);
 }
 
 Server::~Server() = default;
@@ -63,39 +74,47 @@ Server::Machine& Server::machine() {
     return *machine_;
 }
 
-void Server::watch(int fd) {
+void Server::watch(int fd, Watched what, std::uint32_t number) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLRDHUP;
-    event.data.fd = fd;
+    event.data.u64 = static_cast<std::uint64_t>(what) << 32 | number;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-bool Server::serve_once(int child_fd) {
-    std::array<epoll_event, 64> ready{};
+/// A program that has asked once will often ask again at once, and to be woken takes the kernel longer than all that
+/// an answer takes: so the broker looks for a while before it sleeps.
+int Server::wait_for_news(std::span<epoll_event> ready) {
+    const auto most = static_cast<int>(ready.size());
+    for (int look = 0; look < looks_; ++look)
+        if (const int count = ::epoll_wait(epoll_.get(), ready.data(), most, 0); count != 0) return count;
     const bool rotates = machine_ && machine_->subsystem.rotates();
-    const int count = ::epoll_wait(epoll_.get(), ready.data(), ready.size(), rotates ? kRotationMs : -1);
-    if (rotates) machine_->subsystem.tick();
+    return ::epoll_wait(epoll_.get(), ready.data(), most, rotates ? kRotationMs : -1);
+}
+
+bool Server::serve_once() {
+    std::array<epoll_event, 64> ready{};
+    const int count = wait_for_news(ready);
+    if (machine_ && machine_->subsystem.rotates()) machine_->subsystem.tick();
     bool asked = false;
     bool ended = false;
     for (int i = 0; i < count; ++i) {
-        const int fd = ready[static_cast<std::size_t>(i)].data.fd;
-        if (fd == requests_.get())
-            asked = true;
-        else if (fd == child_fd)
-            ended = true;
-        else
-            on_descriptor(fd);
+        const std::uint64_t data = ready[static_cast<std::size_t>(i)].data.u64;
+        const auto what = static_cast<Watched>(data >> 32);
+        asked = asked || what == Watched::requests;
+        ended = ended || what == Watched::command;
+        on_descriptor(what, static_cast<std::uint32_t>(data));
     }
     if (asked) serve_requests();
+    looks_ = asked && several_cpus_ ? kLooks : 0;
     tell_changes();
     return ended;
 }
 
 int Server::serve_until_exit(pid_t child) {
     OwnedFd child_fd{open_pidfd(child)};
-    watch(child_fd.get());
+    watch(child_fd.get(), Watched::command);
     int status = 0;
-    while (!serve_once(child_fd.get()) || ::waitpid(child, &status, WNOHANG) != child) {
+    while (!serve_once() || ::waitpid(child, &status, WNOHANG) != child) {
     }
     serve_requests();
     child_fd = OwnedFd{};  // it would stay ready for ever
@@ -113,7 +132,7 @@ void Server::stay_for_the_rest() {
     // What waits for the command's output must not wait for us.
     const OwnedFd nothing{::open("/dev/null", O_RDWR | O_CLOEXEC)};
     for (const int fd : {0, 1, 2}) ::dup2(nothing.get(), fd);
-    while (!nobody_left_) serve_once(-1);
+    while (!nobody_left_) serve_once();
     files_.remove();
     ::_exit(0);
 }
@@ -152,8 +171,8 @@ void Server::serve_requests() {
         std::array<epoll_event, 16> ready{};
         const int count = ::epoll_wait(epoll_.get(), ready.data(), ready.size(), 0);
         for (int i = 0; i < count; ++i) {
-            const int fd = ready[static_cast<std::size_t>(i)].data.fd;
-            if (fd != requests_.get()) on_descriptor(fd);
+            const std::uint64_t data = ready[static_cast<std::size_t>(i)].data.u64;
+            on_descriptor(static_cast<Watched>(data >> 32), static_cast<std::uint32_t>(data));
         }
         handle(received);
         tell_changes();
@@ -179,7 +198,8 @@ void Server::handle(Received& received) {
         &Server::on_unmap,   &Server::on_identify, &Server::on_before_clone,   &Server::on_clone_failed,
         &Server::on_cloned,  &Server::on_begin,    &Server::on_executed,       &Server::on_end,
         &Server::on_renamed, &Server::on_mapped,   &Server::on_new_namespaces, &Server::on_switch_events,
-        &Server::on_files,   &Server::on_poll,     &Server::on_wake,           &Server::on_ran_out};
+        &Server::on_files,   &Server::on_poll,     &Server::on_wake,           &Server::on_ran_out,
+        &Server::on_reaping};
     const RequestHead& head = received.request.head;
     const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
                        head.payload_bytes <= resident::kRequestPayload;
@@ -201,32 +221,30 @@ void Server::handle(Received& received) {
 
 void Server::note_wanted() {
     if (!machine_) return;
-    std::uint32_t wanted = 0;
-    for (const subsystem::InterestRow& row : subsystem::kInterests)
-        if (machine_->subsystem.wanted(row.interest)) wanted |= 1u << static_cast<unsigned>(row.interest);
-    __atomic_store_n(&memory_.header().wanted, wanted, __ATOMIC_RELEASE);
+    const std::uint32_t wanted = machine_->subsystem.wanted();
+    std::uint32_t& told = memory_.header().wanted;
+    if (told != wanted) __atomic_store_n(&told, wanted, __ATOMIC_RELEASE);
 }
 
 void Server::tell_changes() {
     if (!machine_) return;
     for (const EventIndex event : machine_->host.take_changed()) {
-        const auto known = fd_of_event_.find(event);
+        const auto known = events_.find(event);
         // A byte says: ask what poll says now. If the last one is still there, nobody needs another.
-        if (known != fd_of_event_.end()) ::send(known->second.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (known != events_.end()) ::send(known->second.fd.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 }
 
-void Server::on_descriptor(int fd) {
-    if (event_by_fd_.contains(fd)) return close_event(fd);
-    if (const auto process = process_by_fd_.find(fd); process != process_by_fd_.end()) end_process(process->second);
+void Server::on_descriptor(Watched what, std::uint32_t number) {
+    if (what == Watched::event) close_event(number);
+    if (what == Watched::process) end_process(static_cast<std::int32_t>(number));
 }
 
-void Server::close_event(int fd) {
-    const EventIndex event = event_by_fd_[fd];
-    event_by_fd_.erase(fd);
-    fd_of_event_.erase(event);
-    event_by_inode_.erase(inode_of_event_[event]);
-    inode_of_event_.erase(event);
+void Server::close_event(EventIndex event) {
+    const auto known = events_.find(event);
+    if (known == events_.end()) return;
+    event_by_inode_.erase(known->second.inode);
+    events_.erase(known);
     machine().subsystem.close(event);
 }
 
@@ -234,8 +252,7 @@ void Server::know_process(std::int32_t pid) {
     if (processes_.contains(pid)) return;
     OwnedFd fd{open_pidfd(pid)};
     if (!fd) return;
-    watch(fd.get());
-    process_by_fd_[fd.get()] = pid;
+    watch(fd.get(), Watched::process, static_cast<std::uint32_t>(pid));
     processes_[pid] = std::move(fd);
 }
 
@@ -247,7 +264,6 @@ void Server::end_thread(const TaskName& task) {
 void Server::end_process(std::int32_t pid) {
     const auto known = processes_.find(pid);
     if (known == processes_.end()) return;
-    process_by_fd_.erase(known->second.get());
     processes_.erase(known);
     const auto unborn = std::ranges::find_if(pending_, [&](const auto& entry) { return entry.second.child == pid; });
     if (unborn != pending_.end()) release_parent(unborn->first);

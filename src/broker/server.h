@@ -2,10 +2,13 @@
 // thread; it ends when the command has ended and nobody holds the run any more.
 #pragma once
 
+#include <sys/epoll.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <map>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -46,6 +49,13 @@ class Server {
         std::uint32_t waiting_page = ~0u;  ///< of the parent, once it has asked
         std::uint32_t sequence = 0;
     };
+    /// What the broker has of an event that a program has open.
+    struct EventSocket {
+        OwnedFd fd;               ///< our end of its descriptor
+        std::uint64_t inode = 0;  ///< of theirs
+    };
+    /// What a descriptor that is waited for is of.
+    enum class Watched : std::uint32_t { requests, command, event, process };
     struct Received {
         resident::Request request;
         std::size_t bytes = 0;
@@ -54,7 +64,8 @@ class Server {
 
     /// The subsystem and its PMUs, made when the first event is opened.
     Machine& machine();
-    bool serve_once(int child_fd);
+    bool serve_once();
+    int wait_for_news(std::span<epoll_event> ready);
     void stay_for_the_rest();
     bool receive(Received& out);
     void serve_requests();
@@ -63,9 +74,10 @@ class Server {
                 EventIndex event = 0);
     void tell_changes();
     void note_wanted();
-    void watch(int fd);
-    void on_descriptor(int fd);
-    void close_event(int fd);
+    void watch(int fd, Watched what, std::uint32_t number = 0);
+    void on_descriptor(Watched what, std::uint32_t number);
+    bool is_open(EventIndex event) const { return events_.contains(event); }
+    void close_event(EventIndex event);
     void end_process(std::int32_t pid);
     void end_thread(const TaskName& task);
     void know_process(std::int32_t pid);
@@ -92,6 +104,7 @@ class Server {
     void on_poll(Received& received);
     void on_wake(Received& received);
     void on_ran_out(Received& received);
+    void on_reaping(Received& received);
 
     RunMemory& memory_;
     MachineOptions options_;
@@ -100,14 +113,13 @@ class Server {
     OwnedFd requests_;
     OwnedFd epoll_;
     bool nobody_left_ = false;
+    int looks_ = 0;  ///< how often to look before sleeping
+    bool several_cpus_ = ::sysconf(_SC_NPROCESSORS_ONLN) > 1;
     std::unique_ptr<Machine> machine_;
-    std::unordered_map<int, EventIndex> event_by_fd_;  ///< our end of an event's descriptor
-    std::unordered_map<EventIndex, OwnedFd> fd_of_event_;
+    std::unordered_map<EventIndex, EventSocket> events_;
     std::unordered_map<std::uint64_t, EventIndex> event_by_inode_;
-    std::unordered_map<EventIndex, std::uint64_t> inode_of_event_;
     std::multimap<EventIndex, subsystem::Mapping> mappings_;
-    std::map<std::int32_t, OwnedFd> processes_;  ///< pidfds, by pid
-    std::unordered_map<int, std::int32_t> process_by_fd_;
+    std::map<std::int32_t, OwnedFd> processes_;           ///< pidfds, by pid
     std::unordered_map<std::uint32_t, Pending> pending_;  ///< by the number given to the parent
     std::uint32_t next_pending_ = 1;
 };

@@ -28,11 +28,14 @@ std::uint64_t number_in(std::string_view text) {
     return number;
 }
 
-/// The value behind "NAME:" at a line's start.
+/// The value behind "NAME", blanks and ':' at a line's start.
 std::string_view field_in(std::string_view text, std::string_view name) {
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
-        if (line.starts_with(name) && line.substr(name.size()).starts_with(':')) return line.substr(name.size() + 1);
+        if (line.starts_with(name)) {
+            const std::size_t colon = line.find_first_not_of(' ', name.size());
+            if (colon != std::string_view::npos && line[colon] == ':') return line.substr(colon + 1);
+        }
         text.remove_prefix(std::min(text.size(), line.size() + 1));
     }
     return {};
@@ -51,6 +54,13 @@ std::optional<std::uint64_t> switches_of(std::int32_t pid, std::int32_t tid) {
     if (status.empty()) return std::nullopt;
     return number_in(field_in(status, "voluntary_ctxt_switches")) +
            number_in(field_in(status, "nonvoluntary_ctxt_switches"));
+}
+
+std::optional<std::uint64_t> moves_of(std::int32_t pid, std::int32_t tid) {
+    const std::string text = text_of(task_file(pid, tid, "sched"));
+    const std::string_view field = field_in(text, "se.nr_migrations");
+    if (field.empty()) return std::nullopt;
+    return number_in(field);
 }
 
 std::string status_field(std::int32_t pid, const std::string& name) {

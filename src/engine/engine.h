@@ -35,6 +35,7 @@ struct Engine {
     int broker_fd = -1;        ///< where requests go, hidden as well; -1: nobody listens
     Program program;
 
+    std::uint64_t pids = 0;                 ///< inode of its pid namespace
     Arena* arena_near_engine = nullptr;     ///< the first arena, which has the routines
     resident::Process* attached = nullptr;  ///< what attached.h keeps of this process
 };

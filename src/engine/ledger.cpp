@@ -1,10 +1,12 @@
 // ledger.cpp: see ledger.h.
 #include "engine/ledger.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/classes.h"
@@ -42,16 +44,69 @@ bool claim(ThreadPage& page) {
                                        __ATOMIC_RELAXED);
 }
 
-/// A page that nobody has: a used one that is free again, else the next new one. ~0 where all are taken.
-std::uint32_t take_page(const Engine& engine) {
+/// What the page has counted, into a record where it stays. False where the book is full.
+bool keep_counts(const Engine& engine, ThreadPage& page) {
+    const std::uint32_t number = take_number(engine.run->threads, kMaximumThreads);
+    if (number == 0) return false;
+    ThreadRecord& record = *at_offset<ThreadRecord>(engine, kThreadsOffset, number);
+    record.process = page.process;
+    record.tid = page.tid;
+    memcpy(record.comm, page.comm, sizeof record.comm);
+    const LiveCounters& counters = page.counters;
+    for (std::size_t i = 0; i < kCounters; ++i) record.count[i] = counters.count(i);
+    record.count[0] = counters.retired();
+    // In this order whoever is killed in between leaves counts that are told once: by the record once it is ended.
+    page.record = number;
+    set_state(record.state, RecordState::ended);
+    return true;
+}
+
+/// Whether the page's thread has ended without giving it back: it was killed, or its process ended under it.
+bool is_abandoned(const Engine& engine, const ThreadPage& page) {
+    if (page.state != RecordState::live || page.pids == 0 || page.pids != engine.pids) return false;
+    const auto pid = static_cast<std::uint64_t>(page.pid);
+    return kernel_call(__NR_tgkill, pid, static_cast<std::uint64_t>(page.tid), 0) == -ESRCH;
+}
+
+/// Frees the pages of threads that are no more. Asked for only when all pages are taken.
+void free_abandoned(const Engine& engine) {
+    for (std::uint32_t number = 0; number < kMaximumThreadPages; ++number) {
+        ThreadPage& page = *at_offset<ThreadPage>(engine, kThreadPagesOffset, number);
+        if (!is_abandoned(engine, page)) continue;
+        auto live = static_cast<std::uint32_t>(RecordState::live);
+        if (!__atomic_compare_exchange_n(reinterpret_cast<std::uint32_t*>(&page.state), &live,
+                                         static_cast<std::uint32_t>(RecordState::ended), false, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED))
+            continue;
+        if (engine.run->counting == 0 || keep_counts(engine, page)) set_state(page.state, RecordState::free);
+    }
+}
+
+std::uint32_t take_used_page(const Engine& engine) {
     const std::uint32_t used = __atomic_load_n(&engine.run->thread_pages, __ATOMIC_RELAXED);
     for (std::uint32_t number = 0; number < used && number < kMaximumThreadPages; ++number)
         if (claim(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number))) return number;
+    return kNoPage;
+}
+
+/// A page that nobody has: a used one that is free again, else the next new one. kNoPage where all are taken.
+std::uint32_t take_page(const Engine& engine) {
+    if (const std::uint32_t number = take_used_page(engine); number != kNoPage) return number;
     for (;;) {
-        const std::uint32_t number = __atomic_fetch_add(&engine.run->thread_pages, 1, __ATOMIC_RELAXED);
-        if (number >= kMaximumThreadPages) return ~0u;
+        std::uint32_t number = __atomic_load_n(&engine.run->thread_pages, __ATOMIC_RELAXED);
+        if (number >= kMaximumThreadPages) break;
+        number = __atomic_fetch_add(&engine.run->thread_pages, 1, __ATOMIC_RELAXED);
+        if (number >= kMaximumThreadPages) break;
         if (claim(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number))) return number;
     }
+    free_abandoned(engine);
+    return take_used_page(engine);
+}
+
+std::uint64_t pid_namespace() {
+    struct stat about{};
+    const long got = kernel_call(__NR_stat, address_of("/proc/self/ns/pid"), address_of(&about));
+    return is_error(got) ? 0 : about.st_ino;
 }
 
 /// Makes the beginning of the thread's %gs block a page of the ledger. Where that can't be had it counts for itself.
@@ -75,11 +130,13 @@ void reset_page(Thread& thread) {
     page.counters.granted = kUnlimited;
     page.counters.leave(kUnlimited, 0, 0);
     page.record = page.attention = page.in_kernel = page.first_armed = page.watched = page.traced = 0;
+    page.counted = page.counts_faults = 0;
     page.faults[0] = page.faults[1] = 0;
     page.process = thread.process;
     page.tid = thread.tid;
     page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
     page.cpu = 0;
+    page.pids = thread.engine->pids;
 }
 
 }  // namespace
@@ -171,6 +228,7 @@ void begin_thread(Thread& thread) {
 }
 
 void begin_process(Engine& engine, Thread& thread, std::uint32_t page) {
+    engine.pids = pid_namespace();
     if (engine.run != nullptr && thread.process != 0) {
         ProcessRecord* const record = process_record(engine, thread.process);
         record->pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
@@ -189,18 +247,7 @@ void end_thread(Thread& thread) {
         thread.page_number = kNoPage;
         return;
     }
-    const std::uint32_t number = take_number(engine.run->threads, kMaximumThreads);
-    if (number == 0) return;  // the page stays live and is read where it is
-    ThreadRecord& record = *at_offset<ThreadRecord>(engine, kThreadsOffset, number);
-    record.process = thread.process;
-    record.tid = thread.tid;
-    memcpy(record.comm, thread.page.comm, sizeof record.comm);
-    const LiveCounters& counters = thread.page.counters;
-    for (std::size_t i = 0; i < kCounters; ++i) record.count[i] = counters.count(i);
-    record.count[0] = counters.retired();
-    // In this order whoever is killed in between leaves counts that are told once: by the record once it is ended.
-    thread.page.record = number;
-    set_state(record.state, RecordState::ended);
+    if (!keep_counts(engine, thread.page)) return;  // the page stays live and is read where it is
     set_state(thread.page.state, RecordState::free);
     thread.page_number = kNoPage;
 }

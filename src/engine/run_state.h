@@ -83,6 +83,7 @@ inline constexpr std::uint64_t kAlarmValue = 0x616e797065726621;
 /// si_code TRAP_PERF: a SIGTRAP that an event has asked for; no instruction has faulted.
 inline constexpr std::int32_t kTrapPerf = 6;
 
+/// A page is `ended` while somebody else keeps the counts of a thread that was killed.
 enum class RecordState : std::uint32_t { free, live, ended };
 
 /// One a process id: a process keeps it over execve.
@@ -114,13 +115,16 @@ struct alignas(4096) ThreadPage {
     std::uint32_t record;  ///< where its counts went when it ended: if that record is ended, this page tells nothing
     char comm[16];
     std::int32_t pid;
-    std::int32_t cpu;           ///< the CPU that it was last seen on; what it does counts for that one
-    std::uint32_t attention;    ///< set by who changes what is to be counted: the thread looks before it goes on
-    std::uint32_t in_kernel;    ///< the thread is in a system call and looks when it comes back: no signal is needed
-    std::uint32_t first_armed;  ///< head of the list of what counts on it
-    std::uint32_t watched;      ///< nonzero: `faults` is kept
-    std::uint32_t traced;       ///< nonzero: what attached.h tells of system calls and processes is waited for
-    std::uint64_t faults[2];    ///< page faults of the application's own code while watched: minor, major
+    std::int32_t cpu;             ///< the CPU that it was last seen on; what it does counts for that one
+    std::uint32_t attention;      ///< set by who changes what is to be counted: the thread looks before it goes on
+    std::uint32_t in_kernel;      ///< the thread is in a system call and looks when it comes back: no signal is needed
+    std::uint32_t first_armed;    ///< head of the list of what counts on it
+    std::uint32_t watched;        ///< nonzero: `faults` is kept
+    std::uint32_t traced;         ///< nonzero: what attached.h tells of system calls and processes is waited for
+    std::uint64_t faults[2];      ///< page faults of the application's own code while watched: minor, major
+    std::uint32_t counted;        ///< classes that events of this thread count, or are stopped by: a ClassSet
+    std::uint32_t counts_faults;  ///< 1: some event counts faults
+    std::uint64_t pids;           ///< inode of the pid namespace that pid and tid are of; 0: unknown
 };
 static_assert(sizeof(ThreadPage) == 4096);
 

@@ -8,18 +8,37 @@ namespace anyperf::resident {
 
 using engine::Thread;
 
-/// Calls `each` with the events that count on the thread. A list that the broker changes meanwhile may be seen in
-/// part; then `attention` is set again. Its length is bounded, whatever stands there.
+/// Calls `each` with the events of the thread's list, in whatever state, until it says false. A list that the broker
+/// changes meanwhile may be seen in part; then `attention` is set again. Its length is bounded, whatever stands there.
 template <class Each>
-void for_each_armed(const Thread& thread, Each each) {
+void while_armed(const Thread& thread, Each each) {
     Process* const process = known_process(*thread.engine);
     if (process == nullptr) return;
     EventIndex index = __atomic_load_n(&thread.page.first_armed, __ATOMIC_ACQUIRE);
     for (std::uint32_t steps = 0; index != 0 && index < kMaximumEvents && steps < kMaximumEvents; ++steps) {
         EventPage& event = process->events[index];
-        each(event, index);
+        if (event.thread_page != thread.page_number || !each(event, index)) return;
         index = __atomic_load_n(&event.next_armed, __ATOMIC_ACQUIRE);
     }
+}
+
+/// All of them.
+template <class Each>
+void for_each_armed(const Thread& thread, Each each) {
+    while_armed(thread, [&](EventPage& event, EventIndex index) {
+        each(event, index);
+        return true;
+    });
+}
+
+/// Those that sample: the first of the list.
+template <class Each>
+void for_each_sampling(const Thread& thread, Each each) {
+    while_armed(thread, [&](EventPage& event, EventIndex index) {
+        if (event.sampling == 0) return false;
+        each(event, index);
+        return true;
+    });
 }
 
 /// The thread's list may have changed: counts what its events need, and grants what is left to the next overflow.

@@ -22,6 +22,9 @@ bool poll_events(Call& call, long& answer);    // poll.cpp; false where no event
 bool select_events(Call& call, long& answer);  // select.cpp; the same
 bool epoll_control(Call& call, long& answer);  // poll.cpp
 
+/// wait4(2) and waitid(2), before they are done: true where the look has already been answered.
+bool wait_for_child(Call& call, long& answer);  // wait.cpp
+
 /// mremap(2) and mprotect(2) where they name a mapped ring; false where they don't.
 bool remap_event(Call& call, long& answer);    // map.cpp
 bool protect_event(Call& call, long& answer);  // map.cpp

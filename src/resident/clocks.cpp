@@ -35,7 +35,7 @@ bool samples_by_time(const EventPage& event) {
 /// ns to the nearest end of a period.
 std::uint64_t time_left(const Thread& thread) {
     std::uint64_t least = kNever;
-    for_each_armed(thread, [&](const EventPage& event, EventIndex) {
+    for_each_sampling(thread, [&](const EventPage& event, EventIndex) {
         if (!samples_by_time(event)) return;
         const std::uint64_t now = own_value(thread, event.source);
         least = std::min(least, event.overflow_at > now ? event.overflow_at - now : 1);

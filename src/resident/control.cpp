@@ -10,6 +10,7 @@
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/calls.h"
 #include "resident/descriptors.h"
+#include "resident/own_switch.h"
 #include "resident/request.h"
 
 namespace anyperf::resident {
@@ -80,6 +81,7 @@ void add_argument(const Call& call, const ControlRow& row, Ask& ask) {
 
 long control_event(Call& call, EventIndex event) {
     const auto request = static_cast<std::uint32_t>(call.argument[1]);
+    if (control_own(call.thread, event, request, call.argument[2])) return 0;
     const auto* const row = std::ranges::find(kControls, request, &ControlRow::request);
     Ask ask{call.thread, RequestKind::control, event};
     ask.with(0, request).with(1, call.argument[2]);

@@ -70,7 +70,10 @@ void note_descriptor(const Thread& thread, std::uint64_t fd, EventIndex event) {
     Process* const process = known_process(*thread.engine);
     // The child of a vfork closes descriptors of its own in memory that is its parent's.
     if (process == nullptr || thread.owned_by_parent || fd >= kDescriptors) return;
-    if (process->event_of[fd] != event) __atomic_store_n(&process->event_of[fd], event, __ATOMIC_RELEASE);
+    const EventIndex was = process->event_of[fd];
+    if (was == event) return;
+    __atomic_store_n(&process->event_of[fd], event, __ATOMIC_RELEASE);
+    if (was != 0) __atomic_add_fetch(&process->closes, 1, __ATOMIC_RELEASE);
 }
 
 namespace {

@@ -46,7 +46,7 @@ bool counts_faults(const Source& source) {
 
 bool is_own(const Thread& thread, const Process& process, const EventPage& event) {
     const auto alone = [&](const EventPage& member) {
-        return member.thread_page == thread.page_number && member.has_children == 0 &&
+        return member.thread_page == thread.page_number && member.has_children == 0 && member.leader == event.leader &&
                member.state >= subsystem::EventState::off && can_tell(member.source);
     };
     if (!alone(event)) return false;

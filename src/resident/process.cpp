@@ -6,6 +6,7 @@
 #include <new>
 
 #include "engine/freestanding/pages.h"
+#include "resident/clock.h"
 
 namespace anyperf::resident {
 
@@ -33,6 +34,7 @@ Process* process_of(engine::Engine& engine) {
     process->rings = map_shared<RingPage>(engine, kRingPagesOffset, kRingPagesBytes);
     process->filters = map_shared<subsystem::Filter>(engine, kFiltersOffset, kFiltersBytes);
     if (process->events == nullptr || process->rings == nullptr || process->filters == nullptr) return nullptr;
+    find_clock(engine, *process);
     engine.attached = process;
     return process;
 }

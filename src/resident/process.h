@@ -42,7 +42,17 @@ struct Process {
     std::uint32_t mapping_count = 0;
     RingView ring_views[kMaximumRings];
     EventIndex event_of[kDescriptors] = {};  ///< by descriptor; 0: no event
+    std::uint64_t clock = 0;                 ///< address of the vDSO's clock_gettime; 0: none
+    std::uint32_t closes = 0;                ///< descriptors of events that were closed
+    std::uint32_t closes_told = 0;           ///< so many of them the broker has surely seen
 };
+
+/// Whether the pages of events tell of every descriptor that this process has closed: the broker learns of a close by
+/// itself, a moment later, and before it answers any request.
+inline bool closes_are_known(const Process& process) {
+    return __atomic_load_n(&process.closes, __ATOMIC_ACQUIRE) ==
+           __atomic_load_n(&process.closes_told, __ATOMIC_RELAXED);
+}
 
 /// The process's state, made where there is none yet; null where memory is short.
 Process* process_of(engine::Engine& engine);

@@ -33,6 +33,7 @@ enum class RequestKind : std::uint32_t {
     poll,            ///< event. Answer: 1 a wake-up, which is taken by it; 2 hung up
     wake,            ///< event: its ring has been written so far that its reader is to be woken. Not answered
     ran_out,         ///< event: switched off in place, its REFRESH has run out. Not answered
+    reaping,         ///< argument: a child that was killed, and is about to be waited for
     count,
 };
 

@@ -63,7 +63,8 @@ long read_own(Thread& thread, const Process& process, const EventPage& event, st
 long read_into(Thread& thread, EventIndex index, std::uint64_t buffer, std::uint64_t bytes) {
     const Process& process = *known_process(*thread.engine);
     const EventPage& event = process.events[index];
-    if (is_own(thread, process, event) && process.events[event.leader].group_size <= kOwnMembers)
+    if (closes_are_known(process) && is_own(thread, process, event) &&
+        process.events[event.leader].group_size <= kOwnMembers)
         return read_own(thread, process, event, buffer, bytes);
     Ask ask{thread, RequestKind::read, index};
     const long answer = ask.with(0, bytes).send();

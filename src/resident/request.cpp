@@ -10,6 +10,7 @@
 
 #include "engine/freestanding/pages.h"
 #include "engine/ledger.h"
+#include "resident/process.h"
 
 extern "C" void* memcpy(void* to, const void* from, std::size_t count);
 
@@ -127,14 +128,15 @@ long Ask::wait() {
         asm volatile("pause");
     }
     __atomic_store_n(&mailbox.waiting, 1, __ATOMIC_SEQ_CST);
-    while (!answered()) {
-        const std::uint32_t seen = head_.sequence - 1;
+    for (;;) {
+        // Whatever stands there: who had the page before may have left, or still be given, an answer of its own.
+        const std::uint32_t seen = __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE);
+        if (seen == head_.sequence) return mailbox.answer;
         const timespec patience{0, 200'000'000};  // to notice that nobody will answer any more
         const long got =
             kernel_call(__NR_futex, address_of(&mailbox.answered), FUTEX_WAIT, seen, address_of(&patience));
         if (got == -ETIMEDOUT && !answered() && broker_is_gone(*thread_.engine)) return -EIO;
     }
-    return mailbox.answer;
 }
 
 long Ask::send() {
@@ -142,8 +144,13 @@ long Ask::send() {
     auto& mailbox = *static_cast<Mailbox*>(thread_.mailbox);
     __atomic_store_n(&mailbox.waiting, 0, __ATOMIC_RELAXED);
     head_.sequence = __atomic_load_n(&mailbox.answered, __ATOMIC_RELAXED) + 1;
+    Process* const process = known_process(*thread_.engine);
+    const std::uint32_t closes = process != nullptr ? __atomic_load_n(&process->closes, __ATOMIC_ACQUIRE) : 0;
     const long sent = transmit();
-    return sent < 0 ? sent : wait();
+    if (sent < 0) return sent;
+    const long answer = wait();
+    if (process != nullptr) __atomic_store_n(&process->closes_told, closes, __ATOMIC_RELAXED);
+    return answer;
 }
 
 void Ask::tell() {

@@ -13,10 +13,12 @@
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/branch_stack.h"
 #include "resident/breakpoints.h"
+#include "resident/clock.h"
 #include "resident/memory_facts.h"
 #include "resident/notify.h"
 #include "resident/own_values.h"
 #include "resident/request.h"
+#include "resident/rings.h"
 #include "subsystem/shared/overflow.h"
 #include "subsystem/shared/page_count.h"
 #include "subsystem/shared/sample.h"
@@ -41,20 +43,26 @@ constexpr std::uint16_t kMiscKernel = 1;      ///< PERF_RECORD_MISC_KERNEL
 constexpr std::uint64_t kCodeSegment = 0x33;
 constexpr std::uint64_t kStackSegment = 0x2b;
 
-/// Everything a sample points to, for as long as it is written. On the engine's stack.
+/// Room for everything a sample points to, for as long as it is written. On the engine's stack; what is not filled in
+/// is not written, so nothing is cleared: most samples need none of it.
 struct Gathered {
-    std::array<std::uint64_t, 24> registers{};
-    std::array<std::uint64_t, kDeepestStack + 1> callchain{};
-    std::array<subsystem::MemberValue, kSampleMembers> members{};
-    BranchStack branches{};
+    std::array<std::uint64_t, 24> registers;
+    std::array<std::uint64_t, kDeepestStack + 1> callchain;
+    std::array<std::uint64_t, sizeof(subsystem::MemberValue) / 8 * kSampleMembers> member_words;
+
+    std::span<subsystem::MemberValue> members() {
+        return {reinterpret_cast<subsystem::MemberValue*>(member_words.data()), kSampleMembers};
+    }
+    BranchStack branches;
 };
 
-std::uint64_t time_of(const EventPage& event) {
+/// The event's time now; 0 where nothing that it does asks for it.
+std::uint64_t time_of(const Thread& thread, const EventPage& event) {
+    const bool asked = (event.shape.sample_type & abi::sample("PERF_SAMPLE_TIME")) != 0 || event.frequency != 0 ||
+                       event.source.kind != subsystem::Source::Kind::counters;
+    if (!asked) return 0;
     const bool chosen = (event.shape.flags & abi::flag("use_clockid")) != 0;
-    timespec now{};
-    kernel_call(__NR_clock_gettime, static_cast<std::uint64_t>(chosen ? event.shape.clockid : CLOCK_MONOTONIC),
-                address_of(&now));
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+    return clock_now(*thread.engine, chosen ? event.shape.clockid : CLOCK_MONOTONIC);
 }
 
 /// By perf's numbers (uapi asm/perf_regs.h).
@@ -134,7 +142,7 @@ std::size_t gather_members(const Thread& thread, const EventPage& event, Gathere
             member = &process.events[index];
             index = member->next_in_group;
         }
-        gathered.members[count++] = {count_at(*member, own_value(thread, member->source)), member->id, member->lost};
+        gathered.members()[count++] = {count_at(*member, own_value(thread, member->source)), member->id, member->lost};
     }
     return count;
 }
@@ -164,11 +172,10 @@ void gather_told(const Told& told, SampleFacts& facts) {
     facts.interrupted_registers = nullptr;
 }
 
-void gather(const Thread& thread, const EventPage& event, std::uint64_t period, const Told& told, Gathered& gathered,
+void gather(const Thread& thread, const EventPage& event, std::uint64_t now, const Told& told, Gathered& gathered,
             SampleFacts& facts) {
     const std::uint64_t wanted = event.shape.sample_type;
-    facts.moment = {thread.page.pid, thread.tid, time_of(event), static_cast<std::uint32_t>(thread.page.cpu)};
-    facts.period = period;
+    facts.moment = {thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
     facts.ip = thread.registers.rip;
     const bool at_fault = counts_faults(event.source) && thread.retired_last != 0;
     if (at_fault) {  // the instruction is begun again: a fault is told before it
@@ -196,9 +203,8 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
         facts.stack = {thread.registers.r[engine::x86_64::rsp], nullptr, copy_stack};
     if ((wanted & abi::sample("PERF_SAMPLE_READ")) != 0) {
         const std::uint64_t clock = task_clock();
-        facts.read = {enabled_at(event, clock),
-                      running_at(event, clock),
-                      {gathered.members.data(), gather_members(thread, event, gathered)}};
+        facts.read = {enabled_at(event, clock), running_at(event, clock),
+                      gathered.members().first(gather_members(thread, event, gathered))};
     }
     if (!at_fault && (wanted & abi::sample("PERF_SAMPLE_PHYS_ADDR")) != 0)  // a fault's page is not there yet
         facts.physical_address = physical_address(facts.addr);
@@ -206,39 +212,46 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t period, 
     gather_told(told, facts);
 }
 
-/// The ring as this process sees it; nothing where it can't be mapped.
-Ring ring_of(Thread& thread, RingIndex index) {
-    Process& process = *known_process(*thread.engine);
-    if (index == 0 || index >= kMaximumRings) return {};
-    RingPage& page = process.rings[index];
-    const engine::Held held{process.lock};
-    RingView& view = process.ring_views[index];
-    if (view.address != 0 && view.offset == page.offset && view.pages == page.pages)
-        return {&page, at_address<std::byte>(view.address)};
-    if (view.address != 0)
-        engine::release_pages(engine::at_address<void>(view.address),
-                              (1 + std::uint64_t{view.pages}) * engine::kPageBytes);
-    view = {};
-    if (page.offset == 0) return {};
-    const long got = engine::map_own_pages(0, (1 + std::uint64_t{page.pages}) * engine::kPageBytes,
-                                           PROT_READ | PROT_WRITE, MAP_SHARED, thread.engine->run_fd, page.offset);
-    if (is_error(got)) return {};
-    view = {static_cast<std::uint64_t>(got), page.offset, page.pages};
-    return {&page, at_address<std::byte>(view.address)};
-}
-
-void write(Thread& thread, EventPage& event, EventIndex index, std::uint64_t period, const Told& told) {
+/// True: the ring's reader is to be woken.
+bool write(Thread& thread, EventPage& event, std::uint64_t period, std::uint64_t now, const Told& told) {
     const Ring ring = ring_of(thread, event.ring);
-    if (ring.memory == nullptr) return;
+    if (ring.memory == nullptr) return false;
     Gathered gathered;
     SampleFacts facts;
-    gather(thread, event, period, told, gathered, facts);
-    subsystem::Written written;
-    {
-        const OwnLock lock{thread, ring.page->lock};
-        written = write_sample(ring, event, facts);
+    facts.period = period;
+    gather(thread, event, now, told, gathered, facts);
+    const OwnLock lock{thread, ring.page->lock};
+    return write_sample(ring, event, facts).wake;
+}
+
+enum class Taken { none, one, needs_group };
+
+/// One overflow, if one is due. `group_held`: with the group's lock, without which no event is switched off.
+Taken take_one(Thread& thread, EventPage& event, bool group_held, const Told& told, subsystem::Overflow& overflow,
+               bool& wake) {
+    const OwnLock lock{thread, event.lock};
+    const std::uint64_t value = own_value(thread, event.source);
+    if (event.state != subsystem::EventState::active || !overflow_due(event, value)) return Taken::none;
+    if (event.limit > 0 && !group_held) return Taken::needs_group;
+    const std::uint64_t now = time_of(thread, event);
+    overflow = take_overflow(event, value, now, 0);
+    if (overflow.sample) wake = write(thread, event, overflow.period, now, told);
+    if (overflow.disable) {
+        event.own = subsystem::EventState::off;
+        change_state(event, subsystem::EventState::off, value, task_clock());
     }
-    if (written.wake) Ask{thread, RequestKind::wake, index}.tell();
+    return Taken::one;
+}
+
+Taken take_one(Thread& thread, EventPage& event, const Told& told, subsystem::Overflow& overflow, bool& wake) {
+    for (;;) {
+        const Taken taken = take_one(thread, event, false, told, overflow, wake);
+        if (taken != Taken::needs_group) return taken;
+        const EventIndex leader = event.leader;
+        if (leader == 0 || leader >= kMaximumEvents) return Taken::none;
+        const OwnLock group{thread, known_process(*thread.engine)->events[leader].group};
+        if (event.leader == leader) return take_one(thread, event, true, told, overflow, wake);
+    }
 }
 
 }  // namespace
@@ -254,16 +267,12 @@ void happen(Thread& thread, EventPage& event, EventIndex index, const Told& told
 
 bool take_overflows(Thread& thread, EventPage& event, EventIndex index, const Told& told) {
     for (;;) {
-        const std::uint64_t value = own_value(thread, event.source);
         subsystem::Overflow overflow;
-        {
-            const OwnLock lock{thread, event.lock};
-            if (event.state != subsystem::EventState::active || !overflow_due(event, value))
-                return event.state == subsystem::EventState::active;
-            overflow = take_overflow(event, value, time_of(event), 0);
-            if (overflow.sample) write(thread, event, index, overflow.period, told);
-            if (overflow.disable) change_state(event, subsystem::EventState::off, value, task_clock());
-        }
+        bool wake = false;
+        if (take_one(thread, event, told, overflow, wake) == Taken::none)
+            return event.state == subsystem::EventState::active;
+        // No lock is held from here on: the broker might want it before it takes another message.
+        if (wake) Ask{thread, RequestKind::wake, index}.tell();
         if (overflow.signal) notify(thread, event, overflow.hang_up);
         if (overflow.sigtrap) trap(thread, event);
         if (overflow.disable) {

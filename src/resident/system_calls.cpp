@@ -13,6 +13,7 @@
 #include "engine/attached.h"
 #include "resident/armed.h"
 #include "resident/calls.h"
+#include "resident/clock.h"
 #include "resident/descriptors.h"
 #include "resident/files.h"
 #include "resident/notify.h"
@@ -56,6 +57,8 @@ bool open_row(Call& call, long& answer) {
 }
 
 bool mmap_row(Call& call, long& answer) {
+    if ((call.argument[3] & MAP_FIXED) != 0)
+        forget_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
     if ((call.argument[3] & MAP_FIXED) != 0 && splits_ring(call, call.argument[0], call.argument[1], answer))
         return true;
     if ((call.argument[3] & MAP_ANONYMOUS) != 0) return false;
@@ -66,6 +69,7 @@ bool mmap_row(Call& call, long& answer) {
 }
 
 bool munmap_row(Call& call, long& answer) {
+    forget_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
     const std::uint64_t start = call.argument[0], bytes = call.argument[1];
     if (splits_ring(call, start, bytes, answer)) return true;
     // Before the memory can be another mapping's.
@@ -123,6 +127,11 @@ bool prctl_row(Call& call, long& answer) {
     return true;
 }
 
+bool mremap_row(Call& call, long& answer) {
+    forget_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+    return remap_event(call, answer);
+}
+
 constexpr std::array kRows{
     EventCallRow{__NR_read, on_event<0, read_event>, false},
     EventCallRow{__NR_write, on_event<0, invalid>, false},
@@ -142,14 +151,16 @@ constexpr std::array kRows{
     EventCallRow{__NR_writev, on_event<0, invalid>, false},
     EventCallRow{__NR_access, on_path<0>, false},
     EventCallRow{__NR_select, select_events, false},
-    EventCallRow{__NR_mremap, remap_event, false},
+    EventCallRow{__NR_mremap, mremap_row, false},
     EventCallRow{__NR_sendfile, sendfile_row, false},
+    EventCallRow{__NR_wait4, wait_for_child, false},
     EventCallRow{__NR_fcntl, control_notification, false},
     EventCallRow{__NR_ftruncate, on_event<0, invalid>, false},
     EventCallRow{__NR_readlink, readlink_row, false},
     EventCallRow{__NR_statfs, on_path<0>, false},
     EventCallRow{__NR_prctl, prctl_row, true},
     EventCallRow{__NR_epoll_ctl, epoll_control, false},
+    EventCallRow{__NR_waitid, wait_for_child, false},
     EventCallRow{__NR_openat, on_path<1>, false},
     EventCallRow{__NR_newfstatat, newfstatat_row, false},
     EventCallRow{__NR_readlinkat, on_path<1>, false},

@@ -1,5 +1,6 @@
-// armed_list.h: the list that a thread walks at its safe points: its events that may overflow, or need its live
-// counters. EventPage::next_armed.
+// armed_list.h: the list that a thread walks at its safe points: the events that count on it by what the thread itself
+// keeps, or overflow there. It has them in whatever state, so that it changes only when events come and go; those that
+// sample stand first, so that who looks for an overflow can stop behind them. EventPage::next_armed.
 #pragma once
 
 #include "subsystem/shared/event_page.h"
@@ -20,7 +21,10 @@ inline bool concerns_thread(const EventPage& page) {
     }
 }
 
-/// Links the task's active events that concern its thread and tells the host where they begin.
-void arm(World& world, Task& task);
+/// The event joins its task's list, or leaves it. Nothing where it does not concern the thread.
+void join_armed(World& world, Event& event);
+void leave_armed(World& world, Task& task, Event& event);
+/// To the host, where the list begins and what the thread has to keep.
+void tell_armed(World& world, const Task& task);
 
 }  // namespace anyperf::subsystem

@@ -1,6 +1,7 @@
 #include "subsystem/birth.h"
 
 #include "abi/attr_flags.h"
+#include "subsystem/group_hold.h"
 #include "subsystem/shared/overflow.h"
 
 namespace anyperf::subsystem {
@@ -80,7 +81,12 @@ Answer<> wire(World& world, Event& event, const Plan& plan) {
 void count_wishes(World& world, const Event& event, int by) {
     const auto add = [by](std::size_t& to) { to += static_cast<std::size_t>(by); };
     for (const InterestRow& row : kInterests)
-        if (wants(event.attr.flags, row.interest)) add(world.wanting[static_cast<std::size_t>(row.interest)]);
+        if (wants(event.attr.flags, row.interest)) {
+            const auto number = static_cast<std::size_t>(row.interest);
+            add(world.wanting[number]);
+            const std::uint32_t bit = 1u << number;
+            world.wanted = world.wanting[number] != 0 ? world.wanted | bit : world.wanted & ~bit;
+        }
     if (any_maps(event.attr.flags)) add(world.mapping_events);
 }
 
@@ -126,6 +132,7 @@ Answer<Draft> draft(World& world, const Plan& plan) {
 
 void bury(World& world, Event& event) {
     if (event.pmu) event.pmu->destroy(event.index);
+    let_go(world, event);
     count_wishes(world, event, -1);
     FilterIndex filter = 0;  // children have their parent's
     {

@@ -8,7 +8,7 @@ namespace anyperf::subsystem {
 namespace {
 
 EventState wish_like(const Event& like) {
-    return like.own >= EventState::inactive ? EventState::inactive : EventState::off;
+    return like.own() >= EventState::inactive ? EventState::inactive : EventState::off;
 }
 
 /// A frequency goes on with the period that it has led to.
@@ -34,7 +34,7 @@ Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Even
     Draft& child = *made;
     child->parent = &parent;
     child->cgroup = parent.cgroup;
-    child->own = wish_like(like);
+    child->page->own = wish_like(like);
     follow_frequency(*child->page, *parent.page);
     child->page->ring = parent.page->ring;
     child->page->filter = parent.page->filter;

@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "subsystem/event_state.h"
+#include "subsystem/group_hold.h"
 #include "subsystem/header_page.h"
 #include "subsystem/scheduler.h"
 
@@ -18,11 +19,12 @@ void with_children(Event& event, Do&& act) {
 
 /// Whether its group is to be placed anew.
 bool take_wish(World& world, Event& event, EventState wish) {
-    notice_ran_out(world, event);
-    if (event.own <= EventState::exited) return false;
+    hold(world, event);
+    notice_switched(world, event);
+    if (event.own() <= EventState::exited) return false;
     // An event in error stays so when it is disabled; to enable it is to try again.
-    if (wish == EventState::off && event.own == EventState::error) return false;
-    event.own = wish;
+    if (wish == EventState::off && event.own() == EventState::error) return false;
+    event.page->own = wish;
     return true;
 }
 
@@ -53,7 +55,7 @@ void disable(World& world, std::span<Event* const> events) {
 void reset(World& world, std::span<Event* const> events) {
     for (Event* event : events)
         with_children(*event, [&](Event& one) {
-            notice_ran_out(world, one);
+            notice_switched(world, one);
             {
                 Locked page(world, one);
                 page->count = 0;

@@ -41,11 +41,12 @@ struct Event {
     std::int32_t cpu = -1;
     std::optional<std::uint64_t> cgroup;
 
-    /// What it was told to be: off, error, exited, or `inactive` where it wants to count. The page's state is what has
-    /// become of that: below a leader that is off it is off, too.
-    EventState own = EventState::off;
-    /// The page's state as the subsystem left it. Another one found there is a REFRESH that has run out.
+    /// The page's state when the PMU was last told. Another one found there is its own thread's doing.
     EventState written = EventState::off;
+    bool held = false;  ///< of a leader: the subsystem has the group's lock until the call ends (group_hold.h)
+
+    Event* armed_before = nullptr;  ///< in its thread's list (armed_list.h)
+    Event* armed_after = nullptr;
 
     Event* leader = nullptr;       ///< itself, if it leads
     std::vector<Event*> siblings;  ///< of a leader, in order of creation
@@ -59,7 +60,9 @@ struct Event {
 
     bool leads() const { return leader == this; }
     bool in_task() const { return task != nullptr; }
-    bool wants() const { return own >= EventState::inactive; }
+    /// What it was told to be; to be asked while the group is held.
+    EventState own() const { return page->own; }
+    bool wants() const { return own() >= EventState::inactive; }
     bool flag(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
 };
 

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "subsystem/armed_list.h"
 #include "subsystem/header_page.h"
 
 namespace anyperf::subsystem {
@@ -20,29 +19,35 @@ void tell_pmu(World&, Event& event, bool was_active, bool is_active) {
 }  // namespace
 
 void set_state(World& world, Event& event, EventState state) {
-    const EventState was = event.written;
+    const EventState told = std::exchange(event.written, state);
     {
         Locked page(world, event);
-        event.written = state;
-        if (page->state == state) return;
-        change_state(*page, state, value_now(world, event), clock_now(world, event));
+        if (page->state == state && told == state) return;
+        // To ask a task for its clock is dear: not where nothing has run and nothing will, nor for who is read no more.
+        const bool runs = page->state >= EventState::inactive || state >= EventState::inactive;
+        const bool last = event.kind == Kind::opened && !event.descriptor && event.mappings == 0;
+        if (runs && !(last && state <= EventState::exited))
+            change_state(*page, state, value_now(world, event), clock_now(world, event));
+        else
+            page->state = state;
     }
-    const bool was_active = was == EventState::active;
     const bool is_active = state == EventState::active;
-    tell_pmu(world, event, was_active, is_active);
+    tell_pmu(world, event, told == EventState::active, is_active);
     if (is_active) update_header(world, event);
-    if (event.task && concerns_thread(*event.page) && was_active != is_active) rearm_later(world, *event.task);
+    // A thread stops for its events that sample, and looks for what is made to happen; what it keeps for the others it
+    // keeps anyway.
+    const bool concerned = event.page->sampling != 0 || event.page->source.kind == Source::Kind::happenings;
+    if (event.task && concerned) attend_later(world, *event.task);
 }
 
-bool notice_ran_out(World& world, Event& event) {
+bool notice_switched(World& world, Event& event) {
+    const EventState told = event.written;
     {
-        const Locked page(world, event);
-        if (event.page->state == event.written) return false;
+        Locked page(world, event);
+        if (page->state == told) return false;
+        event.written = page->state;
     }
-    tell_pmu(world, event, true, false);
-    event.written = EventState::off;
-    event.own = EventState::off;
-    if (event.task) rearm_later(world, *event.task);
+    tell_pmu(world, event, told == EventState::active, event.written == EventState::active);
     return true;
 }
 

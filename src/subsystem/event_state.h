@@ -1,4 +1,4 @@
-// event_state.h: one event's change of state: its page, its PMU and its thread's armed list, always together.
+// event_state.h: one event's change of state: its page, its PMU and what its thread knows, always together.
 #pragma once
 
 #include "subsystem/world.h"
@@ -8,7 +8,8 @@ namespace anyperf::subsystem {
 /// Nothing happens where that is its state already.
 void set_state(World& world, Event& event, EventState state);
 
-/// Takes notice of a REFRESH that has run out in the event's own thread: it is off then. True if it had.
-bool notice_ran_out(World& world, Event& event);
+/// Takes notice of what the event's own thread has made of it: a REFRESH that has run out, or a switch that concerns
+/// nobody else. Its PMU is told. True if there was anything.
+bool notice_switched(World& world, Event& event);
 
 }  // namespace anyperf::subsystem

@@ -27,10 +27,21 @@ struct TaskName {
 
 /// What decides on a caller's rights (perf_event_open(2), "perf_event_paranoid"; capabilities(7)).
 struct Credentials {
+    bool perfmon = false;   ///< CAP_PERFMON or CAP_SYS_ADMIN
+    bool ipc_lock = false;  ///< CAP_IPC_LOCK
+};
+
+/// Whose locked memory a caller's rings are.
+struct MemoryAccount {
     std::uint32_t uid = 0;
-    bool perfmon = false;             ///< CAP_PERFMON or CAP_SYS_ADMIN
-    bool ipc_lock = false;            ///< CAP_IPC_LOCK
     std::uint64_t memlock_bytes = 0;  ///< RLIMIT_MEMLOCK
+};
+
+/// What a thread has to do for its events: the list of those that it must know, and what they count.
+struct Armed {
+    EventIndex first = 0;        ///< 0: none; the rest follows by EventPage::next_armed
+    std::uint32_t counters = 0;  ///< live counters that are to be kept, a bit each by Source::Term::counter
+    bool faults = false;         ///< so are page faults
 };
 
 /// /proc/sys/kernel/perf_event_*, and the machine.
@@ -64,18 +75,19 @@ class Host {
     /// The CPU that it is on, or was on last.
     virtual std::int32_t cpu(const TaskName& task) = 0;
     virtual bool in_cgroup(const TaskName& task, std::uint64_t cgroup) = 0;
+    /// As they are at the moment: each open asks.
     virtual Credentials credentials(const TaskName& caller) = 0;
+    virtual MemoryAccount memory_account(const TaskName& caller) = 0;
     /// ptrace's rules for reading (PTRACE_MODE_READ_REALCREDS), without regard of CAP_PERFMON.
     virtual bool may_measure(const TaskName& caller, const TaskName& task) = 0;
     virtual Limits limits() = 0;
 
     // Threads that are measured.
-    /// The first of its active events that sample, or count by its live counters; the rest follows by
-    /// EventPage::next_armed. 0: none. A page that left the list has next_armed 0; one that joined another thread's
-    /// names that thread.
-    virtual void arm(const TaskName& task, EventIndex first) = 0;
-    /// Its armed list, a period or what it has to count has changed: it must look before it goes on. A thread that
-    /// waits for the answer to its own call looks anyway.
+    /// Its list and its needs from now on. A page that left the list leads on to where it did, until it is freed; one
+    /// that joined another thread's names that thread.
+    virtual void arm(const TaskName& task, const Armed& armed) = 0;
+    /// Its list, an event that samples or what it has to count has changed: it must look before it goes on. A thread
+    /// that waits for the answer to its own call looks anyway.
     virtual void attend(const TaskName& task) = 0;
 
     // Who waits for an event's descriptor.

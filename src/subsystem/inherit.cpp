@@ -3,6 +3,7 @@
 #include "abi/attr_flags.h"
 #include "subsystem/child.h"
 #include "subsystem/event_state.h"
+#include "subsystem/group_hold.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -30,7 +31,8 @@ void inherit(World& world, const Task& parent, Task& child, ForkKind kind) {
     const std::vector<Event*> leaders = parent.leaders;
     for (Event* leader : leaders) {
         if (!passes_on(*leader, kind) || !readable(*leader)) continue;
-        for (Event* member : members(*leader)) notice_ran_out(world, *member);
+        hold(world, *leader);
+        for (Event* member : members(*leader)) notice_switched(world, *member);
         Event* led = make_child(world, opened(*leader), child, Kind::inherited, *leader, nullptr);
         if (!led) continue;
         for (Event* sibling : leader->siblings)

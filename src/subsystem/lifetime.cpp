@@ -5,6 +5,7 @@
 
 #include "subsystem/birth.h"
 #include "subsystem/event_state.h"
+#include "subsystem/group_hold.h"
 #include "subsystem/group_links.h"
 #include "subsystem/output.h"
 #include "subsystem/read.h"
@@ -19,6 +20,7 @@ void release_siblings(World& world, Event& leader) {
     const std::vector<Event*> siblings = std::exchange(leader.siblings, {});
     for (Event* sibling : siblings) {
         sibling->leader = sibling;
+        hold(world, *sibling);
         link_all(world, *sibling);
         if (sibling->task) sibling->task->leaders.push_back(sibling);
         place_group(world, *sibling);
@@ -27,9 +29,10 @@ void release_siblings(World& world, Event& leader) {
 
 /// Out of its group and task, its counting stopped.
 void withdraw(World& world, Event& event) {
-    notice_ran_out(world, event);
+    hold(world, event);
+    notice_switched(world, event);
     set_state(world, event, EventState::exited);
-    event.own = EventState::exited;
+    event.page->own = EventState::exited;
     detach(world, event);
     if (event.leads()) release_siblings(world, event);
 }
@@ -80,15 +83,16 @@ void end_if_unheld(World& world, Event& event) {
 
 void leave_task(World& world, Event& event) {
     Task* const task = event.task;
-    notice_ran_out(world, event);
+    hold(world, event);
+    notice_switched(world, event);
     set_state(world, event, EventState::exited);
-    event.own = EventState::exited;
+    event.page->own = EventState::exited;
     if (event.kind != Kind::opened) {
         tell_read(world, event);
         bequeath(world, event);
         Event& parent = *event.parent;
         end_child(world, event);
-        if (parent.own == EventState::exited && parent.children.empty()) world.host.poll_changed(parent.index);
+        if (parent.own() == EventState::exited && parent.children.empty()) world.host.poll_changed(parent.index);
         return;
     }
     leave(world, event);

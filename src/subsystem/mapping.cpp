@@ -48,6 +48,7 @@ Answer<Mapping> refuse_aux(World& world, const Event& event, const MapRequest& r
 
 /// What locking so many pages costs whom (perf_mmap_calc_limits): first the user's share, then the process's limit.
 struct Charge {
+    std::uint32_t uid = 0;
     std::uint64_t shared = 0;
     std::uint64_t pinned = 0;
 };
@@ -62,16 +63,17 @@ std::uint64_t charged(const World& world, auto belongs, std::uint64_t RingRecord
 Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pages) {
     const Limits limits = world.host.limits();
     const Credentials who = world.host.credentials(request.caller);
+    const MemoryAccount account = world.host.memory_account(request.caller);
     const std::uint64_t share = limits.mlock_kb / (kPage / 1024) * limits.cpus;
     const std::uint64_t used = std::min(
-        share, charged(world, [&](const RingRecord& r) { return r.uid == who.uid; }, &RingRecord::shared_pages));
+        share, charged(world, [&](const RingRecord& r) { return r.uid == account.uid; }, &RingRecord::shared_pages));
     const std::uint64_t beyond = used + pages > share ? used + pages - share : 0;
     const std::uint64_t pinned =
         charged(world, [&](const RingRecord& r) { return r.pid == request.caller.pid; }, &RingRecord::pinned_pages);
     const bool unlimited = may_trace(limits, who) || who.ipc_lock;
-    if (pinned + beyond > who.memlock_bytes / kPage && !unlimited)
+    if (pinned + beyond > account.memlock_bytes / kPage && !unlimited)
         return refuse(EPERM, "above perf_event_mlock_kb, and RLIMIT_MEMLOCK");
-    return Charge{pages - beyond, beyond};
+    return Charge{account.uid, pages - beyond, beyond};
 }
 
 /// The new ring of an event that has none.
@@ -83,10 +85,8 @@ Answer<RingIndex> make_ring(World& world, Event& event, const MapRequest& reques
                                        .watermark = event.flag(flag("watermark")) ? event.attr.wakeup_events : 0,
                                        .overwrite = (request.prot & PROT_WRITE) == 0,
                                        .backward = event.flag(flag("write_backward"))});
-    world.rings[index] = {.uid = world.host.credentials(request.caller).uid,
-                          .pid = request.caller.pid,
-                          .shared_pages = cost.shared,
-                          .pinned_pages = cost.pinned};
+    world.rings[index] = {
+        .uid = cost.uid, .pid = request.caller.pid, .shared_pages = cost.shared, .pinned_pages = cost.pinned};
     set_ring(world, event, index);
     update_header(world, event);
     return index;
@@ -134,9 +134,9 @@ void unmap_event(World& world, Event& event, const Mapping& mapping) {
 }
 
 PollState poll_event(World& world, const Event& event) {
-    const bool ended = event.own <= EventState::exited && event.children.empty();
+    const bool ended = event.own() <= EventState::exited && event.children.empty();
     if (ended || event.page->ring == 0) return {.hang_up = true};
-    if (event.own == EventState::error) return {.error = true};
+    if (event.own() == EventState::error) return {.error = true};
     RingPage& ring = world.host.ring_page(event.page->ring);
     return {.in = __atomic_exchange_n(&ring.wake, 0, __ATOMIC_ACQ_REL) != 0};
 }

@@ -49,7 +49,7 @@ Answer<> find_group(Opening& opening) {
     Event* const found = opening.world.opened(*group.event);
     if (!found) return refuse(EBADF, "group_fd's event has ended");
     Event& named = *found;
-    if (named.own <= EventState::exited) return refuse(ENODEV, "the task of group_fd's event has ended");
+    if (named.own() <= EventState::exited) return refuse(ENODEV, "the task of group_fd's event has ended");
     if (opening.has(kOutput)) opening.output = &named;
     if (!opening.has(kNoGroup)) opening.leader = &named;
     return {};
@@ -159,7 +159,7 @@ Answer<Draft> draft_of(Opening& opening) {
               .may_trace = may_trace(opening.limits, opening.who)};
     auto event = TRY(draft(world, plan));
     event->cgroup = opening.has(kCgroup) ? opening.request.cgroup : std::nullopt;
-    event->own = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;
+    event->page->own = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;
     return event;
 }
 

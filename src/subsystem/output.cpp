@@ -58,6 +58,12 @@ void set_ring(World& world, Event& event, RingIndex ring) {
     world.host.poll_changed(event.index);
 }
 
+void wake_readers(World& world, RingIndex ring) {
+    const auto record = world.rings.find(ring);
+    if (record == world.rings.end()) return;
+    for (const Event* writer : record->second.writers) world.host.poll_changed(writer->index);
+}
+
 void drop_ring(World& world, Event& event) {
     set_ring(world, event, 0);
 }

@@ -11,6 +11,8 @@ Answer<> check_output(World& world, const Event& event, const Event& target);
 void redirect(World& world, Event& event, const Event& target);
 /// The event's records, and those of its children, go to this ring from now on; 0: nowhere.
 void set_ring(World& world, Event& event, RingIndex ring);
+/// Who polls an event that writes to the ring has something to see.
+void wake_readers(World& world, RingIndex ring);
 /// It writes nowhere any more.
 void drop_ring(World& world, Event& event);
 

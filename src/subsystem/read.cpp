@@ -45,8 +45,8 @@ std::size_t answer_bytes(const Event& event) {
 }
 
 Answer<std::vector<std::uint64_t>> read_event(World& world, Event& event, std::size_t buffer_bytes) {
-    notice_ran_out(world, event);
-    if (event.own == EventState::error) return std::vector<std::uint64_t>{};
+    notice_switched(world, event);
+    if (event.own() == EventState::error) return std::vector<std::uint64_t>{};
     const std::size_t bytes = answer_bytes(event);
     if (buffer_bytes < bytes) return refuse(ENOSPC, "the buffer is smaller than what read_format makes");
 

@@ -1,16 +1,17 @@
 #include "subsystem/scheduler.h"
 
-#include "subsystem/armed_list.h"
-
 #include <algorithm>
 #include <map>
 #include <ranges>
 #include <utility>
 
 #include "abi/attr_flags.h"
+#include "subsystem/armed_list.h"
 #include "subsystem/counter_assignment.h"
 #include "subsystem/event_state.h"
+#include "subsystem/group_hold.h"
 #include "subsystem/group_links.h"
+#include "subsystem/shared/own_switch.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -55,21 +56,37 @@ int rank(const Event* leader) {
     return (leader->flag(kPinned) ? 0 : 2) + (leader->kind == Kind::of_cpu ? 0 : 1);
 }
 
-/// What a member is, where its leader has become this.
-EventState under(const Event& member, EventState leader) {
-    if (!member.wants()) return member.own;
-    if (leader >= EventState::inactive) return leader;
-    // Without its leader it does not even wait: its time enabled stands still.
-    return EventState::off;
+void give(World& world, Event& leader, EventState state) {
+    for (Event* member : members(leader))
+        set_state(world, *member, member->leads() ? state : state_under(member->own(), state));
 }
 
-void give(World& world, Event& leader, EventState state) {
-    for (Event* member : members(leader)) set_state(world, *member, member->leads() ? state : under(*member, state));
+/// Its thread may switch it without us: nobody else's state hangs on it.
+bool switches_itself(const Event& event) {
+    const bool anywhere = event.cpu == -1 && !event.cgroup;
+    return event.kind == Kind::opened && event.task && anywhere && event.task->contenders == 0 &&
+           tells_itself(event.page->source);
+}
+
+void allow_switching(World& world, Event& event) {
+    const std::uint32_t may = switches_itself(event) ? 1 : 0;
+    if (event.page->switchable == may) return;
+    hold(world, event);
+    event.page->switchable = may;
+}
+
+/// One more that contends, or one less: only where nobody does is each group's placing its own affair.
+void count_contender(World& world, Task& task, std::uint32_t by) {
+    const bool before = task.contenders != 0;
+    task.contenders += by;
+    if (before == (task.contenders != 0)) return;
+    for (Event* leader : task.leaders)
+        for (Event* member : members(*leader)) allow_switching(world, *member);
 }
 
 /// The state of a group that needs to ask nobody.
 EventState unopposed(World& world, const Event& leader) {
-    if (!leader.wants()) return leader.own;
+    if (!leader.wants()) return leader.own();
     return on_its_cpu(world, leader) ? EventState::active : EventState::inactive;
 }
 
@@ -80,7 +97,7 @@ EventState opposed(World& world, Event& leader, Room& room, bool& waits) {
     if ((pinned || !room.full) && enters(room, leader)) return EventState::active;
     if (pinned) {
         world.host.poll_changed(leader.index);
-        return leader.own = EventState::error;
+        return leader.page->own = EventState::error;
     }
     room.full = waits = true;
     return EventState::inactive;
@@ -112,7 +129,8 @@ void to_the_end(Task& task, bool of_cpu) {
                       return !leader->flag(kPinned) && leader->wants() && hardware_pmu(*leader) &&
                              (leader->kind == Kind::of_cpu) == of_cpu;
                   });
-    auto chosen = std::ranges::find(groups, EventState::active, [](const Event* leader) { return leader->written; });
+    auto chosen =
+        std::ranges::find(groups, EventState::active, [](const Event* leader) { return leader->page->state; });
     if (chosen == groups.end()) chosen = groups.begin();
     if (chosen == groups.end()) return;
     Event* const leader = *chosen;
@@ -129,24 +147,30 @@ bool on_its_cpu(World& world, const Event& leader) {
 }
 
 void attach(World& world, Event& event) {
+    hold(world, event);
     if (!event.leads()) event.leader->siblings.push_back(&event);
     link_newest(world, event);
     if (Task* task = event.task) {
         if (event.leads()) task->leaders.push_back(&event);
-        if (contends(event)) ++task->contenders;
+        join_armed(world, event);
+        if (contends(event)) count_contender(world, *task, 1);
+        allow_switching(world, event);
     }
     place_group(world, *event.leader);
 }
 
 void leave(World& world, Event& event) {
+    hold(world, event);
     Task* task = std::exchange(event.task, nullptr);
     if (!task) return;
+    event.page->switchable = 0;
     if (event.leads()) std::erase(task->leaders, &event);
-    if (contends(event)) --task->contenders;
-    if (concerns_thread(*event.page)) rearm_later(world, *task);
+    if (contends(event)) count_contender(world, *task, ~0u);
+    leave_armed(world, *task, event);
 }
 
 void detach(World& world, Event& event) {
+    hold(world, event);
     leave(world, event);
     if (event.leads()) return;
     std::erase(event.leader->siblings, &event);
@@ -154,6 +178,7 @@ void detach(World& world, Event& event) {
 }
 
 void place_group(World& world, Event& leader) {
+    hold(world, leader);
     const bool alone = !leader.task || leader.task->contenders == 0 || !hardware_pmu(leader);
     if (alone)
         give(world, leader, unopposed(world, leader));
@@ -162,8 +187,10 @@ void place_group(World& world, Event& leader) {
 }
 
 void place_all(World& world, Task& task) {
-    for (Event* leader : task.leaders)
+    for (Event* leader : task.leaders) {
+        hold(world, *leader);
         if (task.contenders == 0 || !hardware_pmu(*leader)) give(world, *leader, unopposed(world, *leader));
+    }
     task.waits_for_counters = false;
     if (task.contenders != 0) arbitrate(world, task);
 }

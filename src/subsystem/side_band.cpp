@@ -6,6 +6,7 @@
 #include "abi/attr_flags.h"
 #include "abi/sample_bits.h"
 #include "subsystem/event_state.h"
+#include "subsystem/output.h"
 #include "subsystem/read.h"
 #include "subsystem/records/counts.h"
 #include "subsystem/scheduler.h"
@@ -25,12 +26,6 @@ std::uint64_t time_of(World& world, const Event& event) {
     return world.host.clock(event.flag(flag("use_clockid")) ? event.attr.clockid : CLOCK_MONOTONIC);
 }
 
-void wake(World& world, RingIndex ring) {
-    const auto record = world.rings.find(ring);
-    if (record == world.rings.end()) return;
-    for (const Event* writer : record->second.writers) world.host.poll_changed(writer->index);
-}
-
 void write(World& world, Event& event, const Record& record) {
     const RingIndex index = event.page->ring;
     if (index == 0 || !event.task) return;
@@ -43,7 +38,7 @@ void write(World& world, Event& event, const Record& record) {
         const LockHeld held(world, ring.page->lock);
         written = write_record(ring, *page, moment, record);
     }
-    if (written.wake) wake(world, index);
+    if (written.wake) wake_readers(world, index);
 }
 
 /// The task's events that want such a record now, in the order in which the kernel tells them, which a shared ring
@@ -53,7 +48,7 @@ std::vector<Event*> listeners(World& world, const Task& task, Interest interest)
     for (Event* leader : task.leaders) {
         if (!on_its_cpu(world, *leader)) continue;
         for (Event* event : members(*leader)) {
-            notice_ran_out(world, *event);
+            notice_switched(world, *event);
             if (event->wants() && wants(event->attr.flags, interest)) found.push_back(event);
         }
     }

@@ -8,6 +8,7 @@
 #include "subsystem/lifetime.h"
 #include "subsystem/mapping.h"
 #include "subsystem/open.h"
+#include "subsystem/output.h"
 #include "subsystem/read.h"
 #include "subsystem/scheduler.h"
 #include "subsystem/side_band.h"
@@ -98,7 +99,12 @@ void Subsystem::ran_out(EventIndex event) {
     const Settled settled{parts_->world};
     const auto found = settled.world.events.find(event);
     if (found == settled.world.events.end()) return;
-    if (notice_ran_out(settled.world, *found->second)) place_group(settled.world, *found->second->leader);
+    if (notice_switched(settled.world, *found->second)) place_group(settled.world, *found->second->leader);
+}
+
+void Subsystem::wrote(EventIndex event) {
+    const auto found = parts_->world.events.find(event);
+    if (found != parts_->world.events.end()) wake_readers(parts_->world, found->second->page->ring);
 }
 
 void Subsystem::task_forked(const TaskName& parent, const TaskName& child, ForkKind kind) {
@@ -146,8 +152,8 @@ void Subsystem::task_made_cgroup(const TaskName& task, std::uint64_t inode, std:
     tell_cgroup(settled.world, task, inode, path);
 }
 
-bool Subsystem::wanted(Interest interest) const {
-    return parts_->world.wanting[static_cast<std::size_t>(interest)] != 0;
+std::uint32_t Subsystem::wanted() const {
+    return parts_->world.wanted;
 }
 
 void Subsystem::tick() {

@@ -119,6 +119,9 @@ class Subsystem {
     /// The thread has turned the event off, because its REFRESH ran out: what stands and falls with it stops too.
     void ran_out(EventIndex event);
 
+    /// The thread has written so much into the ring of the event that its readers are to be woken.
+    void wrote(EventIndex event);
+
     /// Before the new task's first instruction.
     void task_forked(const TaskName& parent, const TaskName& child, ForkKind kind);
     /// An execve that succeeds; `task` is as it is afterwards (a thread that execs becomes the leader: `was`). Its
@@ -138,7 +141,9 @@ class Subsystem {
     void task_namespaces(const TaskName& task, const NamespaceLinks& links);
     void task_made_cgroup(const TaskName& task, std::uint64_t inode, std::string_view path);
     /// Whether a record of this kind would reach anybody now, whatever the task: what nobody wants needs not be told.
-    bool wanted(Interest interest) const;
+    bool wanted(Interest interest) const { return (wanted() >> static_cast<unsigned>(interest) & 1) != 0; }
+    /// The same for all, a bit each by Interest.
+    std::uint32_t wanted() const;
 
     // ---- time ----
 

@@ -2,6 +2,7 @@
 // the first event needs it, kept until it ends.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,8 +21,14 @@ struct Task {
     std::uint64_t rotated_at = 0;     ///< its clock when its groups last changed places
     std::uint32_t contenders = 0;     ///< events that need counters or a PMU for themselves; 0: every group fits
     bool waits_for_counters = false;  ///< some group did not fit: rotation makes sense
-    bool arm = false;                 ///< its armed list is to be made anew before the call ends
-    bool attend = false;              ///< it has to look at its events before it goes on
+    bool attend = false;              ///< it has to look at its events before the call ends
+
+    // Its armed list (armed_list.h).
+    Event* first_armed = nullptr;
+    Event* last_sampling = nullptr;
+    Event* last_armed = nullptr;
+    std::array<std::uint32_t, 32> counted = {};  ///< events that need each of the thread's live counters
+    std::uint32_t faulting = 0;                  ///< events that count page faults
 };
 
 }  // namespace anyperf::subsystem

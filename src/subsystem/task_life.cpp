@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "abi/attr_flags.h"
+#include "subsystem/armed_list.h"
 #include "subsystem/control.h"
 #include "subsystem/cpu_wide.h"
 #include "subsystem/inherit.h"
@@ -40,11 +41,13 @@ void remove(World& world, Task& task) {
 }
 
 void rename(World& world, Task& task, const TaskName& name) {
+    world.host.arm(task.name, {});
     auto node = world.tasks.extract(task.name.thread_page);
     task.name = name;
     node.key() = name.thread_page;
     world.tasks.insert(std::move(node));
     for (Event* event : events_of(task)) Locked(world, *event)->thread_page = name.thread_page;
+    tell_armed(world, task);
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ void exited(World& world, const TaskName& name, std::int32_t parent_pid) {
         if (event->task == task) leave_task(world, *event);
     for (Event* event : task->opened) event->opener = nullptr;
     std::erase(world.changed, task);
-    world.host.arm(name, 0);
+    world.host.arm(name, {});
     world.tasks.erase(name.thread_page);
 }
 

@@ -2,7 +2,7 @@
 
 #include <ctime>
 
-#include "subsystem/armed_list.h"
+#include "subsystem/group_hold.h"
 #include "subsystem/task_life.h"
 
 namespace anyperf::subsystem {
@@ -28,38 +28,40 @@ Task& World::task(const TaskName& name) {
     return *(tasks[name.thread_page] = std::move(made));
 }
 
-std::uint64_t value_now(World& world, const Event& event) {
-    if (!counts_itself(*event.page)) return 0;
-    if (event.task) return world.host.value(event.task->name, event.wiring.source);
-    return event.wiring.counts_cpu ? world.host.clock(CLOCK_MONOTONIC) : 0;
-}
-
-std::uint64_t clock_now(World& world, const Event& event) {
-    return event.task ? world.host.task_clock(event.task->name) : world.host.clock(CLOCK_MONOTONIC);
-}
-
 namespace {
 
-void remember(World& world, Task& task) {
-    if (!task.arm && !task.attend) world.changed.push_back(&task);
+bool is_clock(const Source& source) {
+    return source.kind == Source::Kind::task_clock || source.kind == Source::Kind::cpu_clock;
 }
 
 }  // namespace
 
-void rearm_later(World& world, Task& task) {
-    remember(world, task);
-    task.arm = true;
+std::uint64_t value_now(World& world, const Event& event) {
+    if (!counts_itself(*event.page)) return 0;
+    if (event.task) {
+        const std::uint64_t now = world.host.value(event.task->name, event.wiring.source);
+        const bool behind = is_clock(event.wiring.source) && static_cast<std::int64_t>(now - event.page->start) < 0;
+        return behind ? event.page->start : now;  // as clock_now()
+    }
+    return event.wiring.counts_cpu ? world.host.clock(CLOCK_MONOTONIC) : 0;
+}
+
+std::uint64_t clock_now(World& world, const Event& event) {
+    if (!event.task) return world.host.clock(CLOCK_MONOTONIC);
+    // The thread may have switched it itself, by a clock that is ahead of what is known of the thread from outside.
+    const std::uint64_t now = world.host.task_clock(event.task->name);
+    return static_cast<std::int64_t>(now - event.page->time_start) < 0 ? event.page->time_start : now;
 }
 
 void attend_later(World& world, Task& task) {
-    remember(world, task);
+    if (!task.attend) world.changed.push_back(&task);
     task.attend = true;
 }
 
 void settle(World& world) {
+    let_go(world);
     for (Task* task : world.changed) {
-        if (task->arm) arm(world, *task);
-        task->arm = task->attend = false;
+        task->attend = false;
         world.host.attend(task->name);
     }
     world.changed.clear();

@@ -37,11 +37,13 @@ struct World {
     std::map<std::uint32_t, std::unique_ptr<Task>> tasks = {};  ///< by thread page
     std::vector<Event*> cpu_wide = {};                          ///< opened ones, in order of creation
     std::unordered_map<RingIndex, RingRecord> rings = {};
-    std::vector<Task*> changed = {};  ///< those with `arm` or `attend`
+    std::vector<Task*> changed = {};   ///< those with `attend`
+    std::vector<Event*> holding = {};  ///< leaders whose groups are held
 
     /// Events that live and want records of a kind, by Interest; and those that any_maps() holds for.
     std::array<std::size_t, kInterests.size()> wanting = {};
     std::size_t mapping_events = 0;
+    std::uint32_t wanted = 0;   ///< those of `wanting` above 0, a bit each
     std::uint64_t last_id = 0;  ///< ids of events grow by one with each
 
     /// An event that a client has opened and not ended; null where the index names none.
@@ -79,11 +81,9 @@ class Locked {
 std::uint64_t value_now(World& world, const Event& event);
 std::uint64_t clock_now(World& world, const Event& event);
 
-/// The task's list of armed events is no longer right.
-void rearm_later(World& world, Task& task);
-/// The task has to look at its events though the list stands.
+/// The task has to look at its events.
 void attend_later(World& world, Task& task);
-/// Makes armed lists anew and tells the threads: the end of each call.
+/// Lets go of groups and tells the threads: the end of each call.
 void settle(World& world);
 
 }  // namespace anyperf::subsystem

@@ -24,7 +24,7 @@ Answer<> check_period(const Event& event, std::uint64_t value, const Limits& lim
 }
 
 void set_period(World& world, Event& event, std::uint64_t value) {
-    notice_ran_out(world, event);
+    notice_switched(world, event);
     event.attr.sample_period = value;
     Locked page(world, event);
     change_period(*page, value_now(world, event), value);

@@ -6,6 +6,7 @@
 #include "abi/ioctls.h"
 #include "subsystem/control.h"
 #include "subsystem/event_state.h"
+#include "subsystem/group_hold.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -38,7 +39,8 @@ Answer<IoctlAnswer> ioctl_refresh(const IoctlCall& call) {
     Event& event = call.event;
     if (event.flag(abi::flag("inherit"))) return refuse(EINVAL, "an inherited event has no limit of overflows");
     if (event.attr.sample_period == 0) return refuse(EINVAL, "the event only counts: it never overflows");
-    notice_ran_out(call.world, event);
+    hold(call.world, event);
+    notice_switched(call.world, event);
     {
         Locked page(call.world, event);
         page->limit += static_cast<std::int32_t>(call.argument.word);

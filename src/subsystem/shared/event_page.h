@@ -3,8 +3,11 @@
 // threads that are measured, so that a thread reads its own counters and writes its own samples without asking anybody.
 // Pages are numbered, not pointed at: each process has them at another address. 0 names none.
 //
-// Freestanding: no libc, no allocation, general registers only. Whoever changes a page holds its `lock`; the state of
-// an event is decided by the host alone, but for an overflow limit that has run out (EventPage::limit).
+// Freestanding: no libc, no allocation, general registers only. Whoever changes a page holds its `lock`; who changes
+// what a group's events are told to be (`own`), what becomes of them (`state`) or who is in the group holds the
+// leader's `group` lock around that. The host does so for every event. The event's own thread does so for itself,
+// without asking the host, where a limit of overflows runs out (`limit`) and where `switchable` is set
+// (shared/own_switch.h); the host keeps no copy that could grow old.
 #pragma once
 
 #include <cstddef>
@@ -106,7 +109,11 @@ struct EventShape {
 
 struct alignas(512) EventPage {
     PageLock lock;
-    EventState state = EventState::off;
+    EventState state = EventState::off;  ///< what has become of it
+    PageLock group;                      ///< in the leader. Taken before the `lock` of any member
+    /// What it was told to be: off, error, exited, or `inactive` where it wants to count. Below a leader that is off
+    /// it is off whatever it wants.
+    EventState own = EventState::off;
     std::uint64_t id = 0;         ///< what samples and ioctl ID say: of an inherited event, its parent's
     std::uint64_t stream_id = 0;  ///< its own
     EventShape shape;
@@ -138,13 +145,16 @@ struct alignas(512) EventPage {
     // Where it stands.
     std::int32_t cpu = -1;
     std::uint32_t thread_page = ~0u;  ///< of the task it counts; ~0: none
-    EventIndex next_armed = 0;        ///< list of the active events of that thread (ThreadPage::first_armed)
+    EventIndex next_armed = 0;        ///< list of that thread's events, in whatever state (armed_list.h)
     EventIndex leader = 0;            ///< itself, if it leads
     EventIndex next_in_group = 0;     ///< leader, then siblings in order of creation
     std::uint32_t group_size = 1;     ///< in the leader
     std::uint32_t has_children = 0;   ///< inherited by tasks that live or have ended: only the host knows the sum
-    RingIndex ring = 0;               ///< where its samples go; 0: nowhere
-    FilterIndex filter = 0;           ///< what happens counts where this holds (filter.h); 0: always
+    /// Set by the host: whether it counts is a matter of nobody but its thread. It is of no CPU or cgroup, no PMU is to
+    /// be told, and it needs no counter that another event might need.
+    std::uint32_t switchable = 0;
+    RingIndex ring = 0;      ///< where its samples go; 0: nowhere
+    FilterIndex filter = 0;  ///< what happens counts where this holds (filter.h); 0: always
     Notify notify;
 };
 static_assert(sizeof(EventPage) == 512);

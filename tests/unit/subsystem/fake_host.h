@@ -20,7 +20,7 @@ struct FakeTask {
     std::int32_t cpu = 0;
     std::uint64_t cgroup = 1;
     bool alive = true;
-    EventIndex armed = 0;
+    Armed armed = {};
     int attended = 0;
 
     /// It runs so long and counts so much by counter 0.
@@ -30,10 +30,15 @@ struct FakeTask {
     }
 };
 
+/// Who calls, whatever thread it is.
+struct FakeCaller : Credentials, MemoryAccount {
+    FakeCaller() { uid = 1000; }
+};
+
 class FakeHost final : public Host {
   public:
     Limits limits_now{.cpus = 2};
-    Credentials caller{.uid = 1000};
+    FakeCaller caller;
     std::uint64_t time_ns = 1'000'000;
     std::set<std::int32_t> forbidden;  // pids that nobody may measure
     std::set<std::int32_t> outsiders;  // processes of the machine that are not of the run
@@ -67,10 +72,11 @@ class FakeHost final : public Host {
     std::int32_t cpu(const TaskName& task) override { return of(task).cpu; }
     bool in_cgroup(const TaskName& task, std::uint64_t cgroup) override { return of(task).cgroup == cgroup; }
     Credentials credentials(const TaskName&) override { return caller; }
+    MemoryAccount memory_account(const TaskName&) override { return caller; }
     bool may_measure(const TaskName&, const TaskName& task) override { return !forbidden.contains(task.pid); }
     Limits limits() override { return limits_now; }
 
-    void arm(const TaskName& task, EventIndex first) override { of(task).armed = first; }
+    void arm(const TaskName& task, const Armed& armed) override { of(task).armed = armed; }
     void attend(const TaskName& task) override { ++of(task).attended; }
     void poll_changed(EventIndex event) override { told.insert(event); }
 

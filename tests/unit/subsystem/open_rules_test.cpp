@@ -310,7 +310,7 @@ TEST_F(OpenRights, PerfmonIsAsRoot) {
     EXPECT_THAT(try_open(with_kernel(), {.pid = -1, .cpu = 1}), Succeeds());
 }
 TEST_F(OpenRights, RootWithoutCapabilitiesIsNobody) {
-    host.caller = {.uid = 0};
+    host.caller.uid = 0;
     EXPECT_THAT(try_open(with_kernel()), RefusedWith(EACCES));
 }
 TEST_F(OpenRights, AnotherUsersTaskIsEacces) {

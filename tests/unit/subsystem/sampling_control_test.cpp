@@ -13,38 +13,55 @@ class SamplingControl : public SubsystemTest {
     }
     std::vector<EventIndex> armed(const FakeTask& task) {
         std::vector<EventIndex> list;
-        for (EventIndex event = task.armed; event != 0; event = page(event).next_armed) list.push_back(event);
+        for (EventIndex event = task.armed.first; event != 0; event = page(event).next_armed) list.push_back(event);
         return list;
     }
     /// As the thread does it when a REFRESH has run out.
     void run_out(EventIndex event) {
+        page(event).own = EventState::off;
         change_state(page(event), EventState::off, me.counters[0], me.ran_ns);
         page(event).limit = 0;
     }
 };
 
-TEST_F(SamplingControl, ActiveEventsThatSampleOrCountByLiveCountersAreArmed) {
+TEST_F(SamplingControl, EventsThatSampleOrCountByLiveCountersAreArmedTheFormerFirst) {
     const auto first = sampling();
-    const auto counts = open(counting());
+    const auto counts = open(counting(3));
     const auto off = sampling(1000, kDisabled);
-    const auto third = sampling();
-    EXPECT_THAT(armed(me), ElementsAre(first, counts, third));
-    enable(off);
-    EXPECT_THAT(armed(me), ElementsAre(first, counts, off, third));
+    const auto also = open(counting(4));
+    EXPECT_THAT(armed(me), ElementsAre(first, off, counts, also));
+    open(software(FakeSoftwarePmu::kDummy));
+    EXPECT_THAT(armed(me), ElementsAre(first, off, counts, also)) << "which concerns nobody";
     disable(first);
-    EXPECT_THAT(armed(me), ElementsAre(counts, off, third));
+    enable(off);
+    EXPECT_THAT(armed(me), ElementsAre(first, off, counts, also)) << "in whatever state";
+    EXPECT_EQ(me.armed.counters, 0b11001);
     subsystem.close(off);
-    EXPECT_THAT(armed(me), ElementsAre(counts, third));
-    subsystem.close(third);
+    EXPECT_THAT(armed(me), ElementsAre(first, counts, also));
     subsystem.close(counts);
-    EXPECT_EQ(me.armed, 0);
+    EXPECT_THAT(armed(me), ElementsAre(first, also));
+    const auto last = sampling();
+    EXPECT_THAT(armed(me), ElementsAre(first, last, also));
+    for (const EventIndex event : {first, also, last}) subsystem.close(event);
+    EXPECT_EQ(me.armed.first, 0);
+    EXPECT_EQ(me.armed.counters, 0);
 }
-TEST_F(SamplingControl, AThreadLooksWhenWhatItsLiveCountersAreForChanges) {
+TEST_F(SamplingControl, FaultsAreKeptWhileAnEventCountsThem) {
+    const auto event = open(software(FakeSoftwarePmu::kFaults));
+    EXPECT_TRUE(me.armed.faults);
+    subsystem.close(event);
+    EXPECT_FALSE(me.armed.faults);
+}
+TEST_F(SamplingControl, AThreadLooksWhenEventsComeAndGoAndWhenOneThatSamplesIsSwitched) {
     const auto event = open(counting());
     EXPECT_EQ(me.attended, 1);
     disable(event);
     enable(event);
-    EXPECT_EQ(me.attended, 3);
+    EXPECT_EQ(me.attended, 1);
+    const auto samples = sampling();
+    disable(samples);
+    enable(samples);
+    EXPECT_EQ(me.attended, 4);
 }
 TEST_F(SamplingControl, EachThreadHasItsOwnList) {
     const auto event = sampling(1000, flag("inherit"));
@@ -53,14 +70,18 @@ TEST_F(SamplingControl, EachThreadHasItsOwnList) {
     EXPECT_THAT(armed(child), ElementsAre(event + 1));
     EXPECT_EQ(child.attended, 1);
     disable(event);
-    EXPECT_TRUE(armed(child).empty());
+    EXPECT_EQ(page(event + 1).state, EventState::off);
     EXPECT_EQ(child.attended, 2);
+    subsystem.close(event);
+    EXPECT_TRUE(armed(child).empty());
 }
-TEST_F(SamplingControl, AnEventOfAnotherCpuIsNotArmed) {
+TEST_F(SamplingControl, AThreadLooksWhenItsMoveMakesAnEventThatSamplesCount) {
     const auto event = open(with_period(counting(), 100), {.cpu = 1});
-    EXPECT_TRUE(armed(me).empty());
+    EXPECT_EQ(page(event).state, EventState::inactive);
+    const int before = me.attended;
     move(me, 1);
-    EXPECT_THAT(armed(me), ElementsAre(event));
+    EXPECT_EQ(page(event).state, EventState::active);
+    EXPECT_EQ(me.attended, before + 1);
 }
 TEST_F(SamplingControl, ThePeriodGoesOnWhereItStoodWhenDisabled) {
     const auto event = sampling(1000);
@@ -101,7 +122,7 @@ TEST_F(SamplingControl, ARefreshThatRanOutStopsTheEvent) {
     run_out(event);
     me.run(1, 50);
     EXPECT_EQ(count(event), 100);
-    EXPECT_TRUE(armed(me).empty());
+    EXPECT_EQ(page(event).state, EventState::off);
     enable(event);
     me.run(1, 7);
     EXPECT_EQ(count(event), 107);

@@ -1,0 +1,151 @@
+// faults.c: a program that goes on opening, switching and reading events while something around it fails. Says what it
+// met, a line each.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int open_event(pid_t pid, int inherit, uint64_t config) {
+    struct perf_event_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = config == PERF_COUNT_SW_TASK_CLOCK ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE;
+    attr.config = config;
+    attr.inherit = (unsigned)inherit & 1;
+    attr.exclude_kernel = attr.exclude_hv = 1;
+    return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int instructions(void) { return open_event(0, 0, PERF_COUNT_HW_INSTRUCTIONS); }
+
+static void say(const char* what, long value) {
+    printf("%s %ld\n", what, value);
+    fflush(stdout);
+}
+
+static void wait_for_a_line(void) {
+    char line[8];
+    say("ready", 0);
+    if (read(0, line, 1) < 0) perror("read");
+}
+
+// As many events as descriptors allow; then one more once one is closed.
+static void exhaust(int limit) {
+    static int fds[4096];
+    int opened = 0;
+    if (limit != 0) {
+        const struct rlimit few = {(rlim_t)limit, (rlim_t)limit};
+        setrlimit(RLIMIT_NOFILE, &few);
+    }
+    while (opened < 4096 && (fds[opened] = instructions()) >= 0) ++opened;
+    say("error", opened < 4096 ? errno : 0);
+    say("some", opened > 4);
+    long counted = 0;
+    for (int i = 0; i < opened; ++i) {
+        uint64_t count = 0;
+        counted += read(fds[i], &count, sizeof count) == sizeof count && count > 0;
+    }
+    say("all_count", counted == opened);
+    for (int i = 0; i < 4; ++i) close(fds[--opened]);
+    say("again", instructions() >= 0);
+}
+
+static void hammer(void) {
+    for (;;) {
+        const int fd = open_event(0, 1, PERF_COUNT_HW_INSTRUCTIONS);
+        const pid_t child = fork();
+        if (child == 0) _exit(0);
+        ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+        uint64_t count = 0;
+        if (read(fd, &count, sizeof count) < 0) _exit(1);
+        waitpid(child, NULL, 0);
+        close(fd);
+    }
+}
+
+// Children that are killed in the middle of requests; the rest is served as before.
+static void killed(void) {
+    for (int round = 0; round < 20; ++round) {
+        const pid_t child = fork();
+        if (child == 0) hammer();
+        usleep(20000);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    const int fd = instructions();
+    uint64_t count = 0;
+    say("read", read(fd, &count, sizeof count));
+    say("counts", count > 0);
+}
+
+static void orphaned(void) {
+    const int own = instructions();
+    const int far = open_event(0, 1, PERF_COUNT_HW_INSTRUCTIONS);
+    const pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    wait_for_a_line();  // the broker is killed meanwhile
+    uint64_t count = 0;
+    say("read_own", read(own, &count, sizeof count) == sizeof count && count > 0);
+    say("read_inherited", read(far, &count, sizeof count) < 0 ? errno : 0);
+    say("ioctl", ioctl(far, PERF_EVENT_IOC_DISABLE, 0) < 0 ? errno : 0);
+    say("open", instructions() < 0 ? errno : 0);
+    struct pollfd polled = {own, POLLIN, 0};
+    say("poll", poll(&polled, 1, 5000) > 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+// The time of a child that is killed, as its parent's inherited clock has it once the child is waited for.
+static void clock_of_the_killed(void) {
+    for (int round = 0; round < 5; ++round) {
+        const int fd = open_event(0, 1, PERF_COUNT_SW_TASK_CLOCK);
+        ioctl(fd, PERF_EVENT_IOC_RESET, 0);
+        int pipe_ends[2];
+        if (pipe(pipe_ends) != 0) return;
+        const pid_t child = fork();
+        if (child == 0) {
+            for (volatile long i = 0; i < 30000000; ++i) {
+            }
+            if (write(pipe_ends[1], "x", 1) != 1) _exit(1);
+            for (;;) pause();
+        }
+        char byte;
+        if (read(pipe_ends[0], &byte, 1) != 1) return;
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        uint64_t ns = 0;
+        if (read(fd, &ns, sizeof ns) < 0) return;
+        if (ns < 5000000) say("too_short", (long)ns);
+        close(fd);
+    }
+    say("done", 0);
+}
+
+int main(int count, char** words) {
+    if (count < 2) return 2;
+    if (strcmp(words[1], "exhaust") == 0) exhaust(40);
+    if (strcmp(words[1], "exhaust_broker") == 0) {
+        close(instructions());
+        wait_for_a_line();
+        exhaust(0);
+    }
+    if (strcmp(words[1], "killed") == 0) killed();
+    if (strcmp(words[1], "orphaned") == 0) orphaned();
+    if (strcmp(words[1], "clock") == 0) clock_of_the_killed();
+    say("end", 0);
+    return 0;
+}

@@ -1,0 +1,64 @@
+"""What goes wrong around a run: descriptors run out, programs are killed in the middle of a request, the broker is killed."""
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+HERE = Path(__file__).resolve().parent
+
+
+class Faults(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("gcc") is None:
+            raise unittest.SkipTest("gcc is not installed")
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.directory.cleanup)
+        cls.program = Path(cls.directory.name) / "faults"
+        subprocess.run(["gcc", "-O1", "-o", cls.program, HERE / "faults.c"], check=True)
+
+    def start(self, what):
+        run = subprocess.Popen([ANYPERF, "run", "--", self.program, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(run.communicate, timeout=60)
+        self.addCleanup(run.kill)
+        return run
+
+    def said(self, text):
+        return {name: int(value) for name, value in (line.split() for line in text.splitlines())}
+
+    def finish(self, run):
+        return self.said(run.communicate("x", timeout=100)[0])
+
+    def test_a_program_without_descriptors_gets_emfile(self):
+        self.assertEqual(self.finish(self.start("exhaust")),
+                         {"error": errno.EMFILE, "some": 1, "all_count": 1, "again": 1, "end": 0})
+
+    def test_a_broker_without_descriptors_says_emfile(self):
+        run = self.start("exhaust_broker")
+        self.assertEqual(run.stdout.readline(), "ready 0\n")
+        resource.prlimit(run.pid, resource.RLIMIT_NOFILE, (30, 30))
+        self.assertEqual(self.finish(run), {"error": errno.EMFILE, "some": 1, "all_count": 1, "again": 1, "end": 0})
+
+    def test_programs_killed_in_the_middle_of_requests_harm_nobody(self):
+        self.assertEqual(self.finish(self.start("killed")), {"read": 8, "counts": 1, "end": 0})
+
+    def test_without_a_broker_events_answer_with_errors(self):
+        run = self.start("orphaned")
+        self.assertEqual(run.stdout.readline(), "ready 0\n")
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait(timeout=10)
+        self.assertEqual(self.finish(run), {"read_own": 1, "read_inherited": errno.EIO, "ioctl": errno.EIO, "open": errno.EIO,
+                                            "poll": 1, "end": 0})
+
+    def test_the_time_of_a_killed_child_is_kept(self):
+        self.assertEqual(self.finish(self.start("clock")), {"done": 0, "end": 0})
+
+
+if __name__ == "__main__":
+    unittest.main()
