@@ -266,6 +266,7 @@ void Server::on_poll(Received& received) {
 void Server::on_wake(Received& received) {
     const EventIndex event = received.request.head.event;
     if (machine_) machine_->subsystem.wrote(event);
+    answer(received.request.head, 0);
 }
 
 void Server::on_reaping(Received& received) {

@@ -180,6 +180,7 @@ void Server::serve_requests() {
 }
 
 void Server::answer(const RequestHead& head, std::int64_t value, std::span<const std::byte> payload, EventIndex event) {
+    tell_changes();  // whoever is answered finds them done
     Mailbox& mailbox = memory_.mailbox(head.page);
     const std::size_t bytes = std::min(payload.size(), sizeof mailbox.payload);
     std::memcpy(mailbox.payload, payload.data(), bytes);

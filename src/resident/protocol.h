@@ -31,7 +31,7 @@ enum class RequestKind : std::uint32_t {
     switch_events,   ///< argument: 1 enables, 0 disables the events that the thread has opened (prctl)
     files,           ///< argument: which part (engine::kFileParts); the thread is about to open a file of it
     poll,            ///< event. Answer: 1 a wake-up, which is taken by it; 2 hung up
-    wake,            ///< event: its ring has been written so far that its reader is to be woken. Not answered
+    wake,            ///< event: its ring has been written so far that its reader is to be woken
     ran_out,         ///< event: switched off in place, its REFRESH has run out. Not answered
     reaping,         ///< argument: a child that was killed, and is about to be waited for
     count,

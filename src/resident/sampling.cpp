@@ -272,7 +272,8 @@ bool take_overflows(Thread& thread, EventPage& event, EventIndex index, const To
         if (take_one(thread, event, told, overflow, wake) == Taken::none)
             return event.state == subsystem::EventState::active;
         // No lock is held from here on: the broker might want it before it takes another message.
-        if (wake) Ask{thread, RequestKind::wake, index}.tell();
+        // The thread may ask the kernel about it next, by epoll, and not the broker.
+        if (wake) Ask{thread, RequestKind::wake, index}.send();
         if (overflow.signal) notify(thread, event, overflow.hang_up);
         if (overflow.sigtrap) trap(thread, event);
         if (overflow.disable) {
