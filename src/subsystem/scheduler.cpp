@@ -87,7 +87,10 @@ void count_contender(World& world, Task& task, std::uint32_t by) {
 /// The state of a group that needs to ask nobody.
 EventState unopposed(World& world, const Event& leader) {
     if (!leader.wants()) return leader.own();
-    return on_its_cpu(world, leader) ? EventState::active : EventState::inactive;
+    if (on_its_cpu(world, leader)) return EventState::active;
+    // On another CPU a task takes nothing from the times of a cpu-wide event.
+    const bool elsewhere = leader.kind == Kind::of_cpu && leader.cpu != leader.task->cpu;
+    return elsewhere ? EventState::off : EventState::inactive;
 }
 
 EventState opposed(World& world, Event& leader, Room& room, bool& waits) {

@@ -32,7 +32,7 @@ def run_both(build):
     with tempfile.TemporaryDirectory() as scratch:
         kernel, anyperf = Path(scratch) / "kernel.json", Path(scratch) / "anyperf.json"
         run([suite], str(kernel))
-        run([str(build / "bin" / "anyperf"), "run", "--", suite, "--has", "hardware", "--differences",
+        run([str(build / "bin" / "anyperf"), "run", "--", suite, "--has", "hardware,breakpoint,branch_stack", "--differences",
              str(HERE / "differences.tsv")], str(anyperf))
         return json.loads(kernel.read_text()), json.loads(anyperf.read_text())
 

@@ -60,6 +60,13 @@ TEST_F(Cpus, ItsTimesAreTheClocksNotItsTasks) {
     host.time_ns += 1000;
     EXPECT_THAT(read(event), ElementsAre(5, 1000, 1000));
 }
+TEST_F(Cpus, ATaskThatRunsElsewhereTakesNothingFromItsTimes) {
+    move(me, 1);
+    const auto event = open(with_format(counting(), kTimes), {.pid = -1, .cpu = 0});
+    me.run(10, 5);
+    host.time_ns += 1000;
+    EXPECT_THAT(read(event), ElementsAre(0, 1000, 1000));
+}
 TEST_F(Cpus, ACpuClockCountsTheCpuItself) {
     const auto event = open(software(FakeSoftwarePmu::kClock), {.pid = -1, .cpu = 0});
     me.run(10, 5);
