@@ -33,7 +33,7 @@ RunHost::~RunHost() {
 
 void RunHost::called_by(const TaskName& caller, std::uint64_t task_clock, std::int32_t cpu) {
     caller_ = caller;
-    TaskMemory& task = tasks_[caller.thread_page];
+    TaskMemory& task = memory_of(caller);
     task.clock = std::max(task.clock, task_clock);
     if (task.cpu >= 0 && cpu != task.cpu) ++task.moves;
     task.cpu = cpu;
@@ -47,6 +47,12 @@ subsystem::Limits RunHost::limits() {
 
 std::vector<EventIndex> RunHost::take_changed() {
     return std::exchange(changed_, {});
+}
+
+RunHost::TaskMemory& RunHost::memory_of(const TaskName& task) {
+    TaskMemory& memory = tasks_[task.thread_page];
+    if (memory.tid != task.tid) memory = {.tid = task.tid};
+    return memory;
 }
 
 void RunHost::forget(std::uint32_t thread_page) {

@@ -64,6 +64,7 @@ class RunHost final : public subsystem::Host {
 
   private:
     struct TaskMemory {
+        std::int32_t tid = 0;        ///< whose this is: a page has one thread after the other
         std::uint64_t clock = 0;     ///< the last one told: it never falls
         std::int32_t cpu = -1;       ///< that it asked from last
         std::uint64_t moves = 0;     ///< the last number read; between two that it asked from, where none can be read
@@ -73,6 +74,7 @@ class RunHost final : public subsystem::Host {
 
     std::optional<TaskName> look_for(std::int32_t tid) const;
     bool runs_engine(std::int32_t tid) const;
+    TaskMemory& memory_of(const TaskName& task);
     std::uint64_t known_switches(const TaskName& task);
     std::uint64_t known_moves(const TaskName& task);
     bool is_caller(const TaskName& task) const { return task == caller_; }

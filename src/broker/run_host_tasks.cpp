@@ -64,7 +64,7 @@ std::vector<std::uint32_t> ids_in(const std::string& text) {
 }  // namespace
 
 std::uint64_t RunHost::task_clock(const TaskName& task) {
-    TaskMemory& known = tasks_[task.thread_page];
+    TaskMemory& known = memory_of(task);
     if (is_caller(task)) return known.clock;
     if (const auto now = time_on_cpu(task.pid, task.tid))
         known.clock = std::max(known.clock, *now);
@@ -74,13 +74,13 @@ std::uint64_t RunHost::task_clock(const TaskName& task) {
 }
 
 std::uint64_t RunHost::known_switches(const TaskName& task) {
-    std::uint64_t& last = tasks_[task.thread_page].switches;
+    std::uint64_t& last = memory_of(task).switches;
     if (const auto now = switches_of(task.pid, task.tid)) last = *now;
     return last;
 }
 
 std::uint64_t RunHost::known_moves(const TaskName& task) {
-    std::uint64_t& last = tasks_[task.thread_page].moves;
+    std::uint64_t& last = memory_of(task).moves;
     if (const auto now = moves_of(task.pid, task.tid)) last = *now;
     return last;
 }

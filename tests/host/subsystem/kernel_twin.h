@@ -62,10 +62,10 @@ inline void take_rights(FakeHost& host) {
     host.limits_now.paranoid = static_cast<std::int32_t>(sysctl("perf_event_paranoid"));
     host.limits_now.max_sample_rate = static_cast<std::uint32_t>(sysctl("perf_event_max_sample_rate"));
     host.limits_now.max_stack = static_cast<std::uint16_t>(sysctl("perf_event_max_stack"));
-    host.caller = {.uid = ::geteuid(),
-                   .perfmon = has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN),
-                   .ipc_lock = has_capability(CAP_IPC_LOCK),
-                   .memlock_bytes = 0};
+    host.caller = {};
+    host.caller.uid = ::geteuid();
+    host.caller.perfmon = has_capability(CAP_PERFMON) || has_capability(CAP_SYS_ADMIN);
+    host.caller.ipc_lock = has_capability(CAP_IPC_LOCK);
 }
 
 }  // namespace anyperf::subsystem::testing
