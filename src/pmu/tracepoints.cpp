@@ -19,9 +19,9 @@ struct SyscallRow {
     std::string_view arguments;
 };
 
-constexpr std::array kSyscalls{
+constexpr auto kSyscalls = std::to_array<SyscallRow>({
 #include "syscall_rows.inc"
-};
+});
 
 constexpr std::uint32_t kOwnIds = 30'000;  ///< a kernel of today numbers some thousand
 constexpr std::uint16_t kHeader = 8;       ///< bytes of the common fields

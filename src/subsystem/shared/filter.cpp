@@ -101,7 +101,7 @@ class Results {
         const auto bit = static_cast<std::uint8_t>(1u << (i % 8));
         bits_[i / 8] = static_cast<std::uint8_t>(value ? bits_[i / 8] | bit : bits_[i / 8] & ~bit);
     }
-    std::uint8_t bits_[kDepth / 8];
+    std::uint8_t bits_[kDepth / 8] = {};
     std::size_t depth_ = 0;
 };
 

@@ -71,8 +71,8 @@ class FakeHost final : public Host {
     }
     std::int32_t cpu(const TaskName& task) override { return of(task).cpu; }
     bool in_cgroup(const TaskName& task, std::uint64_t cgroup) override { return of(task).cgroup == cgroup; }
-    Credentials credentials(const TaskName&) override { return caller; }
-    MemoryAccount memory_account(const TaskName&) override { return caller; }
+    Credentials credentials(const TaskName&) override { return static_cast<const Credentials&>(caller); }
+    MemoryAccount memory_account(const TaskName&) override { return static_cast<const MemoryAccount&>(caller); }
     bool may_measure(const TaskName&, const TaskName& task) override { return !forbidden.contains(task.pid); }
     Limits limits() override { return limits_now; }
 
