@@ -51,6 +51,8 @@ bool enters(Room& room, const Event& leader) {
     return true;
 }
 
+constexpr int kRanks = 4;
+
 /// Cpu-wide before the task's own, pinned before flexible.
 int rank(const Event* leader) {
     return (leader->flag(kPinned) ? 0 : 2) + (leader->kind == Kind::of_cpu ? 0 : 1);
@@ -109,9 +111,9 @@ EventState opposed(World& world, Event& leader, Room& room, bool& waits) {
 /// Hardware groups of a task in which some contend: each in its turn.
 void arbitrate(World& world, Task& task) {
     std::vector<std::pair<Event*, const Pmu*>> order;
-    for (Event* leader : task.leaders)
-        if (const Pmu* pmu = hardware_pmu(*leader)) order.emplace_back(leader, pmu);
-    std::ranges::stable_sort(order, {}, [](const auto& entry) { return rank(entry.first); });
+    for (int place = 0; place < kRanks; ++place)
+        for (Event* leader : task.leaders)
+            if (const Pmu* pmu = hardware_pmu(*leader); pmu && rank(leader) == place) order.emplace_back(leader, pmu);
 
     std::map<const Pmu*, Room> rooms;
     std::vector<std::pair<Event*, EventState>> outcome;
