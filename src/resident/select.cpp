@@ -50,7 +50,7 @@ void list(const Sets& sets, std::size_t count, Polled& polled) {
     for (std::size_t fd = 0; fd < count; ++fd) {
         short events = 0;
         for (std::size_t set = 0; set < 3; ++set)
-            if (sets.has(set, fd)) events |= kSets[set].events;
+            if (sets.has(set, fd)) events = static_cast<short>(events | kSets[set].events);
         if (events != 0) polled.wanted[polled.count++] = {static_cast<int>(fd), events, 0};
     }
 }

@@ -111,12 +111,14 @@ EventState opposed(World& world, Event& leader, Room& room, bool& waits) {
 /// Hardware groups of a task in which some contend: each in its turn.
 void arbitrate(World& world, Task& task) {
     std::vector<std::pair<Event*, const Pmu*>> order;
+    order.reserve(task.leaders.size());
     for (int place = 0; place < kRanks; ++place)
         for (Event* leader : task.leaders)
             if (const Pmu* pmu = hardware_pmu(*leader); pmu && rank(leader) == place) order.emplace_back(leader, pmu);
 
     std::map<const Pmu*, Room> rooms;
     std::vector<std::pair<Event*, EventState>> outcome;
+    outcome.reserve(order.size());
     task.waits_for_counters = false;
     for (const auto& [leader, pmu] : order)
         outcome.emplace_back(leader, opposed(world, *leader, rooms[pmu], task.waits_for_counters));

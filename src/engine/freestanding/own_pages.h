@@ -37,6 +37,7 @@ class OwnPages {
 };
 
 /// Of this process.
-extern OwnPages own_pages;
+// NOLINTNEXTLINE(bugprone-dynamic-static-initializers): it is constinit
+extern constinit OwnPages own_pages;
 
 }  // namespace anyperf::engine

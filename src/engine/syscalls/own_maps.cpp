@@ -143,6 +143,7 @@ long open_mappings(std::string_view name, std::uint64_t flags) {
     const long fd = kernel_call(__NR_memfd_create, address_of(name.data()), MFD_CLOEXEC);
     if (is_error(fd)) return fd;
     auto* const room = static_cast<char*>(reserve_pages(kRoom));
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
     const long length = room == nullptr ? -ENOMEM : read_whole(path.view().data(), room);
     if (is_error(length)) {
         if (room != nullptr) release_pages(room, kRoom);

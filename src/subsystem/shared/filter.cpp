@@ -92,7 +92,11 @@ class Results {
     void push(bool value) {
         if (depth_ < kDepth) set(depth_++, value);
     }
-    bool pop() { return depth_ != 0 && get(--depth_); }
+    bool pop() {
+        if (depth_ == 0) return false;
+        --depth_;
+        return get(depth_);
+    }
 
   private:
     static constexpr std::size_t kDepth = 4096;
