@@ -1,6 +1,8 @@
 // dispatch.cpp: see dispatch.h.
 #include "engine/dispatch.h"
 
+#include <algorithm>
+
 #include "engine/attached.h"
 #include "engine/fail.h"
 #include "engine/memory/changed_code.h"
@@ -16,6 +18,51 @@ using x86_64::Leave;
 
 namespace {
 
+x86_64::CodeBytes code_in_place(const Engine& engine, std::uint64_t pc) {
+    return {pc, at_address<const std::uint8_t>(pc), engine.cache.executable.bytes_from(pc)};
+}
+
+Block* translate_bytes(Engine& engine, const x86_64::CodeBytes& code, std::uint16_t limit, bool landing) {
+    x86_64::Instruction first;
+    if (code.size == 0 || decode(code.at, code.size, first) != x86_64::DecodeStatus::ok) return nullptr;
+    Arena* const arena = engine.cache.arena_for(code.pc);
+    if (arena == nullptr) fail("no memory for translated code", code.pc, false);
+    Block* const block =
+        x86_64::Translation{engine.cache, *arena, engine.counting, engine.watched}.run(code, limit, landing);
+    if (block == nullptr) fail("no room for a translation", code.pc, true);
+    return block;
+}
+
+/// Of a copy, since nobody can be kept from changing the code by another mapping of its memory.
+Block* translate_shared(Engine& engine, std::uint64_t pc, std::uint16_t limit, bool landing) {
+    std::uint8_t copy[kLongestBlockBytes];
+    x86_64::CodeBytes code = code_in_place(engine, pc);
+    code.size = std::min(code.size, sizeof copy);
+    __builtin_memcpy(copy, code.at, code.size);
+    code.at = copy;
+    Block* const block = translate_bytes(engine, code, limit, landing);
+    if (block == nullptr) return nullptr;
+    guard_code(engine, pc, pc + block->guest_bytes);
+    engine.cache.keep_code(*block, copy);
+    return block;
+}
+
+/// Who writes to the code waits meanwhile (guard_code): what is decoded is what is copied, and what runs is what stands
+/// there. Null where there is no instruction.
+Block* translate(Engine& engine, std::uint64_t pc, std::uint16_t limit, bool landing) {
+    const ExecutableRange* const range = engine.cache.executable.find(pc);
+    if (range == nullptr) return nullptr;
+    if (range->shared) return translate_shared(engine, pc, limit, landing);
+    guard_code(engine, pc, pc + 1);
+    Block* block = translate_bytes(engine, code_in_place(engine, pc), limit, landing);
+    // It may reach into a page that was written to while it was read.
+    if (block != nullptr && guard_code(engine, pc, pc + block->guest_bytes)) {
+        block->dead = true;
+        block = translate_bytes(engine, code_in_place(engine, pc), limit, landing);
+    }
+    return block;
+}
+
 /// The translation of `pc`, made now where there is none; with a limit, one that ends after so many instructions.
 /// `landing`: an indirect branch wants it. Null where there is no instruction to translate. Precondition: the cache's
 /// lock is held.
@@ -25,17 +72,8 @@ Block* block_for(Engine& engine, std::uint64_t pc, std::uint16_t limit = 0, bool
         if (!Cache::is_stale(*known)) return known;
         cache.remove(*known);
     }
-    x86_64::Instruction first;
-    const std::uint64_t readable = cache.executable.bytes_from(pc);
-    if (readable == 0 || decode(at_address<const std::uint8_t>(pc), readable, first) != x86_64::DecodeStatus::ok)
-        return nullptr;
-    Arena* const arena = cache.arena_for(pc);
-    if (arena == nullptr) fail("no memory for translated code", pc, false);
-    Block* const block = x86_64::Translation{cache, *arena, engine.counting, engine.watched}.run(pc, limit, landing);
-    if (block == nullptr) fail("no room for a translation", pc, true);
-    guard_code(engine, pc, pc + block->guest_bytes);
-    if (cache.executable.find(pc)->shared) cache.keep_code(*block);
-    cache.add(*block);
+    Block* const block = translate(engine, pc, limit, landing);
+    if (block != nullptr) cache.add(*block);
     return block;
 }
 

@@ -217,11 +217,10 @@ void Cache::empty_slot(std::size_t slot) {
     heads_[slot] = 0;
 }
 
-void Cache::keep_code(Block& block) {
+void Cache::keep_code(Block& block, const std::uint8_t* code) {
     const std::uint32_t first = copies.take(block.guest_bytes);
     if (first == 0) return;
     std::uint8_t* const copy = &copies[first];
-    const auto* code = at_address<const std::uint8_t>(block.pc);
     for (std::size_t i = 0; i < block.guest_bytes; ++i) copy[i] = code[i];
     block.code = copy;
 }

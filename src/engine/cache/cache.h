@@ -35,9 +35,9 @@ class Cache {
     void add_landing(Block& block);
     /// Indirect branches find the block from now on. Precondition: it has a landing.
     void add_to_table(Block& block);
-    /// Keeps a copy of the block's application code, so that `is_stale` can tell. Such a block is entered from the
-    /// engine alone: it is never linked and has no landing.
-    void keep_code(Block& block);
+    /// Keeps a copy of what the block was translated from, so that `is_stale` can tell. Such a block is entered from
+    /// the engine alone: it is never linked and has no landing.
+    void keep_code(Block& block, const std::uint8_t* code);
     /// Whether the code of a block with a copy is not what was translated.
     static bool is_stale(const Block& block);
     /// Nothing leads to the block any more; a thread that is in it finishes it.

@@ -19,13 +19,16 @@ void open(Engine& engine, std::uint64_t start, std::uint64_t end) {
 
 }  // namespace
 
-void guard_code(Engine& engine, std::uint64_t start, std::uint64_t end) {
+bool guard_code(Engine& engine, std::uint64_t start, std::uint64_t end) {
+    bool any = false;
     for (std::uint64_t page = page_down(start); page < end; page += kPageBytes) {
         const ExecutableRange* const range = engine.cache.executable.find(std::max(page, start));
         if (range == nullptr || !range->writable || engine.guarded.find(page) != nullptr) continue;
-        if (!is_error(kernel_call(__NR_mprotect, page, kPageBytes, PROT_READ | PROT_EXEC)))
-            engine.guarded.add({page, page + kPageBytes, true, range->shared});
+        if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, PROT_READ | PROT_EXEC))) continue;
+        engine.guarded.add({page, page + kPageBytes, true, range->shared});
+        any = true;
     }
+    return any;
 }
 
 bool open_written_code(Engine& engine, std::uint64_t address) {

@@ -9,9 +9,9 @@
 
 namespace anyperf::engine {
 
-/// Protects the writable pages of [start, end), from which a block has just been translated.
-/// Precondition: the cache's lock is held.
-void guard_code(Engine& engine, std::uint64_t start, std::uint64_t end);
+/// Protects the writable pages of [start, end), from which a block is or has been translated: who writes to them waits
+/// for the lock. True where one of them was not protected before. Precondition: the cache's lock is held.
+bool guard_code(Engine& engine, std::uint64_t start, std::uint64_t end);
 
 /// If `address` is in a page that guard_code protects: drops what was translated from it and lets it be written.
 /// Runs in the signal handler. False where the page is none of ours.

@@ -81,7 +81,7 @@ void Translation::emit_conditional(const Instruction& instruction, std::uint64_t
 
 void Translation::emit_counted(const Instruction& instruction, std::uint64_t address) {
     // loop, jrcxz: there is only the short form, so it jumps over the way not taken.
-    const auto* code = at_address<const std::uint8_t>(address);
+    const std::uint8_t* const code = bytes_at(address);
     hot_.bytes(code, instruction.opcode_offset + 1u);
     std::uint8_t* const taken = hot_.at();
     hot_.byte(0);

@@ -46,15 +46,16 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
 
 }  // namespace
 
-void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t limit, DecodedBlock& out) {
-    out.pc = pc;
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out) {
+    out.pc = code.pc;
     out.count = 0;
+    std::size_t done = 0;
     std::size_t passed = 0;
     while (out.count < limit && out.count < kLongestBlock) {
         Instruction& instruction = out.instructions[out.count];
         instruction = {};
-        if (!decode_at(memory, pc, instruction)) break;
-        pc += instruction.length;
+        if (done == code.size || decode(code.at + done, code.size - done, instruction) != DecodeStatus::ok) break;
+        done += instruction.length;
         ++out.count;
         if (instruction.control == Control::none) continue;
         // Back go loops, as a rule.
@@ -62,7 +63,7 @@ void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t lim
             instruction.control == Control::conditional && static_cast<std::int64_t>(instruction.immediate) > 0;
         if (!goes_on || passed++ == kPassedConditionals) break;
     }
-    out.end = pc;
+    out.end = code.pc + done;
 }
 
 bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth) {

@@ -39,12 +39,12 @@ constexpr std::uint8_t nibbles(Register first, Register second = rsp) {
 }  // namespace
 
 void Translation::emit_plain(const Instruction& instruction, std::uint64_t address) {
-    const auto* code = at_address<const std::uint8_t>(address);
+    const std::uint8_t* const code = bytes_at(address);
     const bool through_gs = instruction.segment == Segment::gs;
     if (through_gs && instruction.modrm_offset == 0)
         emit_gs_implied(instruction, code);
     else if (through_gs)
-        emit_gs_operand(instruction, code);
+        emit_gs_operand(instruction, address);
     else if (instruction.rip_relative)
         emit_rip_relative(instruction, address);
     else
@@ -52,7 +52,7 @@ void Translation::emit_plain(const Instruction& instruction, std::uint64_t addre
 }
 
 void Translation::emit_rip_relative(const Instruction& instruction, std::uint64_t address) {
-    const auto* code = at_address<const std::uint8_t>(address);
+    const std::uint8_t* const code = bytes_at(address);
     std::uint64_t operand = operand_address(instruction, address);
     if (instruction.address32) operand &= 0xffffffffu;
     if (!instruction.address32 && arena_.reaches(operand)) return emit_near(instruction, code, operand);
@@ -93,16 +93,16 @@ void Translation::emit_with_operand_in(const Instruction& instruction, const std
     hot_.bytes(code + rest, instruction.length - rest);
 }
 
-void Translation::emit_gs_operand(const Instruction& instruction, const std::uint8_t* code) {
+void Translation::emit_gs_operand(const Instruction& instruction, std::uint64_t address) {
     const Register base = free_register(instruction.touched);
     const Register sum = free_register(instruction.touched, static_cast<RegisterSet>(1u << base));
     spill(base);
     spill(sum);
     spilled_ = nibbles(base, sum);
-    load_effective_address(instruction, code, base);
+    load_effective_address(instruction, address, base);
     hot_.load_gs(sum, offsetof(Thread, gs_base));
     hot_.lea_sum(base, base, sum);
-    emit_with_operand_in(instruction, code, base);
+    emit_with_operand_in(instruction, bytes_at(address), base);
     unspill(sum);
     unspill(base);
 }
@@ -139,11 +139,12 @@ void Translation::emit_gs_absolute(const Instruction& instruction, const std::ui
     unspill(rcx);
 }
 
-void Translation::load_effective_address(const Instruction& instruction, const std::uint8_t* code, Register to) {
+void Translation::load_effective_address(const Instruction& instruction, std::uint64_t address, Register to) {
     if (instruction.rip_relative) {
-        hot_.mov(to, operand_address(instruction, address_of(code)));
+        hot_.mov(to, operand_address(instruction, address));
         return;
     }
+    const std::uint8_t* const code = bytes_at(address);
     // lea with the instruction's own ModRM, SIB and displacement; X and B as its prefix has them.
     std::uint8_t rex = 0x48;
     if (instruction.has_rex) rex |= code[instruction.rex_offset] & 3;
@@ -158,7 +159,7 @@ void Translation::load_effective_address(const Instruction& instruction, const s
 
 void Translation::load_operand(const Instruction& instruction, std::uint64_t address, Register to) {
     // The target of an indirect jump or call. `to` is spilled; as a base or index it still has the application's value.
-    const auto* code = at_address<const std::uint8_t>(address);
+    const std::uint8_t* const code = bytes_at(address);
     const std::uint8_t modrm = code[instruction.modrm_offset];
     if ((modrm & 0xc0) == 0xc0) {
         const bool extended = instruction.has_rex && (code[instruction.rex_offset] & 1) != 0;
@@ -167,7 +168,7 @@ void Translation::load_operand(const Instruction& instruction, std::uint64_t add
         return;
     }
     if (instruction.segment == Segment::gs) {
-        load_effective_address(instruction, code, to);
+        load_effective_address(instruction, address, to);
         hot_.load_gs(rdx, offsetof(Thread, gs_base));
         hot_.lea_sum(to, to, rdx);
     } else if (instruction.rip_relative && !arena_.reaches(operand_address(instruction, address))) {
@@ -180,7 +181,7 @@ void Translation::load_operand(const Instruction& instruction, std::uint64_t add
 }
 
 void Translation::emit_operand_load(const Instruction& instruction, std::uint64_t address, Register to) {
-    const auto* code = at_address<const std::uint8_t>(address);
+    const std::uint8_t* const code = bytes_at(address);
     if (instruction.segment == Segment::fs) hot_.byte(0x64);
     if (instruction.address32) hot_.byte(0x67);
     hot_.byte(static_cast<std::uint8_t>(0x48 | (instruction.has_rex ? code[instruction.rex_offset] & 3 : 0))),

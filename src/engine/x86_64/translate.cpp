@@ -24,9 +24,9 @@ void Translation::stop_before_translated() {
 }
 
 /// Decodes, and takes the records of the block.
-bool Translation::begin(std::uint64_t pc, std::uint16_t limit) {
+bool Translation::begin(std::uint16_t limit) {
     alone_ = limit == kAlone;
-    decode_block(cache_.executable, pc, alone_ ? 1 : limit != 0 ? limit : kLongestBlock, decoded_);
+    decode_block(code_, alone_ ? 1 : limit != 0 ? limit : kLongestBlock, decoded_);
     if (!alone_) stop_before_watched();
     stop_before_translated();
     id_ = cache_.blocks.take();
@@ -34,13 +34,13 @@ bool Translation::begin(std::uint64_t pc, std::uint16_t limit) {
     if (id_ == 0 || marks == 0) return false;
     block_ = &cache_.blocks[id_];
     *block_ = {};
-    block_->pc = pc;
+    block_->pc = code_.pc;
     block_->limit = limit;
     lane_ = limit != 0 ? 0 : id_ % kLanes;
     block_->lane = static_cast<std::uint8_t>(lane_);
     block_->marks = &cache_.marks[marks];
     block_->instructions = static_cast<std::uint16_t>(decoded_.count);
-    block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - pc);
+    block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - code_.pc);
     return true;
 }
 
@@ -72,11 +72,12 @@ void Translation::emit_instructions() {
         emit_jump_to(address);
 }
 
-Block* Translation::run(std::uint64_t pc, std::uint16_t limit, bool landing) {
-    if (!begin(pc, limit)) return nullptr;
+Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool landing) {
+    code_ = code;
+    if (!begin(limit)) return nullptr;
     if (landing) emit_landing(hot_, cold_, *block_, cache_.nowhere());
     block_->host = hot_.at();
-    if (!alone_ && watched_.holds(pc))
+    if (!alone_ && watched_.holds(code.pc))
         emit_watched_start();
     else
         emit_instructions();

@@ -41,10 +41,17 @@ struct DecodedBlock {
     }
 };
 
-/// Decodes from `pc` up to a change of control - but behind some conditional branches it goes on, if those lead forward
+/// Application code to translate: in place, or a copy of what others may change meanwhile.
+struct CodeBytes {
+    std::uint64_t pc = 0;              ///< where it stands
+    const std::uint8_t* at = nullptr;  ///< its first byte
+    std::size_t size = 0;              ///< bytes that may be executed
+};
+
+/// Decodes `code` up to a change of control - but behind some conditional branches it goes on, if those lead forward
 /// - to `limit` instructions, or to code that can't be read or decoded.
-/// A count of 0 says that there is no instruction at `pc`.
-void decode_block(const ExecutableMap& memory, std::uint64_t pc, std::size_t limit, DecodedBlock& out);
+/// A count of 0 says that there is no instruction at its start.
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out);
 
 /// Whether nobody from `pc` on reads a status flag before it is overwritten, as far as `depth` direct branches show.
 bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth);
@@ -67,11 +74,12 @@ class Translation {
     /// The translated block, in the cache and linked to nothing; null where memory or records ran out. With a `limit`
     /// other than 0 it ends after so many instructions, with kAlone after one, whatever watches it; then it adds to the
     /// first lane alone. `landing`: an indirect branch leads there, so that it begins with a landing.
-    /// Precondition: the cache's lock is held.
-    Block* run(std::uint64_t pc, std::uint16_t limit, bool landing);
+    /// Preconditions: the cache's lock is held; nobody changes the bytes of `code` while this runs.
+    Block* run(const CodeBytes& code, std::uint16_t limit, bool landing);
 
   private:
-    bool begin(std::uint64_t pc, std::uint16_t limit);
+    bool begin(std::uint16_t limit);
+    const std::uint8_t* bytes_at(std::uint64_t address) const { return code_.at + (address - code_.pc); }
     void stop_before_translated();
     void emit_instructions();
 
@@ -102,11 +110,11 @@ class Translation {
     void emit_plain(const Instruction& instruction, std::uint64_t address);
     void emit_rip_relative(const Instruction& instruction, std::uint64_t address);
     void emit_near(const Instruction& instruction, const std::uint8_t* code, std::uint64_t operand);
-    void load_effective_address(const Instruction& instruction, const std::uint8_t* code, Register to);
+    void load_effective_address(const Instruction& instruction, std::uint64_t address, Register to);
     void emit_operand_load(const Instruction& instruction, std::uint64_t address, Register to);
     void emit_gs_implied(const Instruction& instruction, const std::uint8_t* code);
     void emit_gs_absolute(const Instruction& instruction, const std::uint8_t* code);
-    void emit_gs_operand(const Instruction& instruction, const std::uint8_t* code);
+    void emit_gs_operand(const Instruction& instruction, std::uint64_t address);
     void emit_with_operand_in(const Instruction& instruction, const std::uint8_t* code, Register base);
     void load_operand(const Instruction& instruction, std::uint64_t address, Register to);
 
@@ -138,6 +146,7 @@ class Translation {
     bool alone_ = false;
     Emitter hot_;
     Emitter cold_;
+    CodeBytes code_;
     DecodedBlock decoded_;
     Block* block_ = nullptr;
     BlockId id_ = 0;

@@ -75,14 +75,14 @@ void Translation::emit_question(const Instruction& instruction, std::uint64_t ad
     if (!asks || !may_be_watched(instruction)) return;
     const ExitId to = new_exit(address);
     if (to == 0) return;
-    const auto* code = at_address<const std::uint8_t>(address);
+    const std::uint8_t* const code = bytes_at(address);
     const bool named = instruction.reads_operand || instruction.writes_operand;
     const bool stack = is_stack_access(instruction);
     if ((instruction.implied_bytes != 0 && !stack) || (named && !can_filter_operand(instruction, code)))
         return emit_stop(to);
     if (named) {
         spill(rcx);
-        load_effective_address(instruction, code, rcx);
+        load_effective_address(instruction, address, rcx);
         emit_filter(to);
     }
     if (stack) {
