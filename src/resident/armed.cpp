@@ -25,31 +25,25 @@ namespace {
 using subsystem::EventState;
 using subsystem::Source;
 
-/// What the thread tells of, a bit each (Happening; without breakpoints, which are none).
-std::uint32_t happenings_of(const Thread& thread) {
-    std::uint32_t happenings = 0;
+/// What the engine has to look at for a thread's events.
+struct Looks {
+    engine::Watches watches;
+    std::uint32_t happenings = 0;  ///< told of, a bit each (Happening)
+    bool accesses = false;         ///< samples tell what memory their instruction touches
+};
+
+Looks looks_of(const Thread& thread) {
+    Looks looks;
     for_each_armed(thread, [&](const EventPage& event, EventIndex) {
         if (event.source.kind == Source::Kind::happenings)
-            happenings |= 1u << (static_cast<unsigned>(event.source.happening) & 31);
-    });
-    return happenings & ~1u;
-}
-
-/// Whether samples tell what memory their instruction touches.
-bool wants_accesses(const Thread& thread) {
-    bool wants = false;
-    for_each_sampling(thread, [&](const EventPage& event, EventIndex) { wants = wants || tells_of_memory(event); });
-    return wants;
-}
-
-engine::Watches watches_of(const Thread& thread) {
-    engine::Watches watches;
-    for_each_armed(thread, [&](const EventPage& event, EventIndex) {
+            looks.happenings |= 1u << (static_cast<unsigned>(event.source.happening) & 31);
+        const bool samples = event.sampling != 0;
+        looks.accesses = looks.accesses || (samples && tells_of_memory(event));
         if (event.state != EventState::active) return;
-        watch_for(event, watches);
-        if (event.sampling != 0) watches.branches |= recorded_for(event);
+        watch_for(event, looks.watches);
+        if (samples) looks.watches.branches |= recorded_for(event);
     });
-    return watches;
+    return looks;
 }
 
 }  // namespace
@@ -61,9 +55,10 @@ void settle(Thread& thread) {
     const std::uint32_t classes = __atomic_load_n(&thread.page.counted, __ATOMIC_ACQUIRE);
     if (classes != 0) engine::open_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
     thread.page.watched = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
-    thread.wants_accesses = wants_accesses(thread);
-    thread.page.traced = happenings_of(thread);
-    engine::set_watches(thread, watches_of(thread));
+    const Looks looks = looks_of(thread);
+    thread.wants_accesses = looks.accesses;
+    thread.page.traced = looks.happenings & ~1u;  // without breakpoints, which are no Happening
+    engine::set_watches(thread, looks.watches);
     next_grant(thread);
     set_alarm(thread);
 }

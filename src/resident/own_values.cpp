@@ -39,11 +39,6 @@ bool can_tell(const Source& source) {
     }
 }
 
-bool counts_faults(const Source& source) {
-    return source.kind == Source::Kind::page_faults || source.kind == Source::Kind::minor_faults ||
-           source.kind == Source::Kind::major_faults;
-}
-
 bool is_own(const Thread& thread, const Process& process, const EventPage& event) {
     const auto alone = [&](const EventPage& member) {
         return member.thread_page == thread.page_number && member.has_children == 0 && member.leader == event.leader &&

@@ -16,9 +16,6 @@ std::uint64_t own_value(const Thread& thread, const subsystem::Source& source);
 /// Whether the thread itself knows the source's value; else only the broker does.
 bool can_tell(const subsystem::Source& source);
 
-/// Page faults of one kind or both.
-bool counts_faults(const subsystem::Source& source);
-
 /// Whether an event's result is known from this thread alone: it counts this thread and no other, and so does its whole
 /// group where that is read.
 bool is_own(const Thread& thread, const Process& process, const EventPage& event);

@@ -11,8 +11,7 @@ namespace {
 /// is looked for.
 void count_needs(Task& task, const EventPage& page, std::uint32_t by) {
     const Source& source = page.source;
-    const bool faults = source.kind == Source::Kind::page_faults || source.kind == Source::Kind::minor_faults ||
-                        source.kind == Source::Kind::major_faults;
+    const bool faults = counts_faults(source);
     if (page.sampling != 0 && (faults || source.kind == Source::Kind::counters)) task.counted[0] += by;
     if (source.kind == Source::Kind::counters)
         for (std::size_t i = 0; i < source.terms; ++i) task.counted[source.term[i].counter % task.counted.size()] += by;

@@ -72,6 +72,12 @@ struct Source {
     Term term[kTerms] = {};
 };
 
+/// Page faults of one kind or both.
+constexpr bool counts_faults(const Source& source) {
+    return source.kind == Source::Kind::page_faults || source.kind == Source::Kind::minor_faults ||
+           source.kind == Source::Kind::major_faults;
+}
+
 /// Mutual exclusion between processes, one of which may die inside: holds the thread id of who has it.
 struct PageLock {
     std::int32_t holder = 0;

@@ -68,54 +68,56 @@ bool is_mine(Self& self, EventPage& page) {
            tells_itself(page.source);
 }
 
-/// ENABLE (`wish` inactive) or DISABLE (off) of the event, or of its whole group. False: nothing has been done, and the
-/// host is to be asked.
-template <Switcher Self>
-bool switch_own(Self& self, EventIndex index, EventState wish, bool whole_group) {
+/// Calls `act` with the event and its leader, the group held and all of it the thread's own; what that says. False as
+/// well where it is not: nothing has been done, and the host is to be asked.
+template <Switcher Self, class Act>
+bool with_own_group(Self& self, EventIndex index, Act act) {
     EventPage& event = *self.page(index);
     const EventIndex first = event.leader;
     EventPage* const leader = first != 0 ? self.page(first) : nullptr;
     if (leader == nullptr) return false;
     const typename Self::Held held(self, leader->group);
-    if (event.leader != first || !for_group(self, first, [&](EventPage& page) { return is_mine(self, page); }))
-        return false;
-    for_group(self, first, [&](EventPage& page) {
-        if (whole_group || &page == &event) page.own = wish;
-        return true;
-    });
-    const std::uint64_t clock = self.clock();
-    const EventState of_leader = state_under(leader->own, EventState::active);
-    return for_group(self, first, [&](EventPage& page) {
-        const EventState state = state_under(page.own, of_leader);
-        if (page.state == state) return true;
-        {
-            const typename Self::Held page_held(self, page.lock);
-            change_state(page, state, self.value(page.source), clock);
-        }
-        if (state == EventState::active) self.publish(page);
-        return true;
+    return event.leader == first && for_group(self, first, [&](EventPage& page) { return is_mine(self, page); }) &&
+           act(event, *leader);
+}
+
+/// ENABLE (`wish` inactive) or DISABLE (off) of the event, or of its whole group. False: the host is to be asked.
+template <Switcher Self>
+bool switch_own(Self& self, EventIndex index, EventState wish, bool whole_group) {
+    return with_own_group(self, index, [&](EventPage& event, const EventPage& leader) {
+        for_group(self, event.leader, [&](EventPage& page) {
+            if (whole_group || &page == &event) page.own = wish;
+            return true;
+        });
+        const std::uint64_t clock = self.clock();
+        const EventState of_leader = state_under(leader.own, EventState::active);
+        return for_group(self, event.leader, [&](EventPage& page) {
+            const EventState state = state_under(page.own, of_leader);
+            if (page.state == state) return true;
+            {
+                const typename Self::Held page_held(self, page.lock);
+                change_state(page, state, self.value(page.source), clock);
+            }
+            if (state == EventState::active) self.publish(page);
+            return true;
+        });
     });
 }
 
 /// RESET, likewise.
 template <Switcher Self>
 bool reset_own(Self& self, EventIndex index, bool whole_group) {
-    EventPage& event = *self.page(index);
-    const EventIndex first = event.leader;
-    EventPage* const leader = first != 0 ? self.page(first) : nullptr;
-    if (leader == nullptr) return false;
-    const typename Self::Held held(self, leader->group);
-    if (event.leader != first || !for_group(self, first, [&](EventPage& page) { return is_mine(self, page); }))
-        return false;
-    return for_group(self, first, [&](EventPage& page) {
-        if (!whole_group && &page != &event) return true;
-        {
-            const typename Self::Held page_held(self, page.lock);
-            page.count = 0;
-            page.start = self.value(page.source);
-        }
-        self.publish(page);
-        return true;
+    return with_own_group(self, index, [&](EventPage& event, const EventPage&) {
+        return for_group(self, event.leader, [&](EventPage& page) {
+            if (!whole_group && &page != &event) return true;
+            {
+                const typename Self::Held page_held(self, page.lock);
+                page.count = 0;
+                page.start = self.value(page.source);
+            }
+            self.publish(page);
+            return true;
+        });
     });
 }
 

@@ -7,22 +7,14 @@ import subprocess
 import sys
 import time
 import unittest
+from pathlib import Path
 
 from program import ANYPERF, Case, stat
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 SAYS_SO = "counting in user space (virtual PMU): user mode only"
 
-# Runs a command with perf_event_open refused (EPERM), as container runtimes do: a classic BPF filter of seccomp(2).
-WITHOUT_PERF = """
-import ctypes, os, struct, sys
-libc = ctypes.CDLL(None, use_errno=True)
-rows = [(0x20, 0, 0, 0), (0x15, 0, 1, 298), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]
-code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
-program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))
-assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
-os.execv(sys.argv[1], sys.argv[1:])
-"""
+DENIED = Path(__file__).resolve().parents[2] / "support" / "denied.py"
 
 STATIC = """
 static void write_all(long bytes) { __asm__ volatile("syscall" :: "a"(231), "D"(bytes)); }
@@ -255,7 +247,7 @@ class NeedsNothing(Case):
                                            "instructions:u", "--", "true"], text=True, capture_output=True, check=False))
 
     def test_no_perf_event_open(self):
-        result = subprocess.run([sys.executable, "-c", WITHOUT_PERF, ANYPERF, "stat", "--json", "-e", "instructions:u",
+        result = subprocess.run([sys.executable, str(DENIED), "298", ANYPERF, "stat", "--json", "-e", "instructions:u",
                                  "--", "true"], text=True, capture_output=True, check=False)
         self.assert_counts(result)
 
