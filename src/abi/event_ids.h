@@ -2,8 +2,10 @@
 // "config"; uapi/linux/perf_event.h, enums perf_type_id, perf_hw_id, perf_sw_ids, perf_hw_cache_*).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "abi/constant.h"
 
@@ -45,6 +47,22 @@ inline constexpr std::array kSoftware{
     Constant{8, "PERF_COUNT_SW_EMULATION_FAULTS"}, Constant{9, "PERF_COUNT_SW_DUMMY"},
     Constant{10, "PERF_COUNT_SW_BPF_OUTPUT"},      Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
 };
+
+/// Software events that the scheduler counts: with exclude_kernel they stay 0 (perf_swevent_event looks at the
+/// registers of the kernel's scheduler).
+inline constexpr std::array kKernelOnlySoftware{
+    Constant{3, "PERF_COUNT_SW_CONTEXT_SWITCHES"},
+    Constant{4, "PERF_COUNT_SW_CPU_MIGRATIONS"},
+    Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
+};
+
+/// False where an event only ever happens in kernel mode, so that exclude_kernel leaves nothing of it. `name` tells of
+/// tracepoints: those of system calls have the user's registers, the others the kernel's.
+constexpr bool happens_in_user_mode(std::uint32_t type, std::uint64_t config, std::string_view name) {
+    if (type == kTypeTracepoint) return name.starts_with("syscalls:") || name.starts_with("raw_syscalls:");
+    if (type != kTypeSoftware) return true;
+    return std::ranges::find(kKernelOnlySoftware, config, &Constant::value) == kKernelOnlySoftware.end();
+}
 
 /// config of PERF_TYPE_HW_CACHE: cache | op << 8 | result << 16.
 inline constexpr std::array kCaches{

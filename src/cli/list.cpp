@@ -79,7 +79,7 @@ std::string reason(const std::string& label, const Error& why) {
 std::string block(const UsableList& list) {
     std::string text = title(list) + '\n';
     for (const UsableEvent& usable : list.events) text += line(list, usable);
-    if (list.events.empty()) text += reason("  none: ", list.why);
+    if (list.events.empty()) text += reason("  none: ", list.unreadable);
     return text;
 }
 
@@ -88,10 +88,11 @@ std::string legend(const std::vector<UsableList>& lists) {
     std::string text;
     std::vector<Use> explained;
     for (const UsableList& list : lists) {
-        if (list.why.what.empty() || list.events.empty() || std::ranges::find(explained, list.use) != explained.end())
-            continue;
-        explained.push_back(list.use);
-        text += reason(fmt::format("{}: ", words(list.use)), list.why);
+        for (const host::Usability& usability : list.reasons) {
+            if (std::ranges::find(explained, usability.use) != explained.end()) continue;
+            explained.push_back(usability.use);
+            text += reason(fmt::format("{}: ", words(usability.use)), usability.why);
+        }
     }
     return text.empty() ? text : '\n' + text;
 }
@@ -119,9 +120,12 @@ std::string to_json(const std::vector<UsableList>& lists) {
                                 {"problems", nlohmann::ordered_json::array()}};
     for (const UsableList& list : lists) {
         for (const UsableEvent& usable : list.events) json["events"].push_back(to_json(list, usable));
-        if (!list.why.what.empty())
+        const auto add_problem = [&](const Error& why) {
             json["problems"].push_back(
-                {{"kind", kind(list.kind)}, {"pmu", list.pmu}, {"cause", list.why.cause}, {"fix", list.why.fix}});
+                {{"kind", kind(list.kind)}, {"pmu", list.pmu}, {"cause", why.cause}, {"fix", why.fix}});
+        };
+        if (!list.unreadable.what.empty()) add_problem(list.unreadable);
+        for (const host::Usability& usability : list.reasons) add_problem(usability.why);
     }
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }

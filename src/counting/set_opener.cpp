@@ -34,14 +34,6 @@ bool is_about_the_event(int errno_value) {
     return contains(kEventRefused, errno_value);
 }
 
-/// Software events that the scheduler counts: with exclude_kernel they stay 0 (perf_swevent_event looks at the
-/// registers of the kernel's scheduler).
-constexpr std::array kKernelOnly{
-    abi::Constant{3, "PERF_COUNT_SW_CONTEXT_SWITCHES"},
-    abi::Constant{4, "PERF_COUNT_SW_CPU_MIGRATIONS"},
-    abi::Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
-};
-
 bool of_the_cpu(const events::Event& event) {
     return contains(std::array{abi::kTypeHardware, abi::kTypeHwCache, abi::kTypeRaw}, event.attr.type);
 }
@@ -52,14 +44,8 @@ bool includes(std::span<const pid_t> known, std::span<const pid_t> others) {
 
 }  // namespace
 
-/// System call tracepoints have the user's registers, so exclude_kernel
-/// keeps them; other tracepoints have the kernel's.
 bool happens_in_user_mode(const events::Event& event) {
-    if (event.attr.type == abi::kTypeSoftware)
-        return std::ranges::find(kKernelOnly, event.attr.config, &abi::Constant::value) == kKernelOnly.end();
-    if (event.attr.type == abi::kTypeTracepoint)
-        return event.name.starts_with("syscalls:") || event.name.starts_with("raw_syscalls:");
-    return true;
+    return abi::happens_in_user_mode(event.attr.type, event.attr.config, event.name);
 }
 
 SetOpener::SetOpener(std::span<const events::EventGroup> groups, const Target& target, const SetOptions& options,

@@ -6,6 +6,7 @@
 
 #include "abi/attr_flags.h"
 #include "abi/attr_sizes.h"
+#include "abi/event_ids.h"
 #include "host/causes/attr_bits.h"
 #include "host/causes/pmus.h"
 #include "host/open_failure.h"
@@ -49,6 +50,11 @@ OpenCall user_mode(OpenCall call) {
     return call;
 }
 
+/// What becomes of an event that may not be counted in kernel mode.
+Use left_in_user_mode(const OpenCall& call, std::string_view event) {
+    return abi::happens_in_user_mode(call.attr.type, call.attr.config, event) ? Use::user_only : Use::needs_privilege;
+}
+
 /// What an errno means for who may use the event.
 Use meaning(int errno_value, const OpenCall& call, const Root& root, const Kernel& kernel) {
     if (kernel.try_null_attr() == errno_value) return Use::blocked;
@@ -74,7 +80,7 @@ Usability tried(const OpenCall& call, std::string_view event, const Root& root, 
     const bool may_differ = refused == EACCES && (call.attr.flags & abi::flag("exclude_kernel")) == 0;
     if (!may_differ) return {meaning(refused, call, root, kernel), why};
     const int refused_too = kernel.try_open(user_mode(call));
-    if (refused_too == 0) return {Use::user_only, why};
+    if (refused_too == 0) return {left_in_user_mode(call, event), why};
     // The PMU can't leave the kernel out (EINVAL), so it takes the right to count it.
     if (refused_too == EINVAL || refused_too == EOPNOTSUPP) return {Use::needs_privilege, why};
     return {meaning(refused_too, call, root, kernel),
@@ -96,7 +102,7 @@ Usability told(const OpenCall& call, std::string_view event, const Root& root, c
     const int in_user_mode = foretold(user_mode(call), root);
     const Error why = why_open_failed(in_user_mode == 0 ? call : user_mode(call),
                                       in_user_mode == 0 ? expected : in_user_mode, event, root, kernel);
-    if (in_user_mode == 0) return {Use::user_only, why};
+    if (in_user_mode == 0) return {left_in_user_mode(call, event), why};
     return {in_user_mode == EACCES ? Use::needs_privilege : Use::no_pmu, why};
 }
 

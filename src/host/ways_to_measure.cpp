@@ -32,6 +32,12 @@ Usability software(const Root& root, const Kernel& kernel) {
     return usability(plain(abi::kTypeSoftware, 2), "page-faults", root, kernel);
 }
 
+/// They happen in kernel mode alone, so it takes the right to count that.
+Usability scheduler(const Root& root, const Kernel& kernel) {
+    return usability(plain(abi::kTypeSoftware, abi::kKernelOnlySoftware.front().value), "context-switches", root,
+                     kernel);
+}
+
 /// One that every kernel with tracepoints has.
 Usability tracepoint(const Root& root, const Kernel& kernel) {
     for (const std::string_view place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
@@ -87,7 +93,8 @@ struct Way {
 
 constexpr std::array kWays{
     Way{"hardware", "hardware events", "cycles, instructions, branches, cache misses", hardware},
-    Way{"software", "software events", "task-clock, page-faults, context-switches", software},
+    Way{"software", "software events", "task-clock, page-faults", software},
+    Way{"scheduler", "events of the scheduler", "context-switches, cpu-migrations", scheduler},
     Way{"tracepoint", "tracepoints", "sched:sched_switch, syscalls:*", tracepoint},
     Way{"breakpoint", "breakpoints", "mem:ADDRESS:rw", breakpoint},
     Way{"uprobe", "uprobes", "uprobe:PATH:SYMBOL", uprobe},

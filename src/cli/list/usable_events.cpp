@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "abi/attr_flags.h"
+#include "abi/event_ids.h"
 #include "events/glob.h"
 #include "events/machine_data.h"
 
@@ -75,22 +76,32 @@ class Prober {
     Prober(const events::Machine& machine, const host::Root& root) : machine_(machine), root_(root) {}
 
     UsableList look(const EventList& list, const std::vector<const ListedEvent*>& wanted) {
-        UsableList result{list.kind, list.pmu, {}, Use::yes, list.unreadable.value_or(Error{})};
-        const bool one_by_one = (list.kind == Listed::hardware || list.kind == Listed::cache) && has_core_pmu();
+        UsableList result{list.kind, list.pmu, {}, {}, list.unreadable.value_or(Error{})};
+        const bool one_by_one = list.kind == Listed::software ||
+                                ((list.kind == Listed::hardware || list.kind == Listed::cache) && has_core_pmu());
         host::Usability usability = one_by_one ? host::Usability{} : of_any(list, wanted);
         for (const ListedEvent* event : wanted) {
             if (one_by_one) usability = of_any(list, {event});
-            if (usability.use != Use::yes && result.use == Use::yes) {
-                result.use = usability.use;
-                result.why = usability.why;
-            }
-            result.events.push_back({*event, usability.use});
+            if (usability.use != Use::yes && !contains(result.reasons, usability.use))
+                result.reasons.push_back(usability);
+            result.events.push_back({*event, use_of(list, *event, usability.use)});
         }
         return result;
     }
 
   private:
     bool has_core_pmu() const { return !machine_.data().core_pmus().empty(); }
+
+    static bool contains(const std::vector<host::Usability>& reasons, Use use) {
+        return std::ranges::find(reasons, use, &host::Usability::use) != reasons.end();
+    }
+
+    /// One tracepoint is tried for all of its list, but in user mode alone only those of system calls happen.
+    static Use use_of(const EventList& list, const ListedEvent& event, Use found) {
+        const bool never = list.kind == Listed::tracepoint && found == Use::user_only &&
+                           !abi::happens_in_user_mode(abi::kTypeTracepoint, 0, event.name);
+        return never ? Use::needs_privilege : found;
+    }
 
     /// That of the first event which can be encoded as it stands (others want a umask or a value), for all.
     host::Usability of_any(const EventList& list, const std::vector<const ListedEvent*>& wanted) const {

@@ -21,8 +21,8 @@ struct UsableList {
     events::Listed kind = events::Listed::hardware;
     std::string pmu;
     std::vector<UsableEvent> events;
-    host::Use use = host::Use::yes;  ///< of the first that is not usable
-    Error why;  ///< of the first that is not usable, or of why none can be listed; `what` is empty where all are usable
+    std::vector<host::Usability> reasons;  ///< of the first event that is not usable, for each way of not being so
+    Error unreadable;                      ///< why none can be listed; `what` is empty where that is not so
 };
 
 /// Those that match one of `patterns`: all where there is none. A pattern is a shell pattern of the whole name, else a

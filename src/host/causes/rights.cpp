@@ -21,9 +21,10 @@ std::string raise_rights(const Failure& failure, int needed) {
     return how_to_raise(failure.privileges, container(failure.root), needed);
 }
 
-/// What to type to count user mode only; nothing where the kernel alone was asked for.
+/// What to type to count user mode only; nothing where that would leave nothing to count.
 std::string in_user_mode(const Failure& failure) {
-    if (failure.has(kExcludeUser)) return "";
+    const auto& attr = failure.call.attr;
+    if (failure.has(kExcludeUser) || !abi::happens_in_user_mode(attr.type, attr.config, failure.event)) return "";
     return fmt::format("count user mode only: {}{}; or ", failure.event, failure.event.ends_with('/') ? "u" : ":u");
 }
 
@@ -48,6 +49,7 @@ Found namespaces_need_privilege(const Failure& failure) {
 
 Found kernel_needs_privilege(const Failure& failure) {
     if (failure.has(kExcludeKernel) || failure.privileges.may_measure_kernel()) return {};
+    if (cpu_wide_needs_privilege(failure)) return {};  // takes more rights, and has a cause of its own
     return Cause{fmt::format("{} counts in the kernel too, {}, and this process is {}: it may count user mode only",
                              failure.event, level(failure), describe(failure.privileges)),
                  in_user_mode(failure) + raise_rights(failure, 1)};

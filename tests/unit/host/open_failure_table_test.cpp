@@ -94,5 +94,33 @@ TEST(OpenFailureElsewhere, AKernelModeEventIsNotToldToCountUserMode) {
                 testing::Not(HasSubstr("count user mode only")));
 }
 
+/// The machine of somebody who may measure nothing but his own processes in user mode.
+std::string fix_for_nobody(const OpenCall& call, std::string_view event) {
+    MachineFiles files;
+    files.file("/proc/sys/kernel/perf_event_paranoid", "2").file("/proc/self/status", "Uid:\t5\t5\t5\t5");
+    return why_open_failed(call, EACCES, event, files.root(), PlayedKernel{}).fix;
+}
+
+TEST(OpenFailureElsewhere, WhatHappensInTheKernelAloneIsNotToldToCountUserMode) {
+    OpenCall call;
+    call.attr.type = 1;
+    call.attr.config = 3;
+    EXPECT_THAT(fix_for_nobody(call, "cs"), testing::Not(HasSubstr("cs:u")));
+    call.attr.config = 2;
+    EXPECT_THAT(fix_for_nobody(call, "faults"), HasSubstr("faults:u"));
+    call.attr.type = 2;
+    EXPECT_THAT(fix_for_nobody(call, "sched:sched_switch"), testing::Not(HasSubstr("sched_switch:u")));
+    EXPECT_THAT(fix_for_nobody(call, "raw_syscalls:sys_enter"), HasSubstr("raw_syscalls:sys_enter:u"));
+}
+
+TEST(OpenFailureElsewhere, AWholeCpuIsNotToldToCountUserMode) {
+    OpenCall call;
+    call.pid = -1;
+    call.cpu = 0;
+    const std::string fix = fix_for_nobody(call, "cycles");
+    EXPECT_THAT(fix, testing::Not(HasSubstr("cycles:u")));
+    EXPECT_THAT(fix, HasSubstr("perf_event_paranoid=0"));
+}
+
 }  // namespace
 }  // namespace anyperf::host
