@@ -95,6 +95,8 @@ constexpr Case kCases[] = {
     {"encode/skl/canonical", "skl::INST_RETIRED:ANY_P", true},
     {"encode/offcore", "skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:L3_HIT:SNP_ANY", false},
     {"encode/offcore/canonical", "skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:L3_HIT:SNP_ANY", true},
+    {"encode/zen2", "amd64_fam17h_zen2::RETIRED_INSTRUCTIONS", false},
+    {"encode/zen2/mask", "amd64_fam17h_zen2::RETIRED_SSE_AVX_FLOPS:ADD_SUB_FLOPS", false},
     {"encode/cha", "skx_unc_cha0::UNC_C_TOR_INSERTS:IA_MISS", false},
     {"encode/unknown", "NO_SUCH_EVENT", false},
 };

@@ -5,6 +5,7 @@
 #include <perfmon/pfmlib_perf_event.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,6 +22,8 @@ using catalog::Os;
 
 constexpr unsigned kKnownLevels = 0x1f;
 constexpr std::size_t kFirstAttr = 64;  // PERF_ATTR_SIZE_VER0: what an attr.size of 0 means
+constexpr std::size_t kThroughConfig2 = offsetof(abi::Attr, config2) + sizeof(std::uint64_t);
+static_assert(offsetof(abi::Attr, config2) == kFirstAttr);
 
 int number_of(Code code) {
     return static_cast<int>(code);
@@ -72,17 +75,34 @@ Code encode_raw(const Session& session, const char* text, unsigned plm, pfm_pmu_
 }
 
 /// Of the caller's attr only as much as it says there is, is read and written.
+void write_fields(catalog::PerfFields& fields, perf_event_attr& out) {
+    const std::size_t room = out.size == 0 ? kFirstAttr : out.size;
+    if (room < kThroughConfig2) fields.config2.reset();
+    if (room >= kFirstAttr) return fields.apply(reinterpret_cast<abi::Attr&>(out));  // all but config2 lies in there
+    abi::Attr attr;
+    std::memcpy(static_cast<void*>(&attr), &out, room);
+    fields.apply(attr);
+    std::memcpy(&out, &attr, room);
+}
+
+/// The canonical string shows the fields as they will be.
+Code copy_canonical_of_perf(Encoding& encoding, const perf_event_attr& now, char** out) {
+    if (out == nullptr) return Code::success;
+    abi::Attr attr;
+    std::memcpy(static_cast<void*>(&attr), &now,
+                now.size == 0 ? kFirstAttr : std::min<std::size_t>(now.size, sizeof attr));
+    encoding.perf.apply(attr);
+    return copy_canonical(encoding, &attr, out);
+}
+
 Code encode_perf(const Session& session, const char* text, unsigned plm, Os os, pfm_perf_encode_arg_t& argument) {
     if (!session.machine().has_perf_events()) return Code::not_supported;
     Encoding encoding{session.machine()};
+    encoding.request.wants_canonical = argument.fstr != nullptr;
     if (const auto refusal = catalog::encode(text, plm, os, encoding); refusal.refused()) return refusal.code;
-    abi::Attr attr;
-    const std::size_t said = argument.attr->size;
-    const std::size_t shared = std::min(said == 0 ? kFirstAttr : said, sizeof attr);
-    std::memcpy(static_cast<void*>(&attr), argument.attr, shared);
-    encoding.perf.apply(attr);
-    if (const Code code = copy_canonical(encoding, &attr, argument.fstr); code != Code::success) return code;
-    std::memcpy(argument.attr, &attr, shared);
+    const Code code = copy_canonical_of_perf(encoding, *argument.attr, argument.fstr);
+    if (code != Code::success) return code;
+    write_fields(encoding.perf, *argument.attr);
     argument.idx = event_number_of(encoding);
     argument.cpu = encoding.perf.cpu;
     return Code::success;

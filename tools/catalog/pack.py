@@ -18,12 +18,23 @@ MODIFIER = struct.Struct("<IIBBBBI")
 NO_GROUP = 255
 
 
+def words_of(letters):
+    """Eight letters each; the last ones overlap those before. Short names are stretched to one word."""
+    size = len(letters)
+    if size >= 8:
+        whole = [letters[at:at + 8] for at in range(0, size - 7, 8)]
+        return whole + ([letters[-8:]] if size % 8 else [])
+    if size >= 4:
+        return [letters[:4] + letters[-4:]]
+    return [bytes([letters[0], letters[size // 2], letters[-1]])] if size else []
+
+
 def hashed(name):
     """32 bits, eight letters at a time without the bit that tells small ones from capitals; catalog/text.h has the same."""
     letters = name.encode()
     value = len(letters)
-    for at in range(0, len(letters), 8):
-        word = int.from_bytes(letters[at:at + 8], "little") & 0xdfdfdfdfdfdfdfdf
+    for word in words_of(letters):
+        word = int.from_bytes(word, "little") & 0xdfdfdfdfdfdfdfdf
         value = ((value ^ word) * 0x9e3779b97f4a7c15) & 0xffffffffffffffff
         value ^= value >> 32
     return value & 0xffffffff
@@ -130,7 +141,7 @@ class Image:
             layout.bits(flags, layout.EVENT_FLAGS), self.counts["masks"], self.event_detail(event),
             self.strings.add(event.extra.get("sysfs", "")), len(event.masks), self.rule_number(
                 {key: value for key, value in event.extra.items() if key in ("req", "model", "from", "till")}, modset),
-            groups, self.groups_with(event, "dfl"), self.groups_with(event, "grp_dfl_none"), 0, 0))
+            groups, self.groups_with(event, "dfl"), self.groups_with(event, "grp_dfl_none"), 0, len(event.name)))
         for mask in event.masks:
             self.add_mask(mask, modset)
 
@@ -179,7 +190,8 @@ class Image:
             self.table_numbers.get(pmu.table, 0xffff), first_rule, rules, layout.TYPES.index(pmu.type),
             layout.ENCODERS.index(pmu.encoder), layout.PERF_ENCODERS.index(pmu.perf_encoder),
             layout.PERF_ATTRS.index(pmu.perf_attrs), layout.MODSETS.index(pmu.modset), sum(layout.PLM[level] for level in pmu.plm),
-            pmu.rev, pmu.num_cntrs, pmu.max_encoding, layout.ARCHES.index(arch), 0 if pmu.since == "4.13" else 1, 0))
+            pmu.rev, pmu.num_cntrs, pmu.max_encoding, layout.ARCHES.index(arch), 0 if pmu.since == "4.13" else 1,
+            len(pmu.name)))
 
     def add_pmus(self):
         for pmu in self.facts.pmus:

@@ -119,13 +119,13 @@ void put_perf(const Request& request, const PerfFields& perf, const abi::Attr& a
 std::size_t write_canonical(const Request& request, Codes& codes, const PerfFields& perf, const abi::Attr* attr,
                             std::span<char> out) {
     Writer writer{out};
-    writer.put(text(request.pmu->name));
+    writer.put({c_text(request.pmu->name), request.pmu->name_length});
     writer.put("::");
     if (request.pmu->encoder == Encoder::perf_raw) {
         writer.put("r");
         writer.put(request.raw_code, 16);
     } else {
-        writer.put(text(request.event->name));
+        writer.put(name_of(*request.event));
     }
     put_masks(request, codes, writer);
     if (!codes.bare) {

@@ -54,6 +54,7 @@ Refusal encode_amd64(const Request& request, unsigned plm, Codes& out) {
     value |= default_levels(given_modifiers, plm);
     REFUSE_IF_REFUSED(groups.add_defaults(use));
     out.add(value);
+    if (!request.wants_canonical) return kAccepted;
     for (unsigned index = 0; index < kShift.size(); ++index)
         if (((request.possible.pmu >> index) & 1) != 0) out.show(index, (value >> kShift[index]) & width_of(index));
     return kAccepted;

@@ -227,7 +227,7 @@ Refusal X86::encode(unsigned plm) {
     REFUSE_IF_REFUSED(groups_.check_limits());
     REFUSE_IF_REFUSED(check_required());
     REFUSE_IF_REFUSED(finish());
-    show();
+    if (request_.wants_canonical) show();
     return kAccepted;
 }
 

@@ -78,7 +78,7 @@ struct PmuRow {
     std::uint8_t plm, revision, num_counters, max_encoding;
     Arch arch;
     bool newer;  ///< not in libpfm 4.13
-    std::uint8_t reserved;
+    std::uint8_t name_length;
 };
 static_assert(sizeof(PmuRow) == 52);
 
@@ -109,7 +109,8 @@ struct EventRow {
     std::uint8_t groups;
     std::uint8_t default_groups;    ///< bit i: group i has a default mask; 0xff: too many groups to say
     std::uint8_t excusable_groups;  ///< the same for grp_dfl_none
-    std::uint8_t reserved[5];
+    std::uint8_t reserved;
+    std::uint32_t name_length;
 };
 static_assert(sizeof(EventRow) == 56);
 

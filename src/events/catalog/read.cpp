@@ -4,26 +4,12 @@
 #include <optional>
 
 #include "events/catalog/request.h"
+#include "events/catalog/scan.h"
 #include "events/catalog/text.h"
 
 namespace anyperf::catalog {
 
 namespace {
-
-/// One table for one pass: find_first_of() looks through its set for every character.
-enum : std::uint8_t { kSeparator = 1, kForbidden = 2 };
-constexpr auto kClasses = [] {
-    std::array<std::uint8_t, 256> classes{};
-    for (const char letter : {':', '.'}) classes[static_cast<unsigned char>(letter)] = kSeparator;
-    for (const char letter : {',', ' ', '\t', '\n'}) classes[static_cast<unsigned char>(letter)] = kForbidden;
-    return classes;
-}();
-
-/// The first character of a class at or behind `from`; text.size(): none.
-std::size_t next_of(std::string_view text, std::uint8_t wanted, std::size_t from = 0) {
-    while (from < text.size() && kClasses[static_cast<unsigned char>(text[from])] != wanted) ++from;
-    return from;
-}
 
 constexpr int kDeepestAlias = 4;  // aliases of aliases; the facts have one level
 
@@ -145,7 +131,7 @@ Refusal read_attribute(Request& request, std::string_view text, Place place, int
 Refusal read_attributes(Request& request, std::string_view text, std::optional<Place> alias, std::size_t offset,
                         int depth) {
     for (std::size_t from = 0;;) {
-        const std::size_t end = next_of(text, kSeparator, from);
+        const std::size_t end = next_separator(text, from);
         const Place place =
             alias.value_or(Place{static_cast<std::uint16_t>(offset + from), static_cast<std::uint16_t>(end - from)});
         REFUSE_IF_REFUSED(read_attribute(request, text.substr(from, end - from), place, depth));
@@ -200,7 +186,7 @@ Refusal find_unprefixed(Request& request, std::string_view name, Place event) {
 /// An event that is another name: that string first, in the same PMU.
 Refusal follow_alias(Request& request, Place place) {
     const std::string_view target = text(request.event->equivalent);
-    const std::size_t end = next_of(target, kSeparator);
+    const std::size_t end = next_separator(target, 0);
     const std::string_view name = target.substr(0, end);
     if (!find_in(request, *request.pmu, name, name_hash(name)))
         return refuse(Code::not_found, place, "the event that this name stands for is missing here");
@@ -248,11 +234,11 @@ Refusal check_raw_mask(const Request& request) {
 Refusal read(std::string_view text, Os os, Request& request) {
     request.os = os;
     request.count = 0;
-    if (const std::size_t bad = next_of(text, kForbidden); bad != text.size())
+    if (const std::size_t bad = next_forbidden(text); bad != text.size())
         return {Code::invalid, static_cast<std::uint16_t>(bad), 1, "a string is one event: no blanks, no commas"};
     const std::size_t colons = text.find("::");
     const std::size_t start = colons == std::string_view::npos ? 0 : colons + 2;
-    const std::size_t end = next_of(text, kSeparator, start);
+    const std::size_t end = next_separator(text, start);
     const std::string_view name = text.substr(start, end - start);
     const Place event{static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(name.size())};
     request.event_at = event.at;

@@ -38,6 +38,8 @@ struct Request {
     Os os = Os::none;
     /// A PMU that this machine's kernel has not gets type 0 instead of a refusal: for showing another machine's events.
     bool type_optional = false;
+    /// Whether anybody will ask for the canonical string: encoders collect for it what the codes don't need.
+    bool wants_canonical = true;
     Possible possible;
     std::uint16_t event_at = 0, event_length = 0;
     std::size_t count = 0;

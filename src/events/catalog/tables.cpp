@@ -83,7 +83,7 @@ const PmuRow* find_pmu(std::string_view name) {
     const std::size_t wrap = slots.size() - 1;
     for (std::size_t at = name_hash(name) & wrap; slots[at] != 0; at = (at + 1) & wrap) {
         const PmuRow& pmu = pmus()[slots[at] - 1U];
-        if (same_name(text(pmu.name), name)) return &pmu;
+        if (same_name({c_text(pmu.name), pmu.name_length}, name)) return &pmu;
     }
     return nullptr;
 }

@@ -25,6 +25,10 @@ const RuleRow& rule(const MaskRow& mask);
 std::string_view text(Text offset);
 const char* c_text(Text offset);
 
+inline std::string_view name_of(const EventRow& event) {
+    return {c_text(event.name), event.name_length};
+}
+
 /// The PMU of that name, without regard to case; nullptr: there is none.
 const PmuRow* find_pmu(std::string_view name);
 /// The PMU of that pfm_pmu_t; nullptr: no PMU uses it.

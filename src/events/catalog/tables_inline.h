@@ -14,7 +14,7 @@ bool visit_named(const TableRow& table, std::string_view name, std::uint32_t has
     const auto named = events(table);
     for (std::uint32_t at = hash & (table.slots - 1); slots[at] != 0; at = (at + 1) & (table.slots - 1)) {
         const std::uint32_t position = slots[at] - 1U;
-        if (same_name(text(named[position].name), name) && visit(position)) return true;
+        if (same_name(name_of(named[position]), name) && visit(position)) return true;
     }
     return false;
 }

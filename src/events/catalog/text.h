@@ -21,20 +21,34 @@ constexpr bool same_name(std::string_view left, std::string_view right) {
     return true;
 }
 
-/// Eight letters at a time, without the bit that tells small ones from capitals; tools/catalog/pack.py has the same.
+template <class Word>
+inline std::uint64_t letters_at(const char* at) {
+    Word word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/// Eight letters at a time, without the bit that tells small ones from capitals; the last ones overlap those before.
+/// tools/catalog/pack.py has the same.
 inline std::uint32_t name_hash(std::string_view name) {
     constexpr std::size_t kStep = 8;
     constexpr std::uint64_t kFold = 0xdfdf'dfdf'dfdf'dfdf;
     constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;  // 2^64 over the golden ratio
-    std::uint64_t value = name.size();
-    while (!name.empty()) {
-        const std::size_t step = std::min(kStep, name.size());
-        std::uint64_t word = 0;
-        std::memcpy(&word, name.data(), step);
+    const std::size_t size = name.size();
+    const char* const text = name.data();
+    std::uint64_t value = size;
+    const auto mix = [&value](std::uint64_t word) {
         value = (value ^ (word & kFold)) * kMix;
         value ^= value >> 32;
-        name.remove_prefix(step);
-    }
+    };
+    for (std::size_t at = 0; at + kStep <= size; at += kStep) mix(letters_at<std::uint64_t>(text + at));
+    if (size >= kStep && size % kStep != 0) mix(letters_at<std::uint64_t>(text + size - kStep));
+    if (size >= kStep || size == 0) return static_cast<std::uint32_t>(value);
+    if (size >= kStep / 2)
+        mix(letters_at<std::uint32_t>(text) | letters_at<std::uint32_t>(text + size - kStep / 2) << 32);
+    else
+        mix(letters_at<std::uint8_t>(text) | letters_at<std::uint8_t>(text + size / 2) << 8 |
+            letters_at<std::uint8_t>(text + size - 1) << 16);
     return static_cast<std::uint32_t>(value);
 }
 
