@@ -2,10 +2,13 @@
 #include "cli/encode.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "abi/event_ids.h"
 #include "anyperf/event.h"
+#include "anyperf/event_names.h"
 #include "cli/encode_formats.h"
 
 namespace anyperf::cli {
@@ -20,17 +23,27 @@ struct Options {
     bool c = false;
 };
 
+/// Names of this machine's catalog for a code. What the kernel names itself, and what was typed by its name, has one.
+NamesOf names_on(const std::string& root) {
+    return [root, names = std::optional<events::EventNames>{}](const events::Event& event) mutable {
+        const bool named = event.attr.type != abi::kTypeRaw && event.attr.type <= abi::kTypeBreakpoint;
+        if (named || !event.type_of.empty()) return std::vector<std::string>{};
+        if (!names) names = events::EventNames::read(root);
+        return names->explain(event.attr);
+    };
+}
+
 Result<int> encode(const Options& options, Output& out) {
     const auto machine = events::Machine::read(options.root);
     std::vector<events::EventGroup> groups;
     for (const std::string& text : options.events)
         for (events::EventGroup& group : TRY(events::parse(machine, text))) groups.push_back(std::move(group));
     if (options.json)
-        out.print(encoded_as_json(groups, options.all));
+        out.print(encoded_as_json(groups, options.all, names_on(options.root)));
     else if (options.c)
         out.print(encoded_as_c(groups));
     else
-        out.print(encoded_as_text(groups, options.all));
+        out.print(encoded_as_text(groups, options.all, names_on(options.root)));
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/encode_formats.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -16,6 +17,7 @@ using abi::DescribedField;
 using events::Event;
 using events::EventGroup;
 
+constexpr std::size_t kMostNames = 4;  // of one code, in a line
 constexpr std::string_view kPmuDirectory = "/sys/bus/event_source/devices/";
 
 std::string value_text(const DescribedField& field) {
@@ -51,7 +53,13 @@ std::vector<DescribedField> fields_of(const Event& event, bool all) {
     return abi::describe(attr, all);
 }
 
-std::string event_as_text(const Event& event, bool all) {
+std::string listed(const std::vector<std::string>& names) {
+    if (names.size() <= kMostNames) return fmt::format("{}", fmt::join(names, ", "));
+    return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMostNames, ", "),
+                       names.size() - kMostNames);
+}
+
+std::string event_as_text(const Event& event, bool all, const std::vector<std::string>& names) {
     std::string text = event.name + '\n';
     for (const DescribedField& field : fields_of(event, all)) {
         if (type_is_unknown(event, field)) {
@@ -62,11 +70,12 @@ std::string event_as_text(const Event& event, bool all) {
         text += field.meaning.empty() ? fmt::format("  {:<24} {}\n", field.name, value)
                                       : fmt::format("  {:<24} {:<18} {}\n", field.name, value, field.meaning);
     }
+    if (!names.empty()) text += fmt::format("  (names: {})\n", listed(names));
     for (const auto& [label, remark] : remarks(event)) text += fmt::format("  ({}: {})\n", label, remark);
     return text;
 }
 
-nlohmann::ordered_json event_as_json(const Event& event, bool all) {
+nlohmann::ordered_json event_as_json(const Event& event, bool all, const std::vector<std::string>& names) {
     nlohmann::ordered_json attr;
     for (const DescribedField& field : fields_of(event, all)) {
         if (type_is_unknown(event, field))
@@ -85,6 +94,7 @@ nlohmann::ordered_json event_as_json(const Event& event, bool all) {
     if (!event.cpus.empty()) json["cpus"] = host::to_cpu_list(event.cpus);
     if (event.cpu_wide_only) json["cpu_wide_only"] = true;
     if (event.precise_max) json["precise_max"] = true;
+    if (!names.empty()) json["names"] = names;
     return json;
 }
 
@@ -130,21 +140,21 @@ std::string event_as_c(const Event& event, const std::string& variable) {
 
 }  // namespace
 
-std::string encoded_as_text(const std::vector<EventGroup>& groups, bool all) {
+std::string encoded_as_text(const std::vector<EventGroup>& groups, bool all, const NamesOf& names_of) {
     std::string text;
     for (const EventGroup& group : groups) {
         const bool together = group.events.size() > 1;
         if (together) text += fmt::format("group of {}{}:\n", group.events.size(), group.weak ? ", weak" : "");
-        for (const Event& event : group.events) text += event_as_text(event, all);
+        for (const Event& event : group.events) text += event_as_text(event, all, names_of(event));
     }
     return text;
 }
 
-std::string encoded_as_json(const std::vector<EventGroup>& groups, bool all) {
+std::string encoded_as_json(const std::vector<EventGroup>& groups, bool all, const NamesOf& names_of) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const EventGroup& group : groups) {
         nlohmann::ordered_json members = nlohmann::ordered_json::array();
-        for (const Event& event : group.events) members.push_back(event_as_json(event, all));
+        for (const Event& event : group.events) members.push_back(event_as_json(event, all, names_of(event)));
         list.push_back({{"name", group.name}, {"weak", group.weak}, {"events", std::move(members)}});
     }
     constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;  // names may hold any bytes

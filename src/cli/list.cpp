@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "anyperf/event_names.h"
 #include "cli/list/catalog_names.h"
 #include "cli/list/usable_events.h"
 #include "cli/wrap.h"
@@ -141,12 +142,26 @@ std::vector<std::string> all_names(const events::Machine& machine) {
     return names;
 }
 
-Error nothing_matches(const events::Machine& machine, const std::vector<std::string>& patterns) {
+/// How many events of CPUs that this machine doesn't have match.
+std::size_t matches_elsewhere(const Options& options) {
+    const auto names = events::EventNames::read(options.root);
+    std::size_t matches = 0;
+    for (const std::string& pattern : options.patterns) matches += names.match(pattern, true).size();
+    return matches;
+}
+
+Error nothing_matches(const events::Machine& machine, const Options& options) {
+    const std::string patterns = fmt::format("'{}'", fmt::join(options.patterns, "' or '"));
+    if (options.all)
+        return Error{"no event matches " + patterns, "no CPU that anyperf knows has one with it in its name",
+                     "anyperf list --all without a pattern shows all", 1};
     const auto names = all_names(machine);
-    const std::string near = events::did_you_mean(patterns.front(), names);
-    return Error{fmt::format("no event of this machine matches '{}'", fmt::join(patterns, "' or '")),
+    std::string fix = events::did_you_mean(options.patterns.front(), names);
+    if (const std::size_t elsewhere = matches_elsewhere(options); fix.empty() && elsewhere > 0)
+        fix = fmt::format("{} of other CPUs do: anyperf list --all {}", elsewhere, patterns);
+    return Error{"no event of this machine matches " + patterns,
                  fmt::format("none of its {} events has it in its name", names.size()),
-                 near.empty() ? "anyperf list without a pattern shows all" : near, 1};
+                 fix.empty() ? "anyperf list without a pattern shows all" : fix, 1};
 }
 
 Result<int> list(const Options& options, Output& out) {
@@ -161,7 +176,7 @@ Result<int> list(const Options& options, Output& out) {
     }
     const auto machine = events::Machine::read(options.root);
     const auto lists = usable_events(machine, host::Root{options.root}, options.patterns, options.all);
-    if (lists.empty()) return std::unexpected(nothing_matches(machine, options.patterns));
+    if (lists.empty()) return std::unexpected(nothing_matches(machine, options));
     out.print(options.json ? to_json(lists) : to_table(lists));
     return 0;
 }

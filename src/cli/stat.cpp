@@ -13,6 +13,7 @@
 #include "cli/stat/session.h"
 #include "cli/stat/sink.h"
 #include "cli/stat/writers.h"
+#include "host/usability.h"
 
 namespace anyperf::cli {
 
@@ -154,6 +155,7 @@ Result<int> run_stat(Options& options, Output& output) {
     const auto plan = TRY(std::move(made));
     if (const auto why = why_in_user_space(options, plan))
         return measure_in_user_space(options.who, *why, may_announce(options), output);
+    if (const auto deadly = host::why_opening_kills("events")) return std::unexpected(*deadly);
     stat::Baseline earlier;
     if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
     auto sink = TRY(Sink::open(options, output));

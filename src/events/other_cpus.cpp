@@ -114,7 +114,25 @@ std::vector<std::string> names_of_similar_words(std::string_view typed, std::spa
     return names;
 }
 
+/// The catalog's rows for what the kernel of some machines describes in sysfs: slots, topdown-…
+std::optional<Fault> absent_from_sysfs(std::string_view event) {
+    const catalog::PmuRow* kernel = catalog::find_pmu("perf");
+    if (kernel == nullptr || kernel->table >= catalog::tables().size()) return std::nullopt;
+    const catalog::TableRow& table = catalog::tables()[kernel->table];
+    std::string file;
+    catalog::visit_named(table, event, catalog::name_hash(event), [&](std::uint32_t position) {
+        file = catalog::text(catalog::events(table)[position].sysfs);
+        return true;
+    });
+    if (file.empty()) return std::nullopt;
+    return Fault{event,
+                 "there is " + in_quotes(event) + " where the kernel has /sys/bus/event_source/devices/" + file +
+                     ", as it has on some CPUs; this machine has none",
+                 "`anyperf list` shows what there is here"};
+}
+
 std::optional<Fault> of_other_cpus(const Machine::Data& machine, std::string_view event) {
+    if (auto absent = absent_from_sysfs(event)) return absent;
     const std::string others = owners(event);
     if (others.empty()) return std::nullopt;
     return Fault{event, in_quotes(event) + " is an event of other CPUs (" + others + "); " + not_of_this(machine),

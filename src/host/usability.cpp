@@ -62,18 +62,8 @@ Use meaning(int errno_value, const OpenCall& call, const Root& root, const Kerne
     return has_pmu(call.attr, root) ? Use::unsupported : Use::no_pmu;
 }
 
-/// Whether calling perf_event_open would be the end of this process.
-bool deadly(const Root& root, const Kernel& kernel) {
-    const auto self = process_status(root, "self");
-    return self && self->seccomp_mode == 2 && null_attr_in_child(kernel) == kKilledByFilter;
-}
-
 Usability tried(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
-    if (deadly(root, kernel))
-        return {Use::blocked,
-                {"cannot open " + std::string{event},
-                 "a seccomp filter kills the process that calls perf_event_open (/proc/self/status: Seccomp 2)",
-                 "allow perf_event_open in the seccomp filter of whatever started this process"}};
+    if (const auto deadly = why_opening_kills(event, root, kernel)) return {Use::blocked, *deadly};
     const int refused = kernel.try_open(call);
     if (refused == 0) return {};
     const Error why = why_open_failed(call, refused, event, root, kernel);
@@ -114,6 +104,14 @@ std::string_view words(Use use) {
 
 std::string_view id(Use use) {
     return row(use).id;
+}
+
+std::optional<Error> why_opening_kills(std::string_view event, const Root& root, const Kernel& kernel) {
+    const auto self = process_status(root, "self");
+    if (!self || self->seccomp_mode != 2 || null_attr_in_child(kernel) != kKilledByFilter) return std::nullopt;
+    return Error{"cannot open " + std::string{event},
+                 "a seccomp filter kills the process that calls perf_event_open (/proc/self/status: Seccomp 2)",
+                 "allow perf_event_open in the seccomp filter of whatever started this process"};
 }
 
 Usability usability(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {

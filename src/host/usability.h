@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ struct Usability {
 /// from its PMUs, paranoid level and capabilities.
 Usability usability(const OpenCall& call, std::string_view event, const Root& root,
                     const Kernel& kernel = this_kernel());
+
+/// Where a seccomp filter ends the process that calls perf_event_open: says so, having tried it in a child.
+std::optional<Error> why_opening_kills(std::string_view event, const Root& root = Root{},
+                                       const Kernel& kernel = this_kernel());
 
 /// A way to measure, and whether it works here.
 struct WayToMeasure {

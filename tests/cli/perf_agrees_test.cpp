@@ -94,7 +94,14 @@ INSTANTIATE_TEST_SUITE_P(
                     "LLC-stores", "LLC-prefetch-misses:k", "dTLB-store-misses", "iTLB-loads", "branch-load-misses",
                     "node-stores", "l1d-read-misses", "LLC-refs", "r1c0", "r1c0:u", "r0:k", "rffffffffffffffff", "1:2",
                     "1:2:u", "0:1", "mem:0x1000", "mem:0x1000:w", "mem:0x1000:r", "mem:0x1000/8:rw", "mem:0x1000:x",
-                    "mem:0x1000/1:w:u", "{cs:u,faults}:k", "cs/name=x/u"));
+                    "mem:0x1000/1:w:u", "{cs:u,faults}:k", "cs/name=x/u", "{cs,faults}:D", "{cs,faults}:e",
+                    "cycles:uGH", "cycles/period=1000/u", "r1c0:upp", "1:2/name=x/", "software/config=1/",
+                    "breakpoint//", "tracepoint/config=100/"));
+
+// Numbers of tracepoints are read by both, from files that root alone may read nearly everywhere.
+INSTANTIATE_TEST_SUITE_P(Tracepoints, PerfAgrees,
+                         testing::Values("sched:sched_switch", "sched:sched_switch:u", "raw_syscalls:sys_enter:k",
+                                         "syscalls:sys_enter_openat", "sched:sched_process_fork:upp"));
 
 }  // namespace
 }  // namespace anyperf::events
