@@ -93,7 +93,7 @@ Result<Command> Command::fork(std::span<const std::string> words, const SignalGa
     std::array<int, 2> go{};
     std::array<int, 2> failed{};
     if (::pipe2(go.data(), O_CLOEXEC) != 0 || ::pipe2(failed.data(), O_CLOEXEC) != 0)
-        return std::unexpected(Error{"cannot start " + words.front(), "no pipe: " + message(errno), ""});
+        return std::unexpected(Error{"cannot start " + words.front(), "no pipe: " + message(errno), "see `ulimit -n`"});
     const pid_t pid = ::fork();
     const int error = errno;
     if (pid == 0) {
