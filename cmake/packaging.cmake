@@ -45,11 +45,14 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Two packages: `anyperf` gets into nobody's way. `anyperf-libpfm4` is for who wants our libpfm.so.4 in the place of Debian's:
+# `anyperf` and `libanyperf-dev` (the C++ API) get into nobody's way. `anyperf-libpfm4` is for who wants our libpfm.so.4 in the place of Debian's:
 # it has the files of libpfm4 and libpfm4-dev, so it replaces both and satisfies what depends on them, on a version too.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
-set(CPACK_COMPONENTS_ALL anyperf)
+set(CPACK_COMPONENTS_ALL anyperf library)
 set(CPACK_DEBIAN_ANYPERF_PACKAGE_NAME anyperf)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libanyperf-dev)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "name, open and count Linux performance events, for C++ programs")
 if(TARGET pfm)
     set(taken libpfm4 libpfm4-dev)
     list(APPEND CPACK_COMPONENTS_ALL libpfm)

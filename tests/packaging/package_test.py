@@ -12,6 +12,9 @@ EVERYWHERE = ["bin/anyperf", "libexec/anyperf/anyperf-engine", "share/bash-compl
               "share/man/man1/anyperf-list.1", "share/man/man1/anyperf-explain.1"]
 LIBPFM = ["lib/libpfm.so.4", "lib/libpfm.so", "lib/pkgconfig/libpfm.pc", "include/perfmon/pfmlib.h",
           "include/perfmon/pfmlib_perf_event.h", "include/perfmon/perf_event.h"]
+LIBRARY = ["lib/libanyperf.so", "lib/libanyperf.so.0.1", "lib/pkgconfig/anyperf.pc", "include/anyperf/counter_set.h",
+           "include/anyperf/event_names.h"]
+ROOT = Path(__file__).resolve().parent.parent.parent
 FOREIGN = ("/tests/", "/build", ".scd", "gtest", "gmock")
 
 
@@ -43,8 +46,9 @@ def completes(script, *words):
 def install(build):
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        check_files(installed_into(root, build), EVERYWHERE + LIBPFM)
+        check_files(installed_into(root, build), EVERYWHERE + LIBPFM + LIBRARY)
         check_libpfm(root / "usr")
+        check_library(root / "usr", root)
         anyperf = root / "usr/bin/anyperf"
         assert run(anyperf, "--version").startswith("anyperf "), "the installed program does not run"
         run(anyperf, "run", "--", "true")
@@ -62,6 +66,17 @@ def check_libpfm(prefix):
     environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
     flags = run("pkg-config", "--cflags", "--libs", "--define-prefix", "libpfm", env=environment)
     assert f"-I{prefix}/include" in flags and f"-L{prefix}/lib" in flags, flags
+
+
+def check_library(prefix, scratch):
+    """The program of docs/library.md is compiled against what is installed, with warnings as errors, and counts."""
+    program = (ROOT / "docs/library.md").read_text().split("```cpp\n")[1].split("```")[0]
+    (scratch / "count.cpp").write_text(program)
+    environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
+    flags = run("pkg-config", "--cflags", "--libs", "--define-prefix", "anyperf", env=environment).split()
+    run("g++", "-std=c++23", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", scratch / "count", scratch / "count.cpp", *flags)
+    out = run(scratch / "count", env={**os.environ, "LD_LIBRARY_PATH": f"{prefix}/lib"})
+    assert out == "faults counted\ncode 0xc0\n", out
 
 
 def unpacked(package, directory, expected):
@@ -89,6 +104,8 @@ def deb(build):
         check_fields(fields, "Package: anyperf-libpfm4\n", "Provides: libpfm4 (= 4.13.0-1), libpfm4-dev (= 4.13.0-1)",
                      "Conflicts: libpfm4, libpfm4-dev", "Replaces: libpfm4, libpfm4-dev")
         check_libpfm(root / "usr")
+        fields = unpacked(next(Path(scratch).glob("libanyperf-dev_*.deb")), root, LIBRARY)
+        check_fields(fields, "Package: libanyperf-dev\n", "libelf", "libfmt")
 
 
 if __name__ == "__main__":
