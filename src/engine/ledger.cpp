@@ -206,6 +206,15 @@ const char* program_of(const Engine& engine, std::int32_t pid) {
     return nullptr;
 }
 
+bool is_thread_of_run(const Engine& engine, std::int32_t tid) {
+    if (engine.run == nullptr) return false;
+    for (std::uint32_t number = 0; number < engine.run->thread_pages && number < kMaximumThreadPages; ++number) {
+        const ThreadPage& page = *at_offset<ThreadPage>(engine, kThreadPagesOffset, number);
+        if (page.tid == tid && page.state == RecordState::live) return true;
+    }
+    return false;
+}
+
 std::uint32_t new_process(Engine& engine, std::uint32_t parent) {
     if (engine.run == nullptr) return 0;
     const std::uint32_t number = take_number(engine.run->processes, kMaximumProcesses);

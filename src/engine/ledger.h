@@ -28,6 +28,9 @@ void keep_over_exec(const Engine& engine, bool keep);
 /// The program of the process `pid` of this run, as its /proc/PID/exe is to say; null where it is none of ours.
 const char* program_of(const Engine& engine, std::int32_t pid);
 
+/// Whether a thread of this run has the id `tid`.
+bool is_thread_of_run(const Engine& engine, std::int32_t tid);
+
 /// A record for a process that is about to exist; 0 where there is no ledger, or it is full.
 std::uint32_t new_process(Engine& engine, std::uint32_t parent);
 

@@ -95,5 +95,14 @@ TEST(Command, IsAScriptOrAScriptOfAScript) {
     }
 }
 
+TEST(Command, ThatReadsTheRegistersOfAProgramIsToldWhyItCannot) {
+    if (const auto why = engine_missing()) GTEST_SKIP() << *why;
+    const Command command{.words = {ANYPERF_BINARY_DIR "/tests/programs/traced", "registers"}, .directory = {}};
+    EXPECT_EQ(run(command).status, 0);
+    const Outcome engine = run(under_engine(command));
+    EXPECT_EQ(engine.status, 5) << "EIO";
+    EXPECT_TRUE(engine.err.contains("a debugger can't look into a program of a run")) << engine.err;
+}
+
 }  // namespace
 }  // namespace anyperf::engine_test

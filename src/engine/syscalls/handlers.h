@@ -58,9 +58,13 @@ long lstat(Call&);
 long newfstatat(Call&);
 long statx(Call&);
 
+// tracing.cpp
+long ptrace(Call&);
+long wait4(Call&);
+long waitid(Call&);
+
 // refused.cpp
 long not_there(Call&);
 long prctl(Call&);
-long ptrace(Call&);
 
 }  // namespace anyperf::engine::handlers

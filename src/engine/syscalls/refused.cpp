@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/freestanding/text.h"
 #include "engine/ledger.h"
 #include "engine/syscalls/handlers.h"
 
@@ -29,10 +28,6 @@ constexpr std::array kRefusedPrctls{
     PrctlRow{66, "PR_GET_MDWE", "the same"},
 };
 
-constexpr std::uint64_t kTraceMe = 0;
-constexpr std::uint64_t kAttach = 16;
-constexpr std::uint64_t kSeize = 0x4206;
-
 }  // namespace
 
 long not_there(Call&) {
@@ -46,17 +41,6 @@ long prctl(Call& call) {
     const long got = call.pass();
     if (!is_error(got) && option == PR_SET_NAME) note_names(call.thread);
     return got;
-}
-
-long ptrace(Call& call) {
-    const std::uint64_t request = call.argument[0];
-    const bool attaches = request == kAttach || request == kSeize;
-    const bool of_run = attaches && program_of(call.engine, static_cast<std::int32_t>(call.argument[1])) != nullptr;
-    if (request != kTraceMe && !of_run) return call.pass();
-    Line{}.text("anyperf: a process of a run can't be traced").write(2);
-    Line{}.text("  cause: ptrace would show the translation's registers and code, not the program's").write(2);
-    Line{}.text("  fix:   trace it without anyperf").write(2);
-    return -EPERM;
 }
 
 }  // namespace anyperf::engine::handlers
