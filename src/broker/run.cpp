@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -65,6 +66,23 @@ Result<std::string> find_command(const std::string& name) {
     return not_found("no directory of PATH has it");
 }
 
+/// ANYPERF_ENGINE_CACHE: bytes, or with K, M or G behind the number. 0 where it is not set.
+Result<std::uint64_t> cache_bytes() {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_CACHE");
+    if (wish == nullptr) return 0;
+    const std::string_view text{wish};
+    std::uint64_t bytes = 0;
+    const auto [rest, error] = std::from_chars(text.begin(), text.end(), bytes);
+    constexpr std::string_view kUnits = "KMG";
+    const std::size_t unit = rest == text.end() ? std::string_view::npos : kUnits.find(*rest);
+    const bool whole = rest == text.end() || (unit != std::string_view::npos && rest + 1 == text.end());
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    if (error != std::errc{} || !whole || bytes == 0 || bytes > kMost)
+        return std::unexpected(Error{"cannot start the engine", "ANYPERF_ENGINE_CACHE is " + std::string{text},
+                                     "ANYPERF_ENGINE_CACHE=SIZE, bytes, or with K, M or G: 4M"});
+    return unit == std::string_view::npos ? bytes : bytes << (10 * (unit + 1));
+}
+
 /// CPUID of the virtual CPU in the place of the host's.
 void present_cpu(engine::RunHeader& header, unsigned counters) {
     const auto add = [&](const pmu::CpuidRow& row) {
@@ -91,6 +109,7 @@ Result<RunResult> run(const RunOptions& options) {
     header.version = engine::kRunStateVersion;
     header.counting = options.counting;
     header.deterministic = options.deterministic;
+    header.cache_bytes = TRY(cache_bytes());
     if (options.machine.cpu_model != pmu::CpuModel::host) present_cpu(header, options.machine.counters);
     engine.copy(header.engine_path, sizeof header.engine_path - 1);
 

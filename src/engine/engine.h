@@ -37,6 +37,7 @@ struct Engine {
 
     std::uint64_t pids = 0;                 ///< inode of its pid namespace
     Arena* arena_near_engine = nullptr;     ///< the first arena, which has the routines
+    Thread* threads = nullptr;              ///< threads.h; under the cache's lock
     resident::Process* attached = nullptr;  ///< what attached.h keeps of this process
 };
 

@@ -2,11 +2,14 @@
 #include "engine/fail.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
+#include <algorithm>
 #include <array>
 
 #include "engine/freestanding/kernel.h"
 #include "engine/freestanding/text.h"
+#include "engine/x86_64/guarded_copy.h"
 
 namespace anyperf::engine {
 
@@ -36,6 +39,74 @@ constexpr std::array kErrors{
     ErrorRow{EEXIST, "its addresses are occupied"},
 };
 
+constexpr std::size_t kShownBytes = 15;  // the longest instruction
+
+/// Reads a file of /proc line by line; what a line has beyond the buffer is cut.
+class Lines {
+  public:
+    explicit Lines(const char* path) : fd_(kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC)) {}
+    ~Lines() { kernel_call(__NR_close, static_cast<std::uint64_t>(fd_)); }
+    Lines(const Lines&) = delete;
+    Lines& operator=(const Lines&) = delete;
+
+    bool next(std::string_view& line) {
+        std::size_t length = 0;
+        for (char c = 0; get(c) && c != '\n';)
+            if (length < sizeof line_) line_[length++] = c;
+        line = {line_, length};
+        return length != 0;
+    }
+
+  private:
+    bool get(char& c) {
+        if (at_ == end_) {
+            at_ = 0;
+            end_ = kernel_call(__NR_read, static_cast<std::uint64_t>(fd_), address_of(buffer_), sizeof buffer_);
+        }
+        if (end_ <= 0) return false;
+        c = buffer_[at_++];
+        return true;
+    }
+
+    long fd_;
+    long at_ = 0;
+    long end_ = 0;
+    char buffer_[1024];
+    char line_[512];
+};
+
+std::uint64_t take_hex(std::string_view& text) {
+    std::uint64_t value = 0;
+    for (; !text.empty(); text.remove_prefix(1)) {
+        const char c = text.front();
+        const bool letter = c >= 'a' && c <= 'f';
+        if (!letter && (c < '0' || c > '9')) break;
+        value = value * 16 + static_cast<std::uint64_t>(letter ? c - 'a' + 10 : c - '0');
+    }
+    return value;
+}
+
+/// Of a line of /proc/self/maps: ", in PATH at offset 0x…" where it holds the address.
+bool add_mapping(std::string_view line, std::uint64_t address, Line& out) {
+    const std::uint64_t start = take_hex(line);
+    line.remove_prefix(line.empty() ? 0 : 1);
+    if (address < start || address >= take_hex(line)) return false;
+    constexpr std::size_t kProtection = 6;  // " rwxp "
+    line.remove_prefix(std::min(kProtection, line.size()));
+    const std::uint64_t offset = take_hex(line);
+    const std::size_t path = line.find('/');
+    if (path == std::string_view::npos) return true;
+    line.remove_prefix(path);
+    out.text(", in ").text(line).text(" at offset ").hex(address - start + offset);
+    return true;
+}
+
+void add_module(std::uint64_t address, Line& out) {
+    Lines maps{"/proc/self/maps"};
+    for (std::string_view line; maps.next(line);)
+        if (add_mapping(line, address, out)) return;
+}
+
 }  // namespace
 
 std::string_view error_text(long error) {
@@ -51,10 +122,13 @@ void refuse(int status, std::string_view what, std::string_view path, std::strin
     for (;;) kernel_call(__NR_exit_group, static_cast<std::uint64_t>(status));
 }
 
-void fail(std::string_view what, std::uint64_t pc, bool readable) {
+void fail(std::string_view what, std::uint64_t pc) {
+    std::uint8_t code[kShownBytes] = {};
+    const std::size_t read = x86_64::guarded_prefix(code, at_address<const void>(pc), sizeof code);
     Line line;
     line.text("anyperf: internal failure: ").text(what).text(", at application address ").hex(pc);
-    if (readable) line.text(", bytes ").bytes(at_address<const std::uint8_t>(pc), 15);
+    add_module(pc, line);
+    if (read > 0) line.text(", bytes ").bytes(code, read);
     line.write(2);
     for (;;) kernel_call(__NR_exit_group, kOwnFailure);
 }

@@ -14,8 +14,9 @@ inline constexpr int kOwnFailure = 125;
 [[noreturn]] void refuse(int status, std::string_view what, std::string_view path, std::string_view cause,
                          std::string_view fix);
 
-/// A mistake of the engine itself, at an application address: prints it with the instruction's bytes where `readable`.
-[[noreturn]] void fail(std::string_view what, std::uint64_t pc, bool readable);
+/// A mistake of the engine itself, at an application address: prints it with the module that the address is in and the
+/// instruction's bytes, as far as they can be read.
+[[noreturn]] void fail(std::string_view what, std::uint64_t pc);
 
 /// What errno means, without libc's strerror, which allocates. `error` is positive.
 std::string_view error_text(long error);

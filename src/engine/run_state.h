@@ -10,7 +10,7 @@
 namespace anyperf::engine {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of classes.h
-inline constexpr std::uint32_t kRunStateVersion = 3;
+inline constexpr std::uint32_t kRunStateVersion = 4;
 /// prctl(2) of this option tells a program of a run the version of its memory; the kernel answers EINVAL.
 inline constexpr std::uint32_t kInsideRun = 0x6e755270;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< process ids are reused at this pace at the earliest
@@ -151,6 +151,7 @@ struct RunHeader {
     std::uint32_t identity_rows;  ///< 0: the CPU is the host's
     /// 1: the virtual machine's files are below files_root; 2: they can't be made. PMUs and settings; tracepoints.
     std::uint32_t files_made[kFileParts];
+    std::uint64_t cache_bytes;  ///< what translations of a process may take; 0: what its code is worth
     char files_root[256];
     char engine_path[4096];
 };

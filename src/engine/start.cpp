@@ -32,6 +32,7 @@ Engine& make_engine(const StartArgument& argument) {
             refuse(kOwnFailure, "cannot start the engine", "", "the memory of the run can't be mapped", "");
         engine.broker_fd = argument.broker_fd;
         hide_descriptors(engine);
+        engine.cache.most = engine.run->cache_bytes;
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
     }
     const bool reserved = engine.guarded.reserve() && engine.cache.reserve();

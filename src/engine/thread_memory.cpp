@@ -9,6 +9,7 @@
 #include "engine/dispatch.h"
 #include "engine/freestanding/pages.h"
 #include "engine/signals/deliver.h"
+#include "engine/threads.h"
 
 namespace anyperf::engine {
 
@@ -49,10 +50,14 @@ Thread* new_thread(Engine& engine) {
     thread->signal_stack = signal_stack;
     thread->block_bytes = kAll;
     connect(*thread, engine.routines, dispatch, deliver_and_resume);
+    add_thread(engine, *thread);
     return thread;
 }
 
 void free_thread(Thread& thread) {
+    remove_thread(thread);
+    // A vfork's child that has gone on to another program could not give it back.
+    if (thread.exec_memory != nullptr) release_pages(thread.exec_memory, thread.exec_bytes);
     release_pages(&thread, thread.block_bytes);
 }
 

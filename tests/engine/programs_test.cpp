@@ -126,6 +126,34 @@ TEST_P(ExactProgram, CountsTheSameTenTimes) {
         EXPECT_EQ(counted_by_engine(GetParam(), scratch_).value("total", nlohmann::json{}), first.at("total"));
 }
 
+/// 64K is room for a few hundred blocks: the cache is emptied again and again, while all threads wait outside of it.
+Command in_cache_of(const char* size, Command command) {
+    command.environment.emplace_back(std::string{"ANYPERF_ENGINE_CACHE="} + size);
+    return command;
+}
+
+TEST_P(SmallProgram, DoesTheSameWithASmallCache) {
+    if (const auto why = known_difference(GetParam().name, "output"); !why.empty()) GTEST_SKIP() << why;
+    const Outcome native = run(command_of(GetParam()));
+    const Outcome engine = run(in_cache_of("64K", under_engine(command_of(GetParam()))));
+    EXPECT_FALSE(engine.timed_out);
+    EXPECT_EQ(engine.out, native.out);
+    EXPECT_EQ(engine.err, native.err);
+    EXPECT_EQ(engine.status, native.status);
+}
+
+TEST_P(ExactProgram, CountsTheSameWithASmallCache) {
+    if (const auto why = known_difference(GetParam().name, "repeats"); !why.empty()) GTEST_SKIP() << why;
+    const auto counted = [&](const char* size) {  // an environment of the same length: programs look through it
+        const auto file = scratch_.path() / size;
+        run(in_cache_of(size, under_engine(command_of(GetParam()), {"--count", "--count-to", file.string()})));
+        return counts_in(file).value("total", nlohmann::json{});
+    };
+    const auto large = counted("64M");
+    ASSERT_TRUE(large.is_object()) << "the engine left no counts";
+    EXPECT_EQ(counted("64K"), large);
+}
+
 std::string name_of(const testing::TestParamInfo<Program>& info) {
     return info.param.name;
 }

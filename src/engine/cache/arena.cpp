@@ -19,6 +19,8 @@ constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 }  // namespace
 
 bool Arena::map_at(std::uint64_t address, bool exactly) {
+    if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
+    if (blocks_ == nullptr) return false;
     const long got = map_own_pages(address, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
     if (is_error(got)) return false;
@@ -27,8 +29,6 @@ bool Arena::map_at(std::uint64_t address, bool exactly) {
 }
 
 bool Arena::map_near(std::uint64_t pc) {
-    blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
-    if (blocks_ == nullptr) return false;
     // Below first: an image's break and the kernel's own placements grow away from there. The nearest places are left
     // to the application, whose mappings come next to what it has.
     for (const std::int64_t megabytes : {-1024, -512, -1536, 1024, 512, 1536, -256, 256, -1800, 1800}) {
@@ -37,7 +37,21 @@ bool Arena::map_near(std::uint64_t pc) {
         if (address < kPageBytes * 16 || address > kUserEnd - kBytes) continue;
         if (map_at(address, true)) return true;
     }
+    return false;
+}
+
+bool Arena::map_anywhere() {
     return map_at(0, false);
+}
+
+void Arena::drop() {
+    empty_pages(at(0), hot_);
+    const std::size_t kept = page_up(kept_);
+    if (cold_ > kept) empty_pages(at(kept), cold_ - kept);
+    empty_pages(blocks_, block_count_ * sizeof(BlockId));
+    hot_ = 0;
+    cold_ = kept_;
+    block_count_ = 0;
 }
 
 bool Arena::reaches(std::uint64_t address) const {

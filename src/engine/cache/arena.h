@@ -17,8 +17,9 @@ class Arena {
     static constexpr std::size_t kHotBytes = std::size_t{40} << 20;
     static constexpr std::size_t kMaximumBlocks = kHotBytes / 16;  ///< no translation is shorter
 
-    /// Maps an arena within reach of `pc`, or anywhere where there is no room near it. False where the kernel refuses.
+    /// Maps an arena within reach of `pc`. False where there is no room near it, or the kernel refuses.
     bool map_near(std::uint64_t pc);
+    bool map_anywhere();
 
     /// Whether every byte of the arena reaches `address` by a 32-bit displacement.
     bool reaches(std::uint64_t address) const;
@@ -29,6 +30,12 @@ class Arena {
 
     /// What the emitters have written becomes part of the arena. `block` is the block that the hot part is; 0 for none.
     void commit(const x86_64::Emitter& hot, const x86_64::Emitter& cold, BlockId block);
+
+    /// What has been committed to the cold part stays there; `drop` empties the rest.
+    void keep() { kept_ = cold_; }
+    void drop();
+    /// Bytes of memory that it has touched.
+    std::size_t bytes() const { return hot_ + (cold_ - kept_) + block_count_ * sizeof(BlockId); }
 
     /// Blocks by rising host address.
     const BlockId* blocks() const { return blocks_; }
@@ -41,6 +48,7 @@ class Arena {
     std::uint64_t base_ = 0;
     std::size_t hot_ = 0;
     std::size_t cold_ = kHotBytes;
+    std::size_t kept_ = kHotBytes;
     BlockId* blocks_ = nullptr;
     std::size_t block_count_ = 0;
 };

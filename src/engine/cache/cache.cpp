@@ -55,44 +55,54 @@ Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
     }
 }
 
-void Cache::grow() {
+bool Cache::grow() {
     BlockId* old = slots_;
     const std::size_t old_count = slot_count_;
     auto* wider = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * old_count * 2));
-    if (wider == nullptr) return;
+    if (wider == nullptr) return false;
     slots_ = wider;
     slot_count_ = old_count * 2;
     filled_ = 0;
     for (std::size_t i = 0; i < old_count; ++i)
         if (old[i] != 0 && old[i] != kErased) insert(old[i]);
     release_pages(old, sizeof(BlockId) * old_count);
+    return true;
 }
 
-void Cache::insert(BlockId id) {
-    if ((filled_ + 1) * 2 > slot_count_) grow();
+bool Cache::insert(BlockId id) {
+    if ((filled_ + 1) * 2 > slot_count_ && !grow()) return false;
     std::size_t slot = hash(blocks[id].pc, blocks[id].limit) & (slot_count_ - 1);
     while (slots_[slot] != 0 && slots_[slot] != kErased) slot = (slot + 1) & (slot_count_ - 1);
     if (slots_[slot] == 0) ++filled_;
     slots_[slot] = id;
+    return true;
 }
 
-void Cache::add(Block& block) {
+bool Cache::add(Block& block) {
     const BlockId id = id_of(block);
-    insert(id);
+    if (!insert(id)) return false;
+    live_code += block.guest_bytes;
+    seen_code += block.guest_bytes;
     BlockId* const head = pages_.make(block.pc);
-    if (head == nullptr) return remove(block);
+    if (head == nullptr) {
+        remove(block);
+        return false;
+    }
     block.next_in_page = *head;
     *head = id;
+    return true;
 }
 
-void Cache::erase(const Block& block) {
+/// False where it was never known.
+bool Cache::erase(const Block& block) {
     const BlockId id = id_of(block);
     std::size_t slot = hash(block.pc, block.limit) & (slot_count_ - 1);
     while (slots_[slot] != id) {
-        if (slots_[slot] == 0) return;
+        if (slots_[slot] == 0) return false;
         slot = (slot + 1) & (slot_count_ - 1);
     }
     slots_[slot] = kErased;
+    return true;
 }
 
 void Cache::link(ExitId id, Block& block) {
@@ -121,7 +131,7 @@ void Cache::unlink(Block& block) {
 void Cache::remove(Block& block) {
     if (block.dead) return;
     unlink(block);
-    erase(block);
+    if (erase(block)) live_code -= block.guest_bytes;
     if (block.in_table) empty_slot(block.pc & (kTableEntries - 1));
     block.dead = true;
     // Its own exits stay linked for a thread that is inside, but must not be found in the lists of their targets.
@@ -174,6 +184,35 @@ void Cache::remove_all() {
     remove_by_scan(0, ~std::uint64_t{0});
 }
 
+void Cache::drop_all() {
+    for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].drop();
+    blocks.drop();
+    exits.drop();
+    marks.drop();
+    copies.drop();
+    pages_.drop();
+    empty_pages(slots_, sizeof(BlockId) * slot_count_);
+    empty_pages(heads_, sizeof(BlockId) * kTableEntries);
+    filled_ = 0;
+    live_code = seen_code = 0;
+    ++generation;
+}
+
+std::size_t Cache::bytes() const {
+    std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + copies.bytes() + pages_.bytes() +
+                      sizeof(BlockId) * 2 * filled_;
+    for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
+    return sum;
+}
+
+bool Cache::is_full() const {
+    constexpr std::size_t kBase = std::size_t{24} << 20;
+    constexpr std::size_t kOfCode = 8;
+    if (most != 0) return blocks.used() != 0 && bytes() > most;
+    // Where nearly all of it lives, it would all be translated again.
+    return seen_code > 2 * live_code && bytes() > kBase + kOfCode * live_code;
+}
+
 void Cache::add_landing(Block& block) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
         Arena& arena = arenas[i];
@@ -217,12 +256,13 @@ void Cache::empty_slot(std::size_t slot) {
     heads_[slot] = 0;
 }
 
-void Cache::keep_code(Block& block, const std::uint8_t* code) {
+bool Cache::keep_code(Block& block, const std::uint8_t* code) {
     const std::uint32_t first = copies.take(block.guest_bytes);
-    if (first == 0) return;
+    if (first == 0) return false;
     std::uint8_t* const copy = &copies[first];
     for (std::size_t i = 0; i < block.guest_bytes; ++i) copy[i] = code[i];
     block.code = copy;
+    return true;
 }
 
 bool Cache::is_stale(const Block& block) {
@@ -234,13 +274,21 @@ bool Cache::is_stale(const Block& block) {
 
 Arena* Cache::arena_for(std::uint64_t pc) {
     constexpr std::size_t kRoomForOneBlock = 65536;
-    for (std::uint32_t i = 0; i < arena_count; ++i) {
-        const Arena& arena = arenas[i];
-        if (arena.reaches(pc) && arena.hot().room() > kRoomForOneBlock && arena.cold().room() > kRoomForOneBlock)
-            return &arenas[i];
+    const auto has_room = [](const Arena& arena) {
+        return arena.hot().room() > kRoomForOneBlock && arena.cold().room() > kRoomForOneBlock;
+    };
+    for (std::uint32_t i = 0; i < arena_count; ++i)
+        if (arenas[i].reaches(pc) && has_room(arenas[i])) return &arenas[i];
+    const bool may_map = arena_count < kMaximumArenas;
+    constexpr unsigned kNeighbourhood = 30;
+    if (may_map && pc >> kNeighbourhood != crowded_) {
+        if (arenas[arena_count].map_near(pc)) return &arenas[arena_count++];
+        crowded_ = pc >> kNeighbourhood;
     }
-    if (arena_count == kMaximumArenas || !arenas[arena_count].map_near(pc)) return nullptr;
-    return &arenas[arena_count++];
+    // Programs reserve gigabytes: from far away code is translated with addresses of full width.
+    for (std::uint32_t i = arena_count; i-- > 0;)
+        if (has_room(arenas[i])) return &arenas[i];
+    return may_map && arenas[arena_count].map_anywhere() ? &arenas[arena_count++] : nullptr;
 }
 
 bool Cache::is_translated_code(std::uint64_t host) const {

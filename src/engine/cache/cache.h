@@ -25,8 +25,8 @@ class Cache {
 
     /// The block that starts at `pc` and was made with `limit`; null where it has not been translated.
     Block* find(std::uint64_t pc, std::uint16_t limit = 0);
-    /// Makes a new block known.
-    void add(Block& block);
+    /// Makes a new block known. False where memory ran out: it is not.
+    bool add(Block& block);
     BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
 
     /// Patches `exit` to go straight to `block`.
@@ -36,8 +36,8 @@ class Cache {
     /// Indirect branches find the block from now on. Precondition: it has a landing.
     void add_to_table(Block& block);
     /// Keeps a copy of what the block was translated from, so that `is_stale` can tell. Such a block is entered from
-    /// the engine alone: it is never linked and has no landing.
-    void keep_code(Block& block, const std::uint8_t* code);
+    /// the engine alone: it is never linked and has no landing. False where there is no room for it.
+    bool keep_code(Block& block, const std::uint8_t* code);
     /// Whether the code of a block with a copy is not what was translated.
     static bool is_stale(const Block& block);
     /// Nothing leads to the block any more; a thread that is in it finishes it.
@@ -46,6 +46,13 @@ class Cache {
     void remove_range(std::uint64_t start, std::uint64_t end);
     /// Removes every block.
     void remove_all();
+    /// Frees the memory of all blocks. Precondition: all are removed, and no thread is in one or refers to one.
+    void drop_all();
+
+    /// Bytes of memory that translations and records about them take.
+    std::size_t bytes() const;
+    /// Whether they take more than they may: `most`, or what is fair for the code that runs.
+    bool is_full() const;
 
     /// The arena to translate `pc` in: with room, within reach where that can be had. Null: no memory.
     Arena* arena_for(std::uint64_t pc);
@@ -62,6 +69,11 @@ class Cache {
     void fill_table(std::uint64_t host);
 
     Lock lock;
+    bool flushing = false;         ///< who holds the lock waits until no thread is in translated code
+    std::uint32_t generation = 0;  ///< of blocks and exits: their numbers begin anew with each drop_all
+    std::size_t most = 0;          ///< bytes; 0: there is none but what is fair
+    std::uint64_t live_code = 0;   ///< bytes of application code that is translated
+    std::uint64_t seen_code = 0;   ///< the same with what has changed meanwhile
     Pool<Block, 1u << 22> blocks;
     Pool<Exit, 1u << 23> exits;
     Pool<Mark, 1u << 25> marks;
@@ -71,14 +83,14 @@ class Cache {
     std::uint32_t arena_count = 0;
 
   private:
-    void grow();
-    void insert(BlockId id);
+    bool grow();
+    bool insert(BlockId id);
     void empty_slot(std::size_t slot);
     void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
     void remove_by_scan(std::uint64_t start, std::uint64_t end);
     void set_table(std::size_t slot, std::uint64_t host) { __atomic_store_n(&table_[slot], host, __ATOMIC_RELEASE); }
     void unlink(Block& block);
-    void erase(const Block& block);
+    bool erase(const Block& block);
     static std::size_t hash(std::uint64_t pc, std::uint16_t limit) {
         return static_cast<std::size_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);
     }
@@ -90,6 +102,7 @@ class Cache {
     std::uint64_t* table_ = nullptr;
     BlockId* heads_ = nullptr;  ///< of each entry of the table, the block that it leads to
     std::uint64_t table_default_ = 0;
+    std::uint64_t crowded_ = ~std::uint64_t{0};  ///< where the last search for a place of an arena found none, in GiB
 };
 
 }  // namespace anyperf::engine

@@ -35,6 +35,13 @@ class PageIndex {
     }
 
     std::size_t pages() const { return used_; }
+    std::size_t bytes() const { return sizeof(Slot) * 2 * used_; }
+
+    /// Nothing begins in any page.
+    void drop() {
+        empty_pages(slots_, sizeof(Slot) * count_);
+        used_ = 0;
+    }
 
   private:
     struct Slot {

@@ -25,8 +25,15 @@ class Pool {
         return first;
     }
 
+    /// All records are free again.
+    void drop() {
+        empty_pages(records_, bytes() + sizeof(T));
+        used_ = 0;
+    }
+
     T& operator[](std::uint32_t number) { return records_[number]; }
     std::uint32_t used() const { return used_; }
+    std::size_t bytes() const { return sizeof(T) * used_; }
 
   private:
     T* records_ = nullptr;

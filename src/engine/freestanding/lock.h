@@ -19,6 +19,12 @@ class Lock {
             kernel_call(__NR_futex, address_of(&state_), FUTEX_WAIT_PRIVATE, kContended);
     }
 
+    /// False where somebody has it.
+    bool try_take() {
+        std::uint32_t expected = kFree;
+        return __atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    }
+
     void leave() {
         if (__atomic_exchange_n(&state_, kFree, __ATOMIC_RELEASE) == kContended)
             kernel_call(__NR_futex, address_of(&state_), FUTEX_WAKE_PRIVATE, 1);

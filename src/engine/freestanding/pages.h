@@ -44,6 +44,11 @@ inline void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PRO
     return is_error(got) ? nullptr : at_address<void>(static_cast<std::uint64_t>(got));
 }
 
+/// Gives back what was touched of pages that stay reserved: they read as zeros again.
+inline void empty_pages(const void* pages, std::uint64_t bytes) {
+    kernel_call(__NR_madvise, address_of(pages), page_up(bytes), MADV_DONTNEED);
+}
+
 inline void release_pages(void* pages, std::uint64_t bytes) {
     own_pages.remove(address_of(pages), page_up(address_of(pages) + bytes));
     kernel_call(__NR_munmap, address_of(pages), bytes);

@@ -30,8 +30,10 @@ bool is_ours(const Elf64_Ehdr& header) {
 }
 
 int protection_of(const Elf64_Phdr& segment) {
-    return ((segment.p_flags & PF_R) != 0 ? PROT_READ : 0) | ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) |
-           ((segment.p_flags & PF_X) != 0 ? PROT_EXEC : 0);
+    // The engine reads what is executed (syscalls/memory.cpp).
+    const bool executable = (segment.p_flags & PF_X) != 0;
+    return ((segment.p_flags & PF_R) != 0 || executable ? PROT_READ : 0) |
+           ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) | (executable ? PROT_EXEC : 0);
 }
 
 /// The addresses from the first segment to the last, in the file's own terms, and the alignment of the most demanding.

@@ -19,21 +19,22 @@ void open(Engine& engine, std::uint64_t start, std::uint64_t end) {
 
 }  // namespace
 
-bool guard_code(Engine& engine, std::uint64_t start, std::uint64_t end) {
-    bool any = false;
+Guard guard_code(Engine& engine, std::uint64_t start, std::uint64_t end) {
+    Guard done = Guard::as_it_was;
     for (std::uint64_t page = page_down(start); page < end; page += kPageBytes) {
         const ExecutableRange* const range = engine.cache.executable.find(std::max(page, start));
         if (range == nullptr || !range->writable || engine.guarded.find(page) != nullptr) continue;
-        if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, PROT_READ | PROT_EXEC))) continue;
-        engine.guarded.add({page, page + kPageBytes, true, range->shared});
-        any = true;
+        if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, PROT_READ | PROT_EXEC))) return Guard::impossible;
+        if (!engine.guarded.add({page, page + kPageBytes, true, range->shared})) {
+            kernel_call(__NR_mprotect, page, kPageBytes, PROT_READ | PROT_WRITE | PROT_EXEC);
+            return Guard::impossible;
+        }
+        done = Guard::begun;
     }
-    return any;
+    return done;
 }
 
 bool open_written_code(Engine& engine, std::uint64_t address) {
-    // The faulting thread runs application code or a guarded copy, neither of which holds the lock.
-    const Held held{engine.cache.lock};
     if (engine.guarded.find(address) == nullptr) {
         // Another thread may have opened the page between the fault and here: then the write can be tried again.
         const ExecutableRange* const range = engine.cache.executable.find(address);

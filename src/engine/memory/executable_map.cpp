@@ -23,11 +23,13 @@ std::size_t ExecutableMap::first_ending_after(std::uint64_t address) const {
     return low;
 }
 
-void ExecutableMap::insert(std::size_t place, const ExecutableRange& range) {
-    if (count_ == kCapacity) return;  // 65,536 separate pieces of code: what does not fit faults when it is reached
+bool ExecutableMap::insert(std::size_t place, const ExecutableRange& range) {
+    if (count_ == kCapacity)
+        return false;  // 65,536 separate pieces of code: what does not fit faults when it is reached
     for (std::size_t i = count_; i > place; --i) ranges_[i] = ranges_[i - 1];
     ranges_[place] = range;
     ++count_;
+    return true;
 }
 
 void ExecutableMap::remove(std::uint64_t start, std::uint64_t end) {
@@ -54,9 +56,9 @@ void ExecutableMap::remove(std::uint64_t start, std::uint64_t end) {
     }
 }
 
-void ExecutableMap::add(const ExecutableRange& range) {
+bool ExecutableMap::add(const ExecutableRange& range) {
     remove(range.start, range.end);
-    insert(first_ending_after(range.start), range);
+    return insert(first_ending_after(range.start), range);
 }
 
 const ExecutableRange* ExecutableMap::find(std::uint64_t address) const {

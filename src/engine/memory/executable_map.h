@@ -20,7 +20,8 @@ class ExecutableMap {
     bool reserve();
 
     /// [start, end) has become executable memory with these attributes; what stood there before is forgotten.
-    void add(const ExecutableRange& range);
+    /// False where there is no place for so many separate pieces.
+    bool add(const ExecutableRange& range);
     /// [start, end) is no longer executable.
     void remove(std::uint64_t start, std::uint64_t end);
 
@@ -41,7 +42,7 @@ class ExecutableMap {
   private:
     static constexpr std::size_t kCapacity = 65536;
     std::size_t first_ending_after(std::uint64_t address) const;
-    void insert(std::size_t place, const ExecutableRange& range);
+    bool insert(std::size_t place, const ExecutableRange& range);
 
     ExecutableRange* ranges_ = nullptr;
     std::size_t count_ = 0;

@@ -4,6 +4,7 @@
 #include <asm/unistd.h>
 
 #include "engine/attached.h"
+#include "engine/block_at.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/signals/frame.h"
@@ -102,6 +103,9 @@ void die_by(int signal) {
 
 void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
+    stand_outside(thread);
+    thread.asked_out = false;
+    thread.probing = 0;
     thread.page.in_kernel = 0;
     if (thread.page.watched != 0) attached::left_code(thread);
     const bool ran_alone = thread.alone == Alone::done;

@@ -58,8 +58,9 @@ void queue(Thread& thread, const SignalInfo& info, const SignalContext& context,
     signal = {info, context.err, context.trapno, context.cr2, synchronous};
 }
 
+/// Of each signal: it grows when the program is allowed more state (arch_prctl(2), ARCH_REQ_XCOMP_PERM).
 void note_xstate(Thread& thread, const SignalContext& context) {
-    if (context.fpstate == 0 || thread.signals->xstate.magic == x86_64::kXstateMagic1) return;
+    if (context.fpstate == 0) return;
     thread.signals->xstate = *at_address<const x86_64::XstateNote>(context.fpstate + x86_64::kXstateNoteOffset);
 }
 
@@ -138,14 +139,45 @@ void probed(Thread& thread, const SignalInfo& info, UserContext& user) {
     go_to_delivery(thread, user);
 }
 
+/// A write to a page that the engine protects. True where that is mended, or will be. The faulting thread runs
+/// application code or a guarded copy, neither of which has the lock; but who has it may be waiting for this thread to
+/// leave translated code, so that it leaves, and does the write again afterwards.
+bool wrote_code(Thread& thread, const SignalInfo& info, UserContext& user) {
+    Cache& cache = thread.engine->cache;
+    while (!cache.lock.try_take()) {
+        Block* const block = thread.inside && __atomic_load_n(&cache.flushing, __ATOMIC_ACQUIRE)
+                                 ? cache.holding(user.context.rip)
+                                 : nullptr;
+        if (block != nullptr) {
+            take_registers(thread, x86_64::locate(*block, user.context.rip), user.context, true);
+            go_to_delivery(thread, user);
+            return true;
+        }
+        kernel_call(__NR_sched_yield);
+    }
+    const bool opened = open_written_code(*thread.engine, info.address);
+    cache.lock.leave();
+    // The write goes on; where it was to code of the running block, what follows is to be translated anew.
+    Block* const block = opened ? cache.holding(user.context.rip) : nullptr;
+    if (block != nullptr && block->dead) step(thread, user);
+    return opened;
+}
+
+/// Application code that the engine reads, holding the lock, can't be read.
+bool read_no_code(Thread& thread, const SignalInfo& info, SignalContext& context) {
+    if (thread.reading.stack == 0 || (info.signo != kSegv && info.signo != kBus) ||
+        thread.engine->cache.executable.find(info.address) == nullptr)
+        return false;
+    thread.reading.fault = info.address;
+    context.rsp = thread.reading.stack;
+    context.rip = x86_64::guarded_run_exit();
+    return true;
+}
+
 void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     SignalContext& context = user.context;
-    if (info.signo == kSegv && (context.err & kWriteFault) != 0 && open_written_code(*thread.engine, info.address)) {
-        // The write goes on; where it was to code of the running block, what follows is to be translated anew.
-        Block* const block = thread.engine->cache.holding(context.rip);
-        if (block != nullptr && block->dead) step(thread, user);
-        return;
-    }
+    if (read_no_code(thread, info, context)) return;
+    if (info.signo == kSegv && (context.err & kWriteFault) != 0 && wrote_code(thread, info, user)) return;
     if (const std::uint64_t failed = x86_64::guarded_exit(context.rip); failed != 0) {
         context.rip = failed;
         return;
@@ -166,7 +198,7 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
         .text(", application ")
         .hex(thread.registers.rip)
         .write(2);
-    fail("a fault in the engine", context.rip, thread.engine->cache.is_translated_code(context.rip));
+    fail("a fault in the engine", thread.registers.rip);
 }
 
 /// Stops the thread for what is pending: at the next instruction's start, or where the engine looks before it goes on.
@@ -190,7 +222,7 @@ bool is_alarm(const SignalInfo& info) {
 
 void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
     if (info.signo == kTrap && info.code == kAttentionCode) {  // the application sees nothing of it
-        if (thread.page.attention == 0) return;
+        if (thread.page.attention == 0 && !(thread.asked_out && thread.inside)) return;
         begin_syscall_again(thread, user.context);
         return stop(thread, user);
     }

@@ -13,6 +13,7 @@
 #include "engine/signals/deliver.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/thread_memory.h"
+#include "engine/threads.h"
 #include "engine/watch.h"
 #include "engine/x86_64/guarded_copy.h"
 
@@ -163,6 +164,7 @@ long clone_copying(Call& call, const CloneWish& wish) {
         return got;
     }
     call.engine.cache.lock.reset();
+    only_thread(call.engine, thread);
     own_pages.reset_lock();
     thread.signals->actions->reset_lock();
     if (wish.clear_handlers) clear_handlers(*thread.signals->actions);

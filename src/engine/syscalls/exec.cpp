@@ -141,9 +141,12 @@ long execute(Call& call, int at, std::uint64_t path, std::uint64_t vector, std::
     void* const memory = reserve_pages(page_up(sizeof(Exec)));
     if (memory == nullptr) return -ENOMEM;
     auto* const exec = new (memory) Exec;
+    call.thread.exec_memory = memory;
+    call.thread.exec_bytes = page_up(sizeof(Exec));
     exec->file.program.fd = exec->file.loader.fd = -1;
     const long got = run(call, *exec, at, path, vector, environment, flags);
     exec->file.close();
+    call.thread.exec_memory = nullptr;
     release_pages(memory, page_up(sizeof(Exec)));
     return got;
 }

@@ -6,6 +6,7 @@
 #include "engine/ledger.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/thread_memory.h"
+#include "engine/threads.h"
 
 namespace anyperf::engine::handlers {
 
@@ -13,6 +14,7 @@ namespace {
 
 /// Gives the thread's own memory back and ends it, without a stack in between.
 [[noreturn]] void release_and_exit(Thread& thread, std::uint64_t status) {
+    remove_thread(thread);
     own_pages.remove(address_of(&thread), address_of(&thread) + thread.block_bytes);
     asm volatile(
         "syscall\n\t"

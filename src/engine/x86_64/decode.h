@@ -9,6 +9,8 @@
 
 namespace anyperf::engine::x86_64 {
 
+inline constexpr std::size_t kLongestInstruction = 15;  ///< bytes (SDM volume 2, 2.3.11)
+
 enum class DecodeStatus : std::uint8_t {
     ok,
     invalid,    ///< no CPU runs it: #UD at its address

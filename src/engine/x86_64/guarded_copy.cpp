@@ -28,6 +28,39 @@ extern "C" {
         "ret");
 }
 
+// rdi: work, rsi: its context, rdx: where the stack pointer is kept.
+[[gnu::naked]] bool engine_guarded_run(void (*)(void*), void*, std::uint64_t*) {
+    asm(".globl engine_guarded_run_failed\n"
+        ".hidden engine_guarded_run_failed\n\t"
+        "push %rbp\n\t"
+        "push %rbx\n\t"
+        "push %r12\n\t"
+        "push %r13\n\t"
+        "push %r14\n\t"
+        "push %r15\n\t"
+        "push %rdx\n\t"
+        "mov %rsp, (%rdx)\n\t"
+        "mov %rdi, %rax\n\t"
+        "mov %rsi, %rdi\n\t"
+        "call *%rax\n\t"
+        "mov $1, %eax\n\t"
+        "jmp 1f\n"
+        "engine_guarded_run_failed:\n\t"
+        "cld\n\t"
+        "xor %eax, %eax\n"
+        "1:\n\t"
+        "pop %rdx\n\t"
+        "movq $0, (%rdx)\n\t"
+        "pop %r15\n\t"
+        "pop %r14\n\t"
+        "pop %r13\n\t"
+        "pop %r12\n\t"
+        "pop %rbx\n\t"
+        "pop %rbp\n\t"
+        "ret");
+}
+
+extern const char engine_guarded_run_failed[] __attribute__((visibility("hidden")));
 extern const char engine_guarded_begin[] __attribute__((visibility("hidden")));
 extern const char engine_guarded_end[] __attribute__((visibility("hidden")));
 extern const char engine_guarded_failed[] __attribute__((visibility("hidden")));
@@ -41,6 +74,14 @@ bool guarded_copy(void* to, const void* from, std::size_t bytes) {
 
 bool guarded_xsave(void* to, std::uint64_t features) {
     return engine_guarded_xsave(to, features);
+}
+
+bool guarded_run(GuardedRun& guard, void (*work)(void*), void* context) {
+    return engine_guarded_run(work, context, &guard.stack);
+}
+
+std::uint64_t guarded_run_exit() {
+    return reinterpret_cast<std::uint64_t>(engine_guarded_run_failed);
 }
 
 std::uint64_t guarded_exit(std::uint64_t rip) {

@@ -8,12 +8,6 @@
 
 namespace anyperf::engine::x86_64 {
 
-namespace {
-
-constexpr std::size_t kLongestInstruction = 15;  // SDM volume 2, 2.3.11
-
-}  // namespace
-
 Place locate(Block& block, std::uint64_t host) {
     const auto offset = static_cast<std::uint16_t>(host - address_of(block.host));
     Place place;

@@ -119,6 +119,7 @@ bool emit_routines(Arena& arena, Routines& out) {
     out.end = address_of(code.at());
     if (code.overflowed()) return false;
     arena.commit(arena.hot(), code, 0);
+    arena.keep();
     return true;
 }
 

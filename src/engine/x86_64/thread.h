@@ -8,6 +8,7 @@
 #include "engine/run_state.h"
 #include "engine/watches.h"
 #include "engine/x86_64/effective_address.h"
+#include "engine/x86_64/guarded_copy.h"
 #include "engine/x86_64/registers.h"
 
 namespace anyperf::engine {
@@ -51,6 +52,12 @@ struct Thread {
     bool stepping;           ///< the trap flag is on, until the host stands at an instruction's start
     bool alarmed;            ///< its alarm has gone off, and nobody has looked yet
     bool syscall_restarted;  ///< the kernel has begun the last system call and wants it begun anew
+    bool inside;          ///< it may be in translated code, or refers to what the cache has of it (engine/block_at.h)
+    bool asked_out;       ///< somebody waits for it to leave translated code
+    Thread* next_thread;  ///< of the process, in no order
+    GuardedRun reading;   ///< of application code, by the engine
+    void* exec_memory;    ///< what an exec of this thread's works with, and its size; null: none
+    std::uint64_t exec_bytes;
     std::int32_t tid;
     std::uint32_t process;             ///< number of its process's record
     std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: it is this thread's own
