@@ -1,4 +1,4 @@
-# packages.sh: sourced by tools/run, tools/test, tools/bench. Sees to it that Debian packages are there.
+# packages.sh: sourced by tools/run, tools/test, tools/bench. Sees to it that what a build needs is there.
 # shellcheck shell=bash
 
 # need_packages GROUP...: installs what of tools/packages is missing; says what to do where it may not.
@@ -24,4 +24,17 @@ need_packages() {
         echo "  fix:   apt-get install ${missing[*]}" >&2
         return 125
     }
+}
+
+# need_writable: a tree, and builds in it, that this user may write to.
+need_writable() {
+    local tree place
+    tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    for place in "$tree" "$tree"/build*; do
+        [ ! -e "$place" ] || [ -w "$place" ] && continue
+        echo "anyperf: cannot build in $tree" >&2
+        echo "  cause: uid $(id -u) may not write to $place, which belongs to $(stat -c %U "$place")" >&2
+        echo "  fix:   clone it to a directory of your own, or run this as $(stat -c %U "$place")" >&2
+        return 125
+    done
 }
