@@ -23,10 +23,9 @@ struct ToolName {
     std::string_view why;
 };
 constexpr std::array kToolNames{
-    ToolName{"duration_time", "it is a clock of perf's own, no event; `anyperf stat` prints the elapsed time always"},
-    ToolName{"user_time", "it is perf's name for the rusage of the command, no event; `anyperf stat` prints it always"},
-    ToolName{"system_time",
-             "it is perf's name for the rusage of the command, no event; `anyperf stat` prints it always"},
+    ToolName{"duration_time", "it is the time elapsed, no event: `anyperf stat` takes it and measures it itself"},
+    ToolName{"user_time", "it is CPU time of the command, no event: `anyperf stat` takes it and measures it itself"},
+    ToolName{"system_time", "it is CPU time of the command, no event: `anyperf stat` takes it and measures it itself"},
 };
 
 constexpr std::string_view kCorePmu = "cpu";

@@ -101,7 +101,7 @@ std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, s
     }
     const double time = cpu_time(line, lines);
     // Modelled cycles have nothing to do with the time that they took.
-    if (time == 0 || !line.whole() || line.modelled) return std::nullopt;
+    if (time == 0 || !line.whole() || line.modelled || !line.event.unit.empty()) return std::nullopt;
     if (kCycles.is(line.event)) return Metric{value / time, "GHz"};
     return rate(value / time * 1e9);
 }

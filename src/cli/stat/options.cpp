@@ -91,6 +91,8 @@ Result<void> check_combinations(const Options& options) {
         return std::unexpected(bad_option("--fail-above", "there is nothing to compare with", "add --baseline FILE"));
     if (!options.baseline.empty() && options.interval_ms > 0)
         return std::unexpected(bad_option("--baseline", "it compares whole runs, and -I prints intervals", "drop one"));
+    if (options.all_user && options.all_kernel)
+        return std::unexpected(bad_option("--all-user", "--all-kernel leaves that out", "give one of them"));
     if (options.append && options.output_file.empty())
         return std::unexpected(bad_option("--append", "there is no file to append to", "add -o FILE"));
     if (options.interval_count > 0 && options.interval_ms == 0)
@@ -146,6 +148,8 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("-n,--null", options.no_events, "no events, time only");
     verb.add_flag("-B,--big-num,!--no-big-num", options.big_num, "thousands separators in the table (on)");
     verb.add_flag("-i,--no-inherit", options.no_inherit, "without the threads and processes created meanwhile");
+    verb.add_flag("--all-user", options.all_user, "every event in user mode only");
+    verb.add_flag("--all-kernel", options.all_kernel, "every event in kernel mode only");
     declare_who_counts(verb, options.who);
     verb.add_flag("-v,--verbose", options.verbose, "say what is opened, and of each refused event why");
 }

@@ -52,6 +52,8 @@ struct Options {
     bool no_events = false;
     bool big_num = true;
     bool no_inherit = false;
+    bool all_user = false;
+    bool all_kernel = false;
     WhoCounts who;
 
     /// From here on: what the texts above mean, filled by check().

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <ranges>
 
+#include "abi/attr_flags.h"
 #include "cli/stat/default_events.h"
+#include "cli/stat/tool_clocks.h"
 #include "host/cgroups.h"
 #include "host/cpus.h"
 
@@ -16,6 +18,15 @@ namespace anyperf::cli::stat {
 namespace {
 
 using counting::Target;
+
+/// --all-user, --all-kernel: what they leave out is left out of every event, whatever its modifiers say.
+void restrict_levels(std::vector<events::EventGroup>& groups, const Options& options) {
+    std::uint64_t without = 0;
+    if (options.all_user) without = abi::flag("exclude_kernel") | abi::flag("exclude_hv");
+    if (options.all_kernel) without = abi::flag("exclude_user");
+    for (auto& group : groups)
+        for (auto& event : group.events) event.attr.flags |= without;
+}
 
 Result<std::vector<events::EventGroup>> parse_events(const Options& options, const events::Machine& machine) {
     if (options.no_events) return std::vector<events::EventGroup>{};
@@ -26,8 +37,9 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
     else if (options.detail > 0)
         texts.push_back(detail_events(options.detail));
     for (const auto& text : texts)
-        for (auto& group : TRY(events::parse(machine, text, events::Whose::this_machine)))
+        for (auto& group : TRY(events::parse(machine, with_stand_ins(text), events::Whose::this_machine)))
             groups.push_back(std::move(group));
+    restrict_levels(groups, options);
     return groups;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/stat/measured.h"
+#include "cli/stat/tool_clocks.h"
 #include "cli/waiting.h"
 
 namespace anyperf::cli::stat {
@@ -164,6 +165,7 @@ Result<void> Session::print_interval(std::uint64_t now) {
     report.interval_at_ns = now - start_ns_;
     report.wall_ns = now - std::exchange(last_at_ns_, now);
     report.lines = measured_->lines(last_, snapshot);
+    fill_clocks(report);
     last_ = std::move(snapshot);
     on_interval_(report);
     if (++intervals_ == options_.interval_count) {
@@ -196,6 +198,7 @@ Result<void> Session::finish() {
     if (timed_out_ && run_.ending.signal == SIGTERM) run_.ending.signal = run_.ending.exit_status = 0;  // our own doing
     if (command_) run_.report.exit_status = run_.ending.exit_status;
     run_.report.lines = measured_->lines(last_, snapshot);
+    fill_clocks(run_.report);
     if (options_.interval_ms > 0) run_.report.interval_at_ns = end_ns_ - start_ns_;
     return {};
 }

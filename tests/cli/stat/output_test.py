@@ -34,6 +34,11 @@ class Output(Case):
         self.assertIn("context-switches:u: always 0", stat("-e", "context-switches:u", "--", "true").stderr)
         self.assertNotIn("always 0", stat("-e", SOFTWARE, "--", "true").stderr)
 
+    def test_duration_time_is_the_time_elapsed(self):
+        report = self.objects(stat("--kernel", "--json", "-e", "{page-faults:u,duration_time}", "--", "true").stderr)[0]
+        event = self.event(report, "duration_time")
+        self.assertEqual((event["value"], event["unit"], event["status"]), (report["wall_ns"], "ns", "counted"))
+
     def test_metrics_alone_need_counts_that_make_one(self):
         self.assertIn("no event that was counted has a ratio", stat("--metric-only", "-e", SOFTWARE, "--", "true").stderr)
         self.assert_error(stat("--metric-only", "-r", "2", "--", "true"), 125, "--metric-only")

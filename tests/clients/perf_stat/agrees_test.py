@@ -53,6 +53,16 @@ class Agrees(unittest.TestCase):
         theirs, ours = self.assert_same_shape(events, 0, 3, kernel=True)
         self.assertEqual([line[5] for line in ours], [line[5] for line in theirs])
 
+    def test_times_that_are_named_as_events_have_the_same_fields(self):
+        _, ours = self.assert_same_shape(["-e", "duration_time,page-faults:u,user_time,system_time"], 1, 3)
+        self.assertGreater(int(ours[0][0]), 1_000_000)  # ns, of fifty processes
+
+    def test_all_user_and_all_kernel_leave_the_other_mode_out(self):
+        theirs, ours = self.assert_same_shape(["--all-user", "-e", "page-faults"], 1, 3)
+        self.assertAlmostEqual(int(theirs[0][0]), int(ours[0][0]), delta=max(2, int(theirs[0][0]) // 500))
+        theirs, ours = self.assert_same_shape(["--all-kernel", "-e", "page-faults"], 1, 3, kernel=True)
+        self.assertAlmostEqual(int(theirs[0][0]), int(ours[0][0]), delta=max(2, int(theirs[0][0]) // 10))
+
     def test_groups_are_equal(self):
         if not TRACEPOINTS.exists():
             self.skipTest("tracefs is not mounted, or may not be read")

@@ -117,7 +117,7 @@ TEST(Errors, MarkThePlace) {
         EXPECT_EQ(error.cause, cause) << text;
     }
     EXPECT_EQ(error_of(vm, "cycels").fix, "did you mean 'cycles'?");
-    EXPECT_THAT(error_of(vm, "duration_time").cause, HasSubstr("a clock of perf's own"));
+    EXPECT_THAT(error_of(vm, "duration_time").cause, HasSubstr("`anyperf stat` takes it"));
 }
 
 TEST(Errors, ShowBytesThatATerminalShouldNotSeeAsQuestionMarks) {
