@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "broker/signals.h"
+#include "engine/log_kinds.h"
 #include "pmu/cpuid_identity.h"
 
 namespace anyperf::broker {
@@ -83,6 +85,31 @@ Result<std::uint64_t> cache_bytes() {
     return unit == std::string_view::npos ? bytes : bytes << (10 * (unit + 1));
 }
 
+/// ANYPERF_ENGINE_LOG=KIND[,KIND...][:FILE]
+Result<void> set_log(engine::RunHeader& header) {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_LOG");
+    if (wish == nullptr) return {};
+    const std::string_view text{wish};
+    std::string_view kinds = text.substr(0, text.find(':'));
+    std::error_code error;
+    std::string path;
+    if (kinds.size() < text.size()) path = filesystem::absolute(text.substr(kinds.size() + 1), error).string();
+    bool known = !error && path.size() < sizeof header.log_path;
+    while (!kinds.empty()) {
+        const std::string_view name = kinds.substr(0, kinds.find(','));
+        const auto row = std::ranges::find(engine::log::kKinds, name, &engine::log::KindRow::name);
+        known = known && row != engine::log::kKinds.end();
+        if (known) header.log_kinds |= row->bit;
+        kinds.remove_prefix(std::min(name.size() + 1, kinds.size()));
+    }
+    path.copy(header.log_path, sizeof header.log_path - 1);
+    if (known && header.log_kinds != 0) return {};
+    std::string names;
+    for (const auto& row : engine::log::kKinds) names += (names.empty() ? "" : ",") + std::string{row.name};
+    return std::unexpected(Error{"cannot start the engine", "ANYPERF_ENGINE_LOG is " + std::string{text},
+                                 "ANYPERF_ENGINE_LOG=KIND[,KIND...][:FILE], of " + names});
+}
+
 /// CPUID of the virtual CPU in the place of the host's.
 void present_cpu(engine::RunHeader& header, unsigned counters) {
     const auto add = [&](const pmu::CpuidRow& row) {
@@ -110,6 +137,7 @@ Result<RunResult> run(const RunOptions& options) {
     header.counting = options.counting;
     header.deterministic = options.deterministic;
     header.cache_bytes = TRY(cache_bytes());
+    TRY(set_log(header));
     if (options.machine.cpu_model != pmu::CpuModel::host) present_cpu(header, options.machine.counters);
     engine.copy(header.engine_path, sizeof header.engine_path - 1);
 

@@ -5,6 +5,7 @@
 
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
+#include "engine/log.h"
 #include "engine/memory/changed_code.h"
 #include "engine/threads.h"
 #include "engine/x86_64/guarded_copy.h"
@@ -27,6 +28,7 @@ struct Search {
     std::uint16_t limit;
     bool landing;
     Block* block = nullptr;
+    bool is_new = false;
     Found found = Found::nothing;
 };
 
@@ -99,6 +101,7 @@ void find_or_translate(Search& search) {
     if (range == nullptr) return;
     const x86_64::CodeBytes code{search.pc, at_address<const std::uint8_t>(search.pc),
                                  cache.executable.bytes_from(search.pc)};
+    search.is_new = true;
     search.found = range->shared ? translate_compared(search, code) : translate_guarded(search, code);
     if (search.found == Found::block && !cache.add(*search.block)) search.found = Found::no_room;
     if (search.found != Found::block && search.block != nullptr) search.block->dead = true;
@@ -127,7 +130,10 @@ Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool land
             forget_page(engine, thread.reading.fault);
             continue;
         }
-        if (search.found == Found::block) return search.block;
+        if (search.found == Found::block) {
+            if (search.is_new && log_wants(engine, log::kBlocks | log::kCode)) log_block(thread, *search.block);
+            return search.block;
+        }
         if (search.found == Found::nothing) return nullptr;
         if (search.found == Found::changing) continue;
         if (emptied) fail("no memory for translated code", pc);

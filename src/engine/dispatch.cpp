@@ -4,6 +4,7 @@
 #include "engine/attached.h"
 #include "engine/block_at.h"
 #include "engine/fail.h"
+#include "engine/log.h"
 #include "engine/syscalls/table.h"
 #include "engine/x86_64/cpuid.h"
 #include "engine/x86_64/guarded_copy.h"
@@ -109,7 +110,11 @@ void on_link(Thread& thread, const Left& left) {
     thread.registers.rip = left.exit.target;
     cache.lock.take();
     Block* const block = block_at(thread, left.exit.target);
-    if (block != nullptr && cache.generation == left.generation) cache.link(left.id, *block);
+    if (block != nullptr && cache.generation == left.generation) {
+        cache.link(left.id, *block);
+        if (log_wants(*thread.engine, log::kLinks)) [[unlikely]]
+            log_link(thread, cache.exits[left.id], *block);
+    }
     if (block != nullptr) enter_at(thread, *block);
     cache.lock.leave();
     if (block == nullptr) probe(thread);

@@ -151,6 +151,8 @@ struct RunHeader {
     std::uint32_t identity_rows;  ///< 0: the CPU is the host's
     /// 1: the virtual machine's files are below files_root; 2: they can't be made. PMUs and settings; tracepoints.
     std::uint32_t files_made[kFileParts];
+    std::uint32_t log_kinds;    ///< engine/log_kinds.h
+    char log_path[512];         ///< where the log goes; empty: standard error of the program
     std::uint64_t cache_bytes;  ///< what translations of a process may take; 0: what its code is worth
     char files_root[256];
     char engine_path[4096];

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "engine/freestanding/kernel.h"
+#include "engine/log.h"
 #include "engine/x86_64/signal_frame.h"
 
 namespace anyperf::engine {
@@ -74,6 +75,14 @@ void only_thread(Engine& engine, Thread& thread) {
 void empty_cache(const Thread& self) {
     Engine& engine = *self.engine;
     Cache& cache = engine.cache;
+    if (log_wants(engine, log::kBlocks | log::kCode)) {
+        Line line = log_line(self, "drop");
+        line.text("all: ")
+            .decimal(cache.blocks.used())
+            .text(" blocks, ")
+            .decimal(static_cast<std::int64_t>(cache.bytes()));
+        log_write(self, line.text(" bytes"));
+    }
     cache.remove_all();
     __atomic_store_n(&cache.flushing, true, __ATOMIC_RELEASE);
     for (Thread* thread = engine.threads; thread != nullptr; thread = thread->next_thread)

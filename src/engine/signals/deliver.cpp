@@ -7,6 +7,7 @@
 #include "engine/block_at.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
+#include "engine/log.h"
 #include "engine/signals/frame.h"
 #include "engine/thread_memory.h"
 #include "engine/x86_64/guarded_copy.h"
@@ -38,11 +39,21 @@ bool take(SignalState& signals, QueuedSignal& out) {
     return false;
 }
 
+void log_signal(const Thread& thread, const QueuedSignal& signal, const SignalAction& action) {
+    Line line = log_line(thread, "signal");
+    line.decimal(signal.info.signo).text(" code ").decimal(signal.info.code).text(" at ").hex(thread.registers.rip);
+    if (signal.synchronous) line.text(" address ").hex(signal.info.address);
+    if (action.has_handler()) line.text(" handler ").hex(action.handler);
+    log_write(thread, line);
+}
+
 void deliver(Thread& thread, const QueuedSignal& signal) {
     SignalState& signals = *thread.signals;
     const int number = signal.info.signo;
     const SignalAction action = signals.actions->get(number);
     // A fault that can't be handled kills, ignored or not (force_sig_info).
+    if (log_wants(*thread.engine, log::kSignals)) [[unlikely]]
+        log_signal(thread, signal, action);
     const bool handled = action.has_handler() && !(signal.synchronous && blocked(signals, number));
     if (!handled && (signal.synchronous || action.handler == 0)) die_by(number);
     if (!handled) return;

@@ -8,8 +8,10 @@
 #include <array>
 
 #include "engine/attached.h"
+#include "engine/log.h"
 #include "engine/memory/changed_code.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/names.h"
 
 namespace anyperf::engine {
 
@@ -80,11 +82,24 @@ constexpr std::array kRows{
 };
 
 static_assert(std::ranges::is_sorted(kRows, {}, &SyscallRow::number));
+static_assert(std::ranges::all_of(kRows, [](const SyscallRow& row) { return row.name == syscall_name(row.number); }));
 
-/// By its row's handler, else by the kernel.
+long pass_on(Call& call) {
+    return call.pass();
+}
+
+/// All numbers: the rows above, and for the others that the kernel does them and the engine takes no part.
+constexpr auto kTable = [] {
+    std::array<SyscallRow, kFirstShared + kSharedSyscalls.size()> table{};
+    for (std::uint16_t number = 0; number < table.size(); ++number)
+        table[number] = {number, syscall_name(number), pass, pass_on, ""};
+    for (const SyscallRow& row : kRows) table[row.number] = row;
+    return table;
+}();
+
+/// By its row's handler; a number that no kernel knew when this was written is the kernel's business as well.
 long run_engine_row(Call& call) {
-    const auto row = std::ranges::lower_bound(kRows, call.number, {}, &SyscallRow::number);
-    const auto run = [&] { return row != kRows.end() && row->number == call.number ? row->handle(call) : call.pass(); };
+    const auto run = [&] { return call.number < kTable.size() ? kTable[call.number].handle(call) : call.pass(); };
     const long answer = run();
     // The kernel may have been stopped by a page that only the engine protects.
     return answer == -EFAULT && open_all_code(call.engine) ? run() : answer;
@@ -123,6 +138,8 @@ long run_syscall(Call& call) {
         attached::entering_call(call);
     long answer = 0;
     if (!attached::system_call(call, answer)) answer = run_row(call);
+    if (log_wants(call.engine, log::kSyscalls)) [[unlikely]]
+        log_syscall(call, answer);
     // A wait that the alarm has interrupted is begun again first, undisturbed: the timer is set when it has ended.
     if (call.thread.alarmed && answer != kBeginAgain) call.thread.pending = 1;
     if (page.traced != 0 || page.attention != 0) [[unlikely]]

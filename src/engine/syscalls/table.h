@@ -1,5 +1,5 @@
-// table.h: what the engine does with each system call. What has no row goes to the kernel as it is: the engine is not a
-// sandbox, and a call that it has no part in is the application's own business.
+// table.h: what the engine does with each system call. Most go to the kernel as they are: the engine is not a sandbox,
+// and a call that it has no part in is the application's own business.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ struct Call {
 };
 
 enum class Treatment : std::uint8_t {
+    pass,     ///< the kernel does it, as the application asks for it
     watch,    ///< the kernel does it, the engine takes note
     emulate,  ///< the engine does it, perhaps by other calls
     refuse,   ///< answered with an error, as a kernel without it does

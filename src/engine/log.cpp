@@ -1,0 +1,94 @@
+// log.cpp: see log.h.
+#include "engine/log.h"
+
+#include <fcntl.h>
+
+#include "engine/freestanding/kernel.h"
+#include "engine/syscalls/names.h"
+#include "engine/x86_64/guarded_copy.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::size_t kMostBytes = 96;  // of one instruction's translation that are shown
+
+void log_instruction(const Thread& thread, const Block& block, std::size_t index, std::uint64_t pc) {
+    std::uint8_t code[x86_64::kLongestInstruction] = {};
+    const Mark& mark = block.marks[index];
+    const std::size_t read = x86_64::guarded_prefix(code, at_address<const void>(pc), mark.guest_length);
+    const std::size_t end = block.marks[index + 1].host;
+    Line line = log_line(thread, "code");
+    line.hex(pc).text(" ").bytes(code, read).text(" | ").hex(address_of(block.host + mark.host)).text(" ");
+    line.bytes(block.host + mark.host, end - mark.host < kMostBytes ? end - mark.host : kMostBytes);
+    log_write(thread, line);
+}
+
+/// What stands before the first instruction: it counts.
+void log_prologue(const Thread& thread, const Block& block) {
+    if (block.marks[0].host == 0) return;
+    Line line = log_line(thread, "code");
+    line.hex(block.pc).text(" | ").hex(address_of(block.host)).text(" ").bytes(block.host, block.marks[0].host);
+    log_write(thread, line);
+}
+
+}  // namespace
+
+Line log_line(const Thread& thread, std::string_view kind) {
+    Line line;
+    line.decimal(kernel_call(__NR_getpid)).text(" ").decimal(thread.tid).text(" ").text(kind).text(" ");
+    return line;
+}
+
+void log_write(const Thread& thread, Line& line) {
+    const RunHeader& run = *thread.engine->run;
+    constexpr int kMode = 0666;
+    const long fd = run.log_path[0] == 0 ? 2
+                                         : kernel_call(__NR_open, address_of(run.log_path),
+                                                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kMode);
+    if (is_error(fd)) return;
+    line.write(static_cast<int>(fd));
+    if (run.log_path[0] != 0) kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+}
+
+void log_block(const Thread& thread, const Block& block) {
+    Line line = log_line(thread, "block");
+    line.hex(block.pc).text(" bytes ").decimal(block.guest_bytes).text(" instructions ").decimal(block.instructions);
+    line.text(" at ").hex(address_of(block.host)).text(" bytes ").decimal(block.host_bytes);
+    if (block.limit != 0) line.text(" limit ").decimal(block.limit == kAlone ? 1 : block.limit);
+    if (block.code != nullptr) line.text(" compared");
+    log_write(thread, line);
+    if (!log_wants(*thread.engine, log::kCode)) return;
+    log_prologue(thread, block);
+    std::uint64_t pc = block.pc;
+    for (std::size_t i = 0; i < block.instructions; pc += block.marks[i++].guest_length)
+        log_instruction(thread, block, i, pc);
+}
+
+void log_link(const Thread& thread, const Exit& exit, const Block& to) {
+    if (exit.to == 0) return;
+    Line line = log_line(thread, "link");
+    line.hex(address_of(exit.operand)).text(" to ").hex(to.pc).text(" at ").hex(address_of(to.host));
+    log_write(thread, line);
+}
+
+void log_syscall(const Call& call, long answer) {
+    Line line = log_line(call.thread, "syscall");
+    const std::string_view name = syscall_name(call.number);
+    if (name.empty())
+        line.decimal(static_cast<std::int64_t>(call.number));
+    else
+        line.text(name);
+    line.text("(");
+    for (std::size_t i = 0; i < 6; ++i) line.text(i == 0 ? "" : ", ").hex(call.argument[i]);
+    line.text(") = ");
+    if (answer == kBeginAgain)
+        line.text("again, behind a signal");
+    else if (is_error(answer))
+        line.decimal(answer);
+    else
+        line.hex(static_cast<std::uint64_t>(answer));
+    log_write(call.thread, line);
+}
+
+}  // namespace anyperf::engine
