@@ -14,4 +14,8 @@ void own_image() {
     own_pages.add(page_down(address_of(&__ehdr_start)), page_up(address_of(&_end)));
 }
 
+bool is_own_code(std::uint64_t address) {
+    return address >= address_of(&__ehdr_start) && address < address_of(&_end);
+}
+
 }  // namespace anyperf::engine

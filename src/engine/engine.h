@@ -44,4 +44,7 @@ struct Engine {
 /// The engine's executable is the engine's memory.
 void own_image();
 
+/// Whether the address is in the engine's executable.
+bool is_own_code(std::uint64_t address);
+
 }  // namespace anyperf::engine

@@ -2,6 +2,9 @@
 #include "engine/cache/cache.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <initializer_list>
 
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/landing.h"
@@ -21,6 +24,23 @@ void patch(std::uint8_t* operand, const std::uint8_t* target) {
     __atomic_store_n(reinterpret_cast<std::int32_t*>(operand), relative, __ATOMIC_RELEASE);
 }
 
+/// How many times to halve the room for records, which is a gigabyte of address space, so that a limit on that
+/// (setrlimit(2), RLIMIT_AS and RLIMIT_DATA) leaves the program most of it.
+unsigned scarcity() {
+    constexpr std::uint64_t kAllRecords = std::uint64_t{1} << 30;
+    constexpr std::uint64_t kShare = 16;
+    constexpr unsigned kMost = 8;
+    unsigned halved = 0;
+    for (const unsigned resource : {RLIMIT_AS, RLIMIT_DATA}) {
+        struct {
+            std::uint64_t soft, hard;
+        } limit{};
+        if (is_error(kernel_call(__NR_prlimit64, 0, resource, 0, address_of(&limit)))) continue;
+        while (halved < kMost && kAllRecords >> halved > limit.soft / kShare) ++halved;
+    }
+    return halved;
+}
+
 bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
     const std::int64_t distance = to - from;
     return distance == static_cast<std::int32_t>(distance);
@@ -29,8 +49,9 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 }  // namespace
 
 bool Cache::reserve() {
-    if (!blocks.reserve() || !exits.reserve() || !marks.reserve() || !copies.reserve() || !executable.reserve() ||
-        !pages_.reserve())
+    const unsigned smaller = scarcity();
+    if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) || !copies.reserve(smaller) ||
+        !executable.reserve() || !pages_.reserve())
         return false;
     slots_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kFirstSlots));
     slot_count_ = kFirstSlots;

@@ -11,15 +11,17 @@ namespace anyperf::engine {
 template <class T, std::uint32_t kCapacity>
 class Pool {
   public:
-    /// False where the kernel has no address space for it.
-    bool reserve() {
-        records_ = static_cast<T*>(reserve_pages(sizeof(T) * kCapacity));
+    /// Room for kCapacity records, or a fraction of that: 1 / 2^`smaller`. False where the kernel has no address space
+    /// for it.
+    bool reserve(unsigned smaller) {
+        capacity_ = kCapacity >> smaller;
+        records_ = static_cast<T*>(reserve_pages(sizeof(T) * capacity_));
         return records_ != nullptr;
     }
 
     /// Number of the first of `count` new records in a row; 0 where the pool is full.
     std::uint32_t take(std::uint32_t count = 1) {
-        if (used_ + count >= kCapacity) return 0;
+        if (used_ + count >= capacity_) return 0;
         const std::uint32_t first = used_ + 1;
         used_ += count;
         return first;
@@ -37,6 +39,7 @@ class Pool {
 
   private:
     T* records_ = nullptr;
+    std::uint32_t capacity_ = 0;
     std::uint32_t used_ = 0;
 };
 

@@ -43,6 +43,12 @@ bool is_fault(const SignalInfo& info) {
            info.code > 0;  // kill(2) and its like have codes of 0 and below: asynchronous, whatever the number
 }
 
+/// Where the engine comes back from a system call nothing faults: the thread has sent itself what looks like a fault.
+/// The instruction leaves its return address in rcx (SDM, SYSCALL).
+bool behind_own_syscall(const SignalContext& context) {
+    return context.rcx == context.rip && is_own_code(context.rip);
+}
+
 Registers registers_of(const SignalContext& c) {
     return {
         {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},
@@ -250,7 +256,7 @@ void signal_entry(int, anyperf::engine::x86_64::SignalInfo* info, anyperf::engin
     using namespace anyperf::engine;
     Thread& thread = x86_64::this_thread();
     note_xstate(thread, user->context);
-    if (is_fault(*info))
+    if (is_fault(*info) && !behind_own_syscall(user->context))
         on_fault(thread, *info, *user);
     else
         on_asynchronous(thread, *info, *user);

@@ -139,7 +139,14 @@ long clone_sharing(Call& call, const CloneWish& wish) {
     child->inheritance = inheritance;
     child->made_by = static_cast<std::uint32_t>(call.number);
     const SignalsBlocked blocked;
+    const int run_fd = call.engine.run_fd;
+    const int broker_fd = call.engine.broker_fd;
     const long got = make_thread(wish, *child);
+    // A vfork's child has descriptors of its own: where it has moved ours to is nothing to this process.
+    if ((wish.flags & CLONE_VFORK) != 0 && (wish.flags & CLONE_FILES) == 0) {
+        call.engine.run_fd = run_fd;
+        call.engine.broker_fd = broker_fd;
+    }
     // A vfork's child has gone on to another program, or has ended: its block is nobody's.
     if (is_error(got) || (wish.flags & CLONE_VFORK) != 0) {
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
