@@ -16,9 +16,9 @@ def milliseconds(words):
     return (time.perf_counter() - start) * 1e3
 
 
-def compare(what, options, anyperf, runs):
+def compare(what, options, anyperf, runs, ours_alone=()):
     kinds = {"plain": ["true"], "perf": ["perf", "stat", *options, "--", "true"],
-             "anyperf": [anyperf, "stat", *options, "--", "true"]}
+             "anyperf": [anyperf, "stat", *options, *ours_alone, "--", "true"]}
     times = {name: [] for name in kinds}
     for _ in range(runs):
         for name, words in kinds.items():
@@ -35,6 +35,7 @@ def main():
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 200
     compare("software events", ["-e", "task-clock:u,page-faults:u"], sys.argv[1], runs)
     compare("default events", [], sys.argv[1], runs)
+    compare("default events, by the kernel", [], sys.argv[1], runs, ["--kernel"])
 
 
 if __name__ == "__main__":

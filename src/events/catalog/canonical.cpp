@@ -2,6 +2,7 @@
 #include "events/catalog/canonical.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -22,12 +23,14 @@ class Writer {
         std::copy_n(piece.data(), piece.size(), out_.data() + length_);
         length_ += piece.size();
     }
+    void put(char letter) {
+        if (length_ == out_.size())
+            full_ = true;
+        else
+            out_[length_++] = letter;
+    }
     void put(std::uint64_t value, int base) {
-        if (value < 10) {  // nearly always
-            const char digit = static_cast<char>('0' + value);
-            put({&digit, 1});
-            return;
-        }
+        if (value < 10) return put(static_cast<char>('0' + value));  // nearly always
         char digits[24];
         const auto end = std::to_chars(std::begin(digits), std::end(digits), value, base).ptr;
         put({digits, static_cast<std::size_t>(end - digits)});
@@ -56,7 +59,7 @@ void put_masks(const Request& request, Codes& codes, Writer& writer) {
     std::ranges::sort(used);
     const auto all = masks(*request.event);
     for (const std::uint16_t index : used) {
-        writer.put(":");
+        writer.put(':');
         writer.put({c_text(all[index].name), all[index].name_length});
     }
     if (!codes.raw_mask) return;
@@ -86,32 +89,39 @@ void put_modifiers(const Request& request, const Codes& codes, Writer& writer) {
     }
 }
 
-/// By PerfMod; cpu and pinned are not printed, period and freq only where there is one.
-std::optional<std::uint64_t> perf_value(PerfMod modifier, const PerfFields& perf, const abi::Attr& attr) {
-    const std::uint64_t sampling = attr.sample_period;
-    switch (modifier) {
-        case PerfMod::u: return (perf.levels & kPlmUser) != 0;
-        case PerfMod::k: return (perf.levels & kPlmKernel) != 0;
-        case PerfMod::h: return (perf.levels & kPlmHypervisor) != 0;
-        case PerfMod::period:
-        case PerfMod::freq: return sampling != 0 ? std::optional{sampling} : std::nullopt;
-        case PerfMod::precise:
-        case PerfMod::hw_smpl: return (attr.flags >> 15) & 3;
-        case PerfMod::excl: return (attr.flags >> 3) & 1;
-        case PerfMod::mg: return (perf.guest_levels & kPlmUser) != 0;
-        case PerfMod::mh: return (perf.guest_levels & kPlmKernel) != 0;
-        case PerfMod::cpu:
-        case PerfMod::pinned: break;
+/// By PerfMod: what is printed, and whether.
+struct PerfValues {
+    std::array<std::uint64_t, 12> values;
+    std::uint32_t shown = 0;
+
+    void show(PerfMod modifier, std::uint64_t value) {
+        values[static_cast<std::size_t>(modifier)] = value;
+        shown |= bit(modifier);
     }
-    return std::nullopt;
+};
+
+/// cpu and pinned are not printed, period and freq only where there is one.
+PerfValues perf_values(const PerfFields& perf, const abi::Attr& attr) {
+    PerfValues all;
+    all.show(PerfMod::u, (perf.levels & kPlmUser) != 0);
+    all.show(PerfMod::k, (perf.levels & kPlmKernel) != 0);
+    all.show(PerfMod::h, (perf.levels & kPlmHypervisor) != 0);
+    all.show(PerfMod::precise, (attr.flags >> 15) & 3);
+    all.show(PerfMod::hw_smpl, (attr.flags >> 15) & 3);
+    all.show(PerfMod::excl, (attr.flags >> 3) & 1);
+    all.show(PerfMod::mg, (perf.guest_levels & kPlmUser) != 0);
+    all.show(PerfMod::mh, (perf.guest_levels & kPlmKernel) != 0);
+    if (attr.sample_period == 0) return all;
+    all.show(PerfMod::period, attr.sample_period);
+    all.show(PerfMod::freq, attr.sample_period);
+    return all;
 }
 
 void put_perf(const Request& request, const PerfFields& perf, const abi::Attr& attr, Writer& writer) {
-    for (const ModifierRow& modifier : modifiers(Modset::perf)) {
-        if (((request.possible.perf >> modifier.index) & 1) == 0) continue;
-        if (const auto value = perf_value(static_cast<PerfMod>(modifier.index), perf, attr))
-            writer.setting(modifier, *value);
-    }
+    const PerfValues all = perf_values(perf, attr);
+    const std::uint32_t wanted = all.shown & request.possible.perf;
+    for (const ModifierRow& modifier : modifiers(Modset::perf))
+        if (((wanted >> modifier.index) & 1) != 0) writer.setting(modifier, all.values[modifier.index]);
 }
 
 }  // namespace
