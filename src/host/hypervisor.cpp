@@ -29,6 +29,10 @@ constexpr std::array kKinds{
     HypervisorKind{"kvm", "KVM", "KVMKVMKVM",
                    "on the host: QEMU -cpu host,pmu=on (libvirt: <cpu mode='host-passthrough'/> and <features><pmu "
                    "state='on'/></features>), and kvm module parameter enable_pmu=Y"},
+    HypervisorKind{
+        "kvm-microvm", "KVM (a micro-VM: it has no DMI tables)", "",
+        "Firecracker and other micro-VMs offer their guests no PMU: use another hypervisor, or measure on the "
+        "host; QEMU's microvm has one with -cpu host,pmu=on"},
     HypervisorKind{"vmware", "VMware", "VMwareVMware",
                    "power the VM off and tick 'Virtualize CPU performance counters' (vpmc.enable = \"TRUE\")"},
     HypervisorKind{"hyperv", "Hyper-V", "Microsoft Hv",
@@ -103,6 +107,13 @@ void ask_cpuid(Hypervisor& found) {
 void ask_cpuid(Hypervisor&) {}
 #endif
 
+/// The files that tell KVM's users apart may be closed to this process; that a micro-VM has no DMI shows to everybody.
+void refine(Hypervisor& found, const Root& root) {
+    if (found.kind == nullptr || found.kind->id != "kvm" || root.exists("/sys/class/dmi/id")) return;
+    found.kind = kind("kvm-microvm");
+    note(found, "/sys/class/dmi/id is not there");
+}
+
 /// The flag of /proc/cpuinfo, which a copy of another machine's files has too.
 bool cpuinfo_says_so(const Root& root) {
     const auto cpuinfo = root.read("/proc/cpuinfo");
@@ -128,6 +139,7 @@ Hypervisor hypervisor(const Root& root) {
         note(found, "/proc/cpuinfo has the flag 'hypervisor'");
     }
     if (root.is_this_machine()) ask_cpuid(found);
+    refine(found, root);
     return found;
 }
 

@@ -42,6 +42,12 @@ std::string side_file(const Root& root, const std::string& file) {
     return root.read(file).value_or("");
 }
 
+/// It goes to terminals, from files that may be a stranger's (--root).
+std::string printable(std::string text) {
+    std::ranges::replace_if(text, [](unsigned char letter) { return letter < ' ' || letter == 0x7f; }, '?');
+    return text;
+}
+
 double scale_of(const std::string& text) {
     double scale = 1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), scale);
@@ -58,7 +64,7 @@ Alias read_alias(const Root& root, const std::string& folder, const std::string&
         return std::ranges::binary_search(siblings, name + std::string{suffix});
     };
     Alias alias{name, std::move(terms), "", 1, has(".per-pkg"), has(".snapshot")};
-    if (has(".unit")) alias.unit = side_file(root, folder + name + ".unit");
+    if (has(".unit")) alias.unit = printable(side_file(root, folder + name + ".unit"));
     if (has(".scale")) alias.scale = scale_of(side_file(root, folder + name + ".scale"));
     return alias;
 }

@@ -2,7 +2,9 @@
 #include "host/pmu.h"
 
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include "support/machine_files.h"
 
 namespace anyperf::host {
 namespace {
@@ -55,6 +57,14 @@ TEST(ReadPmus, TellsCoresFromUncore) {
     EXPECT_EQ(power->event("energy-pkg")->terms, "event=0x02");
     EXPECT_EQ(power->event("nothing"), nullptr);
     EXPECT_EQ(power->format("event")->bits, (std::vector<BitRange>{{0, 7}}));
+}
+
+TEST(ReadPmus, ShowsNoControlCharactersOfAUnit) {
+    MachineFiles files;
+    const std::string folder = "/sys/bus/event_source/devices/power/";
+    files.file(folder + "type", "9").file(folder + "events/a", "event=1").file(folder + "events/a.unit", "\033[1mJ");
+    const auto pmus = read_pmus(files.root());
+    EXPECT_EQ(pmus.front().event("a")->unit, "?[1mJ");
 }
 
 TEST(ReadPmus, KnowsThatArmsSpeFollowsTasksThoughItHasACpumask) {

@@ -59,6 +59,13 @@ TEST(Hypervisor, IsToldFromDmi) {
     }
 }
 
+TEST(Hypervisor, OfAMachineWithoutDmiIsNotTakenForQemu) {
+    const Root here;
+    const Hypervisor found = hypervisor(here);
+    if (here.exists("/sys/class/dmi/id")) GTEST_SKIP() << "this machine has DMI tables";
+    EXPECT_TRUE(found.kind == nullptr || found.kind->id != "kvm") << found.name();
+}
+
 TEST(Hypervisor, OfAnUnknownMakerHasNoKind) {
     MachineFiles files;
     const Hypervisor found = hypervisor(files.file("/proc/cpuinfo", kGuest).root());
