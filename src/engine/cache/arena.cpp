@@ -16,6 +16,13 @@ constexpr std::uint64_t kReach =
 constexpr std::uint64_t kOddPlace = 0x1a70000;  // programs that map at addresses of their choice choose round ones
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
+/// Programs with much code spread over more pages than a CPU keeps translations of. Where one begins, small ones do.
+void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
+    constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
+    const std::uint64_t from = (start + 2 * kLarge - 1) & ~(kLarge - 1);
+    kernel_call(__NR_madvise, from, start + bytes - from, MADV_HUGEPAGE);
+}
+
 }  // namespace
 
 bool Arena::map_at(std::uint64_t address, bool exactly) {
@@ -25,6 +32,8 @@ bool Arena::map_at(std::uint64_t address, bool exactly) {
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
     if (is_error(got)) return false;
     base_ = static_cast<std::uint64_t>(got);
+    prefer_large_pages(base_, kHotBytes);
+    prefer_large_pages(base_ + kHotBytes, kBytes - kHotBytes);
     return true;
 }
 

@@ -53,7 +53,7 @@ bool Cache::reserve() {
     if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) || !copies.reserve(smaller) ||
         !executable.reserve() || !pages_.reserve())
         return false;
-    slots_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kFirstSlots));
+    slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
     const long low = map_own_pages(0, sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
@@ -69,33 +69,39 @@ void Cache::fill_table(std::uint64_t host) {
 }
 
 Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
-    for (std::size_t slot = hash(pc, limit) & (slot_count_ - 1);; slot = (slot + 1) & (slot_count_ - 1)) {
-        const BlockId id = slots_[slot];
-        if (id == 0) return nullptr;
-        if (id != kErased && blocks[id].pc == pc && blocks[id].limit == limit) return &blocks[id];
+    const std::uint32_t wanted = hash(pc, limit);
+    for (std::size_t at = wanted & (slot_count_ - 1);; at = (at + 1) & (slot_count_ - 1)) {
+        const Slot slot = slots_[at];
+        if (slot.id == 0) return nullptr;
+        if (slot.hash != wanted || slot.id == kErased) continue;
+        if (Block& block = blocks[slot.id]; block.pc == pc && block.limit == limit) return &block;
     }
 }
 
 bool Cache::grow() {
-    BlockId* old = slots_;
+    Slot* const old = slots_;
     const std::size_t old_count = slot_count_;
-    auto* wider = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * old_count * 2));
+    auto* const wider = static_cast<Slot*>(reserve_pages(sizeof(Slot) * old_count * 2));
     if (wider == nullptr) return false;
     slots_ = wider;
     slot_count_ = old_count * 2;
     filled_ = 0;
     for (std::size_t i = 0; i < old_count; ++i)
-        if (old[i] != 0 && old[i] != kErased) insert(old[i]);
-    release_pages(old, sizeof(BlockId) * old_count);
+        if (old[i].id != 0 && old[i].id != kErased) put(old[i]);
+    release_pages(old, sizeof(Slot) * old_count);
     return true;
+}
+
+void Cache::put(const Slot& slot) {
+    std::size_t at = slot.hash & (slot_count_ - 1);
+    while (slots_[at].id != 0 && slots_[at].id != kErased) at = (at + 1) & (slot_count_ - 1);
+    if (slots_[at].id == 0) ++filled_;
+    slots_[at] = slot;
 }
 
 bool Cache::insert(BlockId id) {
     if ((filled_ + 1) * 2 > slot_count_ && !grow()) return false;
-    std::size_t slot = hash(blocks[id].pc, blocks[id].limit) & (slot_count_ - 1);
-    while (slots_[slot] != 0 && slots_[slot] != kErased) slot = (slot + 1) & (slot_count_ - 1);
-    if (slots_[slot] == 0) ++filled_;
-    slots_[slot] = id;
+    put({id, hash(blocks[id].pc, blocks[id].limit)});
     return true;
 }
 
@@ -117,12 +123,12 @@ bool Cache::add(Block& block) {
 /// False where it was never known.
 bool Cache::erase(const Block& block) {
     const BlockId id = id_of(block);
-    std::size_t slot = hash(block.pc, block.limit) & (slot_count_ - 1);
-    while (slots_[slot] != id) {
-        if (slots_[slot] == 0) return false;
-        slot = (slot + 1) & (slot_count_ - 1);
+    std::size_t at = hash(block.pc, block.limit) & (slot_count_ - 1);
+    while (slots_[at].id != id) {
+        if (slots_[at].id == 0) return false;
+        at = (at + 1) & (slot_count_ - 1);
     }
-    slots_[slot] = kErased;
+    slots_[at].id = kErased;
     return true;
 }
 
@@ -212,7 +218,7 @@ void Cache::drop_all() {
     marks.drop();
     copies.drop();
     pages_.drop();
-    empty_pages(slots_, sizeof(BlockId) * slot_count_);
+    empty_pages(slots_, sizeof(Slot) * slot_count_);
     empty_pages(heads_, sizeof(BlockId) * kTableEntries);
     filled_ = 0;
     live_code = seen_code = 0;
@@ -220,8 +226,8 @@ void Cache::drop_all() {
 }
 
 std::size_t Cache::bytes() const {
-    std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + copies.bytes() + pages_.bytes() +
-                      sizeof(BlockId) * 2 * filled_;
+    std::size_t sum =
+        blocks.bytes() + exits.bytes() + marks.bytes() + copies.bytes() + pages_.bytes() + sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
     return sum;
 }

@@ -25,6 +25,8 @@ class Cache {
 
     /// The block that starts at `pc` and was made with `limit`; null where it has not been translated.
     Block* find(std::uint64_t pc, std::uint16_t limit = 0);
+    /// The same will be asked for soon: the table of a large program is in no cache.
+    void prefetch(std::uint64_t pc) const { __builtin_prefetch(&slots_[hash(pc, 0) & (slot_count_ - 1)]); }
     /// Makes a new block known. False where memory ran out: it is not.
     bool add(Block& block);
     BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
@@ -83,20 +85,27 @@ class Cache {
     std::uint32_t arena_count = 0;
 
   private:
+    /// Of the table of blocks. Its hash tells nearly all of them apart without a look at their records.
+    struct Slot {
+        BlockId id = 0;
+        std::uint32_t hash = 0;
+    };
+
     bool grow();
     bool insert(BlockId id);
+    void put(const Slot& slot);
     void empty_slot(std::size_t slot);
     void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
     void remove_by_scan(std::uint64_t start, std::uint64_t end);
     void set_table(std::size_t slot, std::uint64_t host) { __atomic_store_n(&table_[slot], host, __ATOMIC_RELEASE); }
     void unlink(Block& block);
     bool erase(const Block& block);
-    static std::size_t hash(std::uint64_t pc, std::uint16_t limit) {
-        return static_cast<std::size_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);
+    static std::uint32_t hash(std::uint64_t pc, std::uint16_t limit) {
+        return static_cast<std::uint32_t>(((pc + (std::uint64_t{limit} << 48)) * 0x9e3779b97f4a7c15u) >> 32);
     }
 
     PageIndex pages_;
-    BlockId* slots_ = nullptr;  ///< open addressing, linear
+    Slot* slots_ = nullptr;  ///< open addressing, linear
     std::size_t slot_count_ = 0;
     std::size_t filled_ = 0;
     std::uint64_t* table_ = nullptr;

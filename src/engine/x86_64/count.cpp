@@ -34,14 +34,16 @@ ClassSet counted_at_start(const Instruction& instruction) {
 
 std::int32_t Translation::amount_of(Class id, std::size_t first) const {
     std::int32_t amount = 0;
-    for (std::size_t i = first; i < decoded_.segment_end(first); ++i)
+    const std::size_t end = decoded_.segment_end(first);
+    for (std::size_t i = first; i < end; ++i)
         if ((counted_at_start(decoded_.instructions[i]) & bit(id)) != 0) ++amount;
     return amount;
 }
 
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
+    if (!counting_.on()) return;
     const std::int32_t amount = amount_of(Class::instructions, first);
-    if (!counting_.on() || amount == 0) return;
+    if (amount == 0) return;
     block_->counted = counting_.open;
     const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth);
     const ExitId over = new_exit(pc);

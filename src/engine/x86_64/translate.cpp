@@ -17,6 +17,11 @@ void Translation::stop_before_translated() {
     std::uint64_t address = decoded_.pc;
     for (std::size_t i = 0; i + 1 < decoded_.count; ++i) {
         address += decoded_.instructions[i].length;
+        if (decoded_.instructions[i].control != Control::none) cache_.prefetch(address);
+    }
+    address = decoded_.pc;
+    for (std::size_t i = 0; i + 1 < decoded_.count; ++i) {
+        address += decoded_.instructions[i].length;
         if (decoded_.instructions[i].control == Control::none || cache_.find(address) == nullptr) continue;
         decoded_.count = i + 1;
         decoded_.end = address;
