@@ -3,6 +3,8 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,6 +46,23 @@ std::optional<subsystem::Mapped> parse(const std::string& line, std::uint64_t ad
     return mapped;
 }
 
+/// The file of a mapping, if it is still where its name says.
+OwnedFd file_of(std::int32_t pid, const subsystem::Mapped& mapped) {
+    if (!mapped.name.starts_with('/') || mapped.inode == 0) return {};
+    const std::string path = "/proc/" + std::to_string(pid) + "/root" + mapped.name;
+    struct stat about{};
+    if (::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_ino != mapped.inode) return {};
+    return OwnedFd{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+}
+
+/// The inode's generation; 0 where its file system has none to tell.
+std::uint64_t generation_of(std::int32_t pid, const subsystem::Mapped& mapped) {
+    const OwnedFd file = file_of(pid, mapped);
+    std::uint64_t generation = 0;  // an int is written, though the request's number speaks of a long
+    if (!file || ::ioctl(file.get(), FS_IOC_GETVERSION, &generation) != 0) return 0;
+    return generation;
+}
+
 /// The description of a build id within a segment of notes.
 std::vector<std::byte> find_build_id(const std::vector<char>& notes) {
     for (std::size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
@@ -67,14 +86,15 @@ std::vector<std::byte> find_build_id(const std::vector<char>& notes) {
 std::optional<subsystem::Mapped> mapping_of(std::int32_t pid, std::uint64_t address) {
     std::ifstream maps{"/proc/" + std::to_string(pid) + "/maps"};
     for (std::string line; std::getline(maps, line);)
-        if (auto mapped = parse(line, address)) return mapped;
+        if (auto mapped = parse(line, address)) {
+            mapped->generation = generation_of(pid, *mapped);
+            return mapped;
+        }
     return std::nullopt;
 }
 
 std::vector<std::byte> build_id_of(std::int32_t pid, const subsystem::Mapped& mapped) {
-    if (!mapped.name.starts_with('/') || mapped.inode == 0) return {};
-    const std::string path = "/proc/" + std::to_string(pid) + "/root" + mapped.name;
-    const OwnedFd file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    const OwnedFd file = file_of(pid, mapped);
     Elf64_Ehdr header;
     if (!file || ::pread(file.get(), &header, sizeof header, 0) != sizeof header ||
         std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||

@@ -5,9 +5,11 @@
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
+#include <span>
 #include <string_view>
 
 #include "engine/ledger.h"
+#include "engine/syscalls/own_maps.h"
 #include "resident/request.h"
 #include "subsystem/records/interests.h"
 
@@ -18,6 +20,8 @@ using engine::Thread;
 using subsystem::Interest;
 
 namespace {
+
+constexpr std::size_t kImageMappings = 64;  ///< of a program before its first instruction: some fifteen
 
 bool wanted(const engine::Engine& engine, Interest interest) {
     const std::uint32_t set = __atomic_load_n(&engine.run->wanted, __ATOMIC_ACQUIRE);
@@ -94,10 +98,14 @@ void tell_ring(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::ui
 }
 
 void tell_image(Thread& thread) {
-    if (!wanted(*thread.engine, Interest::executable_mapping)) return;
-    for (const engine::ExecutableRange& range : thread.engine->cache.executable)
-        tell_mapped(thread, range.start, range.end - range.start,
-                    static_cast<std::uint64_t>(PROT_READ | PROT_EXEC | (range.writable ? PROT_WRITE : 0)), 0);
+    if (!wanted(*thread.engine, Interest::executable_mapping) && !wanted(*thread.engine, Interest::data_mapping))
+        return;
+    engine::OwnMapping mappings[kImageMappings];
+    const std::size_t count = engine::list_mappings(mappings, kImageMappings);
+    constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;  // behind it: vsyscall, which was never mapped
+    for (const engine::OwnMapping& mapping : std::span{mappings, count})
+        if (mapping.start < kUserEnd)
+            tell_mapped(thread, mapping.start, mapping.end - mapping.start, mapping.protection, mapping.flags);
 }
 
 }  // namespace anyperf::resident

@@ -46,6 +46,17 @@ bool take_range(std::string_view& line, std::uint64_t& start, std::uint64_t& end
     return true;
 }
 
+/// Calls `told` with the start and the end of each part of [start, end) that is the application's.
+template <class Told>
+void for_each_part(std::uint64_t start, std::uint64_t end, Told told) {
+    while (start < end) {
+        const OwnPages::Range own = own_pages.first_in(start, end);
+        const std::uint64_t until = own.end == 0 ? end : std::max(own.start, start);
+        if (until > start) told(start, until);
+        start = own.end == 0 ? end : own.end;
+    }
+}
+
 /// Copies what is the application's from one text to another.
 class Filter {
   public:
@@ -68,16 +79,11 @@ class Filter {
   private:
     void mapping(std::uint64_t start, std::uint64_t end, std::string_view rest, std::string_view whole) {
         shown_ = false;
-        while (start < end) {
-            const OwnPages::Range own = own_pages.first_in(start, end);
-            const std::uint64_t until = own.end == 0 ? end : std::max(own.start, start);
-            if (until > start) {
-                shown_ = true;
-                if (ranges_) addresses(start, until, rest);
-                if (!ranges_) write(whole);
-            }
-            start = own.end == 0 ? end : own.end;
-        }
+        for_each_part(start, end, [&](std::uint64_t from, std::uint64_t until) {
+            shown_ = true;
+            if (ranges_) addresses(from, until, rest);
+            if (!ranges_) write(whole);
+        });
     }
     void addresses(std::uint64_t start, std::uint64_t end, std::string_view rest) {
         padded(start);
@@ -105,19 +111,48 @@ class Filter {
     char buffer_[2048];
 };
 
-/// All of a file, into `room`; its length, or a negated errno.
-long read_whole(const char* path, char* room) {
-    const long fd = kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC);
-    if (is_error(fd)) return fd;
-    std::uint64_t length = 0;
-    long got = 0;
-    do {
-        got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room) + length, kRoom - length);
-        if (got > 0) length += static_cast<std::uint64_t>(got);
-    } while (got > 0 && length < kRoom);
-    kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
-    return is_error(got) ? got : static_cast<long>(length);
-}
+/// A whole file in memory.
+class FileText {
+  public:
+    explicit FileText(const char* path) : room_(static_cast<char*>(reserve_pages(kRoom))) {
+        length_ = room_ == nullptr ? -ENOMEM : read_whole(path);
+    }
+    ~FileText() {
+        if (room_ != nullptr) release_pages(room_, kRoom);
+    }
+    FileText(const FileText&) = delete;
+    FileText& operator=(const FileText&) = delete;
+
+    /// A negated errno; 0 where it could be read.
+    long error() const { return is_error(length_) ? length_ : 0; }
+
+    /// Calls `told` with each line and its newline.
+    template <class Told>
+    void for_each_line(Told told) const {
+        for (std::string_view rest{room_, is_error(length_) ? 0 : static_cast<std::size_t>(length_)}; !rest.empty();) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+            told(rest.substr(0, end));
+            rest.remove_prefix(end);
+        }
+    }
+
+  private:
+    long read_whole(const char* path) {
+        const long fd = kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC);
+        if (is_error(fd)) return fd;
+        std::uint64_t length = 0;
+        long got = 0;
+        do {
+            got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room_) + length, kRoom - length);
+            if (got > 0) length += static_cast<std::uint64_t>(got);
+        } while (got > 0 && length < kRoom);
+        kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+        return is_error(got) ? got : static_cast<long>(length);
+    }
+
+    char* room_;
+    long length_ = 0;
+};
 
 /// A file in memory that can only be read: opened anew, and put where the first descriptor was.
 long read_only(long fd, std::uint64_t flags) {
@@ -142,24 +177,34 @@ long open_mappings(std::string_view name, std::uint64_t flags) {
     path.text("/proc/self/").text(name).text(std::string_view{"\0", 1});
     const long fd = kernel_call(__NR_memfd_create, address_of(name.data()), MFD_CLOEXEC);
     if (is_error(fd)) return fd;
-    auto* const room = static_cast<char*>(reserve_pages(kRoom));
     // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
-    const long length = room == nullptr ? -ENOMEM : read_whole(path.view().data(), room);
-    if (is_error(length)) {
-        if (room != nullptr) release_pages(room, kRoom);
+    const FileText text{path.view().data()};
+    if (text.error() != 0) {
         kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
-        return length;
+        return text.error();
     }
     Filter filter{static_cast<int>(fd), name != "numa_maps"};
-    for (std::string_view rest{room, static_cast<std::size_t>(length)}; !rest.empty();) {
-        const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
-        filter.line(rest.substr(0, end));
-        rest.remove_prefix(end);
-    }
+    text.for_each_line([&](std::string_view line) { filter.line(line); });
     filter.flush();
-    release_pages(room, kRoom);
     kernel_call(__NR_lseek, static_cast<std::uint64_t>(fd), 0, 0);
     return read_only(fd, flags);
+}
+
+std::size_t list_mappings(OwnMapping* out, std::size_t room) {
+    std::size_t count = 0;
+    FileText{"/proc/self/maps"}.for_each_line([&](std::string_view line) {
+        OwnMapping mapping;
+        if (!take_range(line, mapping.start, mapping.end) || line.size() < 5) return;
+        if (line[1] == 'r') mapping.protection |= PROT_READ;
+        if (line[2] == 'w') mapping.protection |= PROT_WRITE;
+        if (line[3] == 'x') mapping.protection |= PROT_EXEC;
+        mapping.flags = line[4] == 's' ? MAP_SHARED : MAP_PRIVATE;
+        for_each_part(mapping.start, mapping.end, [&](std::uint64_t from, std::uint64_t until) {
+            mapping.start = from, mapping.end = until;
+            if (count < room) out[count++] = mapping;
+        });
+    });
+    return count;
 }
 
 }  // namespace anyperf::engine

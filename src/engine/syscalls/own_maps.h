@@ -15,4 +15,15 @@ bool lists_mappings(std::string_view name);
 /// `flags` as open(2) has them.
 long open_mappings(std::string_view name, std::uint64_t flags);
 
+/// What of a mapping is the application's.
+struct OwnMapping {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;
+    std::uint64_t protection = 0;  ///< PROT_*
+    std::uint64_t flags = 0;       ///< MAP_SHARED or MAP_PRIVATE
+};
+
+/// The application's mappings by rising address, as many as there is room for; how many.
+std::size_t list_mappings(OwnMapping* out, std::size_t room);
+
 }  // namespace anyperf::engine

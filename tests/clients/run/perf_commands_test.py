@@ -1,0 +1,138 @@
+"""perf's commands under `anyperf run`, unmodified: what they tell of a program with a known shape."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+SOURCE = """
+#include <stdlib.h>
+volatile long sink;
+__attribute__((noinline)) void leaf(long n) { for (long i = 0; i < n; i++) sink += i * i % 7; }
+__attribute__((noinline)) void middle(long n) { leaf(n); sink++; }
+int main(int argc, char** argv) { for (long i = atol(argv[1]); i > 0; i--) middle(20000); return argc != 2; }
+"""
+LEAF = 20000 * 17  # instructions of one call of leaf, at the least
+
+
+def rows(text):
+    """Lines of a report without its head."""
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+@unittest.skipIf(shutil.which("perf") is None, "perf is not installed")
+@unittest.skipIf(shutil.which("gcc") is None, "gcc is not installed")
+class PerfCommands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.program = Path(cls.directory.name) / "shaped"
+        source = Path(cls.directory.name) / "shaped.c"
+        source.write_text(SOURCE)
+        subprocess.run(["gcc", "-O0", "-g", "-o", cls.program, source], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def perf(self, *words, calls=100, loud=False):
+        """A command of perf under a run, in the directory of its data; SHAPED is the program with its argument."""
+        arguments = []
+        for word in words:
+            arguments += [str(self.program), str(calls)] if word == "SHAPED" else [word]
+        got = subprocess.run([ANYPERF, "run", "--", "perf", *arguments], text=True, capture_output=True, check=True,
+                             timeout=100, cwd=self.directory.name)
+        return got.stderr if loud else got.stdout
+
+    def test_stat_repeats(self):
+        text = self.perf("stat", "-r", "3", "-e", "instructions:u", "SHAPED", loud=True)
+        self.assertRegex(text, r"\(3 runs\)")
+        self.assertGreater(int(re.search(r"(\d+) +instructions:u", text)[1]), 100 * LEAF // 2)
+
+    def test_stat_counts_intervals(self):
+        text = self.perf("stat", "-x,", "-I", "20", "-e", "instructions:u", "SHAPED", calls=3000, loud=True)
+        counts = [int(line.split(",")[1]) for line in text.splitlines() if line.split(",")[1].isdigit()]
+        self.assertGreater(len(counts), 2)
+        self.assertGreater(sum(counts), 3000 * LEAF // 2)
+
+    def test_stat_details_tell_what_is_not_modelled(self):
+        text = self.perf("stat", "-d", "SHAPED", loud=True)
+        self.assertRegex(text, r"\d+ +instructions .* insn per cycle")
+        self.assertRegex(text, r"\d+ +L1-dcache-loads")
+        self.assertRegex(text, r"<not supported> +LLC-loads")
+
+    def test_stat_counts_all_cpus(self):
+        text = self.perf("stat", "-a", "-A", "-x,", "-e", "instructions:u", "SHAPED", loud=True)
+        counts = [int(line.split(",")[1]) for line in text.splitlines() if line.startswith("CPU")]
+        self.assertEqual(len(counts), os.sysconf("SC_NPROCESSORS_ONLN"))
+        self.assertGreater(sum(counts), 100 * LEAF // 2)
+
+    def test_stat_names_the_threads_of_what_runs_already(self):
+        script = f"{self.program} 1000000 & perf stat --per-thread -x, -e instructions:u -p $! -- sleep 0.3; kill $!"
+        got = subprocess.run([ANYPERF, "run", "--", "sh", "-c", script], text=True, capture_output=True, timeout=100)
+        self.assertRegex(got.stderr, r"(?m)^shaped-\d+,\d{5,},,instructions:u")
+
+    def test_record_finds_callers_by_frame_pointers(self):
+        self.perf("record", "-q", "-e", "instructions:u", "-c", "100003", "-g", "-o", "g.data", "SHAPED")
+        chain = rows(self.perf("report", "-i", "g.data", "--stdio", "--no-children", "-g", "caller"))
+        self.assertRegex(chain[0], r"9\d\.\d+%.*leaf|100.00%.*leaf")
+        functions = [line.strip().removeprefix("---") for line in chain[1:]]
+        at = functions.index("main")
+        self.assertEqual(functions[at:at + 3], ["main", "middle", "leaf"])
+
+    def test_record_finds_callers_by_dwarf(self):
+        self.perf("record", "-q", "-e", "instructions:u", "-c", "1000003", "--call-graph", "dwarf", "-o", "d.data", "SHAPED")
+        chain = rows(self.perf("report", "-i", "d.data", "--stdio", "--no-children"))
+        functions = [line.strip().removeprefix("---") for line in chain[1:]]
+        at = functions.index("leaf")
+        self.assertEqual(functions[at:at + 3], ["leaf", "middle", "main"])
+
+    def test_annotate_shows_where_in_a_function(self):
+        self.perf("record", "-q", "-e", "instructions:u", "-c", "10007", "-o", "a.data", "SHAPED")
+        text = self.perf("annotate", "-i", "a.data", "--stdio", "-s", "leaf")
+        shares = [float(share) for share in re.findall(r"(?m)^ *(\d+\.\d+) ", text)]
+        self.assertAlmostEqual(sum(shares), 100, delta=1)
+
+    def test_script_tells_each_sample(self):
+        self.perf("record", "-q", "-e", "instructions:u", "-c", "1000003", "-o", "s.data", "SHAPED")
+        lines = self.perf("script", "-i", "s.data", "-F", "comm,period,event,ip,sym").splitlines()
+        self.assertGreater(len(lines), 100 * LEAF // 1000003 // 2)
+        self.assertRegex(lines[-1], r"shaped +1000003 +instructions:u: +[0-9a-f]+ leaf")
+
+    def test_record_has_cycles_by_name_unless_told_otherwise(self):
+        self.perf("record", "-q", "-o", "c.data", "SHAPED")
+        self.assertRegex(self.perf("evlist", "-i", "c.data"), r"^cycles(:u|:P)?\s")
+
+    def test_top_shows_the_hottest(self):
+        script = f"{self.program} 1000000 & echo $! > top.pid; exec perf top --stdio -e instructions:u -p $! -d 1"
+        top = subprocess.Popen([ANYPERF, "run", "--", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, cwd=self.directory.name)
+        seen = b""
+        while not re.search(rb"\d+\.\d+% +shaped .*leaf", seen):
+            line = top.stdout.readline()
+            self.assertTrue(line, seen)
+            seen += line
+        os.kill(int((Path(self.directory.name) / "top.pid").read_text()), signal.SIGKILL)
+        top.terminate()
+        top.communicate(timeout=60)
+
+    def test_own_tests_of_perf_pass(self):
+        names = ["Read samples using the mmap interface", "PERF_RECORD_* events & perf_sample fields",
+                 "Software clock events period values", "Sample parsing",
+                 "Use a dummy software event to keep tracking", "Parse event definition strings",
+                 "Breakpoint overflow signal handler", "Breakpoint overflow sampling", "Breakpoint accounting",
+                 "Synthesize attr update", "Event times", "Sigtrap", "perf stat tests"]
+        listing = subprocess.run(["perf", "test", "list"], text=True, capture_output=True).stderr
+        numbers = [found[1] for name in names if (found := re.search(rf"(?m)^ *(\d+): {re.escape(name)}", listing))]
+        self.assertGreater(len(numbers), 8, listing)
+        text = self.perf("test", *numbers, loud=True)
+        self.assertEqual(re.findall(r".*FAILED.*", text), [])
+        self.assertGreater(len(re.findall(r": Ok$", text, re.M)), 7, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
