@@ -48,6 +48,7 @@ std::vector<std::string> event_names(const Machine::Data& machine) {
 
 std::unexpected<Fault> unknown_pmu(const Machine::Data& machine, std::string_view name) {
     std::vector<std::string> names;
+    names.reserve(machine.pmus.size());
     for (const host::Pmu& pmu : machine.pmus) names.push_back(pmu.name());
     std::string fix = did_you_mean(name, names);
     if (same(name, kCorePmu) && machine.core_pmus().empty())

@@ -2,8 +2,8 @@
 #include "host/pmu.h"
 
 #include <gmock/gmock.h>
-
 #include <gtest/gtest.h>
+
 #include "support/machine_files.h"
 
 namespace anyperf::host {
