@@ -105,6 +105,7 @@ constexpr std::array kWays{
 
 std::vector<WayToMeasure> ways_to_measure(const Root& root, const Kernel& kernel) {
     std::vector<WayToMeasure> ways;
+    ways.reserve(kWays.size());
     for (const Way& way : kWays) ways.push_back({way.id, way.title, way.examples, way.look(root, kernel)});
     return ways;
 }
