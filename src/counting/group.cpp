@@ -68,6 +68,7 @@ std::expected<Group, OpenFailure> Group::try_open(std::span<const events::Event*
 
 Result<Group> Group::open(const events::EventGroup& group, Place place, OpenOptions options, Kernel& kernel) {
     std::vector<const events::Event*> members;
+    members.reserve(group.events.size());
     for (const auto& event : group.events) members.push_back(&event);
     auto opened = try_open(members, place, options, kernel);
     if (opened) return std::move(*opened);
