@@ -1,0 +1,156 @@
+// cache_test.cpp: the translator and its cache, hosted: what is made, found, linked, removed and dropped. Nothing here
+// is run; that is for tests/engine.
+#include "engine/cache/cache.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "engine/fail.h"
+#include "engine/x86_64/routines.h"
+#include "engine/x86_64/translate.h"
+
+namespace anyperf::engine {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// Application code in memory of its own, so that a sanitizer sees each byte too far.
+class Translating : public testing::Test {
+  protected:
+    void SetUp() override {
+        ASSERT_TRUE(cache_.reserve());
+        Arena* const first = cache_.arena_for(address_of(this));
+        ASSERT_NE(first, nullptr);
+        ASSERT_TRUE(x86_64::emit_routines(*first, routines_));
+        cache_.fill_table(routines_.leave[static_cast<std::size_t>(x86_64::Leave::table_empty)]);
+    }
+
+    Block* translate(const Bytes& code, bool landing = false) {
+        const std::uint64_t pc = address_of(code.data());
+        cache_.executable.add({pc, pc + code.size(), false, false});
+        Arena* const arena = cache_.arena_for(pc);
+        if (arena == nullptr) return nullptr;
+        x86_64::Translation translation{cache_, *arena, counting_, *watched_};
+        Block* const block = translation.run({pc, code.data(), code.size()}, 0, landing);
+        if (block != nullptr && !cache_.add(*block)) return nullptr;
+        cache_.executable.remove(pc, pc + code.size());
+        return block;
+    }
+
+    /// The operand of an exit leads there.
+    static std::uint64_t led_to(const Exit& exit) {
+        std::int32_t relative = 0;
+        __builtin_memcpy(&relative, exit.operand, sizeof relative);
+        return address_of(exit.operand) + 4 + static_cast<std::uint64_t>(static_cast<std::int64_t>(relative));
+    }
+
+    Cache cache_;
+    x86_64::Routines routines_;
+    x86_64::Counting counting_;
+    std::unique_ptr<Watched> watched_ = std::make_unique<Watched>();
+};
+
+const Bytes kJump{0x90, 0xeb, 0x10};          // nop; jmp +16
+const Bytes kReturn{0x31, 0xc0, 0x90, 0xc3};  // xor eax, eax; nop; ret
+
+TEST_F(Translating, ABlockIsFoundByItsAddressUntilItIsRemoved) {
+    Block* const block = translate(kReturn);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(block->instructions, 3);
+    EXPECT_EQ(block->guest_bytes, 4);
+    EXPECT_EQ(cache_.find(address_of(kReturn.data())), block);
+    EXPECT_EQ(cache_.find(address_of(kReturn.data()) + 1), nullptr);
+    EXPECT_EQ(cache_.holding(address_of(block->host) + 1), block);
+    cache_.remove(*block);
+    EXPECT_TRUE(block->dead);
+    EXPECT_EQ(cache_.find(address_of(kReturn.data())), nullptr);
+}
+
+TEST_F(Translating, AnExitLeadsToItsStubUnlessTheBlockItIsLinkedToLives) {
+    Block* const from = translate(kJump);
+    Block* const to = translate(kReturn);
+    ASSERT_TRUE(from != nullptr && to != nullptr);
+    const ExitId id = from->first_exit;
+    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.exits[id].stub));
+    cache_.link(id, *to);
+    EXPECT_EQ(led_to(cache_.exits[id]), address_of(to->host));
+    EXPECT_LE(address_of(cache_.exits[id].operand) % 8, 4u) << "a patch must be one store";
+    cache_.remove(*to);
+    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.exits[id].stub));
+}
+
+TEST_F(Translating, TheTableLeadsToALandingUntilItsBlockIsRemoved) {
+    Block* const block = translate(kReturn, true);
+    ASSERT_NE(block, nullptr);
+    ASSERT_NE(block->landing, nullptr);
+    const std::size_t slot = block->pc % Cache::kTableEntries;
+    EXPECT_EQ(cache_.table()[slot], cache_.nowhere());
+    cache_.add_to_table(*block);
+    EXPECT_EQ(cache_.table()[slot], address_of(block->landing));
+    cache_.remove(*block);
+    EXPECT_EQ(cache_.table()[slot], cache_.nowhere());
+}
+
+TEST_F(Translating, WhatChangesInAPageTakesItsBlocksWithIt) {
+    Block* const block = translate(kReturn);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(cache_.live_code, 4u);
+    cache_.remove_range(block->pc + 3, block->pc + 4);
+    EXPECT_TRUE(block->dead);
+    EXPECT_EQ(cache_.live_code, 0u);
+    EXPECT_EQ(cache_.seen_code, 4u);
+}
+
+TEST_F(Translating, ADroppedCacheIsEmptyAndCanBeUsedAgain) {
+    cache_.most = 100;
+    EXPECT_FALSE(cache_.is_full());
+    ASSERT_NE(translate(kReturn), nullptr);
+    EXPECT_TRUE(cache_.is_full());
+    const std::uint32_t generation = cache_.generation;
+    cache_.remove_all();
+    cache_.drop_all();
+    EXPECT_EQ(cache_.generation, generation + 1);
+    EXPECT_FALSE(cache_.is_full());
+    EXPECT_EQ(cache_.find(address_of(kReturn.data())), nullptr);
+    Block* const again = translate(kReturn);
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(cache_.find(address_of(kReturn.data())), again);
+}
+
+TEST_F(Translating, ThousandsOfBlocksAreAllFoundAndCollidingOnesToo) {
+    std::vector<Bytes> code(5000, kReturn);
+    std::vector<Block*> blocks;
+    for (const Bytes& bytes : code) blocks.push_back(translate(bytes));
+    for (std::size_t i = 0; i < code.size(); ++i) EXPECT_EQ(cache_.find(address_of(code[i].data())), blocks[i]);
+}
+
+/// Whatever the bytes are, and wherever they end: nothing is read behind them, nothing written outside of the arena.
+TEST_F(Translating, AnyBytesAreTranslatedAsFarAsTheyReach) {
+    std::mt19937 random(20240611);
+    for (const x86_64::ClassSet open : {x86_64::ClassSet{0}, static_cast<x86_64::ClassSet>(~x86_64::ClassSet{0})}) {
+        counting_.open = open;
+        for (int round = 0; round < 20000; ++round) {
+            Bytes code(1 + random() % 40);
+            for (std::uint8_t& byte : code) byte = static_cast<std::uint8_t>(random());
+            Block* const block = translate(code, round % 2 == 0);
+            ASSERT_NE(block, nullptr);
+            EXPECT_LE(block->guest_bytes, code.size());
+            cache_.remove(*block);
+        }
+    }
+}
+
+TEST(Failing, SaysWhatHappenedWhereInWhichFileAndEndsWith125) {
+    EXPECT_EXIT(
+        fail("a test of the message", address_of(kReturn.data())), testing::ExitedWithCode(125),
+        "anyperf: internal failure: a test of the message, at application address 0x[0-9a-f]+.*, bytes 31 c0 90 c3");
+    const auto code = reinterpret_cast<std::uint64_t>(&fail);
+    EXPECT_EXIT(fail("here", code), testing::ExitedWithCode(125),
+                "at application address 0x[0-9a-f]+, in /.*unit_engine_cache at offset 0x[0-9a-f]+, bytes ");
+}
+
+}  // namespace
+}  // namespace anyperf::engine
