@@ -88,6 +88,7 @@ Result<Command> Command::fork(std::span<const std::string> words, const SignalGa
     Command command;
     command.words_.assign(words.begin(), words.end());
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (auto& word : command.words_) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     std::array<int, 2> go{};

@@ -50,6 +50,7 @@ Result<int> run_inside(const Options& options) {
                                      "anyperf stat -e instructions:u -- COMMAND"});
     std::vector<std::string> words = options.command;
     std::vector<char*> pointers;
+    pointers.reserve(words.size() + 1);
     for (auto& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     ::execvp(pointers.front(), pointers.data());

@@ -24,8 +24,9 @@ bool is_fault(Code code) {
 bool encodes(const catalog::Machine& machine, const catalog::PmuRow& pmu, std::string_view event, std::string_view mask,
              std::FILE* out) {
     std::array<char, 512> text;
-    const int length = std::snprintf(text.data(), text.size(), "%s::%s%s%s", catalog::c_text(pmu.name), event.data(),
-                                     mask.empty() ? "" : ":", mask.data());
+    const int length = std::snprintf(text.data(), text.size(), "%s::%.*s%s%.*s", catalog::c_text(pmu.name),
+                                     static_cast<int>(event.size()), event.data(), mask.empty() ? "" : ":",
+                                     static_cast<int>(mask.size()), mask.data());
     if (length < 0 || static_cast<std::size_t>(length) >= text.size()) return false;
     catalog::Encoding encoding{machine};
     const auto refusal = catalog::encode({text.data(), static_cast<std::size_t>(length)}, catalog::kPlmUser,
