@@ -218,6 +218,7 @@ Result<SetOpener::Progress> SetOpener::open_members(std::vector<std::size_t> mem
     }
     while (!members.empty()) {
         std::vector<const events::Event*> group;
+        group.reserve(members.size());
         for (const std::size_t number : members) group.push_back(&events_[number]);
         auto opened = Group::try_open(group, place, how, kernel_);
         if (opened) {
