@@ -48,6 +48,7 @@ Left leave_cache(Thread& thread) {
 /// words.
 [[noreturn]] void probe(Thread& thread) {
     thread.probing = thread.registers.rip;
+    thread.is_probing = true;
     asm volatile("jmp *%0" : : "r"(thread.engine->routines.probe) : "memory");
     __builtin_unreachable();
 }

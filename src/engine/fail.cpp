@@ -9,6 +9,7 @@
 
 #include "engine/freestanding/kernel.h"
 #include "engine/freestanding/text.h"
+#include "engine/signals/actions.h"
 #include "engine/x86_64/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -123,6 +124,10 @@ void refuse(int status, std::string_view what, std::string_view path, std::strin
 }
 
 void fail(std::string_view what, std::uint64_t pc) {
+    // Perhaps in a signal handler, where a fault would kill before anything is said.
+    constexpr unsigned kUnblock = 1;
+    const std::uint64_t faults = kEngineSignals;
+    kernel_call(__NR_rt_sigprocmask, kUnblock, address_of(&faults), 0, sizeof faults);
     std::uint8_t code[kShownBytes] = {};
     const std::size_t read = x86_64::guarded_prefix(code, at_address<const void>(pc), sizeof code);
     Line line;

@@ -116,7 +116,7 @@ void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
     stand_outside(thread);
     thread.asked_out = false;
-    thread.probing = 0;
+    thread.is_probing = false;
     thread.page.in_kernel = 0;
     if (thread.page.watched != 0) attached::left_code(thread);
     const bool ran_alone = thread.alone == Alone::done;

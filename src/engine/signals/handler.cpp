@@ -74,7 +74,7 @@ void note_xstate(Thread& thread, const SignalContext& context) {
 void go_to_delivery(Thread& thread, UserContext& user) {
     SignalContext& context = user.context;
     thread.stepping = false;
-    thread.probing = 0;
+    thread.is_probing = false;
     user.mask = ~kEngineSignals;
     context.rip = reinterpret_cast<std::uint64_t>(&deliver_and_resume);
     context.rdi = address_of(&thread);
@@ -136,9 +136,14 @@ void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserCo
     go_to_delivery(thread, user);
 }
 
+bool is_own_routine(const Thread& thread, std::uint64_t rip) {
+    return in(rip, thread.engine->routines.probe, thread.engine->routines.probe_end);
+}
+
 /// The CPU was sent to an instruction in place: it has faulted there, or run it, which the trap flag tells.
 void probed(Thread& thread, const SignalInfo& info, UserContext& user) {
-    thread.registers = registers_of(user.context);
+    // No address of this CPU: it has not even gone there, and the thread's registers are as they were.
+    if (!is_own_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
     if (ran) x86_64::count_one(thread, thread.probing, thread.engine->counting.open);
     if (!ran) queue(thread, info, user.context, true);
@@ -189,7 +194,7 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
         return;
     }
     if (info.signo == kTrap && info.code == kTrapTrace && thread.stepping) return stop_in_code(thread, user);
-    if (thread.probing != 0) return probed(thread, info, user);
+    if (thread.is_probing) return probed(thread, info, user);
     if (Block* const block = thread.engine->cache.holding(context.rip))
         return fault_in_block(thread, *block, info, user);
     Line{}
@@ -214,7 +219,7 @@ void stop(Thread& thread, UserContext& user) {
     const std::uint64_t rip = user.context.rip;
     user.mask = ~kEngineSignals;
     if (leave_syscall(thread, user.context)) return;
-    if (thread.probing != 0 && rip == thread.probing) return go_to_delivery(thread, user);
+    if (thread.is_probing && rip == thread.probing) return go_to_delivery(thread, user);
     if (thread.engine->cache.is_translated_code(rip)) stop_in_code(thread, user);
 }
 

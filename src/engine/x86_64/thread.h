@@ -47,7 +47,8 @@ struct Thread {
     std::uint64_t gs_base;        ///< the application's own, which %gs does not hold
     std::uint64_t minus_gs_base;  ///< for taking it off again without a flag
     // From here on translated code touches nothing.
-    std::uint64_t probing;   ///< nonzero: an address that the CPU was sent to only to make it fault
+    std::uint64_t probing;  ///< the address that the CPU was sent to, only to make it fault; it may be 0
+    bool is_probing;
     bool owned_by_parent;    ///< of a vfork, whose parent gives this memory back
     bool stepping;           ///< the trap flag is on, until the host stands at an instruction's start
     bool alarmed;            ///< its alarm has gone off, and nobody has looked yet
