@@ -183,7 +183,7 @@ void Server::answer(const RequestHead& head, std::int64_t value, std::span<const
     tell_changes();  // whoever is answered finds them done
     Mailbox& mailbox = memory_.mailbox(head.page);
     const std::size_t bytes = std::min(payload.size(), sizeof mailbox.payload);
-    std::memcpy(mailbox.payload, payload.data(), bytes);
+    if (bytes != 0) std::memcpy(mailbox.payload, payload.data(), bytes);  // an empty span may have no address
     mailbox.payload_bytes = static_cast<std::uint32_t>(bytes);
     mailbox.event = event;
     mailbox.answer = value;
