@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "resident/live_value.h"
+#include "subsystem/shared/overflow.h"
 
 namespace anyperf::broker {
 
@@ -42,6 +43,10 @@ void RunHost::called_by(const TaskName& caller, std::uint64_t task_clock, std::i
 subsystem::Limits RunHost::limits() {
     subsystem::Limits limits = limits_;
     files_.read_limits(limits);
+    // kernel/events/core.c, max_samples_per_tick: rounded up.
+    constexpr std::uint64_t kTicks = 1'000'000'000 / subsystem::kTickNs;
+    const auto each = static_cast<std::uint32_t>((limits.max_sample_rate + kTicks - 1) / kTicks);
+    __atomic_store_n(&memory_.header().samples_per_tick, each, __ATOMIC_RELAXED);
     return limits;
 }
 

@@ -10,7 +10,7 @@
 namespace anyperf::engine {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of classes.h
-inline constexpr std::uint32_t kRunStateVersion = 4;
+inline constexpr std::uint32_t kRunStateVersion = 5;
 /// prctl(2) of this option tells a program of a run the version of its memory; the kernel answers EINVAL.
 inline constexpr std::uint32_t kInsideRun = 0x6e755270;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< process ids are reused at this pace at the earliest
@@ -141,6 +141,7 @@ struct RunHeader {
     std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
     std::uint32_t events_used;   ///< an event has been opened in this run: threads and processes are told of
     std::uint32_t wanted;        ///< kinds of what tasks do that somebody records (subsystem::Interest, a bit each)
+    std::uint32_t samples_per_tick;  ///< clocks are throttled beyond these (subsystem::kTickNs)
     /// CPUID leaves that are answered otherwise than by the host: (the host's & keep) | value.
     struct IdentityRow {
         std::uint32_t leaf;

@@ -2,6 +2,7 @@
 #include "resident/files.h"
 
 #include <asm/unistd.h>
+#include <fcntl.h>
 
 #include <array>
 #include <string_view>
@@ -71,6 +72,12 @@ std::string_view path_at(std::uint64_t from, std::array<char, kLongestPath>& roo
     return {};
 }
 
+/// A setting takes each write as a whole (proc_dointvec(), fs/proc): what stood in its file before goes.
+bool replaces_setting(const engine::Call& call, std::string_view path, std::uint64_t flags) {
+    const bool opens = call.number == __NR_open || call.number == __NR_openat;
+    return opens && path.starts_with("/proc/sys/") && (flags & O_ACCMODE) == O_WRONLY;
+}
+
 }  // namespace
 
 template <unsigned kIndex>
@@ -90,9 +97,12 @@ bool on_path(engine::Call& call, long& answer) {
     for (const char c : path) led[length++] = c;
     led[length] = 0;
     const std::uint64_t theirs = call.argument[kIndex];
+    const std::uint64_t flags = call.argument[kIndex + 1];
     call.argument[kIndex] = engine::address_of(led.data());
+    if (replaces_setting(call, path, flags)) call.argument[kIndex + 1] |= O_TRUNC;
     answer = call.pass();
     call.argument[kIndex] = theirs;
+    call.argument[kIndex + 1] = flags;
     if (call.number == __NR_statfs && answer == 0 && place->filesystem != 0) {
         const std::uint64_t type = place->filesystem;
         engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[1]), &type, sizeof type);

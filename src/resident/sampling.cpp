@@ -22,6 +22,7 @@
 #include "subsystem/shared/overflow.h"
 #include "subsystem/shared/page_count.h"
 #include "subsystem/shared/sample.h"
+#include "subsystem/shared/throttle.h"
 
 namespace anyperf::resident {
 
@@ -212,6 +213,18 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t now, con
     gather_told(told, facts);
 }
 
+/// THROTTLE or UNTHROTTLE, as the overflow says. True: the ring's reader is to be woken.
+bool write_throttling(Thread& thread, EventPage& event, std::uint64_t now, const subsystem::Overflow& overflow) {
+    const Ring ring = ring_of(thread, event.ring);
+    if (ring.memory == nullptr) return false;
+    const subsystem::Moment moment{thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
+    const OwnLock lock{thread, ring.page->lock};
+    bool wake = false;
+    if (overflow.unthrottle) wake = write_unthrottle(ring, event, moment).wake;
+    if (overflow.throttle) wake = write_throttle(ring, event, moment).wake || wake;
+    return wake;
+}
+
 /// True: the ring's reader is to be woken.
 bool write(Thread& thread, EventPage& event, std::uint64_t period, std::uint64_t now, const Told& told) {
     const Ring ring = ring_of(thread, event.ring);
@@ -224,6 +237,10 @@ bool write(Thread& thread, EventPage& event, std::uint64_t period, std::uint64_t
     return write_sample(ring, event, facts).wake;
 }
 
+std::uint32_t samples_per_tick(const Thread& thread) {
+    return __atomic_load_n(&thread.engine->run->samples_per_tick, __ATOMIC_RELAXED);
+}
+
 enum class Taken { none, one, needs_group };
 
 /// One overflow, if one is due. `group_held`: with the group's lock, without which no event is switched off.
@@ -234,8 +251,9 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const Told& to
     if (event.state != subsystem::EventState::active || !overflow_due(event, value)) return Taken::none;
     if (event.limit > 0 && !group_held) return Taken::needs_group;
     const std::uint64_t now = time_of(thread, event);
-    overflow = take_overflow(event, value, now, 0);
-    if (overflow.sample) wake = write(thread, event, overflow.period, now, told);
+    overflow = take_overflow(event, value, now, samples_per_tick(thread));
+    if (overflow.throttle || overflow.unthrottle) wake = write_throttling(thread, event, now, overflow);
+    if (overflow.sample) wake = write(thread, event, overflow.period, now, told) || wake;
     if (overflow.disable) {
         event.own = subsystem::EventState::off;
         change_state(event, subsystem::EventState::off, value, task_clock());

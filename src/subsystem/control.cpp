@@ -22,9 +22,7 @@ bool take_wish(World& world, Event& event, EventState wish) {
     hold(world, event);
     notice_switched(world, event);
     if (event.own() <= EventState::exited) return false;
-    // An event in error stays so when it is disabled; to enable it is to try again.
-    if (wish == EventState::off && event.own() == EventState::error) return false;
-    event.page->own = wish;
+    event.page->own = wish;  // an error ends with it (perf_event_open(2), `pinned`)
     return true;
 }
 

@@ -109,10 +109,15 @@ void group_too_large() {
 }
 
 void group_as_a_whole() {
-    const Event leader{timed([](Attr& a) { a.read_format |= PERF_FORMAT_GROUP; })};
+    const Event leader{timed([](Attr& a) {
+        a.read_format |= PERF_FORMAT_GROUP;
+        a.disabled = 1;
+    })};
     const Event member = sibling(timed(), leader);
     const auto events = many(timed());
+    leader.enable();
     until_all_ran(events);
+    leader.disable();
     const auto words = leader.words();
     want_equal("nr", words.at(0), 2U);
     want_equal("running of the sibling", member.words().at(2), words.at(2));

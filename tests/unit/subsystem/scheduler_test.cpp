@@ -126,12 +126,13 @@ TEST_F(Scheduler, APinnedEventThatDoesNotFitIsInError) {
     me.run(10, 5);
     EXPECT_EQ(count(third), 5);
 }
-TEST_F(Scheduler, DisableDoesNotEndAnError) {
+TEST_F(Scheduler, DisableEndsAnError) {
     timed(flag("pinned"));
     timed(flag("pinned"));
     const auto third = timed(flag("pinned"));
-    disable(third);
     EXPECT_TRUE(read(third).empty());
+    disable(third);
+    EXPECT_FALSE(read(third).empty());
 }
 TEST_F(Scheduler, APinnedEventOfAnotherCpuOnlyWaits) {
     timed(flag("pinned"));
