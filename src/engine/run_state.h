@@ -138,9 +138,9 @@ struct RunHeader {
     std::uint32_t deterministic;  ///< fixed addresses and AT_RANDOM
     std::uint32_t processes;      ///< records handed out
     std::uint32_t threads;
-    std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
-    std::uint32_t events_used;   ///< an event has been opened in this run: threads and processes are told of
-    std::uint32_t wanted;        ///< kinds of what tasks do that somebody records (subsystem::Interest, a bit each)
+    std::uint32_t thread_pages;      ///< pages ever used: where the search for a free one ends
+    std::uint32_t events_used;       ///< an event has been opened in this run: threads and processes are told of
+    std::uint32_t wanted;            ///< kinds of what tasks do that somebody records (subsystem::Interest, a bit each)
     std::uint32_t samples_per_tick;  ///< clocks are throttled beyond these (subsystem::kTickNs)
     /// CPUID leaves that are answered otherwise than by the host: (the host's & keep) | value.
     struct IdentityRow {
