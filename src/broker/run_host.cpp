@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -120,7 +119,7 @@ FilterIndex RunHost::new_filter(const subsystem::Filter& filter) {
     for (FilterIndex index = 1; index < resident::kMaximumFilters; ++index) {
         if (filter_users_[index] == 0) {
             if (free == 0) free = index;
-        } else if (std::memcmp(&memory_.filter(index), &filter, sizeof filter) == 0) {
+        } else if (memory_.filter(index) == filter) {
             ++filter_users_[index];
             return index;
         }

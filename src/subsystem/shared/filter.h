@@ -31,6 +31,8 @@ struct FilterStep {
     std::uint16_t text = 0;  ///< where the text that is looked for begins, among the texts
     std::uint16_t text_bytes = 0;
     std::uint64_t value = 0;
+
+    bool operator==(const FilterStep&) const = default;
 };
 static_assert(sizeof(FilterStep) == 24);
 
@@ -44,6 +46,8 @@ struct Filter {
     std::uint32_t unused = 0;
     FilterStep step[kFilterSteps];
     char text[kFilterTexts];
+
+    bool operator==(const Filter&) const = default;
 };
 static_assert(sizeof(Filter) == kFilterBytes);
 
