@@ -6,13 +6,13 @@
 
 #include "engine/freestanding/kernel.h"
 #include "engine/log.h"
+#include "engine/signals/own_signals.h"
 #include "engine/x86_64/signal_frame.h"
 
 namespace anyperf::engine {
 
 namespace {
 
-constexpr int kTrap = 5;
 constexpr unsigned kPatience = 200;  // looks without a pause; who runs leaves within a block
 constexpr unsigned kAskEvery = 32;   // pauses between two requests to leave
 

@@ -9,6 +9,7 @@
 #include "engine/fail.h"
 #include "engine/log.h"
 #include "engine/signals/frame.h"
+#include "engine/signals/own_signals.h"
 #include "engine/thread_memory.h"
 #include "engine/x86_64/guarded_copy.h"
 
@@ -18,7 +19,6 @@ using x86_64::SignalFrame;
 
 namespace {
 
-constexpr int kSegv = 11;
 constexpr std::uint64_t kResetHand = 0x80000000;  // SA_RESETHAND
 constexpr std::uint64_t kNoDefer = 0x40000000;    // SA_NODEFER
 constexpr int kBySystem = 0x80;                   // SI_KERNEL

@@ -8,6 +8,7 @@
 #include "engine/freestanding/text.h"
 #include "engine/memory/changed_code.h"
 #include "engine/signals/deliver.h"
+#include "engine/signals/own_signals.h"
 #include "engine/signals/state.h"
 #include "engine/syscalls/interruptible.h"
 #include "engine/x86_64/guarded_copy.h"
@@ -26,12 +27,9 @@ using x86_64::UserContext;
 namespace {
 
 constexpr int kIll = 4;
-constexpr int kTrap = 5;
 constexpr int kBus = 7;
 constexpr int kFpe = 8;
-constexpr int kSegv = 11;
-constexpr int kNoSuch = 2;     // BUS_ADRERR
-constexpr int kTrapTrace = 2;  // TRAP_TRACE: the trap flag
+constexpr int kNoSuch = 2;  // BUS_ADRERR
 constexpr std::uint64_t kTrapFlag = 0x100;
 constexpr std::uint64_t kWriteFault = 2;  // page fault error code (SDM volume 3, 4.7)
 
@@ -223,16 +221,8 @@ void stop(Thread& thread, UserContext& user) {
     if (thread.engine->cache.is_translated_code(rip)) stop_in_code(thread, user);
 }
 
-/// A timer of ours, that the application knows nothing of.
-bool is_alarm(const SignalInfo& info) {
-    constexpr int kByTimer = -2;  // SI_TIMER
-    std::uint64_t value = 0;
-    __builtin_memcpy(&value, info.rest, sizeof value);
-    return info.signo == kTrap && info.code == kByTimer && value == kAlarmValue;
-}
-
 void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
-    if (info.signo == kTrap && info.code == kAttentionCode) {  // the application sees nothing of it
+    if (is_attention(info)) {  // the application sees nothing of it
         if (thread.page.attention == 0 && !(thread.asked_out && thread.inside)) return;
         begin_syscall_again(thread, user.context);
         return stop(thread, user);

@@ -9,6 +9,7 @@
 
 #include "engine/freestanding/text.h"
 #include "engine/ledger.h"
+#include "engine/signals/own_signals.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/x86_64/guarded_copy.h"
 #include "engine/x86_64/signal_frame.h"
@@ -45,21 +46,14 @@ constexpr std::array kServed{
     RequestRow{0x4209, "PTRACE_PEEKSIGINFO"},
 };
 
-constexpr std::int32_t kTrap = 5;
-constexpr std::int32_t kSegv = 11;
-constexpr std::int32_t kByTimer = -2;             // SI_TIMER
 constexpr std::int32_t kAccessError = 2;          // SEGV_ACCERR
-constexpr std::int32_t kTraceTrap = 2;            // TRAP_TRACE
 constexpr std::int32_t kChildTrapped = 4;         // CLD_TRAPPED
 constexpr std::uint64_t kNoRemains = 0x01000000;  // WNOWAIT
 
 /// A signal that the tracee's engine raises or is sent for its own ends. A write to code that it protects can't be told
 /// from the application's own fault here: the tracer is not told of either, only of what comes of it.
 bool is_of_engine(const x86_64::SignalInfo& info) {
-    std::uint64_t value = 0;
-    __builtin_memcpy(&value, info.rest, sizeof value);
-    return (info.signo == kTrap && (info.code == kAttentionCode || info.code == kTraceTrap)) ||
-           (info.signo == kTrap && info.code == kByTimer && value == kAlarmValue) ||
+    return is_attention(info) || is_alarm(info) || (info.signo == kTrap && info.code == kTrapTrace) ||
            (info.signo == kSegv && info.code == kAccessError);
 }
 
