@@ -24,6 +24,8 @@ Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, Machi
     : host(memory, limits_of_machine(), files),
       cpu({.generic_counters = options.counters, .branch_entries = pmu::kBranchEntries}),
       software({.modelled_time = memory.header().deterministic != 0}),
-      subsystem(host, {&cpu, &software, &breakpoint, &tracepoints}) {}
+      places(memory.probes()),
+      uprobe(places),
+      subsystem(host, {&cpu, &software, &breakpoint, &tracepoints, &uprobe}) {}
 
 }  // namespace anyperf::broker

@@ -7,6 +7,7 @@
 #include "pmu/cpu.h"
 #include "pmu/software.h"
 #include "pmu/tracepoint.h"
+#include "pmu/uprobe.h"
 #include "subsystem/subsystem.h"
 
 namespace anyperf::broker {
@@ -18,6 +19,8 @@ struct Server::Machine {
     pmu::CpuPmu cpu;
     pmu::SoftwarePmu software;
     pmu::BreakpointPmu breakpoint;
+    pmu::ProbePlaces places;
+    pmu::UprobePmu uprobe;
     subsystem::Subsystem subsystem;
 };
 

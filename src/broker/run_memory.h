@@ -58,6 +58,12 @@ class RunMemory {
     subsystem::Filter& filter(std::uint32_t index) const {
         return at<subsystem::Filter>(resident::kFiltersOffset)[index];
     }
+    std::span<subsystem::Probe> probes() const {
+        return {at<subsystem::Probe>(resident::kProbesOffset), subsystem::kMaximumProbes};
+    }
+    std::span<subsystem::ProbeRecord> probe_records() const {
+        return {at<subsystem::ProbeRecord>(resident::kProbeRecordsOffset), subsystem::kMaximumProbeRecords};
+    }
     resident::Mailbox& mailbox(std::uint32_t thread_page) const {
         return at<resident::Mailbox>(resident::kMailboxesOffset)[thread_page];
     }

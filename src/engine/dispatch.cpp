@@ -58,7 +58,7 @@ const Block& run_alone(Thread& thread);
 /// The application's registers come from a signal's frame that says: the instruction has been stopped at already.
 bool resumes_at_watched(const Thread& thread, std::uint64_t pc) {
     const Watched& watched = thread.engine->watched;
-    return (thread.registers.flags & x86_64::kResumeFlag) != 0 && watched.rows != 0 && watched.holds(pc);
+    return (thread.registers.flags & x86_64::kResumeFlag) != 0 && watched.code.any() && watched.holds(pc);
 }
 
 const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
@@ -121,9 +121,22 @@ void on_link(Thread& thread, const Left& left) {
     if (block == nullptr) probe(thread);
 }
 
+/// A watched address has no landing: every branch to it comes here.
+bool arrives_at_watched(Thread& thread) {
+    Engine& engine = *thread.engine;
+    if (!engine.watched.targets.any()) return false;
+    const Held held{engine.cache.lock};
+    return engine.watched.targets.holds(thread.miss);
+}
+
 void on_indirect(Thread& thread) {
     Cache& cache = thread.engine->cache;
     thread.registers.rip = thread.miss;
+    if (arrives_at_watched(thread)) [[unlikely]] {
+        attached::arrived(thread);
+        go_to(thread, thread.registers.rip);
+        return;
+    }
     cache.lock.take();
     Block* const block = block_at(thread, thread.miss, 0, true);
     if (block != nullptr && block->code == nullptr) {

@@ -23,30 +23,11 @@ void mark_filter(Thread& thread, const Watches& watches, std::uint8_t value) {
 }
 
 void use_address(Engine& engine, std::uint64_t pc) {
-    Watched& watched = engine.watched;
-    Watched::Address* free = nullptr;
-    for (std::uint32_t i = 0; i < watched.rows; ++i) {
-        Watched::Address& row = watched.at[i];
-        if (row.users == 0) free = &row;
-        if (row.users != 0 && row.pc == pc) {
-            ++row.users;
-            return;
-        }
-    }
-    if (free == nullptr && watched.rows < Watched::kAddresses) free = &watched.at[watched.rows++];
-    if (free == nullptr) return;
-    *free = {pc, 1};
-    engine.cache.remove_range(pc, pc + 1);
+    if (engine.watched.code.add(pc)) engine.cache.remove_range(pc, pc + 1);
 }
 
 void drop_address(Engine& engine, std::uint64_t pc) {
-    Watched& watched = engine.watched;
-    for (std::uint32_t i = 0; i < watched.rows; ++i) {
-        Watched::Address& row = watched.at[i];
-        if (row.users == 0 || row.pc != pc) continue;
-        if (--row.users == 0) engine.cache.remove_range(pc, pc + 1);
-        return;
-    }
+    if (engine.watched.code.drop(pc)) engine.cache.remove_range(pc, pc + 1);
 }
 
 std::uint8_t recorded_kinds(const Watched& watched) {
@@ -104,10 +85,40 @@ void forget_watches(Thread& thread) {
     mark_filter(thread, thread.watches, 0);
     thread.watches = {};
     const Held held{engine.cache.lock};
-    const Watched& watched = engine.watched;
-    if (watched.rows == 0 && !watched.loads && !watched.stores && watched.branches == 0) return;
-    engine.watched = {};
+    Watched& watched = engine.watched;
+    watched.targets.clear();
+    if (!watched.code.any() && !watched.loads && !watched.stores && watched.branches == 0) return;
+    watched.code.clear();
+    watched.loads = watched.stores = false;
+    watched.loading = watched.storing = watched.switched_off = 0;
+    watched.branches = 0;
+    for (std::uint32_t& kind : watched.recording) kind = 0;
     engine.cache.remove_all();
+}
+
+void watch_code(Engine& engine, std::uint64_t pc) {
+    const Held held{engine.cache.lock};
+    use_address(engine, pc);
+}
+
+void unwatch_code(Engine& engine, std::uint64_t pc) {
+    const Held held{engine.cache.lock};
+    drop_address(engine, pc);
+}
+
+bool watch_target(Engine& engine, std::uint64_t pc) {
+    const Held held{engine.cache.lock};
+    ReturnTargets& targets = engine.watched.targets;
+    if (targets.holds(pc)) return true;
+    if (targets.full()) return false;
+    targets.add(pc);
+    engine.cache.remove_range(pc, pc + 1);  // with what leads to it
+    return true;
+}
+
+void unwatch_targets(Engine& engine) {
+    const Held held{engine.cache.lock};
+    if (engine.watched.targets.any()) engine.watched.targets.clear();
 }
 
 }  // namespace anyperf::engine

@@ -52,14 +52,64 @@ struct Watches {
     bool operator==(const Watches&) const = default;
 };
 
+/// Addresses, and how many users each has. Open addressing; changed and asked under the cache's lock.
+template <std::uint32_t kRoom>
+class AddressCounts {
+  public:
+    /// The place of an address that has users; null where it has none.
+    const std::uint32_t* find(std::uint64_t pc) const {
+        if (live_ == 0) return nullptr;
+        for (std::uint32_t i = slot_of(pc), steps = 0; steps < kRoom; i = (i + 1) % kRoom, ++steps) {
+            if (at_[i].pc == pc && at_[i].users != 0) return &at_[i].users;
+            if (!at_[i].taken) return nullptr;
+        }
+        return nullptr;
+    }
+    bool holds(std::uint64_t pc) const { return find(pc) != nullptr; }
+    bool any() const { return live_ != 0; }
+    bool full() const { return live_ >= kRoom / 2; }
+
+    /// One user more. True: the first.
+    bool add(std::uint64_t pc) {
+        if (const std::uint32_t* const known = find(pc)) return ++*const_cast<std::uint32_t*>(known), false;
+        if (full()) return false;
+        std::uint32_t i = slot_of(pc);
+        while (at_[i].users != 0) i = (i + 1) % kRoom;
+        at_[i] = {pc, 1, true};
+        ++live_;
+        return true;
+    }
+    /// One user less. True: the last.
+    bool drop(std::uint64_t pc) {
+        auto* const known = const_cast<std::uint32_t*>(find(pc));
+        if (known == nullptr || --*known != 0) return false;
+        if (--live_ == 0) clear();
+        return true;
+    }
+    void clear() {
+        for (Entry& entry : at_) entry = {};
+        live_ = 0;
+    }
+
+  private:
+    struct Entry {
+        std::uint64_t pc;
+        std::uint32_t users;
+        bool taken;  ///< now or before: who looks for another goes on behind it
+    };
+    static_assert((kRoom & (kRoom - 1)) == 0);
+    static std::uint32_t slot_of(std::uint64_t pc) {
+        return static_cast<std::uint32_t>(pc * 0x9e3779b97f4a7c15u >> 40) % kRoom;
+    }
+
+    std::uint32_t live_ = 0;
+    Entry at_[kRoom];  // of an Engine, whose memory begins as zeros, so that no process pays for the room
+};
+
+using ReturnTargets = AddressCounts<16384>;
+
 /// What the threads of a process watch together: its translated code is made for that. Changed under the cache's lock.
 struct Watched {
-    struct Address {
-        std::uint64_t pc = 0;
-        std::uint32_t users = 0;  ///< threads; 0: a free row
-    };
-    static constexpr std::uint32_t kAddresses = 1024;
-
     bool loads = false;  ///< translated code asks before it loads
     bool stores = false;
     std::uint32_t loading = 0;  ///< threads that watch loads
@@ -67,14 +117,10 @@ struct Watched {
     std::uint8_t branches = 0;                     ///< kinds that translated code records
     std::uint32_t recording[branch::kKinds] = {};  ///< threads that want each
     std::uint32_t switched_off = 0;                ///< how often code without questions was wanted back
-    std::uint32_t rows = 0;                        ///< of `at`, up to the last that was ever used
-    Address at[kAddresses];
+    AddressCounts<4096> code;                      ///< instructions before which code stops
+    ReturnTargets targets;                         ///< where no indirect branch arrives without the engine
 
-    bool holds(std::uint64_t pc) const {
-        for (std::uint32_t i = 0; i < rows; ++i)
-            if (at[i].users != 0 && at[i].pc == pc) return true;
-        return false;
-    }
+    bool holds(std::uint64_t pc) const { return code.holds(pc); }
 };
 
 /// Entries of the filter that translated code asks: by the low 16 bits of the address at which an access begins,

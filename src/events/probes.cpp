@@ -54,13 +54,19 @@ std::size_t last_of_symbol(const Item& item, std::size_t first) {
     return last;
 }
 
+/// As the kernel takes it: from the working directory, unless it begins at the root.
+std::filesystem::path file_named(const Machine::Data& machine, std::string_view path) {
+    return path.starts_with('/') || !machine.root.is_this_machine() ? machine.root.path(path)
+                                                                    : std::filesystem::path{path};
+}
+
 Parsed<Match> uprobe_match(const Machine::Data& machine, const Item& item, Event event) {
     if (item.parts.size() < 3 || item.parts[1].empty() || item.parts[2].empty())
         return fault(item.text, "a uprobe needs a file and a place in it", "write uprobe:/path/to/program:function");
     const std::size_t last = last_of_symbol(item, 2);
     const std::string_view place = from_to(item, item.parts[2], item.parts[last]);
     event.config1_text = std::string{item.parts[1]};
-    event.attr.config2 = TRY(probe_offset(machine.root.path(item.parts[1]), item.parts[1], place));
+    event.attr.config2 = TRY(probe_offset(file_named(machine, item.parts[1]), item.parts[1], place));
     return Match{{std::move(event)}, last + 1, false, false};
 }
 
@@ -119,7 +125,7 @@ Parsed<Match> match_of_terms(const Machine::Data& machine, const Item& item, con
     if (terms.target) event.config1_text = std::string{*terms.target->value};
     if (terms.place && user && terms.place->name == "symbol")
         event.attr.config2 =
-            TRY(probe_offset(machine.root.path(*terms.target->value), *terms.target->value, *terms.place->value));
+            TRY(probe_offset(file_named(machine, *terms.target->value), *terms.target->value, *terms.place->value));
     else if (terms.place)
         event.attr.config2 = TRY(number_of(*terms.place));
     return Match{{std::move(event)}, 1, true, false};

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "subsystem/shared/probe.h"
+
 namespace anyperf::pmu {
 
 struct VirtualFile {
@@ -36,8 +38,7 @@ struct Sysctls {
     std::uint32_t perf_cpu_time_max_percent = 25;
 };
 
-/// attr.type of uprobes, which has no fixed number.
-inline constexpr std::uint32_t kTypeUprobe = 7;
+using subsystem::kTypeUprobe;
 
 struct VirtualMachine {
     Sysctls sysctls;

@@ -14,6 +14,7 @@
 #include "resident/memory_facts.h"
 #include "resident/next_instruction.h"
 #include "resident/own_values.h"
+#include "resident/probes.h"
 #include "resident/sampling.h"
 #include "subsystem/shared/counter_sum.h"
 #include "subsystem/shared/overflow.h"
@@ -35,7 +36,7 @@ struct Looks {
 Looks looks_of(const Thread& thread) {
     Looks looks;
     for_each_armed(thread, [&](const EventPage& event, EventIndex) {
-        if (event.source.kind == Source::Kind::happenings)
+        if (event.source.kind == Source::Kind::happenings && !is_of_place(event.source))
             looks.happenings |= 1u << (static_cast<unsigned>(event.source.happening) & 31);
         const bool samples = event.sampling != 0;
         looks.accesses = looks.accesses || (samples && tells_of_memory(event));
@@ -59,6 +60,7 @@ void settle(Thread& thread) {
     thread.wants_accesses = looks.accesses;
     thread.page.traced = looks.happenings & ~1u;  // without breakpoints, which are no Happening
     engine::set_watches(thread, looks.watches);
+    settle_probes(thread);
     next_grant(thread);
     set_alarm(thread);
 }

@@ -9,6 +9,7 @@
 #include "engine/watch.h"
 #include "resident/armed.h"
 #include "resident/next_instruction.h"
+#include "resident/probe_hits.h"
 #include "resident/sampling.h"
 
 namespace anyperf::resident {
@@ -89,6 +90,7 @@ void about_to_run(Thread& thread) {
         resident::happen(thread, event, index);
         told = true;
     });
+    if (!resumed && resident::reach_place(thread)) told = true;
     if (told) thread.registers.flags |= x86_64::kResumeFlag;
     thread.alone_before = thread.registers;
     thread.alone_accesses = thread.watches.memory_count != 0 ? resident::next_accesses(thread) : x86_64::Accesses{};

@@ -98,14 +98,25 @@ void put_task_ended(Raw& raw, const Thread& thread, const Source&, const Occurre
     raw.put(std::uint32_t{occurrence.whole_process});
 }
 
+void put_place_reached(Raw& raw, const Thread&, const Source&, const Occurrence& occurrence) {
+    raw.put(occurrence.address);
+}
+
+void put_place_left(Raw& raw, const Thread& thread, const Source&, const Occurrence& occurrence) {
+    raw.put(occurrence.address);
+    raw.put(thread.registers.rip);
+}
+
 /// By Happening.
 using PutBody = void (*)(Raw&, const Thread&, const Source&, const Occurrence&);
-constexpr std::array<PutBody, 6> kBodies{
-    nullptr, put_call_entered, put_call_left, put_process_forked, put_program_executed, put_task_ended};
+constexpr std::array<PutBody, 8> kBodies{
+    nullptr,        put_call_entered,  put_call_left, put_process_forked, put_program_executed,
+    put_task_ended, put_place_reached, put_place_left};
 
 bool is_of(const EventPage& event, const Occurrence& occurrence) {
     const Source& source = event.source;
     if (source.kind != Source::Kind::happenings || source.happening != occurrence.what) return false;
+    if (is_of_place(source)) return source.number == occurrence.place;
     const bool of_call = occurrence.what == Happening::call_entered || occurrence.what == Happening::call_left;
     return !of_call || source.number == Source::kEveryCall || source.number == occurrence.call;
 }

@@ -19,6 +19,8 @@ struct Occurrence {
     long answer = 0;                           ///< of a call that ends
     std::int32_t child = 0;                    ///< of a fork: the new thread
     bool whole_process = false;                ///< no thread of the process is left
+    subsystem::ProbeIndex place = 0;           ///< that was reached or left
+    std::uint64_t address = 0;                 ///< of that place in this process
 };
 
 /// Precondition: ThreadPage::traced has its bit, or else nothing comes of it.

@@ -8,6 +8,7 @@
 #include "engine/run_state.h"
 #include "subsystem/shared/event_page.h"
 #include "subsystem/shared/filter.h"
+#include "subsystem/shared/probe.h"
 #include "subsystem/shared/ring_page.h"
 
 namespace anyperf::resident {
@@ -24,9 +25,15 @@ inline constexpr std::size_t kRingPagesOffset = kEventsOffset + kEventsBytes;
 inline constexpr std::size_t kRingPagesBytes = sizeof(subsystem::RingPage) * kMaximumRings;
 inline constexpr std::size_t kFiltersOffset = kRingPagesOffset + kRingPagesBytes;
 inline constexpr std::size_t kFiltersBytes = sizeof(subsystem::Filter) * kMaximumFilters;
-inline constexpr std::size_t kMailboxesOffset = kFiltersOffset + kFiltersBytes;
+inline constexpr std::size_t kProbesOffset = kFiltersOffset + kFiltersBytes;
+inline constexpr std::size_t kProbesBytes = sizeof(subsystem::Probe) * subsystem::kMaximumProbes;
+inline constexpr std::size_t kProbeRecordsOffset = kProbesOffset + kProbesBytes;
+inline constexpr std::size_t kProbeRecordsBytes =
+    (sizeof(subsystem::ProbeRecord) * subsystem::kMaximumProbeRecords + 4095) / 4096 * 4096;
+inline constexpr std::size_t kMailboxesOffset = kProbeRecordsOffset + kProbeRecordsBytes;
 inline constexpr std::size_t kRingsOffset = kMailboxesOffset + kMailboxBytes * engine::kMaximumThreadPages;
 
+static_assert(kProbesOffset % 4096 == 0 && kProbeRecordsOffset % 4096 == 0);
 static_assert(kEventsOffset % 4096 == 0 && kRingPagesOffset % 4096 == 0 && kMailboxesOffset % 4096 == 0);
 
 }  // namespace anyperf::resident

@@ -12,6 +12,7 @@
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/calls.h"
 #include "resident/descriptors.h"
+#include "resident/probed_file.h"
 #include "resident/request.h"
 
 namespace anyperf::resident {
@@ -77,6 +78,7 @@ long perf_event_open(Call& call) {
     attr_of(call, ask);
     ask.group_descriptor(leader);
     if ((flags & PERF_FLAG_PID_CGROUP) != 0) ask.cgroup(cgroup_of(static_cast<std::uint32_t>(pid)));
+    ask.file(probed_file(engine, attr));
     if (!is_error(made)) ask.descriptor(pair[1]);
     const long answer = ask.send();
     if (answer < 0) {

@@ -33,7 +33,11 @@ Process* process_of(engine::Engine& engine) {
     process->events = map_shared<EventPage>(engine, kEventsOffset, kEventsBytes);
     process->rings = map_shared<RingPage>(engine, kRingPagesOffset, kRingPagesBytes);
     process->filters = map_shared<subsystem::Filter>(engine, kFiltersOffset, kFiltersBytes);
-    if (process->events == nullptr || process->rings == nullptr || process->filters == nullptr) return nullptr;
+    process->probes = map_shared<subsystem::Probe>(engine, kProbesOffset, kProbesBytes);
+    process->probe_records = map_shared<subsystem::ProbeRecord>(engine, kProbeRecordsOffset, kProbeRecordsBytes);
+    if (process->events == nullptr || process->rings == nullptr || process->filters == nullptr ||
+        process->probes == nullptr || process->probe_records == nullptr)
+        return nullptr;
     find_clock(engine, *process);
     engine.attached = process;
     return process;

@@ -33,6 +33,8 @@ struct RingView {
     std::uint32_t pages = 0;
 };
 
+struct ProbedPlaces;  // probes.h
+
 struct Process {
     EventPage* events = nullptr;                 ///< kMaximumEvents
     RingPage* rings = nullptr;                   ///< kMaximumRings
@@ -41,10 +43,13 @@ struct Process {
     Mapping mappings[kMappings];
     std::uint32_t mapping_count = 0;
     RingView ring_views[kMaximumRings];
-    EventIndex event_of[kDescriptors] = {};  ///< by descriptor; 0: no event
-    std::uint64_t clock = 0;                 ///< address of the vDSO's clock_gettime; 0: none
-    std::uint32_t closes = 0;                ///< descriptors of events that were closed
-    std::uint32_t closes_told = 0;           ///< so many of them the broker has surely seen
+    EventIndex event_of[kDescriptors] = {};                 ///< by descriptor; 0: no event
+    std::uint64_t clock = 0;                                ///< address of the vDSO's clock_gettime; 0: none
+    const subsystem::Probe* probes = nullptr;               ///< kMaximumProbes
+    const subsystem::ProbeRecord* probe_records = nullptr;  ///< kMaximumProbeRecords
+    ProbedPlaces* probed = nullptr;                         ///< null until a thread is probed
+    std::uint32_t closes = 0;                               ///< descriptors of events that were closed
+    std::uint32_t closes_told = 0;                          ///< so many of them the broker has surely seen
 };
 
 /// Whether the pages of events tell of every descriptor that this process has closed: the broker learns of a close by

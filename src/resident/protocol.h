@@ -19,12 +19,11 @@ enum class RequestKind : std::uint32_t {
     map,             ///< event; argument: length, prot, flags, offset. Answer: offset in the run's memory
     unmap,           ///< event; argument: length
     identify,        ///< argument: inode. Answer: the event's index, or 0
-    before_clone,    ///< argument: clone flags, the child's page. Answer: a number for the child
+    before_clone,    ///< argument: clone flags. Answer: a number for the child
     clone_failed,    ///< argument: that number
-    cloned,          ///< argument: that number, the child's id
+    cloned,          ///< argument: that number, the child's id. Answered when the child has begun
     begin,           ///< argument: that number, 1 for a new process. The thread that sends it is the child
-    executing,       ///< the process is about to run another program; payload: its name; without: it could not be
-    executed,        ///< it does; payload: the name
+    executed,        ///< the process runs another program; payload: its name
     end,             ///< argument: 1: with all threads of its process
     renamed,         ///< payload: the new name
     mapped,          ///< argument: address, bytes, protection, flags of a new mapping, 1: it is a ring
@@ -52,8 +51,9 @@ struct RequestHead {
     std::uint64_t task_clock = 0;  ///< ns the thread has run, when it asked
     std::uint64_t argument[6] = {};
     std::uint32_t payload_bytes = 0;
-    std::int32_t group = -1;   ///< an open's group_fd
-    std::uint64_t cgroup = 0;  ///< an open's with PERF_FLAG_PID_CGROUP: inode of the directory; 0: it is none
+    std::int32_t group = -1;          ///< an open's group_fd
+    std::uint64_t cgroup = 0;         ///< an open's with PERF_FLAG_PID_CGROUP: inode of the directory; 0: it is none
+    subsystem::ProbedFile file = {};  ///< an open's of a uprobe
 };
 
 struct Request {

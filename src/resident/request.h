@@ -39,6 +39,11 @@ class Ask {
         head_.cgroup = inode;
         return *this;
     }
+    /// Of an open of a uprobe: the file that its path leads to.
+    Ask& file(const subsystem::ProbedFile& found) {
+        head_.file = found;
+        return *this;
+    }
     /// Gives the broker a descriptor with it.
     Ask& descriptor(int fd) {
         descriptor_ = fd;

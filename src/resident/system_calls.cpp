@@ -17,6 +17,7 @@
 #include "resident/descriptors.h"
 #include "resident/files.h"
 #include "resident/notify.h"
+#include "resident/probes.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
 
@@ -194,6 +195,7 @@ void called(Call& call, long answer) {
     if (call.number == __NR_sched_setaffinity) resident::tell_if_moved(call.thread);
     if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)
         resident::forget_rings(call.thread, static_cast<std::uint64_t>(answer), call.argument[1]);
+    if (call.engine.attached->probed != nullptr) resident::look_at_mappings(call, answer);
     if (call.engine.run->wanted != 0) resident::tell_side_band(call, answer);
 }
 

@@ -1,13 +1,12 @@
 // tasks.cpp: what the broker is told of the life of processes and threads, before they go on. Only once an event has
 // been opened in the run: until then nobody asks.
-#include <algorithm>
-
 #include "engine/attached.h"
 #include "engine/watch.h"
 #include "resident/armed.h"
 #include "resident/clocks.h"
 #include "resident/descriptors.h"
 #include "resident/happenings.h"
+#include "resident/probes.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
 
@@ -43,6 +42,7 @@ void begin_process(Thread& thread, bool executed) {
         resident::tell_image(thread);
     } else {
         forget_watches(thread);
+        resident::forget_probed(thread);
         thread.engine->attached->mapping_count = 0;  // rings are not inherited
         Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, 1).send();
     }
@@ -50,15 +50,6 @@ void begin_process(Thread& thread, bool executed) {
     if (!executed) return;
     if (is_traced(thread, Happening::program_executed)) tell(thread, {.what = Happening::program_executed});
     tell_call_left(thread, __NR_execve);
-}
-
-void executing(Thread& thread, std::string_view name) {
-    if (!in_use(thread) || thread.tid != thread.page.pid)
-        return;  // another thread of its process becomes the first one
-    char comm[sizeof thread.page.comm] = {};
-    const std::size_t length = std::min(name.size(), sizeof comm - 1);
-    std::copy_n(name.data(), length, comm);
-    Ask{thread, RequestKind::executing}.payload(comm, length == 0 ? 0 : sizeof comm).send();
 }
 
 void begin_thread(Thread& thread) {
@@ -69,9 +60,9 @@ void begin_thread(Thread& thread) {
     tell_call_left(thread, thread.made_by);
 }
 
-std::uint32_t before_clone(Call& call, std::uint64_t clone_flags, std::uint32_t page) {
+std::uint32_t before_clone(Call& call, std::uint64_t clone_flags) {
     if (!in_use(call.thread)) return 0;
-    const long number = Ask{call.thread, RequestKind::before_clone}.with(0, clone_flags).with(1, page).send();
+    const long number = Ask{call.thread, RequestKind::before_clone}.with(0, clone_flags).send();
     return number > 0 ? static_cast<std::uint32_t>(number) : 0;
 }
 
@@ -88,8 +79,13 @@ void end_thread(Thread& thread, bool whole_process) {
         tell(thread, {.what = Happening::task_ended, .whole_process = whole_process});
     if (in_use(thread)) Ask{thread, RequestKind::end}.with(0, whole_process ? 1 : 0).send();
     if (!whole_process) stop_watching(thread);
+    if (!whole_process) resident::drop_probed(thread);
     resident::drop_alarm(thread);
     resident::drop_mailbox(thread);
+}
+
+void drop_thread(Thread& thread) {
+    resident::drop_probed(thread);
 }
 
 void attend(Thread& thread) {

@@ -65,6 +65,9 @@ Answer<> wire(World& world, Event& event, const Plan& plan) {
                                .inherited = plan.kind != Kind::opened,
                                .of_cpu = plan.kind == Kind::of_cpu,
                                .cpu = plan.cpu,
+                               .may_probe = plan.may_probe,
+                               .parent = plan.parent,
+                               .file = plan.file,
                                .may_trace = plan.may_trace};
     for (Pmu* pmu : world.pmus) {
         auto wiring = pmu->init(request);

@@ -35,6 +35,9 @@ struct Plan {
     TaskName opener;
     bool privileged = false;
     bool may_trace = false;
+    bool may_probe = false;
+    ProbedFile file = {};
+    EventIndex parent = 0;
 };
 
 /// What of an attr stands in an event's page.

@@ -28,7 +28,9 @@ Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Even
                     .cpu = parent.cpu,
                     .opener = parent.opener ? parent.opener->name : task.name,
                     .privileged = true,
-                    .may_trace = true};
+                    .may_trace = true,
+                    .may_probe = true,
+                    .parent = parent.index};
     auto made = draft(world, plan);
     if (!made) return nullptr;
     Draft& child = *made;

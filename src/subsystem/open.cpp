@@ -156,7 +156,9 @@ Answer<Draft> draft_of(Opening& opening) {
               .cpu = opening.request.cpu,
               .opener = opening.request.caller,
               .privileged = may_measure_kernel(opening.limits, opening.who),
-              .may_trace = may_trace(opening.limits, opening.who)};
+              .may_trace = may_trace(opening.limits, opening.who),
+              .may_probe = opening.who.perfmon,
+              .file = opening.request.file};
     auto event = TRY(draft(world, plan));
     event->cgroup = opening.has(kCgroup) ? opening.request.cgroup : std::nullopt;
     event->page->own = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;

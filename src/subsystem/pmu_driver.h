@@ -13,6 +13,7 @@
 #include "subsystem/host.h"
 #include "subsystem/shared/event_page.h"
 #include "subsystem/shared/filter.h"
+#include "subsystem/shared/probe.h"
 
 namespace anyperf::subsystem {
 
@@ -26,6 +27,9 @@ struct EventRequest {
     bool inherited;       ///< a child of an event that was accepted
     bool of_cpu = false;  ///< and what one task has of a CPU's event
     std::int32_t cpu = -1;
+    bool may_probe = false;  ///< code of any process may be stopped (CAP_PERFMON)
+    EventIndex parent = 0;   ///< of an inherited one: the event that was opened
+    ProbedFile file = {};    ///< that config1 is the path of, where it may be one
     bool may_trace = false;  ///< raw data of every tracepoint is allowed (perf_event_paranoid -1, CAP_PERFMON)
 };
 

@@ -42,6 +42,8 @@ struct OpenRequest {
     bool descriptor_free = true;  ///< false: EMFILE, where nothing that is asked before is wrong
     /// With PERF_FLAG_PID_CGROUP: the cgroup whose directory `pid` is the descriptor of; nothing: EBADF.
     std::optional<std::uint64_t> cgroup = std::nullopt;
+    /// What the path at attr.config1 leads to, for PMUs whose events have one there.
+    ProbedFile file = {};
 };
 
 /// An ioctl's third argument, fetched by its kind (abi::kIoctls).

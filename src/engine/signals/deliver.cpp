@@ -117,8 +117,7 @@ void deliver_and_resume(Thread& thread) {
     stand_outside(thread);
     thread.asked_out = false;
     thread.is_probing = false;
-    // Whole before the look at `attention`, as behind a system call (syscalls/table.cpp).
-    __atomic_store_n(&thread.page.in_kernel, 0, __ATOMIC_SEQ_CST);
+    thread.page.in_kernel = 0;
     if (thread.page.watched != 0) attached::left_code(thread);
     const bool ran_alone = thread.alone == Alone::done;
     thread.alone = Alone::no;

@@ -190,21 +190,74 @@ long open_mappings(std::string_view name, std::uint64_t flags) {
     return read_only(fd, flags);
 }
 
-std::size_t list_mappings(OwnMapping* out, std::size_t room) {
-    std::size_t count = 0;
+namespace {
+
+/// "rw-p 00001000 fe:01 1234": what a line says behind the addresses.
+bool take_rest(std::string_view line, OwnMapping& mapping) {
+    if (line.size() < 6) return false;
+    if (line[1] == 'r') mapping.protection |= PROT_READ;
+    if (line[2] == 'w') mapping.protection |= PROT_WRITE;
+    if (line[3] == 'x') mapping.protection |= PROT_EXEC;
+    mapping.flags = line[4] == 's' ? MAP_SHARED : MAP_PRIVATE;
+    line.remove_prefix(6);
+    std::uint64_t major = 0;
+    std::uint64_t minor = 0;
+    const auto pass = [&line](char expected) {
+        if (!line.starts_with(expected)) return false;
+        line.remove_prefix(1);
+        return true;
+    };
+    if (!take_hex(line, mapping.offset) || !pass(' ') || !take_hex(line, major) || !pass(':') ||
+        !take_hex(line, minor) || !pass(' '))
+        return false;
+    mapping.device = major << 32 | minor;
+    for (; !line.empty() && line[0] >= '0' && line[0] <= '9'; line.remove_prefix(1))
+        mapping.inode = mapping.inode * 10 + static_cast<std::uint64_t>(line[0] - '0');
+    return true;
+}
+
+template <class Told>
+void each_line_of_maps(Told told) {
     FileText{"/proc/self/maps"}.for_each_line([&](std::string_view line) {
         OwnMapping mapping;
-        if (!take_range(line, mapping.start, mapping.end) || line.size() < 5) return;
-        if (line[1] == 'r') mapping.protection |= PROT_READ;
-        if (line[2] == 'w') mapping.protection |= PROT_WRITE;
-        if (line[3] == 'x') mapping.protection |= PROT_EXEC;
-        mapping.flags = line[4] == 's' ? MAP_SHARED : MAP_PRIVATE;
-        for_each_part(mapping.start, mapping.end, [&](std::uint64_t from, std::uint64_t until) {
+        if (take_range(line, mapping.start, mapping.end) && take_rest(line, mapping)) told(mapping);
+    });
+}
+
+}  // namespace
+
+void each_mapping(void (*told)(void* context, const OwnMapping&), void* context) {
+    each_line_of_maps([&](const OwnMapping& whole) {
+        for_each_part(whole.start, whole.end, [&](std::uint64_t from, std::uint64_t until) {
+            OwnMapping mapping = whole;
             mapping.start = from, mapping.end = until;
-            if (count < room) out[count++] = mapping;
+            mapping.offset += from - whole.start;
+            told(context, mapping);
         });
     });
-    return count;
+}
+
+OwnMapping mapping_at(std::uint64_t address) {
+    OwnMapping found;
+    each_line_of_maps([&](const OwnMapping& mapping) {
+        if (address >= mapping.start && address < mapping.end) found = mapping;
+    });
+    return found;
+}
+
+std::size_t list_mappings(OwnMapping* out, std::size_t room) {
+    struct List {
+        OwnMapping* out;
+        std::size_t room;
+        std::size_t count;
+    } list{out, room, 0};
+    each_mapping(
+        [](void* to, const OwnMapping& mapping) {
+            List& into = *static_cast<List*>(to);
+            if (into.count < into.room) into.out[into.count++] = mapping;
+        },
+        &list);
+    return list.count;
 }
 
 }  // namespace anyperf::engine

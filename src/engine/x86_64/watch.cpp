@@ -7,7 +7,7 @@
 namespace anyperf::engine::x86_64 {
 
 void Translation::stop_before_watched() {
-    if (watched_.rows == 0) return;
+    if (!watched_.code.any()) return;
     std::uint64_t address = decoded_.pc;
     for (std::size_t i = 0; i < decoded_.count; ++i) {
         if (i != 0 && watched_.holds(address)) {

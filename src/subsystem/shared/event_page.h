@@ -58,6 +58,8 @@ struct Source {
         process_forked,    ///< in the parent
         program_executed,  ///< in the new program
         task_ended,
+        place_reached,  ///< an instruction of a file is about to run (probe.h)
+        place_left,     ///< a function that begins there has returned
     };
     static constexpr std::uint32_t kEveryCall = ~0u;
 
@@ -68,7 +70,8 @@ struct Source {
     Happening happening = Happening::none;
     std::uint8_t words = 0;    ///< of a call: the arguments that its record has
     bool in_kernel = false;    ///< samples are of kernel mode
-    std::uint32_t number = 0;  ///< of the system call, or kEveryCall
+    std::uint32_t number = 0;  ///< of the system call, or kEveryCall; of a place, a ProbeIndex
+    std::uint32_t record = 0;  ///< of a place: which values its record has (ProbeRecord); 0: none
     Term term[kTerms] = {};
 };
 
@@ -76,6 +79,12 @@ struct Source {
 constexpr bool counts_faults(const Source& source) {
     return source.kind == Source::Kind::page_faults || source.kind == Source::Kind::minor_faults ||
            source.kind == Source::Kind::major_faults;
+}
+
+/// What uprobes count: `number` is that of a place.
+constexpr bool is_of_place(const Source& source) {
+    return source.kind == Source::Kind::happenings &&
+           (source.happening == Source::Happening::place_reached || source.happening == Source::Happening::place_left);
 }
 
 /// Mutual exclusion between processes, one of which may die inside: holds the thread id of who has it.

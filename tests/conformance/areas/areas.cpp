@@ -37,6 +37,7 @@ const std::vector<Area>& areas() {
         {"breakpoint", breakpoint_cases, Rehearsal::once},
         {"tracepoint", tracepoint_cases, Rehearsal::once},
         {"uprobe", uprobe_cases},
+        {"uprobe_hits", uprobe_hit_cases},
         {"cpus", cpu_cases, Rehearsal::once},
         {"permissions", permission_cases},
         {"hardware_open", hardware_open_cases},

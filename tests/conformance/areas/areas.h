@@ -39,6 +39,7 @@ std::vector<Case> software_cases();
 std::vector<Case> breakpoint_cases();
 std::vector<Case> tracepoint_cases();
 std::vector<Case> uprobe_cases();
+std::vector<Case> uprobe_hit_cases();
 std::vector<Case> cpu_cases();
 std::vector<Case> permission_cases();
 std::vector<Case> hardware_open_cases();

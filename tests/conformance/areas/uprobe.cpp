@@ -1,20 +1,13 @@
 // uprobe.cpp: the uprobe PMU. "kprobe and uprobe" and "uprobe_path, probe_offset" of the manual.
-#include <elf.h>
-#include <unistd.h>
-
 #include <array>
-#include <climits>
-#include <cstring>
 
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/probe.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
 #include "suite/workload.h"
-
-extern "C" const char __executable_start[];
 
 namespace conformance {
 
@@ -25,35 +18,12 @@ __attribute__((noinline, noipa)) int probed(int argument) {
     return argument + 1;
 }
 
-const char* own_path() {
-    static std::array<char, PATH_MAX> path{};
-    if (::readlink("/proc/self/exe", path.data(), path.size() - 1) <= 0) throw Failure{"readlink failed"};
-    return path.data();
-}
-
-/// Where an address of this program stands in its file.
-std::uint64_t file_offset(std::uint64_t address) {
-    Elf64_Ehdr header{};
-    std::memcpy(&header, __executable_start, sizeof header);
-    for (std::size_t i = 0; i < header.e_phnum; ++i) {
-        Elf64_Phdr segment{};
-        std::memcpy(&segment, __executable_start + header.e_phoff + i * sizeof segment, sizeof segment);
-        if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address < segment.p_vaddr + segment.p_memsz)
-            return address - segment.p_vaddr + segment.p_offset;
-    }
-    throw Failure{"expected the address in a segment"};
-}
-
 std::uint64_t entry() {
     return reinterpret_cast<std::uint64_t>(&probed);
 }
 
 Attr uprobe(bool at_return = false, std::uint64_t period = 0) {
-    Attr attr = software(at_return ? 1 : 0, period);
-    attr.type = pmu_type("uprobe").value();
-    attr.config1 = reinterpret_cast<std::uint64_t>(own_path());
-    attr.config2 = file_offset(entry());
-    return attr;
+    return uprobe_at(reinterpret_cast<const void*>(&probed), at_return, period);
 }
 
 void call(int times) {

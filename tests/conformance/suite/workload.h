@@ -92,4 +92,7 @@ std::uint64_t load(const volatile std::uint64_t& source, int times = 1);
 /// 2n + 1 instructions, of which n + 1 are branches (n - 1 of them taken jnz, one not, one ret): see loop.S.
 extern "C" void conformance_loop(std::uint64_t times);
 
+/// A jump to conformance_loop.
+extern "C" void conformance_tail(std::uint64_t times);
+
 }  // namespace conformance

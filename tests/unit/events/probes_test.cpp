@@ -56,6 +56,13 @@ TEST_F(Uprobes, FindAFunctionsPlaceInTheFile) {
               event.attr.config2);
 }
 
+TEST_F(Uprobes, TakeAPathFromTheWorkingDirectory) {
+    const std::string relative = std::filesystem::relative(own_path()).string();
+    const Event event = event_of(here, "uprobe:" + relative + ":anyperf_probe_me");
+    EXPECT_EQ(event.config1_text, relative);
+    EXPECT_TRUE(is_at(event.attr.config2, reinterpret_cast<const void*>(&anyperf_probe_me)));
+}
+
 TEST_F(Uprobes, FindAFunctionByItsPlainName) {
     const Event event = event_of(here, "uprobe:" + own_path() + ":anyperf_probe::in_a_namespace:u");
     EXPECT_TRUE(is_at(event.attr.config2, reinterpret_cast<const void*>(&anyperf_probe::in_a_namespace)));

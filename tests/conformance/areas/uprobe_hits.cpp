@@ -1,0 +1,390 @@
+// uprobe_hits.cpp: what a uprobe sees: calls and returns in every shape, counters of who is there, the record, and
+// which mappings of the file it is in.
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <csetjmp>
+#include <cstring>
+#include <string>
+
+#include "areas/areas.h"
+#include "suite/expect.h"
+#include "suite/probe.h"
+#include "suite/ring.h"
+#include "suite/sample.h"
+#include "suite/workload.h"
+
+namespace conformance {
+
+namespace {
+
+volatile int sink = 0;
+std::jmp_buf back;
+
+/// A USDT program's semaphore: 16 bits in its data.
+__attribute__((aligned(2))) volatile std::uint16_t semaphore = 1;
+__attribute__((aligned(2))) volatile std::uint16_t other_semaphore = 1;
+
+__attribute__((noinline, noipa)) int plain(int argument) {
+    sink = argument;
+    return argument + 1;
+}
+
+__attribute__((noinline, noipa)) int recursive(int depth) {
+    const int below = depth > 1 ? recursive(depth - 1) : 0;
+    sink = depth;
+    return below + 1;
+}
+
+__attribute__((noinline, noipa)) int leaves(int far) {
+    sink = far;
+    if (far != 0) std::longjmp(back, 1);
+    return 2;
+}
+
+const void* at(int (*function)(int)) {
+    return reinterpret_cast<const void*>(function);
+}
+
+const void* at(void (*function)(std::uint64_t)) {
+    return reinterpret_cast<const void*>(function);
+}
+
+void repeat(int times) {
+    for (int i = 0; i < times; ++i) plain(i);
+}
+
+void recursion(int depth, unsigned expected) {
+    const Event returns{uprobe_at(at(recursive), true)};
+    const Event entries{uprobe_at(at(recursive))};
+    returns.enable();
+    entries.enable();
+    recursive(depth);
+    returns.disable();
+    entries.disable();
+    want_equal("entries", entries.count(), static_cast<unsigned>(depth));
+    want_equal("returns", returns.count(), expected);
+}
+
+void call_leaving(int far) {
+    if (setjmp(back) == 0) leaves(far);
+}
+
+/// A call that is left by longjmp does not return; the calls behind it do.
+void longjmp_past() {
+    const Event returns{uprobe_at(at(leaves), true)};
+    returns.enable();
+    for (int i = 0; i < 6; ++i) call_leaving(i % 2);
+    returns.disable();
+    want_equal("returns", returns.count(), 3U);
+}
+
+/// Who jumps to another function leaves it to return.
+void tail_call() {
+    const Event outer{uprobe_at(at(conformance_tail), true)};
+    const Event inner{uprobe_at(at(conformance_loop), true)};
+    outer.enable();
+    inner.enable();
+    for (int i = 0; i < 3; ++i) conformance_tail(1);
+    conformance_loop(1);
+    outer.disable();
+    inner.disable();
+    want_equal("of who jumps", outer.count(), 3U);
+    want_equal("of who returns", inner.count(), 4U);
+}
+
+void entered_before() {
+    const Event returns{uprobe_at(at(recursive), true)};
+    const Event late{uprobe_at(at(plain), true)};
+    recursive(3);
+    returns.enable();
+    recursive(2);
+    returns.disable();
+    want_equal("returns", returns.count(), 2U);
+    want_equal("of another function", late.count(), 0U);
+}
+
+void both_at_once() {
+    const Attr attr = changed(uprobe_at(at(plain), true, 1),
+                              [](Attr& a) { a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD; });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    plain(1);
+    event.disable();
+    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    want_equal("bytes of the record", sample.raw.size(), 28U);
+    std::uint64_t words[2] = {};
+    std::memcpy(words, sample.raw.data() + 8, sizeof words);
+    want_equal("__probe_func", words[0], reinterpret_cast<std::uint64_t>(at(plain)));
+    want_equal("__probe_ret_ip", words[1], sample.ip);
+    want_equal("period", sample.period, 1U);
+}
+
+void raw_of_entry() {
+    const Attr attr = changed(uprobe_at(at(plain), false, 1),
+                              [](Attr& a) { a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR; });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    plain(1);
+    event.disable();
+    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    want_equal("bytes of the record", sample.raw.size(), 20U);
+    std::uint64_t word = 0;
+    std::int32_t pid = 0;
+    std::memcpy(&word, sample.raw.data() + 8, sizeof word);
+    std::memcpy(&pid, sample.raw.data() + 4, sizeof pid);
+    want_equal("__probe_ip", word, sample.ip);
+    want_equal("common_pid", pid, thread_id());
+    want_equal("addr", sample.address, 0U);
+}
+
+void registers_at_entry() {
+    constexpr std::uint64_t kDi = 1u << 5;
+    constexpr std::uint64_t kIp = 1u << 8;
+    const Attr attr = changed(uprobe_at(at(plain), false, 1), [](Attr& a) {
+        a.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_CALLCHAIN;
+        a.sample_regs_user = kDi | kIp;
+        a.exclude_callchain_kernel = 1;
+    });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    plain(77);
+    event.disable();
+    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    want_equal("rdi", sample.user_registers.at(0), 77U);
+    want_equal("rip", sample.user_registers.at(1), reinterpret_cast<std::uint64_t>(at(plain)));
+    want_equal("the first of the callchain", sample.callchain.at(1), reinterpret_cast<std::uint64_t>(at(plain)));
+}
+
+Attr with_semaphore(const volatile std::uint16_t& counter) {
+    return changed(uprobe_at(at(plain)),
+                   [&](Attr& a) { a.config |= file_offset(const_cast<const std::uint16_t*>(&counter)) << 32; });
+}
+
+void semaphore_rises() {
+    {
+        const Event first{with_semaphore(semaphore)};
+        want_equal("with one", semaphore, 2U);
+        const Event second{with_semaphore(semaphore)};
+        want_equal("with two on one place", semaphore, 2U);
+        first.enable();
+        plain(1);
+        first.disable();
+        want_equal("count", first.count(), 1U);
+    }
+    want_equal("with none", semaphore, 1U);
+}
+
+void semaphore_of_child() {
+    Child child{
+        {[] {}, [] { want_equal("while it is probed", semaphore, 2U); }, [] { want_equal("behind", semaphore, 1U); }}};
+    child.step();
+    {
+        const Event event{with_semaphore(semaphore), child.pid()};
+        want_equal("of who is not probed", semaphore, 1U);
+        child.step();
+    }
+    child.step();
+    want_equal("the child's status", child.join(), 0);
+}
+
+void other_counter() {
+    const Event event{with_semaphore(semaphore)};
+    want_result("another ref_ctr_offset at the place", result_of(with_semaphore(other_semaphore)), EINVAL);
+    want_result("none at the place", result_of(uprobe_at(at(plain))), EINVAL);
+}
+
+void odd_counter() {
+    const Attr attr = changed(uprobe_at(at(plain)), [](Attr& a) { a.config |= 0x1001ull << 32; });
+    want_result("perf_event_open", result_of(attr), EINVAL);
+}
+
+void long_path() {
+    static const std::string path = "/" + std::string(PATH_MAX, 'a');
+    const Attr attr =
+        changed(uprobe_at(at(plain)), [](Attr& a) { a.config1 = reinterpret_cast<std::uint64_t>(path.c_str()); });
+    want_result("a path of more than PATH_MAX", result_of(attr), E2BIG);
+}
+
+void file_without_pages() {
+    const Attr attr = changed(uprobe_at(at(plain)), [](Attr& a) {
+        a.config1 = reinterpret_cast<std::uint64_t>("/proc/version");
+        a.config2 = 0;
+    });
+    want_result("a file of proc", result_of(attr), EIO);
+}
+
+void branch_stack() {
+    const Attr attr = changed(uprobe_at(at(plain), false, 1), [](Attr& a) {
+        a.sample_type = PERF_SAMPLE_BRANCH_STACK;
+        a.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER;
+    });
+    want_result("perf_event_open", result_of(attr), EOPNOTSUPP);
+}
+
+void inherited() {
+    const Event event{changed(uprobe_at(at(plain)), [](Attr& a) { a.inherit = 1; })};
+    event.enable();
+    repeat(2);
+    in_thread([] { repeat(4); });
+    event.disable();
+    want_equal("count", event.count(), 6U);
+}
+
+void not_inherited() {
+    const Event event{uprobe_at(at(plain))};
+    event.enable();
+    repeat(2);
+    in_child([] { repeat(3); });
+    in_thread([] { repeat(4); });
+    event.disable();
+    want_equal("count", event.count(), 2U);
+}
+
+using Loop = void (*)(std::uint64_t);
+
+/// A further mapping of the file that has conformance_loop().
+class Again {
+  public:
+    explicit Again(int flags) {
+        const int fd = ::open(own_path(), O_RDONLY | O_CLOEXEC);
+        const std::uint64_t offset = file_offset(at(conformance_loop));
+        memory_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_EXEC, flags, fd,
+                         static_cast<off_t>(offset / kPageBytes * kPageBytes));
+        ::close(fd);
+        if (memory_ == MAP_FAILED) throw Failure{"mmap failed"};
+        loop_ = reinterpret_cast<Loop>(static_cast<char*>(memory_) + offset % kPageBytes);
+    }
+    Again(const Again&) = delete;
+    Again& operator=(const Again&) = delete;
+    ~Again() { ::munmap(memory_, kBytes); }
+
+    void run() const { loop_(1); }
+    /// Anonymous memory with the same function in its place.
+    void become_anonymous() const {
+        constexpr std::array<unsigned char, 6> kCode{0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};
+        ::mmap(memory_, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        std::memcpy(reinterpret_cast<void*>(loop_), kCode.data(), kCode.size());
+    }
+
+  private:
+    static constexpr std::size_t kBytes = 2 * kPageBytes;
+    void* memory_ = nullptr;
+    Loop loop_ = nullptr;
+};
+
+void mapped_later() {
+    const Event event{uprobe_at(at(conformance_loop))};
+    event.enable();
+    const Again again{MAP_PRIVATE};
+    for (int i = 0; i < 3; ++i) again.run();
+    want_equal("in the new mapping", event.count(), 3U);
+    conformance_loop(1);
+    want_equal("and in the old one", event.count(), 4U);
+}
+
+void mapped_before() {
+    const Again again{MAP_PRIVATE};
+    again.run();
+    const Event event{uprobe_at(at(conformance_loop))};
+    event.enable();
+    again.run();
+    conformance_loop(1);
+    want_equal("in both", event.count(), 2U);
+}
+
+void mapped_shared() {
+    const Event event{uprobe_at(at(conformance_loop))};
+    event.enable();
+    const Again again{MAP_SHARED};
+    for (int i = 0; i < 3; ++i) again.run();
+    want_equal("in a shared mapping", event.count(), 0U);
+}
+
+void mapped_over() {
+    const Event event{uprobe_at(at(conformance_loop))};
+    event.enable();
+    const Again again{MAP_PRIVATE};
+    again.run();
+    want_equal("in the mapping", event.count(), 1U);
+    again.become_anonymous();
+    again.run();
+    want_equal("in other memory there", event.count(), 1U);
+}
+
+void filtered() {
+    const Event event{uprobe_at(at(plain))};
+    want_result("a field of the record", event.ioctl(PERF_EVENT_IOC_SET_FILTER, "__probe_ip == 1"), EINVAL);
+    want_success("SET_FILTER", event.ioctl(PERF_EVENT_IOC_SET_FILTER, "common_pid == 1"));
+    event.enable();
+    repeat(2);
+    event.disable();
+    want_equal("count", event.count(), 0U);
+}
+
+void excluding() {
+    const Event user{changed(uprobe_at(at(plain)), [](Attr& a) { a.exclude_user = 1; })};
+    user.enable();
+    repeat(3);
+    user.disable();
+    want_equal("with exclude_user", user.count(), 3U);
+}
+
+void after_exec() {
+    Child child{{[] {}, [] { exec_helper({"nothing"}); }}};
+    const Event event{uprobe_at(reinterpret_cast<const void*>(&helper)), child.pid()};
+    event.enable();
+    child.step();
+    child.last_step();
+    child.join();
+    want_equal("count", event.count(), 1U);
+}
+
+void refreshed() {
+    const Event event{uprobe_at(at(plain), false, 1)};
+    want_success("REFRESH", event.ioctl(PERF_EVENT_IOC_REFRESH, 2));
+    repeat(5);
+    want_equal("count", event.count(), 2U);
+}
+
+}  // namespace
+
+std::vector<Case> uprobe_hit_cases() {
+    return {
+        {"recursion", "each call and each return of a recursion counts", kUprobe, [] { recursion(20, 20); }},
+        {"recursion_deep", "of calls in each other the outer 64 are waited for", kUprobe, [] { recursion(100, 64); }},
+        {"longjmp", "a call that longjmp leaves does not return", kUprobe, longjmp_past},
+        {"enabled_later", "returns count from the enabling on", kUprobe, entered_before},
+        {"raw", "the record of an entry: __probe_ip", kUprobe, raw_of_entry},
+        {"raw_return", "the record of a return: __probe_func and __probe_ret_ip", kUprobe, both_at_once},
+        {"registers", "registers and callchain at the entry", kUprobe, registers_at_entry},
+        {"semaphore", "ref_ctr_offset: a counter in memory is one higher while anybody is there", kUprobe,
+         semaphore_rises},
+        {"semaphore_child", "the counter is that of who is probed", kUprobe, semaphore_of_child},
+        {"semaphore_other", "one place has one ref_ctr_offset", kUprobe, other_counter},
+        {"semaphore_odd", "an odd ref_ctr_offset is refused", kUprobe, odd_counter},
+        {"path_long", "a path too long is E2BIG", kUprobe, long_path},
+        {"path_proc", "a file without pages is EIO", kUprobe, file_without_pages},
+        {"branch_stack", "no branch stack", kUprobe, branch_stack},
+        {"inherit", "threads, by inherit", kUprobe, inherited},
+        {"no_inherit", "not children and threads, without", kUprobe, not_inherited},
+        {"filter", "filters, on what every record has", kUprobe, filtered},
+        {"exclude_user", "exclude_user does not matter", kUprobe, excluding},
+        {"exec", "goes on in a program that is executed", kUprobe, after_exec},
+        {"refresh", "REFRESH ends after so many", kUprobe, refreshed},
+        {"mapped_later", "also where the file is mapped later", kUprobe, mapped_later},
+        {"mapped_before", "in all mappings of the file", kUprobe, mapped_before},
+        {"mapped_shared", "not in shared mappings", kUprobe, mapped_shared},
+        {"mapped_over", "not in what is mapped there instead", kUprobe, mapped_over},
+        {"tail", "a function that ends by a jump to another one returns with that", kUprobe, tail_call},
+    };
+}
+
+}  // namespace conformance
