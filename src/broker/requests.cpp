@@ -9,6 +9,7 @@
 #include "broker/machine.h"
 #include "broker/process_maps.h"
 #include "broker/server.h"
+#include "broker/task_accounts.h"
 
 namespace anyperf::broker {
 
@@ -31,6 +32,11 @@ std::span<const std::byte> bytes_of(const resident::Request& request) {
 std::string_view text_of(const resident::Request& request) {
     const auto* const text = reinterpret_cast<const char*>(request.payload);
     return {text, ::strnlen(text, request.head.payload_bytes)};
+}
+
+/// Whether a ptrace(2) of another process's stops this one.
+bool has_tracer(std::int32_t pid) {
+    return status_field(pid, "TracerPid").find_first_of("123456789") != std::string::npos;
 }
 
 template <class T>
@@ -58,6 +64,7 @@ void Server::on_open(Received& received) {
     const bool first = !machine_;
     Machine& virtual_machine = machine();
     if (first) virtual_machine.host.called_by(request.caller, head.task_clock, head.cpu);
+    notice_births();
     const auto opened = virtual_machine.subsystem.open(request);
     if (!opened) return answer(head, -opened.error().error, bytes_of(opened.error().attr_size));
     know_process(head.pid);
@@ -130,12 +137,14 @@ void Server::on_before_clone(Received& received) {
     const RequestHead& head = received.request.head;
     if (!machine_ || machine_->subsystem.idle()) return answer(head, 0);
     const std::uint64_t flags = head.argument[0];
-    Pending pending;
-    pending.parent = caller_of(head);
-    pending.kind = (flags & kCloneThread) != 0    ? ForkKind::thread
-                   : (flags & kClearSignals) != 0 ? ForkKind::clears_signals
-                                                  : ForkKind::process;
-    pending_[next_pending_] = pending;
+    const std::uint64_t page = head.argument[1];
+    // A child without a page counts for itself, and nobody can count it.
+    if (page >= engine::kMaximumThreadPages || memory_.thread_page(static_cast<std::uint32_t>(page)).tid != 0)
+        return answer(head, 0);
+    const ForkKind kind = (flags & kCloneThread) != 0    ? ForkKind::thread
+                          : (flags & kClearSignals) != 0 ? ForkKind::clears_signals
+                                                         : ForkKind::process;
+    pending_[next_pending_] = {caller_of(head), kind, static_cast<std::uint32_t>(page)};
     answer(head, next_pending_++);
 }
 
@@ -144,35 +153,32 @@ void Server::on_clone_failed(Received& received) {
     answer(received.request.head, 0);
 }
 
-void Server::on_cloned(Received& received) {
-    const RequestHead& head = received.request.head;
-    const auto known = pending_.find(static_cast<std::uint32_t>(head.argument[0]));
-    if (known == pending_.end()) return answer(head, 0);
-    if (known->second.begun) {
-        pending_.erase(known);
-        return answer(head, 0);
-    }
-    // The parent goes on when the child has begun: nothing that it does is seen by the child's events. A child that was
-    // killed before it could begin is noticed by its pidfd.
-    known->second.child = static_cast<std::int32_t>(head.argument[1]);
-    known->second.waiting_page = head.page;
-    known->second.sequence = head.sequence;
-    know_process(known->second.child);
+void Server::be_born(std::uint32_t number, const TaskName& child) {
+    const Pending pending = pending_.at(number);
+    pending_.erase(number);
+    know_process(child.pid);
+    machine().subsystem.task_forked(pending.parent, child, pending.kind);
 }
 
-void Server::release_parent(std::uint32_t number) {
-    const Pending& pending = pending_[number];
-    if (pending.waiting_page == ~0u) return;
-    // Killed meanwhile, and its page may be another thread's, which waits for an answer of its own.
-    if (memory_.thread_page(pending.waiting_page).tid != pending.parent.tid) {
-        pending_.erase(number);
-        return;
+void Server::notice_births() {
+    for (auto at = pending_.begin(); at != pending_.end();) {
+        const auto [number, pending] = *at++;
+        const engine::ThreadPage& page = memory_.thread_page(pending.page);
+        if (const std::int32_t tid = __atomic_load_n(&page.tid, __ATOMIC_ACQUIRE); tid != 0)
+            be_born(number, {pending.page, page.process_id(), tid});
     }
-    RequestHead parent;
-    parent.page = pending.waiting_page;
-    parent.sequence = pending.sequence;
-    pending_.erase(number);
-    answer(parent, 0);
+}
+
+void Server::on_cloned(Received& received) {
+    // Before the parent goes on: nothing that it does from here on is seen by the child's events.
+    const RequestHead& head = received.request.head;
+    const auto known = pending_.find(static_cast<std::uint32_t>(head.argument[0]));
+    const auto tid = static_cast<std::int32_t>(head.argument[1]);
+    if (known != pending_.end() && tid > 0) {
+        const Pending& pending = known->second;
+        be_born(known->first, {pending.page, pending.kind == ForkKind::thread ? pending.parent.pid : tid, tid});
+    }
+    answer(head, 0);
 }
 
 void Server::on_begin(Received& received) {
@@ -180,21 +186,31 @@ void Server::on_begin(Received& received) {
     if (!machine_) return answer(head, 0);
     const auto known = pending_.find(static_cast<std::uint32_t>(head.argument[0]));
     know_process(head.pid);
-    if (known != pending_.end()) {
-        machine_->subsystem.task_forked(known->second.parent, caller_of(head), known->second.kind);
-        known->second.begun = true;
-        release_parent(known->first);
+    if (known != pending_.end()) be_born(known->first, caller_of(head));
+    answer(head, 0);
+}
+
+void Server::on_executing(Received& received) {
+    // A tracer is stopped for at the end of execve, before the new program has done anything, and finds its events as
+    // they are then. Only for it, since an execve that still fails has been told of in vain.
+    const RequestHead& head = received.request.head;
+    told_executions_.erase(head.page);
+    if (machine_ && head.payload_bytes != 0 && has_tracer(head.pid)) {
+        execute(head, text_of(received.request));
+        told_executions_.insert(head.page);
     }
     answer(head, 0);
 }
 
 void Server::on_executed(Received& received) {
     const RequestHead& head = received.request.head;
-    if (machine_) {
-        machine_->subsystem.task_exec(caller_of(head), caller_of(head));
-        machine_->subsystem.task_comm(caller_of(head), text_of(received.request), true);
-    }
+    if (machine_ && told_executions_.erase(head.page) == 0) execute(head, text_of(received.request));
     answer(head, 0);
+}
+
+void Server::execute(const RequestHead& head, std::string_view name) {
+    machine_->subsystem.task_exec(caller_of(head), caller_of(head));
+    machine_->subsystem.task_comm(caller_of(head), name, true);
 }
 
 void Server::on_end(Received& received) {

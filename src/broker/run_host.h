@@ -72,6 +72,8 @@ class RunHost final : public subsystem::Host {
         bool gone = false;           ///< /proc has it no more
     };
 
+    /// Whose page it is, if that one is there.
+    std::optional<TaskName> living(std::uint32_t thread_page) const;
     std::optional<TaskName> look_for(std::int32_t tid) const;
     bool runs_engine(std::int32_t tid) const;
     TaskMemory& memory_of(const TaskName& task);

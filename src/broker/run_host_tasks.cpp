@@ -103,21 +103,28 @@ std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
     return 0;
 }
 
+std::optional<TaskName> RunHost::living(std::uint32_t number) const {
+    const engine::ThreadPage& page = memory_.thread_page(number);
+    const std::int32_t tid = __atomic_load_n(&page.tid, __ATOMIC_ACQUIRE);
+    if (page.state != engine::RecordState::live || tid == 0) return std::nullopt;
+    const TaskName task{number, page.process_id(), tid};
+    if (::syscall(SYS_tgkill, task.pid, task.tid, 0) != 0 && errno == ESRCH) return std::nullopt;
+    return task;
+}
+
 std::optional<TaskName> RunHost::look_for(std::int32_t tid) const {
     const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
-    for (std::uint32_t number = 0; number < pages; ++number) {
-        const engine::ThreadPage& page = memory_.thread_page(number);
-        if (page.state != engine::RecordState::live || page.tid != tid) continue;
-        if (::syscall(SYS_tgkill, page.pid, page.tid, 0) == 0 || errno != ESRCH)
-            return TaskName{number, page.pid, page.tid};
-    }
+    for (std::uint32_t number = 0; number < pages; ++number)
+        if (memory_.thread_page(number).tid == tid)
+            if (const auto task = living(number)) return task;
     return std::nullopt;
 }
 
 Answer<TaskName> RunHost::find_task(const TaskName& caller, std::int32_t tid) {
     if (tid == 0) return caller;
-    // A child that was forked a moment ago is there, but may not have written its page yet.
-    constexpr int kTries = 2000;
+    // The kernel tells the page of a thread that was made a moment ago when that first runs
+    // (engine/syscalls/clone.cpp).
+    constexpr int kTries = 200;
     constexpr unsigned kPause = 100;  // microseconds
     for (int i = 0; i < kTries; ++i) {
         if (const auto found = look_for(tid)) return *found;
@@ -138,12 +145,8 @@ bool RunHost::runs_engine(std::int32_t tid) const {
 std::vector<TaskName> RunHost::living_tasks() {
     std::vector<TaskName> tasks;
     const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
-    for (std::uint32_t number = 0; number < pages; ++number) {
-        const engine::ThreadPage& page = memory_.thread_page(number);
-        if (page.state != engine::RecordState::live || page.tid == 0) continue;
-        if (::syscall(SYS_tgkill, page.pid, page.tid, 0) == 0 || errno != ESRCH)
-            tasks.push_back({number, page.pid, page.tid});
-    }
+    for (std::uint32_t number = 0; number < pages; ++number)
+        if (const auto task = living(number)) tasks.push_back(*task);
     return tasks;
 }
 

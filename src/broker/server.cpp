@@ -195,12 +195,12 @@ void Server::answer(const RequestHead& head, std::int64_t value, std::span<const
 void Server::handle(Received& received) {
     using Handler = void (Server::*)(Received&);
     static constexpr std::array<Handler, static_cast<std::size_t>(RequestKind::count)> kHandlers{
-        &Server::on_open,    &Server::on_read,     &Server::on_control,        &Server::on_map,
-        &Server::on_unmap,   &Server::on_identify, &Server::on_before_clone,   &Server::on_clone_failed,
-        &Server::on_cloned,  &Server::on_begin,    &Server::on_executed,       &Server::on_end,
-        &Server::on_renamed, &Server::on_mapped,   &Server::on_new_namespaces, &Server::on_switch_events,
-        &Server::on_files,   &Server::on_poll,     &Server::on_wake,           &Server::on_ran_out,
-        &Server::on_reaping};
+        &Server::on_open,          &Server::on_read,     &Server::on_control,      &Server::on_map,
+        &Server::on_unmap,         &Server::on_identify, &Server::on_before_clone, &Server::on_clone_failed,
+        &Server::on_cloned,        &Server::on_begin,    &Server::on_executing,    &Server::on_executed,
+        &Server::on_end,           &Server::on_renamed,  &Server::on_mapped,       &Server::on_new_namespaces,
+        &Server::on_switch_events, &Server::on_files,    &Server::on_poll,         &Server::on_wake,
+        &Server::on_ran_out,       &Server::on_reaping};
     const RequestHead& head = received.request.head;
     const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
                        head.payload_bytes <= resident::kRequestPayload;
@@ -266,13 +266,11 @@ void Server::end_process(std::int32_t pid) {
     const auto known = processes_.find(pid);
     if (known == processes_.end()) return;
     processes_.erase(known);
-    const auto unborn = std::ranges::find_if(pending_, [&](const auto& entry) { return entry.second.child == pid; });
-    if (unborn != pending_.end()) release_parent(unborn->first);
     const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
     for (std::uint32_t number = 0; number < pages; ++number) {
         engine::ThreadPage& page = memory_.thread_page(number);
-        if (page.state != engine::RecordState::live || page.pid != pid) continue;
-        end_thread({number, page.pid, page.tid});
+        if (page.state != engine::RecordState::live || page.process_id() != pid) continue;
+        end_thread({number, pid, page.tid});
         if (memory_.header().counting == 0) page.state = engine::RecordState::free;  // killed: nobody else frees it
     }
 }

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -41,13 +42,12 @@ class Server {
 
   private:
     struct Machine;
+    /// A child that its parent is about to make. It is told of to the subsystem once: by the parent, by itself, or by
+    /// who asks for it, whoever is first.
     struct Pending {
         TaskName parent;
         subsystem::ForkKind kind = subsystem::ForkKind::process;
-        std::int32_t child = 0;  ///< its id, once the parent knows it
-        bool begun = false;
-        std::uint32_t waiting_page = ~0u;  ///< of the parent, once it has asked
-        std::uint32_t sequence = 0;
+        std::uint32_t page = 0;  ///< of the child
     };
     /// What the broker has of an event that a program has open.
     struct EventSocket {
@@ -81,7 +81,9 @@ class Server {
     void end_process(std::int32_t pid);
     void end_thread(const TaskName& task);
     void know_process(std::int32_t pid);
-    void release_parent(std::uint32_t number);
+    void be_born(std::uint32_t number, const TaskName& child);
+    void notice_births();
+    void execute(const resident::RequestHead& head, std::string_view name);
 
     // One a kind of request (requests.cpp).
     void on_open(Received& received);
@@ -94,6 +96,7 @@ class Server {
     void on_clone_failed(Received& received);
     void on_cloned(Received& received);
     void on_begin(Received& received);
+    void on_executing(Received& received);
     void on_executed(Received& received);
     void on_end(Received& received);
     void on_renamed(Received& received);
@@ -119,9 +122,10 @@ class Server {
     std::unordered_map<EventIndex, EventSocket> events_;
     std::unordered_map<std::uint64_t, EventIndex> event_by_inode_;
     std::multimap<EventIndex, subsystem::Mapping> mappings_;
-    std::map<std::int32_t, OwnedFd> processes_;           ///< pidfds, by pid
-    std::unordered_map<std::uint32_t, Pending> pending_;  ///< by the number given to the parent
+    std::map<std::int32_t, OwnedFd> processes_;  ///< pidfds, by pid
+    std::map<std::uint32_t, Pending> pending_;   ///< by the number given to the parent
     std::uint32_t next_pending_ = 1;
+    std::set<std::uint32_t> told_executions_;  ///< thread pages whose next program has been told of already
 };
 
 }  // namespace anyperf::broker

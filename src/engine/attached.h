@@ -2,6 +2,8 @@
 // a thread's registers and counters are exact. Who serves performance events defines them (src/resident).
 #pragma once
 
+#include <string_view>
+
 #include "engine/syscalls/table.h"
 
 namespace anyperf::engine::attached {
@@ -9,11 +11,15 @@ namespace anyperf::engine::attached {
 /// A process begins: after its image is loaded (`executed`) or as the child of a fork. Its one thread has its page.
 void begin_process(Thread& thread, bool executed);
 
+/// Before a program of that name takes this one's place; empty: it could not.
+void executing(Thread& thread, std::string_view name);
+
 /// A thread of a process that goes on begins.
 void begin_thread(Thread& thread);
 
-/// What the parent asks for before it makes a child: a number that the child's begin_… finds in Thread::inheritance.
-std::uint32_t before_clone(Call& call, std::uint64_t clone_flags);
+/// What the parent asks for before it makes a child with that page: a number that the child's begin_… finds in
+/// Thread::inheritance.
+std::uint32_t before_clone(Call& call, std::uint64_t clone_flags, std::uint32_t page);
 /// In the parent: the child `tid` is there, or (below 0) could not be made.
 void cloned(Call& call, std::uint32_t inheritance, long tid);
 

@@ -64,7 +64,7 @@ bool keep_counts(const Engine& engine, ThreadPage& page) {
 /// Whether the page's thread has ended without giving it back: it was killed, or its process ended under it.
 bool is_abandoned(const Engine& engine, const ThreadPage& page) {
     if (page.state != RecordState::live || page.pids == 0 || page.pids != engine.pids) return false;
-    const auto pid = static_cast<std::uint64_t>(page.pid);
+    const auto pid = static_cast<std::uint64_t>(page.process_id());
     return kernel_call(__NR_tgkill, pid, static_cast<std::uint64_t>(page.tid), 0) == -ESRCH;
 }
 
@@ -123,20 +123,30 @@ bool map_page(Thread& thread, std::uint32_t number) {
     return true;
 }
 
-/// A page that has just begun, but for its state.
-void reset_page(Thread& thread) {
-    ThreadPage& page = thread.page;
+/// A page that has just begun, but for its state. Until its thread comes out of the engine nobody interrupts it.
+void clean(ThreadPage& page, const Engine& engine, std::uint32_t process, std::int32_t pid) {
+    page.tid = 0;
     page.counters = {};
     page.counters.granted = kUnlimited;
     page.counters.leave(kUnlimited, 0, 0);
-    page.record = page.attention = page.in_kernel = page.first_armed = page.watched = page.traced = 0;
+    page.record = page.attention = page.first_armed = page.watched = page.traced = 0;
+    page.in_kernel = 1;
     page.counted = page.counts_faults = 0;
     page.faults[0] = page.faults[1] = 0;
-    page.process = thread.process;
-    page.tid = thread.tid;
-    page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    page.process = process;
+    page.pid = pid;
     page.cpu = 0;
-    page.pids = thread.engine->pids;
+    page.pids = engine.pids;
+}
+
+/// The thread takes what was prepared for it, and says who it is.
+void adopt_page(Thread& thread, std::uint32_t number) {
+    thread.page_number = kNoPage;
+    if (!map_page(thread, number)) clean(thread.page, *thread.engine, thread.process, 0);
+    thread.page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    thread.page.pids = thread.engine->pids;
+    __atomic_store_n(&thread.page.tid, thread.tid, __ATOMIC_RELEASE);
+    note_names(thread);
 }
 
 }  // namespace
@@ -229,11 +239,23 @@ std::uint32_t new_process(Engine& engine, std::uint32_t parent) {
     return number;
 }
 
-void begin_thread(Thread& thread) {
-    thread.page_number = kNoPage;
-    if (thread.engine->run != nullptr) map_page(thread, take_page(*thread.engine));
-    reset_page(thread);
-    note_names(thread);
+std::uint32_t prepare_page(const Engine& engine, std::uint32_t process, std::int32_t pid) {
+    if (engine.run == nullptr) return kNoPage;
+    const std::uint32_t number = take_page(engine);
+    if (number != kNoPage) clean(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number), engine, process, pid);
+    return number;
+}
+
+std::int32_t* place_of_id(const Engine& engine, std::uint32_t page) {
+    return page == kNoPage ? nullptr : &at_offset<ThreadPage>(engine, kThreadPagesOffset, page)->tid;
+}
+
+void give_back_page(const Engine& engine, std::uint32_t page) {
+    if (page != kNoPage) set_state(at_offset<ThreadPage>(engine, kThreadPagesOffset, page)->state, RecordState::free);
+}
+
+void begin_thread(Thread& thread, std::uint32_t page) {
+    adopt_page(thread, page);
 }
 
 void begin_process(Engine& engine, Thread& thread, std::uint32_t page) {
@@ -243,8 +265,7 @@ void begin_process(Engine& engine, Thread& thread, std::uint32_t page) {
         record->pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
         record->state = RecordState::live;
     }
-    if (engine.run == nullptr || page == kNoPage || !map_page(thread, page)) return begin_thread(thread);
-    note_names(thread);
+    adopt_page(thread, page);
 }
 
 void end_thread(Thread& thread) {

@@ -34,12 +34,21 @@ bool is_thread_of_run(const Engine& engine, std::int32_t tid);
 /// A record for a process that is about to exist; 0 where there is no ledger, or it is full.
 std::uint32_t new_process(Engine& engine, std::uint32_t parent);
 
-/// This thread is the only one of a new process (or of a program after execve): fills in its record, gives it counters.
-/// `page` goes on counting where it is one that the process had before the execve.
-void begin_process(Engine& engine, Thread& thread, std::uint32_t page = kNoPage);
+/// A page for a thread that is about to exist, so that it can be found from its first moment on; kNoPage where there is
+/// none. `pid` is 0 where the thread is a process of its own.
+std::uint32_t prepare_page(const Engine& engine, std::uint32_t process, std::int32_t pid);
+/// Where the kernel writes the id of the thread that the page was prepared for (clone(2), CLONE_PARENT_SETTID); null
+/// for kNoPage.
+std::int32_t* place_of_id(const Engine& engine, std::uint32_t page);
+/// The thread could not be made.
+void give_back_page(const Engine& engine, std::uint32_t page);
 
-/// Gives a thread that begins its counters.
-void begin_thread(Thread& thread);
+/// This thread is the only one of a new process (or of a program after execve): fills in its record. `page` counts for
+/// it: a prepared one, or the one that the process had before the execve; with kNoPage it counts for itself.
+void begin_process(Engine& engine, Thread& thread, std::uint32_t page);
+
+/// A thread begins, with its prepared page.
+void begin_thread(Thread& thread, std::uint32_t page);
 
 /// Writes what a thread has counted where it stays. The thread counts no more.
 void end_thread(Thread& thread);

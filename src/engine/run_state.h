@@ -10,7 +10,7 @@
 namespace anyperf::engine {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of classes.h
-inline constexpr std::uint32_t kRunStateVersion = 5;
+inline constexpr std::uint32_t kRunStateVersion = 6;
 /// prctl(2) of this option tells a program of a run the version of its memory; the kernel answers EINVAL.
 inline constexpr std::uint32_t kInsideRun = 0x6e755270;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< process ids are reused at this pace at the earliest
@@ -111,10 +111,10 @@ struct alignas(4096) ThreadPage {
     LiveCounters counters;
     RecordState state;
     std::uint32_t process;
-    std::int32_t tid;
+    std::int32_t tid;      ///< 0: the thread is about to be made
     std::uint32_t record;  ///< where its counts went when it ended: if that record is ended, this page tells nothing
     char comm[16];
-    std::int32_t pid;
+    std::int32_t pid;             ///< 0: a process of its own that has not begun yet, whose id `tid` is
     std::int32_t cpu;             ///< the CPU that it was last seen on; what it does counts for that one
     std::uint32_t attention;      ///< set by who changes what is to be counted: the thread looks before it goes on
     std::uint32_t in_kernel;      ///< the thread is in a system call and looks when it comes back: no signal is needed
@@ -125,6 +125,8 @@ struct alignas(4096) ThreadPage {
     std::uint32_t counted;        ///< classes that events of this thread count, or are stopped by: a ClassSet
     std::uint32_t counts_faults;  ///< 1: some event counts faults
     std::uint64_t pids;           ///< inode of the pid namespace that pid and tid are of; 0: unknown
+
+    std::int32_t process_id() const { return pid != 0 ? pid : tid; }
 };
 static_assert(sizeof(ThreadPage) == 4096);
 

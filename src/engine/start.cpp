@@ -74,7 +74,7 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
 /// The run's command is a script: its interpreter takes its place, with the arguments that an exec of it gets.
 [[noreturn]] void run_script(Engine& engine, Thread& thread, ProgramFile& file, const StartStack& stack) {
     file.close();
-    begin_process(engine, thread, kNoPage);
+    begin_process(engine, thread, prepare_page(engine, thread.process, 0));
     const char* const path = stack.arguments[2];
     Call call{engine,
               thread,
@@ -106,7 +106,9 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     if (const auto became = become_program(engine, *file, path, stack, kOwnArguments, thread->registers); !became)
         refuse(126, "cannot run", path, error_text(became.error()), "");
     release_pages(file, page_up(sizeof(ProgramFile)));
-    begin_process(engine, *thread, argument.page < 0 ? kNoPage : static_cast<std::uint32_t>(argument.page));
+    begin_process(
+        engine, *thread,
+        argument.page < 0 ? prepare_page(engine, thread->process, 0) : static_cast<std::uint32_t>(argument.page));
     attached::begin_process(*thread, true);
     deliver_and_resume(*thread);
 }

@@ -19,11 +19,12 @@ enum class RequestKind : std::uint32_t {
     map,             ///< event; argument: length, prot, flags, offset. Answer: offset in the run's memory
     unmap,           ///< event; argument: length
     identify,        ///< argument: inode. Answer: the event's index, or 0
-    before_clone,    ///< argument: clone flags. Answer: a number for the child
+    before_clone,    ///< argument: clone flags, the child's page. Answer: a number for the child
     clone_failed,    ///< argument: that number
-    cloned,          ///< argument: that number, the child's id. Answered when the child has begun
+    cloned,          ///< argument: that number, the child's id
     begin,           ///< argument: that number, 1 for a new process. The thread that sends it is the child
-    executed,        ///< the process runs another program; payload: its name
+    executing,       ///< the process is about to run another program; payload: its name; without: it could not be
+    executed,        ///< it does; payload: the name
     end,             ///< argument: 1: with all threads of its process
     renamed,         ///< payload: the new name
     mapped,          ///< argument: address, bytes, protection, flags of a new mapping, 1: it is a ring

@@ -1,5 +1,7 @@
 // tasks.cpp: what the broker is told of the life of processes and threads, before they go on. Only once an event has
 // been opened in the run: until then nobody asks.
+#include <algorithm>
+
 #include "engine/attached.h"
 #include "engine/watch.h"
 #include "resident/armed.h"
@@ -52,6 +54,15 @@ void begin_process(Thread& thread, bool executed) {
     tell_call_left(thread, __NR_execve);
 }
 
+void executing(Thread& thread, std::string_view name) {
+    if (!in_use(thread) || thread.tid != thread.page.pid)
+        return;  // another thread of its process becomes the first one
+    char comm[sizeof thread.page.comm] = {};
+    const std::size_t length = std::min(name.size(), sizeof comm - 1);
+    std::copy_n(name.data(), length, comm);
+    Ask{thread, RequestKind::executing}.payload(comm, length == 0 ? 0 : sizeof comm).send();
+}
+
 void begin_thread(Thread& thread) {
     if (!in_use(thread)) return;
     const bool own_process = thread.owned_by_parent;  // a vfork's child
@@ -60,9 +71,9 @@ void begin_thread(Thread& thread) {
     tell_call_left(thread, thread.made_by);
 }
 
-std::uint32_t before_clone(Call& call, std::uint64_t clone_flags) {
+std::uint32_t before_clone(Call& call, std::uint64_t clone_flags, std::uint32_t page) {
     if (!in_use(call.thread)) return 0;
-    const long number = Ask{call.thread, RequestKind::before_clone}.with(0, clone_flags).send();
+    const long number = Ask{call.thread, RequestKind::before_clone}.with(0, clone_flags).with(1, page).send();
     return number > 0 ? static_cast<std::uint32_t>(number) : 0;
 }
 

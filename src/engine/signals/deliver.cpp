@@ -117,7 +117,8 @@ void deliver_and_resume(Thread& thread) {
     stand_outside(thread);
     thread.asked_out = false;
     thread.is_probing = false;
-    thread.page.in_kernel = 0;
+    // Whole before the look at `attention`, as behind a system call (syscalls/table.cpp).
+    __atomic_store_n(&thread.page.in_kernel, 0, __ATOMIC_SEQ_CST);
     if (thread.page.watched != 0) attached::left_code(thread);
     const bool ran_alone = thread.alone == Alone::done;
     thread.alone = Alone::no;

@@ -23,9 +23,12 @@ extern "C" {
 [[noreturn]] void engine_thread_begins(anyperf::engine::x86_64::Thread* thread) {
     using namespace anyperf::engine;
     become(*thread);
-    thread->tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
+    // The kernel has told the page (clone_sharing) what the application's own memory is told now.
+    thread->tid = static_cast<std::int32_t>(kernel_call(__NR_set_tid_address, thread->clear_child_tid));
+    if (thread->set_child_tid != 0)
+        x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &thread->tid, sizeof thread->tid);
     if (thread->signals->clear_handlers) clear_handlers(*thread->signals->actions);
-    begin_thread(*thread);
+    begin_thread(*thread, thread->page_number);
     attached::begin_thread(*thread);
     deliver_and_resume(*thread);
 }
@@ -75,6 +78,21 @@ struct CloneWish {
     clone_args* extended = nullptr;  ///< of clone3, a copy that may be changed; null: clone
     std::uint64_t extended_bytes = 0;
     bool clear_handlers = false;
+
+    /// CLONE_CHILD_SETTID or CLONE_PARENT_SETTID: also, or at last only, at `place`.
+    void tell_id(std::uint64_t flag, std::int32_t* place) {
+        (flag == CLONE_CHILD_SETTID ? child_tid : parent_tid) = address_of(place);
+        flags |= flag;
+        if (extended == nullptr) return;
+        extended->flags |= flag;
+        extended->child_tid = child_tid;
+        extended->parent_tid = parent_tid;
+    }
+    void without(std::uint64_t dropped) {
+        flags &= ~dropped;
+        if (extended != nullptr) extended->flags &= ~dropped;
+    }
+    bool has(std::uint64_t flag) const { return (flags & flag) != 0; }
 };
 
 long make_thread(const CloneWish& wish, Thread& child) {
@@ -117,38 +135,51 @@ void child_registers(const Call& call, const CloneWish& wish, x86_64::Registers&
     if (wish.stack != 0) registers.r[x86_64::rsp] = wish.stack;
 }
 
+/// Gives the child its page, of which the kernel tells the id: so it can be found before it has done anything. What the
+/// application wants to be told instead the child does itself.
+void prepare_thread(const Call& call, CloneWish& wish, Thread& child) {
+    const bool own_process = !wish.has(CLONE_THREAD);
+    child.process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
+    child.page_number = prepare_page(call.engine, child.process, own_process ? 0 : call.thread.page.pid);
+    child.set_child_tid = wish.has(CLONE_CHILD_SETTID) ? wish.child_tid : 0;
+    child.clear_child_tid = wish.has(CLONE_CHILD_CLEARTID) ? wish.child_tid : 0;
+    child.made_by = static_cast<std::uint32_t>(call.number);
+    wish.without(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID);
+    if (child.page_number != kNoPage) wish.tell_id(CLONE_CHILD_SETTID, place_of_id(call.engine, child.page_number));
+}
+
 /// A child with this process's memory: a thread, or a vfork whose parent waits.
-long clone_sharing(Call& call, const CloneWish& wish) {
+long clone_sharing(Call& call, CloneWish& wish) {
     Thread* const child = new_thread(call.engine);
     if (child == nullptr) return -ENOMEM;
-    const bool own_process = (wish.flags & CLONE_THREAD) == 0;
-    const bool own_actions = (wish.flags & CLONE_SIGHAND) == 0;
+    const bool own_actions = !wish.has(CLONE_SIGHAND);
     child_registers(call, wish, child->registers);
     set_gs_base(*child, call.thread.gs_base);
     child->signals->mask = call.thread.signals->mask;
     child->signals->xstate = call.thread.signals->xstate;
-    if ((wish.flags & CLONE_VFORK) != 0) child->signals->stack = call.thread.signals->stack;
+    if (wish.has(CLONE_VFORK)) child->signals->stack = call.thread.signals->stack;
     if (!(own_actions ? own_signal_actions(*child, call.thread) : share_signal_actions(*child, call.thread))) {
         free_thread(*child);
         return -ENOMEM;
     }
     if (wish.clear_handlers) child->signals->clear_handlers = true;
-    child->owned_by_parent = (wish.flags & CLONE_VFORK) != 0;
-    child->process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
-    const std::uint32_t inheritance = attached::before_clone(call, wish.flags);
+    child->owned_by_parent = wish.has(CLONE_VFORK);
+    prepare_thread(call, wish, *child);
+    const std::uint32_t page = child->page_number;
+    const std::uint32_t inheritance = attached::before_clone(call, wish.flags, page);
     child->inheritance = inheritance;
-    child->made_by = static_cast<std::uint32_t>(call.number);
     const SignalsBlocked blocked;
     const int run_fd = call.engine.run_fd;
     const int broker_fd = call.engine.broker_fd;
     const long got = make_thread(wish, *child);
+    if (is_error(got)) give_back_page(call.engine, page);
     // A vfork's child has descriptors of its own: where it has moved ours to is nothing to this process.
-    if ((wish.flags & CLONE_VFORK) != 0 && (wish.flags & CLONE_FILES) == 0) {
+    if (wish.has(CLONE_VFORK) && !wish.has(CLONE_FILES)) {
         call.engine.run_fd = run_fd;
         call.engine.broker_fd = broker_fd;
     }
     // A vfork's child has gone on to another program, or has ended: its block is nobody's.
-    if (is_error(got) || (wish.flags & CLONE_VFORK) != 0) {
+    if (is_error(got) || wish.has(CLONE_VFORK)) {
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
         stop_watching(*child);
         attached::drop_thread(*child);
@@ -158,16 +189,29 @@ long clone_sharing(Call& call, const CloneWish& wish) {
     return got;
 }
 
+/// fork's child is told of to the parent alone, before it is seen (kernel/fork.c, kernel_clone). The kernel's old clone
+/// has one place for the id and for a pidfd: there the child tells its page itself.
+void prepare_process(const Call& call, CloneWish& wish, std::uint32_t page) {
+    const bool taken = wish.extended == nullptr && wish.has(CLONE_PIDFD);
+    if (page != kNoPage && !taken) wish.tell_id(CLONE_PARENT_SETTID, place_of_id(call.engine, page));
+}
+
 /// A child with a copy of this process's memory.
-long clone_copying(Call& call, const CloneWish& wish) {
+long clone_copying(Call& call, CloneWish& wish) {
     Thread& thread = call.thread;
     const std::uint32_t process = new_process(call.engine, thread.process);
-    const std::uint32_t inheritance = attached::before_clone(call, wish.flags);
+    const std::uint32_t page = prepare_page(call.engine, process, 0);
+    const std::uint64_t told = wish.has(CLONE_PARENT_SETTID) ? wish.parent_tid : 0;
+    prepare_process(call, wish, page);
+    const std::uint32_t inheritance = attached::before_clone(call, wish.flags, page);
     const SignalsBlocked blocked;
     call.engine.cache.lock.take();
     const long got = make_process(wish);
     if (got != 0) {
         call.engine.cache.lock.leave();
+        if (is_error(got)) give_back_page(call.engine, page);
+        if (const auto id = static_cast<std::int32_t>(got); told != 0 && !is_error(got))
+            x86_64::guarded_copy(at_address<void>(told), &id, sizeof id);
         attached::cloned(call, inheritance, got);
         return got;
     }
@@ -179,7 +223,7 @@ long clone_copying(Call& call, const CloneWish& wish) {
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     thread.inheritance = inheritance;
-    begin_process(call.engine, thread);
+    begin_process(call.engine, thread, page);
     attached::begin_process(thread, false);
     child_registers(call, wish, thread.registers);
     return 0;
@@ -212,7 +256,7 @@ long copy_arguments(std::uint64_t from, std::uint64_t bytes, clone_args& room) {
     return 0;
 }
 
-long clone_as(Call& call, const CloneWish& wish) {
+long clone_as(Call& call, CloneWish& wish) {
     return (wish.flags & CLONE_VM) != 0 ? clone_sharing(call, wish) : clone_copying(call, wish);
 }
 

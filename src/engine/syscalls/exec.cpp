@@ -6,6 +6,7 @@
 #include <new>
 #include <string_view>
 
+#include "engine/attached.h"
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
 #include "engine/ledger.h"
@@ -127,13 +128,17 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     keep_open(exec.file.program.fd, true);
     keep_over_exec(call.engine, true);
     if (page < 0) end_thread(thread);
+    std::string_view name{exec.path};
+    name.remove_prefix(name.rfind('/') + 1);
+    attached::executing(thread, name);
     const char* const engine = "/proc/self/exe";
     long got = kernel_call(__NR_execve, address_of(engine), address_of(exec.arguments), environment);
     if (is_error(got) && call.engine.run != nullptr)
         got =
             kernel_call(__NR_execve, address_of(call.engine.run->engine_path), address_of(exec.arguments), environment);
+    attached::executing(thread, {});
     keep_over_exec(call.engine, false);
-    if (page < 0) begin_thread(thread);
+    if (page < 0) begin_thread(thread, prepare_page(call.engine, thread.process, thread.page.pid));
     return got;
 }
 

@@ -65,6 +65,8 @@ struct Thread {
     std::uint32_t inheritance;         ///< what attached::before_clone gave its parent for it
     std::uint32_t alarm;               ///< a timer of who is attached, counted from 1; 0: there is none
     std::uint32_t made_by;             ///< the system call that made it
+    std::uint64_t set_child_tid;       ///< where its maker wants its id before it runs; 0: nowhere (clone(2))
+    std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends
     std::uint64_t told_call;           ///< behind a system call that is begun again and has been told of already
     void* mailbox;                     ///< of who is attached
     void* probed;                      ///< of who is attached: places in files that its events watch; null: none

@@ -1,5 +1,7 @@
 // exec.cpp: enable_on_exec, remove_on_exec, and events that go on through exec.
 #include <poll.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -76,6 +78,27 @@ void own_records() {
     want_at_least("MMAPs of the exec itself", only(records, PERF_RECORD_MMAP).size(), 1U);
 }
 
+void seen_by_a_tracer() {
+    Child child{{[] { ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr); }, becoming({"nothing"})}};
+    const Event event{changed(dummy(),
+                              [](Attr& a) {
+                                  a.disabled = 0;
+                                  a.comm = a.comm_exec = 1;
+                              }),
+                      child.pid()};
+    Ring ring{event};
+    child.step();
+    child.last_step();
+    int status = 0;
+    ::waitpid(child.pid(), &status, 0);
+    want_equal("the stop at the end of execve", WIFSTOPPED(status) ? WSTOPSIG(status) : 0, SIGTRAP);
+    const Record record = the_only(ring.drain(), PERF_RECORD_COMM);
+    want_equal("misc", record.misc & PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_COMM_EXEC);
+    ::ptrace(PTRACE_CONT, child.pid(), nullptr, nullptr);
+    child.join();
+    want_equal("COMM records later", only(ring.drain(), PERF_RECORD_COMM).size(), 0U);
+}
+
 void goes_on() {
     Child child{{becoming({"faults", "30"})}};
     const Event event{changed(page_faults(), [](Attr& a) { a.disabled = 0; }), child.pid()};
@@ -149,6 +172,7 @@ std::vector<Case> exec_cases() {
         {"group_disabled", "and not those that are", kNothing, [] { group_on_exec(true); }},
         {"failed", "an exec that fails enables nothing", kNothing, failed_exec},
         {"records", "the exec's own COMM and MMAPs are recorded", kNothing, own_records},
+        {"traced", "a tracer that is told of an exec finds its COMM in the ring", kNothing, seen_by_a_tracer},
         {"goes_on", "without these bits counting goes on through exec", kNothing, goes_on},
         {"inherited", "inherited events are enabled by their own task's exec", kNothing, inherited_on_exec},
         {"remove_on_exec", "remove_on_exec: the count stays, poll says HUP", kNothing, removed},

@@ -1,5 +1,6 @@
 // open_target.cpp: whom an event measures: pid and cpu. "Arguments" of the manual.
 #include <sched.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,6 +56,37 @@ void zombie() {
     want_result("a zombie", result_of(Call{.attr = dummy(), .pid = pid}), ESRCH);
     ::waitpid(pid, nullptr, 0);
     want_result("a reaped process", result_of(Call{.attr = dummy(), .pid = pid}), ESRCH);
+}
+
+void just_forked() {
+    for (int i = 0; i < 20; ++i) {
+        const pid_t pid = ::fork();
+        if (pid == 0) {
+            for (;;) ::pause();
+        }
+        const long result = result_of(Call{.attr = dummy(), .pid = pid});
+        ::kill(pid, SIGKILL);
+        ::waitpid(pid, nullptr, 0);
+        want_result("a child that has only just been made", result, 0);
+    }
+}
+
+void stopped_at_birth() {
+    Faults faults;
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        faults.cause(9);
+        ::_exit(0);
+    }
+    const bool attached = ::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0;
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    if (!attached || !WIFSTOPPED(status)) throw Skip{"a parent may not trace its child here"};
+    const Event event{page_faults(), pid};
+    event.enable();
+    ::ptrace(PTRACE_CONT, pid, nullptr, nullptr);
+    ::waitpid(pid, &status, 0);
+    want_at_least("all that it does", event.count(), 9U);
 }
 
 void tid_measures_that_thread() {
@@ -142,6 +174,9 @@ std::vector<Case> open_target_cases() {
            {
                {"child", "a child's pid", kNothing, child_pid},
                {"child_on_cpu", "a child's pid with a CPU", kNothing, child_on_cpu},
+               {"just_forked", "a child can be measured as soon as fork has returned", kNothing, just_forked},
+               {"stopped_at_birth", "a child that a tracer stops before it has done anything can be measured", kNothing,
+                stopped_at_birth},
                {"zombie", "a process that has ended, reaped or not, is ESRCH", kNothing, zombie},
                {"tid", "a tid measures that thread", kNothing, tid_measures_that_thread},
                {"pid_is_one_thread", "a pid measures the first thread, not its others", kNothing,
