@@ -153,11 +153,11 @@ void on_indirect(Thread& thread) {
 void on_budget(Thread& thread, const Exit& exit) {
     LiveCounters& counters = thread.page.counters;
     thread.registers.rip = exit.target;
-    counters.lane[exit.lane].budget += exit.charged;
+    counters.lane[exit.lane].word[0] += exit.charged;
     attached::budget_ended(thread);
     const std::int64_t left = counters.left();
     if (left <= 0) fail("a budget ended and nothing more was granted", exit.target);
-    const bool shorter = left < exit.charged;
+    const bool shorter = left < exit.instructions();
     const std::uint16_t alone = thread.alone != Alone::no ? kAlone : std::uint16_t{0};
     const Block& next =
         go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(left));
@@ -170,9 +170,10 @@ void on_budget(Thread& thread, const Exit& exit) {
 void begin_again(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
     thread.registers.rip = exit.target - exit.length;
     if (thread.syscall_restarted || counted == 0) return;
-    LiveCounters::Lane& lane = thread.page.counters.lane[0];
-    ++lane.budget;
-    if ((counted & bit(x86_64::Class::syscalls)) != 0) --lane.count[static_cast<std::size_t>(x86_64::Class::syscalls)];
+    LiveCounters& counters = thread.page.counters;
+    counters.give_back();
+    if ((counted & bit(x86_64::Class::syscalls)) != 0)
+        counters.add(static_cast<std::size_t>(x86_64::Class::syscalls), -1);
 }
 
 void do_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {

@@ -21,57 +21,140 @@ inline constexpr std::uint32_t kMaximumThreadPages = 1u << 15;
 /// same word, some eight cycles, and a block is often done in two.
 inline constexpr std::size_t kLanes = 4;
 
+/// A word of a lane holds two counters, so that one addition counts for both: the upper one from bit 24 on, the lower
+/// one below it. Neither runs over: an instruction adds at most one to each, and a lane is emptied before so many
+/// instructions have retired in it that the lower one would be full.
+inline constexpr unsigned kUpperCounter = 24;
+inline constexpr std::int64_t kLaneGrant = (std::int64_t{1} << kUpperCounter) - 65536;
+
+/// Where a class is counted in a lane, by its row in classes.h. Those that are most often counted together share.
+struct CounterPlace {
+    std::uint8_t word;
+    bool upper;
+};
+inline constexpr CounterPlace kCounterPlaces[kCounters] = {
+    {0, true},   // instructions: the budget, which counts down
+    {1, true},   // branches
+    {2, true},   // conditional
+    {2, false},  // taken
+    {3, true},   // calls
+    {3, false},  // returns
+    {4, true},   // indirect
+    {4, false},  // far
+    {0, false},  // loads
+    {1, false},  // stores
+    {5, true},   // floating-point
+    {5, false},  // vector
+    {6, true},   // syscalls
+    {6, false}, {7, true}, {7, false},
+};
+
 /// What a thread has done. The engine's translated code adds to it in place.
 struct LiveCounters {
+    static constexpr std::size_t kWords = 8;
     struct Lane {
-        std::int64_t budget;             ///< instructions left of what was granted; counts down, a block at a time
-        std::uint64_t count[kCounters];  ///< by Class, modulo 2^64; `instructions` is not kept here
+        std::int64_t word[kWords];
+
+        /// Instructions left of what the lane was granted.
+        std::int64_t budget() const { return __atomic_load_n(&word[0], __ATOMIC_RELAXED) >> kUpperCounter; }
+        std::uint64_t count(std::size_t row) const {
+            constexpr std::int64_t kLower = (std::int64_t{1} << kUpperCounter) - 1;
+            const std::int64_t both = __atomic_load_n(&word[kCounterPlaces[row].word], __ATOMIC_RELAXED);
+            return static_cast<std::uint64_t>(kCounterPlaces[row].upper ? both >> kUpperCounter : both & kLower);
+        }
     };
 
-    std::int64_t granted;    ///< what was granted less what is left has retired
-    std::uint32_t sequence;  ///< odd while what is left is moved between lanes
-    Lane lane[kLanes];
+    std::int64_t granted;  ///< what was granted less what is left has retired
+    std::int64_t reserve;  ///< instructions that were granted, but to no lane
+    std::uint64_t
+        count_of_class[kCounters];  ///< by Class, modulo 2^64, without the lanes; `instructions` is not kept here
+    std::uint32_t sequence;         ///< odd while what is counted is moved
+    alignas(64) Lane lane[kLanes];
 
     std::int64_t left() const {
-        std::int64_t sum = 0;
-        for (const Lane& one : lane) sum += __atomic_load_n(&one.budget, __ATOMIC_RELAXED);
+        std::int64_t sum = __atomic_load_n(&reserve, __ATOMIC_RELAXED);
+        for (const Lane& one : lane) sum += one.budget();
         return sum;
     }
 
     /// Instructions that have retired; from outside of the thread right to the block.
     std::uint64_t retired() const {
-        std::int64_t sum = 0;
-        for (unsigned tries = 0; tries < kTries; ++tries) {
-            const std::uint32_t before = __atomic_load_n(&sequence, __ATOMIC_ACQUIRE);
-            sum = __atomic_load_n(&granted, __ATOMIC_RELAXED) - left();
-            __atomic_thread_fence(__ATOMIC_ACQUIRE);
-            if (before % 2 == 0 && before == __atomic_load_n(&sequence, __ATOMIC_RELAXED)) break;
-        }
-        return static_cast<std::uint64_t>(sum);
+        return unmoved(
+            [this] { return static_cast<std::uint64_t>(__atomic_load_n(&granted, __ATOMIC_RELAXED) - left()); });
     }
 
     /// Of a class other than instructions.
     std::uint64_t count(std::size_t row) const {
-        std::uint64_t sum = 0;
-        for (const Lane& one : lane) sum += __atomic_load_n(&one.count[row], __ATOMIC_RELAXED);
-        return sum;
+        return unmoved([this, row] {
+            std::uint64_t sum = __atomic_load_n(&count_of_class[row], __ATOMIC_RELAXED);
+            for (const Lane& one : lane) sum += one.count(row);
+            return sum;
+        });
     }
 
-    /// The thread's own: `instructions` are left, of which lane `favoured` has at least `needed`, if there are so many.
+    // What follows is for the thread itself.
+
+    /// Adds to what was counted, or takes back.
+    void add(std::size_t row, std::int64_t amount) {
+        __atomic_store_n(&count_of_class[row], count_of_class[row] + static_cast<std::uint64_t>(amount),
+                         __ATOMIC_RELAXED);
+    }
+    /// An instruction that was counted has not retired.
+    void give_back() { add_to_budget(lane[0], 1); }
+    /// An instruction has retired that nobody counted.
+    void take_one() {
+        Lane* most = lane;
+        for (Lane& one : lane)
+            if (one.budget() > most->budget()) most = &one;
+        add_to_budget(*most, -1);
+    }
+
+    /// `instructions` are left, of which lane `favoured` has at least `needed`, if there are so many.
+    /// Precondition: between begin_moving and end_moving, or nobody looks.
     void leave(std::int64_t instructions, std::size_t favoured, std::int64_t needed) {
-        const std::int64_t share = instructions / static_cast<std::int64_t>(kLanes);
-        const std::int64_t first = share > needed ? share : needed < instructions ? needed : instructions;
-        const std::int64_t rest = (instructions - first) / static_cast<std::int64_t>(kLanes - 1);
+        empty_lanes();
+        constexpr auto kAll = static_cast<std::int64_t>(kLanes);
+        const std::int64_t given = instructions < kAll * kLaneGrant ? instructions : kAll * kLaneGrant;
+        const std::int64_t share = given / kAll;
+        const std::int64_t first = share > needed ? share : needed < given ? needed : given;
+        const std::int64_t rest = (given - first) / (kAll - 1);
         for (std::size_t i = 0; i < kLanes; ++i)
-            __atomic_store_n(&lane[i].budget,
-                             i == favoured ? instructions - rest * (static_cast<std::int64_t>(kLanes) - 1) : rest,
+            __atomic_store_n(&lane[i].word[0],
+                             (i == favoured ? given - rest * (kAll - 1) : rest) * (std::int64_t{1} << kUpperCounter),
                              __ATOMIC_RELAXED);
+        __atomic_store_n(&reserve, instructions - given, __ATOMIC_RELAXED);
     }
     void begin_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
     void end_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
 
   private:
     static constexpr unsigned kTries = 1000;  // who was killed while moving leaves it odd
+
+    template <class Read>
+    std::uint64_t unmoved(Read read) const {
+        std::uint64_t value = 0;
+        for (unsigned tries = 0; tries < kTries; ++tries) {
+            const std::uint32_t before = __atomic_load_n(&sequence, __ATOMIC_ACQUIRE);
+            value = read();
+            __atomic_thread_fence(__ATOMIC_ACQUIRE);
+            if (before % 2 == 0 && before == __atomic_load_n(&sequence, __ATOMIC_RELAXED)) break;
+        }
+        return value;
+    }
+    static void add_to_budget(Lane& lane, std::int64_t instructions) {
+        __atomic_store_n(&lane.word[0], lane.word[0] + instructions * (std::int64_t{1} << kUpperCounter),
+                         __ATOMIC_RELAXED);
+    }
+    /// All but the budgets.
+    void empty_lanes() {
+        for (Lane& one : lane) {
+            for (std::size_t row = 1; row < kCounters; ++row) {
+                const std::uint64_t counted = one.count(row);
+                if (counted != 0) add(row, static_cast<std::int64_t>(counted));
+            }
+            for (std::size_t i = 1; i < kWords; ++i) __atomic_store_n(&one.word[i], 0, __ATOMIC_RELAXED);
+        }
+    }
 };
 
 /// si_code of the SIGTRAP that makes a running thread look at ThreadPage::attention: none that a kernel sends.

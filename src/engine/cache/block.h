@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/run_state.h"
 #include "engine/x86_64/instruction.h"
 
 namespace anyperf::engine {
@@ -39,7 +40,10 @@ struct Exit {
     x86_64::Control control = x86_64::Control::none;  ///< the instruction that the engine is to do, for Leave::step
     std::uint8_t length = 0;                          ///< of that instruction, which ends at `target`
     std::uint8_t lane = 0;                            ///< of the thread's counters, for Leave::budget
-    std::uint16_t charged = 0;                        ///< instructions that were taken from its budget
+    std::int32_t charged = 0;                         ///< what was taken from the lane's first word
+
+    /// The instructions in that; what else there is in it counts up, below them.
+    std::int64_t instructions() const { return (std::int64_t{charged} + (1 << kUpperCounter) - 1) >> kUpperCounter; }
 };
 
 struct Block {

@@ -1,6 +1,6 @@
-// count.cpp: what a block does to be counted. Counters are in memory at %gs; one add each where the flags are dead at
-// the block's start, which they nearly always are; where not, the sum goes through rcx by lea, which leaves flags
-// alone.
+// count.cpp: what a block does to be counted. Counters are in memory at %gs, two in a word; one add a word where the
+// flags are dead at the block's start, which they nearly always are; where not, the sum goes through rcx by lea, which
+// leaves flags alone.
 #include "engine/x86_64/classes.h"
 #include "engine/x86_64/translate.h"
 
@@ -12,17 +12,24 @@ constexpr unsigned kFlagDepth = 2;  // direct branches to look behind: one decid
 
 constexpr std::size_t lane_offset(std::size_t lane) {
     return offsetof(Thread, page) + offsetof(ThreadPage, counters) + offsetof(LiveCounters, lane) +
-           sizeof(LiveCounters::Lane) * lane;
+           sizeof(LiveCounters::Lane) * lane + offsetof(LiveCounters::Lane, word);
 }
 
-constexpr std::size_t counter_offset(std::size_t lane, Class id) {
-    return lane_offset(lane) + offsetof(LiveCounters::Lane, count) +
-           sizeof(std::uint64_t) * static_cast<std::size_t>(id);
+constexpr std::size_t word_offset(std::size_t lane, std::size_t word) {
+    return lane_offset(lane) + sizeof(std::int64_t) * word;
 }
 
-constexpr std::size_t budget_offset(std::size_t lane) {
-    return lane_offset(lane) + offsetof(LiveCounters::Lane, budget);
+constexpr const CounterPlace& place_of(Class id) {
+    return kCounterPlaces[static_cast<std::size_t>(id)];
 }
+
+/// What counting `amount` of a class adds to its word.
+constexpr std::int32_t in_word(Class id, std::int32_t amount) {
+    return amount * (place_of(id).upper ? std::int32_t{1} << kUpperCounter : 1);
+}
+
+static_assert(kLongestBlock < std::size_t{1} << (31 - kUpperCounter), "a block's amounts are an immediate");
+static_assert(place_of(Class::instructions).word == 0 && place_of(Class::instructions).upper);
 
 }  // namespace
 
@@ -40,38 +47,50 @@ std::int32_t Translation::amount_of(Class id, std::size_t first) const {
     return amount;
 }
 
+/// What the segment that `first` begins adds to a word of a lane. Instructions count: in their word they are taken
+/// away.
+std::int32_t Translation::addition_to(std::size_t word, std::size_t first) const {
+    std::int32_t sum = 0;
+    for (const ClassRow& row : kClasses) {
+        if (place_of(row.id).word != word) continue;
+        if (row.id == Class::instructions)
+            sum -= in_word(row.id, amount_of(row.id, first));
+        else if ((counting_.open & bit(row.id)) != 0)
+            sum += in_word(row.id, amount_of(row.id, first));
+    }
+    return sum;
+}
+
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     if (!counting_.on()) return;
-    const std::int32_t amount = amount_of(Class::instructions, first);
-    if (amount == 0) return;
+    if (amount_of(Class::instructions, first) == 0) return;
     block_->counted = counting_.open;
     const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth);
     const ExitId over = new_exit(pc);
     if (over == 0) return;
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % kLanes;
+    const std::int32_t charged = -addition_to(0, first);
     cache_.exits[over].lane = static_cast<std::uint8_t>(lane_);
-    cache_.exits[over].charged = static_cast<std::uint16_t>(amount);
+    cache_.exits[over].charged = charged;
     if (flags_dead) {
-        hot_.sub_gs(budget_offset(lane_), amount);
+        hot_.sub_gs(word_offset(lane_, 0), charged);
         hot_.jcc(Condition::sign, leave_stub(Leave::budget, over));
     } else {
-        emit_flagless_budget(amount, over);
+        emit_flagless_budget(charged, over);
     }
-    for (const ClassRow& row : kClasses) {
-        if (row.id == Class::instructions || (counting_.open & bit(row.id)) == 0) continue;
-        const std::int32_t of_class = amount_of(row.id, first);
-        if (of_class != 0) emit_count(row.id, of_class, flags_dead);
-    }
+    for (std::size_t word = 1; word < LiveCounters::kWords; ++word)
+        if (const std::int32_t added = addition_to(word, first); added != 0) emit_addition(word, added, flags_dead);
 }
 
-void Translation::emit_flagless_budget(std::int32_t amount, ExitId over) {
-    // The high half of a negative budget is all ones, and of no other: a budget is below 2^63. One more is zero, which
+void Translation::emit_flagless_budget(std::int32_t charged, ExitId over) {
+    // The high half of a word with a budget that has just run out is all ones, and of no other. One more is zero, which
     // jrcxz sees.
+    static_assert(kUpperCounter < 32 && kLongestBlock < std::size_t{1} << (32 - kUpperCounter));
     spill(rcx);
-    hot_.load_gs(rcx, budget_offset(lane_));
-    hot_.lea(rcx, rcx, -amount);
-    hot_.store_gs(rcx, budget_offset(lane_));
-    hot_.load_gs32(rcx, budget_offset(lane_) + 4);
+    hot_.load_gs(rcx, word_offset(lane_, 0));
+    hot_.lea(rcx, rcx, -charged);
+    hot_.store_gs(rcx, word_offset(lane_, 0));
+    hot_.load_gs32(rcx, word_offset(lane_, 0) + 4);
     hot_.lea32(rcx, rcx, 1);
     std::uint8_t* const negative = hot_.jrcxz_forward();
     unspill(rcx);
@@ -82,21 +101,22 @@ void Translation::emit_flagless_budget(std::int32_t amount, ExitId over) {
     hot_.land(body);
 }
 
-void Translation::emit_count(Class id, std::int32_t amount, bool flags_dead) {
+void Translation::emit_addition(std::size_t word, std::int32_t added, bool flags_dead) {
     if (flags_dead) {
-        hot_.add_gs(counter_offset(lane_, id), amount);
+        hot_.add_gs(word_offset(lane_, word), added);
         return;
     }
     spill(rcx);
-    hot_.load_gs(rcx, counter_offset(lane_, id));
-    hot_.lea(rcx, rcx, amount);
-    hot_.store_gs(rcx, counter_offset(lane_, id));
+    hot_.load_gs(rcx, word_offset(lane_, word));
+    hot_.lea(rcx, rcx, added);
+    hot_.store_gs(rcx, word_offset(lane_, word));
     unspill(rcx);
 }
 
 void Translation::emit_taken(std::uint64_t target) {
     if ((counting_.open & bit(Class::taken)) != 0)
-        emit_count(Class::taken, 1, flags_are_dead(cache_.executable, target, kFlagDepth));
+        emit_addition(place_of(Class::taken).word, in_word(Class::taken, 1),
+                      flags_are_dead(cache_.executable, target, kFlagDepth));
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -32,14 +32,14 @@ void give_back_spilled(const Thread& thread, const Place& place, Registers& regi
 
 void uncount_rest(Thread& thread, const Place& place) {
     if (!place.counted) return;
-    LiveCounters::Lane& lane = thread.page.counters.lane[0];  // whichever: only their sum tells
+    LiveCounters& counters = thread.page.counters;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
         if (i > place.index && place.block->marks[i].begins_segment != 0) break;
         const ClassSet counted = place.block->marks[i].classes & place.block->counted;
         for (const ClassRow& row : kClasses)
             if ((counted & bit(row.id)) != 0 && row.id != Class::instructions)
-                --lane.count[static_cast<std::size_t>(row.id)];
-        if ((place.block->marks[i].classes & bit(Class::instructions)) != 0) ++lane.budget;
+                counters.add(static_cast<std::size_t>(row.id), -1);
+        if ((place.block->marks[i].classes & bit(Class::instructions)) != 0) counters.give_back();
     }
 }
 
@@ -55,11 +55,11 @@ void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
     const std::size_t size = guarded_prefix(code, at_address<const void>(pc), sizeof code);
     Instruction instruction;
     if (open_classes == 0 || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
-    LiveCounters::Lane& lane = thread.page.counters.lane[0];
-    --lane.budget;
+    LiveCounters& counters = thread.page.counters;
+    counters.take_one();
     for (const ClassRow& row : kClasses)
         if ((instruction.classes & open_classes & bit(row.id)) != 0 && row.id != Class::instructions)
-            ++lane.count[static_cast<std::size_t>(row.id)];
+            counters.add(static_cast<std::size_t>(row.id), 1);
 }
 
 }  // namespace anyperf::engine::x86_64

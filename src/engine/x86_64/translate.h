@@ -85,8 +85,9 @@ class Translation {
 
     // count.cpp
     void emit_prologue(std::size_t first, std::uint64_t pc);
-    void emit_count(Class id, std::int32_t amount, bool flags_dead);
-    void emit_flagless_budget(std::int32_t amount, ExitId over);
+    std::int32_t addition_to(std::size_t word, std::size_t first) const;
+    void emit_addition(std::size_t word, std::int32_t added, bool flags_dead);
+    void emit_flagless_budget(std::int32_t charged, ExitId over);
     std::int32_t amount_of(Class id, std::size_t first) const;
     void emit_taken(std::uint64_t target);
 
