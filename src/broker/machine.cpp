@@ -20,11 +20,10 @@ subsystem::Limits limits_of_machine() {
 }  // namespace
 
 Server::Machine::Machine(RunMemory& memory, const MachineOptions& options, MachineFiles& files,
-                         pmu::TracepointPmu& tracepoints)
+                         pmu::TracepointPmu& tracepoints, pmu::ProbePlaces& places)
     : host(memory, limits_of_machine(), files),
       cpu({.generic_counters = options.counters, .branch_entries = pmu::kBranchEntries}),
       software({.modelled_time = memory.header().deterministic != 0}),
-      places(memory.probes()),
       uprobe(places),
       subsystem(host, {&cpu, &software, &breakpoint, &tracepoints, &uprobe}) {}
 

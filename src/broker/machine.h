@@ -13,13 +13,13 @@
 namespace anyperf::broker {
 
 struct Server::Machine {
-    Machine(RunMemory& memory, const MachineOptions& options, MachineFiles& files, pmu::TracepointPmu& tracepoints);
+    Machine(RunMemory& memory, const MachineOptions& options, MachineFiles& files, pmu::TracepointPmu& tracepoints,
+            pmu::ProbePlaces& places);
 
     RunHost host;
     pmu::CpuPmu cpu;
     pmu::SoftwarePmu software;
     pmu::BreakpointPmu breakpoint;
-    pmu::ProbePlaces places;
     pmu::UprobePmu uprobe;
     subsystem::Subsystem subsystem;
 };

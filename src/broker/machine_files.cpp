@@ -97,6 +97,19 @@ bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints)
     return make_root() && write(pmu::trace_files(tracepoints));
 }
 
+void MachineFiles::follow(const pmu::ProbeEvents& probes) {
+    if (root_.empty()) return;
+    std::error_code ignored;
+    for (const pmu::Tracepoint& gone : probes.removed()) {
+        const filesystem::path place = root_ + pmu::trace_place(gone);
+        filesystem::remove_all(place, ignored);
+        filesystem::remove(place.parent_path() / "enable", ignored);
+        if (!filesystem::remove(place.parent_path(), ignored)) write_file(place.parent_path() / "enable", "0\n", false);
+    }
+    for (const pmu::Tracepoint& come : probes.added()) write(pmu::trace_files_of(come));
+    write_file(root_ + std::string{pmu::kTracing} + "/uprobe_events", probes.text(), true);
+}
+
 bool MachineFiles::limits_changed() {
     if (!limits_watch_ || !limits_) return true;
     alignas(inotify_event) std::array<char, 4096> room{};

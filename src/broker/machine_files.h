@@ -6,6 +6,7 @@
 #include <string>
 
 #include "broker/run_memory.h"
+#include "pmu/probe_events.h"
 #include "pmu/trace_files.h"
 #include "subsystem/host.h"
 
@@ -23,6 +24,9 @@ class MachineFiles {
     bool make(bool identity);
     /// /sys/kernel/tracing beside them.
     bool make_tracing(const std::vector<pmu::Tracepoint>& tracepoints);
+
+    /// The probes that have come or gone, and the list of them.
+    void follow(const pmu::ProbeEvents& probes);
 
     /// Another process removes them when it is done.
     void leave_to_another() { root_.clear(); }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "subsystem/subsystem.h"
@@ -15,6 +16,9 @@ std::optional<subsystem::Mapped> mapping_of(std::int32_t pid, std::uint64_t addr
 
 /// The build id of a mapped file (ELF note NT_GNU_BUILD_ID), up to 20 bytes; empty where it has none.
 std::vector<std::byte> build_id_of(std::int32_t pid, const subsystem::Mapped& mapped);
+
+/// The file at this path, as processes that map it see it in their lists of mappings; or why it can't be probed.
+subsystem::ProbedFile probed_file(const std::string& path);
 
 /// The namespaces that a thread is in.
 subsystem::NamespaceLinks namespaces_of(std::int32_t pid, std::int32_t tid);

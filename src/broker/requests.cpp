@@ -296,6 +296,26 @@ void Server::on_reaping(Received& received) {
     answer(received.request.head, 0);
 }
 
+void Server::on_define_probes(Received& received) {
+    const RequestHead& head = received.request.head;
+    if (head.argument[0] != 0)
+        if (const auto cleared = probes_.clear(); !cleared) return answer(head, -cleared.error().error);
+    files_.follow(probes_);
+    std::string_view text{reinterpret_cast<const char*>(received.request.payload), head.payload_bytes};
+    if (text.size() == resident::kRequestPayload && text.contains('\n')) text = text.substr(0, text.rfind('\n') + 1);
+    const auto taken = static_cast<std::int64_t>(text.size());
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::string_view words = line.substr(0, line.find('#'));
+        if (words.find_first_not_of(" \t\0") == std::string_view::npos) continue;
+        const auto defined = probes_.define(words);
+        if (!defined) return answer(head, -defined.error().error);
+        files_.follow(probes_);
+    }
+    answer(head, taken);
+}
+
 void Server::on_ran_out(Received& received) {
     const EventIndex event = received.request.head.event;
     if (machine_ && is_open(event)) machine_->subsystem.ran_out(event);

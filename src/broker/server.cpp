@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "broker/machine.h"
+#include "broker/process_maps.h"
 
 namespace anyperf::broker {
 
@@ -57,7 +58,9 @@ std::optional<std::uint32_t> id_in_tracefs(std::string_view system, std::string_
 Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machine)
     : memory_(memory),
       options_(machine),
-      tracepoints_(id_in_tracefs),
+      places_(memory.probes()),
+      probes_(places_, memory.probe_records(), probed_file),
+      tracepoints_(id_in_tracefs, &probes_),
       requests_(std::move(requests)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
     allow_many_descriptors();
@@ -68,7 +71,7 @@ Server::~Server() = default;
 
 Server::Machine& Server::machine() {
     if (!machine_) {
-        machine_ = std::make_unique<Machine>(memory_, options_, files_, tracepoints_);
+        machine_ = std::make_unique<Machine>(memory_, options_, files_, tracepoints_, places_);
         __atomic_store_n(&memory_.header().events_used, 1, __ATOMIC_RELEASE);
     }
     return *machine_;
@@ -200,7 +203,7 @@ void Server::handle(Received& received) {
         &Server::on_cloned,        &Server::on_begin,    &Server::on_executing,    &Server::on_executed,
         &Server::on_end,           &Server::on_renamed,  &Server::on_mapped,       &Server::on_new_namespaces,
         &Server::on_switch_events, &Server::on_files,    &Server::on_poll,         &Server::on_wake,
-        &Server::on_ran_out,       &Server::on_reaping};
+        &Server::on_ran_out,       &Server::on_reaping,  &Server::on_define_probes};
     const RequestHead& head = received.request.head;
     const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
                        head.payload_bytes <= resident::kRequestPayload;

@@ -17,6 +17,7 @@
 #include "broker/run_host.h"
 #include "broker/run_memory.h"
 #include "pmu/cpu_models.h"
+#include "pmu/probe_events.h"
 #include "pmu/tracepoint.h"
 #include "subsystem/subsystem.h"
 
@@ -108,10 +109,13 @@ class Server {
     void on_wake(Received& received);
     void on_ran_out(Received& received);
     void on_reaping(Received& received);
+    void on_define_probes(Received& received);
 
     RunMemory& memory_;
     MachineOptions options_;
     MachineFiles files_;
+    pmu::ProbePlaces places_;
+    pmu::ProbeEvents probes_;
     pmu::TracepointPmu tracepoints_;
     OwnedFd requests_;
     OwnedFd epoll_;

@@ -240,6 +240,7 @@ struct RunHeader {
     std::uint32_t log_kinds;    ///< engine/log_kinds.h
     char log_path[512];         ///< where the log goes; empty: standard error of the program
     std::uint64_t cache_bytes;  ///< what translations of a process may take; 0: what its code is worth
+    std::uint64_t probe_list;   ///< inode of uprobe_events, once that has been opened to be written; else 0
     char files_root[256];
     char engine_path[4096];
 };

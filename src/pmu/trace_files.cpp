@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
+#include <algorithm>
+#include <iterator>
 
 namespace anyperf::pmu {
 namespace {
@@ -26,6 +27,20 @@ constexpr std::string_view kHeaderEvent =
     "\ttime_stamp : type == 31\n"
     "\tdata max type_len  == 28\n";
 
+/// perf probe looks here for what a definition may have ("*ref_ctr_offset*", "*type: * x8/16/32/64,*").
+constexpr std::string_view kReadme =
+    "tracing in a run of anyperf\n"
+    "\n"
+    "  uprobe_events: probes of programs, a line each; Create/append/remove/show\n"
+    "\t  Format: p[:[<group>/][<event>]] <place> [<args>]\n"
+    "\t          r[:[<group>/][<event>]] <place> [<args>]\n"
+    "\t          -:[<group>/][<event>]\n"
+    "\t   place (uprobe): <path>:<offset>[%return][(ref_ctr_offset)]\n"
+    "\t    args: <name>=fetcharg[:type]\n"
+    "\t fetcharg: (%<register>|$<stack>|$stack<index>|$retval|$comm|\\imm-value),\n"
+    "\t           +|-[u]<offset>(<fetcharg>)\n"
+    "\t    type: s8/16/32/64, u8/16/32/64, x8/16/32/64, string, ustring\n";
+
 /// What the kernel's own tracer writes. perf takes a system without a single tracepoint for an error; this one can't be
 /// opened.
 constexpr std::string_view kPrintFormat =
@@ -44,31 +59,42 @@ constexpr std::string_view kPrintFormat =
 
 }  // namespace
 
+std::string trace_place(const Tracepoint& tracepoint) {
+    return fmt::format("{}/events/{}/{}", kTracing, tracepoint.system, tracepoint.name);
+}
+
+VirtualTree trace_files_of(const Tracepoint& tracepoint) {
+    const std::string place = trace_place(tracepoint);
+    VirtualTree tree;
+    tree.files.push_back({place + "/id", fmt::format("{}\n", tracepoint.id)});
+    tree.files.push_back({place + "/format", format_text(tracepoint)});
+    tree.files.push_back({fmt::format("{}/events/{}/enable", kTracing, tracepoint.system), "0\n"});
+    return tree;
+}
+
 VirtualTree trace_files(const std::vector<Tracepoint>& tracepoints) {
     VirtualTree tree;
     const auto put = [&tree](std::string_view name, std::string content) {
         tree.files.push_back({fmt::format("{}/{}", kTracing, name), std::move(content)});
     };
-    std::set<std::string> systems{"ftrace"};
     std::string names;
     for (const Tracepoint& tracepoint : tracepoints) {
-        const std::string place = fmt::format("events/{}/{}", tracepoint.system, tracepoint.name);
-        put(place + "/id", fmt::format("{}\n", tracepoint.id));
-        put(place + "/format", format_text(tracepoint));
-        systems.insert(tracepoint.system);
+        std::ranges::move(trace_files_of(tracepoint).files, std::back_inserter(tree.files));
         names += fmt::format("{}:{}\n", tracepoint.system, tracepoint.name);
     }
     put("events/ftrace/print/id", "5\n");
     put("events/ftrace/print/format", std::string{kPrintFormat});
-    for (const std::string& system : systems) put(fmt::format("events/{}/enable", system), "0\n");
+    put("events/ftrace/enable", "0\n");
     put("events/enable", "0\n");
     put("events/header_page", std::string{kHeaderPage});
     put("events/header_event", std::string{kHeaderEvent});
+    put("README", std::string{kReadme});
     put("available_events", names);
     put("printk_formats", "");
     put("saved_cmdlines", "");
     put("trace_clock", "[local]\n");
     put("tracing_on", "0\n");
+    tree.files.push_back({fmt::format("{}/uprobe_events", kTracing), "", true});
     tree.links.push_back({"/sys/kernel/debug/tracing", "../tracing"});
     return tree;
 }

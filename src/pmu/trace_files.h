@@ -8,6 +8,13 @@ namespace anyperf::pmu {
 
 inline constexpr std::string_view kTracing = "/sys/kernel/tracing";
 
+/// The directory of a tracepoint.
+std::string trace_place(const Tracepoint& tracepoint);
+
+/// What is in it, and in that of its system.
+VirtualTree trace_files_of(const Tracepoint& tracepoint);
+
+/// All, with what else is there.
 VirtualTree trace_files(const std::vector<Tracepoint>& tracepoints);
 
 }  // namespace anyperf::pmu

@@ -23,7 +23,8 @@ bool may_have(const Tracepoint& tracepoint, const subsystem::EventRequest& reque
 
 }  // namespace
 
-TracepointPmu::TracepointPmu(IdOfMachine id_of_machine) : id_of_machine_(std::move(id_of_machine)) {}
+TracepointPmu::TracepointPmu(IdOfMachine id_of_machine, ProbeEvents* probes)
+    : id_of_machine_(std::move(id_of_machine)), probes_(probes) {}
 
 const std::vector<Tracepoint>& TracepointPmu::all() {
     if (!all_.empty()) return all_;
@@ -33,6 +34,8 @@ const std::vector<Tracepoint>& TracepointPmu::all() {
 }
 
 const Tracepoint* TracepointPmu::find(std::uint64_t id) {
+    if (const ProbeEvents::Entry* const probe = probes_ != nullptr ? probes_->find(id) : nullptr)
+        return &probe->tracepoint;
     const std::vector<Tracepoint>& known = all();
     const auto found = by_id_.find(id);
     return found == by_id_.end() ? nullptr : &known[found->second];
@@ -49,11 +52,18 @@ Answer<subsystem::Wiring> TracepointPmu::init(const subsystem::EventRequest& req
         return refuse(EOPNOTSUPP, "tracepoints have no branch stack");
     const Tracepoint* const tracepoint = find(attr.config);
     if (tracepoint == nullptr) return refuse(EINVAL, "no tracepoint of this run has this number");
+    const ProbeEvents::Entry* const probe = probes_ != nullptr ? probes_->find(attr.config) : nullptr;
+    if (probe != nullptr && probe->beyond_end) return refuse(EINVAL, "the probe lies beyond the end of its file");
     if (!may_have(*tracepoint, request))
         return refuse(EPERM, "raw data of this tracepoint needs CAP_PERFMON or perf_event_paranoid -1");
     subsystem::Wiring wiring{.source = tracepoint->source, .software = true, .monotonic_only = true};
+    if (probes_ != nullptr) probes_->use(attr.config, request.event);
     if (wiring.source.in_kernel && (attr.flags & abi::flag("exclude_kernel"))) wiring.source = {};
     return wiring;
+}
+
+void TracepointPmu::destroy(subsystem::EventIndex event) {
+    if (probes_ != nullptr) probes_->leave(event);
 }
 
 Answer<std::unique_ptr<subsystem::Filter>> TracepointPmu::filter(const abi::Attr& attr, std::string_view text) {

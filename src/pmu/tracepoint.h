@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "pmu/probe_events.h"
 #include "pmu/tracepoints.h"
 #include "subsystem/pmu_driver.h"
 
@@ -11,13 +12,15 @@ namespace anyperf::pmu {
 class TracepointPmu final : public subsystem::Pmu {
   public:
     /// `id_of_machine` is asked when the first event is opened, or a file is asked for.
-    explicit TracepointPmu(IdOfMachine id_of_machine = {});
+    /// `probes`, if any, has those that programs define; it lives longer than this.
+    explicit TracepointPmu(IdOfMachine id_of_machine = {}, ProbeEvents* probes = nullptr);
 
     const std::vector<Tracepoint>& all();
 
     std::string_view name() const override { return "tracepoint"; }
     std::uint32_t type() const override;
     subsystem::Answer<subsystem::Wiring> init(const subsystem::EventRequest& request) override;
+    void destroy(subsystem::EventIndex event) override;
     subsystem::Answer<std::unique_ptr<subsystem::Filter>> filter(const abi::Attr& attr, std::string_view text) override;
     bool takes_bpf() const override { return true; }
 
@@ -25,6 +28,7 @@ class TracepointPmu final : public subsystem::Pmu {
     const Tracepoint* find(std::uint64_t id);
 
     IdOfMachine id_of_machine_;
+    ProbeEvents* probes_;
     std::vector<Tracepoint> all_;
     std::unordered_map<std::uint64_t, std::size_t> by_id_;
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "engine/x86_64/guarded_copy.h"
+#include "resident/probe_list.h"
 #include "resident/request.h"
 
 namespace anyperf::resident {
@@ -100,7 +101,9 @@ bool on_path(engine::Call& call, long& answer) {
     const std::uint64_t flags = call.argument[kIndex + 1];
     call.argument[kIndex] = engine::address_of(led.data());
     if (replaces_setting(call, path, flags)) call.argument[kIndex + 1] |= O_TRUNC;
-    answer = call.pass();
+    const bool opens = call.number == __NR_open || call.number == __NR_openat;
+    if (!opens || may_open_probe_list(call, path, flags, answer)) answer = call.pass();
+    if (opens) opened_probe_list(call, path, flags, answer);
     call.argument[kIndex] = theirs;
     call.argument[kIndex + 1] = flags;
     if (call.number == __NR_statfs && answer == 0 && place->filesystem != 0) {

@@ -1,6 +1,7 @@
 // happenings.cpp: the records are those of pmu/tracepoints.cpp; a row a kind.
 #include "resident/happenings.h"
 
+#include <linux/perf_event.h>
 #include <sys/resource.h>
 
 #include <array>
@@ -9,6 +10,8 @@
 #include "engine/attached.h"
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/armed.h"
+#include "resident/probe_values.h"
+#include "resident/raw_record.h"
 #include "resident/request.h"
 #include "resident/sampling.h"
 #include "subsystem/shared/filter.h"
@@ -24,26 +27,7 @@ namespace {
 constexpr std::size_t kLongestName = 512;  ///< of a program: ProcessRecord::exe has no more
 constexpr std::size_t kCommBytes = 16;
 
-/// A record that grows; what finds no room is left out.
-class Raw {
-  public:
-    template <class T>
-    void put(T value) {
-        put(&value, sizeof value);
-    }
-    void put(const void* from, std::size_t bytes) {
-        if (size_ + bytes > sizeof bytes_) return;
-        __builtin_memcpy(bytes_ + size_, from, bytes);
-        size_ += bytes;
-    }
-    /// Where a text of so many bytes, which begins at `offset`, is to be found: __data_loc.
-    void put_place(std::size_t offset, std::size_t bytes) { put(static_cast<std::uint32_t>(offset | bytes << 16)); }
-    std::span<const std::byte> bytes() const { return {bytes_, size_}; }
-
-  private:
-    std::byte bytes_[kLongestName + 64];
-    std::size_t size_ = 0;
-};
+using Raw = RawRecord;
 
 /// With its NUL.
 std::size_t text_bytes(const char* text, std::size_t room) {
@@ -98,13 +82,15 @@ void put_task_ended(Raw& raw, const Thread& thread, const Source&, const Occurre
     raw.put(std::uint32_t{occurrence.whole_process});
 }
 
-void put_place_reached(Raw& raw, const Thread&, const Source&, const Occurrence& occurrence) {
+void put_place_reached(Raw& raw, const Thread& thread, const Source& source, const Occurrence& occurrence) {
     raw.put(occurrence.address);
+    put_probe_values(raw, thread, source.record);
 }
 
-void put_place_left(Raw& raw, const Thread& thread, const Source&, const Occurrence& occurrence) {
+void put_place_left(Raw& raw, const Thread& thread, const Source& source, const Occurrence& occurrence) {
     raw.put(occurrence.address);
     raw.put(thread.registers.rip);
+    put_probe_values(raw, thread, source.record);
 }
 
 /// By Happening.
@@ -122,7 +108,8 @@ bool is_of(const EventPage& event, const Occurrence& occurrence) {
 }
 
 void put_record(Raw& raw, const Thread& thread, const EventPage& event, const Occurrence& occurrence) {
-    raw.put(static_cast<std::uint16_t>(event.shape.config));
+    const bool listed = event.shape.type == PERF_TYPE_TRACEPOINT;  // a uprobe of its own PMU has no number
+    raw.put(listed ? static_cast<std::uint16_t>(event.shape.config) : std::uint16_t{0});
     raw.put(std::uint16_t{0});  // common_flags, common_preempt_count: of the kernel's own code
     raw.put(thread.tid);
     kBodies[static_cast<std::size_t>(occurrence.what)](raw, thread, event.source, occurrence);

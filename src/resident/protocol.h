@@ -35,6 +35,7 @@ enum class RequestKind : std::uint32_t {
     wake,            ///< event: its ring has been written so far that its reader is to be woken
     ran_out,         ///< event: switched off in place, its REFRESH has run out. Not answered
     reaping,         ///< argument: a child that was killed, and is about to be waited for
+    define_probes,   ///< payload: lines of uprobe_events. Argument: 1: all go before. Answer: bytes that were taken
     count,
 };
 

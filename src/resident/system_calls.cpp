@@ -17,6 +17,7 @@
 #include "resident/descriptors.h"
 #include "resident/files.h"
 #include "resident/notify.h"
+#include "resident/probe_list.h"
 #include "resident/probes.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
@@ -49,6 +50,10 @@ long invalid(Call&, EventIndex) {
 
 long no_position(Call&, EventIndex) {
     return -ESPIPE;
+}
+
+bool write_row(Call& call, long& answer) {
+    return on_event<0, invalid>(call, answer) || write_probe_list(call, answer);
 }
 
 bool open_row(Call& call, long& answer) {
@@ -135,7 +140,7 @@ bool mremap_row(Call& call, long& answer) {
 
 constexpr std::array kRows{
     EventCallRow{__NR_read, on_event<0, read_event>, false},
-    EventCallRow{__NR_write, on_event<0, invalid>, false},
+    EventCallRow{__NR_write, write_row, false},
     EventCallRow{__NR_open, on_path<0>, false},
     EventCallRow{__NR_stat, on_path<0>, false},
     EventCallRow{__NR_fstat, fstat_row, false},
