@@ -9,6 +9,7 @@
 #include "engine/x86_64/cpuid.h"
 #include "engine/x86_64/guarded_copy.h"
 #include "engine/x86_64/recover.h"
+#include "engine/x87_pointer.h"
 
 namespace anyperf::engine {
 
@@ -264,6 +265,8 @@ void dispatch_by_reason(Thread& thread, const Left& left) {
 
 void dispatch(Thread& thread) {
     const Left left = leave_cache(thread);
+    if (thread.reason == Leave::link && left.exit.control == Control::x87_state) [[unlikely]]
+        mend_stored_x87_pointer(thread, left.exit.target - left.exit.length, left.exit.length);
     if (thread.page.watched != 0) [[unlikely]]
         attached::left_code(thread);
     if (thread.alone != Alone::no) [[unlikely]]

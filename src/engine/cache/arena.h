@@ -25,6 +25,12 @@ class Arena {
     bool reaches(std::uint64_t address) const;
     bool holds(std::uint64_t host) const { return host - base_ < kBytes; }
 
+    /// The address in it with these low 32 bits; 0: none.
+    std::uint64_t with_low_half(std::uint32_t low) const {
+        const std::uint32_t offset = low - static_cast<std::uint32_t>(base_);
+        return offset < kBytes ? base_ + offset : 0;
+    }
+
     x86_64::Emitter hot() const { return {at(hot_), at(kHotBytes)}; }
     x86_64::Emitter cold() const { return {at(cold_), at(kBytes)}; }
 

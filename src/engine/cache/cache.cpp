@@ -324,6 +324,12 @@ bool Cache::is_translated_code(std::uint64_t host) const {
     return false;
 }
 
+std::uint64_t Cache::host_with_low_half(std::uint32_t low) {
+    for (std::uint32_t i = 0; i < arena_count; ++i)
+        if (const std::uint64_t host = arenas[i].with_low_half(low); host != 0 && holding(host) != nullptr) return host;
+    return 0;
+}
+
 Block* Cache::holding(std::uint64_t host) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
         const Arena& arena = arenas[i];

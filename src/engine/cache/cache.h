@@ -62,6 +62,8 @@ class Cache {
     /// Block whose hot code holds a host address; null for stubs, landings and routines.
     Block* holding(std::uint64_t host);
     bool is_translated_code(std::uint64_t host) const;
+    /// The address of a block's hot code that has these low 32 bits; 0: none.
+    std::uint64_t host_with_low_half(std::uint32_t low);
 
     /// Table of host addresses that indirect branches jump through, below 2 GiB so that an instruction can name it.
     std::uint64_t* table() const { return table_; }

@@ -4,6 +4,7 @@
 #include "engine/freestanding/kernel.h"
 #include "engine/signals/deliver.h"
 #include "engine/x86_64/guarded_copy.h"
+#include "engine/x87_pointer.h"
 
 namespace anyperf::engine {
 
@@ -72,6 +73,7 @@ bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalA
     SignalState& signals = *thread.signals;
     const std::uint64_t vector_state = push_vector_state(signals, stack_for_handler(thread, action));
     if (vector_state == 0) return false;
+    mend_frame_x87_pointer(thread, vector_state);
     const std::uint64_t place = ((vector_state - sizeof(SignalFrame)) & ~std::uint64_t{15}) - 8;
     SignalFrame frame{};
     frame.restorer = action.restorer;

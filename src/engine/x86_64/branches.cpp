@@ -53,6 +53,16 @@ void Translation::emit_step(const Instruction& instruction, std::uint64_t next) 
     hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::step));
 }
 
+/// Behind it the engine has something to mend, so that the exit is never linked.
+void Translation::emit_x87_state(const Instruction& instruction, std::uint64_t address) {
+    emit_plain(instruction, address);
+    const ExitId id = new_exit(address + instruction.length);
+    if (id == 0) return;
+    cache_.exits[id].control = instruction.control;
+    cache_.exits[id].length = instruction.length;
+    hot_.jmp(leave_stub(Leave::link, id));
+}
+
 void Translation::emit_way_out(const Instruction& instruction, std::uint64_t address) {
     const std::uint64_t target = branch_target(instruction, address);
     const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
@@ -170,8 +180,8 @@ void Translation::emit_end(const Instruction& instruction, std::uint64_t address
         case Control::ret: return emit_ret(instruction, address);
         case Control::none:
         case Control::xgetbv:
-        case Control::rdtsc:
-        case Control::x87_state: emit_plain(instruction, address); return emit_jump_to(address + instruction.length);
+        case Control::rdtsc: emit_plain(instruction, address); return emit_jump_to(address + instruction.length);
+        case Control::x87_state: return emit_x87_state(instruction, address);
         default: return emit_step(instruction, address + instruction.length);
     }
 }

@@ -132,6 +132,7 @@ class Translation {
     void push_constant(std::uint64_t value);
     void emit_jump_to(std::uint64_t target);
     void emit_step(const Instruction& instruction, std::uint64_t next);
+    void emit_x87_state(const Instruction& instruction, std::uint64_t address);
     ExitId new_exit(std::uint64_t target);
     std::uint8_t* leave_stub(Leave reason, ExitId exit);
     void align_operand(std::size_t opcode_bytes);
