@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -314,6 +315,28 @@ void Server::on_define_probes(Received& received) {
         files_.follow(probes_);
     }
     answer(head, taken);
+}
+
+/// The thread has noticed behind the call in which it waited. Which task had the CPU meanwhile only the kernel knows.
+void Server::on_switched(Received& received) {
+    constexpr std::uint64_t kMost = 1024;
+    constexpr TaskName kUnknown{subsystem::kOutsideOfRun, -1, -1};
+    const RequestHead& head = received.request.head;
+    const TaskName caller = caller_of(head);
+    const auto tell = [&](subsystem::Switch direction, std::uint64_t ago) {
+        machine_->subsystem.task_switched(caller, direction, kUnknown, ago);
+    };
+    if (machine_ && head.argument[3] != 0) tell(subsystem::Switch::in, 0);
+    const std::uint64_t waits = std::min(head.argument[0], kMost);
+    for (std::uint64_t i = 0; machine_ && i < waits; ++i) {
+        tell(subsystem::Switch::out, head.argument[2] / waits * (waits - i));
+        tell(subsystem::Switch::in, head.argument[2] / waits * (waits - i - 1));
+    }
+    for (std::uint64_t i = 0; machine_ && i < std::min(head.argument[1], kMost); ++i) {
+        tell(subsystem::Switch::preempted, 0);
+        tell(subsystem::Switch::in, 0);
+    }
+    answer(head, 0);
 }
 
 void Server::on_ran_out(Received& received) {

@@ -110,6 +110,7 @@ class Server {
     void on_ran_out(Received& received);
     void on_reaping(Received& received);
     void on_define_probes(Received& received);
+    void on_switched(Received& received);
 
     RunMemory& memory_;
     MachineOptions options_;

@@ -16,6 +16,7 @@
 #include "resident/own_values.h"
 #include "resident/probes.h"
 #include "resident/sampling.h"
+#include "resident/switches.h"
 #include "subsystem/shared/counter_sum.h"
 #include "subsystem/shared/overflow.h"
 
@@ -38,6 +39,7 @@ Looks looks_of(const Thread& thread) {
     for_each_armed(thread, [&](const EventPage& event, EventIndex) {
         if (event.source.kind == Source::Kind::happenings && !is_of_place(event.source))
             looks.happenings |= 1u << (static_cast<unsigned>(event.source.happening) & 31);
+        if (records_switches(event.shape)) looks.happenings |= kSwitchesTold;
         const bool samples = event.sampling != 0;
         looks.accesses = looks.accesses || (samples && tells_of_memory(event));
         if (event.state != EventState::active) return;
@@ -58,6 +60,7 @@ void settle(Thread& thread) {
     thread.page.watched = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
     const Looks looks = looks_of(thread);
     thread.wants_accesses = looks.accesses;
+    tell_switches(thread, (looks.happenings & kSwitchesTold) != 0);
     thread.page.traced = looks.happenings & ~1u;  // without breakpoints, which are no Happening
     engine::set_watches(thread, looks.watches);
     settle_probes(thread);

@@ -14,6 +14,7 @@
 #include "resident/raw_record.h"
 #include "resident/request.h"
 #include "resident/sampling.h"
+#include "resident/switches.h"
 #include "subsystem/shared/filter.h"
 
 namespace anyperf::resident {
@@ -165,6 +166,7 @@ void look_where_it_runs(Thread& thread) {
 
 void entering_call(Call& call) {
     look_where_it_runs(call.thread);
+    if ((call.thread.page.traced & resident::kSwitchesTold) != 0) resident::look_for_switches(call.thread, false);
     // Begun again without having reached the kernel: it has been told of.
     const bool told = std::exchange(call.thread.told_call, 0) == call.next;
     if (!told && is_traced(call.thread, Happening::call_entered))
@@ -175,6 +177,7 @@ void entering_call(Call& call) {
 
 void left_call(Call& call, long answer) {
     look_where_it_runs(call.thread);
+    if ((call.thread.page.traced & resident::kSwitchesTold) != 0) resident::look_for_switches(call.thread, true);
     if (answer == kBeginAgain && !call.thread.syscall_restarted) {
         call.thread.told_call = call.next;
         return;

@@ -36,6 +36,8 @@ enum class RequestKind : std::uint32_t {
     ran_out,         ///< event: switched off in place, its REFRESH has run out. Not answered
     reaping,         ///< argument: a child that was killed, and is about to be waited for
     define_probes,   ///< payload: lines of uprobe_events. Argument: 1: all go before. Answer: bytes that were taken
+    switched,        ///< argument: voluntary, involuntary switches of the thread, and how long ago the first was, ns;
+                     ///< 1: the task begins
     count,
 };
 

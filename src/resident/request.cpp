@@ -135,6 +135,7 @@ long Ask::wait() {
         const timespec patience{0, 200'000'000};  // to notice that nobody will answer any more
         const long got =
             kernel_call(__NR_futex, address_of(&mailbox.answered), FUTEX_WAIT, seen, address_of(&patience));
+        if (got != -EAGAIN) ++thread_.own_waits;
         if (got == -ETIMEDOUT && !answered() && broker_is_gone(*thread_.engine)) return -EIO;
     }
 }

@@ -11,6 +11,7 @@
 #include "resident/probes.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
+#include "resident/switches.h"
 
 namespace anyperf::engine::attached {
 
@@ -45,11 +46,12 @@ void begin_process(Thread& thread, bool executed) {
     } else {
         forget_watches(thread);
         resident::forget_probed(thread);
+        thread.tells_switches = false;
         thread.engine->attached->mapping_count = 0;  // rings are not inherited
         Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, 1).send();
     }
     resident::settle(thread);
-    if (!executed) return;
+    if (!executed) return resident::begin_on_cpu(thread);
     if (is_traced(thread, Happening::program_executed)) tell(thread, {.what = Happening::program_executed});
     tell_call_left(thread, __NR_execve);
 }
@@ -68,6 +70,7 @@ void begin_thread(Thread& thread) {
     const bool own_process = thread.owned_by_parent;  // a vfork's child
     Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, own_process ? 1 : 0).send();
     resident::settle(thread);
+    resident::begin_on_cpu(thread);
     tell_call_left(thread, thread.made_by);
 }
 

@@ -3,14 +3,16 @@
 // sample stand first, so that who looks for an overflow can stop behind them. EventPage::next_armed.
 #pragma once
 
+#include "abi/attr_flags.h"
 #include "subsystem/shared/event_page.h"
 #include "subsystem/world.h"
 
 namespace anyperf::subsystem {
 
 /// Whether the event's own thread has to know it: it counts by what the thread itself keeps or makes, or overflows
-/// there.
+/// there; or it records what only the thread sees.
 inline bool concerns_thread(const EventPage& page) {
+    if ((page.shape.flags & abi::flag("context_switch")) != 0) return true;
     switch (page.source.kind) {
         case Source::Kind::counters:
         case Source::Kind::happenings:

@@ -26,10 +26,10 @@ std::uint64_t time_of(World& world, const Event& event) {
     return world.host.clock(event.flag(flag("use_clockid")) ? event.attr.clockid : CLOCK_MONOTONIC);
 }
 
-void write(World& world, Event& event, const Record& record) {
+void write(World& world, Event& event, const Record& record, std::uint64_t ago_ns = 0) {
     const RingIndex index = event.page->ring;
     if (index == 0 || !event.task) return;
-    const Moment moment{event.task->name.pid, event.task->name.tid, time_of(world, event),
+    const Moment moment{event.task->name.pid, event.task->name.tid, time_of(world, event) - ago_ns,
                         static_cast<std::uint32_t>(event.task->cpu)};
     Written written;
     {
@@ -62,14 +62,14 @@ std::vector<Event*> listeners(World& world, const Task& task, Interest interest)
 
 /// `make(event)` to each of them.
 template <class Make>
-void tell(World& world, Task& task, Interest interest, Make make) {
+void tell(World& world, Task& task, Interest interest, Make make, std::uint64_t ago_ns = 0) {
     if (world.wanting[static_cast<std::size_t>(interest)] == 0) return;
-    for (Event* event : listeners(world, task, interest)) write(world, *event, make(*event));
+    for (Event* event : listeners(world, task, interest)) write(world, *event, make(*event), ago_ns);
 }
 
 template <class Make>
-void tell(World& world, const TaskName& name, Interest interest, Make make) {
-    if (Task* task = world.known(name)) tell(world, *task, interest, make);
+void tell(World& world, const TaskName& name, Interest interest, Make make, std::uint64_t ago_ns = 0) {
+    if (Task* task = world.known(name)) tell(world, *task, interest, make, ago_ns);
 }
 
 }  // namespace
@@ -108,10 +108,11 @@ void tell_mapping(World& world, const TaskName& task, const Mapped& mapped) {
     });
 }
 
-void tell_switch(World& world, const TaskName& task, Switch direction, const TaskName& other) {
-    tell(world, task, Interest::context_switch, [&](const Event& event) {
+void tell_switch(World& world, const TaskName& task, Switch direction, const TaskName& other, std::uint64_t ago_ns) {
+    const auto make = [&](const Event& event) {
         return event.kind == Kind::of_cpu ? cpu_switch_record(direction, ids(other)) : switch_record(direction);
-    });
+    };
+    tell(world, task, Interest::context_switch, make, ago_ns);
 }
 
 void tell_namespaces(World& world, const TaskName& task, const NamespaceLinks& links) {

@@ -17,7 +17,7 @@ void tell_exit(World& world, Task& task, std::int32_t parent_pid);
 void tell_read(World& world, Event& event);
 void tell_name(World& world, const TaskName& task, std::string_view name, bool by_exec);
 void tell_mapping(World& world, const TaskName& task, const Mapped& mapped);
-void tell_switch(World& world, const TaskName& task, Switch direction, const TaskName& other);
+void tell_switch(World& world, const TaskName& task, Switch direction, const TaskName& other, std::uint64_t ago_ns);
 void tell_namespaces(World& world, const TaskName& task, const NamespaceLinks& links);
 void tell_cgroup(World& world, const TaskName& task, std::uint64_t inode, std::string_view path);
 

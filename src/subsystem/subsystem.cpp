@@ -137,9 +137,9 @@ void Subsystem::task_mapped(const TaskName& task, const Mapped& mapped) {
     tell_mapping(settled.world, task, mapped);
 }
 
-void Subsystem::task_switched(const TaskName& task, Switch direction, const TaskName& other) {
+void Subsystem::task_switched(const TaskName& task, Switch direction, const TaskName& other, std::uint64_t ago_ns) {
     const Settled settled{parts_->world};
-    tell_switch(settled.world, task, direction, other);
+    tell_switch(settled.world, task, direction, other, ago_ns);
 }
 
 void Subsystem::task_namespaces(const TaskName& task, const NamespaceLinks& links) {

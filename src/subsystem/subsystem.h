@@ -138,8 +138,8 @@ class Subsystem {
 
     void task_comm(const TaskName& task, std::string_view name, bool by_exec);
     void task_mapped(const TaskName& task, const Mapped& mapped);
-    /// `other` is who had the CPU before, or gets it.
-    void task_switched(const TaskName& task, Switch direction, const TaskName& other);
+    /// `other` is who had the CPU before, or gets it; it has happened so many ns ago.
+    void task_switched(const TaskName& task, Switch direction, const TaskName& other, std::uint64_t ago_ns = 0);
     void task_namespaces(const TaskName& task, const NamespaceLinks& links);
     void task_made_cgroup(const TaskName& task, std::uint64_t inode, std::string_view path);
     /// Whether a record of this kind would reach anybody now, whatever the task: what nobody wants needs not be told.

@@ -67,6 +67,10 @@ struct Thread {
     std::uint32_t made_by;             ///< the system call that made it
     std::uint64_t set_child_tid;       ///< where its maker wants its id before it runs; 0: nowhere (clone(2))
     std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends
+    std::uint64_t switches[2];         ///< voluntary, involuntary: of who is attached, as they were last looked at
+    std::uint64_t call_entered;        ///< ns of CLOCK_MONOTONIC, while those are told of
+    bool tells_switches;               ///< those are told of
+    std::uint32_t own_waits;           ///< of who is attached, for answers, since then
     std::uint64_t told_call;           ///< behind a system call that is begun again and has been told of already
     void* mailbox;                     ///< of who is attached
     void* probed;                      ///< of who is attached: places in files that its events watch; null: none

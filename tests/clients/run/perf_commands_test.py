@@ -133,6 +133,16 @@ class PerfCommands(unittest.TestCase):
         self.assertEqual(re.findall(r".*FAILED.*", text), [])
         self.assertGreater(len(re.findall(r": Ok$", text, re.M)), 7, text)
 
+    def test_record_tells_when_a_task_sleeps(self):
+        self.perf("record", "-q", "-e", "instructions:u", "--switch-events", "-o", "switches.data", "sleep", "0.2")
+        script = subprocess.run(["perf", "script", "-i", "switches.data", "--show-switch-events"], text=True,
+                                capture_output=True, cwd=self.directory.name, check=True)
+        told = re.findall(r"sleep +(\d+) .*?(\d+\.\d+): PERF_RECORD_SWITCH (IN|OUT) *(preempt)?", script.stdout)
+        times = [float(time) for _, time, _, _ in told]
+        self.assertGreaterEqual(max(b - a for a, b in zip(times, times[1:])), 0.19, script.stdout)
+        directions = [direction for _, _, direction, preempt in told if not preempt]
+        self.assertIn("OUT", directions)
+
 
 if __name__ == "__main__":
     unittest.main()
