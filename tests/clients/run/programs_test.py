@@ -1,0 +1,73 @@
+"""Other people's ways to performance events under `anyperf run`: python through ctypes, libpfm4, gdb."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+HERE = Path(__file__).parent
+LOOPS = 100000  # of pfm_client.c: a compare, a jump, and an addition to memory at the least
+
+
+def run(*words, **options):
+    return subprocess.run([ANYPERF, "run", "--", *words], text=True, capture_output=True, timeout=200, **options)
+
+
+class Programs(unittest.TestCase):
+    def compiled(self, directory, source, *libraries):
+        if shutil.which("cc") is None:
+            self.skipTest("cc is not installed")
+        program = str(Path(directory) / "program")
+        built = subprocess.run(["cc", "-g", "-O1", "-o", program, str(source), *libraries], capture_output=True, text=True)
+        if built.returncode != 0 and "perfmon" in built.stderr:
+            self.skipTest("libpfm4-dev is not installed")
+        self.assertEqual(built.returncode, 0, built.stderr)
+        return program
+
+    def test_python_counts_and_samples_through_ctypes(self):
+        told = run(sys.executable, str(HERE / "ctypes_client.py"))
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertGreater(int(re.search(r"least (\d+)", told.stdout)[1]), 20000 * 10, told.stdout)
+        samples, periods = re.search(r"samples (\d+) periods (\d+)", told.stdout).groups()
+        self.assertGreater(int(samples), 10)
+        self.assertEqual(samples, periods)
+
+    def test_a_program_of_libpfm4_counts_by_names(self):
+        with tempfile.TemporaryDirectory() as directory:
+            program = self.compiled(directory, HERE / "pfm_client.c", "-lpfm")
+            told = run(program, "INST_RETIRED:ANY_P", "PERF_COUNT_HW_INSTRUCTIONS", "BR_INST_RETIRED:ALL_BRANCHES")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        counts = [int(line.split()[1]) for line in told.stdout.splitlines()]
+        self.assertEqual(counts[0], counts[1], told.stdout)
+        self.assertGreater(counts[0], 3 * LOOPS)
+        self.assertTrue(LOOPS <= counts[2] < 3 * LOOPS, told.stdout)
+
+    def test_libpfm4s_example_programs_find_the_virtual_cpu(self):
+        examples = Path("/usr/share/doc/libpfm4-dev/examples")
+        if not examples.exists():
+            self.skipTest("libpfm4-dev has no examples here")
+        with tempfile.TemporaryDirectory() as directory:
+            # Debian's package has the examples and not the header that they begin with.
+            (Path(directory) / "perfmon").mkdir()
+            (Path(directory) / "perfmon" / "err.h").write_text("#include <err.h>\n")
+            listed = run(self.compiled(directory, examples / "showevtinfo.c", "-I", directory, "-lpfm"), "INST_RETIRED:")
+            checked = run(self.compiled(directory, examples / "check_events.c", "-I", directory, "-lpfm"),
+                          "INST_RETIRED:ANY_P", "PERF_COUNT_HW_INSTRUCTIONS")
+        self.assertRegex(listed.stdout, r'skx, "Intel Skylake X", \d+ events', listed.stderr)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+        self.assertRegex(checked.stdout, r"Codes +: 0x5300c0")
+
+    def test_gdbs_hardware_watchpoints_are_refused_with_the_reason(self):
+        if shutil.which("gdb") is None:
+            self.skipTest("gdb is not installed")
+        told = run("gdb", "-q", "-batch", "-ex", "watch *(int*)0x1000", "-ex", "run", "/bin/true")
+        self.assertIn("a debugger can't look into a program of a run", told.stderr + told.stdout)
+        self.assertIn("trace it without anyperf", told.stderr + told.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
