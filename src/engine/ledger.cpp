@@ -206,6 +206,11 @@ void keep_over_exec(const Engine& engine, bool keep) {
         if (fd >= 0) kernel_call(__NR_fcntl, static_cast<unsigned>(fd), F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
+ProcessRecord* record_of(const Thread& thread) {
+    const Engine& engine = *thread.engine;
+    return engine.run == nullptr || thread.process == 0 ? nullptr : process_record(engine, thread.process);
+}
+
 const char* program_of(const Engine& engine, std::int32_t pid) {
     if (engine.run == nullptr) return nullptr;
     for (std::uint32_t number = engine.run->processes; number > 0; --number) {
@@ -235,6 +240,8 @@ std::uint32_t new_process(Engine& engine, std::uint32_t parent) {
         record->parent = process_record(engine, parent)->pid;
         memcpy(record->comm, process_record(engine, parent)->comm, sizeof record->comm);
         memcpy(record->exe, process_record(engine, parent)->exe, sizeof record->exe);
+        record->limited = process_record(engine, parent)->limited;
+        record->address_space = process_record(engine, parent)->address_space;
     }
     return number;
 }

@@ -25,6 +25,9 @@ void give_up_number(Engine& engine, std::uint64_t fd);
 /// For an exec into the engine, or when it has failed.
 void keep_over_exec(const Engine& engine, bool keep);
 
+/// Of the thread's process; null where the books have no room for it.
+ProcessRecord* record_of(const Thread& thread);
+
 /// The program of the process `pid` of this run, as its /proc/PID/exe is to say; null where it is none of ours.
 const char* program_of(const Engine& engine, std::int32_t pid);
 

@@ -10,7 +10,7 @@
 namespace anyperf::engine {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of classes.h
-inline constexpr std::uint32_t kRunStateVersion = 6;
+inline constexpr std::uint32_t kRunStateVersion = 7;
 /// prctl(2) of this option tells a program of a run the version of its memory; the kernel answers EINVAL.
 inline constexpr std::uint32_t kInsideRun = 0x6e755270;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< process ids are reused at this pace at the earliest
@@ -169,6 +169,12 @@ inline constexpr std::int32_t kTrapPerf = 6;
 /// A page is `ended` while somebody else keeps the counts of a thread that was killed.
 enum class RecordState : std::uint32_t { free, live, ended };
 
+/// Of RLIMIT_AS, in bytes.
+struct AddressSpaceLimit {
+    std::uint64_t soft;
+    std::uint64_t hard;
+};
+
 /// One a process id: a process keeps it over execve.
 struct ProcessRecord {
     RecordState state;
@@ -176,7 +182,9 @@ struct ProcessRecord {
     std::int32_t parent;
     std::int32_t exit_status;  ///< as wait(2) gives it; -1 while unknown
     char comm[16];
-    char exe[480];
+    std::uint64_t limited;            ///< nonzero: the program has set
+    AddressSpaceLimit address_space;  ///< this (syscalls/limits.cpp)
+    char exe[456];
 };
 static_assert(sizeof(ProcessRecord) == 512);
 

@@ -21,6 +21,13 @@ void OwnPages::remove(std::uint64_t start, std::uint64_t end) {
     while (used_ > 0 && ranges_[used_ - 1].end == 0) --used_;
 }
 
+std::uint64_t OwnPages::bytes() {
+    const Held held{lock_};
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < used_; ++i) sum += ranges_[i].end - ranges_[i].start;
+    return sum;
+}
+
 OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
     const Held held{lock_};
     Range first;

@@ -25,6 +25,9 @@ class OwnPages {
     Range first_in(std::uint64_t start, std::uint64_t end);
     bool touches(std::uint64_t start, std::uint64_t end) { return first_in(start, end).end != 0; }
 
+    /// All that was added.
+    std::uint64_t bytes();
+
     /// In a fork's child, where the thread that held the lock does not exist.
     void reset_lock() { lock_.reset(); }
 

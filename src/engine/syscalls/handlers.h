@@ -14,6 +14,12 @@ long shmat(Call&);
 long shmdt(Call&);
 long madvise(Call&);
 
+// limits.cpp
+long getrlimit(Call&);
+long setrlimit(Call&);
+long prlimit64(Call&);
+long brk(Call&);
+
 // process.cpp
 long exit(Call&);
 long exit_group(Call&);

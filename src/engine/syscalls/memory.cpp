@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "engine/freestanding/pages.h"
+#include "engine/syscalls/address_space.h"
 #include "engine/syscalls/handlers.h"
 
 namespace anyperf::engine::handlers {
@@ -63,6 +64,11 @@ void make_readable(std::uint64_t& protection) {
     if (executes(protection)) protection |= PROT_READ;
 }
 
+/// Something is mapped there all along, so that a mapping in its place adds nothing to the address space.
+bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
+    return !is_error(kernel_call(__NR_msync, start, page_up(bytes), MS_ASYNC));
+}
+
 /// False where the kernel has refused, or has not begun it.
 bool was_done(long answer) {
     return !is_error(answer) && answer != kBeginAgain;
@@ -80,6 +86,9 @@ std::uint64_t segment_bytes(std::uint64_t id) {
 long mmap(Call& call) {
     const bool fixed = (call.argument[3] & MAP_FIXED) != 0;
     if (fixed && is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
+    if (!fits_address_space(call.thread, page_up(call.argument[1])) &&
+        !(fixed && is_mapped(call.argument[0], call.argument[1])))
+        return -ENOMEM;
     make_readable(call.argument[2]);
     Change change{call, call.argument[0], fixed ? call.argument[1] : 0, executes(call.argument[2])};
     const long got = call.pass();
@@ -119,6 +128,7 @@ long mremap(Call& call) {
     const auto [start, bytes, new_bytes, flags, place, unused] = call.argument;
     const bool onto = (flags & MREMAP_FIXED) != 0;
     if ((onto && is_ours(place, new_bytes)) || is_ours(start, bytes)) return -EFAULT;
+    if (new_bytes > bytes && !fits_address_space(call.thread, page_up(new_bytes) - page_up(bytes))) return -ENOMEM;
     Change change{call, start, bytes, onto};
     const ExecutableRange* const range = change.concerns_code() ? call.engine.cache.executable.find(start) : nullptr;
     const ExecutableRange was = range != nullptr ? *range : ExecutableRange{};
@@ -133,6 +143,8 @@ long mremap(Call& call) {
 long shmat(Call& call) {
     constexpr std::uint64_t kShmExec = 0100000;
     constexpr std::uint64_t kShmRemap = 040000;
+    if (limits_address_space(call.thread) && !fits_address_space(call.thread, page_up(segment_bytes(call.argument[0]))))
+        return -ENOMEM;
     const bool executable = (call.argument[2] & kShmExec) != 0;
     if (!executable && (call.argument[2] & kShmRemap) == 0) return call.pass();
     const std::uint64_t bytes = segment_bytes(call.argument[0]);
