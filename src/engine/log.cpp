@@ -68,7 +68,11 @@ void log_block(const Thread& thread, const Block& block) {
 void log_link(const Thread& thread, const Exit& exit, const Block& to) {
     if (exit.to == 0) return;
     Line line = log_line(thread, "link");
-    line.hex(address_of(exit.operand)).text(" to ").hex(to.pc).text(" at ").hex(address_of(to.host));
+    line.hex(address_of(thread.engine->cache.operand_of(exit)))
+        .text(" to ")
+        .hex(to.pc)
+        .text(" at ")
+        .hex(address_of(to.host));
     log_write(thread, line);
 }
 

@@ -134,20 +134,20 @@ bool Cache::erase(const Block& block) {
 
 void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
-    if (exit.operand == nullptr || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead)
-        return;
+    if (exit.operand == 0 || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead) return;
     if (blocks[exit.from].limit == kAlone) return;
-    if (!within_rel32(exit.operand + 4, block.host)) return;  // another arena: goes by way of the engine or the table
+    if (!within_rel32(operand_of(exit) + 4, block.host))
+        return;  // another arena: goes by way of the engine or the table
     exit.to = id_of(block);
     exit.next_incoming = block.incoming;
     block.incoming = id;
-    patch(exit.operand, block.host);
+    patch(operand_of(exit), block.host);
 }
 
 void Cache::unlink(Block& block) {
     for (ExitId id = block.incoming; id != 0;) {
         Exit& exit = exits[id];
-        patch(exit.operand, exit.stub);
+        patch(operand_of(exit), stub_of(exit));
         exit.to = 0;
         id = exit.next_incoming;
         exit.next_incoming = 0;
@@ -168,7 +168,7 @@ void Cache::remove(Block& block) {
         ExitId* place = &blocks[exit.to].incoming;
         while (*place != 0 && *place != id) place = &exits[*place].next_incoming;
         if (*place == id) *place = exit.next_incoming;
-        patch(exit.operand, exit.stub);
+        patch(operand_of(exit), stub_of(exit));
         exit.to = 0;
         exit.next_incoming = 0;
     }

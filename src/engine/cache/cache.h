@@ -31,6 +31,9 @@ class Cache {
     bool add(Block& block);
     BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
 
+    /// The rel32 of an exit that can be linked.
+    std::uint8_t* operand_of(const Exit& exit) { return blocks[exit.from].host + exit.operand; }
+    const std::uint8_t* stub_of(const Exit& exit) { return operand_of(exit) + exit.stub; }
     /// Patches `exit` to go straight to `block`.
     void link(ExitId exit, Block& block);
     /// Gives the block a landing for indirect branches; leaves it without one where there is no room.

@@ -28,6 +28,15 @@ std::uint8_t* Translation::leave_stub(Leave reason, ExitId exit) {
     return stub;
 }
 
+/// Where the exit leads while it is unlinked. Its operand stands, or will, at `operand`.
+const std::uint8_t* Translation::link_stub(ExitId id, const std::uint8_t* operand) {
+    const std::uint8_t* const stub = leave_stub(Leave::link, id);
+    Exit& exit = cache_.exits[id];
+    exit.operand = static_cast<std::uint16_t>(operand - block_->host);
+    exit.stub = static_cast<std::int32_t>(stub - operand);
+    return stub;
+}
+
 void Translation::align_operand(std::size_t opcode_bytes) {
     const std::uint64_t operand = address_of(hot_.at()) + opcode_bytes;
     if (operand % 8 > 4) hot_.nop(8 - operand % 8);
@@ -37,17 +46,14 @@ void Translation::emit_jump_to(std::uint64_t target) {
     const ExitId id = new_exit(target);
     if (id == 0) return;
     align_operand(1);
-    Exit& exit = cache_.exits[id];
-    exit.stub = leave_stub(Leave::link, id);
-    exit.operand = hot_.at() + 1;
-    hot_.jmp(exit.stub);
+    hot_.jmp(link_stub(id, hot_.at() + 1));
 }
 
 void Translation::emit_step(const Instruction& instruction, std::uint64_t next) {
     const ExitId id = new_exit(next);
     if (id == 0) return;
     cache_.exits[id].control = instruction.control;
-    cache_.exits[id].length = instruction.length;
+    cache_.exits[id].length = instruction.length & 15;
     hot_.store_gs(rax, offsetof(Thread, spill) + std::size_t{8} * rax);
     hot_.mov(rax, std::uint64_t{id});
     hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::step));
@@ -59,7 +65,7 @@ void Translation::emit_x87_state(const Instruction& instruction, std::uint64_t a
     const ExitId id = new_exit(address + instruction.length);
     if (id == 0) return;
     cache_.exits[id].control = instruction.control;
-    cache_.exits[id].length = instruction.length;
+    cache_.exits[id].length = instruction.length & 15;
     hot_.jmp(leave_stub(Leave::link, id));
 }
 
@@ -77,10 +83,7 @@ void Translation::emit_way_out(const Instruction& instruction, std::uint64_t add
         const ExitId id = new_exit(target);
         if (id == 0) return;
         align_operand(2);
-        Exit& exit = cache_.exits[id];
-        exit.stub = leave_stub(Leave::link, id);
-        exit.operand = hot_.at() + 2;
-        hot_.jcc(static_cast<Condition>(condition), exit.stub);
+        hot_.jcc(static_cast<Condition>(condition), link_stub(id, hot_.at() + 2));
     }
 }
 

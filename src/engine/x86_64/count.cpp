@@ -70,7 +70,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     if (over == 0) return;
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % kLanes;
     const std::int32_t charged = -addition_to(0, first);
-    cache_.exits[over].lane = static_cast<std::uint8_t>(lane_);
+    cache_.exits[over].lane = lane_ % kLanes;
     cache_.exits[over].charged = charged;
     if (flags_dead) {
         hot_.sub_gs(word_offset(lane_, 0), charged);

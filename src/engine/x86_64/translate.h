@@ -135,6 +135,7 @@ class Translation {
     void emit_x87_state(const Instruction& instruction, std::uint64_t address);
     ExitId new_exit(std::uint64_t target);
     std::uint8_t* leave_stub(Leave reason, ExitId exit);
+    const std::uint8_t* link_stub(ExitId id, const std::uint8_t* operand);
     void align_operand(std::size_t opcode_bytes);
 
     void spill(Register reg) { hot_.store_gs(reg, offsetof(Thread, spill) + std::size_t{8} * reg); }

@@ -41,10 +41,11 @@ class Translating : public testing::Test {
     }
 
     /// The operand of an exit leads there.
-    static std::uint64_t led_to(const Exit& exit) {
+    std::uint64_t led_to(const Exit& exit) {
         std::int32_t relative = 0;
-        __builtin_memcpy(&relative, exit.operand, sizeof relative);
-        return address_of(exit.operand) + 4 + static_cast<std::uint64_t>(static_cast<std::int64_t>(relative));
+        __builtin_memcpy(&relative, cache_.operand_of(exit), sizeof relative);
+        return address_of(cache_.operand_of(exit)) + 4 +
+               static_cast<std::uint64_t>(static_cast<std::int64_t>(relative));
     }
 
     Cache cache_;
@@ -74,12 +75,12 @@ TEST_F(Translating, AnExitLeadsToItsStubUnlessTheBlockItIsLinkedToLives) {
     Block* const to = translate(kReturn);
     ASSERT_TRUE(from != nullptr && to != nullptr);
     const ExitId id = from->first_exit;
-    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.exits[id].stub));
+    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.stub_of(cache_.exits[id])));
     cache_.link(id, *to);
     EXPECT_EQ(led_to(cache_.exits[id]), address_of(to->host));
-    EXPECT_LE(address_of(cache_.exits[id].operand) % 8, 4u) << "a patch must be one store";
+    EXPECT_LE(address_of(cache_.operand_of(cache_.exits[id])) % 8, 4u) << "a patch must be one store";
     cache_.remove(*to);
-    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.exits[id].stub));
+    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.stub_of(cache_.exits[id])));
 }
 
 TEST_F(Translating, TheTableLeadsToALandingUntilItsBlockIsRemoved) {
