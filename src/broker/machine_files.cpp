@@ -106,7 +106,11 @@ void MachineFiles::follow(const pmu::ProbeEvents& probes) {
         filesystem::remove(place.parent_path() / "enable", ignored);
         if (!filesystem::remove(place.parent_path(), ignored)) write_file(place.parent_path() / "enable", "0\n", false);
     }
-    for (const pmu::Tracepoint& come : probes.added()) write(pmu::trace_files_of(come));
+    for (const pmu::Tracepoint& come : probes.added()) {
+        write(pmu::trace_files_of(come));
+        const filesystem::path enable = filesystem::path{root_ + pmu::trace_place(come)}.parent_path() / "enable";
+        if (!filesystem::exists(enable, ignored)) write_file(enable, "0\n", false);
+    }
     write_file(root_ + std::string{pmu::kTracing} + "/uprobe_events", probes.text(), true);
 }
 

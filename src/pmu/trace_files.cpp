@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace anyperf::pmu {
 namespace {
@@ -68,7 +69,6 @@ VirtualTree trace_files_of(const Tracepoint& tracepoint) {
     VirtualTree tree;
     tree.files.push_back({place + "/id", fmt::format("{}\n", tracepoint.id)});
     tree.files.push_back({place + "/format", format_text(tracepoint)});
-    tree.files.push_back({fmt::format("{}/events/{}/enable", kTracing, tracepoint.system), "0\n"});
     return tree;
 }
 
@@ -78,13 +78,15 @@ VirtualTree trace_files(const std::vector<Tracepoint>& tracepoints) {
         tree.files.push_back({fmt::format("{}/{}", kTracing, name), std::move(content)});
     };
     std::string names;
+    std::set<std::string> systems{"ftrace"};
     for (const Tracepoint& tracepoint : tracepoints) {
+        systems.insert(tracepoint.system);
         std::ranges::move(trace_files_of(tracepoint).files, std::back_inserter(tree.files));
         names += fmt::format("{}:{}\n", tracepoint.system, tracepoint.name);
     }
     put("events/ftrace/print/id", "5\n");
     put("events/ftrace/print/format", std::string{kPrintFormat});
-    put("events/ftrace/enable", "0\n");
+    for (const std::string& system : systems) put(fmt::format("events/{}/enable", system), "0\n");
     put("events/enable", "0\n");
     put("events/header_page", std::string{kHeaderPage});
     put("events/header_event", std::string{kHeaderEvent});

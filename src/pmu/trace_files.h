@@ -11,7 +11,7 @@ inline constexpr std::string_view kTracing = "/sys/kernel/tracing";
 /// The directory of a tracepoint.
 std::string trace_place(const Tracepoint& tracepoint);
 
-/// What is in it, and in that of its system.
+/// What is in it.
 VirtualTree trace_files_of(const Tracepoint& tracepoint);
 
 /// All, with what else is there.

@@ -185,7 +185,8 @@ void settle_probes(Thread& thread) {
         any = true;
     });
     Process* const process = known_process(*thread.engine);
-    const bool left_over = process != nullptr && process->probed != nullptr && process->probed->changed;
+    if (process == nullptr) return;
+    const bool left_over = process->probed != nullptr && process->probed->changed;
     if (!any && thread.probed == nullptr && !left_over) return;
     if (thread.probed == nullptr) thread.probed = engine::reserve_pages(kThreadBytes);
     if (thread.probed != nullptr) settle_to(thread, *process, now);
@@ -227,8 +228,9 @@ void forget_probed(Thread& thread) {
 }
 
 void drop_probed(Thread& thread) {
-    if (thread.probed == nullptr) return;
-    settle_to(thread, *known_process(*thread.engine), {});
+    Process* const process = known_process(*thread.engine);
+    if (thread.probed == nullptr || process == nullptr) return;
+    settle_to(thread, *process, {});
     engine::release_pages(thread.probed, kThreadBytes);
     thread.probed = nullptr;
 }

@@ -68,6 +68,13 @@ class Probes(unittest.TestCase):
                                      capture_output=True, timeout=200)
             self.assertEqual(refused.stdout.strip(), answer, f"{line}: {refused.stderr}")
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become nobody")
+    def test_nobody_defines_probes_too(self):
+        script = f"echo 'p:own/in /bin/true:0' >> {LIST}; echo 'p:own/again /bin/true:0' >> {LIST}; cat {LIST}"
+        done = subprocess.run([ANYPERF, "run", "--", "sh", "-c", script], text=True, capture_output=True, timeout=200,
+                              user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.stdout.count("p:own/"), 2, done.stderr)
+
     @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
     def test_perf_probe_adds_lists_and_removes_a_function(self):
         done = self.shell(f"perf probe -q -x {self.program} probed && perf probe -l && perf probe -d 'probe_probes:*' && "
