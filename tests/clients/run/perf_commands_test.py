@@ -125,7 +125,8 @@ class PerfCommands(unittest.TestCase):
                  "Software clock events period values", "Sample parsing",
                  "Use a dummy software event to keep tracking", "Parse event definition strings",
                  "Breakpoint overflow signal handler", "Breakpoint overflow sampling", "Breakpoint accounting",
-                 "Synthesize attr update", "Event times", "Sigtrap", "perf stat tests"]
+                 "Synthesize attr update", "Event times", "Sigtrap", "perf stat tests", "Track with sched_switch",
+                 "probe libc's inet_pton"]
         listing = subprocess.run(["perf", "test", "list"], text=True, capture_output=True).stderr
         numbers = [found[1] for name in names if (found := re.search(rf"(?m)^ *(\d+): {re.escape(name)}", listing))]
         self.assertGreater(len(numbers), 8, listing)
