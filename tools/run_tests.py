@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,9 +23,11 @@ def run(command, quiet=True):
     return result.returncode == 0
 
 
-def tally(name, checks):
-    """A stage made of checks that hold or don't: (name, function) pairs."""
-    failed = [what for what, check in checks if not check()]
+def tally(name, checks, jobs=1):
+    """A stage made of checks that hold or don't: (name, function) pairs, so many at once."""
+    with ThreadPoolExecutor(jobs) as pool:
+        held = list(pool.map(lambda pair: pair[1](), checks))
+    failed = [what for (what, _), holds in zip(checks, held) if not holds]
     for what in failed:
         print(f"FAILED {name}: {what}")
     return len(checks) - len(failed), len(failed), 0
@@ -129,7 +132,7 @@ def fuzz():
         scratch = build_directory("fuzz") / "found" / target.name
         scratch.mkdir(parents=True, exist_ok=True)
         checks.append((target.name, lambda c=[*command, str(scratch), *([str(corpus)] if corpus.is_dir() else [])]: run(c)))
-    return tally("fuzz", checks)
+    return tally("fuzz", checks, int(JOBS))
 
 
 # Each test is built and run once: what needs no kernel and no product under the sanitizers, the rest with the products.

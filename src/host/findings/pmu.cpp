@@ -83,6 +83,7 @@ Found hardware_pmu(const Facts& facts) {
     if (facts.core_pmus.empty())
         return no_pmu(facts, with(with(fmt::format("{} has no cpu", kDevices), counters.evidence), said));
     std::vector<std::string> shown;
+    shown.reserve(facts.core_pmus.size());
     for (const std::string& pmu : facts.core_pmus) shown.push_back(with_capabilities(facts.root, pmu));
     return Finding{"hardware-pmu",
                    fmt::format("hardware counters: {}", fmt::join(shown, ", ")),
