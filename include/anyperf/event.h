@@ -80,6 +80,8 @@ class Machine {
     /// Reads below `root`, which is "/" or a directory that looks like a machine's root (a copy of its /sys and /proc).
     /// Never fails: a machine without sysfs has the kernel's own names only. Files are read when a name needs them.
     static Machine read(const std::filesystem::path& root = "/");
+    /// This machine, but for files that are below `front` as well: the virtual machine of a run.
+    static Machine read_behind(const std::filesystem::path& front);
 
     struct Data;
     const Data& data() const { return *data_; }

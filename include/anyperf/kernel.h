@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ class Kernel {
 
     /// perf_event_open(2): a descriptor or -errno.
     virtual int open(const abi::Attr& attr, pid_t pid, int cpu, int group_fd, unsigned long flags) = 0;
+    /// Why the last open was refused, from who knows; nothing where that must be looked for on the machine.
+    virtual std::optional<std::string> cause_of_refusal() { return std::nullopt; }
     /// read(2) of an event descriptor: bytes, 0 for the end of file that a pinned event in error state answers, -errno.
     virtual ssize_t read(int fd, void* buffer, std::size_t bytes) = 0;
     /// ioctl(2): 0 or -errno.

@@ -263,14 +263,19 @@ void Server::on_switch_events(Received& received) {
     answer(head, 0);
 }
 
-void Server::on_files(Received& received) {
+bool Server::make_files(std::uint32_t part) {
     engine::RunHeader& header = memory_.header();
-    const std::uint64_t part = received.request.head.argument[0];
-    if (part >= engine::kFileParts || header.files_made[part] != 0) return answer(received.request.head, 0);
+    if (header.files_made[part] != 0) return header.files_made[part] == 1;
     bool made = part == 0 ? files_.make(header.identity_rows != 0) : files_.make_tracing(tracepoints_.all());
     made = made && files_.root().size() < sizeof header.files_root;
     if (made) files_.root().copy(header.files_root, sizeof header.files_root - 1);
     __atomic_store_n(&header.files_made[part], made ? 1 : 2, __ATOMIC_RELEASE);
+    return made;
+}
+
+void Server::on_files(Received& received) {
+    const std::uint64_t part = received.request.head.argument[0];
+    const bool made = part < engine::kFileParts && make_files(static_cast<std::uint32_t>(part));
     answer(received.request.head, made ? 1 : 0);
 }
 

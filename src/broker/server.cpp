@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -62,9 +63,11 @@ Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machin
       probes_(places_, memory.probe_records(), probed_file),
       tracepoints_(id_in_tracefs, &probes_),
       requests_(std::move(requests)),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     allow_many_descriptors();
     watch(requests_.get(), Watched::requests);
+    watch(wake_.get(), Watched::wake);
 }
 
 Server::~Server() = default;
@@ -90,13 +93,17 @@ int Server::wait_for_news(std::span<epoll_event> ready) {
     const auto most = static_cast<int>(ready.size());
     for (int look = 0; look < looks_; ++look)
         if (const int count = ::epoll_wait(epoll_.get(), ready.data(), most, 0); count != 0) return count;
-    const bool rotates = machine_ && machine_->subsystem.rotates();
+    const bool rotates = [&] {
+        const std::lock_guard held{lock_};
+        return machine_ && machine_->subsystem.rotates();
+    }();
     return ::epoll_wait(epoll_.get(), ready.data(), most, rotates ? kRotationMs : -1);
 }
 
 bool Server::serve_once() {
     std::array<epoll_event, 64> ready{};
     const int count = wait_for_news(ready);
+    const std::lock_guard held{lock_};
     if (machine_ && machine_->subsystem.rotates()) machine_->subsystem.tick();
     bool asked = false;
     bool ended = false;
@@ -119,13 +126,20 @@ int Server::serve_until_exit(pid_t child) {
     int status = 0;
     while (!serve_once() || ::waitpid(child, &status, WNOHANG) != child) {
     }
-    serve_requests();
     child_fd = OwnedFd{};  // it would stay ready for ever
     stay_for_the_rest();
     return status;
 }
 
+void Server::serve_until(int stop) {
+    watch(stop, Watched::command);
+    while (!serve_once()) {
+    }
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, stop, nullptr);  // it would stay ready for ever
+}
+
 void Server::stay_for_the_rest() {
+    serve_requests();
     if (!machine_ || nobody_left_) return;
     const pid_t broker = ::fork();
     if (broker != 0) {
@@ -223,6 +237,42 @@ void Server::handle(Received& received) {
     note_wanted();
 }
 
+subsystem::Subsystem& Server::subsystem() {
+    return machine().subsystem;
+}
+
+TaskName Server::begin_asking() {
+    // No page of the run is this process's: what it asks for is done at once, and nothing is counted on it.
+    const TaskName self{engine::kMaximumThreadPages, ::getpid(), static_cast<std::int32_t>(::gettid())};
+    machine().host.called_by(self, 0, -1);
+    notice_births();
+    return self;
+}
+
+void Server::end_asking() {
+    machine().host.caller_gone();
+    note_wanted();
+    tell_changes();
+    constexpr std::uint64_t kOnce = 1;
+    if (machine().subsystem.rotates()) [[maybe_unused]]
+        const ssize_t told = ::write(wake_.get(), &kOnce, sizeof kOnce);
+}
+
+void Server::know(pid_t process) {
+    const std::lock_guard held{lock_};
+    know_process(process);
+}
+
+void Server::about_to_reap(pid_t process) {
+    const std::lock_guard held{lock_};
+    end_process(process);
+}
+
+std::string Server::machine_files(std::uint32_t part) {
+    const std::lock_guard held{lock_};
+    return make_files(part) ? files_.root() : "";
+}
+
 void Server::note_wanted() {
     if (!machine_) return;
     const std::uint32_t wanted = machine_->subsystem.wanted();
@@ -241,6 +291,10 @@ void Server::tell_changes() {
 
 void Server::on_descriptor(Watched what, std::uint32_t number) {
     if (what == Watched::event) close_event(number);
+    if (what == Watched::wake) {
+        std::uint64_t times = 0;
+        [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &times, sizeof times);
+    }
     if (what == Watched::process) end_process(static_cast<std::int32_t>(number));
 }
 

@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -40,6 +41,27 @@ class Server {
     /// Serves until the child has ended; its status as wait(2) gives it. For processes that it leaves behind and that
     /// use events a copy of this process goes on serving, until the last of them has ended.
     int serve_until_exit(pid_t child);
+    /// The same for a host that waits for its commands itself: serves until `stop` can be read.
+    void serve_until(int stop);
+    /// As serve_until_exit() at its end. Nobody else serves or asks meanwhile.
+    void stay_for_the_rest();
+
+    /// The subsystem for this process itself, which is no program of the run; any thread. `ask` is called with it and
+    /// with who is to be named as the caller.
+    template <class Question>
+    auto ask(const Question& question) {
+        const std::lock_guard held{lock_};
+        const TaskName self = begin_asking();
+        auto answer = question(subsystem(), self);
+        end_asking();
+        return answer;
+    }
+    /// A process of the run, which may end by a signal: then the broker tells of its end.
+    void know(pid_t process);
+    /// It has ended, and is about to be waited for.
+    void about_to_reap(pid_t process);
+    /// The files of the virtual machine, or the directory itself; "" where they can't be made.
+    std::string machine_files(std::uint32_t part);
 
   private:
     struct Machine;
@@ -56,7 +78,7 @@ class Server {
         std::uint64_t inode = 0;  ///< of theirs
     };
     /// What a descriptor that is waited for is of.
-    enum class Watched : std::uint32_t { requests, command, event, process };
+    enum class Watched : std::uint32_t { requests, command, event, process, wake };
     struct Received {
         resident::Request request;
         std::size_t bytes = 0;
@@ -65,9 +87,11 @@ class Server {
 
     /// The subsystem and its PMUs, made when the first event is opened.
     Machine& machine();
+    subsystem::Subsystem& subsystem();
+    TaskName begin_asking();
+    void end_asking();
     bool serve_once();
     int wait_for_news(std::span<epoll_event> ready);
-    void stay_for_the_rest();
     bool receive(Received& out);
     void serve_requests();
     void handle(Received& received);
@@ -84,6 +108,7 @@ class Server {
     void know_process(std::int32_t pid);
     void be_born(std::uint32_t number, const TaskName& child);
     void notice_births();
+    bool make_files(std::uint32_t part);
     void execute(const resident::RequestHead& head, std::string_view name);
 
     // One a kind of request (requests.cpp).
@@ -120,6 +145,8 @@ class Server {
     pmu::TracepointPmu tracepoints_;
     OwnedFd requests_;
     OwnedFd epoll_;
+    OwnedFd wake_;     ///< of who serves: what is asked for has changed how long to sleep
+    std::mutex lock_;  ///< of all that follows, between who serves and who asks
     bool nobody_left_ = false;
     int looks_ = 0;  ///< how often to look before sleeping
     bool several_cpus_ = ::sysconf(_SC_NPROCESSORS_ONLN) > 1;

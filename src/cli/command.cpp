@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "broker/hosting.h"
+
 namespace anyperf::cli {
 
 namespace {
@@ -26,14 +28,20 @@ std::string message(int errno_value) {
 }
 
 /// The child's side: nothing but calls that are safe after fork, for anyperf may have threads.
-[[noreturn]] void wait_and_execute(char* const* words, int go, int failed, const SignalGate& gate) {
+[[noreturn]] void wait_and_execute(char* const* words, int go, int failed, const SignalGate& gate,
+                                   const broker::Hosting* run) {
     char byte = 0;
     while (::read(go, &byte, 1) < 0 && errno == EINTR) {
     }
     if (byte != 1) ::_exit(0);  // the parent gave up
     gate.restore();
-    ::execvp(words[0], words);
-    const int error = errno;
+    int error = 0;
+    if (run != nullptr) {
+        error = run->execute();
+    } else {
+        ::execvp(words[0], words);
+        error = errno;
+    }
     [[maybe_unused]] const ssize_t told = ::write(failed, &error, sizeof error);
     ::_exit(kNotFound);
 }
@@ -82,10 +90,27 @@ Error not_executable(const std::string& word, int errno_value) {
     return error;
 }
 
+/// What execve would find out, where it is the engine that is executed.
+Result<void> may_be_executed(const std::string& word) {
+    if (word.find('/') == std::string::npos) return {};  // is looked for in PATH
+    struct stat info{};
+    if (::stat(word.c_str(), &info) != 0) return std::unexpected(not_found(word));
+    if (S_ISDIR(info.st_mode) || ::access(word.c_str(), X_OK) != 0)
+        return std::unexpected(not_executable(word, EACCES));
+    const std::string interpreter = interpreter_of(word);
+    if (!interpreter.empty() && ::access(interpreter.c_str(), F_OK) != 0) return std::unexpected(not_found(word));
+    return {};
+}
+
 }  // namespace
 
-Result<Command> Command::fork(std::span<const std::string> words, const SignalGate& gate) {
+Result<Command> Command::fork(std::span<const std::string> words, const SignalGate& gate, broker::Hosting* run) {
     Command command;
+    command.run_ = run;
+    if (run != nullptr) {
+        TRY(may_be_executed(words.front()));
+        TRY(run->prepare(words));
+    }
     command.words_.assign(words.begin(), words.end());
     std::vector<char*> pointers;
     pointers.reserve(words.size() + 1);
@@ -99,7 +124,7 @@ Result<Command> Command::fork(std::span<const std::string> words, const SignalGa
     const int error = errno;
     if (pid == 0) {
         ::close(go[1]);
-        wait_and_execute(pointers.data(), go[0], failed[1], gate);
+        wait_and_execute(pointers.data(), go[0], failed[1], gate, run);
     }
     ::close(go[0]);
     ::close(failed[1]);
@@ -109,11 +134,13 @@ Result<Command> Command::fork(std::span<const std::string> words, const SignalGa
     if (pid < 0)
         return std::unexpected(Error{"cannot start " + words.front(), "fork: " + message(error),
                                      "see `ulimit -u`, and the pids limit of the cgroup"});
+    if (run != nullptr) run->forked(pid);
     return command;
 }
 
 Command::Command(Command&& other) noexcept
     : words_(std::move(other.words_)),
+      run_(other.run_),
       pid_(std::exchange(other.pid_, -1)),
       go_(std::exchange(other.go_, -1)),
       failed_(std::exchange(other.failed_, -1)) {}
@@ -142,14 +169,21 @@ Result<void> Command::execute() {
     return std::unexpected(absent ? not_found(words_.front()) : not_executable(words_.front(), error));
 }
 
-bool Command::ended(Ending& ending) {
+Result<bool> Command::ended(Ending& ending) {
     int status = 0;
+    siginfo_t info{};
+    if (run_ != nullptr && ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == pid_)
+        run_->ended(pid_);
     const pid_t got = ::wait4(pid_, &status, WNOHANG, &ending.usage);
     if (got != pid_) return false;
     pid_ = -1;
     const rusage usage = ending.usage;
     ending = ending_of(status);
     ending.usage = usage;
+    constexpr int kLeast = 125;
+    if (run_ != nullptr && !run_->has_begun() && ending.signal == 0 && ending.exit_status >= kLeast)
+        return std::unexpected(Error{"", "", "", ending.exit_status});
     return true;
 }
 

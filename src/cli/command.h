@@ -12,6 +12,10 @@
 #include "anyperf/error.h"
 #include "cli/waiting.h"
 
+namespace anyperf::broker {
+class Hosting;
+}
+
 namespace anyperf::cli {
 
 /// How a command ended.
@@ -27,8 +31,10 @@ Ending ending_of(int wait_status);
 /// A child that exists and waits before its exec, so that events can be opened on it.
 class Command {
   public:
-    /// Forks. The command has the signals of before `gate`. Error: no more processes.
-    static Result<Command> fork(std::span<const std::string> words, const SignalGate& gate);
+    /// Forks. The command has the signals of before `gate`; it becomes a program of `run`, where there is one. Error:
+    /// no more processes.
+    static Result<Command> fork(std::span<const std::string> words, const SignalGate& gate,
+                                broker::Hosting* run = nullptr);
     Command(Command&& other) noexcept;
     Command& operator=(Command&&) = delete;
     /// A command that was not let go never runs; one that runs is terminated and waited for.
@@ -40,14 +46,16 @@ class Command {
     /// executed.
     Result<void> execute();
 
-    /// True when it has ended; then `ending` is filled. Doesn't wait.
-    bool ended(Ending& ending);
+    /// True when it has ended; then `ending` is filled. Doesn't wait. Error: it never began, and who should have run it
+    /// has said why.
+    Result<bool> ended(Ending& ending);
     void send(int signal) const;
 
   private:
     Command() = default;
 
     std::vector<std::string> words_;
+    broker::Hosting* run_ = nullptr;
     pid_t pid_ = -1;
     int go_ = -1;
     int failed_ = -1;

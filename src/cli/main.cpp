@@ -30,6 +30,7 @@ std::string printable(std::string text) {
 }
 
 void print_error(const Error& error) {
+    if (error.what.empty()) return;  // whoever failed has said so
     fmt::print(stderr, "anyperf: {}\n", printable(error.what));
     if (!error.cause.empty()) fmt::print(stderr, "  cause: {}\n", printable(error.cause));
     if (!error.fix.empty()) fmt::print(stderr, "  fix:   {}\n", printable(error.fix));

@@ -145,25 +145,47 @@ bool only_the_virtual_machine_knows(const Options& options) {
         [&](const events::Machine& machine) { return stat::make_plan(options, machine).has_value(); });
 }
 
+/// What is counted, and for whom: with the run that this process hosts where the kernel does not count.
+struct Arranged {
+    std::unique_ptr<UserSpace> hosted;
+    Plan plan;
+};
+
+Result<Arranged> arrange_in_user_space(Options& options, const std::string& why, Output& output) {
+    auto hosted = TRY(UserSpace::begin(options.who));
+    options.in_user_space = true;
+    options.hosted = hosted.get();
+    options.virtual_because = why;
+    auto plan = stat::make_plan(options, hosted->machine(false));
+    if (!plan) plan = stat::make_plan(options, hosted->machine(true));
+    if (!plan) return std::unexpected(std::move(plan).error());
+    if (may_announce(options))
+        output.note(fmt::format("anyperf: {}{}{}\n", why, why.empty() ? "" : ": ", kCountsInUserSpace));
+    return Arranged{std::move(hosted), std::move(*plan)};
+}
+
+Result<Arranged> arrange(Options& options, Output& output) {
+    if (options.who.wants_virtual() && !options.in_user_space) return arrange_in_user_space(options, "", output);
+    auto plan = stat::make_plan(options, events::Machine::read());
+    if (!plan && only_the_virtual_machine_knows(options)) return arrange_in_user_space(options, kNoPmu, output);
+    if (!plan) return std::unexpected(std::move(plan).error());
+    if (const auto why = why_in_user_space(options, *plan)) return arrange_in_user_space(options, *why, output);
+    if (const auto deadly = host::why_opening_kills("events")) return std::unexpected(*deadly);
+    return Arranged{nullptr, std::move(*plan)};
+}
+
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
-    if (options.who.wants_virtual() && !options.in_user_space)
-        return measure_in_user_space(options.who, "", may_announce(options), output);
-    auto made = stat::make_plan(options, events::Machine::read());
-    if (!made && only_the_virtual_machine_knows(options))
-        return measure_in_user_space(options.who, kNoPmu, may_announce(options), output);
-    const auto plan = TRY(std::move(made));
-    if (const auto why = why_in_user_space(options, plan))
-        return measure_in_user_space(options.who, *why, may_announce(options), output);
-    if (const auto deadly = host::why_opening_kills("events")) return std::unexpected(*deadly);
+    auto arranged = TRY(arrange(options, output));
     stat::Baseline earlier;
     if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
     auto sink = TRY(Sink::open(options, output));
     std::optional<Result<Run>> measured;
     {
         auto gate = TRY(SignalGate::close_gate());
-        measured = measure(plan, options, gate, sink);
+        measured = measure(arranged.plan, options, gate, sink);
     }
+    arranged.hosted.reset();
     if (!*measured) return std::unexpected(std::move(*measured).error());
     Run& run = **measured;
     const bool passed = write_results(run, options, earlier, sink, output);

@@ -1,20 +1,16 @@
 // user_space.cpp: see user_space.h.
 #include "cli/user_space.h"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
+#include <cerrno>
+#include <utility>
 #include <vector>
 
 #include "abi/event_ids.h"
 #include "broker/inside.h"
 #include "broker/machine_files.h"
-#include "broker/run.h"
-#include "cli/command.h"
 #include "host/pmu.h"
 #include "host/root.h"
 #include "host/usability.h"
@@ -23,50 +19,48 @@ namespace anyperf::cli {
 
 namespace {
 
-constexpr const char* kInside = "--inside";
-constexpr const char* kInsideBecause = "--inside-because";
-
 bool of_cpu(const abi::Attr& attr) {
     return attr.type == abi::kTypeHardware || attr.type == abi::kTypeHwCache || attr.type == abi::kTypeRaw;
 }
 
-/// Our own command line, to be run inside: ANYPERF VERB --inside [--inside-because WHY] what the user typed.
-Result<std::vector<std::string>> own_command_line(const std::string& why) {
-    const Error no_proc{"cannot start anyperf again", "/proc/self can't be read", "mount /proc"};
-    std::error_code error;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-    const auto text = host::Root{}.read("/proc/self/cmdline");
-    if (error || !text) return std::unexpected(no_proc);
-    std::vector<std::string> words;
-    for (std::size_t at = 0; at < text->size();) {
-        const std::size_t end = std::min(text->find('\0', at), text->size());
-        words.push_back(text->substr(at, end - at));
-        at = end + 1;
+/// The subsystem of a run that this process hosts, as counting sees a kernel.
+class HostedKernel final : public counting::Kernel {
+  public:
+    explicit HostedKernel(broker::Hosting& run) : run_(run) {}
+
+    int open(const abi::Attr& attr, pid_t pid, int cpu, int group_fd, unsigned long flags) override {
+        return run_.open(std::as_bytes(std::span{&attr, 1}), pid, cpu, group_fd, flags);
     }
-    if (words.size() < 2) return std::unexpected(no_proc);
-    words.front() = self.string();
-    std::vector<std::string> inside{kInside};
-    if (!why.empty()) inside.insert(inside.end(), {kInsideBecause, why});
-    words.insert(words.begin() + 2, inside.begin(), inside.end());
-    return words;
-}
+    std::optional<std::string> cause_of_refusal() override { return std::string{run_.reason()}; }
+    ssize_t read(int event, void* buffer, std::size_t bytes) override {
+        return run_.read(event, {static_cast<std::byte*>(buffer), bytes});
+    }
+    int ioctl(int event, unsigned long request, unsigned long argument) override {
+        return run_.ioctl(event, static_cast<std::uint32_t>(request), argument);
+    }
+    const void* map_page(int) override { return nullptr; }  // what it would save, a system call, isn't made
+    void unmap_page(const void*) override {}
+    void close(int event) override { run_.close(event); }
+
+    int open_directory(const std::string&) override { return -EACCES; }  // cgroups are others', too
+    std::vector<pid_t> threads_of(pid_t process) override { return machine_.threads_of(process); }
+    std::vector<int> online_cpus() override { return machine_.online_cpus(); }
+
+  private:
+    broker::Hosting& run_;
+    counting::Kernel& machine_ = counting::system_kernel();
+};
 
 }  // namespace
 
 void declare_who_counts(CLI::App& verb, WhoCounts& who) {
     verb.add_flag("--virtual", who.virtual_pmu, "count in user space, by the virtual PMU (see anyperf run)");
     verb.add_flag("--kernel", who.kernel, "count by the kernel, also where it has no PMU");
-    verb.add_flag(kInside, who.inside)->group("");  // not in --help
-    verb.add_option(kInsideBecause, who.inside_because)->group("");
     declare_machine_options(verb, who.machine);
 }
 
 Result<bool> already_in_user_space(const WhoCounts& who) {
     const bool inside = broker::inside_run();
-    if (who.inside) {
-        if (inside) return true;  // the options are those of the run that we are in
-        return std::unexpected(Error{fmt::format("bad {}", kInside), "this process is no program of a run", ""});
-    }
     if (who.kernel && who.wants_virtual())
         return std::unexpected(Error{"bad --kernel",
                                      "--virtual, --counters, --cpu-model and --deterministic are for the virtual PMU",
@@ -104,17 +98,18 @@ bool only_a_run_has_it(const std::function<bool(const events::Machine&)>& would_
     return files.make(false) && would_do(events::Machine::read(files.root()));
 }
 
-Result<int> measure_in_user_space(const WhoCounts& who, const std::string& why, bool announce, Output& output) {
-    broker::RunOptions run;
-    run.machine = TRY(machine_of(who.machine, pmu::CpuModel::host));
-    run.deterministic = who.machine.deterministic;
-    run.command = TRY(own_command_line(why));
-    if (announce) output.note(fmt::format("anyperf: {}{}{}\n", why, why.empty() ? "" : ": ", kCountsInUserSpace));
-    const broker::RunResult result = TRY(broker::run(run));
-    const Ending ending = ending_of(result.status);
-    std::fflush(nullptr);
-    die_as(ending);
-    return ending.exit_status;
+UserSpace::UserSpace(std::unique_ptr<broker::Hosting> run)
+    : run_(std::move(run)), kernel_(std::make_unique<HostedKernel>(*run_)) {}
+
+Result<std::unique_ptr<UserSpace>> UserSpace::begin(const WhoCounts& who) {
+    broker::RunOptions options;
+    options.machine = TRY(machine_of(who.machine, pmu::CpuModel::host));
+    options.deterministic = who.machine.deterministic;
+    return std::unique_ptr<UserSpace>{new UserSpace{TRY(broker::Hosting::begin(options))}};
+}
+
+events::Machine UserSpace::machine(bool tracepoints) {
+    return events::Machine::read_behind(run_->machine_files(tracepoints));
 }
 
 }  // namespace anyperf::cli

@@ -1,24 +1,23 @@
 // user_space.h: who counts for a verb that runs a command: the kernel, or a run's virtual PMU in user space. A verb
-// that measures there starts itself again as a program of a run, and finds perf_event_open(2) answered as it would be
-// by a kernel that has a PMU.
+// that measures there hosts the run itself, and opens its events with the run's subsystem instead of the kernel.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "anyperf/event.h"
+#include "anyperf/kernel.h"
+#include "broker/hosting.h"
 #include "cli/machine_options.h"
-#include "cli/output.h"
 
 namespace anyperf::cli {
 
 struct WhoCounts {
-    bool virtual_pmu = false;    ///< --virtual
-    bool kernel = false;         ///< --kernel
-    bool inside = false;         ///< we are what measure_in_user_space() has started
-    std::string inside_because;  ///< its reason; empty: the user asked for it
+    bool virtual_pmu = false;  ///< --virtual
+    bool kernel = false;       ///< --kernel
     MachineWish machine;
 
     /// Whether the user wants the virtual PMU, by --virtual or by an option that only it has.
@@ -43,8 +42,23 @@ inline constexpr const char* kCountsInUserSpace = "counting in user space (virtu
 /// about that one.
 bool only_a_run_has_it(const std::function<bool(const events::Machine&)>& would_do);
 
-/// Runs this process's own command line once more, as a program of a run; its exit status, or its death. Where it may
-/// `announce`, a line says so; `why` goes before it where it isn't empty.
-Result<int> measure_in_user_space(const WhoCounts& who, const std::string& why, bool announce, Output& output);
+/// A run for what the verb starts, hosted by this process.
+class UserSpace {
+  public:
+    /// Error: the run can't begin, or the user's wishes for its machine can't be met.
+    static Result<std::unique_ptr<UserSpace>> begin(const WhoCounts& who);
+
+    /// What opens events in it.
+    counting::Kernel& kernel() { return *kernel_; }
+    broker::Hosting& run() { return *run_; }
+    /// What event strings mean there. Its tracepoints are a directory of many files, for who needs them.
+    events::Machine machine(bool tracepoints);
+
+  private:
+    explicit UserSpace(std::unique_ptr<broker::Hosting> run);
+
+    std::unique_ptr<broker::Hosting> run_;
+    std::unique_ptr<counting::Kernel> kernel_;
+};
 
 }  // namespace anyperf::cli

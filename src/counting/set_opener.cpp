@@ -282,6 +282,8 @@ bool SetOpener::opened_elsewhere(std::size_t event) const {
 
 Error SetOpener::explain(std::size_t event, Place place, int errno_value) const {
     if (auto known = explained_before(event, errno_value)) return std::move(*known);
+    if (auto cause = kernel_.cause_of_refusal())
+        return Error{"cannot count " + events_[event].name, std::move(*cause), ""};
     return explain_refusal(events_[event], {true, options_.open, read_formats(false).front()}, place, errno_value);
 }
 

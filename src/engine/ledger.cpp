@@ -37,13 +37,6 @@ void set_state(RecordState& state, RecordState value) {
     __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
 }
 
-bool claim(ThreadPage& page) {
-    auto expected = static_cast<std::uint32_t>(RecordState::free);
-    return __atomic_compare_exchange_n(reinterpret_cast<std::uint32_t*>(&page.state), &expected,
-                                       static_cast<std::uint32_t>(RecordState::live), false, __ATOMIC_ACQUIRE,
-                                       __ATOMIC_RELAXED);
-}
-
 /// What the page has counted, into a record where it stays. False where the book is full.
 bool keep_counts(const Engine& engine, ThreadPage& page) {
     const std::uint32_t number = take_number(engine.run->threads, kMaximumThreads);
@@ -85,7 +78,7 @@ void free_abandoned(const Engine& engine) {
 std::uint32_t take_used_page(const Engine& engine) {
     const std::uint32_t used = __atomic_load_n(&engine.run->thread_pages, __ATOMIC_RELAXED);
     for (std::uint32_t number = 0; number < used && number < kMaximumThreadPages; ++number)
-        if (claim(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number))) return number;
+        if (at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->claim()) return number;
     return kNoPage;
 }
 
@@ -97,7 +90,7 @@ std::uint32_t take_page(const Engine& engine) {
         if (number >= kMaximumThreadPages) break;
         number = __atomic_fetch_add(&engine.run->thread_pages, 1, __ATOMIC_RELAXED);
         if (number >= kMaximumThreadPages) break;
-        if (claim(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number))) return number;
+        if (at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->claim()) return number;
     }
     free_abandoned(engine);
     return take_used_page(engine);
@@ -123,26 +116,11 @@ bool map_page(Thread& thread, std::uint32_t number) {
     return true;
 }
 
-/// A page that has just begun, but for its state. Until its thread comes out of the engine nobody interrupts it.
-void clean(ThreadPage& page, const Engine& engine, std::uint32_t process, std::int32_t pid) {
-    page.tid = 0;
-    page.counters = {};
-    page.counters.granted = kUnlimited;
-    page.counters.leave(kUnlimited, 0, 0);
-    page.record = page.attention = page.first_armed = page.watched = page.traced = 0;
-    page.in_kernel = 1;
-    page.counted = page.counts_faults = 0;
-    page.faults[0] = page.faults[1] = 0;
-    page.process = process;
-    page.pid = pid;
-    page.cpu = 0;
-    page.pids = engine.pids;
-}
-
 /// The thread takes what was prepared for it, and says who it is.
 void adopt_page(Thread& thread, std::uint32_t number) {
     thread.page_number = kNoPage;
-    if (!map_page(thread, number)) clean(thread.page, *thread.engine, thread.process, 0);
+    if (!map_page(thread, number)) thread.page.clean(thread.process, 0, 0);
+    thread.page.process = thread.process;
     thread.page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
     thread.page.pids = thread.engine->pids;
     __atomic_store_n(&thread.page.tid, thread.tid, __ATOMIC_RELEASE);
@@ -249,7 +227,7 @@ std::uint32_t new_process(Engine& engine, std::uint32_t parent) {
 std::uint32_t prepare_page(const Engine& engine, std::uint32_t process, std::int32_t pid) {
     if (engine.run == nullptr) return kNoPage;
     const std::uint32_t number = take_page(engine);
-    if (number != kNoPage) clean(*at_offset<ThreadPage>(engine, kThreadPagesOffset, number), engine, process, pid);
+    if (number != kNoPage) at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->clean(process, pid, engine.pids);
     return number;
 }
 

@@ -11,9 +11,6 @@ namespace anyperf::engine {
 /// Maps the run's memory. False where `fd` is none.
 bool open_ledger(Engine& engine, int fd);
 
-/// A budget that does not run out.
-inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 62;
-
 inline constexpr std::uint32_t kNoPage = ~0u;  ///< Thread::page_number of a thread that counts for itself
 
 /// Whether `fd` is one of the engine's descriptors, which the application does not know of.

@@ -49,6 +49,9 @@ inline constexpr CounterPlace kCounterPlaces[kCounters] = {
     {6, false}, {7, true}, {7, false},
 };
 
+/// A budget that does not run out.
+inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 62;
+
 /// What a thread has done. The engine's translated code adds to it in place.
 struct LiveCounters {
     static constexpr std::size_t kWords = 8;
@@ -218,6 +221,30 @@ struct alignas(4096) ThreadPage {
     std::uint64_t pids;           ///< inode of the pid namespace that pid and tid are of; 0: unknown
 
     std::int32_t process_id() const { return pid != 0 ? pid : tid; }
+
+    /// Makes it the caller's where it is nobody's. Its fields are as the last thread left them.
+    bool claim() {
+        auto expected = static_cast<std::uint32_t>(RecordState::free);
+        return __atomic_compare_exchange_n(reinterpret_cast<std::uint32_t*>(&state), &expected,
+                                           static_cast<std::uint32_t>(RecordState::live), false, __ATOMIC_ACQUIRE,
+                                           __ATOMIC_RELAXED);
+    }
+    /// As a thread finds it that has just begun, but for `tid`, which is 0 until there is one. Until it comes out of
+    /// the engine nobody interrupts it.
+    void clean(std::uint32_t of_process, std::int32_t of_pid, std::uint64_t of_pids) {
+        tid = 0;
+        counters = {};
+        counters.granted = kUnlimited;
+        counters.leave(kUnlimited, 0, 0);
+        record = attention = first_armed = watched = traced = 0;
+        in_kernel = 1;
+        counted = counts_faults = 0;
+        faults[0] = faults[1] = 0;
+        process = of_process;
+        pid = of_pid;
+        cpu = 0;
+        pids = of_pids;
+    }
 };
 static_assert(sizeof(ThreadPage) == 4096);
 

@@ -10,6 +10,10 @@ Machine Machine::read(const std::filesystem::path& root) {
     return Machine{std::make_shared<const Data>(host::Root{root})};
 }
 
+Machine Machine::read_behind(const std::filesystem::path& front) {
+    return Machine{std::make_shared<const Data>(host::Root{"/", front})};
+}
+
 const host::Pmu* Machine::Data::pmu(std::string_view name) const {
     const auto found = std::ranges::find(pmus, name, &host::Pmu::name);
     return found == pmus.end() ? nullptr : &*found;
@@ -36,10 +40,11 @@ std::vector<const host::Pmu*> Machine::Data::pmus_with_event(std::string_view na
 
 const catalog::Machine& Machine::Data::catalog() const {
     std::call_once(catalog_once_, [this] {
-        const std::string directory = root.path("/").string();
-        const std::string_view elsewhere = root.is_this_machine() ? std::string_view{} : std::string_view{directory};
+        constexpr std::string_view kCpuInfo = "/proc/cpuinfo";
+        std::string directory = root.path(kCpuInfo).string();  // whose CPU it is
+        directory.resize(directory.size() - kCpuInfo.size());
         catalog_ =
-            std::make_unique<catalog::Machine>(catalog::MachineOptions{.root = elsewhere, .encode_inactive = true});
+            std::make_unique<catalog::Machine>(catalog::MachineOptions{.root = directory, .encode_inactive = true});
     });
     return *catalog_;
 }

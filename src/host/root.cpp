@@ -21,6 +21,8 @@ Error cannot_read(const std::filesystem::path& path, int error) {
 
 std::filesystem::path Root::path(std::string_view absolute) const {
     absolute.remove_prefix(std::min(absolute.find_first_not_of('/'), absolute.size()));
+    std::error_code ignored;
+    if (!front_.empty() && std::filesystem::exists(front_ / absolute, ignored)) return front_ / absolute;
     return directory_ / absolute;
 }
 

@@ -14,9 +14,12 @@ namespace anyperf::host {
 class Root {
   public:
     explicit Root(std::filesystem::path directory = "/") : directory_(std::move(directory)) {}
+    /// What is below `front`, too, is read there: the machine of a run, whose other files are this machine's.
+    Root(std::filesystem::path directory, std::filesystem::path front)
+        : directory_(std::move(directory)), front_(std::move(front)) {}
 
     /// True where the files are those of the machine we run on, so that system calls say the same as the files.
-    bool is_this_machine() const { return directory_ == "/"; }
+    bool is_this_machine() const { return directory_ == "/" && front_.empty(); }
 
     /// `absolute` ("/sys/…") as it is on this disk.
     std::filesystem::path path(std::string_view absolute) const;
@@ -34,6 +37,7 @@ class Root {
 
   private:
     std::filesystem::path directory_;
+    std::filesystem::path front_;
 };
 
 }  // namespace anyperf::host

@@ -91,7 +91,7 @@ Result<Measured> Measured::open(const Plan& plan, const Options& options, pid_t 
             target.ids = {child};
         }
         const auto& groups = options.in_user_space ? in_user_mode(scope.groups) : scope.groups;
-        measured.sets_.push_back(TRY(CounterSet::open(groups, target, set_options(plan, options))));
+        measured.sets_.push_back(TRY(CounterSet::open(groups, target, set_options(plan, options), options.kernel())));
     }
     if (const Error* denied = denied_altogether(measured.sets_)) {
         Error error = *denied;

@@ -63,7 +63,12 @@ struct Options {
     std::vector<int> cpus;
     std::vector<Gate> gates;
     Format format = Format::table;
-    bool in_user_space = false;  ///< this is a program of a run: the virtual PMU counts
+    bool in_user_space = false;        ///< the virtual PMU counts: of the run that this is a program of, or of `hosted`
+    UserSpace* hosted = nullptr;       ///< the run that this process hosts for its command
+    std::string virtual_because = "";  ///< why the kernel does not count; empty: the user has asked for it
+
+    counting::Kernel& kernel() const { return hosted != nullptr ? hosted->kernel() : counting::system_kernel(); }
+    broker::Hosting* run() const { return hosted != nullptr ? &hosted->run() : nullptr; }
 
     /// Whether the events are counted for the command, not for others while it runs.
     bool of_command() const {

@@ -47,7 +47,7 @@ class Session {
     Result<void> finish();
     Result<void> on_time();
     Result<void> print_interval(std::uint64_t now);
-    bool over();
+    Result<bool> over();
     bool take_signals();
     void stop_command();
     std::optional<std::uint64_t> next_deadline() const;
@@ -81,7 +81,7 @@ Result<Run> Session::run() {
 
 Result<void> Session::begin() {
     if (!options_.command.empty()) {
-        auto command = Command::fork(options_.command, gate_);
+        auto command = Command::fork(options_.command, gate_, options_.run());
         if (!command) return std::unexpected(std::move(command).error());
         command_.emplace(std::move(*command));
     }
@@ -107,7 +107,7 @@ std::optional<std::uint64_t> Session::next_deadline() const {
 }
 
 Result<void> Session::wait() {
-    while (!over()) {
+    while (!TRY(over())) {
         wait_for_something(gate_, watched_, next_deadline());
         if (take_signals()) break;
         TRY(on_time());
@@ -116,9 +116,9 @@ Result<void> Session::wait() {
     return {};
 }
 
-bool Session::over() {
+Result<bool> Session::over() {
     if (command_) {
-        if (!command_->ended(run_.ending)) return false;
+        if (!TRY(command_->ended(run_.ending))) return false;
         end_ns_ = now_ns();
         return true;
     }
@@ -181,7 +181,7 @@ Report Session::base_report() const {
     report.target = plan_.target_name;
     if (options_.in_user_space) {
         report.mode = "virtual";
-        report.mode_reason = options_.who.inside_because;
+        report.mode_reason = options_.virtual_because;
     }
     report.notes = measured_->notes();
     return report;

@@ -1,0 +1,148 @@
+// hosting.cpp: see hosting.h.
+#include "broker/hosting.h"
+
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "broker/run_settings.h"
+#include "subsystem/subsystem.h"
+
+namespace anyperf::broker {
+
+using subsystem::Subsystem;
+
+namespace {
+
+constexpr unsigned long kPidCgroup = 1 << 2;  // PERF_FLAG_PID_CGROUP
+
+std::uint64_t pid_namespace() {
+    struct stat about{};
+    return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
+}
+
+/// Signals are for the threads that know what to do with them.
+std::thread deaf_thread(auto body) {
+    sigset_t all;
+    sigset_t before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread thread{body};
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return thread;
+}
+
+}  // namespace
+
+Hosting::Hosting(RunMemory memory) : memory_(std::move(memory)), stop_(::eventfd(0, EFD_CLOEXEC)) {}
+
+Result<std::unique_ptr<Hosting>> Hosting::begin(const RunOptions& options) {
+    std::unique_ptr<Hosting> run{new Hosting{TRY(make_run_memory(options))}};
+    auto [requests, to_broker] = TRY(request_socket());
+    run->to_broker_ = std::move(to_broker);
+    ::getrlimit(RLIMIT_NOFILE, &run->descriptors_);
+    run->server_ = std::make_unique<Server>(run->memory_, std::move(requests), options.machine);
+    run->serving_ = deaf_thread([server = run->server_.get(), stop = run->stop_.get()] { server->serve_until(stop); });
+    return run;
+}
+
+Hosting::~Hosting() {
+    if (!serving_.joinable()) return;
+    constexpr std::uint64_t kOnce = 1;
+    [[maybe_unused]] const ssize_t told = ::write(stop_.get(), &kOnce, sizeof kOnce);
+    serving_.join();
+    to_broker_ = OwnedFd{};
+    server_->stay_for_the_rest();
+}
+
+std::string Hosting::machine_files(bool tracepoints) {
+    std::string root = server_->machine_files(0);
+    return tracepoints && !root.empty() ? server_->machine_files(1) : root;
+}
+
+/// As the engine takes one for a thread that it makes (engine/ledger.h): a used one that is free, else the next new
+/// one.
+std::int64_t Hosting::own_page() {
+    std::uint32_t& count = memory_.header().thread_pages;
+    const std::uint32_t used = std::min(__atomic_load_n(&count, __ATOMIC_RELAXED), engine::kMaximumThreadPages);
+    for (page_ = 0; page_ < used; ++page_)
+        if (memory_.thread_page(page_).claim()) break;
+    while (page_ >= used && page_ < engine::kMaximumThreadPages) {
+        page_ = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
+        if (page_ < engine::kMaximumThreadPages && memory_.thread_page(page_).claim()) break;
+    }
+    if (page_ >= engine::kMaximumThreadPages) return -1;
+    memory_.thread_page(page_).clean(0, 0, pid_namespace());
+    return page_;
+}
+
+Result<void> Hosting::prepare(std::span<const std::string> command) {
+    // A command that isn't there takes no page.
+    auto launch = TRY(Launch::prepare(memory_, to_broker_.get(), {command.begin(), command.end()}));
+    launch.begin_with(own_page());
+    launch.limit_descriptors(descriptors_);
+    launch_ = std::make_unique<Launch>(std::move(launch));
+    return {};
+}
+
+void Hosting::forked(pid_t process) {
+    if (page_ < engine::kMaximumThreadPages)
+        __atomic_store_n(&memory_.thread_page(page_).tid, process, __ATOMIC_RELEASE);
+    server_->know(process);
+}
+
+bool Hosting::has_begun() const {
+    return page_ >= engine::kMaximumThreadPages || memory_.thread_page(page_).pid != 0;
+}
+
+int Hosting::open(std::span<const std::byte> attr, pid_t pid, int cpu, int group, unsigned long flags) {
+    subsystem::OpenRequest request;
+    request.attr = attr;
+    request.pid = pid;
+    request.cpu = cpu;
+    request.flags = flags;
+    request.group.none = group == -1;
+    request.group.open = group > 0;
+    if (group > 0) request.group.event = static_cast<EventIndex>(group);
+    struct stat directory{};
+    if ((flags & kPidCgroup) != 0 && ::fstat(pid, &directory) == 0) request.cgroup = directory.st_ino;
+    return server_->ask([&](Subsystem& subsystem, const TaskName& self) {
+        request.caller = self;
+        const auto opened = subsystem.open(request);
+        if (opened) return static_cast<int>(*opened);
+        reason_ = opened.error().reason;
+        return -opened.error().error;
+    });
+}
+
+ssize_t Hosting::read(int event, std::span<std::byte> buffer) {
+    return server_->ask([&](Subsystem& subsystem, const TaskName&) -> ssize_t {
+        const auto words = subsystem.read(static_cast<EventIndex>(event), buffer.size());
+        if (!words) return -words.error().error;
+        const auto bytes = std::as_bytes(std::span{*words});
+        std::ranges::copy(bytes, buffer.begin());
+        return static_cast<ssize_t>(bytes.size());
+    });
+}
+
+int Hosting::ioctl(int event, std::uint32_t request, std::uint64_t argument) {
+    return server_->ask([&](Subsystem& subsystem, const TaskName& self) {
+        const auto done = subsystem.ioctl(self, static_cast<EventIndex>(event), request, {.word = argument});
+        return done ? static_cast<int>(done->value) : -done.error().error;
+    });
+}
+
+void Hosting::close(int event) {
+    server_->ask([&](Subsystem& subsystem, const TaskName&) {
+        subsystem.close(static_cast<EventIndex>(event));
+        return 0;
+    });
+}
+
+}  // namespace anyperf::broker
