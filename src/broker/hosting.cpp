@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "broker/process_maps.h"
 #include "broker/run_settings.h"
 #include "subsystem/subsystem.h"
 
@@ -79,6 +80,7 @@ std::int64_t Hosting::own_page() {
     }
     if (page_ >= engine::kMaximumThreadPages) return -1;
     memory_.thread_page(page_).clean(0, 0, pid_namespace());
+    memory_.thread_page(page_).comm[0] = 0;
     return page_;
 }
 
@@ -98,18 +100,20 @@ void Hosting::forked(pid_t process) {
 }
 
 bool Hosting::has_begun() const {
-    return page_ >= engine::kMaximumThreadPages || memory_.thread_page(page_).pid != 0;
+    return page_ >= engine::kMaximumThreadPages || memory_.thread_page(page_).comm[0] != 0;
 }
 
-int Hosting::open(std::span<const std::byte> attr, pid_t pid, int cpu, int group, unsigned long flags) {
+int Hosting::open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned long flags) {
     subsystem::OpenRequest request;
-    request.attr = attr;
+    request.attr = std::as_bytes(std::span{&attr, 1});
     request.pid = pid;
     request.cpu = cpu;
     request.flags = flags;
     request.group.none = group == -1;
     request.group.open = group > 0;
     if (group > 0) request.group.event = static_cast<EventIndex>(group);
+    if (attr.type == subsystem::kTypeUprobe)
+        request.file = probed_file(attr.config1 != 0 ? reinterpret_cast<const char*>(attr.config1) : "");
     struct stat directory{};
     if ((flags & kPidCgroup) != 0 && ::fstat(pid, &directory) == 0) request.cgroup = directory.st_ino;
     return server_->ask([&](Subsystem& subsystem, const TaskName& self) {

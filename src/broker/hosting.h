@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "anyperf/attr.h"
 #include "broker/launch.h"
 #include "broker/run.h"
 
@@ -46,7 +47,7 @@ class Hosting {
     // ---- events, as the system calls answer: -errno where they fail ----
 
     /// perf_event_open(2). A number that is good for the calls below, not a descriptor.
-    int open(std::span<const std::byte> attr, pid_t pid, int cpu, int group, unsigned long flags);
+    int open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned long flags);
     /// Why the last open was refused.
     std::string_view reason() const { return reason_; }
     ssize_t read(int event, std::span<std::byte> buffer);

@@ -328,7 +328,7 @@ void Server::end_process(std::int32_t pid) {
         engine::ThreadPage& page = memory_.thread_page(number);
         if (page.state != engine::RecordState::live || page.process_id() != pid) continue;
         end_thread({number, pid, page.tid});
-        if (memory_.header().counting == 0) page.state = engine::RecordState::free;  // killed: nobody else frees it
+        if (memory_.header().counting == 0) page.release();  // killed: nobody else frees it
     }
 }
 

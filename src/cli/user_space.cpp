@@ -29,7 +29,7 @@ class HostedKernel final : public counting::Kernel {
     explicit HostedKernel(broker::Hosting& run) : run_(run) {}
 
     int open(const abi::Attr& attr, pid_t pid, int cpu, int group_fd, unsigned long flags) override {
-        return run_.open(std::as_bytes(std::span{&attr, 1}), pid, cpu, group_fd, flags);
+        return run_.open(attr, pid, cpu, group_fd, flags);
     }
     std::optional<std::string> cause_of_refusal() override { return std::string{run_.reason()}; }
     ssize_t read(int event, void* buffer, std::size_t bytes) override {

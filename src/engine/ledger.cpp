@@ -71,7 +71,7 @@ void free_abandoned(const Engine& engine) {
                                          static_cast<std::uint32_t>(RecordState::ended), false, __ATOMIC_ACQUIRE,
                                          __ATOMIC_RELAXED))
             continue;
-        if (engine.run->counting == 0 || keep_counts(engine, page)) set_state(page.state, RecordState::free);
+        if (engine.run->counting == 0 || keep_counts(engine, page)) page.release();
     }
 }
 
@@ -109,7 +109,7 @@ bool map_page(Thread& thread, std::uint32_t number) {
     const long got = map_pages(address_of(&thread), sizeof(ThreadPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                                engine.run_fd, kThreadPagesOffset + std::size_t{number} * sizeof(ThreadPage));
     if (is_error(got)) {
-        at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->state = RecordState::free;
+        at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->release();
         return false;
     }
     thread.page_number = number;
@@ -236,7 +236,7 @@ std::int32_t* place_of_id(const Engine& engine, std::uint32_t page) {
 }
 
 void give_back_page(const Engine& engine, std::uint32_t page) {
-    if (page != kNoPage) set_state(at_offset<ThreadPage>(engine, kThreadPagesOffset, page)->state, RecordState::free);
+    if (page != kNoPage) at_offset<ThreadPage>(engine, kThreadPagesOffset, page)->release();
 }
 
 void begin_thread(Thread& thread, std::uint32_t page) {
@@ -258,12 +258,12 @@ void end_thread(Thread& thread) {
     if (engine.run == nullptr) return;
     note_names(thread);
     if (engine.run->counting == 0) {  // nobody will ask
-        if (thread.page_number != kNoPage) set_state(thread.page.state, RecordState::free);
+        if (thread.page_number != kNoPage) thread.page.release();
         thread.page_number = kNoPage;
         return;
     }
     if (!keep_counts(engine, thread.page)) return;  // the page stays live and is read where it is
-    set_state(thread.page.state, RecordState::free);
+    thread.page.release();
     thread.page_number = kNoPage;
 }
 

@@ -222,12 +222,18 @@ struct alignas(4096) ThreadPage {
 
     std::int32_t process_id() const { return pid != 0 ? pid : tid; }
 
-    /// Makes it the caller's where it is nobody's. Its fields are as the last thread left them.
+    /// Makes it the caller's where it is nobody's.
     bool claim() {
         auto expected = static_cast<std::uint32_t>(RecordState::free);
         return __atomic_compare_exchange_n(reinterpret_cast<std::uint32_t*>(&state), &expected,
                                            static_cast<std::uint32_t>(RecordState::live), false, __ATOMIC_ACQUIRE,
                                            __ATOMIC_RELAXED);
+    }
+    /// Nobody's from here on, and no thread's: who looks for that of one that has ended does not find the next one's.
+    void release() {
+        tid = pid = 0;
+        __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(RecordState::free),
+                         __ATOMIC_RELEASE);
     }
     /// As a thread finds it that has just begun, but for `tid`, which is 0 until there is one. Until it comes out of
     /// the engine nobody interrupts it.
