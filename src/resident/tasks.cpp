@@ -47,6 +47,7 @@ void begin_process(Thread& thread, bool executed) {
         forget_watches(thread);
         resident::forget_probed(thread);
         thread.tells_switches = false;
+        thread.engine->attached->lock.reset();       // its holder may have been another thread, which is not here
         thread.engine->attached->mapping_count = 0;  // rings are not inherited
         Ask{thread, RequestKind::begin}.with(0, thread.inheritance).with(1, 1).send();
     }
