@@ -155,7 +155,8 @@ void on_budget(Thread& thread, const Exit& exit) {
     LiveCounters& counters = thread.page.counters;
     thread.registers.rip = exit.target;
     counters.lane[exit.lane].word[0] += exit.charged;
-    attached::budget_ended(thread);
+    // Where only the lane has run out, nothing is due yet.
+    if (counters.left() < exit.instructions()) attached::budget_ended(thread);
     const std::int64_t left = counters.left();
     if (left <= 0) fail("a budget ended and nothing more was granted", exit.target);
     const bool shorter = left < exit.instructions();

@@ -72,6 +72,8 @@ struct LiveCounters {
     std::uint64_t
         count_of_class[kCounters];  ///< by Class, modulo 2^64, without the lanes; `instructions` is not kept here
     std::uint32_t sequence;         ///< odd while what is counted is moved
+    std::int32_t given[kLanes];     ///< what each lane was left with
+    std::int32_t used[kLanes];      ///< what each took lately: its share of what is left next
     alignas(64) Lane lane[kLanes];
 
     std::int64_t left() const {
@@ -112,20 +114,33 @@ struct LiveCounters {
         add_to_budget(*most, -1);
     }
 
-    /// `instructions` are left, of which lane `favoured` has at least `needed`, if there are so many.
+    /// `instructions` are left, of which lane `favoured` has at least `needed`, if there are so many. The others share
+    /// as they took lately: a loop is mostly of one lane or two, and each time that one runs out costs more than a
+    /// hundred of its instructions.
     /// Precondition: between begin_moving and end_moving, or nobody looks.
     void leave(std::int64_t instructions, std::size_t favoured, std::int64_t needed) {
+        note_use();
         empty_lanes();
         constexpr auto kAll = static_cast<std::int64_t>(kLanes);
-        const std::int64_t given = instructions < kAll * kLaneGrant ? instructions : kAll * kLaneGrant;
-        const std::int64_t share = given / kAll;
-        const std::int64_t first = share > needed ? share : needed < given ? needed : given;
-        const std::int64_t rest = (given - first) / (kAll - 1);
-        for (std::size_t i = 0; i < kLanes; ++i)
-            __atomic_store_n(&lane[i].word[0],
-                             (i == favoured ? given - rest * (kAll - 1) : rest) * (std::int64_t{1} << kUpperCounter),
-                             __ATOMIC_RELAXED);
-        __atomic_store_n(&reserve, instructions - given, __ATOMIC_RELAXED);
+        const std::int64_t all = instructions < kAll * kLaneGrant ? instructions : kAll * kLaneGrant;
+        const std::int64_t first = needed < all ? needed : all;
+        std::int64_t weights = 0;
+        for (const std::int32_t one : used) weights += one + 1;
+        std::int64_t budget[kLanes] = {};
+        budget[favoured] = first;
+        std::int64_t rest = all - first;
+        const auto add = [&](std::size_t i, std::int64_t more) {
+            const std::int64_t room = kLaneGrant - budget[i];
+            budget[i] += more < room ? more : room;
+            rest -= more < room ? more : room;
+        };
+        for (std::size_t i = 0; i < kLanes; ++i) add(i, (all - first) * (used[i] + 1) / weights);
+        add(favoured, rest);
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            given[i] = static_cast<std::int32_t>(budget[i]);
+            __atomic_store_n(&lane[i].word[0], budget[i] * (std::int64_t{1} << kUpperCounter), __ATOMIC_RELAXED);
+        }
+        __atomic_store_n(&reserve, instructions - all + rest, __ATOMIC_RELAXED);
     }
     void begin_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
     void end_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
@@ -148,14 +163,42 @@ struct LiveCounters {
         __atomic_store_n(&lane.word[0], lane.word[0] + instructions * (std::int64_t{1} << kUpperCounter),
                          __ATOMIC_RELAXED);
     }
+    /// Where enough has retired since the last time to tell a loop by.
+    void note_use() {
+        constexpr std::int64_t kTelling = 256;
+        std::int64_t took[kLanes];
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            const std::int64_t left_of_it = lane[i].budget();
+            took[i] = left_of_it < given[i] ? given[i] - left_of_it : 0;
+            sum += took[i];
+        }
+        if (sum < kTelling) return;
+        for (std::size_t i = 0; i < kLanes; ++i) used[i] = static_cast<std::int32_t>(took[i]);
+    }
+    /// The row that is counted in a half of a word; 0 where none is, or the budget.
+    static constexpr std::size_t row_of(std::size_t word, bool upper) {
+        for (std::size_t row = 1; row < kCounters; ++row)
+            if (kCounterPlaces[row].word == word && kCounterPlaces[row].upper == upper) return row;
+        return 0;
+    }
     /// All but the budgets.
     void empty_lanes() {
+        static constexpr auto kRows = [] {
+            struct {
+                std::size_t row[kWords][2];
+            } rows{};
+            for (std::size_t i = 0; i < kWords; ++i)
+                for (std::size_t half = 0; half < 2; ++half) rows.row[i][half] = row_of(i, half == 1);
+            return rows;
+        }();
         for (Lane& one : lane) {
-            for (std::size_t row = 1; row < kCounters; ++row) {
-                const std::uint64_t counted = one.count(row);
-                if (counted != 0) add(row, static_cast<std::int64_t>(counted));
+            for (std::size_t i = 0; i < kWords; ++i) {
+                if (one.word[i] == 0) continue;
+                for (const std::size_t row : kRows.row[i])
+                    if (row != 0) add(row, static_cast<std::int64_t>(one.count(row)));
+                if (i != 0) __atomic_store_n(&one.word[i], 0, __ATOMIC_RELAXED);
             }
-            for (std::size_t i = 1; i < kWords; ++i) __atomic_store_n(&one.word[i], 0, __ATOMIC_RELAXED);
         }
     }
 };

@@ -85,6 +85,19 @@ TEST_F(Counting, TheFavouredLaneGetsWhatABlockNeedsOfASmallGrant) {
     }
 }
 
+TEST_F(Counting, ALoopsLanesGetNearlyAllOfTheNextGrant) {
+    counters_.leave(10000, 1, 64);
+    for (int i = 0; i < 600; ++i) run(i % 3 == 0 ? 1 : 3, 8);
+    counters_.leave(10000, 1, 64);
+    EXPECT_EQ(counters_.left(), 10000);
+    EXPECT_GT(counters_.lane[1].budget(), 3300);
+    EXPECT_GT(counters_.lane[3].budget(), 6500);
+    EXPECT_GT(counters_.lane[0].budget(), 0) << "the other blocks get something, too";
+    counters_.leave(20, 1, 64);
+    counters_.leave(10000, 1, 64);
+    EXPECT_GT(counters_.lane[3].budget(), 6500) << "a short while tells nothing";
+}
+
 TEST_F(Counting, AnInstructionThatNobodyCountedIsTakenFromALaneThatHasOne) {
     counters_.leave(5, 2, 64);
     counters_.take_one();
