@@ -44,7 +44,8 @@ std::thread deaf_thread(auto body) {
 Hosting::Hosting(RunMemory memory) : memory_(std::move(memory)), stop_(::eventfd(0, EFD_CLOEXEC)) {}
 
 Result<std::unique_ptr<Hosting>> Hosting::begin(const RunOptions& options) {
-    std::unique_ptr<Hosting> run{new Hosting{TRY(make_run_memory(options))}};
+    auto memory = TRY(make_run_memory(options));
+    std::unique_ptr<Hosting> run{new Hosting{std::move(memory)}};
     auto [requests, to_broker] = TRY(request_socket());
     run->to_broker_ = std::move(to_broker);
     ::getrlimit(RLIMIT_NOFILE, &run->descriptors_);

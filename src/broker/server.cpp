@@ -83,6 +83,7 @@ Server::Machine& Server::machine() {
 void Server::watch(int fd, Watched what, std::uint32_t number) {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLRDHUP;
+    if (what == Watched::wake) event.events |= EPOLLET;  // nobody reads it: each write is told once
     event.data.u64 = static_cast<std::uint64_t>(what) << 32 | number;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
@@ -291,10 +292,6 @@ void Server::tell_changes() {
 
 void Server::on_descriptor(Watched what, std::uint32_t number) {
     if (what == Watched::event) close_event(number);
-    if (what == Watched::wake) {
-        std::uint64_t times = 0;
-        [[maybe_unused]] const ssize_t got = ::read(wake_.get(), &times, sizeof times);
-    }
     if (what == Watched::process) end_process(static_cast<std::int32_t>(number));
 }
 

@@ -105,7 +105,8 @@ Result<std::unique_ptr<UserSpace>> UserSpace::begin(const WhoCounts& who) {
     broker::RunOptions options;
     options.machine = TRY(machine_of(who.machine, pmu::CpuModel::host));
     options.deterministic = who.machine.deterministic;
-    return std::unique_ptr<UserSpace>{new UserSpace{TRY(broker::Hosting::begin(options))}};
+    auto run = TRY(broker::Hosting::begin(options));
+    return std::unique_ptr<UserSpace>{new UserSpace{std::move(run)}};
 }
 
 events::Machine UserSpace::machine(bool tracepoints) {
