@@ -217,7 +217,7 @@ void Server::execute(const RequestHead& head, std::string_view name) {
 void Server::on_end(Received& received) {
     const RequestHead& head = received.request.head;
     if (machine_ && head.argument[0] != 0)
-        end_process(head.pid);
+        end_threads_of(head.pid, false);
     else if (machine_)
         end_thread(caller_of(head));
     answer(head, 0);

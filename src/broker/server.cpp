@@ -316,17 +316,18 @@ void Server::end_thread(const TaskName& task) {
     machine().host.forget(task.thread_page);
 }
 
-void Server::end_process(std::int32_t pid) {
-    const auto known = processes_.find(pid);
-    if (known == processes_.end()) return;
-    processes_.erase(known);
+void Server::end_threads_of(std::int32_t pid, bool dead) {
     const std::uint32_t pages = std::min(memory_.header().thread_pages, engine::kMaximumThreadPages);
     for (std::uint32_t number = 0; number < pages; ++number) {
         engine::ThreadPage& page = memory_.thread_page(number);
         if (page.state != engine::RecordState::live || page.process_id() != pid) continue;
         end_thread({number, pid, page.tid});
-        if (memory_.header().counting == 0) page.release();  // killed: nobody else frees it
+        if (dead && memory_.header().counting == 0) page.release();  // killed: nobody else frees it
     }
+}
+
+void Server::end_process(std::int32_t pid) {
+    if (processes_.erase(pid) != 0) end_threads_of(pid, true);
 }
 
 }  // namespace anyperf::broker

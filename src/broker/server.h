@@ -103,7 +103,10 @@ class Server {
     void on_descriptor(Watched what, std::uint32_t number);
     bool is_open(EventIndex event) const { return events_.contains(event); }
     void close_event(EventIndex event);
+    /// Its pidfd says so.
     void end_process(std::int32_t pid);
+    /// While it lives its pages are its own to give back.
+    void end_threads_of(std::int32_t pid, bool dead);
     void end_thread(const TaskName& task);
     void know_process(std::int32_t pid);
     void be_born(std::uint32_t number, const TaskName& child);
