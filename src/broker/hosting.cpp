@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "broker/process_maps.h"
@@ -20,8 +19,6 @@ namespace anyperf::broker {
 using subsystem::Subsystem;
 
 namespace {
-
-constexpr unsigned long kPidCgroup = 1 << 2;  // PERF_FLAG_PID_CGROUP
 
 std::uint64_t pid_namespace() {
     struct stat about{};
@@ -68,20 +65,12 @@ std::string Hosting::machine_files(bool tracepoints) {
     return tracepoints && !root.empty() ? server_->machine_files(1) : root;
 }
 
-/// As the engine takes one for a thread that it makes (engine/ledger.h): a used one that is free, else the next new
-/// one.
 std::int64_t Hosting::own_page() {
-    std::uint32_t& count = memory_.header().thread_pages;
-    const std::uint32_t used = std::min(__atomic_load_n(&count, __ATOMIC_RELAXED), engine::kMaximumThreadPages);
-    for (page_ = 0; page_ < used; ++page_)
-        if (memory_.thread_page(page_).claim()) break;
-    while (page_ >= used && page_ < engine::kMaximumThreadPages) {
-        page_ = __atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
-        if (page_ < engine::kMaximumThreadPages && memory_.thread_page(page_).claim()) break;
-    }
-    if (page_ >= engine::kMaximumThreadPages) return -1;
-    memory_.thread_page(page_).clean(0, 0, pid_namespace());
-    memory_.thread_page(page_).comm[0] = 0;
+    page_ = engine::take_page(memory_.header(), &memory_.thread_page(0));
+    if (page_ == engine::kNoPage) return -1;
+    engine::ThreadPage& page = memory_.thread_page(page_);
+    page.clean(0, 0, pid_namespace());
+    page.comm[0] = 0;
     return page_;
 }
 
@@ -95,13 +84,12 @@ Result<void> Hosting::prepare(std::span<const std::string> command) {
 }
 
 void Hosting::forked(pid_t process) {
-    if (page_ < engine::kMaximumThreadPages)
-        __atomic_store_n(&memory_.thread_page(page_).tid, process, __ATOMIC_RELEASE);
+    if (page_ != engine::kNoPage) __atomic_store_n(&memory_.thread_page(page_).tid, process, __ATOMIC_RELEASE);
     server_->know(process);
 }
 
 bool Hosting::has_begun() const {
-    return page_ >= engine::kMaximumThreadPages || memory_.thread_page(page_).comm[0] != 0;
+    return page_ == engine::kNoPage || memory_.thread_page(page_).comm[0] != 0;
 }
 
 int Hosting::open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned long flags) {
@@ -115,8 +103,6 @@ int Hosting::open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned
     if (group > 0) request.group.event = static_cast<EventIndex>(group);
     if (attr.type == subsystem::kTypeUprobe)
         request.file = probed_file(attr.config1 != 0 ? reinterpret_cast<const char*>(attr.config1) : "");
-    struct stat directory{};
-    if ((flags & kPidCgroup) != 0 && ::fstat(pid, &directory) == 0) request.cgroup = directory.st_ino;
     return server_->ask([&](Subsystem& subsystem, const TaskName& self) {
         request.caller = self;
         const auto opened = subsystem.open(request);

@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "anyperf/attr.h"
 #include "broker/launch.h"
 #include "broker/run.h"
+#include "engine/thread_pages.h"
 
 namespace anyperf::broker {
 
@@ -46,7 +46,7 @@ class Hosting {
 
     // ---- events, as the system calls answer: -errno where they fail ----
 
-    /// perf_event_open(2). A number that is good for the calls below, not a descriptor.
+    /// perf_event_open(2), but for cgroups: a number that is good for the calls below, not a descriptor.
     int open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned long flags);
     /// Why the last open was refused.
     std::string_view reason() const { return reason_; }
@@ -66,7 +66,7 @@ class Hosting {
     std::unique_ptr<Server> server_;
     std::thread serving_;
     std::unique_ptr<Launch> launch_;
-    std::uint32_t page_ = engine::kMaximumThreadPages;  ///< of the command's first thread
+    std::uint32_t page_ = engine::kNoPage;  ///< of the command's first thread
     std::string_view reason_;
 };
 

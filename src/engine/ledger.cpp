@@ -75,25 +75,11 @@ void free_abandoned(const Engine& engine) {
     }
 }
 
-std::uint32_t take_used_page(const Engine& engine) {
-    const std::uint32_t used = __atomic_load_n(&engine.run->thread_pages, __ATOMIC_RELAXED);
-    for (std::uint32_t number = 0; number < used && number < kMaximumThreadPages; ++number)
-        if (at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->claim()) return number;
-    return kNoPage;
-}
-
-/// A page that nobody has: a used one that is free again, else the next new one. kNoPage where all are taken.
 std::uint32_t take_page(const Engine& engine) {
-    if (const std::uint32_t number = take_used_page(engine); number != kNoPage) return number;
-    for (;;) {
-        std::uint32_t number = __atomic_load_n(&engine.run->thread_pages, __ATOMIC_RELAXED);
-        if (number >= kMaximumThreadPages) break;
-        number = __atomic_fetch_add(&engine.run->thread_pages, 1, __ATOMIC_RELAXED);
-        if (number >= kMaximumThreadPages) break;
-        if (at_offset<ThreadPage>(engine, kThreadPagesOffset, number)->claim()) return number;
-    }
+    ThreadPage* const pages = at_offset<ThreadPage>(engine, kThreadPagesOffset, 0);
+    if (const std::uint32_t number = take_page(*engine.run, pages); number != kNoPage) return number;
     free_abandoned(engine);
-    return take_used_page(engine);
+    return take_used_page(*engine.run, pages);
 }
 
 std::uint64_t pid_namespace() {
@@ -114,17 +100,6 @@ bool map_page(Thread& thread, std::uint32_t number) {
     }
     thread.page_number = number;
     return true;
-}
-
-/// The thread takes what was prepared for it, and says who it is.
-void adopt_page(Thread& thread, std::uint32_t number) {
-    thread.page_number = kNoPage;
-    if (!map_page(thread, number)) thread.page.clean(thread.process, 0, 0);
-    thread.page.process = thread.process;
-    thread.page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
-    thread.page.pids = thread.engine->pids;
-    __atomic_store_n(&thread.page.tid, thread.tid, __ATOMIC_RELEASE);
-    note_names(thread);
 }
 
 }  // namespace
@@ -240,7 +215,13 @@ void give_back_page(const Engine& engine, std::uint32_t page) {
 }
 
 void begin_thread(Thread& thread, std::uint32_t page) {
-    adopt_page(thread, page);
+    thread.page_number = kNoPage;
+    if (!map_page(thread, page)) thread.page.clean(thread.process, 0, 0);
+    thread.page.process = thread.process;
+    thread.page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    thread.page.pids = thread.engine->pids;
+    __atomic_store_n(&thread.page.tid, thread.tid, __ATOMIC_RELEASE);
+    note_names(thread);
 }
 
 void begin_process(Engine& engine, Thread& thread, std::uint32_t page) {
@@ -250,7 +231,7 @@ void begin_process(Engine& engine, Thread& thread, std::uint32_t page) {
         record->pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
         record->state = RecordState::live;
     }
-    adopt_page(thread, page);
+    begin_thread(thread, page);
 }
 
 void end_thread(Thread& thread) {

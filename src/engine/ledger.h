@@ -5,13 +5,12 @@
 #include <cstdint>
 
 #include "engine/engine.h"
+#include "engine/thread_pages.h"
 
 namespace anyperf::engine {
 
 /// Maps the run's memory. False where `fd` is none.
 bool open_ledger(Engine& engine, int fd);
-
-inline constexpr std::uint32_t kNoPage = ~0u;  ///< Thread::page_number of a thread that counts for itself
 
 /// Whether `fd` is one of the engine's descriptors, which the application does not know of.
 bool is_hidden(const Engine& engine, std::uint64_t fd);

@@ -108,15 +108,20 @@ void entered_before() {
     want_equal("of another function", late.count(), 0U);
 }
 
-void both_at_once() {
-    const Attr attr = changed(uprobe_at(at(plain), true, 1),
-                              [](Attr& a) { a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD; });
+/// The first sample of one call of plain().
+Sample sample_of_plain(const Attr& attr, int argument) {
     const Event event{attr};
     Ring ring{event};
     event.enable();
-    plain(1);
+    plain(argument);
     event.disable();
-    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    return parse_samples(attr, ring.drain()).at(0);
+}
+
+void raw_of_return() {
+    const Attr attr = changed(uprobe_at(at(plain), true, 1),
+                              [](Attr& a) { a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD; });
+    const Sample sample = sample_of_plain(attr, 1);
     want_equal("bytes of the record", sample.raw.size(), 28U);
     std::uint64_t words[2] = {};
     std::memcpy(words, sample.raw.data() + 8, sizeof words);
@@ -128,12 +133,7 @@ void both_at_once() {
 void raw_of_entry() {
     const Attr attr = changed(uprobe_at(at(plain), false, 1),
                               [](Attr& a) { a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_RAW | PERF_SAMPLE_ADDR; });
-    const Event event{attr};
-    Ring ring{event};
-    event.enable();
-    plain(1);
-    event.disable();
-    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    const Sample sample = sample_of_plain(attr, 1);
     want_equal("bytes of the record", sample.raw.size(), 20U);
     std::uint64_t word = 0;
     std::int32_t pid = 0;
@@ -152,12 +152,7 @@ void registers_at_entry() {
         a.sample_regs_user = kDi | kIp;
         a.exclude_callchain_kernel = 1;
     });
-    const Event event{attr};
-    Ring ring{event};
-    event.enable();
-    plain(77);
-    event.disable();
-    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    const Sample sample = sample_of_plain(attr, 77);
     want_equal("rdi", sample.user_registers.at(0), 77U);
     want_equal("rip", sample.user_registers.at(1), reinterpret_cast<std::uint64_t>(at(plain)));
     want_equal("the first of the callchain", sample.callchain.at(1), reinterpret_cast<std::uint64_t>(at(plain)));
@@ -363,7 +358,7 @@ std::vector<Case> uprobe_hit_cases() {
         {"longjmp", "a call that longjmp leaves does not return", kUprobe, longjmp_past},
         {"enabled_later", "returns count from the enabling on", kUprobe, entered_before},
         {"raw", "the record of an entry: __probe_ip", kUprobe, raw_of_entry},
-        {"raw_return", "the record of a return: __probe_func and __probe_ret_ip", kUprobe, both_at_once},
+        {"raw_return", "the record of a return: __probe_func and __probe_ret_ip", kUprobe, raw_of_return},
         {"registers", "registers and callchain at the entry", kUprobe, registers_at_entry},
         {"semaphore", "ref_ctr_offset: a counter in memory is one higher while anybody is there", kUprobe,
          semaphore_rises},
