@@ -39,6 +39,7 @@ class RunHost final : public subsystem::Host {
     std::uint64_t clock(std::int32_t clockid) override;
     std::uint64_t task_clock(const TaskName& task) override;
     std::uint64_t value(const TaskName& task, const Source& source) override;
+    void moment_over() override { ++moment_; }
     Answer<TaskName> find_task(const TaskName& caller, std::int32_t tid) override;
     std::vector<TaskName> living_tasks() override;
     std::int32_t cpu(const TaskName& task) override;
@@ -64,9 +65,12 @@ class RunHost final : public subsystem::Host {
 
   private:
     struct TaskMemory {
-        std::int32_t tid = 0;        ///< whose this is: a page has one thread after the other
-        std::uint64_t clock = 0;     ///< the last one told: it never falls
-        std::int32_t cpu = -1;       ///< that it asked from last
+        std::int32_t tid = 0;           ///< whose this is: a page has one thread after the other
+        std::uint64_t clock = 0;        ///< the last one told: it never falls
+        std::uint64_t clock_seen = 0;   ///< in which moment that was
+        engine::LiveCounters counts{};  ///< as they were looked at
+        std::uint64_t counts_seen = 0;  ///< in which moment
+        std::int32_t cpu = -1;          ///< that it asked from last
         std::uint64_t moves = 0;     ///< the last number read; between two that it asked from, where none can be read
         std::uint64_t switches = 0;  ///< the last number read
         bool gone = false;           ///< /proc has it no more
@@ -77,6 +81,7 @@ class RunHost final : public subsystem::Host {
     std::optional<TaskName> look_for(std::int32_t tid) const;
     bool runs_engine(std::int32_t tid) const;
     TaskMemory& memory_of(const TaskName& task);
+    const engine::LiveCounters& counts_of(const TaskName& task);
     std::uint64_t known_switches(const TaskName& task);
     std::uint64_t known_moves(const TaskName& task);
     bool is_caller(const TaskName& task) const { return task == caller_; }
@@ -85,6 +90,7 @@ class RunHost final : public subsystem::Host {
     subsystem::Limits limits_;
     MachineFiles& files_;
     TaskName caller_;
+    std::uint64_t moment_ = 1;
     std::unordered_map<std::uint32_t, TaskMemory> tasks_;  ///< by thread page
     std::vector<EventIndex> changed_;
     std::vector<EventIndex> free_events_;

@@ -65,12 +65,19 @@ std::vector<std::uint32_t> ids_in(const std::string& text) {
 
 std::uint64_t RunHost::task_clock(const TaskName& task) {
     TaskMemory& known = memory_of(task);
-    if (is_caller(task)) return known.clock;
+    if (is_caller(task) || std::exchange(known.clock_seen, moment_) == moment_) return known.clock;
     if (const auto now = time_on_cpu(task.pid, task.tid))
         known.clock = std::max(known.clock, *now);
     else if (!std::exchange(known.gone, true))
         ++known.clock;  // killed, and its parent was faster: for how long it ran is lost, but not that it ran
     return known.clock;
+}
+
+const engine::LiveCounters& RunHost::counts_of(const TaskName& task) {
+    TaskMemory& known = memory_of(task);
+    if (std::exchange(known.counts_seen, moment_) != moment_)
+        known.counts = memory_.thread_page(task.thread_page).counters.seen();
+    return known.counts;
 }
 
 std::uint64_t RunHost::known_switches(const TaskName& task) {
@@ -89,7 +96,7 @@ std::uint64_t RunHost::value(const TaskName& task, const Source& source) {
     if (task.thread_page >= engine::kMaximumThreadPages) return 0;
     const engine::ThreadPage& page = memory_.thread_page(task.thread_page);
     switch (source.kind) {
-        case Source::Kind::counters: return resident::live_value(source, page.counters);
+        case Source::Kind::counters: return resident::live_value(source, counts_of(task));
         case Source::Kind::task_clock:
         case Source::Kind::cpu_clock: return task_clock(task);
         case Source::Kind::page_faults: return page.faults[0] + page.faults[1];

@@ -97,6 +97,13 @@ struct LiveCounters {
         });
     }
 
+    /// All of them at one moment.
+    LiveCounters seen() const {
+        LiveCounters all = unmoved([this] { return *this; });
+        all.sequence = 0;
+        return all;
+    }
+
     // What follows is for the thread itself.
 
     /// Adds to what was counted, or takes back.
@@ -149,8 +156,8 @@ struct LiveCounters {
     static constexpr unsigned kTries = 1000;  // who was killed while moving leaves it odd
 
     template <class Read>
-    std::uint64_t unmoved(Read read) const {
-        std::uint64_t value = 0;
+    auto unmoved(Read read) const -> decltype(read()) {
+        decltype(read()) value{};
         for (unsigned tries = 0; tries < kTries; ++tries) {
             const std::uint32_t before = __atomic_load_n(&sequence, __ATOMIC_ACQUIRE);
             value = read();

@@ -58,13 +58,16 @@ class Host {
   public:
     virtual ~Host() = default;
 
-    // Time and counts. They only grow while the task lives.
+    // Time and counts. They only grow while the task lives, and those of a task stand still until moment_over(): what a
+    // call does to the members of a group happens to all of them at once (ctx->time of kernel/events/core.c).
     /// ns of a clock that attr.clockid may name.
     virtual std::uint64_t clock(std::int32_t clockid) = 0;
     /// ns that the task has run: the base of its events' times.
     virtual std::uint64_t task_clock(const TaskName& task) = 0;
     /// What the task has done, for every kind of source but `nothing` and `happenings`.
     virtual std::uint64_t value(const TaskName& task, const Source& source) = 0;
+    /// The call has ended.
+    virtual void moment_over() = 0;
 
     // Tasks.
     /// The thread with this id as the caller means it, 0 being itself; ESRCH where there is none that lives. One that

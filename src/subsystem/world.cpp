@@ -30,27 +30,22 @@ Task& World::task(const TaskName& name) {
 
 namespace {
 
-bool is_clock(const Source& source) {
-    return source.kind == Source::Kind::task_clock || source.kind == Source::Kind::cpu_clock;
+/// The thread may have switched the event itself, ahead of the moment at which it was looked at from outside.
+std::uint64_t not_behind(std::uint64_t now, std::uint64_t start) {
+    return static_cast<std::int64_t>(now - start) < 0 ? start : now;
 }
 
 }  // namespace
 
 std::uint64_t value_now(World& world, const Event& event) {
     if (!counts_itself(*event.page)) return 0;
-    if (event.task) {
-        const std::uint64_t now = world.host.value(event.task->name, event.wiring.source);
-        const bool behind = is_clock(event.wiring.source) && static_cast<std::int64_t>(now - event.page->start) < 0;
-        return behind ? event.page->start : now;  // as clock_now()
-    }
+    if (event.task) return not_behind(world.host.value(event.task->name, event.wiring.source), event.page->start);
     return event.wiring.counts_cpu ? world.host.clock(CLOCK_MONOTONIC) : 0;
 }
 
 std::uint64_t clock_now(World& world, const Event& event) {
     if (!event.task) return world.host.clock(CLOCK_MONOTONIC);
-    // The thread may have switched it itself, by a clock that is ahead of what is known of the thread from outside.
-    const std::uint64_t now = world.host.task_clock(event.task->name);
-    return static_cast<std::int64_t>(now - event.page->time_start) < 0 ? event.page->time_start : now;
+    return not_behind(world.host.task_clock(event.task->name), event.page->time_start);
 }
 
 void attend_later(World& world, Task& task) {
@@ -59,6 +54,7 @@ void attend_later(World& world, Task& task) {
 }
 
 void settle(World& world) {
+    world.host.moment_over();
     let_go(world);
     for (Task* task : world.changed) {
         task->attend = false;

@@ -265,7 +265,9 @@ class Again {
     /// Anonymous memory with the same function in its place.
     void become_anonymous() const {
         constexpr std::array<unsigned char, 6> kCode{0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};
-        ::mmap(memory_, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        constexpr int kHow = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+        if (::mmap(memory_, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, kHow, -1, 0) != memory_)
+            throw Failure{"mmap failed"};
         std::memcpy(reinterpret_cast<void*>(loop_), kCode.data(), kCode.size());
     }
 

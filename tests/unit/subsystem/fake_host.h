@@ -56,6 +56,7 @@ class FakeHost final : public Host {
     std::uint64_t clock(std::int32_t) override { return time_ns; }
     std::uint64_t task_clock(const TaskName& task) override { return of(task).ran_ns; }
     std::uint64_t value(const TaskName& task, const Source& source) override;
+    void moment_over() override {}
 
     Answer<TaskName> find_task(const TaskName&, std::int32_t tid) override {
         const auto found = std::ranges::find_if(threads, [tid](const auto& t) { return t.alive && t.name.tid == tid; });
