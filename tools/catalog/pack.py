@@ -35,8 +35,8 @@ def hashed(name):
     value = len(letters)
     for word in words_of(letters):
         word = int.from_bytes(word, "little") & 0xdfdfdfdfdfdfdfdf
-        value = ((value ^ word) * 0x9e3779b97f4a7c15) & 0xffffffffffffffff
-        value ^= value >> 32
+        product = (value ^ word) * 0x9e3779b97f4a7c15
+        value = (product ^ product >> 64) & 0xffffffffffffffff
     return value & 0xffffffff
 
 
@@ -208,6 +208,7 @@ class Image:
     def add_modifiers(self):
         for item in self.facts.modifiers:
             setting = f":{item.name}="
+            assert len(setting) <= 16, "catalog/canonical.cpp copies the name of a setting in one step"
             self.row("modifiers", MODIFIER.pack(self.strings.add(item.name), self.strings.add(item.key),
                                                 layout.MODSETS.index(item.modset), item.index, item.kind == "int",
                                                 len(setting), self.strings.add(setting)))
@@ -229,7 +230,7 @@ class Image:
             body += b"\0" * (-len(body) % 8)
             header += struct.pack("<II", offset + len(body), self.counts[name])
             body += self.parts[name]
-        return bytes(header) + bytes(body)
+        return bytes(header) + bytes(body) + b"\0" * 16  # a search of the last part reads sixteen bytes at a time
 
 
 class _NoTable:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <string_view>
@@ -10,6 +11,18 @@
 namespace anyperf::catalog {
 
 namespace {
+
+constexpr std::size_t kLongestNameOfASetting = 16;  // ":fe_thres="; tools/catalog/pack.py refuses longer ones
+constexpr std::size_t kMostOfASetting = kLongestNameOfASetting + 20;  // digits of 2^64-1
+
+/// ":name=value" behind `at`; what is behind that. The name is one copy of a fixed size: the pool has bytes behind it.
+char* put_setting(char* at, const char* pool, const ModifierRow& modifier, std::uint64_t value) {
+    std::memcpy(at, pool + modifier.setting, kLongestNameOfASetting);
+    at += modifier.setting_length;
+    if (value >= 10) return std::to_chars(at, at + (kMostOfASetting - kLongestNameOfASetting), value).ptr;
+    *at = static_cast<char>('0' + value);  // nearly always
+    return at + 1;
+}
 
 class Writer {
   public:
@@ -23,6 +36,15 @@ class Writer {
         std::copy_n(piece.data(), piece.size(), out_.data() + length_);
         length_ += piece.size();
     }
+    /// A text of the pool, in steps of a fixed size: the pool has bytes behind it, and the next piece goes over them.
+    void put_name(Text name, std::size_t size) {
+        constexpr std::size_t kStep = 16;
+        if (size + kStep > out_.size() - length_) return put({c_text(name), size});
+        const char* const from = c_text(name);
+        char* const to = out_.data() + length_;
+        for (std::size_t at = 0; at < size; at += kStep) std::memcpy(to + at, from + at, kStep);
+        length_ += size;
+    }
     void put(char letter) {
         if (length_ == out_.size())
             full_ = true;
@@ -35,17 +57,12 @@ class Writer {
         const auto end = std::to_chars(std::begin(digits), std::end(digits), value, base).ptr;
         put({digits, static_cast<std::size_t>(end - digits)});
     }
-    void setting(const ModifierRow& modifier, std::uint64_t value) {
-        // One copy of a fixed size: the pool has bytes behind every text, and longer names don't exist.
-        constexpr std::size_t kLongest = 16;
-        if (modifier.setting_length <= kLongest && out_.size() - length_ > kLongest) {
-            std::memcpy(out_.data() + length_, c_text(modifier.setting), kLongest);
-            length_ += modifier.setting_length;
-        } else {
-            put(text(modifier.setting));
-        }
-        put(value, 10);
+    /// Room for `count` settings, where there is as much; nullptr: the text is too long.
+    char* room_for_settings(std::size_t count) {
+        full_ = full_ || count * kMostOfASetting > out_.size() - length_;
+        return full_ ? nullptr : out_.data() + length_;
     }
+    void written_to(const char* end) { length_ = static_cast<std::size_t>(end - out_.data()); }
     std::size_t length() const { return full_ ? 0 : length_; }
 
   private:
@@ -56,11 +73,11 @@ class Writer {
 
 void put_masks(const Request& request, Codes& codes, Writer& writer) {
     const std::span used{codes.masks.data(), codes.mask_count};
-    std::ranges::sort(used);
+    if (used.size() > 1) std::ranges::sort(used);
     const auto all = masks(*request.event);
     for (const std::uint16_t index : used) {
         writer.put(':');
-        writer.put({c_text(all[index].name), all[index].name_length});
+        writer.put_name(all[index].name, all[index].name_length);
     }
     if (!codes.raw_mask) return;
     writer.put(":0x");
@@ -70,23 +87,39 @@ void put_masks(const Request& request, Codes& codes, Writer& writer) {
 /// P4's are printed in an order of their own, and all of them in every layer.
 void put_p4_modifiers(const Codes& codes, Writer& writer) {
     const auto names = modifiers(Modset::netburst);
-    for (const P4Mod modifier : {P4Mod::k, P4Mod::u, P4Mod::e, P4Mod::cmpl, P4Mod::thr}) {
+    constexpr std::array kOrder{P4Mod::k, P4Mod::u, P4Mod::e, P4Mod::cmpl, P4Mod::thr};
+    char* at = writer.room_for_settings(kOrder.size());
+    if (at == nullptr) return;
+    for (const P4Mod modifier : kOrder) {
         const auto index = static_cast<std::size_t>(modifier);
-        writer.setting(names[index], codes.values[index]);
+        at = put_setting(at, c_text(0), names[index], codes.values[index]);
     }
+    writer.written_to(at);
+}
+
+/// Of a set's modifiers those of `which`, in index order; most are none of an event's, so the others are not looked at.
+void put_settings(Modset set, std::uint32_t which, const std::uint64_t* values, Writer& writer) {
+    const auto all = modifiers(set);
+    char* at = writer.room_for_settings(all.size());
+    if (at == nullptr) return;
+    const char* const pool = c_text(0);
+    for (; which != 0; which &= which - 1) {
+        const auto index = static_cast<std::size_t>(std::countr_zero(which));
+        at = put_setting(at, pool, all[index], values[index]);
+    }
+    writer.written_to(at);
 }
 
 void put_modifiers(const Request& request, const Codes& codes, Writer& writer) {
-    if (request.pmu->modset == Modset::netburst) return put_p4_modifiers(codes, writer);
-    for (const ModifierRow& modifier : modifiers(request.pmu->modset)) {
-        if (((codes.shown >> modifier.index) & 1) == 0 || ((request.possible.pmu >> modifier.index) & 1) == 0) continue;
-        if (request.pmu->modset != Modset::snbep_unc || modifier.index != static_cast<unsigned>(BoxMod::addr)) {
-            writer.setting(modifier, codes.values[modifier.index]);
-            continue;
-        }
-        writer.put(":addr=0x");
-        writer.put(codes.values[modifier.index], 16);
-    }
+    const Modset set = request.pmu->modset;
+    if (set == Modset::netburst) return put_p4_modifiers(codes, writer);
+    const std::uint32_t wanted = codes.shown & request.possible.pmu;
+    const std::uint32_t address = set == Modset::snbep_unc ? wanted & bit(BoxMod::addr) : 0;
+    put_settings(set, wanted & (address - 1) & ~address, codes.values.data(), writer);  // all, or those before it
+    if (address == 0) return;
+    writer.put(":addr=0x");
+    writer.put(codes.values[static_cast<std::size_t>(BoxMod::addr)], 16);
+    put_settings(set, wanted & ~(address | (address - 1)), codes.values.data(), writer);
 }
 
 /// By PerfMod: what is printed, and whether.
@@ -119,9 +152,7 @@ PerfValues perf_values(const PerfFields& perf, const abi::Attr& attr) {
 
 void put_perf(const Request& request, const PerfFields& perf, const abi::Attr& attr, Writer& writer) {
     const PerfValues all = perf_values(perf, attr);
-    const std::uint32_t wanted = all.shown & request.possible.perf;
-    for (const ModifierRow& modifier : modifiers(Modset::perf))
-        if (((wanted >> modifier.index) & 1) != 0) writer.setting(modifier, all.values[modifier.index]);
+    put_settings(Modset::perf, all.shown & request.possible.perf, all.values.data(), writer);
 }
 
 }  // namespace
@@ -129,13 +160,13 @@ void put_perf(const Request& request, const PerfFields& perf, const abi::Attr& a
 std::size_t write_canonical(const Request& request, Codes& codes, const PerfFields& perf, const abi::Attr* attr,
                             std::span<char> out) {
     Writer writer{out};
-    writer.put({c_text(request.pmu->name), request.pmu->name_length});
+    writer.put_name(request.pmu->name, request.pmu->name_length);
     writer.put("::");
     if (request.pmu->encoder == Encoder::perf_raw) {
         writer.put("r");
         writer.put(request.raw_code, 16);
     } else {
-        writer.put(name_of(*request.event));
+        writer.put_name(request.event->name, request.event->name_length);
     }
     put_masks(request, codes, writer);
     if (!codes.bare) {

@@ -1,6 +1,8 @@
 // encode_x86.cpp: core PMUs of Intel (and what shares their register): PERFEVTSEL with event 0-7, unit mask 8-15, usr
 // 16, os 17, edge 18, int 20, any-thread 21, enable 22, invert 23, counter mask 24-31, TSX 32 and 33 (SDM volume 3,
 // "IA32_PERFEVTSELx").
+#include <bit>
+
 #include "events/catalog/mask_groups.h"
 
 namespace anyperf::catalog {
@@ -15,11 +17,12 @@ constexpr std::uint64_t kDefaultLatency = 3;    // ldlat= of a load latency mask
 constexpr std::uint64_t kDefaultThreshold = 1;  // fe_thres= of a front-end latency mask
 constexpr std::uint64_t kThresholdField = 0xfff00;
 
-/// A modifier's field in the register; ldlat and fe_thres are in the second code.
+/// A modifier's field in the register; ldlat and fe_thres are in the second code. Field i is that of the modifier i.
 struct Field {
     X86Mod modifier;
     std::uint8_t shift;
     std::uint16_t least, most;
+    std::uint16_t mask = most;
 };
 constexpr std::array kFields{
     Field{X86Mod::k, 17, 0, 1},          Field{X86Mod::u, 16, 0, 1},    Field{X86Mod::e, 18, 0, 1},
@@ -27,11 +30,12 @@ constexpr std::array kFields{
     Field{X86Mod::ldlat, 0, 1, 65535},   Field{X86Mod::intx, 32, 0, 1}, Field{X86Mod::intxcp, 33, 0, 1},
     Field{X86Mod::fe_thres, 8, 1, 4095},
 };
+static_assert([] {
+    for (std::size_t i = 0; i < kFields.size(); ++i)
+        if (static_cast<std::size_t>(kFields[i].modifier) != i) return false;
+    return true;
+}());
 constexpr std::uint32_t kSecondCode = bit(X86Mod::ldlat) | bit(X86Mod::fe_thres);
-
-constexpr std::uint64_t width_of(const Field& field) {
-    return field.most == 1 ? 1 : field.modifier == X86Mod::fe_thres ? 0xfff : field.most;
-}
 
 class X86 {
   public:
@@ -130,7 +134,7 @@ Refusal X86::take_modifier(const Given& given) {
     values_[given.index] = given.value;
     given_ |= 1U << given.index;
     if ((kSecondCode & bit(field.modifier)) != 0) return kAccepted;
-    register_ = (register_ & ~(width_of(field) << field.shift)) | given.value << field.shift;
+    register_ = (register_ & ~(std::uint64_t{field.mask} << field.shift)) | given.value << field.shift;
     return kAccepted;
 }
 
@@ -143,7 +147,7 @@ Refusal X86::check_hardwired() const {
             const MaskRow& mask = masks(event_)[other.index];
             if ((rule(mask).hardwired & bit(field.modifier)) == 0) continue;
             const std::uint64_t bits = field.modifier == X86Mod::fe_thres ? mask.code >> 8 : mask.code;
-            if (((bits >> field.shift) & width_of(field)) != given.value)
+            if (((bits >> field.shift) & std::uint64_t{field.mask}) != given.value)
                 return {Code::attribute_set, given.at, given.length,
                         "a unit mask fixes this modifier to another value"};
         }
@@ -206,13 +210,14 @@ Refusal X86::finish() {
 }
 
 void X86::show() {
-    for (const Field& field : kFields) {
-        if ((request_.possible.pmu & bit(field.modifier)) == 0) continue;
-        const std::uint64_t from = (kSecondCode & bit(field.modifier)) != 0 ? second_ : register_;
-        out_.show(field.modifier, (from >> field.shift) & width_of(field));
+    const std::uint32_t possible = request_.possible.pmu;
+    for (std::uint32_t left = possible; left != 0; left &= left - 1) {
+        const auto index = static_cast<std::size_t>(std::countr_zero(left));
+        const std::uint64_t from = ((kSecondCode >> index) & 1) != 0 ? second_ : register_;
+        out_.values[index] = (from >> kFields[index].shift) & kFields[index].mask;
     }
-    if ((given_flags_ & mask_flag::ldlat) == 0 && (request_.possible.pmu & bit(X86Mod::ldlat)) != 0)
-        out_.show(X86Mod::ldlat, 0);
+    out_.shown |= possible;
+    if ((given_flags_ & mask_flag::ldlat) == 0) out_.values[static_cast<std::size_t>(X86Mod::ldlat)] = 0;
 }
 
 Refusal X86::encode(unsigned plm) {

@@ -1,6 +1,6 @@
 // read.cpp: the syntax PMU::EVENT:ATTRIBUTE[=VALUE]…, in one pass over the string. See request.h.
 #include <algorithm>
-#include <cstring>
+#include <bit>
 #include <optional>
 
 #include "events/catalog/request.h"
@@ -28,24 +28,28 @@ struct Word {
     std::optional<std::string_view> value;
 };
 
-Word split(std::string_view text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos) return {text, std::nullopt};
+Word split(std::string_view text, std::size_t equals) {
+    if (equals == text.size()) return {text, std::nullopt};
     return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+bool is_called(const MaskRow& mask, std::string_view name) {
+    return mask.name_length == name.size() && same_name({c_text(mask.name), mask.name_length}, name);
+}
+
+/// Sixteen hashes at a time; those behind the event's own are other events', or the image's end.
 std::optional<std::uint16_t> find_mask(const Request& request, std::string_view name) {
     const auto all = masks(*request.event);
     const auto hashes = mask_hashes(*request.event);
-    const auto* const end = hashes.data() + hashes.size();
-    for (const auto* at = hashes.data(); at != end; ++at) {
-        at = static_cast<const std::uint8_t*>(std::memchr(at, mask_hash(name), static_cast<std::size_t>(end - at)));
-        if (at == nullptr) break;
-        const auto index = static_cast<std::uint16_t>(at - hashes.data());
-        const MaskRow& mask = all[index];
-        if (mask.name_length == name.size() && same_name({c_text(mask.name), mask.name_length}, name) &&
-            visible(*request.pmu, mask))
-            return index;
+    const auto wanted = static_cast<char>(mask_hash(name));
+    for (std::size_t first = 0; first < all.size(); first += kPiece) {
+        std::uint32_t alike = bits_of(piece_at(hashes.data() + first) == wanted);
+        if (all.size() - first < kPiece) alike &= (1U << (all.size() - first)) - 1;
+        for (; alike != 0; alike &= alike - 1) {
+            const std::size_t index = first + static_cast<std::size_t>(std::countr_zero(alike));
+            if (is_called(all[index], name) && visible(*request.pmu, all[index]))
+                return static_cast<std::uint16_t>(index);
+        }
     }
     return std::nullopt;
 }
@@ -98,8 +102,8 @@ Refusal add_raw_mask(Request& request, const Word& word, Place place) {
     return add(request, {Given::Kind::raw_mask, 0, 0, place.at, place.length, *value});
 }
 
-Refusal read_attributes(Request& request, std::string_view text, std::optional<Place> alias, std::size_t offset,
-                        int depth);
+Refusal read_attributes(Request& request, std::string_view text, const Marks& marks, std::size_t from,
+                        std::optional<Place> alias, int depth);
 
 Refusal add_mask(Request& request, std::uint16_t index, const Word& word, Place place, int depth) {
     const MaskRow& mask = masks(*request.event)[index];
@@ -107,14 +111,14 @@ Refusal add_mask(Request& request, std::uint16_t index, const Word& word, Place 
     if (equivalent != 0 && depth < kDeepestAlias) {
         if (word.value)
             return refuse(Code::attribute_value, place, "this unit mask stands for others and takes no value");
-        return read_attributes(request, text(equivalent), place, 0, depth + 1);
+        const std::string_view others = text(equivalent);
+        return read_attributes(request, others, Marks{others}, 0, place, depth + 1);
     }
     if (word.value) return refuse(Code::attribute, place, "a unit mask takes no value");
     return add(request, {Given::Kind::mask, 0, index, place.at, place.length, 1});
 }
 
-Refusal read_attribute(Request& request, std::string_view text, Place place, int depth) {
-    const Word word = split(text);
+Refusal read_attribute(Request& request, const Word& word, Place place, int depth) {
     if (word.name.empty()) return refuse(Code::attribute, place, "an attribute is missing between the separators");
     if (is_raw(word.name)) return add_raw_mask(request, word, place);
     const auto mask = find_mask(request, word.name);
@@ -127,14 +131,14 @@ Refusal read_attribute(Request& request, std::string_view text, Place place, int
     return refuse(Code::attribute, place, "this event has no such unit mask or modifier");
 }
 
-/// `text` begins behind the separator. `alias`: the user's word that stands for all of it.
-Refusal read_attributes(Request& request, std::string_view text, std::optional<Place> alias, std::size_t offset,
-                        int depth) {
-    for (std::size_t from = 0;;) {
-        const std::size_t end = next_separator(text, from);
-        const Place place =
-            alias.value_or(Place{static_cast<std::uint16_t>(offset + from), static_cast<std::uint16_t>(end - from)});
-        REFUSE_IF_REFUSED(read_attribute(request, text.substr(from, end - from), place, depth));
+/// The attributes of `text` from `from` on, which is behind a separator. `alias`: the user's word that stands for all.
+Refusal read_attributes(Request& request, std::string_view text, const Marks& marks, std::size_t from,
+                        std::optional<Place> alias, int depth) {
+    for (;;) {
+        const std::size_t end = marks.separator(from);
+        const Word word = split(text.substr(from, end - from), marks.equals(from, end) - from);
+        const Place own{static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(end - from)};
+        REFUSE_IF_REFUSED(read_attribute(request, word, alias.value_or(own), depth));
         if (end == text.size()) return kAccepted;
         from = end + 1;
     }
@@ -186,13 +190,14 @@ Refusal find_unprefixed(Request& request, std::string_view name, Place event) {
 /// An event that is another name: that string first, in the same PMU.
 Refusal follow_alias(Request& request, Place place) {
     const std::string_view target = text(request.event->equivalent);
-    const std::size_t end = next_separator(target, 0);
+    const Marks marks{target};
+    const std::size_t end = marks.separator(0);
     const std::string_view name = target.substr(0, end);
     if (!find_in(request, *request.pmu, name, name_hash(name)))
         return refuse(Code::not_found, place, "the event that this name stands for is missing here");
     request.possible = possible_attributes(request.machine, *request.pmu, *request.event, request.os);
     if (end == target.size()) return kAccepted;
-    return read_attributes(request, target.substr(end + 1), place, 0, 0);
+    return read_attributes(request, target, marks, end + 1, place, 0);
 }
 
 /// The same attribute twice counts once, and must have one value. A raw mask stands alone.
@@ -234,22 +239,24 @@ Refusal check_raw_mask(const Request& request) {
 Refusal read(std::string_view text, Os os, Request& request) {
     request.os = os;
     request.count = 0;
-    if (const std::size_t bad = next_forbidden(text); bad != text.size())
+    const Marks marks{text};
+    if (const std::size_t bad = marks.forbidden(); bad != text.size())
         return {Code::invalid, static_cast<std::uint16_t>(bad), 1, "a string is one event: no blanks, no commas"};
-    const std::size_t colons = text.find("::");
-    const std::size_t start = colons == std::string_view::npos ? 0 : colons + 2;
-    const std::size_t end = next_separator(text, start);
+    const std::size_t colons = marks.double_colon();
+    const bool prefixed = colons != text.size();
+    const std::size_t start = prefixed ? colons + 2 : 0;
+    const std::size_t end = marks.separator(start);
     const std::string_view name = text.substr(start, end - start);
     const Place event{static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(name.size())};
     request.event_at = event.at;
     request.event_length = event.length;
-    REFUSE_IF_REFUSED(colons == std::string_view::npos ? find_unprefixed(request, name, event)
-                                                       : find_prefixed(request, text.substr(0, colons), name, event));
+    REFUSE_IF_REFUSED(prefixed ? find_prefixed(request, text.substr(0, colons), name, event)
+                               : find_unprefixed(request, name, event));
     if (request.event->equivalent != 0)
         REFUSE_IF_REFUSED(follow_alias(request, event));
     else
         request.possible = possible_attributes(request.machine, *request.pmu, *request.event, os);
-    if (end < text.size()) REFUSE_IF_REFUSED(read_attributes(request, text.substr(end + 1), std::nullopt, end + 1, 0));
+    if (end < text.size()) REFUSE_IF_REFUSED(read_attributes(request, text, marks, end + 1, std::nullopt, 0));
     REFUSE_IF_REFUSED(check_raw_mask(request));
     return drop_repeated(request);
 }

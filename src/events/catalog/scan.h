@@ -1,68 +1,104 @@
-// scan.h: the places in an event string where one of a few characters stands, looked for sixteen characters at a time:
-// a loop over them is half of what it takes to encode a string. The vectors are the compiler's, for any CPU.
+// scan.h: where the characters stand at which an event string is split. They are found sixteen at a time, all kinds in
+// one pass: a loop over the characters for each kind is half of what it takes to encode a string. The vectors are the
+// compiler's, for any CPU.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
 namespace anyperf::catalog {
 
-template <char... kLetters>
-class Scan {
+inline constexpr std::size_t kPiece = 16;
+using Piece = char __attribute__((vector_size(kPiece)));
+
+inline Piece piece_at(const void* at) {
+    Piece piece;
+    std::memcpy(&piece, at, sizeof piece);
+    return piece;
+}
+
+/// Bit i: byte i of a comparison's result holds.
+inline std::uint32_t bits_of(Piece holds) {
+#ifdef __SSE2__
+    return static_cast<std::uint32_t>(__builtin_ia32_pmovmskb128(holds));
+#else
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < kPiece; ++i) bits |= (holds[i] != 0 ? 1U : 0U) << i;
+    return bits;
+#endif
+}
+
+/// Of the first 64 characters a bit each; behind them, where hardly a string goes, each is looked at.
+class Marks {
   public:
-    /// The first of the letters at or behind `from`; text.size(): none.
-    static std::size_t next(std::string_view text, std::size_t from) {
-        for (; from + kWidth <= text.size(); from += kWidth) {
-            const Halves found = found_at(text.data() + from);
-            if (found[0] != 0) return from + first_in(found[0]);
-            if (found[1] != 0) return from + sizeof(std::uint64_t) + first_in(found[1]);
-        }
-        while (from < text.size() && !is_one(text[from])) ++from;
-        return from;
+    explicit Marks(std::string_view text) : text_(text) {
+        const std::size_t marked = std::min(text.size(), kMarked);
+        std::size_t at = 0;
+        for (; at + kPiece <= marked; at += kPiece) mark(piece_at(text.data() + at), at, 0);
+        if (at != marked) mark_last(marked, at);
     }
 
-    /// Whether none of the letters is in `text`.
-    static bool none(std::string_view text) {
-        if (text.size() < kWidth) return next(text, 0) == text.size();
-        std::size_t at = 0;
-        for (; at + kWidth <= text.size(); at += kWidth)
-            if (any(found_at(text.data() + at))) return false;
-        return !any(found_at(text.data() + text.size() - kWidth));  // the last ones, some of them again
+    /// The first ':' or '.' at or behind `from`; the text's size: none.
+    std::size_t separator(std::size_t from) const {
+        return next(separators_, from, text_.size(), [](char letter) { return letter == ':' || letter == '.'; });
+    }
+    /// The first '=' from `from` to before `end`; `end`: none.
+    std::size_t equals(std::size_t from, std::size_t end) const {
+        return next(equals_, from, end, [](char letter) { return letter == '='; });
+    }
+    /// The first of what no event string has; the text's size: none.
+    std::size_t forbidden() const {
+        return next(forbidden_, 0, text_.size(),
+                    [](char letter) { return letter == ',' || letter == ' ' || letter == '\t' || letter == '\n'; });
+    }
+    /// The first "::"; the text's size: none.
+    std::size_t double_colon() const {
+        if (const std::uint64_t pairs = colons_ & (colons_ >> 1); pairs != 0) return first_of(pairs);
+        if (text_.size() <= kMarked) return text_.size();
+        return std::min(text_.find("::", kMarked - 1), text_.size());
     }
 
   private:
-    static constexpr std::size_t kWidth = 16;
-    using Vector = char __attribute__((vector_size(kWidth)));
-    using Halves = std::array<std::uint64_t, 2>;
-    static_assert(std::endian::native == std::endian::little);
+    static constexpr std::size_t kMarked = 64;
 
-    static constexpr bool is_one(char letter) { return ((letter == kLetters) || ...); }
-    static bool any(const Halves& found) { return (found[0] | found[1]) != 0; }
-    static std::size_t first_in(std::uint64_t bytes) { return static_cast<std::size_t>(std::countr_zero(bytes)) / 8; }
+    static std::size_t first_of(std::uint64_t bits) { return static_cast<std::size_t>(std::countr_zero(bits)); }
 
-    /// Bytes that are 0xff where a letter stands.
-    static Halves found_at(const char* at) {
-        Vector text;
-        std::memcpy(&text, at, sizeof text);
-        const auto found = ((text == kLetters) | ...);
-        Halves halves;
-        std::memcpy(&halves, &found, sizeof halves);
-        return halves;
+    /// Those from `at` to before `end`, fewer than a piece: the last piece that there is, or a short text by itself.
+    void mark_last(std::size_t end, std::size_t at) {
+        if (at != 0) return mark(piece_at(text_.data() + end - kPiece), at, kPiece - (end - at));
+        char few[kPiece] = {};
+        std::memcpy(few, text_.data(), end);
+        mark(piece_at(few), 0, 0);
     }
+
+    /// The characters of `piece`, but for the first `skipped`, are those from `at` on.
+    void mark(Piece piece, std::size_t at, std::size_t skipped) {
+        const auto put = [&](std::uint64_t& bits, Piece holds) {
+            bits |= static_cast<std::uint64_t>(bits_of(holds) >> skipped) << at;
+        };
+        const Piece colons = piece == ':';
+        put(colons_, colons);
+        put(separators_, colons | (piece == '.'));
+        put(equals_, piece == '=');
+        put(forbidden_, (piece == ',') | (piece == ' ') | (piece == '\t') | (piece == '\n'));
+    }
+
+    template <class Is>
+    std::size_t next(std::uint64_t bits, std::size_t from, std::size_t end, Is is) const {
+        if (from < kMarked) {
+            if (const std::uint64_t left = bits >> from; left != 0) return std::min(from + first_of(left), end);
+            from = kMarked;
+        }
+        while (from < end && !is(text_[from])) ++from;
+        return std::min(from, end);
+    }
+
+    std::string_view text_;
+    std::uint64_t colons_ = 0, separators_ = 0, equals_ = 0, forbidden_ = 0;
 };
-
-/// What ends a word of an event string.
-inline std::size_t next_separator(std::string_view text, std::size_t from) {
-    return Scan<':', '.'>::next(text, from);
-}
-
-/// What no event string has; text.size(): it is nowhere.
-inline std::size_t next_forbidden(std::string_view text) {
-    using Forbidden = Scan<',', ' ', '\t', '\n'>;
-    return Forbidden::none(text) ? text.size() : Forbidden::next(text, 0);
-}
 
 }  // namespace anyperf::catalog

@@ -13,14 +13,6 @@ constexpr char upper(char letter) {
     return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
 }
 
-constexpr bool same_name(std::string_view left, std::string_view right) {
-    if (left.size() != right.size()) return false;
-    if (left == right) return true;  // what people type, nearly always
-    for (std::size_t i = 0; i < left.size(); ++i)
-        if (left[i] != right[i] && upper(left[i]) != upper(right[i])) return false;
-    return true;
-}
-
 template <class Word>
 inline std::uint64_t letters_at(const char* at) {
     Word word;
@@ -28,9 +20,33 @@ inline std::uint64_t letters_at(const char* at) {
     return word;
 }
 
+/// Whether all letters are the same: names are short, and a call of memcmp(3) costs more than the comparison.
+inline bool same_letters(const char* left, const char* right, std::size_t size) {
+    using Word = std::uint64_t;
+    constexpr std::size_t kStep = sizeof(Word);
+    if (size < kStep) {
+        for (std::size_t i = 0; i < size; ++i)
+            if (left[i] != right[i]) return false;
+        return true;
+    }
+    for (std::size_t at = 0; at + kStep <= size; at += kStep)
+        if (letters_at<Word>(left + at) != letters_at<Word>(right + at)) return false;
+    return letters_at<Word>(left + size - kStep) == letters_at<Word>(right + size - kStep);
+}
+
+inline bool same_name(std::string_view left, std::string_view right) {
+    if (left.size() != right.size()) return false;
+    if (same_letters(left.data(), right.data(), left.size())) return true;  // what people type, nearly always
+    for (std::size_t i = 0; i < left.size(); ++i)
+        if (left[i] != right[i] && upper(left[i]) != upper(right[i])) return false;
+    return true;
+}
+
 /// Eight letters at a time, without the bit that tells small ones from capitals; the last ones overlap those before.
-/// tools/catalog/pack.py has the same.
+/// Both halves of the product: the lower one alone gives names that differ in their last letter ("zen1", "zen2";
+/// "cha0", "cha1") the same slot. tools/catalog/pack.py has the same.
 inline std::uint32_t name_hash(std::string_view name) {
+    __extension__ using Product = unsigned __int128;
     constexpr std::size_t kStep = 8;
     constexpr std::uint64_t kFold = 0xdfdf'dfdf'dfdf'dfdf;
     constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15;  // 2^64 over the golden ratio
@@ -38,8 +54,8 @@ inline std::uint32_t name_hash(std::string_view name) {
     const char* const text = name.data();
     std::uint64_t value = size;
     const auto mix = [&value](std::uint64_t word) {
-        value = (value ^ (word & kFold)) * kMix;
-        value ^= value >> 32;
+        const Product product = static_cast<Product>(value ^ (word & kFold)) * kMix;
+        value = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     };
     for (std::size_t at = 0; at + kStep <= size; at += kStep) mix(letters_at<std::uint64_t>(text + at));
     if (size >= kStep && size % kStep != 0) mix(letters_at<std::uint64_t>(text + size - kStep));
