@@ -71,8 +71,10 @@ std::unexpected<Fault> refused(std::string_view typed, std::size_t longer, const
     const std::size_t at = std::min<std::size_t>(refusal.at < longer ? 0 : refusal.at - longer, typed.size());
     const std::string_view piece = refusal.length == 0 ? typed : typed.substr(at, refusal.length);
     const bool reason = refusal.reason && *refusal.reason;
+    const bool other_mask = refusal.code == catalog::Code::attribute || refusal.code == catalog::Code::umask ||
+                            refusal.code == catalog::Code::feature_combination;
     return fault(piece, reason ? refusal.reason : catalog::code_text(static_cast<int>(refusal.code)),
-                 masks_for(piece, encoded.event));
+                 other_mask ? masks_for(piece, encoded.event) : std::string{});
 }
 
 }  // namespace

@@ -65,9 +65,11 @@ std::unexpected<Fault> unknown_pmu(const Machine::Data& machine, std::string_vie
 /// "skl::NAME"
 std::unexpected<Fault> unknown_prefix(const Machine::Data& machine, std::string_view prefix, const Item& item) {
     const catalog::PmuRow* pmu = pmu_called(prefix);
-    if (pmu == nullptr)
+    if (pmu == nullptr) {
+        const std::string near = did_you_mean(prefix, catalog_pmu_names());
         return fault(prefix, "the catalog has no PMU called " + in_quotes(prefix),
-                     did_you_mean(prefix, catalog_pmu_names()));
+                     near.empty() ? "`anyperf list --all` shows the events of all that there are" : near);
+    }
     const std::string near = did_you_mean(item.parts[2], names_of_events(machine.catalog(), *pmu));
     return fault(item.parts[2], "the PMU " + in_quotes(prefix) + " has no event called " + in_quotes(item.parts[2]),
                  near.empty() ? "`anyperf list --all '" + std::string{prefix} + "::*'` shows its events" : near);

@@ -17,18 +17,26 @@ constexpr std::uint64_t kDefaultLatency = 3;    // ldlat= of a load latency mask
 constexpr std::uint64_t kDefaultThreshold = 1;  // fe_thres= of a front-end latency mask
 constexpr std::uint64_t kThresholdField = 0xfff00;
 
-/// A modifier's field in the register; ldlat and fe_thres are in the second code. Field i is that of the modifier i.
+/// A modifier's field in the register; ldlat and fe_thres are in the second code. `most` has all of its
+/// bits. Field i is that of the modifier i.
 struct Field {
     X86Mod modifier;
     std::uint8_t shift;
     std::uint16_t least, most;
-    std::uint16_t mask = most;
+    const char* range;
 };
+constexpr const char* kFlag = "a flag is on or off";
 constexpr std::array kFields{
-    Field{X86Mod::k, 17, 0, 1},          Field{X86Mod::u, 16, 0, 1},    Field{X86Mod::e, 18, 0, 1},
-    Field{X86Mod::i, 23, 0, 1},          Field{X86Mod::c, 24, 0, 255},  Field{X86Mod::t, 21, 0, 1},
-    Field{X86Mod::ldlat, 0, 1, 65535},   Field{X86Mod::intx, 32, 0, 1}, Field{X86Mod::intxcp, 33, 0, 1},
-    Field{X86Mod::fe_thres, 8, 1, 4095},
+    Field{X86Mod::k, 17, 0, 1, kFlag},
+    Field{X86Mod::u, 16, 0, 1, kFlag},
+    Field{X86Mod::e, 18, 0, 1, kFlag},
+    Field{X86Mod::i, 23, 0, 1, kFlag},
+    Field{X86Mod::c, 24, 0, 255, "a counter mask (c) is 0 to 255"},
+    Field{X86Mod::t, 21, 0, 1, kFlag},
+    Field{X86Mod::ldlat, 0, 1, 65535, "a load latency (ldlat) is 1 to 65535"},
+    Field{X86Mod::intx, 32, 0, 1, kFlag},
+    Field{X86Mod::intxcp, 33, 0, 1, kFlag},
+    Field{X86Mod::fe_thres, 8, 1, 4095, "a threshold (fe_thres) is 1 to 4095"},
 };
 static_assert([] {
     for (std::size_t i = 0; i < kFields.size(); ++i)
@@ -130,11 +138,11 @@ Refusal X86::take_raw_mask(const Given& given) {
 Refusal X86::take_modifier(const Given& given) {
     const Field& field = kFields[given.index];
     if (given.value > field.most || given.value < field.least)
-        return {Code::attribute_value, given.at, given.length, "out of the modifier's range"};
+        return {Code::attribute_value, given.at, given.length, field.range};
     values_[given.index] = given.value;
     given_ |= 1U << given.index;
     if ((kSecondCode & bit(field.modifier)) != 0) return kAccepted;
-    register_ = (register_ & ~(std::uint64_t{field.mask} << field.shift)) | given.value << field.shift;
+    register_ = (register_ & ~(std::uint64_t{field.most} << field.shift)) | given.value << field.shift;
     return kAccepted;
 }
 
@@ -147,7 +155,7 @@ Refusal X86::check_hardwired() const {
             const MaskRow& mask = masks(event_)[other.index];
             if ((rule(mask).hardwired & bit(field.modifier)) == 0) continue;
             const std::uint64_t bits = field.modifier == X86Mod::fe_thres ? mask.code >> 8 : mask.code;
-            if (((bits >> field.shift) & std::uint64_t{field.mask}) != given.value)
+            if (((bits >> field.shift) & std::uint64_t{field.most}) != given.value)
                 return {Code::attribute_set, given.at, given.length,
                         "a unit mask fixes this modifier to another value"};
         }
@@ -214,7 +222,7 @@ void X86::show() {
     for (std::uint32_t left = possible; left != 0; left &= left - 1) {
         const auto index = static_cast<std::size_t>(std::countr_zero(left));
         const std::uint64_t from = ((kSecondCode >> index) & 1) != 0 ? second_ : register_;
-        out_.values[index] = (from >> kFields[index].shift) & kFields[index].mask;
+        out_.values[index] = (from >> kFields[index].shift) & kFields[index].most;
     }
     out_.shown |= possible;
     if ((given_flags_ & mask_flag::ldlat) == 0) out_.values[static_cast<std::size_t>(X86Mod::ldlat)] = 0;

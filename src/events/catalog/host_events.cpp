@@ -81,14 +81,15 @@ void Machine::choose_perf_events() {
 
 void Machine::choose_counter_sets() {
     HostEvents& host = host_events("cpum_cf");
-    if (!active(*host.pmu)) return;
+    const bool here = active(*host.pmu);
     const auto add = [&](std::string_view name, std::uint32_t without_last) {
         if (const TableRow* table = find_table(name))
             host.add(table->first_event, table->events - without_last, table_number(*table));
     };
-    add(cpu_.counter_first >= 3 ? "s390x/cpum_cf_fvn3" : "s390x/cpum_cf_fvn1", 0);
-    add("s390x/cpum_cf_svn", cpu_.counter_second < 6 ? 4 : 0);
-    const auto set = std::ranges::find(kMachineSets, cpu_.machine_type, &MachineSet::type);
+    add(!here || cpu_.counter_first >= 3 ? "s390x/cpum_cf_fvn3" : "s390x/cpum_cf_fvn1", 0);
+    add("s390x/cpum_cf_svn", here && cpu_.counter_second < 6 ? 4 : 0);
+    const std::uint16_t newest = kMachineSets.back().type;  // what any other machine is shown
+    const auto set = std::ranges::find(kMachineSets, here ? cpu_.machine_type : newest, &MachineSet::type);
     if (set != kMachineSets.end()) add(set->table, 0);
 }
 

@@ -34,6 +34,9 @@ TEST(CatalogNames, ThatAreWrongAreMarked) {
                 HasSubstr("\n    BR_INST_RETIRED:NOTHING\n                    ^~~~~~~"));
     EXPECT_EQ(error_of(skylake, "BR_INST_RETIRED:CONDITONAL").fix, "did you mean 'CONDITIONAL'?");
     EXPECT_THAT(error_of(skylake, "BR_INST_RETIRED:xyz").fix, HasSubstr("its unit masks: CONDITIONAL"));
+    EXPECT_THAT(error_of(skylake, "BR_INST_RETIRED:CONDITIONAL:c=256").cause, HasSubstr("0 to 255"));
+    EXPECT_EQ(error_of(skylake, "BR_INST_RETIRED:CONDITIONAL:c=256").fix, "") << "no other mask helps";
+    EXPECT_THAT(error_of(skylake, "zen99::X").fix, HasSubstr("anyperf list --all"));
     EXPECT_EQ(error_of(skylake, "skx_::INST_RETIRED").fix, "did you mean 'skx'?");
     EXPECT_THAT(error_of(skylake, "skl::NOTHING").cause, HasSubstr("has no event called 'NOTHING'"));
     EXPECT_THAT(error_of(skylake, "BR_INST_RETIERD").fix, HasSubstr("'BR_INST_RETIRED'"));
@@ -69,6 +72,12 @@ TEST(CatalogNames, TakeTheEndOfAPmusNameForIt) {
               event_of(zen, "amd64_fam19h_zen4::RETIRED_INSTRUCTIONS:u").attr.flags);
     EXPECT_THAT(error_of(zen, "zen4::RETIRED_INSTRUCTION").fix, HasSubstr("RETIRED_INSTRUCTIONS"));
     EXPECT_THAT(error_of(zen, "zen4::RETIRED_INSTRUCTIONS:zz").what, HasSubstr("\n                               ^~"));
+}
+
+TEST(CatalogNames, OfAnotherMachinesCountersAreThoseOfTheNewest) {
+    EXPECT_EQ(event_of(machine("amd-zen"), "cpum_cf::CPU_CYCLES").attr.config, 0);
+    EXPECT_EQ(event_of(machine("amd-zen"), "cpum_cf::CPU_CYCLES").type_of, "cpum_cf");
+    EXPECT_FALSE(parse(machine("amd-zen"), "cpum_cf::CPU_CYCLES", Whose::this_machine).has_value());
 }
 
 TEST(CatalogNames, OfUncorePmusThatThisKernelHasNotAreShownWithoutAType) {
