@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "anyperf/event_names.h"
@@ -22,26 +23,30 @@ using events::PmuName;
 constexpr std::size_t kWidth = 110;
 constexpr std::size_t kNameColumn = 64;
 
-std::string described(const Descriptions& descriptions, const EventName& event, const std::string& mask,
+std::string text_of(const PmuDescriptions& descriptions, const EventName& event, const MaskName& mask) {
+    return descriptions.of(event.name, mask.name, event.code, mask.code);
+}
+
+std::string described(const PmuDescriptions& descriptions, const EventName& event, const MaskName& mask,
                       std::size_t indent) {
-    const std::string text = descriptions.of(event.name, mask);
+    const std::string text = text_of(descriptions, event, mask);
     return text.empty() ? text : std::string(indent, ' ') + wrap(text, kWidth, indent) + '\n';
 }
 
-std::string mask_line(const EventName& event, const MaskName& mask, const Descriptions& descriptions) {
+std::string mask_line(const EventName& event, const MaskName& mask, const PmuDescriptions& descriptions) {
     std::string note = fmt::format("mask {:#x}", mask.code);
     if (mask.is_default) note += ", default";
     if (!mask.stands_for.empty()) note += ", stands for " + mask.stands_for;
     return fmt::format("  {:<{}} {}\n", event.full() + ':' + mask.name, kNameColumn, note) +
-           described(descriptions, event, mask.name, 6);
+           described(descriptions, event, mask, 6);
 }
 
-std::string event_block(const EventName& event, const Descriptions& descriptions) {
+std::string event_block(const EventName& event, const PmuDescriptions& descriptions) {
     std::string note = fmt::format("code {:#x}", event.code);
     if (!event.stands_for.empty()) note += ", stands for " + event.stands_for;
     if (!event.modifiers.empty()) note += fmt::format(", modifiers {}", fmt::join(event.modifiers, " "));
     std::string text =
-        fmt::format("{:<{}} {}\n", event.full(), kNameColumn + 2, note) + described(descriptions, event, "", 4);
+        fmt::format("{:<{}} {}\n", event.full(), kNameColumn + 2, note) + described(descriptions, event, {}, 4);
     for (const MaskName& mask : event.masks) text += mask_line(event, mask, descriptions);
     return text;
 }
@@ -67,18 +72,18 @@ nlohmann::ordered_json pmus_as_json(const std::vector<PmuName>& pmus) {
     return {{"pmus", json}};
 }
 
-nlohmann::ordered_json mask_as_json(const EventName& event, const MaskName& mask, const Descriptions& descriptions) {
+nlohmann::ordered_json mask_as_json(const EventName& event, const MaskName& mask, const PmuDescriptions& descriptions) {
     nlohmann::ordered_json json{{"name", mask.name}, {"code", mask.code}, {"default", mask.is_default}};
     if (!mask.stands_for.empty()) json["stands_for"] = mask.stands_for;
-    if (const std::string text = descriptions.of(event.name, mask.name); !text.empty()) json["description"] = text;
+    if (const std::string text = text_of(descriptions, event, mask); !text.empty()) json["description"] = text;
     return json;
 }
 
-nlohmann::ordered_json event_as_json(const EventName& event, const Descriptions& descriptions) {
+nlohmann::ordered_json event_as_json(const EventName& event, const PmuDescriptions& descriptions) {
     nlohmann::ordered_json json{
         {"name", event.full()}, {"pmu", event.pmu}, {"event", event.name}, {"code", event.code}};
     if (!event.stands_for.empty()) json["stands_for"] = event.stands_for;
-    if (const std::string text = descriptions.of(event.name, ""); !text.empty()) json["description"] = text;
+    if (const std::string text = text_of(descriptions, event, {}); !text.empty()) json["description"] = text;
     json["masks"] = nlohmann::ordered_json::array();
     for (const MaskName& mask : event.masks) json["masks"].push_back(mask_as_json(event, mask, descriptions));
     json["modifiers"] = event.modifiers;
@@ -106,13 +111,16 @@ Result<std::string> catalog_names(const CatalogOptions& options) {
     for (const std::string& pattern : options.patterns)
         for (EventName& event : names.match(pattern, true)) found.push_back(std::move(event));
     if (found.empty()) return std::unexpected(nothing_matches(options.patterns));
+    std::map<std::string, PmuDescriptions> of_pmu;
+    for (const EventName& event : found)
+        if (!of_pmu.contains(event.pmu)) of_pmu.emplace(event.pmu, descriptions.of_pmu(event.pmu));
     if (!options.json) {
         std::string text;
-        for (const EventName& event : found) text += event_block(event, descriptions);
+        for (const EventName& event : found) text += event_block(event, of_pmu.at(event.pmu));
         return text;
     }
     auto json = nlohmann::ordered_json::array();
-    for (const EventName& event : found) json.push_back(event_as_json(event, descriptions));
+    for (const EventName& event : found) json.push_back(event_as_json(event, of_pmu.at(event.pmu)));
     return dump({{"events", json}});
 }
 
