@@ -53,6 +53,31 @@ Event event_from(const Machine::Data& machine, const Encoded& encoded) {
     return event;
 }
 
+/// A name without prefix is of the first core PMU that has it; on a hybrid machine the others count it on their cores.
+Match on_each_core_that_has_it(const Machine::Data& machine, const Encoded& first, const Item& item,
+                               std::string_view text, std::size_t parts) {
+    Match match{{event_from(machine, first)}, parts, false, false, true};
+    if (first.pmu->type != catalog::PmuType::core || text.find("::") != std::string_view::npos) return match;
+    for (const std::uint16_t index : machine.catalog().actives()) {
+        const catalog::PmuRow& pmu = catalog::pmus()[index];
+        if (&pmu == first.pmu || pmu.type != catalog::PmuType::core || pmu.perf_names == 0) continue;
+        const Encoded other =
+            encoded(machine.catalog(), std::string{catalog::text(pmu.name)} + "::" + std::string{text});
+        if (other.refusal.refused()) continue;
+        Event event = event_from(machine, other);
+        const bool counted =
+            event.pmu.empty() || std::ranges::find(match.events, event.pmu, &Event::pmu) != match.events.end();
+        if (counted) continue;
+        event.name = std::string{catalog::text(pmu.name)} + "::" + std::string{item.text};
+        match.events.push_back(std::move(event));
+    }
+    match.name_each = match.events.size() > 1;
+    if (match.name_each)
+        match.events.front().name = std::string{catalog::text(first.pmu->name)} + "::" + std::string{item.text};
+    std::ranges::sort(match.events, {}, &Event::pmu);  // as the kernel's names have them, for groups of both
+    return match;
+}
+
 /// The mask that was meant, or those that there are.
 std::string masks_for(std::string_view piece, const catalog::EventRow* event) {
     std::vector<std::string> names;
@@ -90,12 +115,12 @@ Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const It
     const std::string completed = prefixed ? with_whole_prefix(whole) : std::string{};
     const std::string_view text = prefixed ? std::string_view{completed} : whole;
     const Encoded all = encoded(known, text);
-    if (!all.refusal.refused()) return Match{{event_from(machine, all)}, item.parts.size(), false, false, true};
+    if (!all.refusal.refused()) return on_each_core_that_has_it(machine, all, item, text, item.parts.size());
     if (item.parts.size() > 1 && are_modifiers(last)) {
         const std::string_view shorter = text.substr(0, text.size() - last.size() - 1);
         const Encoded without = encoded(known, shorter);
         if (!without.refusal.refused())
-            return Match{{event_from(machine, without)}, item.parts.size() - 1, false, false, true};
+            return on_each_core_that_has_it(machine, without, item, shorter, item.parts.size() - 1);
     }
     if (all.refusal.code == catalog::Code::not_found) return std::nullopt;
     return refused(whole, text.size() - whole.size(), all);

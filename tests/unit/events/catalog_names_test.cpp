@@ -74,6 +74,25 @@ TEST(CatalogNames, TakeTheEndOfAPmusNameForIt) {
     EXPECT_THAT(error_of(zen, "zen4::RETIRED_INSTRUCTIONS:zz").what, HasSubstr("\n                               ^~"));
 }
 
+TEST(CatalogNames, OfAHybridAreOneEventForEachKindOfCoreThatHasIt) {
+    const Machine hybrid = machine("intel-hybrid");
+    const auto events = events_of(hybrid, "INST_RETIRED:ANY_P:u");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].name, "adl_grt::INST_RETIRED:ANY_P:u");
+    EXPECT_EQ(events[0].pmu, "cpu_atom");
+    EXPECT_EQ(events[1].name, "adl_glc::INST_RETIRED:ANY_P:u");
+    EXPECT_EQ(events[1].pmu, "cpu_core");
+    EXPECT_NE(events[0].attr.type, events[1].attr.type);
+    EXPECT_NE(events[1].attr.flags & abi::flag("exclude_kernel"), 0);
+    EXPECT_EQ(event_of(hybrid, events[1].name).attr.type, events[1].attr.type) << "its name reads back";
+    EXPECT_EQ(event_of(hybrid, "adl_grt::INST_RETIRED:ANY_P").pmu, "cpu_atom");
+    EXPECT_EQ(names_of(hybrid, "INST_RETIRED:ANY_P:pp").size(), 2U);
+    EXPECT_THAT(names_of(hybrid, "{INST_RETIRED:ANY_P,cycles}"),
+                testing::ElementsAre("adl_grt::INST_RETIRED:ANY_P", "cpu_atom/cycles/", "adl_glc::INST_RETIRED:ANY_P",
+                                     "cpu_core/cycles/"));
+    EXPECT_EQ(events_of(machine("intel-skylake-server"), "INST_RETIRED:ANY_P").size(), 1U);
+}
+
 TEST(CatalogNames, OfAnotherMachinesCountersAreThoseOfTheNewest) {
     EXPECT_EQ(event_of(machine("amd-zen"), "cpum_cf::CPU_CYCLES").attr.config, 0);
     EXPECT_EQ(event_of(machine("amd-zen"), "cpum_cf::CPU_CYCLES").type_of, "cpum_cf");
