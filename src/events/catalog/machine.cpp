@@ -131,6 +131,7 @@ std::uint32_t steps_of_time() {
 }  // namespace
 
 std::optional<std::uint32_t> Machine::perf_type(const PmuRow& pmu) const {
+    if (pmu.perf_names == 0) return std::nullopt;  // the kernel has no name for it: nothing to look for, nor again
     std::atomic<std::uint32_t>& known = types_[index_of(pmu)];
     if (const std::uint32_t value = known.load(std::memory_order_relaxed)) return value - 1;
     std::atomic<std::uint32_t>& missing_at = missing_at_[index_of(pmu)];
