@@ -15,6 +15,7 @@
 #include "engine/start_argument.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/thread_memory.h"
+#include "engine/x86_64/cpuid.h"
 
 namespace anyperf::engine {
 
@@ -40,6 +41,7 @@ Engine& make_engine(const StartArgument& argument) {
     if (engine.arena_near_engine == nullptr || !emit_routines(*engine.arena_near_engine, engine.routines))
         refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
                "raise the limit on address space (ulimit -v)");
+    engine.cache.landings_loop = x86_64::loop_is_fast();
     engine.cache.fill_table(engine.routines.leave[static_cast<std::size_t>(x86_64::Leave::table_empty)]);
     return engine;
 }

@@ -249,7 +249,7 @@ void Cache::add_landing(Block& block) {
         x86_64::Emitter code{cold.at() + kLandingRoom / 2, cold.at() + kLandingRoom};
         if (cold.room() < kLandingRoom) return;
         x86_64::Emitter other{cold.at(), cold.at() + kLandingRoom / 2};
-        x86_64::emit_landing(code, other, block, nowhere());
+        x86_64::emit_landing(code, other, block, nowhere(), landings_loop);
         code.jmp(block.host);
         arena.commit(arena.hot(), code, 0);
         return;

@@ -76,6 +76,7 @@ class Cache {
     void fill_table(std::uint64_t host);
 
     Lock lock;
+    bool landings_loop = false;    ///< x86_64/landing.h; set before there is any
     bool flushing = false;         ///< who holds the lock waits until no thread is in translated code
     std::uint32_t generation = 0;  ///< of blocks and exits: their numbers begin anew with each drop_all
     std::size_t most = 0;          ///< bytes; 0: there is none but what is fair

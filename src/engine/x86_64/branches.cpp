@@ -1,6 +1,7 @@
 // branches.cpp: how blocks end. Direct exits are jumps that lead to a stub until their target is translated; indirect
 // ones go through the table by the low 16 bits of their target, to a landing that checks the rest. None of it touches a
 // flag.
+#include "engine/x86_64/landing.h"
 #include "engine/x86_64/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -130,15 +131,15 @@ void Translation::emit_call(const Instruction& instruction, std::uint64_t addres
 
 void Translation::emit_table_jump() {
     if (alone_) return hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::table_empty));
-    hot_.movzx16(rdx, rcx);
-    hot_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.table())), rdx);
+    hot_.movzx16(kOther, kTarget);
+    hot_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.table())), kOther);
 }
 
 void Translation::emit_indirect(const Instruction& instruction, std::uint64_t address) {
-    spill(rcx);
-    spill(rdx);
-    spilled_ = rcx | rdx << 4;
-    load_operand(instruction, address, rcx);
+    spill(kTarget);
+    spill(kOther);
+    spilled_ = kTarget | kOther << 4;
+    load_operand(instruction, address, kTarget);
     const bool calls = instruction.control == Control::call_indirect;
     if (calls) push_constant(address + instruction.length);
     record_indirect(calls ? branch::kIndirectCall : branch::kIndirectJump, address);
@@ -146,10 +147,10 @@ void Translation::emit_indirect(const Instruction& instruction, std::uint64_t ad
 }
 
 void Translation::emit_ret(const Instruction& instruction, std::uint64_t address) {
-    spill(rcx);
-    spill(rdx);
-    spilled_ = rcx | rdx << 4;
-    hot_.pop(rcx);
+    spill(kTarget);
+    spill(kOther);
+    spilled_ = kTarget | kOther << 4;
+    hot_.pop(kTarget);
     if (instruction.immediate_bytes != 0) hot_.lea(rsp, rsp, static_cast<std::int32_t>(instruction.immediate & 0xffff));
     record_indirect(branch::kReturn, address);
     emit_table_jump();

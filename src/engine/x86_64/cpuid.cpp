@@ -45,4 +45,11 @@ CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const RunHeader* ru
     return answer;
 }
 
+bool loop_is_fast() {
+    constexpr std::uint32_t kAuthenticAmd = 0x444d4163;  // the last four letters of a vendor
+    constexpr std::uint32_t kHygonGenuine = 0x656e6975;
+    const std::uint32_t vendor = cpuid(0, 0, nullptr).ecx;
+    return vendor == kAuthenticAmd || vendor == kHygonGenuine;
+}
+
 }  // namespace anyperf::engine::x86_64

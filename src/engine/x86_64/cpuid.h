@@ -14,4 +14,7 @@ struct CpuidAnswer {
 /// `run` says which leaves are those of a virtual CPU; null: none.
 CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const RunHeader* run);
 
+/// Whether this CPU's `loop` costs no more than other branches: AMD's does not, Intel's is seven operations.
+bool loop_is_fast();
+
 }  // namespace anyperf::engine::x86_64

@@ -83,7 +83,8 @@ class Emitter {
         byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3)));
         u32(static_cast<std::uint32_t>(offset));
     }
-    void movzx8(Register to, Register from) {  // movzx r32, r8 of al, cl, dl, bl
+    void movzx8(Register to, Register from) {  // movzx r32, r8 of al, cl, dl, bl, r8b to r15b
+        if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (from >= r8 ? 1 : 0)));
         byte(0x0f), byte(0xb6), byte(pair(to, from));
     }
     void push(Register reg) { short_form(0x50, reg); }
@@ -118,6 +119,8 @@ class Emitter {
     std::uint8_t* jcc_forward(std::uint8_t condition) {
         return short_forward(static_cast<std::uint8_t>(0x70 | condition));
     }
+    /// loop to what stands at most 126 bytes back.
+    void loop_back(const std::uint8_t* target) { byte(0xe2), byte(static_cast<std::uint8_t>(target - (at_ + 1))); }
     void land(std::uint8_t* operand) {
         if (!overflowed_) *operand = static_cast<std::uint8_t>(at_ - (operand + 1));
     }

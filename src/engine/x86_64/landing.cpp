@@ -19,24 +19,39 @@ const std::uint8_t* emit_other(Emitter& cold, Block& block, std::uint64_t nowher
     cold.u64(nowhere);
     block.other = reinterpret_cast<std::uint64_t*>(word);
     const std::uint8_t* const jump = cold.at();
-    cold.mov(rdx, block.pc);
-    cold.lea_sum(rcx, rcx, rdx);
+    cold.mov(kOther, block.pc);
+    cold.lea_sum(kTarget, kTarget, kOther);
     cold.jmp_word(word);
     return jump;
 }
 
-}  // namespace
-
-void emit_landing(Emitter& code, Emitter& cold, Block& block, std::uint64_t nowhere) {
-    const std::uint8_t* const other = emit_other(cold, block, nowhere);
+/// The one that is meant jumps over the way to the others.
+void emit_jrcxz(Emitter& code, Block& block, const std::uint8_t* other) {
     block.landing = code.at();
-    code.mov(rdx, -block.pc);
-    code.lea_sum(rcx, rcx, rdx);
+    code.mov(kOther, -block.pc);
+    code.lea_sum(kTarget, kTarget, kOther);
     std::uint8_t* const same = code.jrcxz_forward();
     code.jmp(other);
     code.land(same);
-    code.load_gs(rdx, spill_of(rdx));
-    code.load_gs(rcx, spill_of(rcx));
+}
+
+/// The one that is meant goes straight on: loop takes the 1 away again, and jumps where something is left.
+void emit_loop(Emitter& code, Block& block, const std::uint8_t* other) {
+    const std::uint8_t* const to_other = code.at();
+    code.jmp(other);
+    block.landing = code.at();
+    code.mov(kOther, 1 - block.pc);
+    code.lea_sum(kTarget, kTarget, kOther);
+    code.loop_back(to_other);
+}
+
+}  // namespace
+
+void emit_landing(Emitter& code, Emitter& cold, Block& block, std::uint64_t nowhere, bool by_loop) {
+    const std::uint8_t* const other = emit_other(cold, block, nowhere);
+    by_loop ? emit_loop(code, block, other) : emit_jrcxz(code, block, other);
+    code.load_gs(kTarget, spill_of(kTarget));
+    code.load_gs(kOther, spill_of(kOther));
 }
 
 }  // namespace anyperf::engine::x86_64

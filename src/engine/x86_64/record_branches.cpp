@@ -1,6 +1,7 @@
 // record_branches.cpp: what translated code does while branches are recorded: each that goes elsewhere writes where it
 // came from and where it went into a ring of its thread. No flag is touched; a ring has 256 entries, so that an index
 // goes round by movzx.
+#include "engine/x86_64/landing.h"
 #include "engine/x86_64/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -31,28 +32,28 @@ void Translation::put_entry(std::size_t ring, std::uint64_t from, std::uint64_t 
     unspill(rcx);
 }
 
-/// Between an indirect branch and its jump: rcx has the target; rdx is spilled.
+/// Between an indirect branch and its jump: kTarget is; kOther is spilled.
 void Translation::put_indirect_entry(std::size_t ring, std::uint64_t from) {
     spill(rax);
-    hot_.load_gs32(rdx, ring + kTop);
+    hot_.load_gs32(kOther, ring + kTop);
     hot_.mov(rax, from);
-    hot_.store_gs_by_index(rax, rdx, ring + kFrom);
-    hot_.store_gs_by_index(rcx, rdx, ring + kTo);
-    hot_.lea32(rdx, rdx, 1);
-    hot_.movzx8(rdx, rdx);
-    hot_.store_gs32(rdx, ring + kTop);
+    hot_.store_gs_by_index(rax, kOther, ring + kFrom);
+    hot_.store_gs_by_index(kTarget, kOther, ring + kTo);
+    hot_.lea32(kOther, kOther, 1);
+    hot_.movzx8(kOther, kOther);
+    hot_.store_gs32(kOther, ring + kTop);
     unspill(rax);
 }
 
-/// A return takes back the newest call; rdx is spilled.
+/// A return takes back the newest call; kOther is spilled.
 void Translation::drop_call() {
     spill(rax);
-    hot_.load_gs32(rdx, kCalls + kTop);
-    hot_.lea32(rdx, rdx, -1);
-    hot_.movzx8(rdx, rdx);
+    hot_.load_gs32(kOther, kCalls + kTop);
+    hot_.lea32(kOther, kOther, -1);
+    hot_.movzx8(kOther, kOther);
     hot_.mov(rax, 0);
-    hot_.store_gs_by_index(rax, rdx, kCalls + kFrom);
-    hot_.store_gs32(rdx, kCalls + kTop);
+    hot_.store_gs_by_index(rax, kOther, kCalls + kFrom);
+    hot_.store_gs32(kOther, kCalls + kTop);
     unspill(rax);
 }
 

@@ -2,6 +2,7 @@
 // ones, because the copy stands elsewhere, and %gs ones, because %gs is the engine's.
 #include <initializer_list>
 
+#include "engine/x86_64/landing.h"
 #include "engine/x86_64/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -169,8 +170,8 @@ void Translation::load_operand(const Instruction& instruction, std::uint64_t add
     }
     if (instruction.segment == Segment::gs) {
         load_effective_address(instruction, address, to);
-        hot_.load_gs(rdx, offsetof(Thread, gs_base));
-        hot_.lea_sum(to, to, rdx);
+        hot_.load_gs(kOther, offsetof(Thread, gs_base));
+        hot_.lea_sum(to, to, kOther);
     } else if (instruction.rip_relative && !arena_.reaches(operand_address(instruction, address))) {
         hot_.mov(to, operand_address(instruction, address));
     } else {

@@ -2,6 +2,7 @@
 #include "engine/x86_64/routines.h"
 
 #include "engine/freestanding/kernel.h"
+#include "engine/x86_64/landing.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -90,9 +91,9 @@ void emit_probe(Emitter& code) {
 void emit_leave(Emitter& code, Leave reason, const std::uint8_t* common) {
     if (reason == Leave::table_empty) {
         code.store_gs(rax, spill_of(rax));
-        code.store_gs(rcx, offsetof(Thread, miss));
-        code.load_gs(rcx, spill_of(rcx));
-        code.load_gs(rdx, spill_of(rdx));
+        code.store_gs(kTarget, offsetof(Thread, miss));
+        code.load_gs(kTarget, spill_of(kTarget));
+        code.load_gs(kOther, spill_of(kOther));
     } else {
         code.store_gs32(rax, offsetof(Thread, payload));
     }

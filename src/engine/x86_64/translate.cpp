@@ -80,7 +80,7 @@ void Translation::emit_instructions() {
 Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool landing) {
     code_ = code;
     if (!begin(limit)) return nullptr;
-    if (landing) emit_landing(hot_, cold_, *block_, cache_.nowhere());
+    if (landing) emit_landing(hot_, cold_, *block_, cache_.nowhere(), cache_.landings_loop);
     block_->host = hot_.at();
     if (!alone_ && watched_.holds(code.pc))
         emit_watched_start();
