@@ -9,6 +9,7 @@
 #include "engine/x86_64/cpuid.h"
 #include "engine/x86_64/guarded_copy.h"
 #include "engine/x86_64/recover.h"
+#include "engine/x86_64/segment.h"
 #include "engine/x87_pointer.h"
 
 namespace anyperf::engine {
@@ -23,7 +24,8 @@ namespace {
 /// soon as the thread stands outside.
 struct Left {
     Exit exit;
-    ExitId id = 0;
+    ExitId id = 0;                   ///< 0 with a segment, which is no exit
+    x86_64::ChargedSegment segment;  ///< for Leave::budget
     std::uint32_t generation = 0;
     x86_64::ClassSet counted = 0;  ///< by the block that it was in
     std::uint16_t limit = 0;       ///< of that block
@@ -33,9 +35,15 @@ Left leave_cache(Thread& thread) {
     Cache& cache = thread.engine->cache;
     Left left;
     left.generation = cache.generation;
-    if (thread.reason != Leave::table_empty) {
+    if (thread.reason == Leave::budget) {
+        left.segment = x86_64::segment_of(cache, thread.payload);
+        left.exit.from = left.segment.block;
+        left.exit.target = left.segment.pc;
+    } else if (thread.reason != Leave::table_empty) {
         left.id = thread.payload;
         left.exit = cache.exits[left.id];
+    }
+    if (thread.reason != Leave::table_empty) {
         Block& block = cache.blocks[left.exit.from];
         left.counted = block.counted;
         left.limit = block.limit;
@@ -151,15 +159,15 @@ void on_indirect(Thread& thread) {
 
 /// A block would have gone beyond what is granted, or what its lane has of it, and has not run. What is left of the
 /// grant runs in a shorter block, so that the thread stops at exactly the instruction that ends it.
-void on_budget(Thread& thread, const Exit& exit) {
+void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     LiveCounters& counters = thread.page.counters;
-    thread.registers.rip = exit.target;
-    counters.lane[exit.lane].word[0] += exit.charged;
+    thread.registers.rip = segment.pc;
+    counters.lane[segment.lane].word[0] += segment.charged;
     // Where only the lane has run out, nothing is due yet.
-    if (counters.left() < exit.instructions()) attached::budget_ended(thread);
+    if (counters.left() < segment.instructions()) attached::budget_ended(thread);
     const std::int64_t left = counters.left();
-    if (left <= 0) fail("a budget ended and nothing more was granted", exit.target);
-    const bool shorter = left < exit.instructions();
+    if (left <= 0) fail("a budget ended and nothing more was granted", segment.pc);
+    const bool shorter = left < segment.instructions();
     const std::uint16_t alone = thread.alone != Alone::no ? kAlone : std::uint16_t{0};
     const Block& next =
         go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(left));
@@ -254,7 +262,7 @@ void dispatch_by_reason(Thread& thread, const Left& left) {
     switch (thread.reason) {
         case Leave::link: return on_link(thread, left);
         case Leave::table_empty: return on_indirect(thread);
-        case Leave::budget: return on_budget(thread, left.exit);
+        case Leave::budget: return on_budget(thread, left.segment);
         case Leave::step: return on_step(thread, left);
         case Leave::watch: return on_watch(thread, left);
         case Leave::count: break;

@@ -31,6 +31,7 @@ class Arena {
         return offset < kBytes ? base_ + offset : 0;
     }
 
+    const std::uint8_t* cold_start() const { return at(kHotBytes); }
     x86_64::Emitter hot() const { return {at(hot_), at(kHotBytes)}; }
     x86_64::Emitter cold() const { return {at(cold_), at(kBytes)}; }
 

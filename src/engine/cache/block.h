@@ -33,20 +33,13 @@ struct Mark {
 struct Exit {
     std::uint64_t target = 0;
     BlockId from = 0;
-    BlockId to = 0;            ///< while linked
-    ExitId next_incoming = 0;  ///< list of exits linked to `to`
-    union {
-        std::int32_t stub = 0;  ///< what the operand leads to while unlinked, in bytes from the operand
-        std::int32_t charged;   ///< for Leave::budget: what was taken from the lane's first word
-    };
+    BlockId to = 0;             ///< while linked
+    ExitId next_incoming = 0;   ///< list of exits linked to `to`
+    std::int32_t stub = 0;      ///< what the operand leads to while unlinked, in bytes from the operand
     std::uint16_t operand = 0;  ///< the rel32 to patch when the target is translated, in bytes from the first of
                                 ///< `from`; 0: this exit never links
     x86_64::Control control = x86_64::Control::none;  ///< the instruction that the engine has to do with
-    std::uint8_t length : 4 = 0;                      ///< of that instruction, which ends at `target`
-    std::uint8_t lane : 2 = 0;                        ///< of the thread's counters, for Leave::budget
-
-    /// The instructions in `charged`; what else there is in it counts up, below them.
-    std::int64_t instructions() const { return (std::int64_t{charged} + (1 << kUpperCounter) - 1) >> kUpperCounter; }
+    std::uint8_t length = 0;                          ///< of that instruction, which ends at `target`
 };
 static_assert(sizeof(Exit) == 32);
 

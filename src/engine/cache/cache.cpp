@@ -8,6 +8,7 @@
 
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/landing.h"
+#include "engine/x86_64/routines.h"
 
 namespace anyperf::engine {
 
@@ -299,6 +300,13 @@ bool Cache::is_stale(const Block& block) {
     return false;
 }
 
+/// The next one is mapped.
+Arena* Cache::begin_arena() {
+    Arena& arena = arenas[arena_count++];
+    x86_64::emit_ways_out(arena);
+    return &arena;
+}
+
 Arena* Cache::arena_for(std::uint64_t pc) {
     constexpr std::size_t kRoomForOneBlock = 65536;
     const auto has_room = [](const Arena& arena) {
@@ -309,13 +317,13 @@ Arena* Cache::arena_for(std::uint64_t pc) {
     const bool may_map = arena_count < kMaximumArenas;
     constexpr unsigned kNeighbourhood = 30;
     if (may_map && pc >> kNeighbourhood != crowded_) {
-        if (arenas[arena_count].map_near(pc)) return &arenas[arena_count++];
+        if (arenas[arena_count].map_near(pc)) return begin_arena();
         crowded_ = pc >> kNeighbourhood;
     }
     // Programs reserve gigabytes: from far away code is translated with addresses of full width.
     for (std::uint32_t i = arena_count; i-- > 0;)
         if (has_room(arenas[i])) return &arenas[i];
-    return may_map && arenas[arena_count].map_anywhere() ? &arenas[arena_count++] : nullptr;
+    return may_map && arenas[arena_count].map_anywhere() ? begin_arena() : nullptr;
 }
 
 bool Cache::is_translated_code(std::uint64_t host) const {

@@ -18,6 +18,7 @@ namespace anyperf::engine {
 class Cache {
   public:
     static constexpr std::uint32_t kMaximumArenas = 64;
+    static constexpr std::uint32_t kMaximumBlocks = 1u << 22;
     static constexpr std::size_t kTableEntries = 65536;  ///< by the low 16 bits of an application address: one movzx
 
     /// Reserves address space for the records; false where the kernel refuses.
@@ -82,7 +83,7 @@ class Cache {
     std::size_t most = 0;          ///< bytes; 0: there is none but what is fair
     std::uint64_t live_code = 0;   ///< bytes of application code that is translated
     std::uint64_t seen_code = 0;   ///< the same with what has changed meanwhile
-    Pool<Block, 1u << 22> blocks;
+    Pool<Block, kMaximumBlocks> blocks;
     Pool<Exit, 1u << 23> exits;
     Pool<Mark, 1u << 25> marks;
     Pool<std::uint8_t, 1u << 26> copies;
@@ -97,6 +98,7 @@ class Cache {
         std::uint32_t hash = 0;
     };
 
+    Arena* begin_arena();
     bool grow();
     bool insert(BlockId id);
     void put(const Slot& slot);

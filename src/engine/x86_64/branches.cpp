@@ -2,6 +2,7 @@
 // ones go through the table by the low 16 bits of their target, to a landing that checks the rest. None of it touches a
 // flag.
 #include "engine/x86_64/landing.h"
+#include "engine/x86_64/routines.h"
 #include "engine/x86_64/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -21,11 +22,14 @@ ExitId Translation::new_exit(std::uint64_t target) {
     return id;
 }
 
-std::uint8_t* Translation::leave_stub(Leave reason, ExitId exit) {
+void Translation::leave(Emitter& code, Leave reason, std::uint32_t payload) {
+    code.mov_gs32(offsetof(Thread, payload), payload);
+    code.jmp(way_out_of(arena_, reason));
+}
+
+std::uint8_t* Translation::leave_stub(Leave reason, std::uint32_t payload) {
     std::uint8_t* const stub = cold_.at();
-    cold_.store_gs(rax, offsetof(Thread, spill) + std::size_t{8} * rax);
-    cold_.mov(rax, std::uint64_t{exit});
-    cold_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(reason));
+    leave(cold_, reason, payload);
     return stub;
 }
 
@@ -55,9 +59,7 @@ void Translation::emit_step(const Instruction& instruction, std::uint64_t next) 
     if (id == 0) return;
     cache_.exits[id].control = instruction.control;
     cache_.exits[id].length = instruction.length & 15;
-    hot_.store_gs(rax, offsetof(Thread, spill) + std::size_t{8} * rax);
-    hot_.mov(rax, std::uint64_t{id});
-    hot_.jmp_gs(offsetof(Thread, leave_routine) + 8 * static_cast<std::size_t>(Leave::step));
+    leave(hot_, Leave::step, id);
 }
 
 /// Behind it the engine has something to mend, so that the exit is never linked.

@@ -1,7 +1,8 @@
 // count.cpp: what a block does to be counted. Counters are in memory at %gs, two in a word; one add a word where the
 // flags are dead at the block's start, which they nearly always are; where not, the sum goes through rcx by lea, which
 // leaves flags alone.
-#include "engine/x86_64/classes.h"
+#include "engine/x86_64/lane_words.h"
+#include "engine/x86_64/segment.h"
 #include "engine/x86_64/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -19,16 +20,8 @@ constexpr std::size_t word_offset(std::size_t lane, std::size_t word) {
     return lane_offset(lane) + sizeof(std::int64_t) * word;
 }
 
-constexpr const CounterPlace& place_of(Class id) {
-    return kCounterPlaces[static_cast<std::size_t>(id)];
-}
-
-/// What counting `amount` of a class adds to its word.
-constexpr std::int32_t in_word(Class id, std::int32_t amount) {
-    return amount * (place_of(id).upper ? std::int32_t{1} << kUpperCounter : 1);
-}
-
 static_assert(kLongestBlock < std::size_t{1} << (31 - kUpperCounter), "a block's amounts are an immediate");
+static_assert(kLongestBlock <= std::size_t{1} << kFirstBits);
 static_assert(place_of(Class::instructions).word == 0 && place_of(Class::instructions).upper);
 
 }  // namespace
@@ -47,18 +40,9 @@ std::int32_t Translation::amount_of(Class id, std::size_t first) const {
     return amount;
 }
 
-/// What the segment that `first` begins adds to a word of a lane. Instructions count: in their word they are taken
-/// away.
+/// What the segment that `first` begins adds to a word of a lane.
 std::int32_t Translation::addition_to(std::size_t word, std::size_t first) const {
-    std::int32_t sum = 0;
-    for (const ClassRow& row : kClasses) {
-        if (place_of(row.id).word != word) continue;
-        if (row.id == Class::instructions)
-            sum -= in_word(row.id, amount_of(row.id, first));
-        else if ((counting_.open & bit(row.id)) != 0)
-            sum += in_word(row.id, amount_of(row.id, first));
-    }
-    return sum;
+    return addition_to_word(word, counting_.open, [&](Class id) { return amount_of(id, first); });
 }
 
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
@@ -66,12 +50,9 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     if (amount_of(Class::instructions, first) == 0) return;
     block_->counted = counting_.open;
     const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth);
-    const ExitId over = new_exit(pc);
-    if (over == 0) return;
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % kLanes;
     const std::int32_t charged = -addition_to(0, first);
-    cache_.exits[over].lane = lane_ % kLanes;
-    cache_.exits[over].charged = charged;
+    const std::uint32_t over = name_of_segment(id_, first, lane_);
     if (flags_dead) {
         hot_.sub_gs(word_offset(lane_, 0), charged);
         hot_.jcc(Condition::sign, leave_stub(Leave::budget, over));
@@ -82,7 +63,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
         if (const std::int32_t added = addition_to(word, first); added != 0) emit_addition(word, added, flags_dead);
 }
 
-void Translation::emit_flagless_budget(std::int32_t charged, ExitId over) {
+void Translation::emit_flagless_budget(std::int32_t charged, std::uint32_t over) {
     // The high half of a word with a budget that has just run out is all ones, and of no other. One more is zero, which
     // jrcxz sees.
     static_assert(kUpperCounter < 32 && kLongestBlock < std::size_t{1} << (32 - kUpperCounter));

@@ -5,6 +5,8 @@
 #include "engine/x86_64/classes.h"
 #include "engine/x86_64/decode.h"
 #include "engine/x86_64/guarded_copy.h"
+#include "engine/x86_64/lane_words.h"
+#include "engine/x86_64/segment.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -47,6 +49,23 @@ void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
     Place place{&block, 0, block.pc, true, block.counted != 0};
     while (place.index < block.instructions && place.pc != pc) place.pc += block.marks[place.index++].guest_length;
     uncount_rest(thread, place);
+}
+
+ChargedSegment segment_of(Cache& cache, std::uint32_t name) {
+    ChargedSegment segment{.block = name >> (kFirstBits + kLaneBits), .lane = name % (1u << kLaneBits)};
+    const Block& block = cache.blocks[segment.block];
+    const std::size_t first = (name >> kLaneBits) % (1u << kFirstBits);
+    std::size_t end = first + 1;
+    while (end < block.instructions && block.marks[end].begins_segment == 0) ++end;
+    segment.pc = block.pc;
+    for (std::size_t i = 0; i < first; ++i) segment.pc += block.marks[i].guest_length;
+    segment.charged = -addition_to_word(0, block.counted, [&](Class id) {
+        std::int32_t amount = 0;
+        for (std::size_t i = first; i < end; ++i)
+            if ((block.marks[i].classes & bit(id)) != 0) ++amount;
+        return amount;
+    });
+    return segment;
 }
 
 void count_one(Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {

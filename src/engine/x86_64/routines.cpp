@@ -89,13 +89,11 @@ void emit_probe(Emitter& code) {
 }
 
 void emit_leave(Emitter& code, Leave reason, const std::uint8_t* common) {
+    code.store_gs(rax, spill_of(rax));
     if (reason == Leave::table_empty) {
-        code.store_gs(rax, spill_of(rax));
         code.store_gs(kTarget, offsetof(Thread, miss));
         code.load_gs(kTarget, spill_of(kTarget));
         code.load_gs(kOther, spill_of(kOther));
-    } else {
-        code.store_gs32(rax, offsetof(Thread, payload));
     }
     code.mov_gs32(offsetof(Thread, reason), static_cast<std::uint32_t>(reason));
     code.jmp(common);
@@ -122,6 +120,21 @@ bool emit_routines(Arena& arena, Routines& out) {
     arena.commit(arena.hot(), code, 0);
     arena.keep();
     return true;
+}
+
+namespace {
+constexpr std::size_t kWayOutBytes = 8;
+}
+
+void emit_ways_out(Arena& arena) {
+    Emitter code = arena.cold();
+    for (std::size_t i = 0; i < kLeaves; ++i) code.jmp_gs(offsetof(Thread, leave_routine) + 8 * i);
+    arena.commit(arena.hot(), code, 0);
+    arena.keep();
+}
+
+const std::uint8_t* way_out_of(const Arena& arena, Leave reason) {
+    return arena.cold_start() + kWayOutBytes * static_cast<std::size_t>(reason);
 }
 
 void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&), void (*deliver)(Thread&)) {

@@ -24,6 +24,10 @@ struct Routines {
 /// Writes the routines into an arena's cold part. False where they don't fit.
 bool emit_routines(Arena& arena, Routines& out);
 
+/// Each arena's cold part begins with a jump to every leave, which its stubs reach by a displacement.
+void emit_ways_out(Arena& arena);
+const std::uint8_t* way_out_of(const Arena& arena, Leave reason);
+
 /// Gives a new thread what its translated code needs of the routines.
 void connect(Thread& thread, const Routines& routines, void (*dispatch)(Thread&), void (*deliver)(Thread&));
 

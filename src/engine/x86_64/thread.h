@@ -22,7 +22,7 @@ namespace anyperf::engine::x86_64 {
 enum class Leave : std::uint32_t {
     link,         ///< a direct exit not linked yet; payload: the exit
     table_empty,  ///< an indirect target that the table does not have; `miss`
-    budget,       ///< the budget went below zero at a block's start, the block not run; payload: its exit record
+    budget,       ///< the budget went below zero at a segment's start, it has not run; payload: which (segment.h)
     step,         ///< an instruction that the engine does: syscall, cpuid …; payload: the exit behind it
     watch,        ///< an instruction whose address or memory is watched, not run; payload: an exit to it
     count,

@@ -87,7 +87,7 @@ class Translation {
     void emit_prologue(std::size_t first, std::uint64_t pc);
     std::int32_t addition_to(std::size_t word, std::size_t first) const;
     void emit_addition(std::size_t word, std::int32_t added, bool flags_dead);
-    void emit_flagless_budget(std::int32_t charged, ExitId over);
+    void emit_flagless_budget(std::int32_t charged, std::uint32_t over);
     std::int32_t amount_of(Class id, std::size_t first) const;
     void emit_taken(std::uint64_t target);
 
@@ -134,7 +134,8 @@ class Translation {
     void emit_step(const Instruction& instruction, std::uint64_t next);
     void emit_x87_state(const Instruction& instruction, std::uint64_t address);
     ExitId new_exit(std::uint64_t target);
-    std::uint8_t* leave_stub(Leave reason, ExitId exit);
+    void leave(Emitter& code, Leave reason, std::uint32_t payload);
+    std::uint8_t* leave_stub(Leave reason, std::uint32_t payload);
     const std::uint8_t* link_stub(ExitId id, const std::uint8_t* operand);
     void align_operand(std::size_t opcode_bytes);
 

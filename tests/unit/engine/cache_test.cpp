@@ -10,6 +10,7 @@
 
 #include "engine/fail.h"
 #include "engine/x86_64/routines.h"
+#include "engine/x86_64/segment.h"
 #include "engine/x86_64/translate.h"
 
 namespace anyperf::engine {
@@ -56,6 +57,39 @@ class Translating : public testing::Test {
 
 const Bytes kJump{0x90, 0xeb, 0x10};          // nop; jmp +16
 const Bytes kReturn{0x31, 0xc0, 0x90, 0xc3};  // xor eax, eax; nop; ret
+
+// xor eax, eax; mov rax, [rdi]; je +16 - xor eax, eax; mov rbx, [rsi]; mov rcx, [rsi]; ret
+const Bytes kTwoSegments{0x31, 0xc0, 0x48, 0x8b, 0x07, 0x74, 0x10, 0x31,
+                         0xc0, 0x48, 0x8b, 0x1e, 0x48, 0x8b, 0x0e, 0xc3};
+
+/// The immediate of the sub that stands before the js that stands before `host`.
+std::int32_t taken_before(const std::uint8_t* host) {
+    constexpr std::size_t kJs = 6;
+    std::int32_t taken = 0;
+    __builtin_memcpy(&taken, host - kJs - sizeof taken, sizeof taken);
+    return taken;
+}
+
+TEST_F(Translating, ASegmentIsChargedWhatItsCodeTakes) {
+    counting_.open = x86_64::bit(x86_64::Class::instructions) | x86_64::bit(x86_64::Class::loads);
+    Block* const block = translate(kTwoSegments);
+    ASSERT_NE(block, nullptr);
+    ASSERT_EQ(block->instructions, 7u);
+    const struct {
+        std::size_t first, offset, lane;
+        std::int32_t instructions, loads;
+    } segments[]{{0, 0, 1, 3, 1}, {3, 7, 2, 4, 3}};
+    for (const auto& row : segments) {
+        const std::uint32_t name = x86_64::name_of_segment(cache_.id_of(*block), row.first, row.lane);
+        const x86_64::ChargedSegment segment = x86_64::segment_of(cache_, name);
+        EXPECT_EQ(segment.block, cache_.id_of(*block));
+        EXPECT_EQ(segment.pc, block->pc + row.offset);
+        EXPECT_EQ(segment.lane, row.lane);
+        EXPECT_EQ(segment.charged, (row.instructions << kUpperCounter) - row.loads);
+        EXPECT_EQ(segment.instructions(), row.instructions);
+        EXPECT_EQ(segment.charged, taken_before(block->host + block->marks[row.first].host));
+    }
+}
 
 TEST_F(Translating, ABlockIsFoundByItsAddressUntilItIsRemoved) {
     Block* const block = translate(kReturn);
