@@ -9,14 +9,15 @@
 
 namespace anyperf::engine::x86_64 {
 
-/// What an indirect branch borrows: for its target, which jrcxz can look at, and one that by the ABI nobody uses across
-/// a call or a return and that compilers take late: its way through the spill slot delays nothing.
+/// What an indirect branch borrows: for its target, which jrcxz and loop look at, and one that by the ABI nobody uses
+/// across a call or a return and that compilers take late: its way through the spill slot delays nothing.
 inline constexpr Register kTarget = rcx;
 inline constexpr Register kOther = r11;
 
 /// Writes the landing of `block`: with its pc in kTarget it gives back both, whose values are in their spill slots,
 /// and goes on behind itself in `code`; with anything else in it to where the word `block.other` says, which is
-/// `nowhere` until another landing stands there.
+/// `nowhere` until another landing stands there. `by_loop`: loop tells whether it is meant, else jrcxz does (cpuid.h,
+/// loop_is_fast).
 void emit_landing(Emitter& code, Emitter& cold, Block& block, std::uint64_t nowhere, bool by_loop);
 
 }  // namespace anyperf::engine::x86_64
