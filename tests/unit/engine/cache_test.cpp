@@ -158,6 +158,7 @@ TEST_F(Translating, ADroppedCacheIsEmptyAndCanBeUsedAgain) {
 TEST_F(Translating, ThousandsOfBlocksAreAllFoundAndCollidingOnesToo) {
     std::vector<Bytes> code(5000, kReturn);
     std::vector<Block*> blocks;
+    blocks.reserve(code.size());
     for (const Bytes& bytes : code) blocks.push_back(translate(bytes));
     for (std::size_t i = 0; i < code.size(); ++i) EXPECT_EQ(cache_.find(address_of(code[i].data())), blocks[i]);
 }
