@@ -31,10 +31,15 @@ if(ANYPERF_SANITIZE MATCHES "undefined")
     target_compile_options(anyperf_test_options INTERFACE -fno-sanitize=undefined)
 endif()
 
-# anyperf_library(FOLDER SOURCES a.cpp … [DEPENDS other folders…] [PRIVATE external libraries…])
+# The presets that only test compile many files as one (CMAKE_UNITY_BUILD): most of a file's time is its headers'.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+
+# anyperf_library(FOLDER SOURCES a.cpp … [APART b.cpp …] [DEPENDS other folders…] [PRIVATE external libraries…])
+# APART names those of SOURCES that mean something else by a name of a neighbour's: never compiled with others as one.
 # DEPENDS are the arrows of docs/architecture.md; tools/structure compares every #include with them.
 function(anyperf_library folder)
-    cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;PRIVATE" ${ARGN})
+    cmake_parse_arguments(arg "" "" "SOURCES;APART;DEPENDS;PRIVATE" ${ARGN})
+    set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     add_library(anyperf_${folder} STATIC ${arg_SOURCES})
     target_link_libraries(anyperf_${folder} PUBLIC anyperf_options PRIVATE ${arg_PRIVATE})
     foreach(other ${arg_DEPENDS})
@@ -43,10 +48,11 @@ function(anyperf_library folder)
     set_property(TARGET anyperf_${folder} PROPERTY POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# anyperf_test(NAME SOURCES a_test.cpp … LINKS folders… [PRIVATE external libraries…] [LABELS l…])
+# anyperf_test(NAME SOURCES a_test.cpp … [APART b_test.cpp …] LINKS folders… [PRIVATE external libraries…] [LABELS l…])
 # One executable; ctest sees each of its cases by name.
 function(anyperf_test name)
-    cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINKS;PRIVATE;LABELS" ${ARGN})
+    cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;APART;LINKS;PRIVATE;LABELS" ${ARGN})
+    set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
     endif()

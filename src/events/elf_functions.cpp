@@ -171,7 +171,7 @@ std::string without_mangling(const std::string& name) {
     if (!name.starts_with("_Z")) return {};
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> plain{
-        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};
+        ::abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free};
     if (status != 0 || !plain) return {};
     std::string text{plain.get()};
     return text.substr(0, text.find('('));

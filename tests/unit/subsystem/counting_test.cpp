@@ -4,7 +4,6 @@
 namespace anyperf::subsystem {
 namespace {
 
-constexpr auto kGroup = read_format("PERF_FORMAT_GROUP");
 constexpr auto kId = read_format("PERF_FORMAT_ID");
 constexpr auto kLost = read_format("PERF_FORMAT_LOST");
 

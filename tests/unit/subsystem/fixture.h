@@ -23,6 +23,7 @@ using testing::ElementsAre;
 
 constexpr std::uint64_t kUserOnly = flag("exclude_kernel");
 constexpr std::uint64_t kDisabled = flag("disabled");
+constexpr auto kGroup = read_format("PERF_FORMAT_GROUP");
 constexpr std::uint64_t kTimes =
     read_format("PERF_FORMAT_TOTAL_TIME_ENABLED") | read_format("PERF_FORMAT_TOTAL_TIME_RUNNING");
 

@@ -5,8 +5,6 @@
 namespace anyperf::subsystem {
 namespace {
 
-constexpr auto kGroup = read_format("PERF_FORMAT_GROUP");
-
 class Group : public SubsystemTest {
   protected:
     EventIndex leader = open(with_format(counting(), kGroup));

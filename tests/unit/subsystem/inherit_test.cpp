@@ -5,7 +5,6 @@
 namespace anyperf::subsystem {
 namespace {
 
-constexpr auto kGroup = read_format("PERF_FORMAT_GROUP");
 constexpr auto kInherit = flag("inherit");
 
 class Inherit : public SubsystemTest {};
