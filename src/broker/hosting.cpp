@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "broker/process_maps.h"
@@ -26,12 +27,18 @@ std::uint64_t pid_namespace() {
 }
 
 /// Signals are for the threads that know what to do with them.
-std::thread deaf_thread(auto body) {
+Result<std::thread> deaf_thread(auto body) {
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread thread{body};
+    Result<std::thread> thread;
+    try {
+        thread = std::thread{body};
+    } catch (const std::system_error& refused) {
+        thread = std::unexpected(Error{"cannot start a run", "no thread: " + refused.code().message(),
+                                       "see `ulimit -u`, the pids limit of the cgroup and `ulimit -d`"});
+    }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return thread;
 }
@@ -41,13 +48,15 @@ std::thread deaf_thread(auto body) {
 Hosting::Hosting(RunMemory memory) : memory_(std::move(memory)), stop_(::eventfd(0, EFD_CLOEXEC)) {}
 
 Result<std::unique_ptr<Hosting>> Hosting::begin(const RunOptions& options) {
+    const auto limits = LiftedLimits::lift();
     auto memory = TRY(make_run_memory(options));
     std::unique_ptr<Hosting> run{new Hosting{std::move(memory)}};
     auto [requests, to_broker] = TRY(request_socket());
     run->to_broker_ = std::move(to_broker);
-    ::getrlimit(RLIMIT_NOFILE, &run->descriptors_);
+    run->limits_ = limits;
     run->server_ = std::make_unique<Server>(run->memory_, std::move(requests), options.machine);
-    run->serving_ = deaf_thread([server = run->server_.get(), stop = run->stop_.get()] { server->serve_until(stop); });
+    auto serve = [server = run->server_.get(), stop = run->stop_.get()] { server->serve_until(stop); };
+    run->serving_ = TRY(deaf_thread(serve));
     return run;
 }
 
@@ -78,7 +87,7 @@ Result<void> Hosting::prepare(std::span<const std::string> command) {
     // A command that isn't there takes no page.
     auto launch = TRY(Launch::prepare(memory_, to_broker_.get(), {command.begin(), command.end()}));
     launch.begin_with(own_page());
-    launch.limit_descriptors(descriptors_);
+    launch.limit_by(limits_);
     launch_ = std::make_unique<Launch>(std::move(launch));
     return {};
 }

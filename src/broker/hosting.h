@@ -62,7 +62,7 @@ class Hosting {
     RunMemory memory_;
     OwnedFd to_broker_;  ///< the programs' end: commands that are still to come inherit it
     OwnedFd stop_;       ///< readable: serve no more
-    rlimit descriptors_{};
+    LiftedLimits limits_;
     std::unique_ptr<Server> server_;
     std::thread serving_;
     std::unique_ptr<Launch> launch_;

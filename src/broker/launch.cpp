@@ -87,7 +87,7 @@ void Launch::begin_with(std::int64_t page) {
 int Launch::execute() const {
     ::fcntl(memory_, F_SETFD, 0);
     ::fcntl(to_broker_, F_SETFD, 0);
-    if (descriptors_.rlim_max != 0) ::setrlimit(RLIMIT_NOFILE, &descriptors_);
+    limits_.restore();
     if (fixed_addresses_) ::personality(ADDR_NO_RANDOMIZE);
     ::execv(words_.front().c_str(), arguments_.data());
     return errno;

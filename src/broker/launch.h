@@ -1,13 +1,12 @@
 // launch.h: how a process becomes a command of a run: it executes the engine, which is told the command.
 #pragma once
 
-#include <sys/resource.h>
-
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "anyperf/error.h"
+#include "broker/lifted_limits.h"
 #include "broker/run_memory.h"
 
 namespace anyperf::broker {
@@ -20,8 +19,8 @@ class Launch {
 
     /// The thread page that is the process's own; without, it takes one itself.
     void begin_with(std::int64_t page);
-    /// What the command's limit on descriptors is to be, where it is not this process's own.
-    void limit_descriptors(const rlimit& limit) { descriptors_ = limit; }
+    /// What the command's limits are to be.
+    void limit_by(const LiftedLimits& limits) { limits_ = limits; }
 
     /// In the process, behind fork. Returns only where the engine can't be executed: errno.
     int execute() const;
@@ -34,7 +33,7 @@ class Launch {
     int memory_ = -1;
     int to_broker_ = -1;
     bool fixed_addresses_ = false;
-    rlimit descriptors_{};
+    LiftedLimits limits_;
 };
 
 /// Where programs send their requests: the host's end, and theirs.

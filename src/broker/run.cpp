@@ -8,17 +8,20 @@
 #include <utility>
 
 #include "broker/launch.h"
+#include "broker/lifted_limits.h"
 #include "broker/run_settings.h"
 #include "broker/signals.h"
 
 namespace anyperf::broker {
 
 Result<RunResult> run(const RunOptions& options) {
+    const auto limits = LiftedLimits::lift();
     RunResult result {
         TRY(make_run_memory(options))
     };
     auto [requests, to_broker] = TRY(request_socket());
-    const Launch launch = TRY(Launch::prepare(result.memory, to_broker.get(), options.command));
+    Launch launch = TRY(Launch::prepare(result.memory, to_broker.get(), options.command));
+    launch.limit_by(limits);
     SignalsForCommand signals;
     const pid_t child = ::fork();
     if (child < 0)

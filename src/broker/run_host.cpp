@@ -142,7 +142,7 @@ RingIndex RunHost::new_ring(std::uint32_t data_pages) {
     if (known != free_ring_memory_.end()) {
         offset = known->second;
         free_ring_memory_.erase(known);
-    } else if (::ftruncate(memory_.fd(), static_cast<off_t>(rings_end_ + bytes)) != 0) {
+    } else if (bytes > memory_.file_bytes() - rings_end_) {
         return 0;
     } else {
         rings_end_ += bytes;

@@ -33,6 +33,8 @@ class OwnedFd {
 
 /// Of the memfd, in /proc/PID/maps.
 inline constexpr char kRunMemoryName[] = "anyperf-run";
+/// More than all rings together will ever have: what nobody has written takes no memory.
+inline constexpr std::uint64_t kRunFileBytes = std::uint64_t{1} << 40;
 
 class RunMemory {
   public:
@@ -68,6 +70,8 @@ class RunMemory {
         return at<resident::Mailbox>(resident::kMailboxesOffset)[thread_page];
     }
     int fd() const { return fd_.get(); }
+    /// How far rings may reach in it.
+    std::uint64_t file_bytes() const { return file_bytes_; }
 
   private:
     struct Unmap {
@@ -79,6 +83,7 @@ class RunMemory {
     }
 
     OwnedFd fd_;
+    std::uint64_t file_bytes_ = 0;
     std::unique_ptr<char, Unmap> memory_;
 };
 

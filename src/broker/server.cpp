@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,15 +28,6 @@ namespace {
 
 constexpr int kRotationMs = 4;  ///< perf_event_mux_interval_ms
 constexpr int kLooks = 60;      ///< some 20 microseconds
-
-/// Each event is a descriptor here; how many there may be is for the programs' own limits to say, and for the hard one.
-/// Only this process's limit: the command has been started.
-void allow_many_descriptors() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 int open_pidfd(pid_t pid) {
     return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
@@ -65,7 +55,6 @@ Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machin
       requests_(std::move(requests)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    allow_many_descriptors();
     watch(requests_.get(), Watched::requests);
     watch(wake_.get(), Watched::wake);
 }

@@ -92,6 +92,23 @@ class Environments(unittest.TestCase):
     def test_with_few_descriptors_and_no_locked_memory(self):
         self.assert_runs(["prlimit", "--nofile=24:24", "--memlock=0:0", "--"])
 
+    def test_with_no_room_in_dev_shm(self):
+        full = "mount -t tmpfs -o size=4k none /dev/shm && ! head -c 8k /dev/zero > /dev/shm/full 2> /dev/null"
+        self.assert_runs(["unshare", "-m", "sh", "-c", full + ' && exec "$@"', "sh"])
+
+    def test_where_files_may_not_grow(self):
+        self.assert_runs(["prlimit", "--fsize=0:", "--"])
+
+    def test_where_nothing_can_be_started_it_says_so(self):
+        for limit, cause in (("--fsize=0:0", "File too large"), ("--as=300000000", "Cannot allocate memory"),
+                             ("--nofile=4", "Too many open files")):
+            for verb in (["run"], ["stat", "--virtual", "-e", "instructions:u"]):
+                with self.subTest(limit=limit, verb=verb[0]):
+                    result = self.inside(["prlimit", limit, "--"], ANYPERF, *verb, "--", "true")
+                    self.assertEqual(result.returncode, 125, result.stderr)
+                    self.assertIn(cause, result.stderr)
+                    self.assertIn("fix:", result.stderr)
+
     def test_with_standard_streams_closed(self):
         self.need([])
         result = subprocess.run(["sh", "-c", f'exec 0<&- 2>&-; {ANYPERF} run -- sh -c "echo out"'], text=True,

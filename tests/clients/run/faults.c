@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,21 @@ static int open_event(pid_t pid, int inherit, uint64_t config) {
     return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int instructions(void) { return open_event(0, 0, PERF_COUNT_HW_INSTRUCTIONS); }
+static int instructions(void) {
+    return open_event(0, 0, PERF_COUNT_HW_INSTRUCTIONS);
+}
+
+static int instructions_every(uint64_t period) {
+    struct perf_event_attr attr;
+    memset(&attr, 0, sizeof attr);
+    attr.size = sizeof attr;
+    attr.type = PERF_TYPE_HARDWARE;
+    attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+    attr.sample_period = period;
+    attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
+    attr.exclude_kernel = attr.exclude_hv = 1;
+    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
 
 static void say(const char* what, long value) {
     printf("%s %ld\n", what, value);
@@ -135,6 +150,66 @@ static void clock_of_the_killed(void) {
     say("done", 0);
 }
 
+// A thread that samples into a ring, and another one that takes the ring away and maps it again.
+static volatile int over;
+
+static void* works(void* place) {
+    *(int*)place = instructions_every(1000);
+    while (!over) {
+    }
+    return NULL;
+}
+
+static void unmapped(void) {
+    int fd = -1;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, works, &fd) != 0) return;
+    while (__atomic_load_n(&fd, __ATOMIC_ACQUIRE) < 0) usleep(100);
+    const size_t bytes = 9 * 4096;
+    int rounds = 0;
+    for (; rounds < 500; ++rounds) {
+        void* const ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (ring == MAP_FAILED) break;
+        usleep(50);
+        munmap(ring, bytes);
+    }
+    over = 1;
+    pthread_join(thread, NULL);
+    say("rounds", rounds);
+    uint64_t count = 0;
+    say("count", read(fd, &count, sizeof count) == sizeof count && count > 1000000);
+}
+
+// Forks until there is no process left to be had, each child with an event of its own; then once more.
+static void forks(void) {
+    const struct rlimit few = {80, 80};
+    setrlimit(RLIMIT_NPROC, &few);
+    const int all = open_event(0, 1, PERF_COUNT_HW_INSTRUCTIONS);
+    int end[2];
+    if (pipe(end) != 0) return;
+    int children = 0;
+    pid_t child;
+    while ((child = fork()) > 0 && children < 100) ++children;
+    if (child == 0) {
+        char byte;
+        close(end[1]);
+        _exit(instructions() < 0 || read(end[0], &byte, 1) != 0);
+    }
+    say("error", child < 0 ? errno : 0);
+    say("some", children > 10);
+    close(end[1]);
+    int failed = 0;
+    for (int status; wait(&status) > 0;) failed += status != 0;
+    say("failed", failed);
+    int status = 0;
+    child = fork();
+    if (child == 0) _exit(7);
+    waitpid(child, &status, 0);
+    say("again", WEXITSTATUS(status));
+    uint64_t count = 0;
+    say("count", read(all, &count, sizeof count) == sizeof count && count > 1000);
+}
+
 int main(int count, char** words) {
     if (count < 2) return 2;
     if (strcmp(words[1], "exhaust") == 0) exhaust(40);
@@ -145,6 +220,8 @@ int main(int count, char** words) {
     }
     if (strcmp(words[1], "killed") == 0) killed();
     if (strcmp(words[1], "orphaned") == 0) orphaned();
+    if (strcmp(words[1], "unmapped") == 0) unmapped();
+    if (strcmp(words[1], "forks") == 0) forks();
     if (strcmp(words[1], "clock") == 0) clock_of_the_killed();
     say("end", 0);
     return 0;

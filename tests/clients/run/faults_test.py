@@ -21,13 +21,16 @@ class Faults(unittest.TestCase):
         cls.directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.directory.cleanup)
         cls.program = Path(cls.directory.name) / "faults"
-        subprocess.run(["gcc", "-O1", "-o", cls.program, HERE / "faults.c"], check=True)
+        subprocess.run(["gcc", "-O1", "-pthread", "-o", cls.program, HERE / "faults.c"], check=True)
 
     def start(self, what):
         run = subprocess.Popen([ANYPERF, "run", "--", self.program, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(run.communicate, timeout=60)
         self.addCleanup(run.kill)
         return run
+
+    def directory_for_all(self):
+        os.chmod(self.directory.name, 0o755)
 
     def said(self, text):
         return {name: int(value) for name, value in (line.split() for line in text.splitlines())}
@@ -47,6 +50,16 @@ class Faults(unittest.TestCase):
 
     def test_programs_killed_in_the_middle_of_requests_harm_nobody(self):
         self.assertEqual(self.finish(self.start("killed")), {"read": 8, "counts": 1, "end": 0})
+
+    def test_a_ring_that_is_unmapped_while_it_is_written_harms_nobody(self):
+        self.assertEqual(self.finish(self.start("unmapped")), {"rounds": 500, "count": 1, "end": 0})
+
+    def test_forks_to_the_process_limit_harm_nobody(self):
+        self.directory_for_all()
+        as_nobody = {} if os.geteuid() != 0 else {"user": 65534, "group": 65534, "extra_groups": []}
+        said = subprocess.run([ANYPERF, "run", "--", self.program, "forks"], stdout=subprocess.PIPE, text=True, check=True, timeout=100,
+                              **as_nobody).stdout
+        self.assertEqual(self.said(said), {"error": errno.EAGAIN, "some": 1, "failed": 0, "again": 7, "count": 1, "end": 0})
 
     def test_without_a_broker_events_answer_with_errors(self):
         run = self.start("orphaned")
