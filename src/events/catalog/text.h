@@ -20,8 +20,12 @@ inline std::uint64_t letters_at(const char* at) {
     return word;
 }
 
-/// Whether all letters are the same: names are short, and a call of memcmp(3) costs more than the comparison.
-inline bool same_letters(const char* left, const char* right, std::size_t size) {
+/// Whether all letters of two names of one size are the same: names are short, and a call of memcmp(3) costs more than
+/// the comparison.
+inline bool same_letters(std::string_view left_name, std::string_view right_name) {
+    const std::size_t size = left_name.size();
+    const char* const left = left_name.data();
+    const char* const right = right_name.data();
     using Word = std::uint64_t;
     constexpr std::size_t kStep = sizeof(Word);
     if (size < kStep) {
@@ -36,7 +40,7 @@ inline bool same_letters(const char* left, const char* right, std::size_t size) 
 
 inline bool same_name(std::string_view left, std::string_view right) {
     if (left.size() != right.size()) return false;
-    if (same_letters(left.data(), right.data(), left.size())) return true;  // what people type, nearly always
+    if (same_letters(left, right)) return true;  // what people type, nearly always
     for (std::size_t i = 0; i < left.size(); ++i)
         if (left[i] != right[i] && upper(left[i]) != upper(right[i])) return false;
     return true;
