@@ -31,7 +31,7 @@ if(ANYPERF_SANITIZE MATCHES "undefined")
     target_compile_options(anyperf_test_options INTERFACE -fno-sanitize=undefined)
 endif()
 
-# The presets that only test compile many files as one (CMAKE_UNITY_BUILD): most of a file's time is its headers'.
+# All presets but debug compile many files as one (CMAKE_UNITY_BUILD): most of a file's time is its headers'.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
 
 # anyperf_library(FOLDER SOURCES a.cpp … [APART b.cpp …] [DEPENDS other folders…] [PRIVATE external libraries…])
