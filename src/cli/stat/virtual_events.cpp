@@ -72,7 +72,8 @@ std::optional<Error> why_not(const events::Event& event, const counting::Refusal
     if (refused != ENOENT && refused != EOPNOTSUPP && refused != EINVAL) return refusal->error;
     if (of_cpu(event))
         return Error{refusal->error.what,
-                     "the virtual PMU counts what retires in user mode, and has no model of " + event.name,
+                     "the virtual PMU counts what retires in user mode, and has no model of " +
+                         (refused == ENOENT ? "caches or branch prediction" : event.name),
                      "a machine whose kernel has a PMU counts it"};
     return Error{refusal->error.what, "the virtual PMU has hardware and software events only",
                  "anyperf stat --kernel counts it by the kernel"};

@@ -120,6 +120,12 @@ class Virtual(Case):
         self.assertIn("virtual PMU", report["events"][0]["refusal"]["cause"])
         self.assertIn("user mode only", report["events"][1]["refusal"]["cause"])
 
+    def test_one_line_says_it_for_all_missing_events(self):
+        result = stat("--virtual", "-e", "branch-misses,LLC-loads,L1-dcache-load-misses", "--", "true")
+        lines = [line for line in result.stderr.splitlines() if line.startswith(" <not supported>:")]
+        self.assertEqual(lines, [" <not supported>: the virtual PMU counts what retires in user mode, and has no model of caches or branch"
+                                 " prediction; a machine whose kernel has a PMU counts it"])
+
     def test_few_counters_are_not_enough_for_all_events_all_the_time(self):
         report = self.report("--counters", "1", "-e", "branches,r02c4,r08c4", "--", "true")
         self.assertTrue(all(event["running_ns"] == event["enabled_ns"] for event in
