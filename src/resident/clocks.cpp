@@ -26,6 +26,7 @@ using subsystem::Source;
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr std::uint64_t kShortestAlarm = 50'000;     ///< ns: a few looks at a clock, so that its thread gets on
 constexpr std::uint64_t kLongestAlarm = 10'000'000;  ///< ns: what a wait may be prolonged by that can't be begun again
 
 bool samples_by_time(const EventPage& event) {
@@ -67,7 +68,7 @@ void set_alarm(Thread& thread) {
     if (left == kNever) return drop_alarm(thread);
     if (!make_timer(thread)) return;
     itimerspec when{};
-    when.it_value.tv_nsec = static_cast<long>(std::min(left, kLongestAlarm));
+    when.it_value.tv_nsec = static_cast<long>(std::clamp(left, kShortestAlarm, kLongestAlarm));
     kernel_call(__NR_timer_settime, thread.alarm - 1, 0, address_of(&when), 0);
 }
 

@@ -115,6 +115,8 @@ void die_by(int signal) {
 void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
     stand_outside(thread);
+    // First of all: what comes while this looks asks for another look, as a timer does that is set here and goes off.
+    __atomic_store_n(&thread.pending, 0, __ATOMIC_SEQ_CST);
     thread.asked_out = false;
     thread.is_probing = false;
     // Whole before the look at `attention`, as behind a system call (syscalls/table.cpp).
@@ -131,7 +133,7 @@ void deliver_and_resume(Thread& thread) {
         signals.mask = signals.saved_mask;
         signals.restore_mask = false;
     }
-    thread.pending = has_deliverable(signals);
+    if (has_deliverable(signals)) thread.pending = 1;
     apply_mask(signals);
     resume(thread);
 }
@@ -150,7 +152,6 @@ void return_from_handler(Thread& thread) {
         c.flags & ~std::uint64_t{0x100}};
     signals.mask = frame.user.mask & ~(signal_bit(9) | signal_bit(19));
     signals.stack = frame.user.stack;
-    thread.pending = has_deliverable(signals);
     frame.user.mask = ~kEngineSignals;
     frame.user.stack = {thread.signal_stack, 0, 0, kSignalStackBytes};
     frame.user.context.rip = reinterpret_cast<std::uint64_t>(&deliver_and_resume);

@@ -60,6 +60,25 @@ void clock_by_frequency() {
     want_equal("period", parse_samples(attr, ring.drain()).at(0).period, 1'000'000U);
 }
 
+/// Works without the kernel's help, for about a millisecond.
+void work_alone() {
+    volatile std::uint64_t left = 1'000'000;
+    while (left != 0) left = left - 1;
+}
+
+void clock_goes_on() {
+    const Attr attr = changed(task_clock(20'000), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
+    const Event event{attr};
+    Ring ring{event, 128};
+    event.enable();
+    for (int round = 0; round < 200; ++round) {
+        const std::uint64_t before = ring.head();
+        for (int i = 0; i < 10 && ring.head() == before; ++i) work_alone();
+        want_at_least("samples of one of 200 rounds of work", ring.head() - before, 1U);
+        ring.drain();
+    }
+}
+
 void at_most_one_in_ten_microseconds() {
     const Attr attr = changed(task_clock(1), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
     const Event event{attr};
@@ -154,6 +173,7 @@ std::vector<Case> sample_rate_cases() {
         {"cpu_clock", "cpu-clock samples at its period, in nanoseconds", kNothing,
          [] { clock_samples(PERF_COUNT_SW_CPU_CLOCK); }},
         {"clock_frequency", "a clock's frequency is a fixed period of 10^9/freq", kNothing, clock_by_frequency},
+        {"clock_goes_on", "a clock samples for as long as its task works", kNothing, clock_goes_on},
         {"clock_limit", "a clock samples every 10 µs at most", kNothing, at_most_one_in_ten_microseconds},
         {"frequency_first", "with freq the first period is 1", kNothing, first_period_of_a_frequency},
         {"frequency_adapts", "then it is adapted to the frequency", kNothing, frequency_adapts},
