@@ -5,6 +5,8 @@
 #include <linux/perf_event.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,15 +19,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int open_event(pid_t pid, int inherit, uint64_t config) {
+static struct perf_event_attr in_user_mode(uint64_t config) {
     struct perf_event_attr attr;
     memset(&attr, 0, sizeof attr);
     attr.size = sizeof attr;
     attr.type = config == PERF_COUNT_SW_TASK_CLOCK ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE;
     attr.config = config;
-    attr.inherit = (unsigned)inherit & 1;
     attr.exclude_kernel = attr.exclude_hv = 1;
-    return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return attr;
+}
+
+static int open_attr(const struct perf_event_attr* attr, pid_t pid) {
+    return (int)syscall(SYS_perf_event_open, attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int open_event(pid_t pid, int inherit, uint64_t config) {
+    struct perf_event_attr attr = in_user_mode(config);
+    attr.inherit = (unsigned)inherit & 1;
+    return open_attr(&attr, pid);
 }
 
 static int instructions(void) {
@@ -33,15 +44,10 @@ static int instructions(void) {
 }
 
 static int instructions_every(uint64_t period) {
-    struct perf_event_attr attr;
-    memset(&attr, 0, sizeof attr);
-    attr.size = sizeof attr;
-    attr.type = PERF_TYPE_HARDWARE;
-    attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+    struct perf_event_attr attr = in_user_mode(PERF_COUNT_HW_INSTRUCTIONS);
     attr.sample_period = period;
     attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
-    attr.exclude_kernel = attr.exclude_hv = 1;
-    return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return open_attr(&attr, 0);
 }
 
 static void say(const char* what, long value) {
@@ -150,34 +156,37 @@ static void clock_of_the_killed(void) {
     say("done", 0);
 }
 
-// A thread that samples into a ring, and another one that takes the ring away and maps it again.
+// A thread that samples into a ring, and another one that takes the ring away as soon as something stands in it.
+static sem_t opened;
+static int sampling = -1;
 static volatile int over;
 
-static void* works(void* place) {
-    *(int*)place = instructions_every(1000);
+static void* works(void* nothing) {
+    sampling = instructions_every(1000);
+    sem_post(&opened);
     while (!over) {
     }
-    return NULL;
+    return nothing;
 }
 
 static void unmapped(void) {
-    int fd = -1;
     pthread_t thread;
-    if (pthread_create(&thread, NULL, works, &fd) != 0) return;
-    while (__atomic_load_n(&fd, __ATOMIC_ACQUIRE) < 0) usleep(100);
+    sem_init(&opened, 0, 0);
+    if (pthread_create(&thread, NULL, works, NULL) != 0) return;
+    sem_wait(&opened);
     const size_t bytes = 9 * 4096;
     int rounds = 0;
     for (; rounds < 500; ++rounds) {
-        void* const ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        struct perf_event_mmap_page* const ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, sampling, 0);
         if (ring == MAP_FAILED) break;
-        usleep(50);
+        while (__atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE) == 0) sched_yield();
         munmap(ring, bytes);
     }
     over = 1;
     pthread_join(thread, NULL);
     say("rounds", rounds);
     uint64_t count = 0;
-    say("count", read(fd, &count, sizeof count) == sizeof count && count > 1000000);
+    say("count", read(sampling, &count, sizeof count) == sizeof count && count >= 500 * 1000);
 }
 
 // Forks until there is no process left to be had, each child with an event of its own; then once more.
