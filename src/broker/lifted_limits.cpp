@@ -1,3 +1,4 @@
+// lifted_limits.cpp: see lifted_limits.h.
 #include "broker/lifted_limits.h"
 
 namespace anyperf::broker {

@@ -31,12 +31,13 @@ std::string new_directory() {
 }
 
 bool write_file(const std::string& path, const std::string& content, bool writable) {
+    using enum filesystem::perms;
     std::error_code error;
     filesystem::create_directories(filesystem::path{path}.parent_path(), error);
     std::ofstream file{path};
     file << content;
     file.close();
-    filesystem::permissions(path, static_cast<filesystem::perms>(writable ? 0644 : 0444), error);
+    filesystem::permissions(path, owner_read | group_read | others_read | (writable ? owner_write : none), error);
     return file.good();
 }
 

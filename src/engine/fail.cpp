@@ -72,7 +72,7 @@ class Lines {
     long fd_;
     long at_ = 0;
     long end_ = 0;
-    char buffer_[1024];
+    char buffer_[1024] = {};
     char line_[512];
 };
 

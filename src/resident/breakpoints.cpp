@@ -18,7 +18,6 @@ namespace {
 
 using engine::x86_64::Access;
 using engine::x86_64::Accesses;
-using engine::x86_64::kResumeFlag;
 
 bool executes(const EventPage& event) {
     return (event.shape.bp_type & HW_BREAKPOINT_X) != 0;

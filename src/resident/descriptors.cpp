@@ -124,7 +124,7 @@ void find_descriptors(Thread& thread) {
     };
     const long directory = kernel_call(__NR_open, address_of("/proc/self/fd"), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (is_error(directory)) return;
-    alignas(8) char room[4096];
+    alignas(8) char room[4096] = {};
     for (;;) {
         const long got = kernel_call(__NR_getdents64, static_cast<unsigned>(directory), address_of(room), sizeof room);
         if (got <= 0) break;

@@ -17,7 +17,6 @@ namespace anyperf::resident {
 
 using engine::address_of;
 using engine::at_address;
-using engine::is_error;
 using engine::kernel_call;
 using engine::x86_64::guarded_copy;
 
@@ -61,7 +60,7 @@ bool ask_events(Thread& thread, Polled& polled) {
         if (polled.event[i] == 0) continue;
         const long state = Ask{thread, RequestKind::poll, polled.event[i]}.send();
         short says = state < 0 ? POLLERR : 0;
-        if (state > 0 && (state & 1) != 0) says |= polled.wanted[i].events & (POLLIN | POLLRDNORM);
+        if (state > 0 && (state & 1) != 0) says = static_cast<short>(polled.wanted[i].events & (POLLIN | POLLRDNORM));
         if (state > 0 && (state & 2) != 0) says = POLLHUP;
         polled.wanted[i].revents = says;
         any = any || says != 0;

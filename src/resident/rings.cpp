@@ -12,7 +12,6 @@ namespace anyperf::resident {
 
 using engine::at_address;
 using engine::is_error;
-using engine::kernel_call;
 using subsystem::Ring;
 
 Ring ring_of(Thread& thread, RingIndex index) {

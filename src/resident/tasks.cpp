@@ -62,7 +62,7 @@ void executing(Thread& thread, std::string_view name) {
         return;  // another thread of its process becomes the first one
     char comm[sizeof thread.page.comm] = {};
     const std::size_t length = std::min(name.size(), sizeof comm - 1);
-    std::copy_n(name.data(), length, comm);
+    std::ranges::copy_n(name.begin(), static_cast<std::ptrdiff_t>(length), comm);
     Ask{thread, RequestKind::executing}.payload(comm, length == 0 ? 0 : sizeof comm).send();
 }
 

@@ -110,7 +110,8 @@ Result<Descriptions> Descriptions::read(const std::string& directory) {
     }
     std::filesystem::path above = root.parent_path();
     for (int i = 0; refers && i < kFoldersAbove; ++i, above = above.parent_path())
-        for (const auto& entry : std::filesystem::directory_iterator{above, error}) take(entry.path());
+        for (std::filesystem::directory_iterator near{above, error}, end; near != end && !error; near.increment(error))
+            take(near->path());
     std::ranges::sort(descriptions.files_, {}, &File::path);  // the same answer wherever the directory is copied to
     if (descriptions.files_.empty())
         return std::unexpected(
