@@ -262,7 +262,7 @@ struct alignas(4096) ThreadPage {
     std::int32_t cpu;             ///< the CPU that it was last seen on; what it does counts for that one
     std::uint32_t attention;      ///< set by who changes what is to be counted: the thread looks before it goes on
     std::uint32_t in_kernel;      ///< the thread is in a system call and looks when it comes back: no signal is needed
-    std::uint32_t first_armed;    ///< head of the list of what counts on it
+    std::uint32_t first_armed;    ///< head of the list of what it looks for itself
     std::uint32_t watched;        ///< nonzero: `faults` is kept
     std::uint32_t traced;         ///< nonzero: what attached.h tells of system calls and processes is waited for
     std::uint64_t faults[2];      ///< page faults of the application's own code while watched: minor, major

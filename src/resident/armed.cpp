@@ -53,9 +53,10 @@ Looks looks_of(const Thread& thread) {
 
 void settle(Thread& thread) {
     __atomic_store_n(&thread.page.attention, 0, __ATOMIC_SEQ_CST);
-    // Who began before the run's first event is measured by another for the first time.
-    if (thread.page.first_armed != 0 && process_of(*thread.engine) == nullptr) return;
     const std::uint32_t classes = __atomic_load_n(&thread.page.counted, __ATOMIC_ACQUIRE);
+    // Who began before the run's first event is measured by another for the first time.
+    const bool measured = thread.page.first_armed != 0 || classes != 0 || thread.page.counts_faults != 0;
+    if (measured && process_of(*thread.engine) == nullptr) return;
     if (classes != 0) engine::open_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
     thread.page.watched = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
     const Looks looks = looks_of(thread);

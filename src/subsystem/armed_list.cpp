@@ -24,18 +24,14 @@ void point_to(World& world, Event* before, Task& task, Event* event) {
     if (before) Locked(world, *before)->next_armed = event ? event->index : 0;
 }
 
-}  // namespace
-
-void tell_armed(World& world, const Task& task) {
+Armed armed_of(const Task& task) {
     Armed armed{.first = task.first_armed ? task.first_armed->index : 0, .counters = 0, .faults = task.faulting != 0};
     for (std::size_t i = 0; i < task.counted.size(); ++i)
         if (task.counted[i] != 0) armed.counters |= 1u << i;
-    world.host.arm(task.name, armed);
+    return armed;
 }
 
-void join_armed(World& world, Event& event) {
-    if (!concerns_thread(*event.page)) return;
-    Task& task = *event.task;
+void join_list(World& world, Task& task, Event& event) {
     const bool samples = event.page->sampling != 0;
     Event* const before = samples ? task.last_sampling : task.last_armed;
     Event* const after = before ? before->armed_after : task.first_armed;
@@ -46,21 +42,40 @@ void join_armed(World& world, Event& event) {
     point_to(world, before, task, &event);
     (after ? after->armed_before : task.last_armed) = &event;
     if (samples) task.last_sampling = &event;
-    count_needs(task, *event.page, 1);
-    tell_armed(world, task);
-    attend_later(world, task);
 }
 
-void leave_armed(World& world, Task& task, Event& event) {
-    if (!concerns_thread(*event.page)) return;
+void leave_list(World& world, Task& task, Event& event) {
     Event* const before = std::exchange(event.armed_before, nullptr);
     Event* const after = std::exchange(event.armed_after, nullptr);
     point_to(world, before, task, after);
     (after ? after->armed_before : task.last_armed) = before;
     if (task.last_sampling == &event) task.last_sampling = before;
-    count_needs(task, *event.page, ~0u);
-    tell_armed(world, task);
-    attend_later(world, task);
+}
+
+/// The event comes or goes: `by` is 1 or -1 of each that it needs.
+template <class Change>
+void change_armed(World& world, Task& task, Event& event, std::uint32_t by, Change change_list) {
+    const Armed was = armed_of(task);
+    const bool listed = concerns_thread(*event.page);
+    if (listed) change_list(world, task, event);
+    count_needs(task, *event.page, by);
+    const Armed now = armed_of(task);
+    world.host.arm(task.name, now);
+    if (listed || now != was) attend_later(world, task);
+}
+
+}  // namespace
+
+void tell_armed(World& world, const Task& task) {
+    world.host.arm(task.name, armed_of(task));
+}
+
+void join_armed(World& world, Event& event) {
+    change_armed(world, *event.task, event, 1, join_list);
+}
+
+void leave_armed(World& world, Task& task, Event& event) {
+    change_armed(world, task, event, ~0u, leave_list);
 }
 
 }  // namespace anyperf::subsystem

@@ -42,6 +42,8 @@ struct Armed {
     EventIndex first = 0;        ///< 0: none; the rest follows by EventPage::next_armed
     std::uint32_t counters = 0;  ///< live counters that are to be kept, a bit each by Source::Term::counter
     bool faults = false;         ///< so are page faults
+
+    bool operator==(const Armed&) const = default;
 };
 
 /// /proc/sys/kernel/perf_event_*, and the machine.

@@ -24,27 +24,39 @@ class SamplingControl : public SubsystemTest {
     }
 };
 
-TEST_F(SamplingControl, EventsThatSampleOrCountByLiveCountersAreArmedTheFormerFirst) {
+TEST_F(SamplingControl, EventsThatAThreadLooksForAreArmedThoseThatSampleFirst) {
     const auto first = sampling();
-    const auto counts = open(counting(3));
+    const auto switches = open(software(FakeSoftwarePmu::kDummy, flag("context_switch")));
     const auto off = sampling(1000, kDisabled);
-    const auto also = open(counting(4));
-    EXPECT_THAT(armed(me), ElementsAre(first, off, counts, also));
+    EXPECT_THAT(armed(me), ElementsAre(first, off, switches));
     open(software(FakeSoftwarePmu::kDummy));
-    EXPECT_THAT(armed(me), ElementsAre(first, off, counts, also)) << "which concerns nobody";
+    const auto counts = open(counting(3));
+    EXPECT_THAT(armed(me), ElementsAre(first, off, switches)) << "what only counts is no thread's to look for";
     disable(first);
     enable(off);
-    EXPECT_THAT(armed(me), ElementsAre(first, off, counts, also)) << "in whatever state";
-    EXPECT_EQ(me.armed.counters, 0b11001);
+    EXPECT_THAT(armed(me), ElementsAre(first, off, switches)) << "in whatever state";
+    EXPECT_EQ(me.armed.counters, 0b1001);
     subsystem.close(off);
-    EXPECT_THAT(armed(me), ElementsAre(first, counts, also));
-    subsystem.close(counts);
-    EXPECT_THAT(armed(me), ElementsAre(first, also));
+    EXPECT_THAT(armed(me), ElementsAre(first, switches));
     const auto last = sampling();
-    EXPECT_THAT(armed(me), ElementsAre(first, last, also));
-    for (const EventIndex event : {first, also, last}) subsystem.close(event);
+    EXPECT_THAT(armed(me), ElementsAre(first, last, switches));
+    for (const EventIndex event : {first, switches, last, counts}) subsystem.close(event);
     EXPECT_EQ(me.armed.first, 0);
     EXPECT_EQ(me.armed.counters, 0);
+}
+TEST_F(SamplingControl, AThreadKeepsWhatOneOfManyEventsNeedsAndLooksOnlyWhenThatChanges) {
+    const auto one = open(counting(3));
+    EXPECT_EQ(me.attended, 1);
+    const auto another = open(counting(3));
+    subsystem.close(one);
+    EXPECT_EQ(me.attended, 1) << "it has it already, and goes on";
+    EXPECT_EQ(me.armed.counters, 0b1000);
+    const auto other = open(counting(4));
+    EXPECT_EQ(me.armed.counters, 0b11000);
+    EXPECT_EQ(me.attended, 2);
+    for (const EventIndex event : {another, other}) subsystem.close(event);
+    EXPECT_EQ(me.armed.counters, 0);
+    EXPECT_EQ(me.attended, 4);
 }
 TEST_F(SamplingControl, FaultsAreKeptWhileAnEventCountsThem) {
     const auto event = open(software(FakeSoftwarePmu::kFaults));
