@@ -8,10 +8,9 @@
 #include "anyperf/attr.h"
 #include "subsystem/pmu_driver.h"
 #include "subsystem/shared/event_page.h"
+#include "subsystem/task.h"
 
 namespace anyperf::subsystem {
-
-struct Task;
 
 /// How an event came to be.
 enum class Kind : std::uint8_t {
@@ -47,6 +46,9 @@ struct Event {
 
     Event* armed_before = nullptr;  ///< in its thread's list (armed_list.h)
     Event* armed_after = nullptr;
+
+    EventList::iterator in_leaders;  ///< of a leader that has a task: its place in Task::leaders
+    EventList::iterator in_opened;   ///< while it has an `opener`: in Task::opened
 
     Event* leader = nullptr;       ///< itself, if it leads
     std::vector<Event*> siblings;  ///< of a leader, in order of creation

@@ -11,15 +11,24 @@ void hold(World& world, Event& event) {
     world.holding.push_back(&leader);
 }
 
-void let_go(World& world, Event& leader) {
-    if (!leader.held) return;
+namespace {
+
+void release(World& world, Event& leader) {
     leave(leader.page->group, world.host.lock_holder());
     leader.held = false;
+}
+
+}  // namespace
+
+void let_go(World& world, Event& leader) {
+    if (!leader.held) return;
+    release(world, leader);
     std::erase(world.holding, &leader);
 }
 
 void let_go(World& world) {
-    while (!world.holding.empty()) let_go(world, *world.holding.back());
+    for (Event* leader : world.holding) release(world, *leader);
+    world.holding.clear();
 }
 
 }  // namespace anyperf::subsystem

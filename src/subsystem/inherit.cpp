@@ -28,7 +28,7 @@ bool readable(Event& event) {
 }  // namespace
 
 void inherit(World& world, const Task& parent, Task& child, ForkKind kind) {
-    const std::vector<Event*> leaders = parent.leaders;
+    const EventList leaders = parent.leaders;
     for (Event* leader : leaders) {
         if (!passes_on(*leader, kind) || !readable(*leader)) continue;
         hold(world, *leader);

@@ -22,7 +22,7 @@ void release_siblings(World& world, Event& leader) {
         sibling->leader = sibling;
         hold(world, *sibling);
         link_all(world, *sibling);
-        if (sibling->task) sibling->task->leaders.push_back(sibling);
+        if (sibling->task) join_leaders(*sibling->task, *sibling);
         place_group(world, *sibling);
     }
 }
@@ -62,7 +62,7 @@ void end_child(World& world, Event& child) {
 void end_event(World& world, Event& event) {
     while (!event.children.empty()) end_child(world, *event.children.back());
     std::erase(world.cpu_wide, &event);
-    if (event.opener) std::erase(event.opener->opened, &event);
+    if (event.opener) event.opener->opened.erase(event.in_opened);
     Task* const task = event.task;
     withdraw(world, event);
     drop_ring(world, event);

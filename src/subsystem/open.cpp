@@ -178,7 +178,7 @@ Answer<EventIndex> open_event(World& world, const OpenRequest& request) {
     Event& event = made.keep();
     event.leader = opening.leader ? opening.leader : &event;
     event.opener = &world.task(request.caller);
-    event.opener->opened.push_back(&event);
+    event.in_opened = event.opener->opened.insert(event.opener->opened.end(), &event);
     if (opening.output) redirect(world, event, *opening.output);
     attach(world, event);
     if (event.cpu_wide) join_cpu(world, event);

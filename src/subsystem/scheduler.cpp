@@ -119,9 +119,9 @@ void arbitrate(World& world, Task& task) {
     std::map<const Pmu*, Room> rooms;
     std::vector<std::pair<Event*, EventState>> outcome;
     outcome.reserve(order.size());
-    task.waits_for_counters = false;
-    for (const auto& [leader, pmu] : order)
-        outcome.emplace_back(leader, opposed(world, *leader, rooms[pmu], task.waits_for_counters));
+    bool waits = false;
+    for (const auto& [leader, pmu] : order) outcome.emplace_back(leader, opposed(world, *leader, rooms[pmu], waits));
+    note_waiting(world, task, waits);
 
     // Who leaves makes room first.
     for (const auto& [leader, state] : outcome)
@@ -141,8 +141,7 @@ void to_the_end(Task& task, bool of_cpu) {
     if (chosen == groups.end()) chosen = groups.begin();
     if (chosen == groups.end()) return;
     Event* const leader = *chosen;
-    std::erase(task.leaders, leader);
-    task.leaders.push_back(leader);
+    task.leaders.splice(task.leaders.end(), task.leaders, leader->in_leaders);
 }
 
 }  // namespace
@@ -153,12 +152,16 @@ bool on_its_cpu(World& world, const Event& leader) {
     return !leader.cgroup || world.host.in_cgroup(leader.task->name, *leader.cgroup);
 }
 
+void join_leaders(Task& task, Event& leader) {
+    leader.in_leaders = task.leaders.insert(task.leaders.end(), &leader);
+}
+
 void attach(World& world, Event& event) {
     hold(world, event);
     if (!event.leads()) event.leader->siblings.push_back(&event);
     link_newest(world, event);
     if (Task* task = event.task) {
-        if (event.leads()) task->leaders.push_back(&event);
+        if (event.leads()) join_leaders(*task, event);
         join_armed(world, event);
         if (contends(event)) count_contender(world, *task, 1);
         allow_switching(world, event);
@@ -171,7 +174,7 @@ void leave(World& world, Event& event) {
     Task* task = std::exchange(event.task, nullptr);
     if (!task) return;
     event.page->switchable = 0;
-    if (event.leads()) std::erase(task->leaders, &event);
+    if (event.leads()) task->leaders.erase(event.in_leaders);
     if (contends(event)) count_contender(world, *task, ~0u);
     leave_armed(world, *task, event);
 }
@@ -198,7 +201,7 @@ void place_all(World& world, Task& task) {
         hold(world, *leader);
         if (task.contenders == 0 || !hardware_pmu(*leader)) give(world, *leader, unopposed(world, *leader));
     }
-    task.waits_for_counters = false;
+    note_waiting(world, task, false);
     if (task.contenders != 0) arbitrate(world, task);
 }
 

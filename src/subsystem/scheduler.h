@@ -11,6 +11,9 @@ namespace anyperf::subsystem {
 /// The task is where the group is to count it: its CPU, its cgroup.
 bool on_its_cpu(World& world, const Event& leader);
 
+/// The group counts the task from now on, behind the others.
+void join_leaders(Task& task, Event& leader);
+
 /// The event joins its leader's group, and the group its task; it is placed.
 void attach(World& world, Event& event);
 /// The opposite; the event is no member of a group any more. The rest of its group stands as it is.

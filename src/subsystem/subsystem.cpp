@@ -1,7 +1,5 @@
 #include "subsystem/subsystem.h"
 
-#include <algorithm>
-
 #include "subsystem/control.h"
 #include "subsystem/event_state.h"
 #include "subsystem/ioctl/ioctl.h"
@@ -92,7 +90,8 @@ void Subsystem::prctl(const TaskName& caller, bool enable_them) {
     const Settled settled{parts_->world};
     Task* task = settled.world.known(caller);
     if (!task) return;
-    (enable_them ? enable : disable)(settled.world, task->opened);
+    const std::vector<Event*> events(task->opened.begin(), task->opened.end());
+    (enable_them ? enable : disable)(settled.world, events);
 }
 
 void Subsystem::ran_out(EventIndex event) {
@@ -163,7 +162,7 @@ void Subsystem::tick() {
 }
 
 bool Subsystem::rotates() const {
-    return std::ranges::any_of(parts_->world.tasks, [](const auto& entry) { return entry.second->waits_for_counters; });
+    return parts_->world.waiting_tasks != 0;
 }
 
 std::size_t Subsystem::events() const {

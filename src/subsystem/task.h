@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
+#include <list>
 
 #include "subsystem/host.h"
 
@@ -12,11 +12,14 @@ namespace anyperf::subsystem {
 
 struct Event;
 
+/// In an order. Who leaves is found by its place (Event): a task may have thousands.
+using EventList = std::list<Event*>;
+
 struct Task {
     TaskName name;
     std::int32_t cpu = 0;
-    std::vector<Event*> leaders;  ///< of the groups that count it, in the order in which they get counters
-    std::vector<Event*> opened;   ///< by it, siblings too
+    EventList leaders;  ///< of the groups that count it, in the order in which they get counters
+    EventList opened;   ///< by it, siblings too
 
     std::uint64_t rotated_at = 0;     ///< its clock when its groups last changed places
     std::uint32_t contenders = 0;     ///< events that need counters or a PMU for themselves; 0: every group fits

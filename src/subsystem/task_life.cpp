@@ -77,6 +77,7 @@ void exited(World& world, const TaskName& name, std::int32_t parent_pid) {
     for (Event* event : events_of(*task) | std::views::reverse)
         if (event->task == task) leave_task(world, *event);
     for (Event* event : task->opened) event->opener = nullptr;
+    note_waiting(world, *task, false);
     std::erase(world.changed, task);
     world.host.arm(name, {});
     world.tasks.erase(name.thread_page);

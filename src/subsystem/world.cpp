@@ -48,6 +48,11 @@ std::uint64_t clock_now(World& world, const Event& event) {
     return not_behind(world.host.task_clock(event.task->name), event.page->time_start);
 }
 
+void note_waiting(World& world, Task& task, bool waits) {
+    world.waiting_tasks += static_cast<std::size_t>(waits) - static_cast<std::size_t>(task.waits_for_counters);
+    task.waits_for_counters = waits;
+}
+
 void attend_later(World& world, Task& task) {
     if (!task.attend) world.changed.push_back(&task);
     task.attend = true;

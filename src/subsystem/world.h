@@ -39,6 +39,7 @@ struct World {
     std::unordered_map<RingIndex, RingRecord> rings = {};
     std::vector<Task*> changed = {};   ///< those with `attend`
     std::vector<Event*> holding = {};  ///< leaders whose groups are held
+    std::size_t waiting_tasks = 0;     ///< those with `waits_for_counters`
 
     /// Events that live and want records of a kind, by Interest; and those that any_maps() holds for.
     std::array<std::size_t, kInterests.size()> wanting = {};
@@ -80,6 +81,9 @@ class Locked {
 /// The value of the event's source, and its time, now.
 std::uint64_t value_now(World& world, const Event& event);
 std::uint64_t clock_now(World& world, const Event& event);
+
+/// Some group of the task waits for counters, or none does.
+void note_waiting(World& world, Task& task, bool waits);
 
 /// The task has to look at its events.
 void attend_later(World& world, Task& task);
