@@ -1,0 +1,30 @@
+"""A client with ten thousand events open: each counts what every other one of its class counts, exactly."""
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+HERE = Path(__file__).resolve().parent
+DESCRIPTORS = 10100  # the events', and what a process has besides
+
+
+class ManyEvents(unittest.TestCase):
+    def test_ten_thousand_events_of_a_thread_count_the_same(self):
+        if shutil.which("gcc") is None:
+            self.skipTest("gcc is not installed")
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        if hard != resource.RLIM_INFINITY and hard < DESCRIPTORS:
+            self.skipTest(f"a process may have {hard} descriptors, see `ulimit -Hn`")
+        with tempfile.TemporaryDirectory() as directory:
+            program = Path(directory) / "many_events"
+            subprocess.run(["gcc", "-O2", "-o", program, HERE / "many_events.c"], check=True, capture_output=True)
+            done = subprocess.run([ANYPERF, "run", "--", program], text=True, capture_output=True, timeout=250, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "exact\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
