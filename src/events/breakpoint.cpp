@@ -76,11 +76,12 @@ Parsed<std::optional<Match>> from_breakpoints(const Machine::Data&, const Item& 
     if (type != kExecute && where.address % bytes != 0)
         return fault(item.parts[1], "the address is no multiple of the length, " + std::to_string(bytes),
                      "use a shorter length: mem:ADDRESS/1, /2, /4 or /8");
-    Event event = plain_event(abi::kTypeBreakpoint, 0);
+    Match match = plain_match(abi::kTypeBreakpoint, 0, parts);
+    Event& event = match.events.front();
     event.attr.bp_type = type;
     event.attr.config1 = where.address;
     event.attr.config2 = bytes;
-    return Match{{std::move(event)}, parts};
+    return match;
 }
 
 }  // namespace anyperf::events

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "abi/event_ids.h"
+#include "events/letters.h"
 #include "events/source.h"
 #include "events/text.h"
 
@@ -21,6 +22,11 @@ struct CacheEvent {
     std::optional<std::uint64_t> result;
 };
 
+/// Whether a word of `size` letters may stand at the beginning of `text`.
+constexpr bool ends_word(std::string_view text, std::size_t size) {
+    return text.size() == size || (text.size() > size && text[size] == '-');
+}
+
 /// The longest of the words that `text` is or begins with (followed by a '-'); taken off it.
 template <std::size_t n>
 std::optional<std::uint64_t> take_word(std::string_view& text, const std::array<CacheWord, n>& words) {
@@ -29,8 +35,7 @@ std::optional<std::uint64_t> take_word(std::string_view& text, const std::array<
     for (const CacheWord& word : words)
         for (const std::string_view spelling : word.spellings) {
             const std::size_t size = spelling.size();
-            if (size <= longest || !same(text.substr(0, size), spelling)) continue;
-            if (text.size() > size && text[size] != '-') continue;
+            if (size <= longest || !ends_word(text, size) || !same(text.substr(0, size), spelling)) continue;
             longest = size;
             value = word.value;
         }
@@ -63,6 +68,18 @@ std::optional<std::uint64_t> take_cache(std::string_view& text) {
     return std::nullopt;
 }
 
+/// Most names are seen to be none of a cache by their first letter.
+bool may_be_cache(std::string_view name) {
+    static const Letters kFirst = [] {  // small ones; no constexpr: GCC 12 can't read what a row leaves out
+        Letters letters{"p"};           // kPrefix
+        for (const CacheWord& word : kCacheWords)
+            for (const std::string_view spelling : word.spellings)
+                if (!spelling.empty()) letters.add(lower(spelling.front()));
+        return letters;
+    }();
+    return !name.empty() && kFirst.contains(lower(name.front()));
+}
+
 std::string list_of_ops(std::uint64_t cache) {
     std::string list;
     for (const CacheWord& op : kOpWords)
@@ -88,6 +105,7 @@ std::vector<std::string> cache_event_names() {
 Parsed<std::optional<Match>> from_cache_names(const Machine::Data& machine, const Item& item) {
     CacheEvent event;
     std::string_view rest = item.parts[0];
+    if (!may_be_cache(rest)) return std::nullopt;
     const auto cache = take_cache(rest);
     if (!cache || !take_op_and_result(rest, event)) return std::nullopt;
     std::size_t parts = 1;

@@ -25,6 +25,7 @@ struct Encoded {
 Encoded encoded(const catalog::Machine& machine, std::string_view text) {
     catalog::Encoding encoding{machine};
     encoding.request.type_optional = true;  // to show it; who opens it asks for Whose::this_machine
+    encoding.request.wants_canonical = false;
     const catalog::Refusal refusal = catalog::encode(text, kAllLevels, catalog::Os::perf_ext, encoding);
     return {refusal, encoding.perf, encoding.request.event, encoding.request.pmu};
 }
@@ -40,9 +41,9 @@ void place(Event& event, const Machine::Data& machine) {
     if (!pmu->is_core()) event.attr.flags &= ~kHosts;
 }
 
-Event event_from(const Machine::Data& machine, const Encoded& encoded) {
+void fill(Event& event, const Machine::Data& machine, const Encoded& encoded) {
     const catalog::PerfFields& fields = encoded.fields;
-    Event event = plain_event(fields.type, fields.config);
+    begin_plain(event, fields.type, fields.config);
     fields.apply(event.attr);
     event.sampling.period = fields.period;
     event.sampling.freq = fields.frequency;
@@ -50,13 +51,13 @@ Event event_from(const Machine::Data& machine, const Encoded& encoded) {
     place(event, machine);
     if (!fields.type_known) event.type_of = catalog::c_text(encoded.pmu->perf_names);
     if (!machine.catalog().active(*encoded.pmu)) event.absent_pmu = catalog::text(encoded.pmu->name);
-    return event;
 }
 
 /// A name without prefix is of the first core PMU that has it; on a hybrid machine the others count it on their cores.
 Match on_each_core_that_has_it(const Machine::Data& machine, const Encoded& first, const Item& item,
                                std::string_view text, std::size_t parts) {
-    Match match{{event_from(machine, first)}, parts, false, false, true};
+    Match match{{}, parts, false, false, true};
+    fill(match.events.emplace_back(), machine, first);
     if (first.pmu->type != catalog::PmuType::core || text.find("::") != std::string_view::npos) return match;
     for (const std::uint16_t index : machine.catalog().actives()) {
         const catalog::PmuRow& pmu = catalog::pmus()[index];
@@ -64,7 +65,8 @@ Match on_each_core_that_has_it(const Machine::Data& machine, const Encoded& firs
         const Encoded other =
             encoded(machine.catalog(), std::string{catalog::text(pmu.name)} + "::" + std::string{text});
         if (other.refusal.refused()) continue;
-        Event event = event_from(machine, other);
+        Event event;
+        fill(event, machine, other);
         const bool counted =
             event.pmu.empty() || std::ranges::find(match.events, event.pmu, &Event::pmu) != match.events.end();
         if (counted) continue;

@@ -171,8 +171,9 @@ const CommonTerm* find_common_term(const Term& term) {
 }
 
 Parsed<std::uint64_t> number_of(const Term& term, std::uint64_t most) {
-    const std::string name{term.name};
-    if (!term.value) return fault(term.text, in_quotes(term.name) + " needs a number", "write " + name + "=NUMBER");
+    if (!term.value)
+        return fault(term.text, in_quotes(term.name) + " needs a number",
+                     "write " + std::string{term.name} + "=NUMBER");
     const auto value = number(*term.value);
     if (!value)
         return fault(*term.value, in_quotes(*term.value) + " is no number of at most 64 bits",

@@ -35,8 +35,9 @@ Parsed<> Config::set(const host::Format& field, std::uint64_t value, const Term&
             term.text,
             fmt::format("{:#x} does not fit into the {} bits of '{}' ({})", value, width, field.name, ranges_of(field)),
             fmt::format("use 0 to {:#x}", most));
-    TRY(take(field.word, field.mask(), term));
-    words_[field.word] = (words_[field.word] & ~field.mask()) | field.spread(value);
+    const std::uint64_t mask = field.mask();
+    TRY(take(field.word, mask, term));
+    words_[field.word] = (words_[field.word] & ~mask) | field.spread(value);
     return {};
 }
 

@@ -18,7 +18,7 @@ bool is_bound(const Event& event) {
 }
 
 /// The PMUs that each bound item must have, in order; nullptr where no item is bound.
-const Resolved* first_bound(const std::vector<Resolved>& items) {
+const Resolved* first_bound(std::span<const Resolved> items) {
     const auto found = std::ranges::find_if(items, [](const Resolved& item) { return is_bound(item.events.front()); });
     return found == items.end() ? nullptr : &*found;
 }
@@ -27,7 +27,7 @@ bool same_pmus(const Resolved& a, const Resolved& b) {
     return std::ranges::equal(a.events, b.events, {}, &Event::pmu, &Event::pmu);
 }
 
-Parsed<> check_pmus(const std::vector<Resolved>& items, const Resolved& bound) {
+Parsed<> check_pmus(std::span<const Resolved> items, const Resolved& bound) {
     for (const Resolved& item : items)
         if (is_bound(item.events.front()) && !same_pmus(item, bound))
             return fault(item.item->text,
@@ -37,14 +37,13 @@ Parsed<> check_pmus(const std::vector<Resolved>& items, const Resolved& bound) {
     return {};
 }
 
-Parsed<> apply(const GroupText& text, EventGroup& group) {
-    if (text.modifiers.empty()) return {};
+void apply(const GroupText& text, EventGroup& group) {
+    if (text.modifiers.empty()) return;
     for (Event& event : group.events) apply_group_modifiers(event, text.modifiers, &event == &group.events.front());
-    return {};
 }
 
 /// A sibling follows its leader onto the counters: the kernel refuses one that is pinned or exclusive with EINVAL.
-Parsed<> check_siblings(const std::vector<Resolved>& items) {
+Parsed<> check_siblings(std::span<const Resolved> items) {
     constexpr std::uint64_t kLeadersOnly = abi::flag("pinned") | abi::flag("exclusive");
     for (std::size_t i = 1; i < items.size(); ++i)
         if (items[i].events.front().attr.flags & kLeadersOnly)
@@ -53,45 +52,48 @@ Parsed<> check_siblings(const std::vector<Resolved>& items) {
     return {};
 }
 
-void add_single(std::vector<Resolved> items, std::vector<EventGroup>& groups) {
-    for (Resolved& item : items)
-        for (Event& event : item.events) {
-            EventGroup& group = groups.emplace_back();
-            group.events.push_back(std::move(event));
+/// An item of one event is the group that it makes; nothing is moved then but the vector.
+void add_single(std::span<Resolved> items, std::vector<EventGroup>& groups) {
+    for (Resolved& item : items) {
+        if (item.events.size() == 1) {
+            groups.emplace_back().events = std::move(item.events);
+            continue;
         }
+        for (Event& event : item.events) groups.emplace_back().events.push_back(std::move(event));
+    }
 }
 
-std::vector<EventGroup> group_by_pmu(const GroupText& text, std::vector<Resolved> items, std::size_t count) {
-    std::vector<EventGroup> groups(count);
-    for (EventGroup& group : groups) {
+/// Groups of these items, `count` of them, behind the others.
+void add_by_pmu(const GroupText& text, std::span<Resolved> items, std::size_t count, std::vector<EventGroup>& groups) {
+    const std::size_t first = groups.size();
+    groups.resize(first + count);
+    for (EventGroup& group : std::span{groups}.subspan(first)) {
         group.name = std::string{text.name};
         group.braces = true;
         group.weak = text.modifiers.contains('W');
+        group.events.reserve(items.size());
     }
     for (Resolved& item : items) {
         const bool bound = is_bound(item.events.front());
         for (std::size_t i = 0; i < item.events.size(); ++i)
-            groups[bound ? i : 0].events.push_back(std::move(item.events[i]));
+            groups[first + (bound ? i : 0)].events.push_back(std::move(item.events[i]));
     }
-    return groups;
 }
 
 }  // namespace
 
-Parsed<> add_groups(const GroupText& text, std::vector<Resolved> items, std::vector<EventGroup>& groups) {
+Parsed<> add_groups(const GroupText& text, std::span<Resolved> items, std::vector<EventGroup>& groups) {
     if (!text.braces) {
-        add_single(std::move(items), groups);
+        add_single(items, groups);
         return {};
     }
     if (!text.modifiers.empty() && !are_modifiers(text.modifiers)) return unknown_modifiers(text.modifiers);
     TRY(check_siblings(items));
     const Resolved* bound = first_bound(items);
     if (bound) TRY(check_pmus(items, *bound));
-    const std::size_t count = bound ? bound->events.size() : 1;
-    for (EventGroup& group : group_by_pmu(text, std::move(items), count)) {
-        TRY(apply(text, group));
-        groups.push_back(std::move(group));
-    }
+    const std::size_t first = groups.size();
+    add_by_pmu(text, items, bound ? bound->events.size() : 1, groups);
+    for (EventGroup& group : std::span{groups}.subspan(first)) apply(text, group);
     return {};
 }
 

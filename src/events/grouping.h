@@ -1,6 +1,7 @@
 // grouping.h: which events are scheduled together.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "anyperf/event.h"
@@ -16,7 +17,7 @@ struct Resolved {
 };
 
 /// Without braces each event is a group. In braces items that became several events, one for each PMU, make a group
-/// for each of these PMUs; those of the kernel that need no PMU join the first.
-Parsed<> add_groups(const GroupText& text, std::vector<Resolved> items, std::vector<EventGroup>& groups);
+/// for each of these PMUs; those of the kernel that need no PMU join the first. The events are moved out of `items`.
+Parsed<> add_groups(const GroupText& text, std::span<Resolved> items, std::vector<EventGroup>& groups);
 
 }  // namespace anyperf::events

@@ -10,16 +10,18 @@
 
 namespace anyperf::events {
 
+/// `constant` is PERF_COUNT_…: looked up in abi, and accepted as a name too.
+constexpr std::uint64_t config_of(std::uint32_t type, std::string_view constant) {
+    if (type == abi::kTypeHardware) return std::ranges::find(abi::kHardware, constant, &abi::Constant::name)->value;
+    return std::ranges::find(abi::kSoftware, constant, &abi::Constant::name)->value;
+}
+
 struct KernelName {
     std::string_view name;
     std::string_view alias;  ///< empty where there is only one spelling
     std::uint32_t type;
-    std::string_view constant;  ///< PERF_COUNT_…: looked up in abi, and accepted as a name too
-
-    constexpr std::uint64_t config() const {
-        if (type == abi::kTypeHardware) return std::ranges::find(abi::kHardware, constant, &abi::Constant::name)->value;
-        return std::ranges::find(abi::kSoftware, constant, &abi::Constant::name)->value;
-    }
+    std::string_view constant;
+    std::uint64_t config = config_of(type, constant);
 };
 
 inline constexpr std::array kKernelNames{

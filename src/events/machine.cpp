@@ -14,19 +14,17 @@ Machine Machine::read_behind(const std::filesystem::path& front) {
     return Machine{std::make_shared<const Data>(host::Root{"/", front})};
 }
 
+Machine::Data::Data(const host::Root& root_directory) : root(root_directory), pmus(host::read_pmus(root_directory)) {
+    for (const host::Pmu& pmu : pmus)
+        if (pmu.is_core()) cores_.push_back(&pmu);
+}
+
 const host::Pmu* Machine::Data::pmu(std::string_view name) const {
     const auto found = std::ranges::find(pmus, name, &host::Pmu::name);
     return found == pmus.end() ? nullptr : &*found;
 }
 
-std::vector<const host::Pmu*> Machine::Data::core_pmus() const {
-    std::vector<const host::Pmu*> cores;
-    for (const host::Pmu& pmu : pmus)
-        if (pmu.is_core()) cores.push_back(&pmu);
-    return cores;
-}
-
-std::vector<const host::Pmu*> Machine::Data::pmus_with_event(std::string_view name) const {
+std::span<const host::Pmu* const> Machine::Data::pmus_with_event(std::string_view name) const {
     std::call_once(names_once_, [this] {
         for (const host::Pmu& pmu : pmus)
             for (const host::Alias& alias : pmu.details().aliases) {
@@ -35,7 +33,8 @@ std::vector<const host::Pmu*> Machine::Data::pmus_with_event(std::string_view na
             }
     });
     const auto row = names_.find(lower(name));
-    return row == names_.end() ? std::vector<const host::Pmu*>{} : row->second;
+    if (row == names_.end()) return {};
+    return row->second;
 }
 
 const catalog::Machine& Machine::Data::catalog() const {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,7 +17,7 @@
 namespace anyperf::events {
 
 struct Machine::Data {
-    explicit Data(const host::Root& root_directory) : root(root_directory), pmus(host::read_pmus(root_directory)) {}
+    explicit Data(const host::Root& root_directory);
 
     host::Root root;
     std::vector<host::Pmu> pmus;
@@ -25,16 +26,17 @@ struct Machine::Data {
     const host::Pmu* pmu(std::string_view name) const;
 
     /// PMUs of cores, in the order of their names. More than one: a hybrid machine.
-    std::vector<const host::Pmu*> core_pmus() const;
+    std::span<const host::Pmu* const> core_pmus() const { return cores_; }
 
     /// PMUs whose events/ has `name`, whatever its case.
-    std::vector<const host::Pmu*> pmus_with_event(std::string_view name) const;
+    std::span<const host::Pmu* const> pmus_with_event(std::string_view name) const;
 
     const Result<host::Tracefs>& tracefs() const;
 
     const catalog::Machine& catalog() const;
 
   private:
+    std::vector<const host::Pmu*> cores_;  // of `pmus`
     mutable std::once_flag tracefs_once_;
     mutable Result<host::Tracefs> tracefs_ = std::unexpected(Error{});
     mutable std::once_flag catalog_once_;

@@ -21,16 +21,19 @@ Parsed<> check_owner(const Machine::Data& machine, const Item& item, const std::
 }
 
 Parsed<std::vector<EventGroup>> parse_tokens(const Machine::Data& machine, std::string_view text, Whose names) {
-    const std::vector<GroupText> tokens = TRY(tokenize(text));
+    Room room;
+    const std::pmr::vector<GroupText> tokens = TRY(tokenize(text, room));
     std::vector<EventGroup> groups;
+    groups.reserve(tokens.size());
     for (const GroupText& group : tokens) {
-        std::vector<Resolved> items;
+        std::pmr::vector<Resolved> items{room.memory()};
+        items.reserve(group.items.size());
         for (const Item& item : group.items) {
             std::vector<Event> events = TRY(resolve(machine, item));
             if (names == Whose::this_machine) TRY(check_owner(machine, item, events));
             items.push_back({&item, std::move(events)});
         }
-        TRY(add_groups(group, std::move(items), groups));
+        TRY(add_groups(group, items, groups));
     }
     return groups;
 }

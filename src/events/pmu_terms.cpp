@@ -23,18 +23,25 @@ constexpr std::array<std::string_view, 5> kLikeSoftware{"software", "tracepoint"
 
 class Builder {
   public:
-    Builder(const Machine::Data& machine, const host::Pmu& pmu)
-        : machine_(machine), pmu_(pmu), event_(pmu_event(pmu)) {}
+    Builder(const Machine::Data& machine, const host::Pmu& pmu, Event& event)
+        : machine_(machine), pmu_(pmu), event_(event) {
+        begin_of_pmu(event, pmu);
+    }
 
-    /// First the events of sysfs, then the terms beside them, which may replace fields of theirs.
-    Parsed<Event> build(std::span<const Term> terms) {
-        for (const Term& term : terms)
-            if (const host::Alias* alias = alias_of(term)) TRY(add_alias(*alias, term, terms));
+    /// First the event of sysfs, then the terms beside it, which may replace fields of its.
+    Parsed<> build(std::span<const Term> terms) {
+        const Term* event = nullptr;
+        for (const Term& term : terms) {
+            const host::Alias* alias = alias_of(term);
+            if (!alias) continue;
+            TRY(add_alias(*alias, term, terms));
+            event = &term;
+        }
         config_.user_terms_begin();
         for (const Term& term : terms)
-            if (!alias_of(term)) TRY(add(term));
+            if (&term != event) TRY(add(term));
         config_.write_to(event_.attr);
-        return std::move(event_);
+        return {};
     }
 
   private:
@@ -65,10 +72,11 @@ class Builder {
     }
 
     Parsed<> add_alias_terms(const host::Alias& alias, std::span<const Term> all) {
-        const auto terms = TRY(tokenize_terms(alias.terms));
+        Room room;
+        const auto terms = TRY(tokenize_terms(alias.terms, room));
         for (const Term& term : terms) {
             if (term.value != "?") {
-                TRY(add_field_or_word(term));
+                TRY(add_field_or_word(term, pmu_.format(term.name)));
                 continue;
             }
             // "core=?": a part that only the user can know (powerpc's hv_24x7, uncore PMUs).
@@ -79,9 +87,8 @@ class Builder {
         return {};
     }
 
-    Parsed<> add_field_or_word(const Term& term) {
-        if (const host::Format* field = pmu_.format(term.name))
-            return config_.set(*field, term.value ? TRY(number_of(term)) : 1, term);
+    Parsed<> add_field_or_word(const Term& term, const host::Format* field) {
+        if (field) return config_.set(*field, term.value ? TRY(number_of(term)) : 1, term);
         const auto word = std::ranges::find(kWordTerms, term.name);
         if (word != kWordTerms.end())
             return config_.set_word(static_cast<std::size_t>(word - kWordTerms.begin()), TRY(number_of(term)), term);
@@ -90,8 +97,12 @@ class Builder {
     }
 
     Parsed<> add(const Term& term) {
-        if (pmu_.format(term.name) || term.value || find_common_term(term)) return add_field_or_word(term);
-        Item item{term.text, {term.name}, false, {}, {}};
+        const host::Format* field = pmu_.format(term.name);
+        if (field || term.value || find_common_term(term)) return add_field_or_word(term, field);
+        Room room;
+        Item item{room.memory()};
+        item.text = term.text;
+        item.parts.push_back(term.name);
         if (pmu_.is_core() || pmu_.type() == abi::kTypeSoftware) {
             for (const Source source : {from_kernel_names, from_cache_names}) {
                 const auto match = TRY(source(machine_, item));
@@ -132,26 +143,26 @@ class Builder {
 
     const Machine::Data& machine_;
     const host::Pmu& pmu_;
-    Event event_;
+    Event& event_;
     Config config_;
     bool named_ = false;
 };
 
 }  // namespace
 
-Event pmu_event(const host::Pmu& pmu) {
-    Event event = plain_event(pmu.type(), 0);
+void begin_of_pmu(Event& event, const host::Pmu& pmu) {
+    begin_plain(event, pmu.type(), 0);
     const bool filters = pmu.is_core() || std::ranges::find(kLikeSoftware, pmu.name()) != kLikeSoftware.end();
     // Uncore PMUs and the like (msr, power) refuse every exclude bit with EINVAL (PERF_PMU_CAP_NO_EXCLUDE).
     if (!filters) event.attr.flags &= ~abi::flag("exclude_guest");
     event.pmu = pmu.name();
     event.cpus = pmu.cpus();
     event.cpu_wide_only = pmu.is_uncore();
-    return event;
 }
 
-Parsed<Event> resolve_pmu_terms(const Machine::Data& machine, const host::Pmu& pmu, std::span<const Term> terms) {
-    return Builder{machine, pmu}.build(terms);
+Parsed<> resolve_pmu_terms(const Machine::Data& machine, const host::Pmu& pmu, std::span<const Term> terms,
+                           Event& event) {
+    return Builder{machine, pmu, event}.build(terms);
 }
 
 }  // namespace anyperf::events

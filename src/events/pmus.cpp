@@ -10,6 +10,8 @@ namespace anyperf::events {
 
 namespace {
 
+using Pmus = std::span<const host::Pmu* const>;
+
 constexpr std::string_view kUncore = "uncore_";
 
 bool all_digits(std::string_view text) {
@@ -34,8 +36,8 @@ bool pmu_name_matches(std::string_view typed, std::string_view name) {
     return name.size() == typed.size() || all_digits(rest);
 }
 
-std::vector<const host::Pmu*> pmus_called(const Machine::Data& machine, std::string_view typed) {
-    if (const host::Pmu* exact = machine.pmu(typed)) return {exact};
+/// Where no PMU has exactly this name.
+std::vector<const host::Pmu*> pmus_like(const Machine::Data& machine, std::string_view typed) {
     std::vector<const host::Pmu*> found;
     for (const host::Pmu& pmu : machine.pmus)
         if (pmu_name_matches(typed, pmu.name()) || pmu_name_matches(typed, pmu.alias())) found.push_back(&pmu);
@@ -43,23 +45,23 @@ std::vector<const host::Pmu*> pmus_called(const Machine::Data& machine, std::str
 }
 
 /// A pattern may take in PMUs that can't do what is asked (uncore_*/clockticks/): those that can are meant.
-Parsed<std::vector<Event>> events_of(const Machine::Data& machine, const std::vector<const host::Pmu*>& pmus,
-                                     std::span<const Term> terms) {
-    std::vector<Event> events;
+Parsed<Match> match_of(const Machine::Data& machine, Pmus pmus, std::span<const Term> terms) {
+    Match match{{}, 1, true};
     std::optional<Fault> first;
+    match.events.reserve(pmus.size());
     for (const host::Pmu* pmu : pmus) {
-        auto event = resolve_pmu_terms(machine, *pmu, terms);
-        if (event)
-            events.push_back(*std::move(event));
-        else if (!first)
-            first = std::move(event).error();
+        auto added = resolve_pmu_terms(machine, *pmu, terms, match.events.emplace_back());
+        if (added) continue;
+        match.events.pop_back();
+        if (!first) first = std::move(added).error();
     }
-    if (events.empty() && first) return std::unexpected(*std::move(first));
-    return events;
+    if (match.events.empty() && first) return std::unexpected(*std::move(first));
+    match.name_each = match.events.size() > 1;
+    return match;
 }
 
 /// PMUs of different kinds that have an event of this name: the user must say which.
-std::string candidates(const std::vector<const host::Pmu*>& pmus, std::string_view name) {
+std::string candidates(Pmus pmus, std::string_view name) {
     std::string list;
     std::string_view last;
     for (const host::Pmu* pmu : pmus) {
@@ -71,7 +73,7 @@ std::string candidates(const std::vector<const host::Pmu*>& pmus, std::string_vi
     return list;
 }
 
-bool one_kind(const std::vector<const host::Pmu*>& pmus) {
+bool one_kind(Pmus pmus) {
     const std::string_view kind = without_instance(pmus.front()->name());
     return std::ranges::all_of(pmus, &host::Pmu::is_core) ||
            std::ranges::all_of(pmus, [&](const host::Pmu* pmu) { return without_instance(pmu->name()) == kind; });
@@ -81,31 +83,25 @@ bool one_kind(const std::vector<const host::Pmu*>& pmus) {
 
 Parsed<std::optional<Match>> from_pmus(const Machine::Data& machine, const Item& item) {
     if (!item.slashes || item.parts.size() > 1) return std::nullopt;
-    const auto pmus = pmus_called(machine, item.parts[0]);
+    if (const host::Pmu* exact = machine.pmu(item.parts[0])) return TRY(match_of(machine, {&exact, 1}, item.terms));
+    const auto pmus = pmus_like(machine, item.parts[0]);
     if (pmus.empty()) return std::nullopt;
-    Match match {
-        TRY(events_of(machine, pmus, item.terms))
-        , 1, true
-    };
-    match.name_each = match.events.size() > 1;
-    return match;
+    return TRY(match_of(machine, pmus, item.terms));
 }
 
 Parsed<std::optional<Match>> from_pmu_events(const Machine::Data& machine, const Item& item) {
     if (item.parts[0].empty()) return std::nullopt;
-    const auto pmus = machine.pmus_with_event(item.parts[0]);
+    const Pmus pmus = machine.pmus_with_event(item.parts[0]);
     if (pmus.empty()) return std::nullopt;
     if (!one_kind(pmus))
         return fault(item.parts[0], "several PMUs have an event of this name",
                      "say which: " + candidates(pmus, item.parts[0]));
-    std::vector<Term> terms{{item.parts[0], item.parts[0], {}}};
+    Room room;
+    Terms terms{room.memory()};
+    terms.reserve(1 + item.terms.size());
+    terms.push_back({item.parts[0], item.parts[0], {}});
     terms.insert(terms.end(), item.terms.begin(), item.terms.end());
-    Match match {
-        TRY(events_of(machine, pmus, terms))
-        , 1, true
-    };
-    match.name_each = match.events.size() > 1;
-    return match;
+    return TRY(match_of(machine, pmus, terms));
 }
 
 }  // namespace anyperf::events

@@ -121,7 +121,8 @@ Parsed<Match> match_of_terms(const Machine::Data& machine, const Item& item, con
         return fault(item.text, "a uprobe needs a file and a place in it", "write uprobe/path=FILE,offset=0x…/");
     if (!user && !terms.target && !terms.place)
         return fault(item.text, "a kprobe needs a function or an address", "write kprobe/func=vfs_read/");
-    Event event = TRY(resolve_pmu_terms(machine, pmu, terms.others));
+    Event event;
+    TRY(resolve_pmu_terms(machine, pmu, terms.others, event));
     if (terms.target) event.config1_text = std::string{*terms.target->value};
     if (terms.place && user && terms.place->name == "symbol")
         event.attr.config2 =
@@ -143,7 +144,8 @@ Parsed<std::optional<Match>> from_probes(const Machine::Data& machine, const Ite
         if (word->returns) TRY(set_return(match.events.front(), *pmu, item.parts[0]));
         return match;
     }
-    Event event = pmu_event(*pmu);
+    Event event;
+    begin_of_pmu(event, *pmu);
     if (word->returns) TRY(set_return(event, *pmu, item.parts[0]));
     return word->pmu == "uprobe" ? TRY(uprobe_match(machine, item, std::move(event)))
                                  : TRY(kprobe_match(item, std::move(event)));

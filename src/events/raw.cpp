@@ -14,13 +14,13 @@ Parsed<std::optional<Match>> numbered(const Item& item, std::uint64_t type) {
     const auto config = number(item.parts[1]);
     if (!config) return std::nullopt;
     if (type > UINT32_MAX) return fault(item.parts[0], "an event type has 32 bits", "write TYPE:CONFIG, as in 4:0x1c0");
-    return Match{{plain_event(static_cast<std::uint32_t>(type), *config)}, 2};
+    return plain_match(static_cast<std::uint32_t>(type), *config, 2);
 }
 
 /// PERF_TYPE_RAW goes to the one core PMU; with several, each is asked by its own type.
 Match raw_on_each_core(const Machine::Data& machine, std::uint64_t config) {
     const auto cores = machine.core_pmus();
-    if (cores.size() < 2) return Match{{plain_event(abi::kTypeRaw, config)}};
+    if (cores.size() < 2) return plain_match(abi::kTypeRaw, config);
     Match match{{}, 1, false, true};
     for (const host::Pmu* core : cores) {
         Event event = plain_event(core->type(), config);

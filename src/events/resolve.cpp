@@ -2,6 +2,7 @@
 #include "events/resolve.h"
 
 #include <array>
+#include <span>
 
 #include "abi/attr_flags.h"
 #include "events/common_terms.h"
@@ -24,20 +25,22 @@ constexpr std::array kSources{
 
 Parsed<Match> match(const Machine::Data& machine, const Item& item) {
     for (const Source source : kSources) {
-        auto found = TRY(source(machine, item));
-        if (found) return *std::move(found);
+        auto found = source(machine, item);  // no TRY, which moves what most sources leave empty
+        if (!found) return std::unexpected(std::move(found).error());
+        if (*found) return **std::move(found);
     }
     return unknown_event(machine, item);
 }
 
 /// What stands behind the name: one list of modifiers at most.
 Parsed<std::string_view> modifiers_of(const Item& item, const Match& match) {
-    std::vector<std::string_view> left(item.parts.begin() + static_cast<std::ptrdiff_t>(match.parts), item.parts.end());
-    left.insert(left.end(), item.tail.begin(), item.tail.end());
-    if (left.empty()) return std::string_view{};
-    if (!are_modifiers(left[0])) return unknown_modifiers(left[0]);
-    if (left.size() > 1) return fault(left[1], "modifiers were given already", "write all of them behind one colon");
-    return left[0];
+    const auto left = std::span{item.parts}.subspan(match.parts);
+    const auto nth = [&](std::size_t i) { return i < left.size() ? left[i] : item.tail[i - left.size()]; };
+    const std::size_t count = left.size() + item.tail.size();
+    if (count == 0) return std::string_view{};
+    if (!are_modifiers(nth(0))) return unknown_modifiers(nth(0));
+    if (count > 1) return fault(nth(1), "modifiers were given already", "write all of them behind one colon");
+    return nth(0);
 }
 
 /// :P asks for the most that the PMU says it can do.
@@ -53,7 +56,7 @@ void limit_precision(const Machine::Data& machine, Event& event) {
 
 /// As typed; where one item became several events, with what tells them apart: "uncore_imc_0/clockticks/".
 void name(Event& event, const Item& item, const Match& match, std::string_view modifiers) {
-    if (event.typed.empty()) event.typed = std::string{item.text};
+    if (event.typed.empty()) event.typed = item.text;
     if (!match.name_each) {
         event.name = event.typed;
     } else if (event.name.empty()) {

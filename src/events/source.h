@@ -58,8 +58,16 @@ std::vector<std::string> catalog_pmu_names();
 /// "r1c0", "4:0x1c0".
 Parsed<std::optional<Match>> from_raw(const Machine::Data& machine, const Item& item);
 
-/// An event of `type` with perf's default of not counting guests; attr.size is that of the whole structure.
+/// Makes `event`, which is new, one of `type` with perf's default of not counting guests; attr.size is that of the
+/// whole structure.
+void begin_plain(Event& event, std::uint32_t type, std::uint64_t config);
+
+/// The same as a value. An event is 700 bytes, a dozen of them strings and vectors that are moved one by one: who has
+/// a place for it begins it there.
 Event plain_event(std::uint32_t type, std::uint64_t config);
+
+/// One plain event, of `parts` of the item.
+Match plain_match(std::uint32_t type, std::uint64_t config, std::size_t parts = 1);
 
 /// One event where the machine has one kind of core; else one for each core PMU, with the PMU's type in the upper half
 /// of config. For types that the kernel spreads over core PMUs: hardware and hw_cache.

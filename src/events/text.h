@@ -16,7 +16,10 @@ constexpr char lower(char c) {
 
 /// Equal, without regard to case.
 constexpr bool same(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i] && lower(a[i]) != lower(b[i])) return false;  // what people type is nearly always alike
+    return true;
 }
 
 inline std::string lower(std::string_view text) {

@@ -2,6 +2,7 @@
 #include "abi/event_ids.h"
 #include "events/cache_names.h"
 #include "events/kernel_names.h"
+#include "events/text.h"
 #include "machines.h"
 
 namespace anyperf::events {
@@ -50,7 +51,7 @@ TEST(KernelNames, AllOfThemCanBeTyped) {
     const Machine vm = machine("vm-without-pmu");
     for (const KernelName& row : kKernelNames)
         for (const std::string_view name : {row.name, row.alias.empty() ? row.name : row.alias, row.constant})
-            EXPECT_EQ(event_of(vm, name).attr.config, row.config()) << name;
+            EXPECT_EQ(event_of(vm, name).attr.config, row.config) << name;
 }
 
 TEST(CacheNames, AreACacheAnOperationAndAResultInAnyOrder) {
@@ -85,6 +86,16 @@ TEST(CacheNames, AreACacheAnOperationAndAResultInAnyOrder) {
         EXPECT_EQ(event.attr.type, abi::kTypeHwCache) << text;
         EXPECT_EQ(event.attr.config, config) << text;
     }
+}
+
+TEST(CacheNames, BeginWithAnyWordForACacheWhateverItsCase) {
+    const Machine vm = machine("vm-without-pmu");
+    for (const CacheWord& word : kCacheWords)
+        for (const std::string_view spelling : word.spellings) {
+            if (spelling.empty()) continue;
+            for (const std::string& typed : {std::string{spelling}, lower(spelling)})
+                EXPECT_EQ(event_of(vm, typed + "-load-misses").attr.config, word.value | 0x10000) << typed;
+        }
 }
 
 TEST(CacheNames, AreAllPrintable) {

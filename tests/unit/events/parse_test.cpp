@@ -25,6 +25,23 @@ TEST(Groups, AreBracesAndSingleEvents) {
     EXPECT_EQ((*groups)[2].name, "x");
 }
 
+TEST(Groups, MayBeAsManyAndAsLargeAsOneLikes) {
+    const Machine server = machine("intel-skylake-server");
+    constexpr std::size_t kMany = 300;
+    std::string events;
+    std::string terms;
+    for (std::size_t i = 0; i < kMany; ++i) {
+        events += (events.empty() ? "" : ",") + std::string{"cpu/event=0xc0,umask=1,cmask=2,inv,edge,name=e"} +
+                  std::to_string(i) + "/u";
+        terms += ",@driver" + std::to_string(i) + "=1";
+    }
+    EXPECT_EQ(group_sizes(server, events), std::vector<std::size_t>(kMany, 1));
+    const auto one = events_of(server, "{" + events + "}:k");
+    ASSERT_EQ(one.size(), kMany);
+    for (std::size_t i = 0; i < kMany; ++i) EXPECT_EQ(one[i].name, "e" + std::to_string(i));
+    EXPECT_EQ(event_of(server, "cpu/event=0xc0" + terms + "/").sampling.driver_config.size(), kMany);
+}
+
 TEST(Groups, OfHybridMachinesAreOneForEachKindOfCore) {
     const Machine hybrid = machine("intel-hybrid");
     EXPECT_THAT(
