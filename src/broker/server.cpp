@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -78,7 +79,7 @@ void Server::watch(int fd, Watched what, std::uint32_t number) {
 }
 
 /// A program that has asked once will often ask again at once, and to be woken takes the kernel longer than all that
-/// an answer takes: so the broker looks for a while before it sleeps.
+/// an answer takes: so the broker looks for a while before it sleeps. Not where it has the CPU of who would ask.
 int Server::wait_for_news(std::span<epoll_event> ready) {
     const auto most = static_cast<int>(ready.size());
     for (int look = 0; look < looks_; ++look)
@@ -105,7 +106,7 @@ bool Server::serve_once() {
         on_descriptor(what, static_cast<std::uint32_t>(data));
     }
     if (asked) serve_requests();
-    looks_ = asked && several_cpus_ ? kLooks : 0;
+    looks_ = asked && asked_elsewhere_ ? kLooks : 0;
     tell_changes();
     return ended;
 }
@@ -193,6 +194,9 @@ void Server::answer(const RequestHead& head, std::int64_t value, std::span<const
     if (bytes != 0) std::memcpy(mailbox.payload, payload.data(), bytes);  // an empty span may have no address
     mailbox.payload_bytes = static_cast<std::uint32_t>(bytes);
     mailbox.event = event;
+    const int here = ::sched_getcpu();
+    asked_elsewhere_ = head.cpu != here;
+    __atomic_store_n(&mailbox.host_cpu, static_cast<std::uint32_t>(here + 1), __ATOMIC_RELAXED);
     mailbox.answer = value;
     __atomic_store_n(&mailbox.answered, head.sequence, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&mailbox.waiting, __ATOMIC_SEQ_CST) != 0)

@@ -151,8 +151,8 @@ class Server {
     OwnedFd wake_;     ///< of who serves: what is asked for has changed how long to sleep
     std::mutex lock_;  ///< of all that follows, between who serves and who asks
     bool nobody_left_ = false;
-    int looks_ = 0;  ///< how often to look before sleeping
-    bool several_cpus_ = ::sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    int looks_ = 0;                 ///< how often to look before sleeping
+    bool asked_elsewhere_ = false;  ///< who was answered last runs on another CPU
     std::unique_ptr<Machine> machine_;
     std::unordered_map<EventIndex, EventSocket> events_;
     std::unordered_map<std::uint64_t, EventIndex> event_by_inode_;

@@ -10,7 +10,7 @@
 
 namespace anyperf::resident {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 enum class RequestKind : std::uint32_t {
     open,            ///< argument: pid, cpu, group's event, flags, inode of the descriptor; payload: attr; + descriptor
@@ -71,8 +71,9 @@ struct Mailbox {
     std::uint32_t waiting;  ///< the thread sleeps in the kernel
     std::int64_t answer;    ///< below 0: an errno, negated
     std::uint32_t payload_bytes;
-    std::uint32_t event;  ///< an open's: the new event's index
-    std::uint8_t payload[kMailboxBytes - 24];
+    std::uint32_t event;     ///< an open's: the new event's index
+    std::uint32_t host_cpu;  ///< the CPU on which the answer was written, plus 1; 0: there has been none
+    std::uint8_t payload[kMailboxBytes - 28];
 };
 static_assert(sizeof(Mailbox) == kMailboxBytes);
 

@@ -22,8 +22,14 @@ using engine::kernel_call;
 
 namespace {
 
-/// How often to look at the mailbox before sleeping: a broker on another CPU answers sooner than the kernel wakes.
+/// How often to look at the mailbox before sleeping: a broker on another CPU answers sooner than the kernel wakes. One
+/// that answered last on this CPU will mostly run here again, and can't while this thread looks.
 constexpr int kLooks = 400;
+
+int looks_for(const Mailbox& mailbox, std::int32_t cpu) {
+    const std::uint32_t host_cpu = __atomic_load_n(&mailbox.host_cpu, __ATOMIC_RELAXED);
+    return host_cpu == static_cast<std::uint32_t>(cpu) + 1 ? 0 : kLooks;
+}
 
 bool open_mailbox(Thread& thread) {
     if (thread.mailbox != nullptr) return true;
@@ -123,7 +129,7 @@ long Ask::transmit() {
 long Ask::wait() {
     auto& mailbox = *static_cast<Mailbox*>(thread_.mailbox);
     const auto answered = [&] { return __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE) == head_.sequence; };
-    for (int look = 0; look < kLooks; ++look) {
+    for (int looks = looks_for(mailbox, head_.cpu); looks > 0; --looks) {
         if (answered()) return mailbox.answer;
         asm volatile("pause");
     }
