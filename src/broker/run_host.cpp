@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,7 +76,13 @@ std::int32_t RunHost::lock_holder() {
 
 bool RunHost::abandoned(std::int32_t holder) {
     ::sched_yield();
-    return ::syscall(SYS_tkill, holder, 0) != 0 && errno == ESRCH;
+    if (::syscall(SYS_tkill, holder, 0) != 0 && errno == ESRCH) return true;
+    // One that was killed can be sent signals until its parent has fetched it, and the parent may be waiting for us. It
+    // has no memory any more.
+    char byte = 0;
+    const iovec here{&byte, 1};
+    const iovec there{nullptr, 1};
+    return ::process_vm_readv(holder, &here, 1, &there, 1, 0) < 0 && errno == ESRCH;
 }
 
 void RunHost::arm(const TaskName& task, const subsystem::Armed& armed) {

@@ -2,6 +2,7 @@
 #include "resident/own_values.h"
 
 #include <errno.h>
+#include <sys/uio.h>
 
 #include "abi/sample_bits.h"
 #include "resident/live_value.h"
@@ -10,6 +11,7 @@
 
 namespace anyperf::resident {
 
+using engine::address_of;
 using engine::kernel_call;
 using subsystem::Source;
 
@@ -56,10 +58,23 @@ bool is_own(const Thread& thread, const Process& process, const EventPage& event
     return true;
 }
 
+namespace {
+
+/// One that was killed can be sent signals until its parent has fetched it.
+bool has_no_memory(std::uint64_t tid) {
+    char byte = 0;
+    const iovec here{&byte, 1};
+    const iovec there{nullptr, 1};
+    return kernel_call(__NR_process_vm_readv, tid, address_of(&here), 1, address_of(&there), 1, 0) == -ESRCH;
+}
+
+}  // namespace
+
 OwnLock::OwnLock(const Thread& thread, subsystem::PageLock& lock) : lock_(lock), me_(thread.tid) {
     subsystem::take(lock_, me_, [](std::int32_t holder) {
         kernel_call(__NR_sched_yield);
-        return kernel_call(__NR_tkill, static_cast<std::uint64_t>(holder), 0) == -ESRCH;
+        const auto tid = static_cast<std::uint64_t>(holder);
+        return kernel_call(__NR_tkill, tid, 0) == -ESRCH || has_no_memory(tid);
     });
 }
 

@@ -43,11 +43,11 @@ static int instructions(void) {
     return open_event(0, 0, PERF_COUNT_HW_INSTRUCTIONS);
 }
 
-static int instructions_every(uint64_t period) {
+static int instructions_every(pid_t pid, uint64_t period) {
     struct perf_event_attr attr = in_user_mode(PERF_COUNT_HW_INSTRUCTIONS);
     attr.sample_period = period;
     attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID;
-    return open_attr(&attr, 0);
+    return open_attr(&attr, pid);
 }
 
 static void say(const char* what, long value) {
@@ -162,7 +162,7 @@ static int sampling = -1;
 static volatile int over;
 
 static void* works(void* nothing) {
-    sampling = instructions_every(1000);
+    sampling = instructions_every(0, 1000);
     sem_post(&opened);
     while (!over) {
     }
@@ -187,6 +187,31 @@ static void unmapped(void) {
     say("rounds", rounds);
     uint64_t count = 0;
     say("count", read(sampling, &count, sizeof count) == sizeof count && count >= 500 * 1000);
+}
+
+// Children that are killed while they write samples, and that nobody waits for before their events are asked about.
+static void unfetched(void) {
+    const size_t bytes = 9 * 4096;
+    int rounds = 0;
+    for (; rounds < 30; ++rounds) {
+        const pid_t child = fork();
+        if (child == 0)
+            for (volatile long i = 0;; ++i) {
+            }
+        const int fd = instructions_every(child, 10);
+        struct perf_event_mmap_page* const ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (ring == MAP_FAILED) break;
+        while (__atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE) == 0) sched_yield();
+        kill(child, SIGKILL);
+        siginfo_t ended;
+        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT);
+        uint64_t count = 0;
+        if (ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) != 0 || read(fd, &count, sizeof count) != sizeof count) break;
+        munmap(ring, bytes);
+        close(fd);
+        waitpid(child, NULL, 0);
+    }
+    say("rounds", rounds);
 }
 
 // Forks until there is no process left to be had, each child with an event of its own; then once more.
@@ -230,6 +255,7 @@ int main(int count, char** words) {
     if (strcmp(words[1], "killed") == 0) killed();
     if (strcmp(words[1], "orphaned") == 0) orphaned();
     if (strcmp(words[1], "unmapped") == 0) unmapped();
+    if (strcmp(words[1], "unfetched") == 0) unfetched();
     if (strcmp(words[1], "forks") == 0) forks();
     if (strcmp(words[1], "clock") == 0) clock_of_the_killed();
     say("end", 0);

@@ -54,6 +54,9 @@ class Faults(unittest.TestCase):
     def test_a_ring_that_is_unmapped_while_it_is_written_harms_nobody(self):
         self.assertEqual(self.finish(self.start("unmapped")), {"rounds": 500, "count": 1, "end": 0})
 
+    def test_a_child_killed_while_it_samples_need_not_be_waited_for(self):
+        self.assertEqual(self.finish(self.start("unfetched")), {"rounds": 30, "end": 0})
+
     def test_forks_to_the_process_limit_harm_nobody(self):
         self.directory_for_all()
         as_nobody = {} if os.geteuid() != 0 else {"user": 65534, "group": 65534, "extra_groups": []}
