@@ -32,6 +32,8 @@ inline constexpr std::array kCosts{
     CostRow{engine::x86_64::Class::syscalls, 6400, "100 cycles of entry and exit that user mode waits for"},
 };
 static_assert(kCosts.size() <= subsystem::Source::kTerms);
+inline constexpr unsigned kCallCosts = 1;  ///< the last so many rows are costs of system calls
+static_assert(kCosts.back().of == engine::x86_64::Class::syscalls);
 
 /// The clock that is advertised, of cycles and of the time stamp counter, and the bus clock below it.
 inline constexpr unsigned kClockMhz = 3200;

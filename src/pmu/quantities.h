@@ -67,7 +67,7 @@ constexpr subsystem::Source exact_without(std::initializer_list<engine::x86_64::
 
 /// Cycles of the cost model, divided by 2^slower.
 constexpr subsystem::Source modelled_cycles(unsigned slower) {
-    subsystem::Source source{.kind = subsystem::Source::Kind::counters, .modelled = true};
+    subsystem::Source source{.kind = subsystem::Source::Kind::counters, .modelled = true, .call_terms = kCallCosts};
     source.shift = static_cast<std::uint8_t>(kCostShift + slower);
     for (const CostRow& row : kCosts)
         source.term[source.terms++] = {.counter = static_cast<std::uint32_t>(row.of), .weight = row.cost};

@@ -44,7 +44,9 @@ Looks looks_of(const Thread& thread) {
         looks.accesses = looks.accesses || (samples && tells_of_memory(event));
         if (event.state != EventState::active) return;
         watch_for(event, looks.watches);
-        if (samples) looks.watches.branches |= recorded_for(event);
+        if (!samples) return;
+        looks.watches.branches |= recorded_for(event);
+        if (event.source.call_terms != 0) looks.happenings |= kCallsSampled;
     });
     return looks;
 }
@@ -113,6 +115,12 @@ void take_due(Thread& thread) {
 }
 
 }  // namespace
+
+void look_behind_call(Thread& thread) {
+    constexpr std::uint64_t kCallBytes = 2;  // syscall is 0f 05
+    engine::grant(thread, 0);
+    thread.retired_last = thread.registers.rip - kCallBytes;
+}
 
 void next_grant(Thread& thread) {
     take_due(thread);

@@ -44,6 +44,13 @@ void for_each_sampling(const Thread& thread, Each each) {
 /// The thread's list may have changed: counts what its events need, and grants what is left to the next overflow.
 void settle(Thread& thread);
 
+/// Of ThreadPage::traced, behind the bits of Happenings: an event samples what system calls add to
+/// (Source::call_terms).
+inline constexpr std::uint32_t kCallsSampled = 1u << 17;
+
+/// A system call has retired: the application goes no further before its events have been looked at.
+void look_behind_call(Thread& thread);
+
 /// The grant has ended: what overflows here does, then the next one.
 void next_grant(Thread& thread);
 

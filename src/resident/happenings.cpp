@@ -178,6 +178,7 @@ void entering_call(Call& call) {
 void left_call(Call& call, long answer) {
     look_where_it_runs(call.thread);
     if ((call.thread.page.traced & resident::kSwitchesTold) != 0) resident::look_for_switches(call.thread, true);
+    if ((call.thread.page.traced & resident::kCallsSampled) != 0) resident::look_behind_call(call.thread);
     if (answer == kBeginAgain && !call.thread.syscall_restarted) {
         call.thread.told_call = call.next;
         return;

@@ -57,13 +57,22 @@ struct Gathered {
     BranchStack branches;
 };
 
+bool counts_instructions(const EventPage& event) {
+    return event.source.kind == subsystem::Source::Kind::counters;
+}
+
 /// The event's time now; 0 where nothing that it does asks for it.
 std::uint64_t time_of(const Thread& thread, const EventPage& event) {
-    const bool asked = (event.shape.sample_type & abi::sample("PERF_SAMPLE_TIME")) != 0 || event.frequency != 0 ||
-                       event.source.kind != subsystem::Source::Kind::counters;
-    if (!asked) return 0;
+    if ((event.shape.sample_type & abi::sample("PERF_SAMPLE_TIME")) == 0 && counts_instructions(event)) return 0;
     const bool chosen = (event.shape.flags & abi::flag("use_clockid")) != 0;
     return clock_now(*thread.engine, chosen ? event.shape.clockid : CLOCK_MONOTONIC);
+}
+
+/// ns by which a frequency is kept. What counts instructions has the program's own, at four instructions a ns: the
+/// same in every run, and without what taking the samples costs, which would make periods shorter the slower it is.
+std::uint64_t pace_of(const Thread& thread, const EventPage& event, std::uint64_t now) {
+    constexpr std::uint64_t kInstructionsPerNs = 4;
+    return counts_instructions(event) ? thread.page.counters.retired() / kInstructionsPerNs : now;
 }
 
 /// By perf's numbers (uapi asm/perf_regs.h).
@@ -185,8 +194,7 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t now, con
     } else if (is_breakpoint(event)) {
         facts.addr = event.shape.bp_addr;
         if ((wanted & abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE")) != 0) facts.data_page_size = engine::kPageBytes;
-    } else if (event.shape.precise_ip != 0 && thread.retired_last != 0 &&
-               event.source.kind == subsystem::Source::Kind::counters) {
+    } else if (event.shape.precise_ip != 0 && thread.retired_last != 0 && counts_instructions(event)) {
         facts.ip = thread.retired_last;
         facts.misc |= subsystem::kMiscExactIp;
         tell_access(thread, event, facts);
@@ -251,7 +259,7 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const Told& to
     if (event.state != subsystem::EventState::active || !overflow_due(event, value)) return Taken::none;
     if (event.limit > 0 && !group_held) return Taken::needs_group;
     const std::uint64_t now = time_of(thread, event);
-    overflow = take_overflow(event, value, now, samples_per_tick(thread));
+    overflow = take_overflow(event, value, pace_of(thread, event, now), samples_per_tick(thread));
     if (overflow.throttle || overflow.unthrottle) wake = write_throttling(thread, event, now, overflow);
     if (overflow.sample) wake = write(thread, event, overflow.period, now, told) || wake;
     if (overflow.disable) {

@@ -25,11 +25,12 @@ inline std::uint64_t counter_sum(const Source& source, const std::uint64_t* coun
 }
 
 /// The least number of instructions after which the value may be `target`: 0 where it is already, kNever where no
-/// number is enough. An instruction counts once at most in a class, so none adds more than all the weights. Exact for a
-/// source of instructions alone; else a lower bound, to be asked again from where it ends.
+/// number is enough. An instruction counts once at most in a class, so none adds more than all the weights; but for
+/// Source::call_terms, for which it is to be asked again after each system call. Exact for a source of instructions
+/// alone; else a lower bound, to be asked again from where it ends.
 inline std::uint64_t instructions_until(const Source& source, const std::uint64_t* counters, std::uint64_t target) {
     std::uint64_t most = 0;
-    for (unsigned i = 0; i < source.terms; ++i)
+    for (unsigned i = 0; i + source.call_terms < source.terms; ++i)
         if (source.term[i].weight > 0) most += static_cast<std::uint32_t>(source.term[i].weight);
     const std::uint64_t raw = raw_counter_sum(source, counters);
     if (static_cast<std::int64_t>((raw >> source.shift) - target) >= 0) return 0;

@@ -65,8 +65,9 @@ struct Source {
 
     Kind kind = Kind::nothing;
     std::uint8_t terms = 0;
-    std::uint8_t shift = 0;  ///< the sum is divided by 2^shift
-    bool modelled = false;   ///< computed by a model, not counted
+    std::uint8_t shift = 0;       ///< the sum is divided by 2^shift
+    bool modelled = false;        ///< computed by a model, not counted
+    std::uint8_t call_terms = 0;  ///< the last so many: system calls alone add to them, and are looked at after each
     Happening happening = Happening::none;
     std::uint8_t words = 0;    ///< of a call: the arguments that its record has
     bool in_kernel = false;    ///< samples are of kernel mode

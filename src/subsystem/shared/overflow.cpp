@@ -153,10 +153,12 @@ Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, 
     Overflow overflow{.sample = true, .period = samples_each(page) ? 1 : page.period};
     if (page.throttled) overflow.unthrottle = true;
     page.throttled = 0;
+    // A counter begins the new period here; software events have begun it already (end_software_period).
+    if (page.frequency != 0 && family_of(page) == Family::counter) adapt(page, now);
     end_period(page, value);
     if (family_of(page) == Family::clock && over_limit(page, now, samples_per_tick))
         throttle(page, value, now, overflow);
-    if (page.frequency != 0) adapt(page, now);
+    if (page.frequency != 0 && family_of(page) != Family::counter) adapt(page, now);
     overflow.disable = overflow.hang_up = runs_out(page);
     overflow.signal = page.notify.on && page.notify.owner != 0;
     overflow.sigtrap = page.shape.flags & abi::flag("sigtrap");

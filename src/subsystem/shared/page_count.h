@@ -44,6 +44,8 @@ inline void change_state(EventPage& page, EventState state, std::uint64_t value,
     if (state == EventState::active && page.state != EventState::active) resume_period(page);
     page.state = state;
     if (state == EventState::active) page.overflow_at = value + page.period_left;
+    // Another thread's instructions may be what it is paced by from here on (resident/sampling.cpp).
+    if (page.source.kind == Source::Kind::counters) page.last_overflow_time = 0;
 }
 
 }  // namespace anyperf::subsystem

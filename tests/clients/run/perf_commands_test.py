@@ -107,6 +107,18 @@ class PerfCommands(unittest.TestCase):
         self.perf("record", "-q", "-o", "c.data", "SHAPED")
         self.assertRegex(self.perf("evlist", "-i", "c.data"), r"^cycles(:u|:P)?\s")
 
+    def test_record_by_frequency_is_the_same_each_time(self):
+        told = set()
+        for name in ("f1.data", "f2.data"):
+            self.perf("record", "-q", "-e", "cycles:pp", "-F", "4000", "-o", name, "SHAPED")
+            script = self.perf("script", "-i", name, "-F", "period,ip,sym")
+            told.add(tuple(re.findall(r"(\d+) +[0-9a-f]+ (\S+)", script)))
+        self.assertEqual(len(told), 1, told)
+        samples = told.pop()
+        self.assertTrue(20 < len(samples) < 200, samples)
+        self.assertEqual(samples[-1][1], "leaf")
+        self.assertGreater(int(samples[-1][0]), 100000)
+
     def test_top_shows_the_hottest(self):
         script = f"{self.program} 1000000 & echo $! > top.pid; exec perf top --stdio -e instructions:u -p $! -d 1"
         top = subprocess.Popen([ANYPERF, "run", "--", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

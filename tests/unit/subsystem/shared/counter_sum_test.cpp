@@ -37,6 +37,14 @@ TEST(InstructionsUntil, NeverRunsPastTheEnd) {
     EXPECT_LT(steps, 40u) << "each look comes a good part nearer";
 }
 
+TEST(InstructionsUntil, LeavesOutWhatCallsAddSinceEachIsLookedAt) {
+    constexpr Source kWithCalls{
+        .kind = Source::Kind::counters, .terms = 3, .shift = 6, .call_terms = 1, .term = {{0, 16}, {2, 48}, {3, 6400}}};
+    const std::uint64_t counters[] = {64, 0, 0, 2};
+    EXPECT_EQ(counter_sum(kWithCalls, counters), 16u + 200);
+    EXPECT_EQ(instructions_until(kWithCalls, counters, 1216), 1000u) << "of a cycle each, at the most";
+}
+
 TEST(InstructionsUntil, OfASourceThatDoesNotGrowIsNever) {
     const std::uint64_t counters[] = {0, 0, 0};
     EXPECT_EQ(instructions_until(Source{}, counters, 1), kNever);
