@@ -67,7 +67,7 @@ void work_alone() {
 }
 
 void clock_goes_on() {
-    const Attr attr = changed(task_clock(20'000), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
+    const Attr attr = changed(task_clock(200'000), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
     const Event event{attr};
     Ring ring{event, 128};
     event.enable();
