@@ -61,10 +61,12 @@ void MachineFiles::remove() {
 }
 
 bool MachineFiles::make_root() {
+    using enum filesystem::perms;
     if (!root_.empty()) return true;
     root_ = new_directory();
     std::error_code error;
-    if (!root_.empty()) filesystem::permissions(root_, static_cast<filesystem::perms>(0755), error);
+    if (!root_.empty())
+        filesystem::permissions(root_, owner_all | group_read | group_exec | others_read | others_exec, error);
     return !root_.empty();
 }
 
@@ -82,14 +84,14 @@ bool MachineFiles::write(const pmu::VirtualTree& tree) const {
     return whole;
 }
 
-bool MachineFiles::make(bool identity) {
+bool MachineFiles::make(const pmu::CpuIdentity* cpu) {
     if (!make_root()) return false;
     bool whole = write(pmu::virtual_files({.sysctls = {}, .branch_entries = pmu::kBranchEntries}));
-    if (identity) {
+    if (cpu != nullptr) {
         std::ifstream host{"/proc/cpuinfo"};
         std::ostringstream text;
         text << host.rdbuf();
-        whole = write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str()), false) && whole;
+        whole = write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str(), *cpu), false) && whole;
     }
     return whole;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "broker/run_memory.h"
+#include "pmu/identity.h"
 #include "pmu/probe_events.h"
 #include "pmu/trace_files.h"
 #include "subsystem/host.h"
@@ -20,8 +21,8 @@ class MachineFiles {
     MachineFiles& operator=(const MachineFiles&) = delete;
 
     /// Writes them where a directory for temporary files can be written. False where none can: then programs see the
-    /// host's files. `identity`: /proc/cpuinfo is that of the virtual CPU.
-    bool make(bool identity);
+    /// host's files. /proc/cpuinfo is that of `cpu`; null: the host's.
+    bool make(const pmu::CpuIdentity* cpu);
     /// /sys/kernel/tracing beside them.
     bool make_tracing(const std::vector<pmu::Tracepoint>& tracepoints);
 

@@ -266,7 +266,7 @@ void Server::on_switch_events(Received& received) {
 bool Server::make_files(std::uint32_t part) {
     engine::RunHeader& header = memory_.header();
     if (header.files_made[part] != 0) return header.files_made[part] == 1;
-    bool made = part == 0 ? files_.make(header.identity_rows != 0) : files_.make_tracing(tracepoints_.all());
+    bool made = part == 0 ? files_.make(pmu::identity_of(options_.cpu_model)) : files_.make_tracing(tracepoints_.all());
     made = made && files_.root().size() < sizeof header.files_root;
     if (made) files_.root().copy(header.files_root, sizeof header.files_root - 1);
     __atomic_store_n(&header.files_made[part], made ? 1 : 2, __ATOMIC_RELEASE);

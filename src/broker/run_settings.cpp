@@ -60,7 +60,7 @@ Result<void> set_log(engine::RunHeader& header) {
 }
 
 /// CPUID of the virtual CPU in the place of the host's.
-void present_cpu(engine::RunHeader& header, unsigned counters) {
+void present_cpu(engine::RunHeader& header, const pmu::CpuIdentity& cpu, unsigned counters) {
     const auto add = [&](const pmu::CpuidRow& row) {
         if (header.identity_rows == engine::kIdentityRows) return;
         header.identity[header.identity_rows++] = {row.leaf,
@@ -69,6 +69,7 @@ void present_cpu(engine::RunHeader& header, unsigned counters) {
                                                    {row.value.eax, row.value.ebx, row.value.ecx, row.value.edx}};
     };
     for (const pmu::CpuidRow& row : pmu::kCpuidRows) add(row);
+    for (const pmu::CpuidRow& row : pmu::rows_of(cpu)) add(row);
     add(pmu::architectural_pmu(counters));
 }
 
@@ -83,7 +84,8 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.deterministic = options.deterministic;
     header.cache_bytes = TRY(cache_bytes());
     TRY(set_log(header));
-    if (options.machine.cpu_model != pmu::CpuModel::host) present_cpu(header, options.machine.counters);
+    if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))
+        present_cpu(header, *cpu, options.machine.counters);
     return memory;
 }
 

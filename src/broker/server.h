@@ -27,7 +27,7 @@ namespace anyperf::broker {
 /// What of the virtual machine its user may choose.
 struct MachineOptions {
     unsigned counters = 0;  ///< general counters of the cpu PMU; 0: as many as there are events
-    pmu::CpuModel cpu_model = pmu::CpuModel::skylake_server;  ///< what programs are told of the CPU
+    pmu::CpuModel cpu_model = pmu::model_of_features();  ///< what programs are told of the CPU
 };
 
 class Server {

@@ -34,7 +34,7 @@ void declare_machine_options(CLI::App& verb, MachineWish& wish) {
         verb.add_option("--counters", wish.counters, "N: the virtual PMU has N generic counters (default: unlimited)")
             ->type_name("")
             ->check(CLI::Range(1u, kMostCounters)),
-        verb.add_option("--cpu-model", wish.cpu_model, "NAME: the CPU that programs are shown, skx or host")
+        verb.add_option("--cpu-model", wish.cpu_model, "NAME: the CPU that programs are shown, skx, skl or host")
             ->type_name(""),
         verb.add_flag("--deterministic", wish.deterministic, "the same addresses and random bytes in every run")};
 }

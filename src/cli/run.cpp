@@ -66,7 +66,7 @@ Result<int> run(const Options& options, Output& out) {
     if (broker::inside_run()) return run_inside(options);
     const bool counts = options.count->count() > 0 || !options.count_to.empty();
     // A program that asks for its CPU may take another path on another one: what is counted is the one of this CPU.
-    const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::CpuModel::skylake_server;
+    const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::model_of_features();
     broker::RunOptions wish {
         options.command, 0, options.machine.deterministic, TRY(machine_of(options.machine, model))
     };

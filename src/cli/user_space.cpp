@@ -95,7 +95,7 @@ bool only_a_run_has_it(const std::function<bool(const events::Machine&)>& would_
     const auto pmus = host::read_pmus(host::Root{});
     if (std::ranges::any_of(pmus, &host::Pmu::is_core)) return false;
     broker::MachineFiles files;
-    return files.make(false) && would_do(events::Machine::read(files.root()));
+    return files.make(nullptr) && would_do(events::Machine::read(files.root()));
 }
 
 UserSpace::UserSpace(std::unique_ptr<broker::Hosting> run)

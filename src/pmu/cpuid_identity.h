@@ -48,13 +48,17 @@ constexpr std::uint32_t letters(std::string_view text, std::size_t first) {
     return word;
 }
 
-constexpr CpuidRegisters brand(std::size_t part) {
-    return {letters(kBrand, 16 * part), letters(kBrand, 16 * part + 4), letters(kBrand, 16 * part + 8),
-            letters(kBrand, 16 * part + 12)};
+constexpr CpuidRow brand(const CpuIdentity& cpu, std::uint32_t part) {
+    const auto four = [&](std::size_t first) { return letters(cpu.brand, 16 * part + first); };
+    return {0x80000002 + part, kAny, {}, {four(0), four(4), four(8), four(12)}, "brand"};
 }
 
-constexpr std::uint32_t signature() {
-    return (kModel >> 4) << 16 | kFamily << 8 | (kModel & 0xf) << 4 | kStepping;
+constexpr CpuidRow signature(const CpuIdentity& cpu) {
+    return {1,
+            kAny,
+            {.ebx = kAll, .ecx = kAll, .edx = kAll},
+            {.eax = (cpu.model >> 4) << 16 | kFamily << 8 | (cpu.model & 0xf) << 4 | cpu.stepping},
+            "family, model, stepping"};
 }
 
 /// Leaf 4: type 1 data, 2 instructions, 3 both; how many of 8 CPUs share it.
@@ -73,17 +77,13 @@ inline constexpr unsigned kArchitecturalEvents = 7;
 inline constexpr std::uint32_t kAmdCounters = 1u << 10 | 1u << 22 | 1u << 23 | 1u << 24 | 1u << 28;
 }  // namespace cpuid
 
+/// What all members of the family answer.
 inline constexpr std::array kCpuidRows{
     CpuidRow{0,
              cpuid::kAny,
              {.eax = cpuid::kAll},
              {.ebx = cpuid::letters(kVendor, 0), .ecx = cpuid::letters(kVendor, 8), .edx = cpuid::letters(kVendor, 4)},
              "vendor"},
-    CpuidRow{1,
-             cpuid::kAny,
-             {.ebx = cpuid::kAll, .ecx = cpuid::kAll, .edx = cpuid::kAll},
-             {.eax = cpuid::signature()},
-             "family, model, stepping"},
     CpuidRow{2, cpuid::kAny, {}, {0x76036301, 0x00f0b5ff, 0, 0x00c30000}, "descriptors: 0xff sends to leaf 4"},
     CpuidRow{4, 0, {}, cpuid::cache(1, 1, 1, 8, 64, false), "L1 data, 32 KiB"},
     CpuidRow{4, 1, {}, cpuid::cache(2, 1, 1, 8, 64, false), "L1 instructions, 32 KiB"},
@@ -97,14 +97,16 @@ inline constexpr std::array kCpuidRows{
              {cpuid::kAll, cpuid::kAll, ~cpuid::kAmdCounters, cpuid::kAll},
              {},
              "extended features less AMD's counters"},
-    CpuidRow{0x80000002, cpuid::kAny, {}, cpuid::brand(0), "brand"},
-    CpuidRow{0x80000003, cpuid::kAny, {}, cpuid::brand(1), "brand"},
-    CpuidRow{0x80000004, cpuid::kAny, {}, cpuid::brand(2), "brand"},
     CpuidRow{0x80000005, cpuid::kAny, {}, {}, "AMD's L1"},
     CpuidRow{0x80000006, cpuid::kAny, {}, {.ecx = 1024u << 16 | 8u << 12 | 64}, "L2 again: KiB, 16 ways, line"},
     CpuidRow{0x8000001d, cpuid::kAny, {}, {}, "AMD's caches"},
     CpuidRow{0x8000001e, cpuid::kAny, {}, {}, "AMD's topology"},
 };
+
+/// What tells one of them from the others.
+constexpr std::array<CpuidRow, 4> rows_of(const CpuIdentity& cpu) {
+    return {cpuid::signature(cpu), cpuid::brand(cpu, 0), cpuid::brand(cpu, 1), cpuid::brand(cpu, 2)};
+}
 
 /// Leaf 0xA: version 4, so many generic counters (0: those that are advertised where there is no limit).
 constexpr CpuidRow architectural_pmu(unsigned generic_counters) {

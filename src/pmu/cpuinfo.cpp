@@ -14,7 +14,7 @@ namespace {
 
 struct Line {
     std::string_view key;
-    std::string (*value)(std::string_view host);  ///< null: the line goes
+    std::string (*value)(std::string_view host, const CpuIdentity& cpu);  ///< null: the line goes
 };
 
 /// Flags that the engine takes from CPUID, or that speak of another vendor's counters.
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 11> kGone{"amd_lbr_pmc_freeze", "amd_lbr_
                                                  "perfctr_core",       "perfctr_llc", "perfctr_nb", "perfmon_v2", "rtm",
                                                  "user_shstk"};
 
-std::string flags(std::string_view host) {
+std::string flags(std::string_view host, const CpuIdentity& /*cpu*/) {
     std::string kept;
     bool has_counters = false;
     while (!host.empty()) {
@@ -36,15 +36,15 @@ std::string flags(std::string_view host) {
 }
 
 constexpr std::array kLines{
-    Line{"vendor_id", [](std::string_view) { return std::string{kVendor}; }},
-    Line{"cpu family", [](std::string_view) { return fmt::format("{}", kFamily); }},
-    Line{"model", [](std::string_view) { return fmt::format("{}", kModel); }},
-    Line{"model name", [](std::string_view) { return std::string{kBrand}; }},
-    Line{"stepping", [](std::string_view) { return fmt::format("{}", kStepping); }},
-    Line{"microcode", [](std::string_view) { return std::string{"0x1"}; }},
-    Line{"cpu MHz", [](std::string_view) { return fmt::format("{}.000", kClockMhz); }},
-    Line{"cache size", [](std::string_view) { return std::string{"25344 KB"}; }},
-    Line{"bogomips", [](std::string_view) { return fmt::format("{}.00", 2 * kClockMhz); }},
+    Line{"vendor_id", [](std::string_view, const CpuIdentity&) { return std::string{kVendor}; }},
+    Line{"cpu family", [](std::string_view, const CpuIdentity&) { return fmt::format("{}", kFamily); }},
+    Line{"model", [](std::string_view, const CpuIdentity& cpu) { return fmt::format("{}", cpu.model); }},
+    Line{"model name", [](std::string_view, const CpuIdentity& cpu) { return std::string{cpu.brand}; }},
+    Line{"stepping", [](std::string_view, const CpuIdentity& cpu) { return fmt::format("{}", cpu.stepping); }},
+    Line{"microcode", [](std::string_view, const CpuIdentity&) { return std::string{"0x1"}; }},
+    Line{"cpu MHz", [](std::string_view, const CpuIdentity&) { return fmt::format("{}.000", kClockMhz); }},
+    Line{"cache size", [](std::string_view, const CpuIdentity&) { return std::string{"25344 KB"}; }},
+    Line{"bogomips", [](std::string_view, const CpuIdentity&) { return fmt::format("{}.00", 2 * kClockMhz); }},
     Line{"flags", flags},
     Line{"TLB size", nullptr},
 };
@@ -54,7 +54,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-void put_line(std::string& text, std::string_view line) {
+void put_line(std::string& text, std::string_view line, const CpuIdentity& cpu) {
     const std::size_t colon = line.find(':');
     const std::string_view key = trimmed(line.substr(0, std::min(colon, line.size())));
     const auto row = std::ranges::find(kLines, key, &Line::key);
@@ -64,18 +64,18 @@ void put_line(std::string& text, std::string_view line) {
     }
     if (row->value == nullptr) return;
     const std::string_view value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
-    text.append(line.substr(0, colon)).append(": ").append(row->value(value)).append("\n");
+    text.append(line.substr(0, colon)).append(": ").append(row->value(value, cpu)).append("\n");
 }
 
 }  // namespace
 
-std::string virtual_cpuinfo(std::string_view host) {
+std::string virtual_cpuinfo(std::string_view host, const CpuIdentity& cpu) {
     std::string text;
     text.reserve(host.size());
     while (!host.empty()) {
         const std::string_view line = host.substr(0, host.find('\n'));
         host.remove_prefix(std::min(host.size(), line.size() + 1));
-        put_line(text, line);
+        put_line(text, line, cpu);
     }
     return text;
 }

@@ -1,6 +1,5 @@
-// identity.h: which CPU the virtual cpu PMU belongs to: what perf, libpfm and PAPI look it up by. A Skylake server of
-// eight cores; its name doesn't pretend to be one that is sold. CPUID, /proc/cpuinfo and sysfs read these, so they
-// agree.
+// identity.h: which CPU the virtual cpu PMU belongs to: what perf, libpfm and PAPI look it up by. A Skylake of eight
+// cores; its name doesn't pretend to be one that is sold. CPUID, /proc/cpuinfo and sysfs read these, so they agree.
 #pragma once
 
 #include <string_view>
@@ -9,10 +8,17 @@ namespace anyperf::pmu {
 
 inline constexpr std::string_view kVendor = "GenuineIntel";
 inline constexpr unsigned kFamily = 6;
-inline constexpr unsigned kModel = 85;
-inline constexpr unsigned kStepping = 4;
-inline constexpr std::string_view kBrand = "anyperf virtual CPU (Skylake server) @ 3.20GHz";
-static_assert(kBrand.size() < 48, "CPUID has room for 47 letters and a zero");
+
+/// Members of the family whose core events are the same.
+struct CpuIdentity {
+    unsigned model;
+    unsigned stepping;
+    std::string_view brand;  ///< 47 letters at most: CPUID has room for them and a zero
+};
+inline constexpr CpuIdentity kSkylakeServer{85, 4, "anyperf virtual CPU (Skylake server) @ 3.20GHz"};
+inline constexpr CpuIdentity kSkylakeClient{94, 3, "anyperf virtual CPU (Skylake) @ 3.20GHz"};
+static_assert(kSkylakeServer.brand.size() < 48 && kSkylakeClient.brand.size() < 48);
+
 inline constexpr std::string_view kPmuName = "skylake";
 
 /// What is advertised of counters where an unlimited number stands behind: Skylake with one thread a core.

@@ -1,24 +1,31 @@
-// The codes against the catalog of event names: what libpfm's users call skx.
+// The codes against the catalog of event names, of each CPU that a run can present.
 #include "pmu/cpu_events.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "anyperf/event_names.h"
 #include "pmu/cpu.h"
+#include "pmu/cpu_models.h"
 
 namespace anyperf::pmu {
 namespace {
 
 TEST(RawEvents, AreThoseOfTheCatalog) {
     const auto names = events::EventNames::read("/nonexistent");
-    for (const RawRow& row : kRawEvents) {
-        if (row.name.ends_with("(fixed)") || row.name.ends_with("_PEBS")) continue;  // Intel's files alone have these
-        const auto encoded = names.encode("skx::" + std::string{row.name});
-        ASSERT_TRUE(encoded) << row.name;
-        EXPECT_EQ(encoded->attr.config & kEncodingBits, row.config) << row.name;
-        EXPECT_EQ(quantity_of({.type = 4, .config = encoded->attr.config}), row.quantity) << row.name;
+    for (const CpuModelRow& model : kCpuModels) {
+        if (model.identity == nullptr) continue;
+        for (const RawRow& row : kRawEvents) {
+            if (row.name.ends_with("(fixed)") || row.name.ends_with("_PEBS"))
+                continue;  // Intel's files alone have these
+            const std::string name = fmt::format("{}::{}", model.name, row.name);
+            const auto encoded = names.encode(name);
+            ASSERT_TRUE(encoded) << name;
+            EXPECT_EQ(encoded->attr.config & kEncodingBits, row.config) << name;
+            EXPECT_EQ(quantity_of({.type = 4, .config = encoded->attr.config}), row.quantity) << name;
+        }
     }
 }
 

@@ -25,13 +25,13 @@ constexpr std::string_view kHost =
     "\n";
 
 TEST(Cpuinfo, HasTheIdentityInTheHostsPlaceForEachCpu) {
-    EXPECT_EQ(virtual_cpuinfo(kHost),
+    EXPECT_EQ(virtual_cpuinfo(kHost, kSkylakeServer),
               "processor\t: 0\n"
               "vendor_id\t: GenuineIntel\n"
               "cpu family\t: 6\n"
               "model\t\t: 85\n"
               "model name\t: " +
-                  std::string{kBrand} +
+                  std::string{kSkylakeServer.brand} +
                   "\n"
                   "stepping\t: 4\n"
                   "cpu MHz\t\t: 3200.000\n"
@@ -45,13 +45,14 @@ TEST(Cpuinfo, HasTheIdentityInTheHostsPlaceForEachCpu) {
 }
 
 TEST(Cpuinfo, SaysArchPerfmonOnce) {
-    EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu arch_perfmon sse2\n"), "flags\t\t: fpu arch_perfmon sse2\n");
+    EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu arch_perfmon sse2\n", kSkylakeClient),
+              "flags\t\t: fpu arch_perfmon sse2\n");
 }
 
 TEST(Cpuinfo, TakesLinesAsTheyCome) {
-    EXPECT_EQ(virtual_cpuinfo(""), "");
-    EXPECT_EQ(virtual_cpuinfo("vendor_id"), "vendor_id\n");
-    EXPECT_EQ(virtual_cpuinfo("vendor_id:"), "vendor_id: GenuineIntel\n");
+    EXPECT_EQ(virtual_cpuinfo("", kSkylakeClient), "");
+    EXPECT_EQ(virtual_cpuinfo("vendor_id", kSkylakeClient), "vendor_id\n");
+    EXPECT_EQ(virtual_cpuinfo("vendor_id:", kSkylakeClient), "vendor_id: GenuineIntel\n");
 }
 
 }  // namespace

@@ -6,11 +6,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include "anyperf/event_names.h"
+#include "pmu/cpu_models.h"
 #include "pmu/cpuinfo.h"
 
 namespace anyperf::pmu {
@@ -83,7 +86,10 @@ TEST(VirtualFiles, AreEachThereOnce) {
     for (const VirtualFile& file : virtual_files().files) EXPECT_TRUE(paths.insert(file.path).second) << file.path;
 }
 
-TEST(VirtualMachine, HasTheSkylakeServersEventsByName) {
+class VirtualMachine : public testing::TestWithParam<CpuModelRow> {};
+
+TEST_P(VirtualMachine, HasTheModelsEventsByName) {
+    const CpuModelRow& row = GetParam();
     const auto root = std::filesystem::temp_directory_path() / ("anyperf-virtual-" + std::to_string(::getpid()));
     const auto put = [&root](const std::string& path, const std::string& text) {
         const auto file = root / path.substr(1);
@@ -95,15 +101,27 @@ TEST(VirtualMachine, HasTheSkylakeServersEventsByName) {
     for (const VirtualLink& link : virtual_files().links)
         std::filesystem::create_directory_symlink(link.target, root / link.path.substr(1));
     put("/proc/cpuinfo", virtual_cpuinfo("processor\t: 0\nvendor_id\t: x\ncpu family\t: 1\nmodel\t\t: 1\n"
-                                         "model name\t: x\nstepping\t: 1\nflags\t\t: fpu\n\n"));
+                                         "model name\t: x\nstepping\t: 1\nflags\t\t: fpu\n\n",
+                                         *row.identity));
     const auto names = events::EventNames::read(root);
     const auto encoded = names.encode("INST_RETIRED:ANY_P");
     std::filesystem::remove_all(root);
     ASSERT_TRUE(encoded) << encoded.error().cause;
-    EXPECT_EQ(encoded->pmu, "skx");
+    EXPECT_EQ(encoded->pmu, row.name);
     EXPECT_TRUE(encoded->active);
     EXPECT_EQ(encoded->attr.type, 4u);
 }
+
+constexpr bool has_identity(const CpuModelRow& row) {
+    return row.identity != nullptr;
+}
+
+INSTANTIATE_TEST_SUITE_P(CpuModels, VirtualMachine, testing::ValuesIn([] {
+                             std::vector<CpuModelRow> rows;
+                             std::ranges::copy_if(kCpuModels, std::back_inserter(rows), has_identity);
+                             return rows;
+                         }()),
+                         [](const auto& info) { return std::string{info.param.name}; });
 
 }  // namespace
 }  // namespace anyperf::pmu
