@@ -29,7 +29,7 @@ Attr recording(void (*change)(Attr&)) {
 
 void sleep_a_little(int times) {
     for (int i = 0; i < times; ++i) {
-        const timespec little{.tv_sec = 0, .tv_nsec = 100'000};
+        const timespec little{.tv_sec = 0, .tv_nsec = 2'000'000};
         ::nanosleep(&little, nullptr);
     }
 }
