@@ -10,7 +10,6 @@ namespace anyperf::pmu {
 
 using subsystem::Answer;
 using subsystem::refuse;
-using subsystem::Source;
 
 namespace {
 

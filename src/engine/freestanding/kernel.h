@@ -25,7 +25,8 @@ inline bool is_error(long result) {
     return static_cast<unsigned long>(result) >= static_cast<unsigned long>(-4095L);
 }
 
-inline std::uint64_t address_of(const void* pointer) {
+template <class T>
+std::uint64_t address_of(T* pointer) {
     return reinterpret_cast<std::uint64_t>(pointer);
 }
 

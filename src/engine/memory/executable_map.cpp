@@ -70,7 +70,7 @@ std::uint64_t ExecutableMap::bytes_from(std::uint64_t address) const {
     std::size_t place = first_ending_after(address);
     if (place == count_ || ranges_[place].start > address) return 0;
     std::uint64_t end = ranges_[place].end;
-    while (++place < count_ && ranges_[place].start == end) end = ranges_[place].end;
+    for (++place; place < count_ && ranges_[place].start == end; ++place) end = ranges_[place].end;
     return end - address;
 }
 

@@ -52,11 +52,11 @@ long copy_path(std::uint64_t from, char* to, std::size_t room) {
 /// The application's argument vector, from element `first` on, as it is: the kernel copies the strings.
 long add_arguments(std::uint64_t vector, std::size_t first, Exec& exec) {
     for (std::size_t i = first; vector != 0; ++i) {
-        const char* argument = nullptr;
+        std::uint64_t argument = 0;
         if (!x86_64::guarded_copy(&argument, at_address<const void>(vector + i * sizeof argument), sizeof argument))
             return EFAULT;
-        if (argument == nullptr) break;
-        if (!exec.add(argument)) return E2BIG;
+        if (argument == 0) break;
+        if (!exec.add(at_address<const char>(argument))) return E2BIG;
     }
     return 0;
 }

@@ -95,8 +95,8 @@ long pass_on(Call& call) {
 /// All numbers: the rows above, and for the others that the kernel does them and the engine takes no part.
 constexpr auto kTable = [] {
     std::array<SyscallRow, kFirstShared + kSharedSyscalls.size()> table{};
-    for (std::uint16_t number = 0; number < table.size(); ++number)
-        table[number] = {number, syscall_name(number), pass, pass_on, ""};
+    for (std::size_t number = 0; number < table.size(); ++number)
+        table[number] = {static_cast<std::uint16_t>(number), syscall_name(number), pass, pass_on, ""};
     for (const SyscallRow& row : kRows) table[row.number] = row;
     return table;
 }();

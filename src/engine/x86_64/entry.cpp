@@ -21,7 +21,7 @@ void relocate_engine() {
         if (entry->d_tag == DT_RELA) relocations = reinterpret_cast<const Elf64_Rela*>(base + entry->d_un.d_ptr);
         if (entry->d_tag == DT_RELASZ) bytes = entry->d_un.d_val;
     }
-    for (std::size_t i = 0; i < bytes / sizeof(Elf64_Rela); ++i)
+    for (std::size_t i = 0; relocations != nullptr && i < bytes / sizeof(Elf64_Rela); ++i)
         *reinterpret_cast<std::uint64_t*>(base + relocations[i].r_offset) =
             base + static_cast<std::uint64_t>(relocations[i].r_addend);
 }

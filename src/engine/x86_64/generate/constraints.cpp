@@ -94,7 +94,7 @@ class Question {
     void keep(const Fields& fields) { base_ = fields; }
 
     void high_bits(Form& form) const {
-        const unsigned reg_values = is_evex(base_.space) ? 4 : 2;
+        const std::uint8_t reg_values = is_evex(base_.space) ? 4 : 2;
         form.reg_high = is_evex(base_.space) ? 0 : 0xc;
         for (std::uint8_t n = 0; n < reg_values; ++n) {
             Fields fields = base_;
@@ -102,7 +102,7 @@ class Question {
             if (works(fields)) form.reg_high |= static_cast<std::uint8_t>(1u << n);
         }
         if (!is_register()) return;
-        const unsigned rm_values = is_evex(base_.space) ? 4 : 2;
+        const std::uint8_t rm_values = is_evex(base_.space) ? 4 : 2;
         form.rm_high = is_evex(base_.space) ? 0 : 0xc;
         for (std::uint8_t n = 0; n < rm_values; ++n) {
             Fields fields = base_;
