@@ -86,9 +86,9 @@ TEST(VirtualFiles, AreEachThereOnce) {
     for (const VirtualFile& file : virtual_files().files) EXPECT_TRUE(paths.insert(file.path).second) << file.path;
 }
 
-class VirtualMachine : public testing::TestWithParam<CpuModelRow> {};
+class ShownCpu : public ::testing::TestWithParam<CpuModelRow> {};
 
-TEST_P(VirtualMachine, HasTheModelsEventsByName) {
+TEST_P(ShownCpu, HasTheModelsEventsByName) {
     const CpuModelRow& row = GetParam();
     const auto root = std::filesystem::temp_directory_path() / ("anyperf-virtual-" + std::to_string(::getpid()));
     const auto put = [&root](const std::string& path, const std::string& text) {
@@ -116,12 +116,12 @@ constexpr bool has_identity(const CpuModelRow& row) {
     return row.identity != nullptr;
 }
 
-INSTANTIATE_TEST_SUITE_P(CpuModels, VirtualMachine, testing::ValuesIn([] {
+INSTANTIATE_TEST_SUITE_P(CpuModels, ShownCpu, ::testing::ValuesIn([] {
                              std::vector<CpuModelRow> rows;
                              std::ranges::copy_if(kCpuModels, std::back_inserter(rows), has_identity);
                              return rows;
                          }()),
-                         [](const auto& info) { return std::string{info.param.name}; });
+                         [](const auto& shown) { return std::string{shown.param.name}; });
 
 }  // namespace
 }  // namespace anyperf::pmu
