@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+// NOLINTBEGIN(bugprone-macro-parentheses,bugprone-sizeof-expression): types take no parentheses, pointers are measured
 #define ANYPERF_NUMBER(name) {#name, static_cast<long>(name)}
 #define ANYPERF_SIZE(type) {"sizeof " #type, static_cast<long>(sizeof(type))}
 #define ANYPERF_FIELD(type, field) \
@@ -98,3 +99,4 @@ static std::map<std::string, long> layout_of_this_header() {
         ANYPERF_NUMBER(PFM_PMU_ARM_V2),
     };
 }
+// NOLINTEND(bugprone-macro-parentheses,bugprone-sizeof-expression)
