@@ -23,6 +23,7 @@ struct Pipe {
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
     std::vector<char*> out;
+    out.reserve(words.size() + 1);
     for (const auto& word : words) out.push_back(const_cast<char*>(word.c_str()));
     out.push_back(nullptr);
     return out;
@@ -31,6 +32,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 [[noreturn]] void become(const Command& command, int out, int err) {
     setpgid(0, 0);
     const int empty = open("/dev/null", O_RDONLY);
+    if (empty < 0 || out < 0 || err < 0) _exit(125);
     dup2(empty, 0);
     dup2(out, 1);
     dup2(err, 2);

@@ -91,7 +91,7 @@ class Box {
         for (unsigned n = 0; n < 16; ++n) {
             if (n == kRsp) continue;
             put({0x48 | (n >> 3) << 2, opcode, 5 | (n & 7) << 3});
-            put_value(8 * n);
+            put_value(std::size_t{8} * n);
         }
     }
 
@@ -103,9 +103,9 @@ class Box {
         put({0x9d});  // popf
         for (unsigned n = 0; n < 8; ++n) {
             put({0x0f, 0x10, 5 | n << 3});  // movups xmm, [memory]
-            put_value(offsetof(State, memory) + sizeof State{}.memory / 2 + 16 * n);
+            put_value(offsetof(State, memory) + sizeof State{}.memory / 2 + std::size_t{16} * n);
             put({0x0f, 0x6f, 5 | n << 3});  // movq mm, [memory]
-            put_value(offsetof(State, memory) + sizeof State{}.memory / 2 + 8 * n);
+            put_value(offsetof(State, memory) + sizeof State{}.memory / 2 + std::size_t{8} * n);
         }
         move_registers(0x8b);
         for (const std::uint8_t byte : instruction) put({byte});

@@ -17,6 +17,7 @@ constexpr unsigned kStreams = 150;
 
 std::vector<Stream> streams_of(std::uint64_t seed, unsigned count) {
     std::vector<Stream> out;
+    out.reserve(count);
     for (unsigned i = 0; i < count; ++i) out.push_back(generate(seed * 1000 + i, kInstructions));
     return out;
 }

@@ -14,9 +14,11 @@
 namespace anyperf::counting {
 namespace {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): it declares what it is given
 #define OPEN_OR_FAIL(counter, text)     \
     auto counter = Counter::open(text); \
     ASSERT_TRUE(counter) << counter.error().what << ": " << counter.error().cause
+// NOLINTEND(bugprone-macro-parentheses)
 
 std::uint64_t counted(Counter& counter, const std::function<void()>& work) {
     EXPECT_TRUE(counter.reset());

@@ -32,6 +32,7 @@ std::uint64_t counted(const Target& target, OpenOptions options, const std::func
 
 void in_threads(int threads, const std::function<void()>& work) {
     std::vector<std::jthread> running;
+    running.reserve(static_cast<std::size_t>(threads));
     for (int i = 0; i < threads; ++i) running.emplace_back(work);
 }
 
@@ -110,6 +111,7 @@ TEST(Process, IsAllOfItsThreads) {
     std::atomic<int> waiting = 0;
     std::atomic<bool> go = false;
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int i = 0; i < 4; ++i)
         threads.emplace_back([&] {
             ++waiting;
@@ -152,6 +154,7 @@ TEST(Process, ThatMakesThreadsWhileItIsOpenedIsCountedWhole) {
     auto* storm = new (shared) Storm;
     Child child{[=] {
         std::vector<std::jthread> steady;
+        steady.reserve(3);
         for (int i = 0; i < 3; ++i)
             steady.emplace_back([=] {
                 while (!storm->over) {

@@ -62,6 +62,7 @@ int run(Options& options) {
     if (!options.trace.empty()) trace.open(options.trace);
     Stepper stepper(window_of(options.window), options.trace.empty() ? nullptr : &trace);
     std::vector<char*> arguments;
+    arguments.reserve(options.command.size() + 1);
     for (auto& word : options.command) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     const int status = stepper.run(arguments.data());

@@ -50,7 +50,7 @@ class FreshPages {
     }
 
   private:
-    static constexpr std::size_t kBytes = 4096 * 4096;
+    static constexpr std::size_t kBytes = std::size_t{4096} * 4096;
     char* memory_;
     std::size_t next_ = 0;
 };

@@ -26,7 +26,7 @@ class Pair {
         attr_.wakeup_events = static_cast<std::uint32_t>(attr_.watermark ? below(one_in(2) ? 200 : 9000) : below(5));
         attr_.sample_id_all = one_in(2);
         pages_ = 1u << below(3);
-        memory_.resize(512 * (1 + pages_));
+        memory_.resize(std::size_t{512} * (1 + pages_));
         page_.pages = pages_;
         ring_ = {&page_, reinterpret_cast<std::byte*>(memory_.data())};
         start_ring(ring_, {.pages = pages_,
