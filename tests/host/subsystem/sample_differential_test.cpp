@@ -151,7 +151,7 @@ perf_event_attr random_attr(std::mt19937_64& random, bool privileged) {
 TEST(SampleBesideTheKernels, OfTheSameFactsIsTheSame) {
     std::mt19937_64 random{1};
     testing::FreshPages pages;
-    std::vector<std::uint64_t> memory(512 * 33);
+    std::vector<std::uint64_t> memory(std::size_t{512} * 33);
     for (int samples = 0; samples < 500 && !HasFailure(); ++samples) {
         const perf_event_attr attr = random_attr(random, ::geteuid() == 0);
         testing::FaultEvent event{attr};
