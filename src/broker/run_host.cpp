@@ -2,19 +2,17 @@
 #include "broker/run_host.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <utility>
 
 #include "resident/live_value.h"
+#include "resident/lock_holder.h"
 #include "subsystem/shared/overflow.h"
 
 namespace anyperf::broker {
@@ -75,14 +73,7 @@ std::int32_t RunHost::lock_holder() {
 }
 
 bool RunHost::abandoned(std::int32_t holder) {
-    ::sched_yield();
-    if (::syscall(SYS_tkill, holder, 0) != 0 && errno == ESRCH) return true;
-    // One that was killed can be sent signals until its parent has fetched it, and the parent may be waiting for us. It
-    // has no memory any more.
-    char byte = 0;
-    const iovec here{&byte, 1};
-    const iovec there{nullptr, 1};
-    return ::process_vm_readv(holder, &here, 1, &there, 1, 0) < 0 && errno == ESRCH;
+    return resident::yield_and_look_whether_gone(holder);
 }
 
 void RunHost::arm(const TaskName& task, const subsystem::Armed& armed) {

@@ -1,6 +1,6 @@
 // cpu_events.h: which encodings the virtual cpu PMU knows: the kernel's generic events and cache events, and raw codes
-// of Skylake server (family 6 model 85; names as in data/events, tables/x86/skl). What isn't here isn't counted: it is
-// refused, so that nobody is shown a 0 that means nothing.
+// of Skylake (names as in data/events, tables/x86/skl). What isn't here isn't counted: it is refused, so that nobody is
+// shown a 0 that means nothing.
 #pragma once
 
 #include <array>

@@ -1,18 +1,14 @@
 // own_values.cpp: see own_values.h.
 #include "resident/own_values.h"
 
-#include <errno.h>
-#include <sys/uio.h>
-
 #include "abi/sample_bits.h"
 #include "resident/live_value.h"
+#include "resident/lock_holder.h"
 #include "resident/request.h"
 #include "subsystem/shared/page_lock.h"
 
 namespace anyperf::resident {
 
-using engine::address_of;
-using engine::kernel_call;
 using subsystem::Source;
 
 std::uint64_t own_value(const Thread& thread, const Source& source) {
@@ -58,24 +54,8 @@ bool is_own(const Thread& thread, const Process& process, const EventPage& event
     return true;
 }
 
-namespace {
-
-/// One that was killed can be sent signals until its parent has fetched it.
-bool has_no_memory(std::uint64_t tid) {
-    char byte = 0;
-    const iovec here{&byte, 1};
-    const iovec there{nullptr, 1};
-    return kernel_call(__NR_process_vm_readv, tid, address_of(&here), 1, address_of(&there), 1, 0) == -ESRCH;
-}
-
-}  // namespace
-
 OwnLock::OwnLock(const Thread& thread, subsystem::PageLock& lock) : lock_(lock), me_(thread.tid) {
-    subsystem::take(lock_, me_, [](std::int32_t holder) {
-        kernel_call(__NR_sched_yield);
-        const auto tid = static_cast<std::uint64_t>(holder);
-        return kernel_call(__NR_tkill, tid, 0) == -ESRCH || has_no_memory(tid);
-    });
+    subsystem::take(lock_, me_, yield_and_look_whether_gone);
 }
 
 OwnLock::~OwnLock() {

@@ -44,6 +44,7 @@ TEST_F(SamplingControl, EventsThatAThreadLooksForAreArmedThoseThatSampleFirst) {
     EXPECT_EQ(me.armed.first, 0);
     EXPECT_EQ(me.armed.counters, 0);
 }
+
 TEST_F(SamplingControl, AThreadKeepsWhatOneOfManyEventsNeedsAndLooksOnlyWhenThatChanges) {
     const auto one = open(counting(3));
     EXPECT_EQ(me.attended, 1);
