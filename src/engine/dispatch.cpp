@@ -26,6 +26,7 @@ struct Left {
     Exit exit;
     ExitId id = 0;                   ///< 0 with a segment, which is no exit
     x86_64::ChargedSegment segment;  ///< for Leave::budget
+    std::uint64_t target = 0;        ///< where it leads; of a segment, where that begins
     std::uint32_t generation = 0;
     x86_64::ClassSet counted = 0;  ///< by the block that it was in
     std::uint16_t limit = 0;       ///< of that block
@@ -35,19 +36,22 @@ Left leave_cache(Thread& thread) {
     Cache& cache = thread.engine->cache;
     Left left;
     left.generation = cache.generation;
+    BlockId from = 0;
     if (thread.reason == Leave::budget) {
         left.segment = x86_64::segment_of(cache, thread.payload);
-        left.exit.from = left.segment.block;
-        left.exit.target = left.segment.pc;
+        from = left.segment.block;
+        left.target = left.segment.pc;
     } else if (thread.reason != Leave::table_empty) {
         left.id = thread.payload;
         left.exit = cache.exits[left.id];
+        from = left.exit.from;
+        left.target = left.exit.target();
     }
     if (thread.reason != Leave::table_empty) {
-        Block& block = cache.blocks[left.exit.from];
+        Block& block = cache.blocks[from];
         left.counted = block.counted;
         left.limit = block.limit;
-        if (thread.reason == Leave::watch) x86_64::uncount_from(thread, block, left.exit.target);
+        if (thread.reason == Leave::watch) x86_64::uncount_from(thread, block, left.target);
     }
     stand_outside(thread);
     return left;
@@ -95,7 +99,7 @@ const Block& run_alone(Thread& thread) {
 
 /// A block has left before an instruction, whose address or memory is watched.
 void on_watch(Thread& thread, const Left& left) {
-    thread.registers.rip = left.exit.target;
+    thread.registers.rip = left.target;
     run_alone(thread);
 }
 
@@ -111,15 +115,15 @@ void has_run_alone(Thread& thread, const Left& left) {
         }
     }
     thread.alone = Alone::no;
-    thread.registers.rip = indirect ? thread.miss : left.exit.target;
+    thread.registers.rip = indirect ? thread.miss : left.target;
     attached::has_run(thread);
 }
 
 void on_link(Thread& thread, const Left& left) {
     Cache& cache = thread.engine->cache;
-    thread.registers.rip = left.exit.target;
+    thread.registers.rip = left.target;
     cache.lock.take();
-    Block* const block = block_at(thread, left.exit.target);
+    Block* const block = block_at(thread, left.target);
     if (block != nullptr && cache.generation == left.generation) {
         cache.link(left.id, *block);
         if (log_wants(*thread.engine, log::kLinks)) [[unlikely]]
@@ -149,8 +153,8 @@ void on_indirect(Thread& thread) {
     cache.lock.take();
     Block* const block = block_at(thread, thread.miss, 0, true);
     if (block != nullptr && block->code == nullptr) {
-        if (block->landing == nullptr) cache.add_landing(*block);
-        if (block->landing != nullptr) cache.add_to_table(*block);
+        if (block->landing == 0) cache.add_landing(*block);
+        if (block->landing != 0) cache.add_to_table(block->landing);
     }
     if (block != nullptr) enter_at(thread, *block);
     cache.lock.leave();
@@ -178,7 +182,7 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
 
 /// The instruction is to be run again behind a signal handler. The kernel had begun it: then it has retired.
 void begin_again(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
-    thread.registers.rip = exit.target - exit.length;
+    thread.registers.rip = exit.target() - exit.length;
     if (thread.syscall_restarted || counted == 0) return;
     LiveCounters& counters = thread.page.counters;
     counters.give_back();
@@ -192,12 +196,12 @@ void do_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
               thread,
               r[x86_64::rax],
               {r[x86_64::rdi], r[x86_64::rsi], r[x86_64::rdx], r[x86_64::r10], r[x86_64::r8], r[x86_64::r9]},
-              exit.target};
-    thread.registers.rip = exit.target;
+              exit.target()};
+    thread.registers.rip = exit.target();
     const long answer = run_syscall(call);
     if (answer == kBeginAgain) return begin_again(thread, exit, counted);
     r[x86_64::rax] = static_cast<std::uint64_t>(answer);
-    r[x86_64::rcx] = exit.target;  // as the instruction leaves them (SDM, SYSCALL)
+    r[x86_64::rcx] = exit.target();  // as the instruction leaves them (SDM, SYSCALL)
     r[x86_64::r11] = thread.registers.flags;
 }
 
@@ -215,10 +219,10 @@ void do_cpuid(Thread& thread) {
 /// them any more.
 bool do_segment_base(Thread& thread, const Exit& exit) {
     std::uint8_t code[x86_64::kLongestInstruction] = {};
-    const auto* place = at_address<const void>(exit.target - exit.length);
+    const auto* place = at_address<const void>(exit.target() - exit.length);
     x86_64::Instruction instruction;
     if (!x86_64::guarded_copy(code, place, exit.length) ||
-        decode(code, exit.length, instruction) != x86_64::DecodeStatus::ok || instruction.control != exit.control)
+        decode(code, exit.length, instruction) != x86_64::DecodeStatus::ok || instruction.control != exit.control())
         return false;
     constexpr std::uint8_t kBaseGroup = 0xae;
     constexpr std::uint8_t kMovToSegment = 0x8e;
@@ -237,14 +241,14 @@ bool do_segment_base(Thread& thread, const Exit& exit) {
     else if (instruction.map == 1 && instruction.opcode == kPopGs)
         set_gs_base(thread, 0), r[x86_64::rsp] += 8;
     else
-        fail("an instruction about gs that the engine does not know", exit.target - exit.length);
+        fail("an instruction about gs that the engine does not know", exit.target() - exit.length);
     return true;
 }
 
 void on_step(Thread& thread, const Left& left) {
     const Exit& exit = left.exit;
-    std::uint64_t next = exit.target;
-    switch (exit.control) {
+    std::uint64_t next = exit.target();
+    switch (exit.control()) {
         case Control::syscall:
             do_syscall(thread, exit, left.counted);
             next = thread.registers.rip;
@@ -253,7 +257,7 @@ void on_step(Thread& thread, const Left& left) {
         case Control::segment_base:
             if (!do_segment_base(thread, exit)) next -= exit.length;
             break;
-        default: thread.registers.rip = exit.target - exit.length; probe(thread);
+        default: thread.registers.rip = exit.target() - exit.length; probe(thread);
     }
     go_to(thread, next);
 }
@@ -274,8 +278,8 @@ void dispatch_by_reason(Thread& thread, const Left& left) {
 
 void dispatch(Thread& thread) {
     const Left left = leave_cache(thread);
-    if (thread.reason == Leave::link && left.exit.control == Control::x87_state) [[unlikely]]
-        mend_stored_x87_pointer(thread, left.exit.target - left.exit.length, left.exit.length);
+    if (thread.reason == Leave::link && left.exit.control() == Control::x87_state) [[unlikely]]
+        mend_stored_x87_pointer(thread, left.target - left.exit.length, left.exit.length);
     if (thread.page.watched != 0) [[unlikely]]
         attached::left_code(thread);
     if (thread.alone != Alone::no) [[unlikely]]

@@ -51,14 +51,14 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 
 bool Cache::reserve() {
     const unsigned smaller = scarcity();
-    if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) || !copies.reserve(smaller) ||
-        !executable.reserve() || !pages_.reserve())
+    if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) || !landings.reserve(smaller) ||
+        !copies.reserve(smaller) || !executable.reserve() || !pages_.reserve())
         return false;
     slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
     const long low = map_own_pages(0, sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
-    heads_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kTableEntries));
+    heads_ = static_cast<LandingId*>(reserve_pages(sizeof(LandingId) * kTableEntries));
     if (slots_ == nullptr || heads_ == nullptr || is_error(low)) return false;
     table_ = at_address<std::uint64_t>(static_cast<std::uint64_t>(low));
     return true;
@@ -101,7 +101,7 @@ void Cache::put(const Slot& slot) {
 }
 
 bool Cache::insert(BlockId id) {
-    if ((filled_ + 1) * 2 > slot_count_ && !grow()) return false;
+    if ((filled_ + 1) * 4 > slot_count_ * 3 && !grow()) return false;
     put({id, hash(blocks[id].pc, blocks[id].limit)});
     return true;
 }
@@ -160,7 +160,7 @@ void Cache::remove(Block& block) {
     if (block.dead) return;
     unlink(block);
     if (erase(block)) live_code -= block.guest_bytes;
-    if (block.in_table) empty_slot(block.pc & (kTableEntries - 1));
+    take_out(block.landing);
     block.dead = true;
     // Its own exits stay linked for a thread that is inside, but must not be found in the lists of their targets.
     for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
@@ -217,18 +217,19 @@ void Cache::drop_all() {
     blocks.drop();
     exits.drop();
     marks.drop();
+    landings.drop();
     copies.drop();
     pages_.drop();
     empty_pages(slots_, sizeof(Slot) * slot_count_);
-    empty_pages(heads_, sizeof(BlockId) * kTableEntries);
+    empty_pages(heads_, sizeof(LandingId) * kTableEntries);
     filled_ = 0;
     live_code = seen_code = 0;
     ++generation;
 }
 
 std::size_t Cache::bytes() const {
-    std::size_t sum =
-        blocks.bytes() + exits.bytes() + marks.bytes() + copies.bytes() + pages_.bytes() + sizeof(Slot) * 2 * filled_;
+    std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + landings.bytes() + copies.bytes() +
+                      pages_.bytes() + sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
     return sum;
 }
@@ -241,6 +242,12 @@ bool Cache::is_full() const {
     return seen_code > 2 * live_code && bytes() > kBase + kOfCode * live_code;
 }
 
+LandingId Cache::new_landing(std::uint64_t pc) {
+    const LandingId id = landings.take();
+    if (id != 0) landings[id] = {.pc = pc};
+    return id;
+}
+
 void Cache::add_landing(Block& block) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
         Arena& arena = arenas[i];
@@ -249,39 +256,42 @@ void Cache::add_landing(Block& block) {
         // The landing behind what only it needs, so that it is one piece.
         x86_64::Emitter code{cold.at() + kLandingRoom / 2, cold.at() + kLandingRoom};
         if (cold.room() < kLandingRoom) return;
+        block.landing = new_landing(block.pc);
+        if (block.landing == 0) return;
         x86_64::Emitter other{cold.at(), cold.at() + kLandingRoom / 2};
-        x86_64::emit_landing(code, other, block, nowhere(), landings_loop);
+        x86_64::emit_landing(code, other, landings[block.landing], nowhere(), landings_loop);
         code.jmp(block.host);
         arena.commit(arena.hot(), code, 0);
         return;
     }
 }
 
-void Cache::add_to_table(Block& block) {
-    if (block.in_table) return;
-    const std::size_t slot = block.pc & (kTableEntries - 1);
-    block.in_table = true;
-    BlockId last = heads_[slot];
-    if (last == 0) {
-        heads_[slot] = id_of(block);
-        return set_table(slot, address_of(block.landing));
-    }
-    while (blocks[last].next_in_slot != 0) last = blocks[last].next_in_slot;
-    blocks[last].next_in_slot = id_of(block);
-    __atomic_store_n(blocks[last].other, address_of(block.landing), __ATOMIC_RELEASE);
+void Cache::add_to_table(LandingId id) {
+    Landing& landing = landings[id];
+    if (landing.in_table) return;
+    const std::size_t slot = landing.pc & (kTableEntries - 1);
+    landing.in_table = true;
+    landing.next_in_slot = heads_[slot];
+    __atomic_store_n(landing.other, table_[slot], __ATOMIC_RELEASE);
+    heads_[slot] = id;
+    set_table(slot, address_of(landing.host));
 }
 
-/// Who stands in a landing that it takes out finds nothing behind it, and asks.
-void Cache::empty_slot(std::size_t slot) {
-    set_table(slot, table_default_);
-    for (BlockId id = heads_[slot]; id != 0;) {
-        Block& block = blocks[id];
-        id = block.next_in_slot;
-        block.next_in_slot = 0;
-        block.in_table = false;
-        __atomic_store_n(block.other, table_default_, __ATOMIC_RELEASE);
+/// Who stands in the landing goes on to those behind it.
+void Cache::take_out(LandingId id) {
+    if (id == 0 || !landings[id].in_table) return;
+    Landing& landing = landings[id];
+    const std::size_t slot = landing.pc & (kTableEntries - 1);
+    const std::uint64_t behind = __atomic_load_n(landing.other, __ATOMIC_RELAXED);
+    landing.in_table = false;
+    if (heads_[slot] == id) {
+        heads_[slot] = landing.next_in_slot;
+        return set_table(slot, behind);
     }
-    heads_[slot] = 0;
+    Landing* before = &landings[heads_[slot]];
+    while (before->next_in_slot != id) before = &landings[before->next_in_slot];
+    before->next_in_slot = landing.next_in_slot;
+    __atomic_store_n(before->other, behind, __ATOMIC_RELEASE);
 }
 
 bool Cache::keep_code(Block& block, const std::uint8_t* code) {

@@ -37,10 +37,12 @@ class Cache {
     const std::uint8_t* stub_of(const Exit& exit) { return operand_of(exit) + exit.stub; }
     /// Patches `exit` to go straight to `block`.
     void link(ExitId exit, Block& block);
+    /// A landing for `pc` that is still to be written; 0 where there is no room for its record.
+    LandingId new_landing(std::uint64_t pc);
     /// Gives the block a landing for indirect branches; leaves it without one where there is no room.
     void add_landing(Block& block);
-    /// Indirect branches find the block from now on. Precondition: it has a landing.
-    void add_to_table(Block& block);
+    /// Indirect branches find the landing from now on.
+    void add_to_table(LandingId id);
     /// Keeps a copy of what the block was translated from, so that `is_stale` can tell. Such a block is entered from
     /// the engine alone: it is never linked and has no landing. False where there is no room for it.
     bool keep_code(Block& block, const std::uint8_t* code);
@@ -86,6 +88,7 @@ class Cache {
     Pool<Block, kMaximumBlocks> blocks;
     Pool<Exit, 1u << 23> exits;
     Pool<Mark, 1u << 25> marks;
+    Pool<Landing, 1u << 22> landings;
     Pool<std::uint8_t, 1u << 26> copies;
     ExecutableMap executable;
     Arena arenas[kMaximumArenas];
@@ -102,7 +105,7 @@ class Cache {
     bool grow();
     bool insert(BlockId id);
     void put(const Slot& slot);
-    void empty_slot(std::size_t slot);
+    void take_out(LandingId id);
     void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
     void remove_by_scan(std::uint64_t start, std::uint64_t end);
     void set_table(std::size_t slot, std::uint64_t host) { __atomic_store_n(&table_[slot], host, __ATOMIC_RELEASE); }
@@ -117,7 +120,7 @@ class Cache {
     std::size_t slot_count_ = 0;
     std::size_t filled_ = 0;
     std::uint64_t* table_ = nullptr;
-    BlockId* heads_ = nullptr;  ///< of each entry of the table, the block that it leads to
+    LandingId* heads_ = nullptr;  ///< of each entry of the table, the landing that it leads to
     std::uint64_t table_default_ = 0;
     std::uint64_t crowded_ = ~std::uint64_t{0};  ///< where the last search for a place of an arena found none, in GiB
 };

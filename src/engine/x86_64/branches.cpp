@@ -15,8 +15,11 @@ ExitId Translation::new_exit(std::uint64_t target) {
     }
     Exit& exit = cache_.exits[id];
     exit = {};
-    exit.target = target;
-    exit.from = id_;
+    exit.from = id_ & (Cache::kMaximumBlocks - 1);
+    if (!exit.lead_to(target)) {
+        out_of_records_ = true;
+        return 0;
+    }
     if (block_->first_exit == 0) block_->first_exit = id;
     ++block_->exits;
     return id;
@@ -57,8 +60,7 @@ void Translation::emit_jump_to(std::uint64_t target) {
 void Translation::emit_step(const Instruction& instruction, std::uint64_t next) {
     const ExitId id = new_exit(next);
     if (id == 0) return;
-    cache_.exits[id].control = instruction.control;
-    cache_.exits[id].length = instruction.length & 15;
+    cache_.exits[id].stop_behind(instruction);
     leave(hot_, Leave::step, id);
 }
 
@@ -67,8 +69,7 @@ void Translation::emit_x87_state(const Instruction& instruction, std::uint64_t a
     emit_plain(instruction, address);
     const ExitId id = new_exit(address + instruction.length);
     if (id == 0) return;
-    cache_.exits[id].control = instruction.control;
-    cache_.exits[id].length = instruction.length & 15;
+    cache_.exits[id].stop_behind(instruction);
     hot_.jmp(leave_stub(Leave::link, id));
 }
 

@@ -14,10 +14,10 @@ namespace anyperf::engine::x86_64 {
 inline constexpr Register kTarget = rcx;
 inline constexpr Register kOther = r11;
 
-/// Writes the landing of `block`: with its pc in kTarget it gives back both, whose values are in their spill slots,
-/// and goes on behind itself in `code`; with anything else in it to where the word `block.other` says, which is
-/// `nowhere` until another landing stands there. `by_loop`: loop tells whether it is meant, else jrcxz does (cpuid.h,
+/// Writes `landing`: with its pc in kTarget it gives back both, whose values are in their spill slots, and goes on
+/// behind itself in `code`; with anything else in it to where the word `landing.other` says, which is `nowhere` until
+/// another landing stands there. `by_loop`: loop tells whether it is meant, else jrcxz does (cpuid.h,
 /// loop_is_fast).
-void emit_landing(Emitter& code, Emitter& cold, Block& block, std::uint64_t nowhere, bool by_loop);
+void emit_landing(Emitter& code, Emitter& cold, Landing& landing, std::uint64_t nowhere, bool by_loop);
 
 }  // namespace anyperf::engine::x86_64

@@ -42,9 +42,9 @@ bool Translation::begin(std::uint16_t limit) {
     block_->pc = code_.pc;
     block_->limit = limit;
     lane_ = limit != 0 ? 0 : id_ % kLanes;
-    block_->lane = static_cast<std::uint8_t>(lane_);
+    block_->lane = lane_ & 127u;
     block_->marks = &cache_.marks[marks];
-    block_->instructions = static_cast<std::uint16_t>(decoded_.count);
+    block_->instructions = static_cast<std::uint8_t>(decoded_.count);
     block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - code_.pc);
     return true;
 }
@@ -80,14 +80,18 @@ void Translation::emit_instructions() {
 Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool landing) {
     code_ = code;
     if (!begin(limit)) return nullptr;
-    if (landing) emit_landing(hot_, cold_, *block_, cache_.nowhere(), cache_.landings_loop);
+    if (landing) {
+        block_->landing = cache_.new_landing(code.pc);
+        if (block_->landing == 0) return nullptr;
+        emit_landing(hot_, cold_, cache_.landings[block_->landing], cache_.nowhere(), cache_.landings_loop);
+    }
     block_->host = hot_.at();
     if (!alone_ && watched_.holds(code.pc))
         emit_watched_start();
     else
         emit_instructions();
     if (hot_.overflowed() || cold_.overflowed() || out_of_records_) return nullptr;
-    block_->host_bytes = static_cast<std::uint32_t>(hot_.at() - block_->host);
+    block_->host_bytes = static_cast<std::uint16_t>(hot_.at() - block_->host);
     arena_.commit(hot_, cold_, id_);
     return block_;
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <vector>
@@ -30,14 +31,18 @@ class Translating : public testing::Test {
     }
 
     Block* translate(const Bytes& code, bool landing = false) {
-        const std::uint64_t pc = address_of(code.data());
-        cache_.executable.add({pc, pc + code.size(), false, false});
+        return translate_at(code.data(), code.size(), landing);
+    }
+
+    Block* translate_at(const std::uint8_t* code, std::size_t size, bool landing) {
+        const std::uint64_t pc = address_of(code);
+        cache_.executable.add({pc, pc + size, false, false});
         Arena* const arena = cache_.arena_for(pc);
         if (arena == nullptr) return nullptr;
         x86_64::Translation translation{cache_, *arena, counting_, *watched_};
-        Block* const block = translation.run({pc, code.data(), code.size()}, 0, landing);
+        Block* const block = translation.run({pc, code, size}, 0, landing);
         if (block != nullptr && !cache_.add(*block)) return nullptr;
-        cache_.executable.remove(pc, pc + code.size());
+        cache_.executable.remove(pc, pc + size);
         return block;
     }
 
@@ -120,13 +125,53 @@ TEST_F(Translating, AnExitLeadsToItsStubUnlessTheBlockItIsLinkedToLives) {
 TEST_F(Translating, TheTableLeadsToALandingUntilItsBlockIsRemoved) {
     Block* const block = translate(kReturn, true);
     ASSERT_NE(block, nullptr);
-    ASSERT_NE(block->landing, nullptr);
+    ASSERT_NE(block->landing, 0u);
     const std::size_t slot = block->pc % Cache::kTableEntries;
     EXPECT_EQ(cache_.table()[slot], cache_.nowhere());
-    cache_.add_to_table(*block);
-    EXPECT_EQ(cache_.table()[slot], address_of(block->landing));
+    cache_.add_to_table(block->landing);
+    EXPECT_EQ(cache_.table()[slot], address_of(cache_.landings[block->landing].host));
     cache_.remove(*block);
     EXPECT_EQ(cache_.table()[slot], cache_.nowhere());
+}
+
+TEST_F(Translating, LandingsOfOneEntryLeadToEachOtherUntilTheirBlockIsRemoved) {
+    // The same low 16 bits, in three places.
+    constexpr std::size_t kApart = Cache::kTableEntries;
+    Bytes code(2 * kApart + kReturn.size());
+    Block* blocks[3];
+    for (std::size_t i = 0; i < std::size(blocks); ++i) {
+        std::copy(kReturn.begin(), kReturn.end(), code.begin() + static_cast<std::ptrdiff_t>(i * kApart));
+        blocks[i] = translate_at(code.data() + i * kApart, kReturn.size(), true);
+        ASSERT_NE(blocks[i], nullptr);
+        cache_.add_to_table(blocks[i]->landing);
+    }
+    const auto way = [&] {
+        std::vector<std::uint64_t> hosts{cache_.table()[blocks[0]->pc % Cache::kTableEntries]};
+        while (hosts.back() != cache_.nowhere())
+            for (const Block* block : blocks)
+                if (const Landing& landing = cache_.landings[block->landing]; address_of(landing.host) == hosts.back())
+                    hosts.push_back(*landing.other);
+        return hosts;
+    };
+    const auto host = [&](std::size_t i) { return address_of(cache_.landings[blocks[i]->landing].host); };
+    EXPECT_EQ(way(), (std::vector{host(2), host(1), host(0), cache_.nowhere()}));
+    cache_.remove(*blocks[1]);
+    EXPECT_EQ(way(), (std::vector{host(2), host(0), cache_.nowhere()}));
+    cache_.remove(*blocks[2]);
+    EXPECT_EQ(way(), (std::vector{host(0), cache_.nowhere()}));
+    cache_.remove(*blocks[0]);
+    EXPECT_EQ(way(), (std::vector{cache_.nowhere()}));
+}
+
+TEST(Exit, LeadsToEveryAddressThatCodeCanHave) {
+    for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{0x401000}, std::uint64_t{0x7fffffffffff},
+                                        std::uint64_t{0x80007fffffff}, std::uint64_t{0xffffffffff600400}}) {
+        Exit exit;
+        EXPECT_TRUE(exit.lead_to(address));
+        EXPECT_EQ(exit.target(), address);
+    }
+    Exit exit;
+    EXPECT_FALSE(exit.lead_to(std::uint64_t{1} << 48)) << "it is told, not cut";
 }
 
 TEST_F(Translating, WhatChangesInAPageTakesItsBlocksWithIt) {

@@ -28,9 +28,9 @@ struct Arrival {
 using Branch = void (*)(std::uint64_t target, std::uint64_t flags, Arrival* arrival);
 
 /// A landing in memory that may be executed, and around it what jumps to it and tells where it came out.
-class Landing {
+class LandingAt {
   public:
-    Landing(std::uint64_t pc, bool by_loop) {
+    LandingAt(std::uint64_t pc, bool by_loop) {
         Emitter code{memory_, memory_ + kBytes / 2};
         Emitter cold{memory_ + kBytes / 2, memory_ + kBytes};
         const std::uint8_t* const tell = code.at();
@@ -38,16 +38,16 @@ class Landing {
         const auto nowhere = reinterpret_cast<std::uint64_t>(code.at());
         code.mov(rax, kNowhere);
         code.jmp(tell);
-        block_.pc = pc;
-        emit_landing(code, cold, block_, nowhere, by_loop);
+        landing_.pc = pc;
+        emit_landing(code, cold, landing_, nowhere, by_loop);
         code.mov(rax, kHere);
         code.jmp(tell);
         branch_ = reinterpret_cast<Branch>(code.at());
         emit_branch(code);
     }
-    Landing(const Landing&) = delete;
-    Landing& operator=(const Landing&) = delete;
-    ~Landing() { munmap(memory_, kBytes); }
+    LandingAt(const LandingAt&) = delete;
+    LandingAt& operator=(const LandingAt&) = delete;
+    ~LandingAt() { munmap(memory_, kBytes); }
 
     Arrival arrival_of(std::uint64_t target, std::uint64_t flags) const {
         const auto thread = std::make_unique<Thread>();
@@ -71,7 +71,7 @@ class Landing {
         code.push(rsi);
         code.popfq();
         code.mov(kTarget, rdi);
-        code.jmp(block_.landing);
+        code.jmp(landing_.host);
     }
 
     /// Writes rax, the two registers and the flags to the arrival, and returns.
@@ -88,14 +88,14 @@ class Landing {
 
     std::uint8_t* memory_ = static_cast<std::uint8_t*>(
         mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    Block block_;
+    Landing landing_;
     Branch branch_ = nullptr;
 };
 
 class Landings : public testing::TestWithParam<std::tuple<bool, std::uint64_t>> {
   protected:
     const std::uint64_t pc_ = std::get<1>(GetParam());
-    const Landing landing_{pc_, std::get<0>(GetParam())};
+    const LandingAt landing_{pc_, std::get<0>(GetParam())};
 };
 
 TEST_P(Landings, WhoIsMeantGoesOnWithItsRegistersAndFlags) {
