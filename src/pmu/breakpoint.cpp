@@ -61,15 +61,21 @@ std::uint32_t BreakpointPmu::type() const {
 }
 
 bool BreakpointPmu::has_room(const Slot& wanted) const {
+    if (wanted.cpu != -1) return has_room_on(wanted.cpu, wanted.tid);
+    // One that is bound to no CPU takes a slot of each.
+    return has_room_on(-1, wanted.tid) &&
+           std::ranges::all_of(slots_, [&](const Slot& slot) { return has_room_on(slot.cpu, wanted.tid); });
+}
+
+bool BreakpointPmu::has_room_on(std::int32_t cpu, std::int32_t tid) const {
     // A task has its own on that CPU and all that are the CPU's; the fullest task decides for one of a CPU.
-    const auto meets = [&](const Slot& slot) { return slot.cpu == -1 || wanted.cpu == -1 || slot.cpu == wanted.cpu; };
     std::map<std::int32_t, unsigned> tasks;
     for (const Slot& slot : slots_)
-        if (meets(slot)) ++tasks[slot.tid];
+        if (slot.cpu == -1 || slot.cpu == cpu) ++tasks[slot.tid];
     const unsigned of_cpu = tasks[-1];
     unsigned most = 0;
-    for (const auto& [tid, count] : tasks)
-        if (tid != -1 && (wanted.tid == -1 || tid == wanted.tid)) most = std::max(most, count);
+    for (const auto& [task, count] : tasks)
+        if (task != -1 && (tid == -1 || task == tid)) most = std::max(most, count);
     return of_cpu + most < kBreakpointSlots;
 }
 

@@ -30,6 +30,7 @@ class BreakpointPmu final : public subsystem::Pmu {
     };
 
     bool has_room(const Slot& wanted) const;
+    bool has_room_on(std::int32_t cpu, std::int32_t tid) const;
 
     std::vector<Slot> slots_;
 };

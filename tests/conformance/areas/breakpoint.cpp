@@ -303,6 +303,18 @@ void five_slots() {
     want_result("after close of one", result_of(fifth), 0);
 }
 
+void slots_of_cpus() {
+    const auto bound = [](int cpu) { return Call{.attr = watchpoint(&memory[0]), .cpu = cpu}; };
+    std::vector<Event> events;
+    for (const std::size_t cpu : {0, 1, 0, 1}) events.emplace_back(watchpoint(&memory[0]), 0, allowed_cpus().at(cpu));
+    for (int i = 0; i < 2; ++i) events.emplace_back(watchpoint(&memory[1]));
+    want_result("a third of any CPU", result_of(watchpoint(&memory[2])), ENOSPC);
+    want_result("a third of one", result_of(bound(allowed_cpus().at(1))), ENOSPC);
+    events[1].close();
+    want_result("one of that CPU after a close there", result_of(bound(allowed_cpus().at(1))), 0);
+    want_result("one of the other", result_of(bound(allowed_cpus().at(0))), ENOSPC);
+}
+
 void fifth_sibling_pinned() {
     std::vector<Event> events;
     events.reserve(4);
@@ -497,6 +509,8 @@ std::vector<Case> breakpoint_cases() {
             {"pages", "PHYS_ADDR, DATA_PAGE_SIZE and CODE_PAGE_SIZE of a watchpoint", kBreakpoint | kRoot,
              pages_of_data},
             {"slots", "four a task; the fifth is ENOSPC; close frees at once", kBreakpoint, five_slots},
+            {"slots_cpus", "one bound to a CPU takes a slot of that CPU, an unbound one of each",
+             kBreakpoint | kTwoCpus, slots_of_cpus},
             {"slots_before_group", "no slot left comes before the group's rules", kBreakpoint, fifth_sibling_pinned},
             {"slots_munmap", "a closed event keeps its slot as long as its ring is mapped", kBreakpoint,
              slot_freed_by_munmap},

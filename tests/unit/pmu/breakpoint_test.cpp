@@ -63,6 +63,16 @@ TEST(Breakpoints, HaveFourSlotsATask) {
     EXPECT_TRUE(asked_by(pmu, 5, 10));
 }
 
+TEST(Breakpoints, OfATaskTakeASlotOfTheirCpuAlone) {
+    BreakpointPmu pmu;
+    for (const std::int32_t cpu : {0, 1, 0, 1}) ASSERT_TRUE(asked_by(pmu, static_cast<unsigned>(cpu) + 1, 10, cpu));
+    ASSERT_TRUE(asked_by(pmu, 5, 10)) << "two of each CPU are free";
+    ASSERT_TRUE(asked_by(pmu, 6, 10));
+    EXPECT_THAT(asked_by(pmu, 7, 10, 1), RefusedWith(ENOSPC));
+    EXPECT_THAT(asked_by(pmu, 7, 10), RefusedWith(ENOSPC));
+    EXPECT_TRUE(asked_by(pmu, 7, 10, 2)) << "a third CPU has two left";
+}
+
 TEST(Breakpoints, OfOneCpuLeaveOtherCpusAlone) {
     BreakpointPmu pmu;
     for (subsystem::EventIndex event = 1; event <= 4; ++event) ASSERT_TRUE(asked_by(pmu, event, -1, 0));
