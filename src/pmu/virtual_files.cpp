@@ -85,6 +85,7 @@ VirtualTree virtual_files(const VirtualMachine& machine) {
     VirtualTree tree;
     for (const PmuRow& row : kPmus) {
         tree.links.push_back({fmt::format("{}/{}", kBus, row.name), fmt::format("../../../devices/{}", row.name)});
+        tree.links.push_back({fmt::format("{}/{}/subsystem", kDevices, row.name), "../../bus/event_source"});
         put(tree, row.name, "type", fmt::format("{}\n", row.type));
         put(tree, row.name, "uevent", "", true);
         put(tree, row.name, "perf_event_mux_interval_ms", fmt::format("{}\n", machine.mux_interval_ms), true);

@@ -43,6 +43,7 @@ TEST(VirtualFiles, OfEveryPmuHaveItsMuxInterval) {
 
 TEST(VirtualFiles, ArePresentUnderBothPaths) {
     EXPECT_THAT(virtual_files().links, Contains(Field(&VirtualLink::path, "/sys/bus/event_source/devices/cpu")));
+    EXPECT_THAT(virtual_files().links, Contains(Field(&VirtualLink::path, "/sys/devices/cpu/subsystem")));
 }
 
 TEST(VirtualFiles, DescribeTheFormatOfTheCpusEvents) {
