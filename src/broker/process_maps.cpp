@@ -39,10 +39,9 @@ std::optional<subsystem::Mapped> parse(const std::string& line, std::uint64_t ad
     std::getline(words >> std::ws, mapped.name);
     mapped.offset += address - start;
     mapped.flags = permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
-    if (mapped.name.empty()) {
-        mapped.name = "//anon";
-        mapped.offset = address;
-    }
+    if (mapped.name.empty()) mapped.name = "//anon";
+    // Memory of no file: its offset is its address (vma_set_anonymous() keeps pgoff, mm/vma.c).
+    if (mapped.name == "//anon" || mapped.name == "[heap]") mapped.offset = address;
     return mapped;
 }
 

@@ -239,10 +239,12 @@ void Server::on_mapped(Received& received) {
             mapped->bytes = (head.argument[1] + 4095) & ~std::uint64_t{4095};
             mapped->prot = static_cast<std::uint32_t>(head.argument[2]);
             if (head.argument[3] != 0) mapped->flags = static_cast<std::uint32_t>(head.argument[3]);
-            if (head.argument[4] != 0) {
+            const auto name = static_cast<resident::MappingName>(head.argument[4]);
+            if (name == resident::MappingName::ring) {
                 mapped->name = "anon_inode:[perf_event]";
                 mapped->offset = 0;
             }
+            if (name == resident::MappingName::none) mapped->name = "//anon";
             const std::vector<std::byte> id = build_id_of(head.pid, *mapped);
             mapped->build_id = id;
             machine_->subsystem.task_mapped(caller_of(head), *mapped);

@@ -12,6 +12,9 @@ namespace anyperf::resident {
 
 inline constexpr std::uint32_t kProtocolVersion = 3;
 
+/// What a mapping that a program tells of is called.
+enum class MappingName : std::uint8_t { as_listed, ring, none };
+
 enum class RequestKind : std::uint32_t {
     open,            ///< argument: pid, cpu, group's event, flags, inode of the descriptor; payload: attr; + descriptor
     read,            ///< event; argument: bytes of the buffer. Payload of the answer: what read(2) gives
@@ -27,7 +30,7 @@ enum class RequestKind : std::uint32_t {
     executed,        ///< it does; payload: the name
     end,             ///< argument: 1: with all threads of its process
     renamed,         ///< payload: the new name
-    mapped,          ///< argument: address, bytes, protection, flags of a new mapping, 1: it is a ring
+    mapped,          ///< argument: address, bytes, protection, flags of a new mapping, MappingName
     new_namespaces,  ///< the process has other namespaces
     switch_events,   ///< argument: 1 enables, 0 disables the events that the thread has opened (prctl)
     files,           ///< argument: which part (engine::kFileParts); the thread is about to open a file of it

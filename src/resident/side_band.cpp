@@ -8,7 +8,9 @@
 #include <span>
 #include <string_view>
 
+#include "engine/freestanding/pages.h"
 #include "engine/ledger.h"
+#include "engine/syscalls/handlers.h"
 #include "engine/syscalls/own_maps.h"
 #include "resident/request.h"
 #include "subsystem/records/interests.h"
@@ -28,11 +30,20 @@ bool wanted(const engine::Engine& engine, Interest interest) {
     return (set >> static_cast<unsigned>(interest) & 1) != 0;
 }
 
-void tell_mapped(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
-                 std::uint64_t flags) {
-    const bool executable = (protection & PROT_EXEC) != 0;
+struct NewMapping {
+    std::uint64_t start;
+    std::uint64_t bytes;
+    std::uint64_t protection;
+    std::uint64_t flags;
+    MappingName name = MappingName::as_listed;
+};
+
+void tell_mapped(Thread& thread, const NewMapping& mapping) {
+    const bool executable = (mapping.protection & PROT_EXEC) != 0;
     if (!wanted(*thread.engine, executable ? Interest::executable_mapping : Interest::data_mapping)) return;
-    Ask{thread, RequestKind::mapped}.with(0, start).with(1, bytes).with(2, protection).with(3, flags).send();
+    Ask ask{thread, RequestKind::mapped};
+    ask.with(0, mapping.start).with(1, mapping.bytes).with(2, mapping.protection).with(3, mapping.flags);
+    ask.with(4, static_cast<std::uint64_t>(mapping.name)).send();
 }
 
 void tell_renamed(Thread& thread) {
@@ -71,12 +82,12 @@ void tell_side_band(const Call& call, long answer) {
     const auto& argument = call.argument;
     switch (call.number) {
         case __NR_mmap:
-            return tell_mapped(call.thread, static_cast<std::uint64_t>(answer), argument[1], argument[2], argument[3]);
+            return tell_mapped(call.thread,
+                               {static_cast<std::uint64_t>(answer), argument[1], argument[2], argument[3]});
         case __NR_mprotect:
         case __NR_pkey_mprotect:
-            // Only what becomes executable is told (perf_event_mmap of mprotect_fixup, by VM_EXEC).
-            if ((argument[2] & PROT_EXEC) != 0) tell_mapped(call.thread, argument[0], argument[1], argument[2], 0);
-            return;
+            // As a mapping anew (perf_event_mmap() of mprotect_fixup()).
+            return tell_mapped(call.thread, {argument[0], argument[1], argument[2], 0});
         case __NR_prctl:
             if (argument[0] == PR_SET_NAME && wanted(call.engine, Interest::comm)) tell_renamed(call.thread);
             return;
@@ -89,12 +100,24 @@ void tell_side_band(const Call& call, long answer) {
     }
 }
 
+bool move_break(Call& call, long& answer) {
+    if (call.engine.run == nullptr || !wanted(call.engine, Interest::data_mapping)) return false;
+    const auto before = static_cast<std::uint64_t>(engine::kernel_call(__NR_brk, 0));
+    answer = engine::handlers::brk(call);
+    const auto now = static_cast<std::uint64_t>(answer);
+    if (engine::page_up(now) <= engine::page_up(before)) return true;
+    // The area is told as a whole when it grows, by the break as it was: one that is new stands behind that, and has
+    // no name yet (do_brk_flags() and vma_is_initial_heap() of Linux 6.18).
+    const engine::OwnMapping heap = engine::mapping_at(engine::page_up(now) - 1);
+    const MappingName name = heap.start < before ? MappingName::as_listed : MappingName::none;
+    tell_mapped(call.thread, {heap.start, heap.end - heap.start, heap.protection, heap.flags, name});
+    return true;
+}
+
 void tell_ring(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
                std::uint64_t flags) {
     if (!wanted(*thread.engine, Interest::data_mapping)) return;
-    const std::uint64_t is_ring = 1;
-    Ask ask{thread, RequestKind::mapped};
-    ask.with(0, start).with(1, bytes).with(2, protection).with(3, flags).with(4, is_ring).send();
+    tell_mapped(thread, {start, bytes, protection & ~std::uint64_t{PROT_EXEC}, flags, MappingName::ring});
 }
 
 void tell_image(Thread& thread) {
@@ -105,7 +128,7 @@ void tell_image(Thread& thread) {
     constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;  // behind it: vsyscall, which was never mapped
     for (const engine::OwnMapping& mapping : std::span{mappings, count})
         if (mapping.start < kUserEnd)
-            tell_mapped(thread, mapping.start, mapping.end - mapping.start, mapping.protection, mapping.flags);
+            tell_mapped(thread, {mapping.start, mapping.end - mapping.start, mapping.protection, mapping.flags});
 }
 
 }  // namespace anyperf::resident

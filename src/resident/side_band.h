@@ -16,4 +16,7 @@ void tell_image(engine::Thread& thread);
 void tell_ring(engine::Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
                std::uint64_t flags);
 
+/// brk(2), while mappings of data are recorded; false where they are not.
+bool move_break(engine::Call& call, long& answer);
+
 }  // namespace anyperf::resident

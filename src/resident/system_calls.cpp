@@ -150,6 +150,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_mmap, mmap_row, true},
     EventCallRow{__NR_mprotect, protect_event, false},
     EventCallRow{__NR_munmap, munmap_row, true},
+    EventCallRow{__NR_brk, move_break, false},
     EventCallRow{__NR_ioctl, ioctl_row, true},
     EventCallRow{__NR_pread64, on_event<0, no_position>, false},
     EventCallRow{__NR_pwrite64, on_event<0, no_position>, false},

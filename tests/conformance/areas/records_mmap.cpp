@@ -150,6 +150,34 @@ void munmap_is_silent() {
     want_equal("records of mmap and munmap", ring.drain().size(), 1U);
 }
 
+void made_read_only() {
+    const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
+    Ring ring{event};
+    const Mapping mapping{PROT_READ | PROT_WRITE};
+    ring.drain();
+    ::mprotect(mapping.memory(), kLength, PROT_READ);
+    const Record record = of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
+    want_equal("misc", record.misc, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
+}
+
+void heap_grows() {
+    const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
+    Ring ring{event};
+    // This process has been forked: what the heap grows by first is an area of its own, which has no name yet.
+    for (const char* const name : {"//anon", "[heap]"}) {
+        ring.drain();
+        const auto old = reinterpret_cast<std::uint64_t>(::sbrk(0));
+        want("the heap grows", ::sbrk(3 * 4096) != reinterpret_cast<void*>(-1));
+        const auto records = only(ring.drain(), PERF_RECORD_MMAP);
+        want_equal("records", records.size(), 1U);
+        want_equal("filename", records[0].text(32), name);
+        want_equal("pgoff", records[0].u64(24), records[0].u64(8));
+        want_equal("misc", records[0].misc, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
+        want_at_least("its end", records[0].u64(8) + records[0].u64(16), old + std::uint64_t{3 * 4096});
+    }
+    want("a break that stays is none", ::sbrk(0) != nullptr && ring.drain(PERF_RECORD_MMAP).empty());
+}
+
 void the_rings_own() {
     const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
     Ring ring{event};
@@ -271,6 +299,8 @@ std::vector<Case> record_mmap_cases() {
         {"data_only", "mmap_data alone: none of executable ones", kNothing, code_with_data_only},
         {"mprotect", "mprotect to executable writes one", kNothing, made_executable},
         {"munmap", "munmap writes none", kNothing, munmap_is_silent},
+        {"data_mprotect", "mmap_data: mprotect is told as a mapping", kNothing, made_read_only},
+        {"heap", "mmap_data: the heap each time it grows", kNothing, heap_grows},
         {"ring", "mmap_data: the ring's own mapping is the first", kNothing, the_rings_own},
         {"mmap2", "MMAP2 instead of MMAP: device, inode, protection, flags", kNothing, mmap2_file},
         {"mmap2_shared", "MMAP2: flags tell shared from private", kNothing, mmap2_shared},
