@@ -9,18 +9,16 @@ namespace anyperf::resident {
 using engine::Call;
 using engine::Thread;
 
-long perf_event_open(Call& call);                   // open.cpp
-long read_event(Call& call, EventIndex event);      // read.cpp
-long readv_event(Call& call, EventIndex event);     // read.cpp
-long control_event(Call& call, EventIndex event);   // control.cpp
-long switch_events(Call& call, bool on);            // control.cpp
-long map_event(Call& call, EventIndex event);       // map.cpp
-long stat_event(Call& call, std::uint64_t buffer);  // open.cpp
-bool readlink_event(Call& call, long& answer);      // open.cpp; of /proc/self/fd/N
+long perf_event_open(Call& call);                  // open.cpp
+long read_event(Call& call, EventIndex event);     // read.cpp
+long readv_event(Call& call, EventIndex event);    // read.cpp
+long preadv2_event(Call& call, EventIndex event);  // read.cpp
+long control_event(Call& call, EventIndex event);  // control.cpp
+long switch_events(Call& call, bool on);           // control.cpp
+long map_event(Call& call, EventIndex event);      // map.cpp
 
 bool poll_events(Call& call, long& answer);    // poll.cpp; false where no event is among them
 bool select_events(Call& call, long& answer);  // select.cpp; the same
-bool epoll_control(Call& call, long& answer);  // poll.cpp
 
 /// wait4(2) and waitid(2), before they are done: true where the look has already been answered.
 bool wait_for_child(Call& call, long& answer);  // wait.cpp

@@ -9,6 +9,7 @@
 
 #include "engine/ledger.h"
 #include "engine/x86_64/guarded_copy.h"
+#include "resident/epoll.h"
 #include "resident/request.h"
 
 namespace anyperf::resident {
@@ -31,6 +32,12 @@ void identify(Thread& thread, int fd) {
     if (engine::is_hidden(*thread.engine, static_cast<unsigned>(fd)) || !is_socket(fd, inode)) return;
     const long event = Ask{thread, RequestKind::identify}.with(0, inode).send();
     if (event > 0) note_descriptor(thread, static_cast<unsigned>(fd), static_cast<EventIndex>(event));
+}
+
+/// By epoll(7).
+void forget_watches(const Thread& thread, std::uint64_t first, std::uint64_t last) {
+    Process* const process = known_process(*thread.engine);
+    if (process != nullptr && !thread.owned_by_parent) forget_epolled(*process, first, last);
 }
 
 void forget_range(const Thread& thread, std::uint64_t first, std::uint64_t last) {
@@ -83,6 +90,7 @@ namespace {
 void closed(Thread& thread, std::uint32_t fd) {
     const bool event = event_of(*thread.engine, fd) != 0;
     note_descriptor(thread, fd, 0);
+    forget_watches(thread, fd, fd);
     if (event) Ask{thread, RequestKind::identify}.send();
 }
 
@@ -94,9 +102,11 @@ void watch_descriptors(const Call& call, long answer) {
     const auto& argument = call.argument;
     switch (call.number) {
         case __NR_close: return closed(thread, static_cast<std::uint32_t>(argument[0]));
-        case __NR_dup:
         case __NR_dup2:
         case __NR_dup3:
+            if (argument[0] != argument[1]) forget_watches(thread, argument[1], argument[1]);
+            [[fallthrough]];
+        case __NR_dup:
             return note_descriptor(thread, static_cast<std::uint64_t>(answer), event_of(call.engine, argument[0]));
         case __NR_fcntl:
             if (argument[1] == F_DUPFD || argument[1] == F_DUPFD_CLOEXEC)
@@ -104,11 +114,18 @@ void watch_descriptors(const Call& call, long answer) {
             return;
         case __NR_close_range: {
             constexpr std::uint64_t kOnlyMark = 4;  // CLOSE_RANGE_CLOEXEC
-            if ((argument[2] & kOnlyMark) == 0)
-                forget_range(thread, static_cast<std::uint32_t>(argument[0]), static_cast<std::uint32_t>(argument[1]));
+            const auto first = static_cast<std::uint32_t>(argument[0]);
+            const auto last = static_cast<std::uint32_t>(argument[1]);
+            if ((argument[2] & kOnlyMark) != 0) return;
+            forget_range(thread, first, last);
+            forget_watches(thread, first, last);
             return;
         }
         case __NR_recvmsg: return watch_received(thread, argument[1]);
+        case __NR_recvmmsg:
+            for (long i = 0; i < answer; ++i)
+                watch_received(thread, argument[1] + static_cast<std::uint64_t>(i) * sizeof(mmsghdr));
+            return;
         case __NR_pidfd_getfd: return identify(thread, static_cast<int>(answer));
         default: return;
     }

@@ -62,6 +62,12 @@ long send_to(std::int32_t owner_type, std::int32_t owner, std::int32_t signal, c
     return is_error(sent) ? kernel_call(__NR_kill, id, number) : sent;
 }
 
+/// si_fd is the descriptor by which it was switched on last (fasync_helper()).
+void switch_to(EventPage& event, std::uint64_t fd, bool on) {
+    if (on && event.notify.on == 0) event.notify.fd = static_cast<std::int32_t>(fd);
+    event.notify.on = on ? 1 : 0;
+}
+
 void set_owner(EventPage& event, std::int32_t owner, std::int32_t type) {
     event.notify.owner = owner;
     event.notify.owner_type = type;
@@ -99,6 +105,13 @@ void trap(Thread& thread, const EventPage& event) {
                 static_cast<std::uint64_t>(thread.tid), kSigTrap, address_of(&info));
 }
 
+long switch_notification(engine::Call& call, EventIndex index) {
+    std::int32_t on = 0;
+    if (!engine::x86_64::guarded_copy(&on, at_address<const void>(call.argument[2]), sizeof on)) return -EFAULT;
+    switch_to(known_process(call.engine)->events[index], call.argument[0], on != 0);
+    return 0;
+}
+
 bool control_notification(engine::Call& call, long& answer) {
     const EventIndex index = event_of(call.engine, call.argument[0]);
     if (index == 0) return false;
@@ -106,8 +119,7 @@ bool control_notification(engine::Call& call, long& answer) {
     const auto value = static_cast<std::int32_t>(call.argument[2]);
     switch (call.argument[1]) {
         case F_SETFL:
-            event.notify.on = (value & O_ASYNC) != 0 ? 1 : 0;
-            event.notify.fd = static_cast<std::int32_t>(call.argument[0]);
+            switch_to(event, call.argument[0], (value & O_ASYNC) != 0);
             call.argument[2] &= ~std::uint64_t{O_ASYNC};
             answer = call.pass();
             return true;

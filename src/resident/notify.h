@@ -17,4 +17,7 @@ void trap(Thread& thread, const EventPage& event);
 /// fcntl(2) on an event: F_SETFL, F_GETFL, F_SETOWN, F_SETOWN_EX, F_SETSIG. False: the kernel's alone.
 bool control_notification(engine::Call& call, long& answer);
 
+/// ioctl(2) FIOASYNC: O_ASYNC by another name.
+long switch_notification(engine::Call& call, EventIndex event);
+
 }  // namespace anyperf::resident

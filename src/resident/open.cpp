@@ -6,9 +6,6 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-#include <algorithm>
-#include <string_view>
-
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/calls.h"
 #include "resident/descriptors.h"
@@ -91,42 +88,6 @@ long perf_event_open(Call& call) {
     kernel_call(__NR_close, static_cast<unsigned>(pair[1]));
     note_descriptor(call.thread, static_cast<unsigned>(pair[0]), ask.mailbox().event);
     return pair[0];
-}
-
-long stat_event(Call& call, std::uint64_t buffer) {
-    const long answer = call.pass();
-    struct stat about{};
-    if (is_error(answer) || !engine::x86_64::guarded_copy(&about, engine::at_address<const void>(buffer), sizeof about))
-        return answer;
-    about.st_mode = 0600;  // an anonymous inode has no type
-    about.st_size = 0;
-    about.st_blocks = 0;
-    about.st_ino = 1;  // one inode for all
-    about.st_nlink = 1;
-    engine::x86_64::guarded_copy(engine::at_address<void>(buffer), &about, sizeof about);
-    return answer;
-}
-
-bool readlink_event(Call& call, long& answer) {
-    constexpr std::string_view kDirectory = "/proc/self/fd/";
-    constexpr std::string_view kLink = "anon_inode:[perf_event]";
-    char path[32] = {};
-    const auto at = call.argument[0];
-    for (std::size_t i = 0; i < sizeof path - 1; ++i)
-        if (!engine::x86_64::guarded_copy(path + i, engine::at_address<const void>(at + i), 1) || path[i] == 0) break;
-    const std::string_view text{path};
-    if (!text.starts_with(kDirectory) || text.size() == kDirectory.size()) return false;
-    std::uint64_t fd = 0;
-    for (const char digit : text.substr(kDirectory.size())) {
-        if (digit < '0' || digit > '9') return false;
-        fd = fd * 10 + static_cast<std::uint64_t>(digit - '0');
-    }
-    if (event_of(call.engine, fd) == 0) return false;
-    const std::size_t bytes = std::min<std::size_t>(kLink.size(), call.argument[2]);
-    answer = engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[1]), kLink.data(), bytes)
-                 ? static_cast<long>(bytes)
-                 : -EFAULT;
-    return true;
 }
 
 }  // namespace anyperf::resident

@@ -1,8 +1,7 @@
-// poll.cpp: poll(2), ppoll(2) and epoll(7) with events among the descriptors. What an event has to say is asked of the
+// poll.cpp: poll(2) and ppoll(2) with events among the descriptors. What an event has to say is asked of the
 // broker; to wait for a change, its socket becomes readable with it. A wake-up is seen once, by whoever polls first,
 // though its data is unread; an event without a ring has hung up.
 #include <errno.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -45,7 +44,12 @@ bool find_events(const engine::Engine& engine, Polled& polled) {
     return polled.any_event;
 }
 
-namespace {
+short state_of(Thread& thread, EventIndex event) {
+    const long state = Ask{thread, RequestKind::poll, event}.send();
+    if (state < 0) return POLLERR;
+    if ((state & 2) != 0) return POLLHUP;
+    return (state & 1) != 0 ? POLLIN | POLLRDNORM : 0;
+}
 
 void drain(int fd) {
     char room[64];
@@ -53,17 +57,17 @@ void drain(int fd) {
     }
 }
 
+namespace {
+
 /// What the events among them say now. True where one says anything.
 bool ask_events(Thread& thread, Polled& polled) {
     bool any = false;
     for (std::size_t i = 0; i < polled.count; ++i) {
         if (polled.event[i] == 0) continue;
-        const long state = Ask{thread, RequestKind::poll, polled.event[i]}.send();
-        short says = state < 0 ? POLLERR : 0;
-        if (state > 0 && (state & 1) != 0) says = static_cast<short>(polled.wanted[i].events & (POLLIN | POLLRDNORM));
-        if (state > 0 && (state & 2) != 0) says = POLLHUP;
-        polled.wanted[i].revents = says;
-        any = any || says != 0;
+        const short always = POLLHUP | POLLERR;
+        const short state = state_of(thread, polled.event[i]);
+        polled.wanted[i].revents = static_cast<short>(state & (polled.wanted[i].events | always));
+        any = any || polled.wanted[i].revents != 0;
     }
     return any;
 }
@@ -120,19 +124,6 @@ bool poll_events(Call& call, long& answer) {
     if (answer >= 0 &&
         !guarded_copy(at_address<void>(call.argument[0]), polled.wanted.data(), polled.count * sizeof(pollfd)))
         answer = -EFAULT;
-    return true;
-}
-
-bool epoll_control(Call& call, long& answer) {
-    if (call.argument[1] != EPOLL_CTL_ADD && call.argument[1] != EPOLL_CTL_MOD) return false;
-    epoll_event wanted{};
-    if (event_of(call.engine, call.argument[2]) == 0 ||
-        !guarded_copy(&wanted, at_address<const void>(call.argument[3]), sizeof wanted))
-        return false;
-    wanted.events |= EPOLLET;  // each wake-up is told once
-    Call changed = call;
-    changed.argument[3] = address_of(&wanted);
-    answer = changed.pass();
     return true;
 }
 

@@ -10,6 +10,8 @@
 
 namespace anyperf::resident {
 
+using engine::Thread;
+
 constexpr std::size_t kPolled = 1024;  ///< descriptors in one call; with more, events are as their sockets
 
 /// A call's descriptors, as the application gave them and as the kernel is asked.
@@ -23,6 +25,12 @@ struct Polled {
 
 /// Fills in what follows from `count` and `wanted`. False: there is no event among them.
 bool find_events(const engine::Engine& engine, Polled& polled);
+
+/// What an event has to say: POLLIN and POLLRDNORM for a wake-up, which it is the last to hear of, or POLLHUP.
+short state_of(Thread& thread, EventIndex event);
+
+/// Takes from an event's socket what made it readable.
+void drain(int fd);
 
 /// Waits as poll(2) or ppoll(2), whichever `call` says, with its timeout and mask, until any has something to say.
 /// Fills in `wanted`'s revents. How many have, or an errno, negated.

@@ -33,6 +33,18 @@ struct RingView {
     std::uint32_t pages = 0;
 };
 
+/// An event that is watched by epoll(7), as the application asked for it.
+struct Epolled {
+    std::uint32_t epoll;  ///< descriptors
+    std::uint32_t fd;
+    EventIndex event;
+    std::uint32_t wanted;  ///< epoll_event's words
+    std::uint64_t data;
+    bool spent;         ///< EPOLLONESHOT: has been told of
+    bool hang_up_told;  ///< EPOLLET: the same
+};
+inline constexpr std::uint32_t kEpolled = 256;  ///< of one process; further ones never hang up
+
 struct ProbedPlaces;  // probes.h
 
 struct Process {
@@ -40,6 +52,8 @@ struct Process {
     RingPage* rings = nullptr;                   ///< kMaximumRings
     const subsystem::Filter* filters = nullptr;  ///< kMaximumFilters
     engine::Lock lock;                           ///< of what follows
+    Epolled epolled[kEpolled];
+    std::uint32_t epolled_count = 0;
     Mapping mappings[kMappings];
     std::uint32_t mapping_count = 0;
     RingView ring_views[kMaximumRings];

@@ -73,13 +73,40 @@ long read_into(Thread& thread, EventIndex index, std::uint64_t buffer, std::uint
                                                                                                            : -EFAULT;
 }
 
+/// access_ok() of Linux 6.18: whether so much could be memory of a program.
+bool may_hold(std::uint64_t buffer, std::uint64_t bytes) {
+    constexpr std::uint64_t kEndOfUserSpace = 0x7ffffffff000;  // TASK_SIZE_MAX
+    return bytes <= kEndOfUserSpace && buffer <= kEndOfUserSpace - bytes;
+}
+
 }  // namespace
 
 long read_event(Call& call, EventIndex event) {
+    if (!may_hold(call.argument[1], call.argument[2])) return -EFAULT;
     return read_into(call.thread, event, call.argument[1], call.argument[2]);
 }
 
+namespace {
+
+/// import_iovec() of Linux 6.18, before anything is read.
+long check_vector(const Call& call) {
+    constexpr std::uint64_t kMostParts = 1024;  // UIO_MAXIOV
+    const std::uint64_t count = call.argument[2];
+    if (count > kMostParts) return -EINVAL;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        iovec part{};
+        if (!guarded_copy(&part, at_address<const void>(call.argument[1] + i * sizeof part), sizeof part))
+            return -EFAULT;
+        if (static_cast<std::int64_t>(part.iov_len) < 0) return -EINVAL;
+        if (!may_hold(engine::address_of(part.iov_base), part.iov_len)) return -EFAULT;
+    }
+    return 0;
+}
+
+}  // namespace
+
 long readv_event(Call& call, EventIndex event) {
+    if (const long wrong = check_vector(call); wrong != 0) return wrong;
     // A file without a vector read gets one read a buffer, until one is short or fails (do_loop_readv_writev).
     long total = 0;
     for (std::uint64_t i = 0; i < call.argument[2]; ++i) {
@@ -92,6 +119,14 @@ long readv_event(Call& call, EventIndex event) {
         if (static_cast<std::size_t>(got) != part.iov_len) break;
     }
     return total;
+}
+
+long preadv2_event(Call& call, EventIndex event) {
+    const auto position = static_cast<std::int64_t>(call.argument[3]);
+    if (position != -1) return position < 0 ? -EINVAL : -ESPIPE;
+    // do_loop_readv_writev() knows no other flag.
+    if ((call.argument[5] & ~std::uint64_t{RWF_HIPRI}) != 0) return -EOPNOTSUPP;
+    return readv_event(call, event);
 }
 
 }  // namespace anyperf::resident

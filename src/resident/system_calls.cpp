@@ -4,6 +4,8 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
 
@@ -15,7 +17,9 @@
 #include "resident/calls.h"
 #include "resident/clock.h"
 #include "resident/descriptors.h"
+#include "resident/epoll.h"
 #include "resident/files.h"
+#include "resident/inode.h"
 #include "resident/notify.h"
 #include "resident/probe_list.h"
 #include "resident/probes.h"
@@ -44,16 +48,26 @@ bool on_event(Call& call, long& answer) {
     return true;
 }
 
-long invalid(Call&, EventIndex) {
-    return -EINVAL;
+/// Calls that the kernel refuses on an event, always with the same error.
+template <int kError>
+long refused(Call&, EventIndex) {
+    return -kError;
 }
 
-long no_position(Call&, EventIndex) {
-    return -ESPIPE;
+constexpr Handler no_socket = on_event<0, refused<ENOTSOCK>>;
+
+/// pread(2) and its like.
+long no_position(Call& call, EventIndex) {
+    return static_cast<std::int64_t>(call.argument[3]) < 0 ? -EINVAL : -ESPIPE;
+}
+
+long seek_event(Call& call, EventIndex) {
+    constexpr std::uint32_t kLastWhence = 4;  // SEEK_HOLE
+    return static_cast<std::uint32_t>(call.argument[2]) > kLastWhence ? -EINVAL : -ESPIPE;
 }
 
 bool write_row(Call& call, long& answer) {
-    return on_event<0, invalid>(call, answer) || write_probe_list(call, answer);
+    return on_event<0, refused<EINVAL>>(call, answer) || write_probe_list(call, answer);
 }
 
 bool open_row(Call& call, long& answer) {
@@ -83,25 +97,13 @@ bool munmap_row(Call& call, long& answer) {
     return false;
 }
 
-bool fstat_row(Call& call, long& answer) {
-    if (event_of(call.engine, call.argument[0]) == 0) return false;
-    answer = stat_event(call, call.argument[1]);
-    return true;
+bool stat_row(Call& call, long& answer) {
+    return stat_by_descriptor(call, answer) || on_path<1>(call, answer);
 }
 
-/// As libc's fstat asks.
-bool fstatat_row(Call& call, long& answer) {
-    if ((call.argument[3] & AT_EMPTY_PATH) == 0 || event_of(call.engine, call.argument[0]) == 0) return false;
-    answer = stat_event(call, call.argument[2]);
-    return true;
-}
-
-bool newfstatat_row(Call& call, long& answer) {
-    return fstatat_row(call, answer) || on_path<1>(call, answer);
-}
-
+template <unsigned kPath>
 bool readlink_row(Call& call, long& answer) {
-    return readlink_event(call, answer) || on_path<0>(call, answer);
+    return on_path<kPath>(call, answer) || readlink_event(call, answer);
 }
 
 /// ioctls of any file are the kernel's.
@@ -109,20 +111,16 @@ bool ioctl_row(Call& call, long& answer) {
     const auto request = static_cast<std::uint32_t>(call.argument[1]);
     for (const std::uint32_t common : {FIOCLEX, FIONCLEX, FIONBIO})
         if (request == common) return false;
+    if (request == FIOASYNC) return on_event<0, switch_notification>(call, answer);
+    for (const std::uint32_t of_inode : {FIGETBSZ, static_cast<std::uint32_t>(FS_IOC_FIEMAP)})
+        if (request == of_inode) return on_event<0, of_anonymous_inode<0>>(call, answer);
     return on_event<0, control_event>(call, answer);
 }
 
 /// From an event or into one.
-bool splice_row(Call& call, long& answer) {
-    if (event_of(call.engine, call.argument[0]) == 0 && event_of(call.engine, call.argument[2]) == 0) return false;
-    answer = -EINVAL;
-    return true;
-}
-
-bool sendfile_row(Call& call, long& answer) {
-    if (event_of(call.engine, call.argument[0]) == 0 && event_of(call.engine, call.argument[1]) == 0) return false;
-    answer = -EINVAL;
-    return true;
+template <unsigned kFrom, unsigned kTo>
+bool no_transfer(Call& call, long& answer) {
+    return on_event<kFrom, refused<EINVAL>>(call, answer) || on_event<kTo, refused<EINVAL>>(call, answer);
 }
 
 bool prctl_row(Call& call, long& answer) {
@@ -143,10 +141,10 @@ constexpr std::array kRows{
     EventCallRow{__NR_write, write_row, false},
     EventCallRow{__NR_open, on_path<0>, false},
     EventCallRow{__NR_stat, on_path<0>, false},
-    EventCallRow{__NR_fstat, fstat_row, false},
+    EventCallRow{__NR_fstat, on_event<0, of_anonymous_inode<0>>, false},
     EventCallRow{__NR_lstat, on_path<0>, false},
     EventCallRow{__NR_poll, poll_events, false},
-    EventCallRow{__NR_lseek, on_event<0, no_position>, false},
+    EventCallRow{__NR_lseek, on_event<0, seek_event>, false},
     EventCallRow{__NR_mmap, mmap_row, true},
     EventCallRow{__NR_mprotect, protect_event, false},
     EventCallRow{__NR_munmap, munmap_row, true},
@@ -155,30 +153,66 @@ constexpr std::array kRows{
     EventCallRow{__NR_pread64, on_event<0, no_position>, false},
     EventCallRow{__NR_pwrite64, on_event<0, no_position>, false},
     EventCallRow{__NR_readv, on_event<0, readv_event>, false},
-    EventCallRow{__NR_writev, on_event<0, invalid>, false},
+    EventCallRow{__NR_writev, on_event<0, refused<EINVAL>>, false},
     EventCallRow{__NR_access, on_path<0>, false},
     EventCallRow{__NR_select, select_events, false},
     EventCallRow{__NR_mremap, mremap_row, false},
-    EventCallRow{__NR_sendfile, sendfile_row, false},
+    EventCallRow{__NR_sendfile, no_transfer<0, 1>, false},
+    EventCallRow{__NR_connect, no_socket, false},
+    EventCallRow{__NR_accept, no_socket, false},
+    EventCallRow{__NR_sendto, no_socket, false},
+    EventCallRow{__NR_recvfrom, no_socket, false},
+    EventCallRow{__NR_sendmsg, no_socket, false},
+    EventCallRow{__NR_recvmsg, no_socket, false},
+    EventCallRow{__NR_shutdown, no_socket, false},
+    EventCallRow{__NR_bind, no_socket, false},
+    EventCallRow{__NR_listen, no_socket, false},
+    EventCallRow{__NR_getsockname, no_socket, false},
+    EventCallRow{__NR_getpeername, no_socket, false},
+    EventCallRow{__NR_setsockopt, no_socket, false},
+    EventCallRow{__NR_getsockopt, no_socket, false},
     EventCallRow{__NR_wait4, wait_for_child, false},
     EventCallRow{__NR_fcntl, control_notification, false},
-    EventCallRow{__NR_ftruncate, on_event<0, invalid>, false},
-    EventCallRow{__NR_readlink, readlink_row, false},
+    EventCallRow{__NR_fsync, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_fdatasync, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_ftruncate, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_readlink, readlink_row<0>, false},
+    EventCallRow{__NR_fchmod, on_event<0, of_anonymous_inode<0>>, false},
+    EventCallRow{__NR_fchown, on_event<0, of_anonymous_inode<0>>, false},
     EventCallRow{__NR_statfs, on_path<0>, false},
+    EventCallRow{__NR_fstatfs, on_event<0, of_anonymous_inode<0>>, false},
     EventCallRow{__NR_prctl, prctl_row, true},
+    EventCallRow{__NR_readahead, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_fsetxattr, on_event<0, of_anonymous_inode<0>>, false},
+    EventCallRow{__NR_fgetxattr, on_event<0, of_anonymous_inode<0>>, false},
+    EventCallRow{__NR_flistxattr, on_event<0, of_anonymous_inode<0>>, false},
+    EventCallRow{__NR_fremovexattr, on_event<0, of_anonymous_inode<0>>, false},
+    EventCallRow{__NR_epoll_wait, epoll_wait_events, false},
     EventCallRow{__NR_epoll_ctl, epoll_control, false},
     EventCallRow{__NR_waitid, wait_for_child, false},
     EventCallRow{__NR_openat, on_path<1>, false},
-    EventCallRow{__NR_newfstatat, newfstatat_row, false},
-    EventCallRow{__NR_readlinkat, on_path<1>, false},
+    EventCallRow{__NR_newfstatat, stat_row, false},
+    EventCallRow{__NR_readlinkat, readlink_row<1>, false},
     EventCallRow{__NR_faccessat, on_path<1>, false},
     EventCallRow{__NR_pselect6, select_events, false},
     EventCallRow{__NR_ppoll, poll_events, false},
-    EventCallRow{__NR_splice, splice_row, false},
+    EventCallRow{__NR_splice, no_transfer<0, 2>, false},
+    EventCallRow{__NR_tee, no_transfer<0, 1>, false},
+    EventCallRow{__NR_utimensat, times_by_descriptor, false},
+    EventCallRow{__NR_epoll_pwait, epoll_wait_events, false},
+    EventCallRow{__NR_accept4, no_socket, false},
+    EventCallRow{__NR_preadv, on_event<0, no_position>, false},
+    EventCallRow{__NR_pwritev, on_event<0, no_position>, false},
     EventCallRow{__NR_perf_event_open, open_row, true},
-    EventCallRow{__NR_statx, on_path<1>, false},
+    EventCallRow{__NR_recvmmsg, no_socket, false},
+    EventCallRow{__NR_sendmmsg, no_socket, false},
+    EventCallRow{__NR_copy_file_range, no_transfer<0, 2>, false},
+    EventCallRow{__NR_preadv2, on_event<0, preadv2_event>, false},
+    EventCallRow{__NR_pwritev2, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_statx, stat_row, false},
     EventCallRow{__NR_openat2, on_path<1>, false},
     EventCallRow{__NR_faccessat2, on_path<1>, false},
+    EventCallRow{__NR_epoll_pwait2, epoll_wait_events, false},
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -50,6 +52,54 @@ void reopened() {
     want_result("open of /proc/self/fd/N", result, ENXIO);
 }
 
+/// preadv2(2), or readv(2) where the position is -1 and there are no flags, of as many words as a count says.
+long read_vector(int fd, int count, off_t position, int flags = 0) {
+    std::uint64_t word = 0;
+    std::vector<iovec> parts(static_cast<std::size_t>(count), iovec{&word, sizeof word});
+    if (position == -1 && flags == 0) return or_errno(::readv(fd, parts.data(), count));
+    return or_errno(::preadv2(fd, parts.data(), count, position, flags));
+}
+
+void read_by_preadv2() {
+    const Event event{dummy()};
+    std::uint64_t word = 1;
+    iovec part{&word, sizeof word};
+    want_equal("bytes", or_errno(::preadv2(event.fd(), &part, 1, -1, 0)), 8);
+    want_equal("count", word, 0U);
+}
+
+/// All names that /proc has for a descriptor of this thread.
+void links_of() {
+    const Event event{dummy()};
+    const std::string number = std::to_string(event.fd());
+    for (const std::string& directory : {std::string{"/proc/self/fd/"}, std::string{"/proc/thread-self/fd/"},
+                                         std::string{"/dev/fd/"}, "/proc/" + std::to_string(::getpid()) + "/fd/"}) {
+        std::array<char, 64> text{};
+        want_success("readlink", or_errno(::readlink((directory + number).c_str(), text.data(), text.size())));
+        want_equal(directory.c_str(), std::string{text.data()}, "anon_inode:[perf_event]");
+    }
+    const Event directory = Event::adopt(::open("/proc/self/fd", O_RDONLY | O_DIRECTORY));
+    std::array<char, 64> text{};
+    want_success("readlinkat", or_errno(::readlinkat(directory.fd(), number.c_str(), text.data(), text.size())));
+    want_equal("readlinkat", std::string{text.data()}, "anon_inode:[perf_event]");
+    in_checked_child([&] {
+        std::array<char, 64> seen{};
+        const std::string path = "/proc/" + std::to_string(::getppid()) + "/fd/" + number;
+        want_success("readlink", or_errno(::readlink(path.c_str(), seen.data(), seen.size())));
+        want_equal("as a child sees it", std::string{seen.data()}, "anon_inode:[perf_event]");
+    });
+}
+
+void statx_of() {
+    const Event event{dummy()};
+    struct statx about{};
+    want_success("statx", or_errno(::statx(event.fd(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &about)));
+    want_equal("stx_mode", std::uint32_t{about.stx_mode}, 0600U);
+    struct statfs system{};
+    want_success("fstatfs", or_errno(::fstatfs(event.fd(), &system)));
+    want_equal("f_type", static_cast<long>(system.f_type), 0x09041934L);  // ANON_INODE_FS_MAGIC
+}
+
 struct Senseless {
     const char* name;
     const char* statement;
@@ -73,6 +123,45 @@ constexpr std::array kSenseless{
               [](int fd) {
                   int on = 1;
                   return or_errno(::ioctl(fd, FIONBIO, &on));
+              }},
+    Senseless{"lseek_whence", "lseek with a whence that there is not is EINVAL", EINVAL,
+              [](int fd) { return or_errno(::lseek(fd, 0, 99)); }},
+    Senseless{"pread_negative", "pread before the beginning is EINVAL", EINVAL,
+              [](int fd) {
+                  std::uint64_t word = 0;
+                  return or_errno(::pread(fd, &word, sizeof word, -1));
+              }},
+    Senseless{"preadv", "preadv is ESPIPE", ESPIPE, [](int fd) { return read_vector(fd, 1, 0); }},
+    Senseless{"preadv2", "preadv2 with RWF_NOWAIT is EOPNOTSUPP", EOPNOTSUPP,
+              [](int fd) { return read_vector(fd, 1, -1, RWF_NOWAIT); }},
+    Senseless{"readv_count", "readv of more than 1,024 buffers is EINVAL", EINVAL,
+              [](int fd) { return read_vector(fd, 1025, -1); }},
+    Senseless{"read_size", "read of more than the address space has is EFAULT", EFAULT,
+              [](int fd) {
+                  std::uint64_t word = 0;
+                  return or_errno(::syscall(SYS_read, fd, &word, std::size_t{1} << 47));
+              }},
+    Senseless{"fsync", "fsync is EINVAL", EINVAL, [](int fd) { return or_errno(::fsync(fd)); }},
+    Senseless{"fchmod", "fchmod is EOPNOTSUPP", EOPNOTSUPP, [](int fd) { return or_errno(::fchmod(fd, 0700)); }},
+    Senseless{"copy_file_range", "copy_file_range is EINVAL", EINVAL,
+              [](int fd) { return or_errno(::copy_file_range(fd, nullptr, STDIN_FILENO, nullptr, 8, 0)); }},
+    Senseless{"fionread", "FIONREAD is ENOTTY", ENOTTY,
+              [](int fd) {
+                  int count = 0;
+                  return or_errno(::ioctl(fd, FIONREAD, &count));
+              }},
+    Senseless{"recv", "recv is ENOTSOCK", ENOTSOCK,
+              [](int fd) {
+                  char byte = 0;
+                  return or_errno(::recv(fd, &byte, 1, MSG_DONTWAIT));
+              }},
+    Senseless{"send", "send is ENOTSOCK", ENOTSOCK, [](int fd) { return or_errno(::send(fd, "x", 1, 0)); }},
+    Senseless{"shutdown", "shutdown is ENOTSOCK", ENOTSOCK, [](int fd) { return or_errno(::shutdown(fd, SHUT_RDWR)); }},
+    Senseless{"getsockopt", "getsockopt is ENOTSOCK", ENOTSOCK,
+              [](int fd) {
+                  int type = 0;
+                  socklen_t bytes = sizeof type;
+                  return or_errno(::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes));
               }},
 };
 
@@ -200,6 +289,9 @@ std::vector<Case> descriptor_cases() {
              want_equal("F_GETFL & O_ACCMODE", ::fcntl(event.fd(), F_GETFL) & O_ACCMODE, O_RDWR);
          }},
         {"reopen", "opening it through /proc/self/fd is ENXIO", kRoot, reopened},
+        {"links", "by every name that /proc has for it, also to another process", kNothing, links_of},
+        {"statx", "statx and fstatfs tell of an anonymous inode", kNothing, statx_of},
+        {"preadv2_reads", "preadv2 without a position reads as read does", kNothing, read_by_preadv2},
         {"splice", "splice is EINVAL", kNothing, splice_refused},
         {"dup", "a dup is the same event, which lives until the last is closed", kNothing, dup_is_the_same_event},
         {"child_controls", "a forked child's copy reads and controls the event", kNothing, child_controls},

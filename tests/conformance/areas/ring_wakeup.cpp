@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
+#include <unistd.h>
 
 #include <array>
 
@@ -135,6 +136,60 @@ void by_epoll() {
     want_equal("epoll_wait again", ::epoll_wait(epoll.fd(), &got, 1, 0), 0);
 }
 
+/// What an epoll descriptor with this event alone has to say within a moment; 0: nothing.
+std::uint32_t told_by(const Event& epoll) {
+    epoll_event got{};
+    return ::epoll_wait(epoll.fd(), &got, 1, 10) == 1 ? got.events : 0;
+}
+
+Event epoll_of(const Event& event, std::uint32_t wanted) {
+    Event epoll = Event::adopt(::epoll_create1(EPOLL_CLOEXEC));
+    epoll_event entry{.events = wanted, .data = {.fd = event.fd()}};
+    want_success("epoll_ctl", or_errno(::epoll_ctl(epoll.fd(), EPOLL_CTL_ADD, event.fd(), &entry)));
+    return epoll;
+}
+
+void hup_by_epoll() {
+    const Event event{waking(1)};
+    const Event level = epoll_of(event, EPOLLIN);
+    const Event none = epoll_of(event, 0);
+    const Event edge = epoll_of(event, EPOLLIN | EPOLLET);
+    const Event once = epoll_of(event, EPOLLIN | EPOLLONESHOT);
+    for (const Event* epoll : {&level, &none, &edge, &once})
+        want_equal("an event never mapped", told_by(*epoll), std::uint32_t{EPOLLHUP});
+    want_equal("again", told_by(level), std::uint32_t{EPOLLHUP});
+    want_equal("again, asked for nothing", told_by(none), std::uint32_t{EPOLLHUP});
+    want_equal("again with EPOLLET", told_by(edge), 0U);
+    want_equal("again with EPOLLONESHOT", told_by(once), 0U);
+    const Ring ring{event};
+    want_equal("with an empty ring", told_by(level), 0U);
+}
+
+void exit_by_epoll() {
+    Child child{{}};
+    const Event event{waking(1), child.pid()};
+    const Ring ring{event};
+    const Event epoll = epoll_of(event, EPOLLIN);
+    want_equal("before", told_by(epoll), 0U);
+    child.join();
+    want_equal("after the task's exit", told_by(epoll) & EPOLLHUP, std::uint32_t{EPOLLHUP});
+    want_equal("and again", told_by(epoll) & EPOLLHUP, std::uint32_t{EPOLLHUP});
+}
+
+void beside_others_in_epoll() {
+    const Event event{waking(1)};
+    const Event epoll = epoll_of(event, EPOLLIN);
+    std::array<int, 2> pipe{};
+    if (::pipe(pipe.data()) != 0 || ::write(pipe[1], "x", 1) != 1) throw Failure{"pipe failed"};
+    epoll_event entry{.events = EPOLLIN, .data = {.u64 = 77}};
+    want_success("epoll_ctl", or_errno(::epoll_ctl(epoll.fd(), EPOLL_CTL_ADD, pipe[0], &entry)));
+    std::array<epoll_event, 3> got{};
+    want_equal("epoll_wait", ::epoll_wait(epoll.fd(), got.data(), 3, -1), 2);
+    const std::size_t others = got[0].data.u64 == 77 ? 0 : 1;
+    want_equal("the pipe's", got[others].events, std::uint32_t{EPOLLIN});
+    want_equal("the event's", got[1 - others].events, std::uint32_t{EPOLLHUP});
+}
+
 void wakes_a_waiter() {
     Faults faults;
     Child child{{[&] { faults.cause(1); }, [&] { faults.cause(3); }}};
@@ -215,6 +270,10 @@ std::vector<Case> ring_wakeup_cases() {
             {"once", "a wake-up is said once", kNothing, once},
             {"select", "and so by select", kNothing, by_select},
             {"epoll", "and so by epoll", kNothing, by_epoll},
+            {"epoll_hup", "EPOLLHUP without a ring, at each look but with EPOLLET or EPOLLONESHOT", kNothing,
+             hup_by_epoll},
+            {"epoll_exit", "EPOLLHUP once the task has exited", kNothing, exit_by_epoll},
+            {"epoll_others", "what else an epoll watches is told beside it", kNothing, beside_others_in_epoll},
             {"waiter", "a process that waits is woken by an overflow in another", kNothing, wakes_a_waiter},
             {"no_ring", "POLLHUP without a ring", kNothing, hup_without_ring},
             {"header_only", "with the header page alone there is nothing to say", kNothing, header_only},

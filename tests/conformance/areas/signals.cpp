@@ -1,6 +1,7 @@
 // signals.cpp: overflow by signal: F_SETSIG, F_SETOWN, O_ASYNC; sigtrap. "Overflow handling" of the manual.
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,6 +123,19 @@ void refresh_hup(unsigned long overflows) {
     for (std::size_t i = 0; i + 1 < overflows; ++i) want_equal("si_code", seen[i].code, POLL_IN);
     want_equal("si_code of the last", seen[overflows - 1].code, POLL_HUP);
     want_equal("count", event.count(), 2 * overflows);
+}
+
+void by_fioasync() {
+    Faults faults;
+    const Event event{sampling()};
+    notify(event);
+    for (int on : {0, 1}) {
+        count = 0;
+        want_success("FIOASYNC", or_errno(::ioctl(event.fd(), FIOASYNC, &on)));
+        want_equal("O_ASYNC", ::fcntl(event.fd(), F_GETFL) & O_ASYNC, on != 0 ? O_ASYNC : 0);
+        window(event, faults, 2);
+        want_equal("signals", count != 0, on != 0);
+    }
 }
 
 void wakeup_events_dont_matter() {
@@ -298,6 +312,7 @@ std::vector<Case> signal_cases() {
         {"refresh_1", "REFRESH 1: the one signal is POLL_HUP", kNothing, [] { refresh_hup(1); }},
         {"refresh_3", "REFRESH 3: POLL_IN, POLL_IN, POLL_HUP", kNothing, [] { refresh_hup(3); }},
         {"wakeup_events", "whatever wakeup_events says", kNothing, wakeup_events_dont_matter},
+        {"fioasync", "the ioctl FIOASYNC is O_ASYNC", kNothing, by_fioasync},
         {"cleared", "clearing O_ASYNC ends them", kNothing, cleared},
         {"counting", "a counting event sends none", kNothing, not_for_counting},
         {"setown", "F_SETOWN: to a process", kNothing, to_a_process},
