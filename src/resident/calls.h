@@ -26,6 +26,9 @@ bool wait_for_child(Call& call, long& answer);  // wait.cpp
 /// mremap(2) and mprotect(2) where they name a mapped ring; false where they don't.
 bool remap_event(Call& call, long& answer);    // map.cpp
 bool protect_event(Call& call, long& answer);  // map.cpp
+/// madvise(2), msync(2) and remap_file_pages(2) on a ring, where the kernel refuses them.
+bool advise_event(Call& call, long& answer);    // map.cpp
+bool refuse_on_ring(Call& call, long& answer);  // map.cpp
 
 /// A part of a ring alone would be unmapped, replaced or protected: EINVAL (Linux, perf_mmap_may_split).
 bool splits_ring(Call& call, std::uint64_t start, std::uint64_t bytes, long& answer);  // map.cpp

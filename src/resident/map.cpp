@@ -3,8 +3,12 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "engine/attached.h"
 #include "engine/freestanding/pages.h"
+#include "engine/syscalls/handlers.h"
 #include "resident/calls.h"
 #include "resident/request.h"
 #include "resident/side_band.h"
@@ -58,6 +62,8 @@ long move_mapping(const Call& call, Process& process, const Mapping& mapping) {
 
 long map_event(Call& call, EventIndex event) {
     const auto [address, length, protection, flags, fd, offset] = call.argument;
+    // file_mmap_ok() of Linux 6.18: beyond the end of any file.
+    if (offset / engine::kPageBytes > (~std::uint64_t{0} - length) / engine::kPageBytes) return -EOVERFLOW;
     if ((flags & MAP_FIXED) != 0 && engine::own_pages.touches(address, page_up(address + length))) return -ENOMEM;
     Ask ask{call.thread, RequestKind::map, event};
     const long place = ask.with(0, length).with(1, protection).with(2, flags).with(3, offset).send();
@@ -127,6 +133,10 @@ bool remap_event(Call& call, long& answer) {
     const Mapping mapping = mapping_at(process, call.argument[0]);
     if (mapping.bytes == 0) return false;
     const std::uint64_t bytes = page_up(call.argument[2]);
+    if ((call.argument[3] & MREMAP_DONTUNMAP) != 0) {
+        answer = -EINVAL;
+        return true;
+    }
     // What lies behind the ring alone is given up: no matter of ours.
     if (call.argument[0] + bytes == mapping.start + mapping.bytes && bytes < page_up(call.argument[1]) &&
         (call.argument[3] & MREMAP_FIXED) == 0)
@@ -143,10 +153,64 @@ bool remap_event(Call& call, long& answer) {
 
 bool protect_event(Call& call, long& answer) {
     if (splits_ring(call, call.argument[0], call.argument[1], answer)) return true;
-    if ((call.argument[2] & PROT_EXEC) == 0 || known_process(call.engine) == nullptr ||
-        mapping_at(*known_process(call.engine), call.argument[0]).bytes == 0)
-        return false;
-    answer = -EACCES;
+    Process* const process = known_process(call.engine);
+    if (process == nullptr || mapping_at(*process, call.argument[0]).bytes == 0) return false;
+    const std::uint64_t protection = call.argument[2];
+    answer = (protection & PROT_EXEC) != 0 ? -EACCES : engine::handlers::mprotect(call);
+    if (is_error(answer)) return true;
+    const engine::Held held{process->lock};
+    for (std::uint32_t i = 0; i < process->mapping_count; ++i) {
+        Mapping& ring = process->mappings[i];
+        if (ring.start - call.argument[0] >= page_up(call.argument[1])) continue;
+        ring.writable = (protection & PROT_WRITE) != 0;
+        if (ring.writable) protect_records(ring.start, ring.bytes);
+    }
+    return true;
+}
+
+namespace {
+
+/// madvise(2) on a ring: what Linux 6.18 refuses; it does what is not here.
+struct AdviceRow {
+    std::uint32_t advice;
+    int of_whole;  ///< the error, 0: none
+    int of_part;
+};
+constexpr AdviceRow kAdvice[] = {
+    {MADV_RANDOM, 0, EINVAL},
+    {MADV_SEQUENTIAL, 0, EINVAL},
+    {MADV_DONTNEED, EINVAL, EINVAL},
+    {MADV_REMOVE, ENODEV, ENODEV},
+    {MADV_DOFORK, EINVAL, EINVAL},
+    {MADV_HUGEPAGE, 0, EINVAL},
+    {MADV_NOHUGEPAGE, 0, EINVAL},
+    {MADV_DODUMP, EINVAL, EINVAL},
+    {MADV_COLD, EINVAL, EINVAL},
+    {MADV_PAGEOUT, EINVAL, EINVAL},
+    {MADV_POPULATE_READ, EINVAL, EINVAL},
+    {MADV_POPULATE_WRITE, EINVAL, EINVAL},
+    {MADV_DONTNEED_LOCKED, EINVAL, EINVAL},
+};
+
+}  // namespace
+
+bool advise_event(Call& call, long& answer) {
+    Process* const process = known_process(call.engine);
+    if (process == nullptr || mapping_at(*process, call.argument[0]).bytes == 0) return false;
+    const auto advice = static_cast<std::uint32_t>(call.argument[2]);
+    const auto* const row = std::ranges::find(kAdvice, advice, &AdviceRow::advice);
+    if (row == std::end(kAdvice)) return false;
+    long ignored = 0;
+    const bool part = splits_ring(call, call.argument[0], call.argument[1], ignored);
+    answer = -(part ? row->of_part : row->of_whole);
+    return true;
+}
+
+bool refuse_on_ring(Call& call, long& answer) {
+    const bool applies = call.number != __NR_msync || (call.argument[2] & MS_SYNC) != 0;
+    Process* const process = known_process(call.engine);
+    if (!applies || process == nullptr || mapping_at(*process, call.argument[0]).bytes == 0) return false;
+    answer = -EINVAL;
     return true;
 }
 

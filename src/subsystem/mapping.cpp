@@ -18,6 +18,7 @@ namespace {
 using abi::flag;
 
 constexpr std::uint64_t kPage = kRingPageBytes;
+constexpr std::uint32_t kMostPages = 1U << 18;  ///< a pointer to each must fit in 4 MiB (rb_alloc())
 
 Ring ring_of(World& world, RingIndex index) {
     return {&world.host.ring_page(index), world.host.ring_memory(index).data()};
@@ -79,6 +80,7 @@ Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pag
 /// The new ring of an event that has none.
 Answer<RingIndex> make_ring(World& world, Event& event, const MapRequest& request, std::uint32_t data_pages) {
     const Charge cost = TRY(charge(world, request, std::uint64_t{data_pages} + 1));
+    if (data_pages > kMostPages) return refuse(ENOMEM, "the kernel keeps no list of so many pages");
     const RingIndex index = world.host.new_ring(data_pages);
     if (index == 0) return refuse(ENOMEM, "no room for another ring");
     start_ring(ring_of(world, index), {.pages = data_pages,

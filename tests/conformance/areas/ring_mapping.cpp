@@ -51,6 +51,10 @@ constexpr std::array kRows{
     Row{"executable", "PROT_EXEC is EPERM", EPERM, 2 * kPageBytes, PROT_READ | PROT_EXEC},
     Row{"private", "MAP_PRIVATE is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_PRIVATE},
     Row{"offset_1", "an offset of a page is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 4096},
+    Row{"offset_end", "an offset behind every file is EOVERFLOW", EOVERFLOW, 2 * kPageBytes, kReadWrite, MAP_SHARED,
+        -static_cast<off_t>(kPageBytes)},
+    Row{"pages_half_million", "1 + 2^19 pages: ENOMEM, for want of a list of them", ENOMEM,
+        ((1UL << 19) + 1) * kPageBytes},
     Row{"offset_far", "any other offset is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 65536},
 };
 
@@ -208,6 +212,40 @@ void made_executable() {
     want_result("mprotect", or_errno(::mprotect(ring.memory(), ring.mapped_bytes(), PROT_READ | PROT_EXEC)), EACCES);
 }
 
+void advised() {
+    const Event event{sampling()};
+    const Ring ring{event};
+    const auto advise = [&](int advice) { return or_errno(::madvise(ring.memory(), ring.mapped_bytes(), advice)); };
+    want_result("MADV_DONTNEED", advise(MADV_DONTNEED), EINVAL);
+    want_result("MADV_DOFORK", advise(MADV_DOFORK), EINVAL);
+    want_result("MADV_REMOVE", advise(MADV_REMOVE), ENODEV);
+    want_result("MADV_DONTFORK", advise(MADV_DONTFORK), 0);
+    want_result("MADV_RANDOM of a part", or_errno(::madvise(ring.memory(), kPageBytes, MADV_RANDOM)), EINVAL);
+    want_result("msync", or_errno(::msync(ring.memory(), ring.mapped_bytes(), MS_SYNC)), EINVAL);
+    want_result("msync without waiting", or_errno(::msync(ring.memory(), ring.mapped_bytes(), MS_ASYNC)), 0);
+}
+
+void protected_again() {
+    const Event event{sampling()};
+    const auto dies_by = [&](int protection, std::size_t offset, bool store) {
+        const int status = in_child([&] {
+            const Ring own{event};
+            want_success("mprotect", or_errno(::mprotect(own.memory(), own.mapped_bytes(), protection)));
+            auto* const place = reinterpret_cast<volatile unsigned char*>(own.memory()) + offset;
+            if (store)
+                *place = 1;
+            else
+                ::_exit(*place & 0);
+        });
+        return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    };
+    const Ring ring{event};
+    want_equal("a store to the header, read-only", dies_by(PROT_READ, 0, true), SIGSEGV);
+    want_equal("a load without any right", dies_by(PROT_NONE, 0, false), SIGSEGV);
+    want_equal("a store to the header, writable again", dies_by(kReadWrite, 4000, true), 0);
+    want_equal("a store to the records, writable again", dies_by(kReadWrite, kPageBytes, true), SIGBUS);
+}
+
 void not_in_a_child() {
     const Event event{sampling()};
     const Ring ring{event};
@@ -320,6 +358,8 @@ std::vector<Case> ring_mapping_cases() {
             {"given_up_behind", "mremap may give up what lies behind a mapping", kNothing, given_up_behind},
             {"mremap", "a mapping can neither grow nor shrink", kNothing, remapped},
             {"mprotect_exec", "it can't be made executable", kNothing, made_executable},
+            {"advice", "madvise and msync that would change its pages are refused", kNothing, advised},
+            {"mprotect", "mprotect of the whole is obeyed; records stay read-only", kNothing, protected_again},
             {"fork", "a forked child doesn't have the mapping", kNothing, not_in_a_child},
             {"child_maps", "it may map the descriptor, and sees the same ring", kNothing, mapped_by_a_child},
             {"store_read_only", "a store through a read-only mapping is SIGSEGV", kNothing,
