@@ -92,8 +92,9 @@ void notify(Thread&, const EventPage& event, bool hang_up) {
 void trap(Thread& thread, const EventPage& event) {
     const engine::SignalState& signals = *thread.signals;
     const bool blocked = (signals.mask & engine::signal_bit(kSigTrap)) != 0;
-    for (unsigned i = 0; blocked && i < signals.queued; ++i)
-        if (signals.queue[i].info.signo == kSigTrap) return;  // one at a time, as any that is pending
+    // One at a time, as any that is pending, also where one event overflows several times at one instruction.
+    for (unsigned i = 0; i < signals.queued; ++i)
+        if (signals.queue[i].info.signo == kSigTrap) return;
     engine::x86_64::SignalInfo info{};
     info.signo = kSigTrap;
     info.code = engine::kTrapPerf;

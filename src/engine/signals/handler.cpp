@@ -234,9 +234,8 @@ void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) 
         return;
     }
     SignalState& signals = *thread.signals;
-    const bool by_event = info.signo == kTrap && info.code == kTrapPerf;
-    // An event's is raised by the instruction, and kills where it can't be handled.
-    queue(thread, info, user.context, by_event && (signals.mask & signal_bit(kTrap)) == 0);
+    // An event's SIGTRAP too is sent, not forced: ignored it is dropped (send_sig_perf() of Linux 6.18).
+    queue(thread, info, user.context, false);
     if ((signals.mask & signal_bit(info.signo)) != 0) return;  // one of the engine's own, kept until it is unblocked
     stop(thread, user);
 }

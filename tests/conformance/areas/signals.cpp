@@ -272,6 +272,31 @@ void sigtrap_kills() {
     want_equal("by", WTERMSIG(status), SIGTRAP);
 }
 
+void sigtrap_after_period() {
+    handle(SIGTRAP);
+    const Event event{trapping()};
+    event.enable();
+    store(watched, 2);
+    std::uint64_t period = 3;
+    want_success("PERIOD", event.ioctl(PERF_EVENT_IOC_PERIOD, &period));
+    want_equal("signals before", std::size_t{count}, 2U);
+    store(watched, 1);
+    want_equal("signals of the store at which old and new periods end", std::size_t{count}, 3U);
+    store(watched, 9);
+    want_equal("signals of nine more", std::size_t{count}, 6U);
+}
+
+void sigtrap_ignored() {
+    const int status = in_child([] {
+        ::signal(SIGTRAP, SIG_IGN);
+        const Event event{trapping()};
+        event.enable();
+        store(watched, 2);
+        if (event.count() != 2) throw Failure{"both are counted"};
+    });
+    want_equal("status", status, 0);
+}
+
 void sigtrap_on_another() {
     Child child{{[] { handle(SIGTRAP); },
                  [] {
@@ -323,7 +348,9 @@ std::vector<Case> signal_cases() {
          kBreakpoint, sigtrap_at_once},
         {"sigtrap_ring", "it is also written to the ring", kBreakpoint, sigtrap_and_ring},
         {"sigtrap_blocked", "blocked, one is delivered later, marked asynchronous", kBreakpoint, sigtrap_blocked},
+        {"sigtrap_period", "an event that overflows twice at once traps once", kBreakpoint, sigtrap_after_period},
         {"sigtrap_kills", "unhandled it kills", kBreakpoint, sigtrap_kills},
+        {"sigtrap_ignored", "ignored it is dropped", kBreakpoint, sigtrap_ignored},
         {"sigtrap_other", "on another process: that one gets it", kBreakpoint, sigtrap_on_another},
         {"sigtrap_software", "sigtrap of a software event", kNothing, sigtrap_on_faults},
     };
