@@ -2,9 +2,12 @@
 // dup, fork, SCM_RIGHTS, close-on-exec and the last close are the kernel's.
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+
+#include <algorithm>
 
 #include "engine/x86_64/guarded_copy.h"
 #include "resident/calls.h"
@@ -59,6 +62,24 @@ std::uint64_t inode_of(int fd) {
     return about.st_ino;
 }
 
+long make_pair(std::uint64_t type, int (&pair)[2]) {
+    return kernel_call(__NR_socketpair, AF_UNIX, type, 0, address_of(pair));
+}
+
+/// The event's descriptor and the broker's end. Where only one number is left, which is all that an event of the kernel
+/// needs, the limit is one higher for the moment; without the right to that it is EMFILE one event sooner.
+long make_ends(bool close_on_exec, int (&pair)[2]) {
+    const auto type = static_cast<unsigned>(SOCK_SEQPACKET | (close_on_exec ? SOCK_CLOEXEC : 0));
+    const long made = make_pair(type, pair);
+    rlimit64 limit{};
+    if (made != -EMFILE || is_error(kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, address_of(&limit)))) return made;
+    const rlimit64 wider{limit.rlim_cur + 1, std::max(limit.rlim_max, limit.rlim_cur + 1)};
+    if (is_error(kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, address_of(&wider), 0))) return made;
+    const long again = make_pair(type, pair);
+    kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, address_of(&limit), 0);
+    return again;
+}
+
 }  // namespace
 
 long perf_event_open(Call& call) {
@@ -66,8 +87,7 @@ long perf_event_open(Call& call) {
     if (process_of(engine) == nullptr) return -ENOMEM;
     const auto [attr, pid, cpu, group, flags, rest] = call.argument;
     int pair[2] = {-1, -1};
-    const int type = SOCK_SEQPACKET | ((flags & PERF_FLAG_FD_CLOEXEC) != 0 ? SOCK_CLOEXEC : 0);
-    const long made = kernel_call(__NR_socketpair, AF_UNIX, static_cast<unsigned>(type), 0, address_of(pair));
+    const long made = make_ends((flags & PERF_FLAG_FD_CLOEXEC) != 0, pair);
     Ask ask{call.thread, RequestKind::open};
     const auto leader = static_cast<std::int32_t>(group);
     ask.with(0, pid).with(1, cpu).with(2, leader < 0 ? std::uint64_t{0} : event_of(engine, group)).with(3, flags);

@@ -267,6 +267,11 @@ void too_many() {
     const Event first{dummy()};
     const Event second{dummy()};
     const auto next = static_cast<rlim_t>(second.fd()) + 1;
+    rlimit one_more{};
+    ::getrlimit(RLIMIT_NOFILE, &one_more);
+    one_more.rlim_cur = next + 1;
+    if (::setrlimit(RLIMIT_NOFILE, &one_more) != 0) throw Failure{"setrlimit failed"};
+    want_result("the last", result_of(dummy()), 0);
     const rlimit limit{next, next};
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) throw Failure{"setrlimit failed"};
     want_result("the next", result_of(dummy()), EMFILE);
@@ -298,7 +303,7 @@ std::vector<Case> descriptor_cases() {
         {"close_in_a_child", "closing a forked copy has no effect", kNothing, close_in_a_child},
         {"scm_rights", "a descriptor sent through a socket is the same event", kNothing, passed_on},
         {"creator_exits", "an event lives on after the thread that has opened it", kNothing, creator_exits},
-        {"emfile", "at the limit of descriptors: EMFILE", kNothing, too_many},
+        {"emfile", "at the limit of descriptors, and no sooner: EMFILE", kNothing, too_many},
     };
     for (const Senseless& row : kSenseless)
         cases.push_back({row.name, row.statement, kNothing, [&row] {
