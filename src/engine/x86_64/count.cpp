@@ -32,26 +32,23 @@ ClassSet counted_at_start(const Instruction& instruction) {
     return conditional ? instruction.classes & static_cast<ClassSet>(~bit(Class::taken)) : instruction.classes;
 }
 
-std::int32_t Translation::amount_of(Class id, std::size_t first) const {
-    std::int32_t amount = 0;
+/// What the segment that `first` begins adds to the words of its lane.
+Additions Translation::additions_of(std::size_t first) const {
+    const auto counted = static_cast<ClassSet>(counting_.open | bit(Class::instructions));
+    Additions additions;
     const std::size_t end = decoded_.segment_end(first);
-    for (std::size_t i = first; i < end; ++i)
-        if ((counted_at_start(decoded_.instructions[i]) & bit(id)) != 0) ++amount;
-    return amount;
-}
-
-/// What the segment that `first` begins adds to a word of a lane.
-std::int32_t Translation::addition_to(std::size_t word, std::size_t first) const {
-    return addition_to_word(word, counting_.open, [&](Class id) { return amount_of(id, first); });
+    for (std::size_t i = first; i < end; ++i) additions.add(counted_at_start(decoded_.instructions[i]) & counted);
+    return additions;
 }
 
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     if (!counting_.on()) return;
-    if (amount_of(Class::instructions, first) == 0) return;
+    const Additions additions = additions_of(first);
+    if (additions.word[0] == 0) return;
     block_->counted = counting_.open;
-    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth);
+    const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, {&decoded_, first});
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % kLanes;
-    const std::int32_t charged = -addition_to(0, first);
+    const std::int32_t charged = -additions.word[0];
     const std::uint32_t over = name_of_segment(id_, first, lane_);
     if (flags_dead) {
         hot_.sub_gs(word_offset(lane_, 0), charged);
@@ -60,7 +57,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
         emit_flagless_budget(charged, over);
     }
     for (std::size_t word = 1; word < LiveCounters::kWords; ++word)
-        if (const std::int32_t added = addition_to(word, first); added != 0) emit_addition(word, added, flags_dead);
+        if (additions.word[word] != 0) emit_addition(word, additions.word[word], flags_dead);
 }
 
 void Translation::emit_flagless_budget(std::int32_t charged, std::uint32_t over) {

@@ -23,21 +23,24 @@ Fate fate_after(const Instruction& instruction, FlagSet& undecided) {
     return undecided == 0 ? Fate::dead : Fate::open;
 }
 
-bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided, unsigned depth) {
-    Instruction instruction;
+bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided, unsigned depth, Known known) {
+    Instruction decoded;
     for (std::size_t i = 0; i < kLookAhead; ++i) {
-        if (!decode_at(memory, pc, instruction)) return false;
+        const bool is_known = known.block != nullptr && known.next < known.block->count;
+        if (!is_known && !decode_at(memory, pc, decoded)) return false;
+        const Instruction& instruction = is_known ? known.block->instructions[known.next++] : decoded;
         const Fate fate = fate_after(instruction, undecided);
         if (fate != Fate::open) return fate == Fate::dead;
+        const std::uint64_t next = pc + instruction.length;
         switch (instruction.control) {
-            case Control::none: pc += instruction.length; continue;
+            case Control::none: pc = next; continue;
             case Control::jump:
             case Control::call:
-                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1);
+                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {});
             case Control::conditional:
             case Control::counted:
-                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1) &&
-                       dead_from(memory, pc + instruction.length, undecided, depth - 1);
+                return depth > 0 && dead_from(memory, next, undecided, depth - 1, known) &&
+                       dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {});
             default: return false;
         }
     }
@@ -66,8 +69,8 @@ void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out) {
     out.end = code.pc + done;
 }
 
-bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth) {
-    return dead_from(memory, pc, kStatusFlags, depth);
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, Known known) {
+    return dead_from(memory, pc, kStatusFlags, depth, known);
 }
 
 }  // namespace anyperf::engine::x86_64

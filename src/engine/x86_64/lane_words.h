@@ -18,19 +18,17 @@ constexpr std::int32_t in_word(Class id, std::int32_t amount) {
     return amount * (place_of(id).upper ? std::int32_t{1} << kUpperCounter : 1);
 }
 
-/// What is added to `word` where `open` are counted and there are `amount_of(class)` of each. Instructions always
-/// count: in their word they are taken away.
-template <class AmountOf>
-std::int32_t addition_to_word(std::size_t word, ClassSet open, AmountOf amount_of) {
-    std::int32_t sum = 0;
-    for (const ClassRow& row : kClasses) {
-        if (place_of(row.id).word != word) continue;
-        if (row.id == Class::instructions)
-            sum -= in_word(row.id, amount_of(row.id));
-        else if ((open & bit(row.id)) != 0)
-            sum += in_word(row.id, amount_of(row.id));
+/// What a segment adds to the words of a lane. Instructions are taken away from theirs.
+struct Additions {
+    std::int32_t word[LiveCounters::kWords] = {};
+
+    /// One instruction of these classes.
+    constexpr void add(ClassSet classes) {
+        for (unsigned left = classes; left != 0; left &= left - 1) {
+            const auto id = static_cast<Class>(__builtin_ctz(left));
+            word[place_of(id).word] += in_word(id, id == Class::instructions ? -1 : 1);
+        }
     }
-    return sum;
-}
+};
 
 }  // namespace anyperf::engine::x86_64

@@ -59,12 +59,10 @@ ChargedSegment segment_of(Cache& cache, std::uint32_t name) {
     while (end < block.instructions && block.marks[end].begins_segment == 0) ++end;
     segment.pc = block.pc;
     for (std::size_t i = 0; i < first; ++i) segment.pc += block.marks[i].guest_length;
-    segment.charged = -addition_to_word(0, block.counted, [&](Class id) {
-        std::int32_t amount = 0;
-        for (std::size_t i = first; i < end; ++i)
-            if ((block.marks[i].classes & bit(id)) != 0) ++amount;
-        return amount;
-    });
+    const auto counted = static_cast<ClassSet>(block.counted | bit(Class::instructions));
+    Additions additions;
+    for (std::size_t i = first; i < end; ++i) additions.add(block.marks[i].classes & counted);
+    segment.charged = -additions.word[0];
     return segment;
 }
 

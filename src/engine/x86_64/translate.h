@@ -11,6 +11,7 @@
 #include "engine/x86_64/classes.h"
 #include "engine/x86_64/decode.h"
 #include "engine/x86_64/emitter.h"
+#include "engine/x86_64/lane_words.h"
 #include "engine/x86_64/thread.h"
 
 namespace anyperf::engine::x86_64 {
@@ -53,8 +54,14 @@ struct CodeBytes {
 /// A count of 0 says that there is no instruction at its start.
 void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out);
 
+/// Instructions from a place on that have been decoded already.
+struct Known {
+    const DecodedBlock* block = nullptr;
+    std::size_t next = 0;
+};
+
 /// Whether nobody from `pc` on reads a status flag before it is overwritten, as far as `depth` direct branches show.
-bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth);
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, Known known = {});
 
 /// The classes of an instruction that its block can count when it begins: not the way a conditional branch goes, and
 /// nothing of what may fault in place.
@@ -85,10 +92,9 @@ class Translation {
 
     // count.cpp
     void emit_prologue(std::size_t first, std::uint64_t pc);
-    std::int32_t addition_to(std::size_t word, std::size_t first) const;
+    Additions additions_of(std::size_t first) const;
     void emit_addition(std::size_t word, std::int32_t added, bool flags_dead);
     void emit_flagless_budget(std::int32_t charged, std::uint32_t over);
-    std::int32_t amount_of(Class id, std::size_t first) const;
     void emit_taken(std::uint64_t target);
 
     // record_branches.cpp
