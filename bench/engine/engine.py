@@ -4,7 +4,8 @@
 engine.py ANYPERF [--quick] [--callgrind] [--only NAME] [--json FILE]
 
 Each program is run in turns natively and in every mode, ROUNDS times; a ratio is that of the medians, a suite's figure the
-geometric mean. "steady" programs compute, "cold" ones are all start-up and translation.
+geometric mean. "steady" programs compute, half a second or more each; "cold" ones are all start-up and
+translation.
 """
 import argparse
 import json
@@ -20,24 +21,26 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 AIMS = {("steady", "translate"): 1.6, ("steady", "instructions"): 2.0, ("steady", "four classes"): 2.5, ("cold", "translate"): 8.0}
+MUCH = 60  # times the data, for what is fast
 OWN = ["fib", "sort", "hash", "matrix", "digest", "interpreter", "strings", "virtual_calls"]
 
 
 def steady(scratch, work):
     data = scratch / "data"
+    much = scratch / "much"
     loop = 20000 * work
     return [(name, [str(scratch / "cpu_bound"), name, str(work)], None) for name in OWN] + [
-        ("gzip", ["gzip", "-6", "-c", str(data)], "gzip"),
+        ("gzip", ["gzip", "-9", "-c", str(data)], "gzip"),
         ("xz", ["xz", "-3", "-c", str(data)], "xz"),
-        ("zstd", ["zstd", "-q", "-9", "-c", str(data)], "zstd"),
+        ("zstd", ["zstd", "-q", "-13", "-c", str(data)], "zstd"),
         ("python3", ["python3", "-c", f"s = 0\nfor i in range({loop}): s += i * i % 7\nprint(s)"], "python3"),
         ("perl", ["perl", "-e", f"my $s = 0; for my $i (0..{loop}) {{ $s += ($i * 7) % 11; $h{{$i % 99}}++ }} print $s"], "perl"),
         ("sqlite3", ["sqlite3", ":memory:", f"with recursive c(x) as (select 1 union all select x + 1 from c where x < {loop // 4}) "
                      "select sum(x * x % 7), count(distinct x % 1000) from c"], "sqlite3"),
-        ("openssl", ["openssl", "dgst", "-sha512", str(data)], "openssl"),
-        ("sha256sum", ["sha256sum", str(data)], "sha256sum"),
+        ("openssl", ["openssl", "dgst", "-sha512", str(much)], "openssl"),
+        ("sha256sum", ["sha256sum", str(much)], "sha256sum"),
         ("sort", ["sort", "-n", str(scratch / "numbers")], "sort"),
-        ("cc1", ["gcc", "-O2", "-S", "-o", "/dev/null", str(HERE / "cpu_bound.c")], "gcc"),
+        ("cc1plus", ["g++", "-O1", "-S", "-o", "/dev/null", str(scratch / "templates.cpp")], "g++"),
     ]
 
 
@@ -119,12 +122,15 @@ def suite(name, programs, kinds, rounds):
     return {"ratios": ratios, "geometric_means": means}
 
 
-def prepare(scratch):
+def prepare(scratch, work):
     subprocess.run(["gcc", "-O2", "-o", str(scratch / "cpu_bound"), str(HERE / "cpu_bound.c")], check=True)
+    (scratch / "templates.cpp").write_text("#include <iostream>\n#include <regex>\nint main(int, char** argv) "
+                                           "{ std::cout << std::regex_match(argv[0], std::regex(\"a+(b|c)*\")); }\n")
     (scratch / "small.c").write_text("#include <stdio.h>\nint main(void) { puts(\"x\"); return 0; }\n")
     source = b"".join(path.read_bytes() for path in sorted(Path("/usr/bin").iterdir())[:60] if path.is_file())
     (scratch / "data").write_bytes(source[:3_000_000])
-    (scratch / "numbers").write_text("\n".join(str(i * 7919 % 1000003) for i in range(200000)))
+    (scratch / "much").write_bytes(source[:3_000_000] * (MUCH * work // 100))
+    (scratch / "numbers").write_text("\n".join(str(i * 7919 % 1000003) for i in range(10000 * work)))
 
 
 def main():
@@ -141,7 +147,7 @@ def main():
     result = {}
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
-        prepare(scratch)
+        prepare(scratch, work)
         for title, programs in (("steady", steady(scratch, work)), ("cold", cold(scratch, work))):
             chosen = [row for row in programs if not options.only or options.only in row[0]]
             if chosen:
