@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MOST_OF_A_CHANGE = 12  # files: a minute on two cores
 NOT_CLANGS = ("-fno-sanitize-recover=undefined", "-flto", "-fno-fat-lto-objects", "-fno-tree-loop-distribute-patterns", "-mgeneral-regs-only",
-              "-Wno-restrict", "-Wno-stringop")
+              "-mmemset-strategy", "-mmemcpy-strategy", "-Wno-restrict", "-Wno-stringop")
 
 
 def arguments(entry):

@@ -10,13 +10,13 @@ namespace anyperf::engine {
 /// time.
 void open_classes(Engine& engine, x86_64::ClassSet classes);
 
-/// Grants the thread `instructions` from here on; it stops before one more retires.
+/// Grants the thread `instructions` from here on; it stops before one more retires. It has them once it comes to a
+/// block.
 inline void grant(Thread& thread, std::int64_t instructions) {
     LiveCounters& counters = thread.page.counters;
-    const auto retired = static_cast<std::int64_t>(counters.retired());
+    const std::int64_t more = instructions - counters.left();
     counters.begin_moving();
-    __atomic_store_n(&counters.granted, retired + instructions, __ATOMIC_RELAXED);
-    counters.leave(instructions, 0, 0);
+    counters.grant(more);
     counters.end_moving();
 }
 

@@ -15,7 +15,6 @@
 namespace anyperf::engine {
 
 using x86_64::Control;
-using x86_64::kLongestBlock;
 using x86_64::Leave;
 
 namespace {
@@ -168,15 +167,18 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     thread.registers.rip = segment.pc;
     counters.lane[segment.lane].word[0] += segment.charged;
     // Where only the lane has run out, nothing is due yet.
-    if (counters.left() < segment.instructions()) attached::budget_ended(thread);
-    const std::int64_t left = counters.left();
+    std::int64_t left = counters.left();
+    if (left <= 0 || (left < segment.instructions() && !thread.grant_is_exact)) {
+        attached::budget_ended(thread);
+        left = counters.left();
+    }
     if (left <= 0) fail("a budget ended and nothing more was granted", segment.pc);
     const bool shorter = left < segment.instructions();
     const std::uint16_t alone = thread.alone != Alone::no ? kAlone : std::uint16_t{0};
     const Block& next =
         go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(left));
     counters.begin_moving();
-    counters.leave(left, next.lane, kLongestBlock);
+    counters.leave(left, next.lane, next.instructions);
     counters.end_moving();
 }
 

@@ -72,14 +72,20 @@ struct LiveCounters {
     std::uint64_t
         count_of_class[kCounters];  ///< by Class, modulo 2^64, without the lanes; `instructions` is not kept here
     std::uint32_t sequence;         ///< odd while what is counted is moved
-    std::int32_t given[kLanes];     ///< what each lane was left with
+    std::int32_t given[kLanes];     ///< what each lane was left with, and what it took before that nobody has noted
     std::int32_t used[kLanes];      ///< what each took lately: its share of what is left next
     alignas(64) Lane lane[kLanes];
 
+    /// What `of` makes of them, without a loop: this is done at each sample.
+    template <class Of>
+    auto each_lane(Of of) const {
+        static_assert(kLanes == 4);
+        return of(lane[0], lane[1], lane[2], lane[3]);
+    }
+
     std::int64_t left() const {
-        std::int64_t sum = __atomic_load_n(&reserve, __ATOMIC_RELAXED);
-        for (const Lane& one : lane) sum += one.budget();
-        return sum;
+        return __atomic_load_n(&reserve, __ATOMIC_RELAXED) +
+               each_lane([](const auto&... one) { return (one.budget() + ...); });
     }
 
     /// Instructions that have retired; from outside of the thread right to the block.
@@ -90,11 +96,8 @@ struct LiveCounters {
 
     /// Of a class other than instructions.
     std::uint64_t count(std::size_t row) const {
-        return unmoved([this, row] {
-            std::uint64_t sum = __atomic_load_n(&count_of_class[row], __ATOMIC_RELAXED);
-            for (const Lane& one : lane) sum += one.count(row);
-            return sum;
-        });
+        return unmoved(
+            [this, row] { return __atomic_load_n(&count_of_class[row], __ATOMIC_RELAXED) + sum_of_lanes(row); });
     }
 
     /// All of them at one moment.
@@ -121,33 +124,34 @@ struct LiveCounters {
         add_to_budget(*most, -1);
     }
 
+    /// So many more are granted, or (below 0) fewer, but not less than none. Who comes to a block of a lane that has
+    /// too few asks for its part. Precondition: between begin_moving and end_moving, or nobody looks.
+    void grant(std::int64_t more) {
+        const std::int64_t all = left() + more;
+        __atomic_store_n(&granted, granted + more, __ATOMIC_RELAXED);
+        if (reserve + more >= 0) {
+            __atomic_store_n(&reserve, reserve + more, __ATOMIC_RELAXED);
+            return;
+        }
+        note_use();
+        empty_lanes();
+        constexpr std::int64_t kNothing[kLanes] = {};
+        give(kNothing, all);
+    }
     /// `instructions` are left, of which lane `favoured` has at least `needed`, if there are so many. The others share
     /// as they took lately: a loop is mostly of one lane or two, and each time that one runs out costs more than a
-    /// hundred of its instructions.
+    /// hundred of its instructions. So what took nothing gets nothing of a short grant.
     /// Precondition: between begin_moving and end_moving, or nobody looks.
     void leave(std::int64_t instructions, std::size_t favoured, std::int64_t needed) {
         note_use();
         empty_lanes();
-        constexpr auto kAll = static_cast<std::int64_t>(kLanes);
-        const std::int64_t all = instructions < kAll * kLaneGrant ? instructions : kAll * kLaneGrant;
-        const std::int64_t first = needed < all ? needed : all;
-        std::int64_t weights = 0;
-        for (const std::int32_t one : used) weights += one + 1;
         std::int64_t budget[kLanes] = {};
-        budget[favoured] = first;
-        std::int64_t rest = all - first;
-        const auto add = [&](std::size_t i, std::int64_t more) {
-            const std::int64_t room = kLaneGrant - budget[i];
-            budget[i] += more < room ? more : room;
-            rest -= more < room ? more : room;
-        };
-        for (std::size_t i = 0; i < kLanes; ++i) add(i, (all - first) * (used[i] + 1) / weights);
-        add(favoured, rest);
-        for (std::size_t i = 0; i < kLanes; ++i) {
-            given[i] = static_cast<std::int32_t>(budget[i]);
-            __atomic_store_n(&lane[i].word[0], budget[i] * (std::int64_t{1} << kUpperCounter), __ATOMIC_RELAXED);
-        }
-        __atomic_store_n(&reserve, instructions - all + rest, __ATOMIC_RELAXED);
+        if (instructions > needed) share(instructions, favoured, needed, budget);
+        std::int64_t rest = instructions;
+        for (const std::int64_t one : budget) rest -= one;
+        const std::int64_t room = kLaneGrant - budget[favoured];
+        budget[favoured] += rest < room ? rest : room;
+        give(budget, rest < room ? 0 : rest - room);
     }
     void begin_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
     void end_moving() { __atomic_store_n(&sequence, sequence + 1, __ATOMIC_SEQ_CST); }
@@ -170,18 +174,51 @@ struct LiveCounters {
         __atomic_store_n(&lane.word[0], lane.word[0] + instructions * (std::int64_t{1} << kUpperCounter),
                          __ATOMIC_RELAXED);
     }
-    /// Where enough has retired since the last time to tell a loop by.
+    /// Once enough has retired to tell a loop by; until then what each lane took stays in `given`, as if given before.
     void note_use() {
         constexpr std::int64_t kTelling = 256;
-        std::int64_t took[kLanes];
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < kLanes; ++i) {
             const std::int64_t left_of_it = lane[i].budget();
-            took[i] = left_of_it < given[i] ? given[i] - left_of_it : 0;
-            sum += took[i];
+            given[i] = left_of_it < given[i] ? static_cast<std::int32_t>(given[i] - left_of_it) : 0;
+            sum += given[i];
         }
         if (sum < kTelling) return;
-        for (std::size_t i = 0; i < kLanes; ++i) used[i] = static_cast<std::int32_t>(took[i]);
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            used[i] = given[i];
+            given[i] = 0;
+        }
+    }
+    /// Parts of `instructions`, which are more than `needed`, by what the lanes took; `favoured` gets as many as that
+    /// at least. One division for all.
+    void share(std::int64_t instructions, std::size_t favoured, std::int64_t needed, std::int64_t* budget) const {
+        constexpr auto kAll = static_cast<std::int64_t>(kLanes);
+        constexpr unsigned kFraction = 20;  // bits, of 2^26 instructions at most
+        const std::int64_t all = instructions < kAll * kLaneGrant ? instructions : kAll * kLaneGrant;
+        const std::int64_t to_each = all >> 14;  // of a long grant everybody gets something
+        std::int64_t weights = 0;
+        for (const std::int32_t one : used) weights += one;
+        const std::int64_t alike = weights == 0 ? 1 : 0;
+        weights += alike * kAll;
+        std::int64_t pool = all - to_each * kAll;
+        const bool raised = pool * (used[favoured] + alike) < needed * weights;
+        if (raised) {
+            pool -= needed;
+            weights -= used[favoured] + alike;
+        }
+        const auto ratio = (static_cast<std::uint64_t>(pool) << kFraction) / static_cast<std::uint64_t>(weights);
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            const auto by_use = ratio * static_cast<std::uint64_t>(used[i] + alike) >> kFraction;
+            const std::int64_t part = to_each + (raised && i == favoured ? needed : static_cast<std::int64_t>(by_use));
+            budget[i] = part < kLaneGrant ? part : kLaneGrant;
+        }
+    }
+    void give(const std::int64_t* budget, std::int64_t to_nobody) {
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            given[i] += static_cast<std::int32_t>(budget[i]);
+            __atomic_store_n(&lane[i].word[0], budget[i] * (std::int64_t{1} << kUpperCounter), __ATOMIC_RELAXED);
+        }
+        __atomic_store_n(&reserve, to_nobody, __ATOMIC_RELAXED);
     }
     /// The row that is counted in a half of a word; 0 where none is, or the budget.
     static constexpr std::size_t row_of(std::size_t word, bool upper) {
@@ -189,7 +226,7 @@ struct LiveCounters {
             if (kCounterPlaces[row].word == word && kCounterPlaces[row].upper == upper) return row;
         return 0;
     }
-    /// All but the budgets.
+    /// What the lanes have counted, all but the budgets.
     void empty_lanes() {
         static constexpr auto kRows = [] {
             struct {
@@ -199,14 +236,16 @@ struct LiveCounters {
                 for (std::size_t half = 0; half < 2; ++half) rows.row[i][half] = row_of(i, half == 1);
             return rows;
         }();
-        for (Lane& one : lane) {
-            for (std::size_t i = 0; i < kWords; ++i) {
-                if (one.word[i] == 0) continue;
-                for (const std::size_t row : kRows.row[i])
-                    if (row != 0) add(row, static_cast<std::int64_t>(one.count(row)));
-                if (i != 0) __atomic_store_n(&one.word[i], 0, __ATOMIC_RELAXED);
-            }
+        for (std::size_t i = 0; i < kWords; ++i) {
+            if (each_lane([i](const auto&... one) { return (one.word[i] | ...); }) == 0) continue;  // as most, mostly
+            for (const std::size_t row : kRows.row[i])
+                if (row != 0) add(row, static_cast<std::int64_t>(sum_of_lanes(row)));
+            if (i == 0) continue;
+            for (Lane& one : lane) __atomic_store_n(&one.word[i], 0, __ATOMIC_RELAXED);
         }
+    }
+    std::uint64_t sum_of_lanes(std::size_t row) const {
+        return each_lane([row](const auto&... one) { return (one.count(row) + ...); });
     }
 };
 

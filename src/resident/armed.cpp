@@ -73,10 +73,21 @@ void settle(Thread& thread) {
 
 namespace {
 
+bool counts_instructions_alone(const Source& source) {
+    return source.kind == Source::Kind::counters && source.terms == 1 && source.shift == 0 &&
+           source.term[0].counter == 0 && source.term[0].weight == 1;
+}
+
+std::int64_t bounded(std::uint64_t instructions) {
+    return static_cast<std::int64_t>(
+        std::clamp<std::uint64_t>(instructions, 1, static_cast<std::uint64_t>(engine::kUnlimited)));
+}
+
 /// Instructions that surely can retire before the event overflows; 0: it overflows here.
 std::int64_t instructions_left(const Thread& thread, const EventPage& event) {
     const std::uint64_t value = own_value(thread, event.source);
     if (overflow_due(event, value)) return 0;
+    if (counts_instructions_alone(event.source)) return bounded(event.overflow_at - value);
     // Which instruction faults only running it shows.
     if (counts_faults(event.source)) return 1;
     if (event.source.kind != Source::Kind::counters) return engine::kUnlimited;
@@ -86,13 +97,12 @@ std::int64_t instructions_left(const Thread& thread, const EventPage& event) {
         if (counter >= engine::kCounters) return engine::kUnlimited;
         counters[counter] = live_counter(thread.page.counters, counter);
     }
-    const std::uint64_t left = subsystem::instructions_until(event.source, counters, event.overflow_at);
-    return static_cast<std::int64_t>(
-        std::clamp<std::uint64_t>(left, 1, static_cast<std::uint64_t>(engine::kUnlimited)));
+    return bounded(subsystem::instructions_until(event.source, counters, event.overflow_at));
 }
 
 struct Nearest {
     std::int64_t instructions = engine::kUnlimited;
+    bool exact = true;       ///< none overflows sooner or later than it says
     bool by_itself = false;  ///< somebody asks which instruction the last one before an overflow is
 };
 
@@ -102,6 +112,7 @@ Nearest nearest(const Thread& thread) {
     for_each_sampling(thread, [&](const EventPage& event, EventIndex) {
         if (event.state != EventState::active) return;
         least.instructions = std::min(least.instructions, instructions_left(thread, event));
+        least.exact = least.exact && counts_instructions_alone(event.source);
         least.by_itself =
             least.by_itself || event.shape.precise_ip != 0 || counts_faults(event.source) || tells_of_memory(event);
     });
@@ -124,11 +135,13 @@ void look_behind_call(Thread& thread) {
 
 void next_grant(Thread& thread) {
     take_due(thread);
-    const auto [left, by_itself] = nearest(thread);
+    const auto [left, exact, by_itself] = nearest(thread);
     const bool last = left == 1 && by_itself;
     thread.retired_last = last ? thread.registers.rip : 0;
     thread.accessed_last = last && thread.page.watched != 0 ? address_of_next_access(thread) : 0;
-    thread.accesses_last = last && thread.wants_accesses ? next_accesses(thread) : engine::x86_64::Accesses{};
+    thread.accesses_last.count = 0;
+    if (last && thread.wants_accesses) thread.accesses_last = next_accesses(thread);
+    thread.grant_is_exact = exact;
     const bool stops_before = by_itself && left > 1 && left != engine::kUnlimited;
     engine::grant(thread, stops_before ? left - 1 : std::max<std::int64_t>(left, 1));
 }

@@ -50,11 +50,12 @@ struct Gathered {
     std::array<std::uint64_t, 24> registers;
     std::array<std::uint64_t, kDeepestStack + 1> callchain;
     std::array<std::uint64_t, sizeof(subsystem::MemberValue) / 8 * kSampleMembers> member_words;
+    std::array<std::uint64_t, sizeof(BranchStack) / 8> branch_words;
 
     std::span<subsystem::MemberValue> members() {
         return {reinterpret_cast<subsystem::MemberValue*>(member_words.data()), kSampleMembers};
     }
-    BranchStack branches;
+    BranchStack& branches() { return *reinterpret_cast<BranchStack*>(branch_words.data()); }
 };
 
 bool counts_instructions(const EventPage& event) {
@@ -72,6 +73,7 @@ std::uint64_t time_of(const Thread& thread, const EventPage& event) {
 /// same in every run, and without what taking the samples costs, which would make periods shorter the slower it is.
 std::uint64_t pace_of(const Thread& thread, const EventPage& event, std::uint64_t now) {
     constexpr std::uint64_t kInstructionsPerNs = 4;
+    if (event.frequency == 0) return now;
     return counts_instructions(event) ? thread.page.counters.retired() / kInstructionsPerNs : now;
 }
 
@@ -207,7 +209,7 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t now, con
     if ((wanted & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0)
         facts.callchain = {gathered.callchain.data(), gather_callchain(thread, event, facts.ip, gathered)};
     if ((wanted & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0)
-        facts.branches = {gathered.branches.data(), gather_branches(thread, event, gathered.branches)};
+        facts.branches = {gathered.branches().data(), gather_branches(thread, event, gathered.branches())};
     if ((wanted & abi::sample("PERF_SAMPLE_STACK_USER")) != 0)
         facts.stack = {thread.registers.r[engine::x86_64::rsp], nullptr, copy_stack};
     if ((wanted & abi::sample("PERF_SAMPLE_READ")) != 0) {
@@ -249,7 +251,12 @@ std::uint32_t samples_per_tick(const Thread& thread) {
     return __atomic_load_n(&thread.engine->run->samples_per_tick, __ATOMIC_RELAXED);
 }
 
-enum class Taken { none, one, needs_group };
+enum class Taken {
+    none,
+    one,   ///< there may be more
+    last,  ///< nothing more is due at this value
+    needs_group
+};
 
 /// One overflow, if one is due. `group_held`: with the group's lock, without which no event is switched off.
 Taken take_one(Thread& thread, EventPage& event, bool group_held, const Told& told, subsystem::Overflow& overflow,
@@ -266,7 +273,8 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const Told& to
         event.own = subsystem::EventState::off;
         change_state(event, subsystem::EventState::off, value, task_clock());
     }
-    return Taken::one;
+    // A clock goes on meanwhile; a counter stands still.
+    return counts_instructions(event) && !overflow_due(event, value) ? Taken::last : Taken::one;
 }
 
 Taken take_one(Thread& thread, EventPage& event, const Told& told, subsystem::Overflow& overflow, bool& wake) {
@@ -295,8 +303,8 @@ bool take_overflows(Thread& thread, EventPage& event, EventIndex index, const To
     for (;;) {
         subsystem::Overflow overflow;
         bool wake = false;
-        if (take_one(thread, event, told, overflow, wake) == Taken::none)
-            return event.state == subsystem::EventState::active;
+        const Taken taken = take_one(thread, event, told, overflow, wake);
+        if (taken == Taken::none) return event.state == subsystem::EventState::active;
         // No lock is held from here on: the broker might want it before it takes another message.
         // The thread may ask the kernel about it next, by epoll, and not the broker.
         if (wake) Ask{thread, RequestKind::wake, index}.send();
@@ -306,6 +314,7 @@ bool take_overflows(Thread& thread, EventPage& event, EventIndex index, const To
             Ask{thread, RequestKind::ran_out, index}.tell();
             return false;
         }
+        if (taken == Taken::last) return event.state == subsystem::EventState::active;
     }
 }
 

@@ -55,14 +55,10 @@ ChargedSegment segment_of(Cache& cache, std::uint32_t name) {
     ChargedSegment segment{.block = name >> (kFirstBits + kLaneBits), .lane = name % (1u << kLaneBits)};
     const Block& block = cache.blocks[segment.block];
     const std::size_t first = (name >> kLaneBits) % (1u << kFirstBits);
-    std::size_t end = first + 1;
-    while (end < block.instructions && block.marks[end].begins_segment == 0) ++end;
     segment.pc = block.pc;
     for (std::size_t i = 0; i < first; ++i) segment.pc += block.marks[i].guest_length;
-    const auto counted = static_cast<ClassSet>(block.counted | bit(Class::instructions));
-    Additions additions;
-    for (std::size_t i = first; i < end; ++i) additions.add(block.marks[i].classes & counted);
-    segment.charged = -additions.word[0];
+    for (std::size_t i = first; i == first || (i < block.instructions && block.marks[i].begins_segment == 0); ++i)
+        segment.charged -= addition_of_one<0>(block.counted, block.marks[i].classes);
     return segment;
 }
 

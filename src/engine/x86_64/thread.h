@@ -82,6 +82,7 @@ struct Thread {
     std::uint64_t block_bytes;   ///< of this whole mapping, guard pages included
     SignalState* signals;
     Engine* engine;
+    bool grant_is_exact;     ///< nothing of who is attached is due before all that was granted has retired
     bool wants_accesses;     ///< samples of who is attached tell of memory
     Accesses accesses_last;  ///< of the instruction at retired_last, if they do
     Watches watches;         ///< what this thread watches (engine/watch.h)

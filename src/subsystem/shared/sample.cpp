@@ -65,47 +65,49 @@ void put_stack(Sink& sink, const Origin& from) {
     sink.word(copied);
 }
 
+/// A field is one word, or `put` writes it, and measures it by the same way.
 struct FieldRow {
     std::string_view name;
-    void (*put)(Sink&, const Origin&);
+    std::uint64_t (*word)(const Origin&);
+    void (*put)(Sink&, const Origin&) = nullptr;
 };
 
 constexpr std::array kFields{
-    FieldRow{"PERF_SAMPLE_IDENTIFIER", [](Sink& s, const Origin& f) { s.word(f.event.id); }},
-    FieldRow{"PERF_SAMPLE_IP", [](Sink& s, const Origin& f) { s.word(f.facts.ip); }},
+    FieldRow{"PERF_SAMPLE_IDENTIFIER", [](const Origin& f) { return f.event.id; }},
+    FieldRow{"PERF_SAMPLE_IP", [](const Origin& f) { return f.facts.ip; }},
     FieldRow{"PERF_SAMPLE_TID",
-             [](Sink& s, const Origin& f) {
-                 s.half(static_cast<std::uint32_t>(f.facts.moment.pid));
-                 s.half(static_cast<std::uint32_t>(f.facts.moment.tid));
+             [](const Origin& f) {
+                 return std::uint64_t{static_cast<std::uint32_t>(f.facts.moment.tid)} << 32 |
+                        static_cast<std::uint32_t>(f.facts.moment.pid);
              }},
-    FieldRow{"PERF_SAMPLE_TIME", [](Sink& s, const Origin& f) { s.word(f.facts.moment.time); }},
-    FieldRow{"PERF_SAMPLE_ADDR", [](Sink& s, const Origin& f) { s.word(f.facts.addr); }},
-    FieldRow{"PERF_SAMPLE_ID", [](Sink& s, const Origin& f) { s.word(f.event.id); }},
-    FieldRow{"PERF_SAMPLE_STREAM_ID", [](Sink& s, const Origin& f) { s.word(f.event.stream_id); }},
-    FieldRow{"PERF_SAMPLE_CPU", [](Sink& s, const Origin& f) { s.word(f.facts.moment.cpu); }},
-    FieldRow{"PERF_SAMPLE_PERIOD", [](Sink& s, const Origin& f) { s.word(f.facts.period); }},
-    FieldRow{"PERF_SAMPLE_READ",
+    FieldRow{"PERF_SAMPLE_TIME", [](const Origin& f) { return f.facts.moment.time; }},
+    FieldRow{"PERF_SAMPLE_ADDR", [](const Origin& f) { return f.facts.addr; }},
+    FieldRow{"PERF_SAMPLE_ID", [](const Origin& f) { return f.event.id; }},
+    FieldRow{"PERF_SAMPLE_STREAM_ID", [](const Origin& f) { return f.event.stream_id; }},
+    FieldRow{"PERF_SAMPLE_CPU", [](const Origin& f) { return std::uint64_t{f.facts.moment.cpu}; }},
+    FieldRow{"PERF_SAMPLE_PERIOD", [](const Origin& f) { return f.facts.period; }},
+    FieldRow{"PERF_SAMPLE_READ", nullptr,
              [](Sink& s, const Origin& f) { put_read(s, f.event.shape.read_format, f.facts.read); }},
-    FieldRow{"PERF_SAMPLE_CALLCHAIN", put_callchain},
-    FieldRow{"PERF_SAMPLE_RAW", put_raw},
-    FieldRow{"PERF_SAMPLE_BRANCH_STACK", put_branches},
+    FieldRow{"PERF_SAMPLE_CALLCHAIN", nullptr, put_callchain},
+    FieldRow{"PERF_SAMPLE_RAW", nullptr, put_raw},
+    FieldRow{"PERF_SAMPLE_BRANCH_STACK", nullptr, put_branches},
     FieldRow{
-        "PERF_SAMPLE_REGS_USER",
+        "PERF_SAMPLE_REGS_USER", nullptr,
         [](Sink& s, const Origin& f) { put_registers(s, f.facts.user_registers, f.event.shape.sample_regs_user); }},
-    FieldRow{"PERF_SAMPLE_STACK_USER", put_stack},
-    FieldRow{"PERF_SAMPLE_WEIGHT", [](Sink& s, const Origin& f) { s.word(f.facts.weight); }},
-    FieldRow{"PERF_SAMPLE_WEIGHT_STRUCT", [](Sink& s, const Origin& f) { s.word(f.facts.weight); }},
-    FieldRow{"PERF_SAMPLE_DATA_SRC", [](Sink& s, const Origin& f) { s.word(f.facts.data_source); }},
-    FieldRow{"PERF_SAMPLE_TRANSACTION", [](Sink& s, const Origin& f) { s.word(f.facts.transaction); }},
-    FieldRow{"PERF_SAMPLE_REGS_INTR",
+    FieldRow{"PERF_SAMPLE_STACK_USER", nullptr, put_stack},
+    FieldRow{"PERF_SAMPLE_WEIGHT", [](const Origin& f) { return f.facts.weight; }},
+    FieldRow{"PERF_SAMPLE_WEIGHT_STRUCT", [](const Origin& f) { return f.facts.weight; }},
+    FieldRow{"PERF_SAMPLE_DATA_SRC", [](const Origin& f) { return f.facts.data_source; }},
+    FieldRow{"PERF_SAMPLE_TRANSACTION", [](const Origin& f) { return f.facts.transaction; }},
+    FieldRow{"PERF_SAMPLE_REGS_INTR", nullptr,
              [](Sink& s, const Origin& f) {
                  put_registers(s, f.facts.interrupted_registers, f.event.shape.sample_regs_intr);
              }},
-    FieldRow{"PERF_SAMPLE_PHYS_ADDR", [](Sink& s, const Origin& f) { s.word(f.facts.physical_address); }},
-    FieldRow{"PERF_SAMPLE_CGROUP", [](Sink& s, const Origin& f) { s.word(f.facts.cgroup); }},
-    FieldRow{"PERF_SAMPLE_DATA_PAGE_SIZE", [](Sink& s, const Origin& f) { s.word(f.facts.data_page_size); }},
-    FieldRow{"PERF_SAMPLE_CODE_PAGE_SIZE", [](Sink& s, const Origin& f) { s.word(f.facts.code_page_size); }},
-    FieldRow{"PERF_SAMPLE_AUX", [](Sink& s, const Origin&) { s.word(0); }},
+    FieldRow{"PERF_SAMPLE_PHYS_ADDR", [](const Origin& f) { return f.facts.physical_address; }},
+    FieldRow{"PERF_SAMPLE_CGROUP", [](const Origin& f) { return f.facts.cgroup; }},
+    FieldRow{"PERF_SAMPLE_DATA_PAGE_SIZE", [](const Origin& f) { return f.facts.data_page_size; }},
+    FieldRow{"PERF_SAMPLE_CODE_PAGE_SIZE", [](const Origin& f) { return f.facts.code_page_size; }},
+    FieldRow{"PERF_SAMPLE_AUX", [](const Origin&) { return std::uint64_t{0}; }},
 };
 
 constexpr bool in_order_of_records() {
@@ -117,16 +119,32 @@ static_assert(in_order_of_records());
 
 constexpr std::uint64_t kStackUser = abi::sample("PERF_SAMPLE_STACK_USER");
 
-void put_fields(Sink& sink, const Origin& from, std::uint64_t wanted) {
+constexpr std::uint64_t kWords = [] {
+    std::uint64_t words = 0;
     for (std::size_t i = 0; i < kFields.size(); ++i)
-        if (wanted & abi::kSampleBits[i].mask()) kFields[i].put(sink, from);
+        if (kFields[i].word != nullptr) words |= abi::kSampleBits[i].mask();
+    return words;
+}();
+
+void put_fields(Sink& sink, const Origin& from, std::uint64_t wanted) {
+    for (std::size_t i = 0; i < kFields.size() && wanted != 0; ++i) {
+        const std::uint64_t field = abi::kSampleBits[i].mask();
+        if ((wanted & field) == 0) continue;
+        wanted &= ~field;
+        if (kFields[i].word != nullptr)
+            sink.word(kFields[i].word(from));
+        else
+            kFields[i].put(sink, from);
+    }
 }
 
 /// The bytes of all fields but the stack, whose own size depends on them.
 std::size_t without_stack(const EventPage& event, const SampleFacts& facts) {
+    std::size_t words = 0;
+    for (std::uint64_t left = event.shape.sample_type & kWords; left != 0; left &= left - 1) ++words;
     Sink measure;
-    put_fields(measure, {event, facts}, event.shape.sample_type & ~kStackUser);
-    return sizeof(RecordHeader) + measure.size();
+    put_fields(measure, {event, facts}, event.shape.sample_type & ~kWords & ~kStackUser);
+    return sizeof(RecordHeader) + sizeof(std::uint64_t) * words + measure.size();
 }
 
 std::size_t stack_of(const EventPage& event, const SampleFacts& facts, std::size_t others) {
@@ -161,7 +179,7 @@ Written write_sample(Ring ring, EventPage& event, const SampleFacts& facts) {
     RingWriter writer{ring, event, facts.moment};
     if (!writer.begin(size)) return {};
     const RecordHeader header{kSample, facts.misc, static_cast<std::uint16_t>(size)};
-    writer.sink().put(&header, sizeof header);
+    writer.sink().word(__builtin_bit_cast(std::uint64_t, header));
     put_fields(writer.sink(), {event, facts, stack}, event.shape.sample_type);
     return writer.commit(true);
 }

@@ -19,8 +19,8 @@ class Sink {
         : data_(data), mask_(ring_bytes - 1), position_(position) {}
 
     void put(const void* bytes, std::size_t count);
-    void word(std::uint64_t value) { put(&value, sizeof value); }
-    void half(std::uint32_t value) { put(&value, sizeof value); }
+    void word(std::uint64_t value) { number(value); }
+    void half(std::uint32_t value) { number(value); }
     void zeros(std::size_t count);
 
     /// Hands out the next `count` bytes in one or two pieces: fill(void* piece, std::size_t bytes, std::size_t done).
@@ -40,6 +40,15 @@ class Sink {
     std::size_t size() const { return size_; }
 
   private:
+    /// Most of a record are words, and hardly one stands across the ring's end.
+    template <class Number>
+    void number(Number value) {
+        const std::uint64_t at = (position_ + size_) & mask_;
+        if (data_ == nullptr || mask_ + 1 - at < sizeof value) return put(&value, sizeof value);
+        __builtin_memcpy(data_ + at, &value, sizeof value);
+        size_ += sizeof value;
+    }
+
     std::byte* data_ = nullptr;
     std::uint64_t mask_ = 0;
     std::uint64_t position_ = 0;

@@ -92,10 +92,55 @@ TEST_F(Counting, ALoopsLanesGetNearlyAllOfTheNextGrant) {
     EXPECT_EQ(counters_.left(), 10000);
     EXPECT_GT(counters_.lane[1].budget(), 3300);
     EXPECT_GT(counters_.lane[3].budget(), 6500);
-    EXPECT_GT(counters_.lane[0].budget(), 0) << "the other blocks get something, too";
+    EXPECT_EQ(counters_.lane[0].budget(), 0) << "each instruction that is left where nobody runs ends a sample later";
     counters_.leave(20, 1, 64);
     counters_.leave(10000, 1, 64);
     EXPECT_GT(counters_.lane[3].budget(), 6500) << "a short while tells nothing";
+    counters_.leave(kGranted, 1, 64);
+    EXPECT_GT(counters_.lane[0].budget(), 500) << "of a long grant the other blocks get something, too";
+}
+
+/// As threads do that come to a block: who has too few in its lane asks.
+TEST_F(Counting, BlocksOfLanesThatTookNothingBeforeAreSoonKnown) {
+    counters_.leave(10000, 0, 10);
+    for (int i = 0; i < 10000; ++i) run(0, 8);
+    counters_.leave(10000, 0, 10);
+    int asked = 0;
+    for (int done = 0; done < 9900; done += 10) {
+        const std::size_t lane = done % 20 == 0 ? 1 : 2;
+        if (counters_.lane[lane].budget() < 10) {
+            counters_.leave(counters_.left(), lane, 10);
+            ++asked;
+        }
+        for (int i = 0; i < 10; ++i) run(lane, 8);
+    }
+    EXPECT_LT(asked, 40) << "of 990 blocks";
+    EXPECT_EQ(counters_.left(), 100);
+}
+
+TEST_F(Counting, AGrantIsOfWhatIsLeftWhateverTheLanesHave) {
+    run(2, 8);
+    for (const std::int64_t wanted :
+         {std::int64_t{100}, std::int64_t{0}, std::int64_t{1000000}, kGranted, std::int64_t{7}}) {
+        counters_.grant(wanted - counters_.left());
+        EXPECT_EQ(counters_.left(), wanted);
+        EXPECT_EQ(counters_.retired(), 1u);
+        for (const LiveCounters::Lane& lane : counters_.lane) {
+            EXPECT_GE(lane.budget(), 0);
+            EXPECT_LE(lane.budget(), wanted) << "nobody runs beyond it";
+        }
+        counters_.leave(wanted, 3, 64);
+    }
+    EXPECT_EQ(counters_.count(8), 1u);
+}
+
+TEST_F(Counting, ABlockGetsWhatItNeedsEvenIfItsLaneTookLittle) {
+    counters_.leave(10000, 1, 64);
+    for (int i = 0; i < 1000; ++i) run(i % 100 == 0 ? 1 : 3, 8);
+    counters_.leave(200, 1, 50);
+    EXPECT_GE(counters_.lane[1].budget(), 50);
+    EXPECT_LE(counters_.lane[1].budget(), 60);
+    EXPECT_EQ(counters_.left(), 200);
 }
 
 TEST_F(Counting, AnInstructionThatNobodyCountedIsTakenFromALaneThatHasOne) {
