@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "broker/kernel_objects.h"
 #include "broker/machine.h"
 #include "broker/process_maps.h"
 #include "broker/server.h"
@@ -343,6 +344,20 @@ void Server::on_switched(Received& received) {
         tell(subsystem::Switch::preempted, 0);
         tell(subsystem::Switch::in, 0);
     }
+    answer(head, 0);
+}
+
+void Server::on_made_cgroup(Received& received) {
+    const RequestHead& head = received.request.head;
+    const auto cgroup = machine_ ? cgroup_at(received.descriptor.get()) : std::nullopt;
+    if (cgroup) machine_->subsystem.task_made_cgroup(caller_of(head), cgroup->inode, cgroup->path);
+    answer(head, 0);
+}
+
+void Server::on_loaded_bpf(Received& received) {
+    const RequestHead& head = received.request.head;
+    const auto loaded = machine_ ? bpf_program(received.descriptor.get()) : std::nullopt;
+    if (loaded) machine_->subsystem.task_loaded_bpf(caller_of(head), loaded->functions(), loaded->program);
     answer(head, 0);
 }
 

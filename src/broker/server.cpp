@@ -206,12 +206,13 @@ void Server::answer(const RequestHead& head, std::int64_t value, std::span<const
 void Server::handle(Received& received) {
     using Handler = void (Server::*)(Received&);
     static constexpr std::array<Handler, static_cast<std::size_t>(RequestKind::count)> kHandlers{
-        &Server::on_open,          &Server::on_read,     &Server::on_control,       &Server::on_map,
-        &Server::on_unmap,         &Server::on_identify, &Server::on_before_clone,  &Server::on_clone_failed,
-        &Server::on_cloned,        &Server::on_begin,    &Server::on_executing,     &Server::on_executed,
-        &Server::on_end,           &Server::on_renamed,  &Server::on_mapped,        &Server::on_new_namespaces,
-        &Server::on_switch_events, &Server::on_files,    &Server::on_poll,          &Server::on_wake,
-        &Server::on_ran_out,       &Server::on_reaping,  &Server::on_define_probes, &Server::on_switched};
+        &Server::on_open,          &Server::on_read,      &Server::on_control,       &Server::on_map,
+        &Server::on_unmap,         &Server::on_identify,  &Server::on_before_clone,  &Server::on_clone_failed,
+        &Server::on_cloned,        &Server::on_begin,     &Server::on_executing,     &Server::on_executed,
+        &Server::on_end,           &Server::on_renamed,   &Server::on_mapped,        &Server::on_new_namespaces,
+        &Server::on_switch_events, &Server::on_files,     &Server::on_poll,          &Server::on_wake,
+        &Server::on_ran_out,       &Server::on_reaping,   &Server::on_define_probes, &Server::on_switched,
+        &Server::on_made_cgroup,   &Server::on_loaded_bpf};
     const RequestHead& head = received.request.head;
     const bool whole = received.bytes >= sizeof head && received.bytes - sizeof head >= head.payload_bytes &&
                        head.payload_bytes <= resident::kRequestPayload;

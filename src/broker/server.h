@@ -139,6 +139,8 @@ class Server {
     void on_reaping(Received& received);
     void on_define_probes(Received& received);
     void on_switched(Received& received);
+    void on_made_cgroup(Received& received);
+    void on_loaded_bpf(Received& received);
 
     RunMemory& memory_;
     MachineOptions options_;

@@ -10,7 +10,7 @@
 
 namespace anyperf::resident {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 
 /// What a mapping that a program tells of is called.
 enum class MappingName : std::uint8_t { as_listed, ring, none };
@@ -41,6 +41,8 @@ enum class RequestKind : std::uint32_t {
     define_probes,   ///< payload: lines of uprobe_events. Argument: 1: all go before. Answer: bytes that were taken
     switched,        ///< argument: voluntary, involuntary switches of the thread, and how long ago the first was, ns;
                      ///< 1: the task begins
+    made_cgroup,     ///< + descriptor: its directory
+    loaded_bpf,      ///< + descriptor: the BPF program
     count,
 };
 

@@ -2,8 +2,11 @@
 #include "resident/side_band.h"
 
 #include <asm/unistd.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 
 #include <span>
 #include <string_view>
@@ -76,6 +79,24 @@ void tell_written_name(const Call& call, long written) {
     tell_renamed(call.thread);
 }
 
+/// The broker looks at what the descriptor is of, and tells.
+void tell_made(Thread& thread, RequestKind kind, int fd) {
+    Ask{thread, kind}.descriptor(fd).send();
+}
+
+void tell_made_directory(const Call& call, std::uint64_t at, std::uint64_t path) {
+    constexpr std::uint64_t kMagics[] = {0x63677270, 0x27e0eb};  // CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC
+    if (!wanted(call.engine, Interest::cgroup)) return;
+    const long fd = engine::kernel_call(__NR_openat, at, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (engine::is_error(fd)) return;
+    struct statfs system{};
+    const long got = engine::kernel_call(__NR_fstatfs, static_cast<std::uint64_t>(fd), engine::address_of(&system));
+    for (const std::uint64_t magic : kMagics)
+        if (!engine::is_error(got) && static_cast<std::uint64_t>(system.f_type) == magic)
+            tell_made(call.thread, RequestKind::made_cgroup, static_cast<int>(fd));
+    engine::kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+}
+
 }  // namespace
 
 void tell_side_band(const Call& call, long answer) {
@@ -95,6 +116,13 @@ void tell_side_band(const Call& call, long answer) {
         case __NR_unshare:
         case __NR_setns:
             if (wanted(call.engine, Interest::namespaces)) Ask{call.thread, RequestKind::new_namespaces}.send();
+            return;
+        case __NR_mkdir: return tell_made_directory(call, static_cast<std::uint64_t>(AT_FDCWD), argument[0]);
+        case __NR_mkdirat: return tell_made_directory(call, argument[0], argument[1]);
+        case __NR_bpf:
+            if (argument[0] == BPF_PROG_LOAD &&
+                (wanted(call.engine, Interest::kernel_symbol) || wanted(call.engine, Interest::bpf_program)))
+                tell_made(call.thread, RequestKind::loaded_bpf, static_cast<int>(answer));
             return;
         default: return;
     }

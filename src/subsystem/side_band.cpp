@@ -48,6 +48,7 @@ std::vector<Event*> listeners(World& world, const Task& task, Interest interest)
     for (Event* leader : task.leaders) {
         if (!on_its_cpu(world, *leader)) continue;
         for (Event* event : members(*leader)) {
+            if (event->kind == Kind::of_cpu && (event->attr.flags & kToldOfCpu) == 0) continue;
             notice_switched(world, *event);
             if (event->wants() && wants(event->attr.flags, interest)) found.push_back(event);
         }
@@ -121,6 +122,13 @@ void tell_namespaces(World& world, const TaskName& task, const NamespaceLinks& l
 
 void tell_cgroup(World& world, const TaskName& task, std::uint64_t inode, std::string_view path) {
     tell(world, task, Interest::cgroup, [&](const Event&) { return cgroup_record(inode, path); });
+}
+
+/// Its symbols first: perf_event_bpf_event() of Linux 6.18.
+void tell_bpf(World& world, const TaskName& task, std::span<const KernelSymbol> functions, const BpfProgram& program) {
+    for (const KernelSymbol& function : functions)
+        tell(world, task, Interest::kernel_symbol, [&](const Event&) { return ksymbol_record(function); });
+    tell(world, task, Interest::bpf_program, [&](const Event&) { return bpf_event_record(program); });
 }
 
 }  // namespace anyperf::subsystem

@@ -20,5 +20,6 @@ void tell_mapping(World& world, const TaskName& task, const Mapped& mapped);
 void tell_switch(World& world, const TaskName& task, Switch direction, const TaskName& other, std::uint64_t ago_ns);
 void tell_namespaces(World& world, const TaskName& task, const NamespaceLinks& links);
 void tell_cgroup(World& world, const TaskName& task, std::uint64_t inode, std::string_view path);
+void tell_bpf(World& world, const TaskName& task, std::span<const KernelSymbol> functions, const BpfProgram& program);
 
 }  // namespace anyperf::subsystem

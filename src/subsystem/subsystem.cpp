@@ -151,6 +151,12 @@ void Subsystem::task_made_cgroup(const TaskName& task, std::uint64_t inode, std:
     tell_cgroup(settled.world, task, inode, path);
 }
 
+void Subsystem::task_loaded_bpf(const TaskName& task, std::span<const KernelSymbol> functions,
+                                const BpfProgram& program) {
+    const Settled settled{parts_->world};
+    tell_bpf(settled.world, task, functions, program);
+}
+
 std::uint32_t Subsystem::wanted() const {
     return parts_->world.wanted;
 }

@@ -20,6 +20,7 @@
 #include "subsystem/host.h"
 #include "subsystem/pmu_driver.h"
 #include "subsystem/records/interests.h"
+#include "subsystem/records/kernel_text.h"
 #include "subsystem/records/mappings.h"
 #include "subsystem/records/tasks.h"
 
@@ -142,6 +143,8 @@ class Subsystem {
     void task_switched(const TaskName& task, Switch direction, const TaskName& other, std::uint64_t ago_ns = 0);
     void task_namespaces(const TaskName& task, const NamespaceLinks& links);
     void task_made_cgroup(const TaskName& task, std::uint64_t inode, std::string_view path);
+    /// A BPF program that it has loaded, and the kernel's code of it.
+    void task_loaded_bpf(const TaskName& task, std::span<const KernelSymbol> functions, const BpfProgram& program);
     /// Whether a record of this kind would reach anybody now, whatever the task: what nobody wants needs not be told.
     bool wanted(Interest interest) const { return (wanted() >> static_cast<unsigned>(interest) & 1) != 0; }
     /// The same for all, a bit each by Interest.

@@ -61,6 +61,12 @@ constexpr bool wants(std::uint64_t attr_flags, Interest interest) {
     return (attr_flags & kInterests[static_cast<std::size_t>(interest)].any_of) != 0;
 }
 
+/// Of the events of a CPU those with one of these are told anything (is_sb_event() of Linux 6.18): namespaces and
+/// cgroup are not among them.
+inline constexpr std::uint64_t kToldOfCpu = kTaskFlags | abi::flag("comm_exec") | abi::flag("ksymbol") |
+                                            abi::flag("context_switch") | abi::flag("text_poke") |
+                                            abi::flag("bpf_event");
+
 /// Whether the event is one of those without which nobody is told of mappings (nr_mmap_events of the kernel).
 constexpr bool any_maps(std::uint64_t attr_flags) {
     return (attr_flags & (abi::flag("mmap") | abi::flag("mmap_data"))) != 0;

@@ -1,12 +1,17 @@
 // records_other.cpp: SWITCH, NAMESPACES, CGROUP, KSYMBOL, BPF_EVENT, READ, THROTTLE.
+#include <fcntl.h>
 #include <linux/bpf.h>
 #include <sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "areas/areas.h"
 #include "suite/event.h"
@@ -118,6 +123,98 @@ void cgroup_made() {
     want("the path ends with the cgroup's name", path.ends_with(record.text(8)) && record.text(8).size() > 1);
 }
 
+/// The cgroup's directory by its name alone, from its parent's descriptor.
+void cgroup_made_at() {
+    const Event event{recording([](Attr& a) { a.cgroup = 1; })};
+    Ring ring{event};
+    std::string path;
+    {
+        const Cgroup outer;
+        path = outer.path();
+        const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+        const bool made = directory >= 0 && ::mkdirat(directory, "inner", 0755) == 0;
+        if (made) ::unlinkat(directory, "inner", AT_REMOVEDIR);
+        if (directory >= 0) ::close(directory);
+        want("mkdirat", made);
+    }
+    const auto records = ring.drain(PERF_RECORD_CGROUP);
+    want_equal("records", records.size(), 2U);
+    want_equal("path of the inner one", records[1].text(8), records[0].text(8) + "/inner");
+}
+
+void cgroup_elsewhere() {
+    const Event event{recording([](Attr& a) { a.cgroup = 1; })};
+    Ring ring{event};
+    char path[] = "/tmp/conformance.XXXXXX";
+    want("a directory is made", ::mkdtemp(path) != nullptr);
+    ::rmdir(path);
+    want_equal("records", ring.drain(PERF_RECORD_CGROUP).size(), 0U);
+}
+
+/// Records that an event of this thread's CPU gets of a cgroup that is made and of other namespaces.
+std::size_t told_of_cpu(void (*change)(Attr&)) {
+    const int cpu = pin_to(0);
+    const Event of_cpu{recording(change), -1, cpu};
+    Ring ring{of_cpu};
+    {
+        const Cgroup group;
+    }
+    if (::unshare(CLONE_NEWUTS) != 0) throw Skip{"unshare is refused"};
+    const auto records = ring.drain();
+    return only(records, PERF_RECORD_CGROUP).size() + only(records, PERF_RECORD_NAMESPACES).size();
+}
+
+void cpu_wide_alone() {
+    want_equal("records", told_of_cpu([](Attr& a) { a.cgroup = a.namespaces = 1; }), 0U);
+}
+
+void cpu_wide_with_comm() {
+    want_equal("records", told_of_cpu([](Attr& a) { a.cgroup = a.namespaces = a.comm = 1; }), 2U);
+}
+
+bpf_prog_info bpf_facts(int program) {
+    bpf_prog_info info{};
+    bpf_attr question{};
+    question.info.bpf_fd = static_cast<std::uint32_t>(program);
+    question.info.info_len = sizeof info;
+    question.info.info = reinterpret_cast<std::uint64_t>(&info);
+    want_success("BPF_OBJ_GET_INFO_BY_FD", ::syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &question, sizeof question));
+    return info;
+}
+
+void bpf_is_named() {
+    const Event event{recording([](Attr& a) { a.ksymbol = a.bpf_event = 1; })};
+    Ring ring{event, 16};
+    const int program = static_cast<int>(want_success("BPF_PROG_LOAD", load_bpf_program(BPF_PROG_TYPE_TRACEPOINT)));
+    const auto records = ring.drain();
+    const bpf_prog_info facts = bpf_facts(program);
+    ::close(program);
+    const Record event_record = the_only(records, PERF_RECORD_BPF_EVENT);
+    want_equal("flags", event_record.u32(0) >> 16, 0U);
+    want_equal("id", event_record.u32(4), facts.id);
+    want("tag", std::memcmp(event_record.body.data() + 8, facts.tag, sizeof facts.tag) == 0);
+    const Record symbol = the_only(records, PERF_RECORD_KSYMBOL);
+    want_equal("type", symbol.u32(12) & 0xffff, std::uint32_t{PERF_RECORD_KSYMBOL_TYPE_BPF});
+    want_equal("flags", symbol.u32(12) >> 16, 0U);
+    std::string tag;
+    for (const unsigned byte : facts.tag) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", byte);
+        tag += digits;
+    }
+    want_equal("name", symbol.text(16), "bpf_prog_" + tag);
+    want_equal("the symbol comes first", records.front().type, std::uint32_t{PERF_RECORD_KSYMBOL});
+}
+
+void bpf_unasked() {
+    const Event event{recording([](Attr& a) { a.ksymbol = 1; })};
+    Ring ring{event, 16};
+    ::close(static_cast<int>(want_success("BPF_PROG_LOAD", load_bpf_program(BPF_PROG_TYPE_TRACEPOINT))));
+    const auto records = ring.drain();
+    want("there is a KSYMBOL", !only(records, PERF_RECORD_KSYMBOL).empty());
+    want_equal("BPF_EVENT records", only(records, PERF_RECORD_BPF_EVENT).size(), 0U);
+}
+
 void bpf_loaded() {
     const Event event{recording([](Attr& a) { a.ksymbol = a.bpf_event = 1; })};
     Ring ring{event, 16};
@@ -184,6 +281,14 @@ std::vector<Case> record_other_cases() {
         {"switch.cpu_wide", "SWITCH_CPU_WIDE has the other task's pid and tid", kRoot, switch_cpu_wide},
         {"namespaces", "NAMESPACES at unshare: pid, tid, seven namespaces", kRoot, namespaces},
         {"cgroup", "CGROUP at mkdir in the cgroup file system: inode and path", kRoot | kCgroup, cgroup_made},
+        {"cgroup.at", "CGROUP at mkdirat: the path is from the hierarchy's root", kRoot | kCgroup, cgroup_made_at},
+        {"cgroup.elsewhere", "no CGROUP at mkdir in another file system", kNothing, cgroup_elsewhere},
+        {"cpu_wide.alone", "*quirk*: an event of a CPU with cgroup and namespaces alone is told of neither",
+         kRoot | kCgroup, cpu_wide_alone},
+        {"cpu_wide.comm", "an event of a CPU with cgroup and namespaces is told of both once it has comm, too",
+         kRoot | kCgroup, cpu_wide_with_comm},
+        {"bpf.facts", "BPF_EVENT has the program's id and tag, KSYMBOL its symbol's name", kBpf, bpf_is_named},
+        {"bpf.ksymbol", "ksymbol without bpf_event: KSYMBOL alone", kBpf, bpf_unasked},
         {"bpf", "KSYMBOL and BPF_EVENT when a BPF program is loaded", kBpf, bpf_loaded},
         {"read", "READ when an inherited child exits, with inherit_stat: its count", kNothing, read_record},
         {"read_unasked", "no READ without inherit_stat", kNothing, no_read_record},

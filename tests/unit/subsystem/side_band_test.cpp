@@ -1,6 +1,8 @@
 // Records of what tasks do: who gets which (kernel facts, "Other records").
 #include <sys/mman.h>
 
+#include <array>
+
 #include "unit/subsystem/fixture.h"
 
 namespace anyperf::subsystem {
@@ -15,7 +17,7 @@ class SideBand : public SubsystemTest {
     EventIndex dummy(std::uint64_t flags, const Where& where = {}) {
         const auto event = open(software(FakeSoftwarePmu::kDummy, flags), where);
         const auto mapping = subsystem.map(
-            event, {.caller = me.name, .length = 2 * 4096, .prot = PROT_READ | PROT_WRITE, .flags = MAP_SHARED});
+            event, {.caller = me.name, .length = 2UL * 4096, .prot = PROT_READ | PROT_WRITE, .flags = MAP_SHARED});
         EXPECT_THAT(mapping, Succeeds());
         return event;
     }
@@ -149,6 +151,23 @@ TEST_F(SideBand, NamespacesAndCgroups) {
     subsystem.task_namespaces(me.name, {});
     subsystem.task_made_cgroup(me.name, 5, "/a");
     EXPECT_THAT(records(event), ElementsAre("NAMESPACES", "CGROUP"));
+}
+TEST_F(SideBand, ABpfProgramIsToldBehindItsSymbols) {
+    const auto both = dummy(flag("ksymbol") | flag("bpf_event"));
+    const auto symbols = dummy(flag("ksymbol"));
+    const std::array functions{KernelSymbol{.address = 0x1000, .bytes = 64, .type = 1, .name = "bpf_prog_a"},
+                               KernelSymbol{.address = 0x2000, .bytes = 32, .type = 1, .name = "bpf_prog_b"}};
+    subsystem.task_loaded_bpf(me.name, functions, {.type = 1, .id = 7});
+    EXPECT_THAT(records(both), ElementsAre("KSYMBOL", "KSYMBOL", "BPF_EVENT"));
+    EXPECT_THAT(records(symbols), ElementsAre("KSYMBOL", "KSYMBOL"));
+}
+TEST_F(SideBand, AnEventOfACpuIsToldOfCgroupsAndNamespacesOnlyWithAnotherBit) {
+    const auto alone = dummy(flag("cgroup") | flag("namespaces"), {.pid = -1, .cpu = 0});
+    const auto with_comm = dummy(flag("cgroup") | flag("namespaces") | flag("comm"), {.pid = -1, .cpu = 0});
+    subsystem.task_made_cgroup(me.name, 5, "/a");
+    subsystem.task_namespaces(me.name, {});
+    EXPECT_THAT(records(alone), IsEmpty());
+    EXPECT_THAT(records(with_comm), ElementsAre("CGROUP", "NAMESPACES"));
 }
 TEST_F(SideBand, WhatIsWantedFollowsTheEvents) {
     EXPECT_FALSE(subsystem.wanted(Interest::comm));
