@@ -13,10 +13,6 @@
 
 namespace anyperf::engine::handlers {
 
-long not_hidden(Call& call) {
-    return is_hidden(call.engine, call.argument[0]) ? -EBADF : call.pass();
-}
-
 long dup_onto(Call& call) {
     // The application may use the number: ours moves away.
     give_up_number(call.engine, call.argument[1]);

@@ -31,7 +31,6 @@ long fork(Call&);
 long vfork(Call&);
 
 // descriptors.cpp
-long not_hidden(Call&);
 long close_range(Call&);
 long getdents64(Call&);
 long dup_onto(Call&);

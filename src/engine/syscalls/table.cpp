@@ -10,6 +10,7 @@
 #include "engine/attached.h"
 #include "engine/log.h"
 #include "engine/memory/changed_code.h"
+#include "engine/syscalls/descriptor_arguments.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/names.h"
 
@@ -21,7 +22,6 @@ using enum Treatment;
 
 constexpr std::array kRows{
     SyscallRow{__NR_open, "open", emulate, handlers::open, "/proc/self/exe and maps are the program's"},
-    SyscallRow{__NR_close, "close", watch, handlers::not_hidden, "the run's own descriptor stays"},
     SyscallRow{__NR_stat, "stat", emulate, handlers::path_first, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_lstat, "lstat", watch, handlers::lstat, "/proc/self/fd without the run's own"},
     SyscallRow{__NR_mmap, "mmap", watch, handlers::mmap, "what may be executed"},
@@ -45,7 +45,6 @@ constexpr std::array kRows{
     SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are kept"},
     SyscallRow{__NR_wait4, "wait4", watch, handlers::wait4, "a tracee's stops for its engine are none"},
     SyscallRow{__NR_shmdt, "shmdt", watch, handlers::shmdt, "SHM_EXEC"},
-    SyscallRow{__NR_fcntl, "fcntl", watch, handlers::not_hidden, "the run's own descriptor is not there"},
     SyscallRow{__NR_readlink, "readlink", emulate, handlers::readlink, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_getrlimit, "getrlimit", watch, handlers::getrlimit, "RLIMIT_AS is of the program's memory"},
     SyscallRow{__NR_ptrace, "ptrace", watch, handlers::ptrace, "registers and code would be the translation's"},
@@ -129,6 +128,7 @@ class InKernel {
 
 long run_row(Call& call) {
     const InKernel in_kernel{call.thread};
+    if (names_hidden(call)) return -EBADF;
     const long answer = run_engine_row(call);
     attached::called(call, answer);
     return answer;
