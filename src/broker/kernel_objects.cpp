@@ -131,6 +131,7 @@ std::optional<MadeCgroup> cgroup_at(int directory) {
 std::vector<subsystem::KernelSymbol> LoadedBpf::functions() const {
     constexpr auto kBpf = static_cast<std::uint16_t>(abi::value_of(abi::kKsymbolTypes, "PERF_RECORD_KSYMBOL_TYPE_BPF"));
     std::vector<subsystem::KernelSymbol> all;
+    all.reserve(own.size());
     for (const BpfFunction& one : own) all.push_back({one.address, one.bytes, kBpf, false, one.name});
     return all;
 }
