@@ -252,6 +252,10 @@ struct LiveCounters {
 /// si_code of the SIGTRAP that makes a running thread look at ThreadPage::attention: none that a kernel sends.
 inline constexpr std::int32_t kAttentionCode = -7321;
 
+/// si_code of a signal that an event sends to another process, which may not be told of the kernel's own reasons: there
+/// the engine puts back the code that it should have, which stands in si_errno.
+inline constexpr std::int32_t kOtherProcessCode = -7322;
+
 /// What the timer of a thread says (timer_create(2), sigev_value) that wakes who is attached.
 inline constexpr std::uint64_t kAlarmValue = 0x616e797065726621;
 

@@ -47,19 +47,27 @@ struct PerfInfo {
     std::uint32_t flags;
 };
 
-long send_to(std::int32_t owner_type, std::int32_t owner, std::int32_t signal, const PollInfo& info) {
+/// Only to itself may a process tell of the kernel's own reasons; the engine of another one puts the code back.
+PollInfo for_other_process(PollInfo info) {
+    info.error = info.code;
+    info.code = engine::kOtherProcessCode;
+    return info;
+}
+
+void send_to(std::int32_t owner_type, std::int32_t owner, std::int32_t signal, const PollInfo& info) {
     const auto id = static_cast<std::uint64_t>(static_cast<std::int64_t>(owner));
     const auto number = static_cast<std::uint64_t>(signal);
-    if (owner_type == F_OWNER_TID) {
+    const PollInfo other = for_other_process(info);
+    if (owner_type == F_OWNER_PGRP) {
+        kernel_call(__NR_kill, static_cast<std::uint64_t>(-std::int64_t{owner}), number);
+    } else if (owner_type == F_OWNER_TID) {
         const auto own = static_cast<std::uint64_t>(kernel_call(__NR_getpid));
-        const long sent = kernel_call(__NR_rt_tgsigqueueinfo, own, id, number, address_of(&info));
-        return is_error(sent) ? kernel_call(__NR_tkill, id, number) : sent;
+        if (is_error(kernel_call(__NR_rt_tgsigqueueinfo, own, id, number, address_of(&info))) &&
+            is_error(kernel_call(__NR_rt_tgsigqueueinfo, id, id, number, address_of(&other))))
+            kernel_call(__NR_tkill, id, number);
+    } else if (is_error(kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info)))) {
+        kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&other));
     }
-    if (owner_type == F_OWNER_PGRP)
-        return kernel_call(__NR_kill, static_cast<std::uint64_t>(-std::int64_t{owner}), number);
-    // Only to itself may a process tell of the kernel's own reasons; another one gets the signal without.
-    const long sent = kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info));
-    return is_error(sent) ? kernel_call(__NR_kill, id, number) : sent;
 }
 
 /// si_fd is the descriptor by which it was switched on last (fasync_helper()).

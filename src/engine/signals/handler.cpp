@@ -249,6 +249,10 @@ extern "C" {
 void signal_entry(int, anyperf::engine::x86_64::SignalInfo* info, anyperf::engine::x86_64::UserContext* user) {
     using namespace anyperf::engine;
     Thread& thread = x86_64::this_thread();
+    if (info->code == kOtherProcessCode) {
+        info->code = info->error;
+        info->error = 0;
+    }
     note_xstate(thread, user->context);
     if (is_fault(*info) && !behind_own_syscall(user->context))
         on_fault(thread, *info, *user);

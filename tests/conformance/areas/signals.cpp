@@ -186,6 +186,8 @@ void of_another_process() {
     event.disable();
     want_at_least("signals", std::size_t{count}, 3U);
     want_equal("si_fd", seen[0].fd, event.fd());
+    want_equal("si_code", seen[0].code, POLL_IN);
+    want_equal("si_band", seen[0].band, long{POLLIN | POLLRDNORM});
 }
 
 void to_the_thread() {
