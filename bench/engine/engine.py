@@ -4,7 +4,7 @@
 engine.py ANYPERF [--quick] [--callgrind] [--only NAME] [--json FILE]
 
 Each program is run in turns natively and in every mode, ROUNDS times; a ratio is that of the medians, a suite's figure the
-geometric mean. "steady" programs compute, half a second or more each; "cold" ones are all start-up and
+geometric mean. "steady" programs compute, most of them half a second or more; "cold" ones are all start-up and
 translation.
 """
 import argparse

@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstring>
 #include <fstream>
+#include <ranges>
 #include <sstream>
 #include <string_view>
 
@@ -58,12 +59,8 @@ std::uint64_t mount_id(int descriptor) {
 }
 
 bool has_word(std::string_view list, std::string_view wanted) {
-    while (!list.empty()) {
-        const auto comma = list.find(',');
-        if (list.substr(0, comma) == wanted) return true;
-        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
-    }
-    return false;
+    return std::ranges::any_of(list | std::views::split(','),
+                               [&](auto one) { return std::ranges::equal(one, wanted); });
 }
 
 /// perf_event is of a v1 hierarchy, if one was made for it; else of cgroup2 (cgroups(7)).

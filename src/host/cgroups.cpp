@@ -1,6 +1,8 @@
 // cgroups.cpp: see cgroups.h.
 #include "host/cgroups.h"
 
+#include <algorithm>
+#include <ranges>
 #include <sstream>
 
 namespace anyperf::host {
@@ -8,12 +10,8 @@ namespace anyperf::host {
 namespace {
 
 bool has_option(std::string_view options, std::string_view wanted) {
-    while (!options.empty()) {
-        const auto comma = options.find(',');
-        if (options.substr(0, comma) == wanted) return true;
-        options.remove_prefix(comma == std::string_view::npos ? options.size() : comma + 1);
-    }
-    return false;
+    return std::ranges::any_of(options | std::views::split(','),
+                               [&](auto one) { return std::ranges::equal(one, wanted); });
 }
 
 /// perf_event belongs to a v1 hierarchy where one is mounted for it, else to cgroup2 without being asked.

@@ -32,31 +32,22 @@ struct Mark {
 
 /// A way out of a block to a known application address. There are several to a block, so each byte counts.
 struct Exit {
-    std::uint64_t low_target : 48 = 0;
+    std::int64_t signed_target : 58 = 0;  ///< addresses have 57 bits, and the last again above them
+    std::uint64_t control_number : 6 = 0;
+    std::uint64_t from : 22 = 0;     ///< a block
+    std::uint64_t to : 22 = 0;       ///< the one that it is linked to; 0: none
     std::uint64_t operand : 16 = 0;  ///< the rel32 to patch when the target is translated, in bytes from the first of
                                      ///< `from`; 0: this exit never links
-    BlockId from : 22 = 0;
-    std::uint32_t control_number : 6 = 0;
-    std::uint32_t length : 4 = 0;  ///< of the instruction that the engine has to do with, which ends at the target
-    BlockId to = 0;                ///< while linked
-    ExitId next_incoming = 0;      ///< list of exits linked to `to`
-    std::int32_t stub = 0;         ///< what the operand leads to while unlinked, in bytes from the operand
+    std::uint64_t length : 4 = 0;    ///< of the instruction that the engine has to do with, which ends at the target
+    ExitId next_incoming = 0;        ///< list of exits linked to `to`
+    std::int32_t stub = 0;           ///< where the operand leads while nothing is linked, in bytes from the operand
 
-    /// The kernel's half of the addresses (vsyscall) has its upper
-    /// bits set.
-    std::uint64_t target() const {
-        constexpr std::uint64_t kNoAddressOfAProgram = (std::uint64_t{1} << 47) + (std::uint64_t{1} << 32);
-        return low_target < kNoAddressOfAProgram ? low_target : low_target | std::uint64_t{0xffff} << 48;
-    }
-    /// False where it can't be told.
-    bool lead_to(std::uint64_t address) {
-        low_target = address & ((std::uint64_t{1} << 48) - 1);
-        return target() == address;
-    }
+    std::uint64_t target() const { return static_cast<std::uint64_t>(std::int64_t{signed_target}); }
+    void lead_to(std::uint64_t address) { signed_target = static_cast<std::int64_t>(address << 6) >> 6; }
     /// Of the instruction that the engine has to do with.
     x86_64::Control control() const { return static_cast<x86_64::Control>(control_number); }
     void stop_behind(const x86_64::Instruction& instruction) {
-        control_number = static_cast<std::uint32_t>(instruction.control) & 63u;
+        control_number = static_cast<std::uint64_t>(instruction.control) & 63u;
         length = instruction.length & 15u;
     }
 };
@@ -82,7 +73,7 @@ struct Block {
     std::uint16_t limit = 0;  ///< made to end after so many instructions; 0: an ordinary block
                               ///< kAlone: of one instruction that nothing watches, and that comes back when it has run
     std::uint8_t instructions = 0;
-    std::uint8_t exits = 0;
+    std::uint8_t exits = 0;  ///< that a byte is enough is asserted in x86_64/translate.h
     ExitId first_exit = 0;
     ExitId incoming = 0;
     LandingId landing = 0;         ///< where indirect branches enter, made when the first one does

@@ -1,5 +1,6 @@
 // descriptor_arguments.cpp: see descriptor_arguments.h. Not here: arguments that are given up to the application (the
-// second of dup2 and dup3, close_range) and descriptors in memory (poll, select, SCM_RIGHTS).
+// second of dup2 and dup3, close_range), the second directory of linkat and renameat, and descriptors in memory (poll,
+// select, SCM_RIGHTS).
 #include "engine/syscalls/descriptor_arguments.h"
 
 #include <asm/unistd.h>

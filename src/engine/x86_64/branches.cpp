@@ -16,10 +16,7 @@ ExitId Translation::new_exit(std::uint64_t target) {
     Exit& exit = cache_.exits[id];
     exit = {};
     exit.from = id_ & (Cache::kMaximumBlocks - 1);
-    if (!exit.lead_to(target)) {
-        out_of_records_ = true;
-        return 0;
-    }
+    exit.lead_to(target);
     if (block_->first_exit == 0) block_->first_exit = id;
     ++block_->exits;
     return id;

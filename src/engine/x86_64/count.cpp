@@ -34,10 +34,9 @@ ClassSet counted_at_start(const Instruction& instruction) {
 
 /// What the segment that `first` begins adds to the words of its lane.
 Additions Translation::additions_of(std::size_t first) const {
-    const auto counted = static_cast<ClassSet>(counting_.open | bit(Class::instructions));
     Additions additions;
     const std::size_t end = decoded_.segment_end(first);
-    for (std::size_t i = first; i < end; ++i) additions.add(counted_at_start(decoded_.instructions[i]) & counted);
+    for (std::size_t i = first; i < end; ++i) additions.add(counting_.open, counted_at_start(decoded_.instructions[i]));
     return additions;
 }
 

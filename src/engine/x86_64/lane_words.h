@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "engine/run_state.h"
 #include "engine/x86_64/classes.h"
@@ -18,19 +19,6 @@ constexpr const CounterPlace& place_of(Class id) {
 constexpr std::int32_t in_word(Class id, std::int32_t amount) {
     return amount * (place_of(id).upper ? std::int32_t{1} << kUpperCounter : 1);
 }
-
-/// What a segment adds to the words of a lane. Instructions are taken away from theirs.
-struct Additions {
-    std::int32_t word[LiveCounters::kWords] = {};
-
-    /// One instruction of these classes.
-    constexpr void add(ClassSet classes) {
-        for (unsigned left = classes; left != 0; left &= left - 1) {
-            const auto id = static_cast<Class>(__builtin_ctz(left));
-            word[place_of(id).word] += in_word(id, id == Class::instructions ? -1 : 1);
-        }
-    }
-};
 
 /// The classes that are counted in a word: two at most.
 struct ClassesOfWord {
@@ -57,5 +45,17 @@ std::int32_t addition_of_one(ClassSet open, ClassSet classes) {
     };
     return (kOf.count > 0 ? part(kOf.id[0]) : 0) + (kOf.count > 1 ? part(kOf.id[1]) : 0);
 }
+
+/// What a segment adds to the words of a lane where `open` are counted. Instructions are taken away from theirs.
+struct Additions {
+    std::int32_t word[LiveCounters::kWords] = {};
+
+    /// One instruction of these classes.
+    void add(ClassSet open, ClassSet classes) {
+        [&]<std::size_t... kWord>(std::index_sequence<kWord...>) {
+            ((word[kWord] += addition_of_one<kWord>(open, classes)), ...);
+        }(std::make_index_sequence<LiveCounters::kWords>());
+    }
+};
 
 }  // namespace anyperf::engine::x86_64

@@ -19,6 +19,9 @@ namespace anyperf::engine::x86_64 {
 inline constexpr std::size_t kLongestBlock = 64;       ///< instructions
 inline constexpr std::size_t kPassedConditionals = 3;  ///< forward branches that a block goes on behind
 
+// A block counts its exits in a byte: one an instruction that is watched, two where control may go elsewhere.
+static_assert(kLongestBlock + 2 * (kPassedConditionals + 1) <= 0xff);
+
 /// What blocks are to count.
 struct Counting {
     ClassSet open = 0;  ///< 0: nothing, and no budget either
