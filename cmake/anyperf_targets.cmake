@@ -1,4 +1,4 @@
-# How a folder of src/ becomes a target, and a folder of tests/ a test. One place for flags, so that no folder has its own.
+# Functions that make targets of the folders of src/, tests/ and bench/. Compiler flags are set here only.
 option(BUILD_TESTING "build the tests" OFF)
 option(ANYPERF_BENCH "build the benches" OFF)
 option(ANYPERF_FUZZ "build the fuzz targets (clang)" OFF)
@@ -14,8 +14,11 @@ add_library(anyperf_options INTERFACE)
 target_compile_features(anyperf_options INTERFACE cxx_std_23)
 target_compile_options(anyperf_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # GCC 12 warns of impossible lengths in the standard library's own strings and vectors at -O3 (GCC bugs 105651, 105329).
+    # False warnings of GCC 12 at -O3 about lengths in the standard library's strings and vectors (GCC bugs 105651, 105329).
     target_compile_options(anyperf_options INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    # std::stable_sort of GCC 12's library calls a function that the same library declares deprecated.
+    target_compile_options(anyperf_options INTERFACE -Wno-deprecated-declarations)
 endif()
 target_include_directories(anyperf_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
 if(ANYPERF_SANITIZE)
@@ -24,19 +27,19 @@ if(ANYPERF_SANITIZE)
     target_link_options(anyperf_options INTERFACE -fsanitize=${anyperf_link_sanitizers})
 endif()
 
-# Linked behind anyperf_options, since the last word counts. A test's expectations take half as long to compile without
-# the checks for undefined behaviour, and have none to find.
+# Must be linked after anyperf_options, because the last -fsanitize option wins. Without the checks for undefined behaviour
+# the expectations of tests compile in half the time, and the checks would find nothing in them.
 add_library(anyperf_test_options INTERFACE)
 if(ANYPERF_SANITIZE MATCHES "undefined")
     target_compile_options(anyperf_test_options INTERFACE -fno-sanitize=undefined)
 endif()
 
-# All presets but debug compile many files as one (CMAKE_UNITY_BUILD): most of a file's time is its headers'.
+# All presets but debug compile many files as one (CMAKE_UNITY_BUILD), because most of the time is spent in headers.
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
 
 # anyperf_library(FOLDER SOURCES a.cpp … [APART b.cpp …] [DEPENDS other folders…] [PRIVATE external libraries…])
-# APART names those of SOURCES that mean something else by a name of a neighbour's: never compiled with others as one.
-# DEPENDS are the arrows of docs/architecture.md; tools/structure compares every #include with them.
+# APART names those of SOURCES with a local name that another file uses, too. They are never compiled with others as one.
+# DEPENDS are the arrows of docs/architecture.md; tools/structure.py compares every #include with them.
 function(anyperf_library folder)
     cmake_parse_arguments(arg "" "" "SOURCES;APART;DEPENDS;PRIVATE" ${ARGN})
     set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -49,7 +52,7 @@ function(anyperf_library folder)
 endfunction()
 
 # anyperf_test(NAME SOURCES a_test.cpp … [APART b_test.cpp …] LINKS folders… [PRIVATE external libraries…] [LABELS l…])
-# One executable; ctest sees each of its cases by name.
+# One executable; each of its cases is a test of ctest.
 function(anyperf_test name)
     cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;APART;LINKS;PRIVATE;LABELS" ${ARGN})
     set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -65,9 +68,9 @@ function(anyperf_test name)
     target_compile_definitions(${name} PRIVATE ANYPERF_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ANYPERF_BINARY_DIR="${CMAKE_BINARY_DIR}")
     set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     set_property(TARGET ${name} PROPERTY INTERPROCEDURAL_OPTIMIZATION OFF)
-    # What is tested is optimised as it is shipped; the test's own code costs less to compile than to run.
+    # The tested libraries are optimised as shipped. The test's own code is not: compiling it would take longer than running.
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
-    # tests_LABEL builds what `ctest -L LABEL` runs, so that a sanitizer's build is no larger than what it checks.
+    # The target tests_LABEL builds the tests of `ctest -L LABEL`, so that a sanitizer stage builds only what it runs.
     foreach(label ${arg_LABELS})
         if(NOT TARGET tests_${label})
             add_custom_target(tests_${label})
@@ -79,7 +82,7 @@ function(anyperf_test name)
 endfunction()
 
 # anyperf_python_tests(NAME FILES a_test b_test … LABELS l… [TIMEOUT s] [ENVIRONMENT NAME=VALUE…])
-# ctest sees each method of these unittest files by name; ANYPERF is the program that is tested.
+# Each method of these unittest files is a test of ctest. The environment variable ANYPERF is the program under test.
 function(anyperf_python_tests name)
     cmake_parse_arguments(arg "" "TIMEOUT" "FILES;LABELS;ENVIRONMENT" ${ARGN})
     if(NOT arg_TIMEOUT)
@@ -99,7 +102,7 @@ function(anyperf_python_tests name)
     endforeach()
 endfunction()
 
-# anyperf_bench(NAME SOURCES a_bench.cpp LINKS targets…): a program of build/bench, which tools/bench builds and runs.
+# anyperf_bench(NAME SOURCES a_bench.cpp LINKS targets…): a program in build/bench, which tools/bench builds and runs.
 function(anyperf_bench name)
     cmake_parse_arguments(arg "" "" "SOURCES;LINKS" ${ARGN})
     add_executable(${name} ${arg_SOURCES})
@@ -107,4 +110,18 @@ function(anyperf_bench name)
     target_compile_definitions(${name} PRIVATE ANYPERF_SOURCE_DIR="${CMAKE_SOURCE_DIR}" ANYPERF_BINARY_DIR="${CMAKE_BINARY_DIR}")
     set_property(TARGET ${name} PROPERTY RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     add_dependencies(benches ${name})
+endfunction()
+
+# anyperf_syscall_rows(FORM SOURCE): SOURCE may include "syscall_FORM.inc", rows that are made from data/syscalls/syscalls.tsv.
+# FORM is one of those of tools/syscalls/generate.py.
+function(anyperf_syscall_rows form source)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    set(rows ${CMAKE_CURRENT_BINARY_DIR}/syscall_${form}.inc)
+    set(facts ${CMAKE_SOURCE_DIR}/data/syscalls/syscalls.tsv)
+    set(generator ${CMAKE_SOURCE_DIR}/tools/syscalls/generate.py)
+    add_custom_command(OUTPUT ${rows}
+        COMMAND ${Python3_EXECUTABLE} -B ${generator} ${form} --data ${facts} --output ${rows}
+        DEPENDS ${facts} ${generator} VERBATIM)
+    set_source_files_properties(${source} PROPERTIES
+        OBJECT_DEPENDS ${rows} INCLUDE_DIRECTORIES ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()

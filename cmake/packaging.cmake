@@ -1,7 +1,7 @@
-# What is installed beside the products (man pages, bash completion, licence), and the Debian package made of it.
+# Installs man pages, completion for bash, zsh and fish, and the licence next to the products, and makes Debian packages.
 include(GNUInstallDirs)
 
-# Man pages are written in scdoc; without it everything else is built and installed.
+# Man pages are written for scdoc. If it is missing, everything else is built and installed.
 find_program(ANYPERF_SCDOC scdoc)
 if(ANYPERF_SCDOC)
     file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/man/*.scd)
@@ -18,23 +18,36 @@ if(ANYPERF_SCDOC)
     add_dependencies(products man_pages)
     install(FILES ${made_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 else()
-    message(STATUS "scdoc is not there: no man pages")
+    message(STATUS "scdoc not found: man pages are not built")
 endif()
 
-# The program itself tells its verbs and options, so that completion can't fall behind.
-set(completion ${CMAKE_BINARY_DIR}/completion/anyperf)
-add_custom_command(OUTPUT ${completion}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completion
-    COMMAND sh -c "$<TARGET_FILE:anyperf> completion bash > ${completion}"
-    DEPENDS anyperf VERBATIM)
-add_custom_target(bash_completion ALL DEPENDS ${completion})
-add_dependencies(products bash_completion)
-install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+# The program prints its own completion, so it always has all verbs and options. Debian's zsh searches vendor-completions below
+# /usr and site-functions below /usr/local only; others search site-functions.
+function(install_completion shell name)
+    set(script ${CMAKE_BINARY_DIR}/completion/${shell}/${name})
+    add_custom_command(OUTPUT ${script}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completion/${shell}
+        COMMAND sh -c "$<TARGET_FILE:anyperf> completion ${shell} > ${script}"
+        DEPENDS anyperf VERBATIM)
+    add_custom_target(${shell}_completion ALL DEPENDS ${script})
+    add_dependencies(products ${shell}_completion)
+    foreach(place ${ARGN})
+        install(FILES ${script} DESTINATION ${CMAKE_INSTALL_DATADIR}/${place})
+    endforeach()
+endfunction()
+install_completion(bash anyperf bash-completion/completions)
+install_completion(zsh _anyperf zsh/site-functions zsh/vendor-completions)
+install_completion(fish anyperf.fish fish/vendor_completions.d)
 
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The pages keep their places relative to README.md, so that its links and theirs work where they are installed.
+file(GLOB docs_pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/*.md)
+foreach(page README.md CHANGELOG.md CONTRIBUTING.md LICENSE)
+    install(FILES ${CMAKE_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endforeach()
+install(FILES ${docs_pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 
-# `cpack` packs what `--target products` has built; it must not build tests and benches first.
+# `cpack` packs what `--target products` has built. Without this it would build tests and benches first.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME anyperf)
@@ -45,8 +58,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# `anyperf` and `libanyperf-dev` (the C++ API) get into nobody's way. `anyperf-libpfm4` is for who wants our libpfm.so.4 in the place of Debian's:
-# it has the files of libpfm4 and libpfm4-dev, so it replaces both and satisfies what depends on them, on a version too.
+# `anyperf` and `libanyperf-dev` (the C++ API) conflict with no other package. `anyperf-libpfm4` installs our libpfm.so.4
+# instead of Debian's: it has the files of libpfm4 and libpfm4-dev, so it replaces both, and provides their version for
+# packages that depend on it.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL anyperf library)
 set(CPACK_DEBIAN_ANYPERF_PACKAGE_NAME anyperf)
@@ -63,5 +77,5 @@ if(TARGET pfm)
     list(TRANSFORM taken APPEND " (= 4.13.0-1)")
     list(JOIN taken ", " CPACK_DEBIAN_LIBPFM_PACKAGE_PROVIDES)
 endif()
-set(CPACK_COMPONENTS_GROUPING IGNORE)  # a package a component
+set(CPACK_COMPONENTS_GROUPING IGNORE)  # one package for each component
 include(CPack)

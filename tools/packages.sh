@@ -1,7 +1,7 @@
-# packages.sh: sourced by tools/run, tools/test, tools/bench. Sees to it that what a build needs is there.
+# packages.sh: sourced by tools/run, tools/test and tools/bench. Checks that the packages a build needs are installed.
 # shellcheck shell=bash
 
-# need_packages GROUP...: installs what of tools/packages is missing; says what to do where it may not.
+# need_packages GROUP...: installs the missing packages of tools/packages, or says what to do if it must not.
 need_packages() {
     local here missing=() group package
     here=$(dirname "${BASH_SOURCE[0]}")
@@ -20,13 +20,13 @@ need_packages() {
     { DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >&2 </dev/null || {
         echo "anyperf: cannot install the Debian packages it is built with" >&2
-        echo "  cause: apt-get failed, its messages stand above" >&2
+        echo "  cause: apt-get failed, see its messages above" >&2
         echo "  fix:   apt-get install ${missing[*]}" >&2
         return 125
     }
 }
 
-# need_writable: a tree, and builds in it, that this user may write to.
+# need_writable: checks that this user may write to the tree and to the builds in it.
 need_writable() {
     local tree place
     tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

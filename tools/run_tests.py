@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The stages of tools/test. Each gives (passed, failed, skipped); the sum is the last line."""
+"""The stages of tools/test. Each returns (passed, failed, skipped); the last line of output is their sum."""
 import os
 import re
 import subprocess
@@ -14,7 +14,7 @@ JOBS = str(os.cpu_count() or 2)
 
 
 def run(command, quiet=True):
-    """Runs a command; its output is shown only where it fails."""
+    """Runs a command and returns whether it succeeded. Its output is shown only if it fails."""
     result = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE if quiet else None,
                             stderr=subprocess.STDOUT if quiet else None, check=False)
     if result.returncode != 0 and quiet:
@@ -24,7 +24,7 @@ def run(command, quiet=True):
 
 
 def tally(name, checks, jobs=1):
-    """A stage made of checks that hold or don't: (name, function) pairs, so many at once."""
+    """A stage of checks that pass or fail: (name, function) pairs, `jobs` at once."""
     with ThreadPoolExecutor(jobs) as pool:
         held = list(pool.map(lambda pair: pair[1](), checks))
     failed = [what for (what, _), holds in zip(checks, held) if not holds]
@@ -34,7 +34,7 @@ def tally(name, checks, jobs=1):
 
 
 def build(preset, *targets, definitions=()):
-    """Builds targets of a preset, all where none is named; those that this preset doesn't have are left out."""
+    """Builds targets of a preset, all if none is named. Targets that the preset does not have are left out."""
     if not run(["cmake", "--preset", preset, *definitions]):
         return False
     known = subprocess.run(["ninja", "-C", str(build_directory(preset)), "-t", "targets", "all"], cwd=ROOT, text=True,
@@ -51,20 +51,21 @@ COUNT = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
 
 
 def report_many(case, output):
-    """A test that is many cases and ends with their count (tests/conformance): each counts, those that don't pass are shown."""
+    """Reports a test that runs many cases and ends with their count (tests/conformance). Each case counts; those that do not
+    pass are shown."""
     side = case.get("name").rsplit(".", 1)[0]
     for line in output.splitlines():
         if line.startswith(("fail ", "skip ")):
             print(line.replace("fail ", f"FAILED {side} ", 1).replace("skip ", f"skipped {side} ", 1))
     counts = [int(count) for count in COUNT.fullmatch(output.splitlines()[-1]).groups()]
     if case.find("failure") is not None and counts[1] == 0:
-        print(f"FAILED {case.get('name')}: ended badly after its cases")
+        print(f"FAILED {case.get('name')}: failed after its cases")
         counts[1] = 1
     return [kind for kind, count in zip(("passed", "failed", "skipped"), counts) for _ in range(count)]
 
 
 def report(case):
-    """Prints a case that failed or was skipped with its reason; says which it was, once for each case of a test of many."""
+    """Prints a test that failed or was skipped, with the reason. Returns its outcome, or one for each of its cases."""
     output = (case.findtext("system-out") or "").strip()
     if output and COUNT.fullmatch(output.splitlines()[-1]):
         return report_many(case, output)
@@ -86,14 +87,14 @@ def ctest(preset, *selection):
                     "--test-output-size-passed", "1000000", "--test-output-size-failed", "1000000", *selection],
                    cwd=ROOT, check=False)
     if not junit.exists():
-        print(f"FAILED {preset}: ctest left no results")
+        print(f"FAILED {preset}: ctest wrote no results")
         return 0, 1, 0
     outcomes = [outcome for case in ElementTree.parse(junit).getroot().iter("testcase") for outcome in report(case)]
     return tuple(outcomes.count(kind) for kind in ("passed", "failed", "skipped"))
 
 
 def built_and_tested(preset, *labels, definitions=()):
-    """Builds and runs the tests with one of these labels; all of the preset's where none is named."""
+    """Builds and runs the tests with one of these labels, or all tests of the preset if no label is named."""
     if not build(preset, *(f"tests_{label}" for label in labels), definitions=definitions):
         print(f"FAILED {preset}: does not build")
         return 0, 1, 0
@@ -110,8 +111,8 @@ def formatted():
 
 
 def tidy(*selection):
-    """clang-tidy over what this tree compiles, with what its builds generate; of the presets of tests only this one
-    compiles each file by itself."""
+    """clang-tidy over the sources that the preset debug compiles, after generating what they include. It is the only preset
+    for tests that compiles each file by itself."""
     if not build("debug", "anyperf_engine_decode_tables", "pfm_header"):
         return False
     return run([sys.executable, "tools/tidy.py", "build-debug", *selection])
@@ -136,7 +137,39 @@ def fuzz():
     return tally("fuzz", checks, int(JOBS))
 
 
-# Each test is built and run once: what needs no kernel and no product under the sanitizers, the rest with the products.
+def debian_kernel(directory):
+    """Debian's kernel for virtual machines, unpacked into `directory` and not installed. Returns the image, or None."""
+    found = sorted(directory.glob("boot/vmlinuz-*"))
+    if not found:
+        directory.mkdir(parents=True, exist_ok=True)
+        depends = subprocess.run(["apt-cache", "depends", "--no-recommends", "linux-image-cloud-amd64"], text=True,
+                                 capture_output=True, check=False).stdout
+        package = re.search(r"Depends: (linux-image-\S+)", depends)
+        if package and subprocess.run(["apt-get", "download", "-qq", package.group(1)], cwd=directory, check=False).returncode == 0:
+            for archive in directory.glob("*.deb"):
+                run(["dpkg", "-x", str(archive), str(directory)])
+        found = sorted(directory.glob("boot/vmlinuz-*"))
+    return found[-1] if found else None
+
+
+def cpus():
+    """The engine's smoke suite on emulated CPUs (tests/cpus/run.py): its last line is the count."""
+    if not build("release", "products", "engine_programs", definitions=("-DBUILD_TESTING=ON", "-DANYPERF_UNIT_TESTS=OFF")):
+        print("FAILED cpus: does not build")
+        return 0, 1, 0
+    kernel = debian_kernel(build_directory("release") / "cpus" / "kernel")
+    if kernel is None:
+        print("FAILED cpus: no kernel: apt-get download of linux-image-cloud-amd64's image failed")
+        return 0, 1, 0
+    result = subprocess.run([sys.executable, "tests/cpus/run.py", "--build", str(build_directory("release")), "--kernel",
+                             str(kernel)], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=False)
+    print(result.stdout, end="")
+    count = COUNT.fullmatch(result.stdout.splitlines()[-1]) if result.stdout else None
+    return tuple(int(number) for number in count.groups()) if count else (0, 1, 0)
+
+
+# Each test is built and run once: tests that need neither the kernel nor a product under the sanitizers, the rest with the
+# products.
 STAGES = {
     "release": lambda: built_and_tested("release", definitions=("-DBUILD_TESTING=ON", "-DANYPERF_UNIT_TESTS=OFF")),
     "asan-ubsan": lambda: built_and_tested("asan-ubsan", "unit"),
@@ -145,18 +178,20 @@ STAGES = {
     "tidy-all": lambda: tally("tidy-all", [("clang-tidy", tidy)]),
     "tsan": lambda: built_and_tested("tsan", "threads"),
     "fuzz": fuzz,
+    "cpus": cpus,
 }
 
 
-# clang-tidy over the whole tree takes as long as all the others together: by name, or for what a change touches.
-ONLY_BY_NAME = {"tidy-all"}
+# Stages that must be named. clang-tidy over the whole tree takes as long as all other stages together, and "tidy" covers
+# the changes. The emulated CPUs take some twenty minutes, and packages that nothing else needs.
+ONLY_BY_NAME = {"tidy-all", "cpus"}
 
 
 def main():
     names = sys.argv[1:] or [name for name in STAGES if name not in ONLY_BY_NAME]
     unknown = [name for name in names if name not in STAGES]
     if unknown:
-        print(f"no stage {unknown[0]}; there are: {' '.join(STAGES)}", file=sys.stderr)
+        print(f"unknown stage {unknown[0]}; the stages are: {' '.join(STAGES)}", file=sys.stderr)
         return 125
     total = [0, 0, 0]
     for name in names:

@@ -1,7 +1,14 @@
 #!/usr/bin/env python3
-"""Compares the house with its plan: every #include between folders of src/ must be an arrow of some CMakeLists.txt
-(DEPENDS, followed through), and no file may be longer than 800 lines. Prints the figures of CONTRIBUTING.md's house rules.
-structure.py --functions also lists the functions longer than 60 lines.
+"""Checks the structure of the tree:
+
+- every #include between folders of src/ must be an arrow of some CMakeLists.txt (DEPENDS, followed through);
+- within a folder, units (a header with its source) must not include each other in a cycle, except for the cycles of
+  tools/cycles.tsv, each with its reason; a row that no longer names a cycle is an error, too;
+- the rooms of src/engine must not include each other in a cycle: each pair of rooms depends on each other one way at most;
+- no file of src/ and include/ includes <linux/perf_event.h>: src/abi has the facts, so that anyperf builds on old headers;
+- no file may be longer than 800 lines, and no folder may hold more than 30 files besides its rooms.
+
+Prints the figures of CONTRIBUTING.md's house rules. structure.py --functions also lists the functions longer than 60 lines.
 """
 import re
 import statistics
@@ -12,6 +19,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FILE = 800
 LONG_FUNCTION = 60
+MOST_FILES = 30
+# Folders of src/ whose rooms, the folders in them, include each other one way. A file directly in such a folder is in no
+# room: it may include all of them, and all may include it.
+ONE_WAY_ROOMS = ("engine",)
+# Installed for users of libpfm, who expect the kernel's header from it. anyperf itself uses none of its constants.
+GIVES_KERNEL_HEADER = "src/pfm/perfmon/perf_event.h"
 NO_FUNCTION = re.compile(r"\b(namespace|struct|class|enum|union|extern|switch|if|for|while|do|else)\b|=\s*\{|^\s*\}")
 
 
@@ -23,7 +36,7 @@ def arrows():
             depends = re.search(r"DEPENDS((?:\s+[a-z_0-9]+)+)", rest)
             direct[folder] = set(depends.group(1).split()) if depends else set()
             home[folder] = lists.relative_to(ROOT / "src").parts[0]
-    # Folders that are no library of their own: `set(ANYPERF_FOLDER_ARROWS other folders…)`.
+    # Folders that are not a library declare their arrows by `set(ANYPERF_FOLDER_ARROWS other folders…)`.
     for lists in (ROOT / "src").rglob("CMakeLists.txt"):
         for folder, others in re.findall(r"set\(ANYPERF_(\w+)_ARROWS((?:\s+[a-z_0-9]+)+)\)", lists.read_text()):
             direct[folder.lower()] = set(others.split())
@@ -50,7 +63,103 @@ def foreign_includes(allowed):
             if included in ("anyperf", folder) or not (ROOT / "src" / included).is_dir():
                 continue
             if included not in allowed.get(folder, set()):
-                yield f"{source.relative_to(ROOT)} includes {included}/, which is no arrow of src/{folder}/CMakeLists.txt"
+                yield f"{source.relative_to(ROOT)} includes {included}/, which is not in DEPENDS of src/{folder}/CMakeLists.txt"
+
+
+def kernel_header_includes():
+    for folder in ("src", "include"):
+        for source in sorted((ROOT / folder).rglob("*.[ch]*")):
+            name = str(source.relative_to(ROOT))
+            if name != GIVES_KERNEL_HEADER and re.search(r"^\s*#\s*include\s*<linux/perf_event\.h>", source.read_text(), re.M):
+                yield f"{name} includes <linux/perf_event.h>; the facts of that header are in src/abi"
+
+
+def unit_includes():
+    """Unit (path without extension, below src/) -> units of the same top folder that its header or source includes."""
+    includes = {}
+    for source in sorted((ROOT / "src").rglob("*.[ch]*")):
+        path = source.relative_to(ROOT / "src")
+        unit = str(path.with_suffix(""))
+        named = re.findall(r'#include "([a-z_0-9/]+)\.h"', source.read_text())
+        inside = {name for name in named if name.split("/")[0] == path.parts[0] and name != unit}
+        includes.setdefault(unit, set()).update(inside)
+    return {unit: {name for name in named if name in includes} for unit, named in includes.items()}
+
+
+def cycles(includes):
+    """The sets of units or rooms that reach each other (Tarjan's strongly connected components, of two units or more)."""
+    order, low, stack, found = {}, {}, [], []
+
+    def visit(unit):
+        order[unit] = low[unit] = len(order)
+        stack.append(unit)
+        for other in sorted(includes[unit]):
+            if other not in order:
+                visit(other)
+                low[unit] = min(low[unit], low[other])
+            elif other in stack:
+                low[unit] = min(low[unit], order[other])
+        if low[unit] == order[unit]:
+            at = stack.index(unit)
+            component = stack[at:]
+            del stack[at:]
+            if len(component) > 1:
+                found.append(frozenset(component))
+
+    for unit in sorted(includes):
+        if unit not in order:
+            visit(unit)
+    return found
+
+
+def listed_cycles():
+    """tools/cycles.tsv: the units of a cycle, separated by blanks, and the reason."""
+    rows = [line.split("\t") for line in (ROOT / "tools" / "cycles.tsv").read_text().splitlines()
+            if line and not line.startswith("#")]
+    return {frozenset(units.split()): reason for units, reason in rows}
+
+
+def cycle_faults():
+    listed = listed_cycles()
+    found = cycles(unit_includes())
+    for cycle in found:
+        if cycle not in listed:
+            yield f"units include each other in a cycle: {' '.join(sorted(cycle))}"
+    for cycle in listed:
+        if cycle not in found:
+            yield f"tools/cycles.tsv lists units that are no cycle: {' '.join(sorted(cycle))}"
+
+
+def room_includes(folder):
+    """Room (path below src/) of a folder -> the other rooms that its files include, each with the includes."""
+    rooms = {}
+    for source in sorted((ROOT / "src" / folder).rglob("*.[ch]*")):
+        path = source.relative_to(ROOT / "src")
+        room = str(path.parent)
+        if room == folder:
+            continue
+        included = rooms.setdefault(room, {})
+        for name in re.findall(r'#include "([a-z_0-9/]+)\.h"', source.read_text()):
+            other = name.rpartition("/")[0]
+            if other.startswith(folder + "/") and other != room:
+                included.setdefault(other, []).append(f"{path} includes {name}.h")
+    return {room: {other: lines for other, lines in included.items() if other in rooms} for room, included in rooms.items()}
+
+
+def room_cycle_faults():
+    for folder in ONE_WAY_ROOMS:
+        includes = room_includes(folder)
+        for cycle in cycles(includes):
+            yield f"rooms include each other in a cycle: {' '.join(sorted(cycle))}"
+            for room in sorted(cycle):
+                yield from ("  " + line for other in sorted(cycle) for line in includes[room].get(other, ()))
+
+
+def crowded_folders():
+    for folder in sorted(path for path in (ROOT / "src").rglob("*") if path.is_dir()):
+        count = sum(entry.is_file() for entry in folder.iterdir())
+        if count > MOST_FILES:
+            yield f"{folder.relative_to(ROOT)} holds {count} files: it asks for rooms"
 
 
 def lengths():
@@ -61,7 +170,7 @@ def lengths():
 
 
 def head_of(lines, row):
-    """The row where the declaration begins whose "{" ends this row: parameters may take several lines."""
+    """The row where the declaration begins whose "{" is at the end of `row`; the parameters may take several rows."""
     depth = 0
     for start in range(row, -1, -1):
         depth += lines[start].count(")") - lines[start].count("(")
@@ -71,8 +180,8 @@ def head_of(lines, row):
 
 
 def functions(name):
-    """(name of file:line, lines) of each function. The code is formatted, so one begins with a parameter list and "{" at the
-    end of a line, and ends at the first "}" of the indentation that it began with."""
+    """(file:line, number of lines) of each function. Relies on the formatting: a function begins with a parameter list and
+    "{" at the end of a line, and ends at the next "}" with the same indentation."""
     lines = (ROOT / name).read_text().splitlines()
     row = 0
     while row < len(lines):
@@ -91,7 +200,7 @@ def functions(name):
 
 
 def function_figures(names):
-    """The house rules' figures, of the code without its tests; and the functions that are too long."""
+    """The lengths of the functions in src/ and include/ as text, and the list of those that are too long."""
     measured = [entry for name in names if name.startswith(("src/", "include/")) and name.endswith((".cpp", ".h"))
                 for entry in functions(name)]
     counts = sorted(count for _, count in measured)
@@ -101,7 +210,7 @@ def function_figures(names):
 
 
 def main():
-    faults = list(foreign_includes(arrows()))
+    faults = [*foreign_includes(arrows()), *kernel_header_includes(), *cycle_faults(), *room_cycle_faults(), *crowded_folders()]
     by_file = lengths()
     faults += [f"{name} has {count} lines" for name, count in by_file.items() if count > LONGEST_FILE]
     counts = sorted(by_file.values())

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy over the sources of a build directory, skipping those that passed before with the same text.
+"""Runs clang-tidy over the sources of a build directory, except those that have passed before with the same text.
 
-tidy.py BUILD_DIRECTORY [--since REVISION]: all of them, or those that changed since then, the largest changes first and
-no more than a test run has time for. Exits with 1 where anything was found.
+tidy.py BUILD_DIRECTORY [--since REVISION]: all sources, or those that changed since the revision: the largest changes
+first, and no more than a test run has time for. Exits with 1 if anything was found.
 """
 import hashlib
 import json
@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MOST_OF_A_CHANGE = 12  # files: a minute on two cores
+MOST_OF_A_CHANGE = 12  # files; about a minute on two cores
 NOT_CLANGS = ("-fno-sanitize-recover=undefined", "-flto", "-fno-fat-lto-objects", "-fno-tree-loop-distribute-patterns", "-mgeneral-regs-only",
               "-mmemset-strategy", "-mmemcpy-strategy", "-Wno-restrict", "-Wno-stringop")
 
 
 def arguments(entry):
-    """The compile command without gcc's own options and without what writes files."""
+    """The compile command without options that only gcc knows and without those that write files."""
     words = [word for word in shlex.split(entry["command"]) if not word.startswith(NOT_CLANGS)]
     start = next(i for i, word in enumerate(words) if word.endswith(("g++", "gcc"))) + 1
     kept, skip = [], False
@@ -35,7 +35,7 @@ def arguments(entry):
 
 
 def fingerprint(entry):
-    """Of the preprocessed text, so that a change in a header counts too."""
+    """A hash of the preprocessed text, so that it changes with the headers, too."""
     text = subprocess.run(["clang++-19", "-E", "-P", *arguments(entry), entry["file"]], cwd=entry["directory"],
                           capture_output=True, check=False).stdout
     return hashlib.sha256(text + (ROOT / ".clang-tidy").read_bytes()).hexdigest()
@@ -54,7 +54,7 @@ def check(entry, passed):
 
 
 def changed_since(revision):
-    """Paths, most changed lines first; none where there is no such revision (a clone of depth 1)."""
+    """The changed files, those with the most added lines first; none if the revision is missing (a clone of depth 1)."""
     rows = subprocess.run(["git", "diff", "--numstat", "--diff-filter=d", revision, "--", "*.cpp"], cwd=ROOT, text=True,
                           capture_output=True, check=False).stdout.splitlines()
     by_lines = sorted((row.split("\t") for row in rows), key=lambda row: -int(row[0]))

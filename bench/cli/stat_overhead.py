@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `anyperf stat -- true` costs against `perf stat -- true`: both in turns, in one run; medians and their ratio.
+"""The overhead of `anyperf stat -- true` relative to `perf stat -- true`, run alternately: medians and their ratio.
 
 stat_overhead.py ANYPERF [RUNS]
 """

@@ -1,5 +1,5 @@
-// group_read.cpp: what our reading adds to the kernel's: a group of 8 by Group::read against read(2) of the same
-// descriptor. Both in turns, the best of many rounds: noise only ever adds.
+// group_read.cpp: the overhead of Group::read over read(2) of the same descriptor, for a group of 8. Both are measured
+// alternately, and each result is the minimum of many rounds, because noise only adds.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,7 +15,7 @@ namespace {
 using anyperf::counting::Count;
 using anyperf::counting::Group;
 
-constexpr int kReads = 200;  // short, so that some rounds run without being preempted
+constexpr int kReads = 200;  // short, so that some rounds are not preempted
 constexpr int kRounds = 2000;
 
 template <class Read>

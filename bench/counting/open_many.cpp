@@ -1,4 +1,4 @@
-// open_many.cpp: 1,000 events opened on 4 threads at once, by Counter::open against bare perf_event_open(2).
+// open_many.cpp: the time to open 1,000 events on 4 threads at once, by Counter::open and by bare perf_event_open(2).
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -18,6 +18,7 @@ constexpr int kThreads = 4;
 constexpr int kEach = 250;
 constexpr int kRounds = 10;
 
+/// The time until all threads have finished `work`.
 template <class Work>
 double milliseconds_of(Work work) {
     const auto start = std::chrono::steady_clock::now();
@@ -39,8 +40,8 @@ int main() {
     if (!groups) return fmt::print(stderr, "{}\n", groups.error().cause), 125;
     const auto& event = groups->front().events.front();
     auto bare = anyperf::events::attr_to_open(event);
-    bare.read_format = 0b11011;
-    bare.flags |= 1;  // disabled, as ours are
+    bare.read_format = 0b11011;  // as Counter::open: all bits but ID
+    bare.flags |= 1;             // disabled, as those of Counter::open
     double theirs = std::numeric_limits<double>::max();
     double ours = theirs;
     for (int round = 0; round < kRounds; ++round) {

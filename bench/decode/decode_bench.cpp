@@ -1,4 +1,4 @@
-// decode_bench.cpp: nanoseconds to decode an instruction of libc, by us and by Zydis, in one run.
+// decode_bench.cpp: nanoseconds to decode an instruction of libc, with the engine's decoder and with Zydis, in one run.
 #include <Zydis/Zydis.h>
 #include <benchmark/benchmark.h>
 #include <elf.h>
@@ -9,14 +9,14 @@
 #include <span>
 #include <vector>
 
-#include "engine/x86_64/decode.h"
+#include "engine/x86_64/decode/decode.h"
 
 namespace anyperf::engine::x86_64 {
 namespace {
 
 constexpr const char* kLibrary = "/lib/x86_64-linux-gnu/libc.so.6";
 
-/// The library's executable segment.
+/// The library's first executable segment; empty if it can't be read.
 std::span<const std::uint8_t> code() {
     static const std::vector<std::uint8_t> file = [] {
         std::ifstream in{kLibrary, std::ios::binary};
@@ -34,7 +34,8 @@ std::span<const std::uint8_t> code() {
     return {};
 }
 
-/// `decode_at` gives the length, or 0 where there is no instruction.
+/// Decodes the whole segment from its start. `decode_at` returns the length of an instruction, or 0 if the bytes are
+/// not one (padding, data); then the sweep goes on at the next byte.
 template <typename DecodeAt>
 void sweep(benchmark::State& state, DecodeAt decode_at) {
     const auto bytes = code();

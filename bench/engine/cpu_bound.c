@@ -1,4 +1,6 @@
-// cpu_bound.c: small programs that compute, each for about a second natively: cpu_bound NAME [PER_CENT of the work].
+// cpu_bound.c: small compute-bound programs for engine.py: cpu_bound NAME [PERCENT of the work]. At 100 percent each takes
+// about a second natively. Each stresses one thing that is hard for a binary translator: calls and returns, indirect
+// jumps and calls, conditional branches, memory accesses, floating point, libc's string functions.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +10,13 @@ static unsigned long work = 100;
 static volatile uint64_t result;
 
 static uint64_t __attribute__((noinline)) fib_of(unsigned n) {
-    __asm__ volatile("");  // keeps the calls
+    __asm__ volatile("");  // otherwise the compiler turns the recursion into loops
     return n < 2 ? n : fib_of(n - 1) + fib_of(n - 2);
 }
 
+/// Direct calls and returns.
 static void fib(void) {
-    volatile unsigned n = 32;  // else one call is made and multiplied
+    volatile unsigned n = 32;  // otherwise the compiler calls it once and multiplies
     for (unsigned long i = 0; i < work; ++i) result += fib_of(n);
 }
 
@@ -29,6 +32,7 @@ static uint32_t next_random(void) {
     return random_state ^= random_state << 5;
 }
 
+/// libc's qsort(): mispredicted branches, and an indirect call for each comparison.
 static void sort(void) {
     enum { kCount = 20000 };
     static uint32_t values[kCount];
@@ -39,6 +43,7 @@ static void sort(void) {
     }
 }
 
+/// A hash table with linear probing: loads that depend on computed addresses.
 static void hash(void) {
     enum { kSlots = 1 << 16 };
     static uint64_t keys[kSlots], counts[kSlots];
@@ -52,6 +57,7 @@ static void hash(void) {
     result += counts[99];
 }
 
+/// A product of matrices: floating point in a short loop.
 static void matrix(void) {
     enum { kSize = 96 };
     static double a[kSize][kSize], b[kSize][kSize], c[kSize][kSize];
@@ -67,6 +73,7 @@ static void matrix(void) {
     result += (uint64_t)c[5][5];
 }
 
+/// Rounds like SHA-2's: long straight code of integer arithmetic.
 static void digest(void) {
     uint32_t state[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     for (unsigned long i = 0; i < work * 1200000; ++i) {
@@ -79,7 +86,7 @@ static void digest(void) {
     result += state[3];
 }
 
-/// A machine of eight instructions, by indirect jumps.
+/// An interpreter of a machine with eight instructions, dispatched by indirect jumps (computed goto).
 static void interpreter(void) {
     static const unsigned char program[] = {0, 1, 2, 3, 1, 4, 2, 5, 3, 6, 1, 2, 7};
     static void* const labels[] = {&&load, &&add, &&shift, &&mix, &&store, &&compare, &&skip, &&again};
@@ -100,6 +107,7 @@ again:
     result += a + b;
 }
 
+/// libc's formatting and string functions, which are vectorized and reached through the PLT.
 static void strings(void) {
     static char text[4096], other[4096];
     for (unsigned long i = 0; i < work * 8000; ++i) {
@@ -117,6 +125,7 @@ static uint64_t square(const struct shape* s) { return s->size * s->size; }
 static uint64_t twice(const struct shape* s) { return s->size * 2; }
 static uint64_t plain(const struct shape* s) { return s->size; }
 
+/// Calls through a pointer with three targets, in an order that is hard to predict.
 static void virtual_calls(void) {
     static struct shape shapes[256];
     static uint64_t (*const kinds[])(const struct shape*) = {square, twice, plain};

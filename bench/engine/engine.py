@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""CPU time (user and system, the whole process tree) under the engine over native, and under its peers, in one run.
+"""CPU time under the engine relative to native execution, and the same for Valgrind, measured in one run.
 
-engine.py ANYPERF [--quick] [--callgrind] [--only NAME] [--json FILE]
+engine.py ANYPERF [--quick] [--callgrind] [--only NAME]... [--json FILE]
 
-Each program is run in turns natively and in every mode, ROUNDS times; a ratio is that of the medians, a suite's figure the
-geometric mean. "steady" programs compute, most of them half a second or more; "cold" ones are all start-up and
-translation.
+CPU time is user plus system time of the whole process tree. Each program runs alternately natively and in every mode, five
+times (once with --quick). A ratio compares medians; the figure of a suite is the geometric mean of its ratios. "steady"
+programs compute, most of them for half a second or more. "cold" programs mostly start up, so they measure translation.
+With --callgrind the last line of a suite compares the two ways to count instructions: callgrind's CPU time divided by anyperf's.
 """
 import argparse
 import json
@@ -21,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 AIMS = {("steady", "translate"): 1.6, ("steady", "instructions"): 2.0, ("steady", "four classes"): 2.5, ("cold", "translate"): 8.0}
-MUCH = 60  # times the data, for what is fast
+MUCH = 60  # repetitions of the data, for programs that process it quickly
 OWN = ["fib", "sort", "hash", "matrix", "digest", "interpreter", "strings", "virtual_calls"]
 
 
@@ -74,7 +75,7 @@ def modes(anyperf, callgrind):
 
 
 def cpu_seconds(words):
-    """Of the command and all that it waited for; None where it fails."""
+    """CPU time of the command and of the children that it waited for; None if it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     status = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -83,7 +84,7 @@ def cpu_seconds(words):
 
 
 def measure(command, kinds, rounds):
-    """Mode -> median seconds, None for a mode that fails; rounds go through all modes in turns."""
+    """Mode -> median seconds; None for a mode that fails. Each round runs all modes, so that drift affects all alike."""
     times = {name: [] for name in ("native", *kinds)}
     for _ in range(rounds):
         for name in times:
@@ -109,7 +110,7 @@ def suite(name, programs, kinds, rounds):
             continue
         medians = measure(command, kinds, rounds)
         if not medians["native"]:
-            print(f"{program:16} not measured: it fails natively")
+            print(f"{program:16} not measured: fails natively")
             continue
         for kind in kinds:
             ratios[kind][program] = medians[kind] and medians[kind] / medians["native"]
@@ -119,7 +120,17 @@ def suite(name, programs, kinds, rounds):
     for (aimed, kind), aim in AIMS.items():
         if aimed == name and means.get(kind):
             print(f"  {kind}: {means[kind]:.2f} (aim: at most {aim})")
+    print_callgrind(ratios)
     return {"ratios": ratios, "geometric_means": means}
+
+
+def print_callgrind(ratios):
+    """callgrind relative to anyperf, for the programs that both have run."""
+    both = [(program, ratios["callgrind"][program] / ours) for program, ours in ratios["instructions"].items()
+            if ours and ratios.get("callgrind", {}).get(program)]
+    if both:
+        print("  callgrind / instructions: " + ", ".join(f"{program} {quotient:.0f}" for program, quotient in both) +
+              f"; geometric mean {geometric_mean([quotient for _, quotient in both]):.0f}")
 
 
 def prepare(scratch, work):
@@ -138,7 +149,7 @@ def main():
     parser.add_argument("anyperf")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, one round")
     parser.add_argument("--callgrind", action="store_true")
-    parser.add_argument("--only", help="programs whose name contains this")
+    parser.add_argument("--only", action="append", help="programs whose name contains this")
     parser.add_argument("--json", default=os.environ.get("ANYPERF_BENCH_JSON"))
     options = parser.parse_args()
     rounds = 1 if options.quick else 5
@@ -149,7 +160,7 @@ def main():
         scratch = Path(name)
         prepare(scratch, work)
         for title, programs in (("steady", steady(scratch, work)), ("cold", cold(scratch, work))):
-            chosen = [row for row in programs if not options.only or options.only in row[0]]
+            chosen = [row for row in programs if not options.only or any(word in row[0] for word in options.only)]
             if chosen:
                 result[title] = suite(title, chosen, kinds, rounds)
     if options.json:

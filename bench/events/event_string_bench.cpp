@@ -1,4 +1,5 @@
-// event_string_bench.cpp: parse and encode one event string, sysfs read already. docs/promises.md has the aims.
+// event_string_bench.cpp: time to parse and encode one event string, for a recorded machine whose sysfs is already
+// read. The aims are in docs/promises.md.
 #include <benchmark/benchmark.h>
 
 #include "anyperf/event.h"

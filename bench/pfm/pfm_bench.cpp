@@ -1,5 +1,6 @@
-// pfm_bench.cpp: our libpfm.so.4 against Debian's, in one run, by the interface that programs use. Each row is a pair;
-// the ratio of docs/promises.md is the second over the first. Needs no PMU.
+// pfm_bench.cpp: our libpfm.so.4 compared with Debian's in one run, through the interface that programs use. Each case
+// is measured with both libraries (debian/CASE, ours/CASE); the ratio in docs/promises.md is ours over Debian's. It
+// needs no PMU, because inactive event tables are enabled (LIBPFM_ENCODE_INACTIVE).
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 #include <perfmon/pfmlib_perf_event.h>
@@ -14,6 +15,7 @@ namespace {
 const char* const kOurs = ANYPERF_BINARY_DIR "/lib/libpfm.so.4";
 const char* const kDebian = "/usr/lib/x86_64-linux-gnu/libpfm.so.4";
 
+/// One libpfm with its entry points. RTLD_LOCAL lets both libraries, with the same symbols, be loaded at once.
 struct Library {
     explicit Library(const char* file) : handle(::dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
         find(initialize, "pfm_initialize");
@@ -36,6 +38,7 @@ struct Library {
     decltype(&pfm_get_event_info) event_info = nullptr;
 };
 
+/// pfm_initialize(), which detects the CPU and its PMUs.
 void initialize(benchmark::State& state, const char* file) {
     const Library library{file};
     for (auto _ : state) {
@@ -60,6 +63,7 @@ void encode(benchmark::State& state, const char* file, const char* text, bool ca
     library.terminate();
 }
 
+/// Walks all events of all PMUs, as tools that list events do.
 void enumerate(benchmark::State& state, const char* file) {
     const Library library{file};
     library.initialize();
@@ -69,7 +73,7 @@ void enumerate(benchmark::State& state, const char* file) {
         for (int id = 0; id < PFM_PMU_MAX; ++id) {
             pfm_pmu_info_t pmu{};
             pmu.size = sizeof pmu;
-            // The x86 PMUs of Debian's build; ours knows others too.
+            // Debian's build only has x86 PMUs; ours has others, too. The result is a rate of events.
             if (library.pmu_info(static_cast<pfm_pmu_t>(id), &pmu) != PFM_SUCCESS) continue;
             for (int index = pmu.first_event; index != -1; index = library.next(index)) {
                 pfm_event_info_t event{};
@@ -83,10 +87,11 @@ void enumerate(benchmark::State& state, const char* file) {
     library.terminate();
 }
 
+/// An event string to encode.
 struct Case {
     const char* name;
     const char* text;
-    bool canonical;
+    bool canonical;  ///< also return the canonical name (fstr)
 };
 constexpr Case kCases[] = {
     {"encode/cycles", "cycles", false},

@@ -1,5 +1,6 @@
-// event_calls.c: what the calls of performance events cost a program, in ns: the least of some rounds. Prints a name and a
-// figure a line. event_calls TYPE CONFIG [PART...]; the parts are calls, sampling, samples, scale.
+// event_calls.c: the cost of perf_event_open and of the calls on its descriptors, for event_calls.py.
+// event_calls TYPE CONFIG [PART...]; the parts are calls, sampling, samples and scale. Each line of output is a name and a
+// figure, in ns unless the name says otherwise. A figure is the minimum of several rounds, because noise only adds.
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Rounds are short and many: on a busy machine some are run through by one thread undisturbed.
+// Many short rounds: even on a busy machine some of them run without being preempted.
 enum { ROUNDS = 300, OPENS = 10, GROUP = 8, RING_PAGES = 64, THREADS = 1000, MANY = 10000 };
 
 static uint32_t type;
@@ -46,7 +47,7 @@ static int open_event(int group, int disabled, uint64_t period) {
     return fd;
 }
 
-// Evaluates `body` `times` times in each round; the least time of one.
+// Prints the time of `body`: the minimum over the rounds of the mean of `times` evaluations.
 #define COST(name, times, body)                          \
     do {                                                 \
         double least = 1e30;                             \
@@ -62,6 +63,7 @@ static int open_event(int group, int disabled, uint64_t period) {
         fflush(stdout);                                  \
     } while (0)
 
+/// Each call by itself, on a single event and on a group.
 static void calls(void) {
     uint64_t values[3 + GROUP];
     const int one = open_event(-1, 1, 0);
@@ -98,10 +100,11 @@ static __attribute__((noinline)) void work(long turns) {
     sink = x;
 }
 
+/// The time of a fixed piece of work while an event counts (period 0) or samples into a ring.
 static double time_of_work(uint64_t period, int rings) {
     const int fd = open_event(-1, 1, period);
     const size_t bytes = (1 + RING_PAGES) * 4096;
-    // Read-only: the ring overwrites its oldest records, and nobody has to read them.
+    // Mapped read-only, the ring overwrites its oldest records, so no reader is needed.
     void* const ring = rings ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
     double least = 1e30;
     for (int round = 0; round < ROUNDS; ++round) {
@@ -117,11 +120,13 @@ static double time_of_work(uint64_t period, int rings) {
     return least;
 }
 
+/// The slowdown by sampling every 10,000 events, relative to counting.
 static void sampling(void) {
     const double counting = time_of_work(0, 0);
     printf("counting_work %.0f\nsampling_work %.0f\n", counting, time_of_work(10000, 1));
 }
 
+/// The highest rate of samples into a ring: period 50, so that sampling dominates the work.
 static void samples(void) {
     const uint64_t period = 50;
     const int fd = open_event(-1, 1, period);
@@ -136,7 +141,7 @@ static void samples(void) {
         work(10000);
         const double took = now() - start;
         ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
-        const double rate = (double)(ring->data_head - before) / 32 / (took / 1e9);  // of 32 bytes: header, ip, tid, time
+        const double rate = (double)(ring->data_head - before) / 32 / (took / 1e9);  // a sample has 32 bytes: header, ip, tid, time
         if (rate > most) most = rate;
     }
     printf("samples_per_second %.0f\n", most);
@@ -158,6 +163,7 @@ static void* with_eight_events(void* unused) {
     return unused;
 }
 
+/// 1,000 threads with 8 events each, then 10,000 events of one task.
 static void scale(void) {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);

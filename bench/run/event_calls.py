@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What the calls of performance events cost in `anyperf run`, beside the kernel's own calls on a software event, in one run.
+"""The cost of perf_event_open and the calls on its descriptors in `anyperf run`, next to the kernel's, in one run.
 
 event_calls.py ANYPERF [--no-scale]
 
-The program is event_calls.c: natively on page-faults:u, in the run on instructions:u. A figure is the least of some rounds.
+The program is event_calls.c: natively with page-faults:u, in the run with instructions:u. A figure is the minimum of
+several rounds.
 """
 import argparse
 
@@ -17,7 +18,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PAGE_FAULTS, INSTRUCTIONS = ("1", "2"), ("0", "1")
-# What is measured, and at most how many ns it may cost; None: stated, not promised.
+# The calls and the promised maximum in ns (docs/promises.md); None: measured, but not promised.
 CALLS = [("read", 1000), ("read_group_of_8", 2000), ("enable_disable", 10000), ("enable_disable_group_of_8", None), ("reset", None),
          ("open", 50000), ("close", None), ("open_close", None)]
 

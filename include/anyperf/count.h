@@ -1,34 +1,37 @@
-// count.h: what a counter says when it is read.
+// count.h: what a counter reports when it is read, and the arithmetic of such readings.
+//
+// If more events are open than the hardware has counters, the kernel multiplexes: each event counts only part of the
+// time, and its full count is estimated as count × time enabled / time running.
 #pragma once
 
 #include <cstdint>
 
 namespace anyperf::counting {
 
-/// One reading. Where the event had to share hardware counters (multiplexing) `value` is an estimate and `scaled` says
-/// so; `raw` is what was counted.
+/// One reading of one event. Use `value`; `scaled` says whether it is an estimate.
 struct Count {
-    std::uint64_t raw = 0;         ///< events while the counter ran
-    std::uint64_t value = 0;       ///< raw × enabled / running, rounded down; raw where not scaled
-    std::uint64_t enabled_ns = 0;  ///< how long it was to count
-    std::uint64_t running_ns = 0;  ///< how long it did
-    std::uint64_t lost = 0;        ///< samples lost (Linux 6.0); 0 for events that only count
-    bool scaled = false;           ///< value is an estimate: running_ns < enabled_ns
+    std::uint64_t raw = 0;         ///< occurrences counted while the event was on a counter
+    std::uint64_t value = 0;       ///< raw × enabled_ns / running_ns, rounded down, if scaled and counted(); else raw
+    std::uint64_t enabled_ns = 0;  ///< how long the event was enabled
+    std::uint64_t running_ns = 0;  ///< how long it was on a counter; at most enabled_ns
+    std::uint64_t lost = 0;        ///< samples lost (since Linux 6.0); 0 for events that only count
+    bool scaled = false;           ///< running_ns < enabled_ns: value is an estimate, or 0 if it never was on a counter
 
-    /// False where the event never ran, so that raw 0 means nothing.
-    bool counted() const { return running_ns != 0; }
+    /// False if the event was never on a counter: its 0 is no measurement. (raw is looked at too, because in a short
+    /// interval a clock that is coarser than the counter may show no time on it.)
+    bool counted() const { return running_ns != 0 || raw != 0; }
 
     bool operator==(const Count&) const = default;
 };
 
-/// A reading from the kernel's three numbers. Never overflows: saturates at 2^64-1.
+/// A reading from the numbers that the kernel reports. The estimate saturates at 2^64-1.
 Count make_count(std::uint64_t raw, std::uint64_t enabled_ns, std::uint64_t running_ns, std::uint64_t lost = 0);
 
-/// The sum over places (threads, CPUs): each estimate is made where it was measured.
+/// The sum of two readings of the same event in different places (threads, CPUs). It adds the estimates and wraps at
+/// 2^64; a place that was never counted adds 0.
 Count operator+(const Count& a, const Count& b);
 
-/// What happened from `earlier` to `later` of the same counter: an interval's count, scaled by the interval's own
-/// times.
+/// The interval between two readings of a counter without a reset, scaled by the times of that interval alone.
 Count since(const Count& earlier, const Count& later);
 
 }  // namespace anyperf::counting

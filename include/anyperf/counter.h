@@ -1,4 +1,5 @@
-// counter.h: one event in one place.
+// counter.h: one event counted in one place, the simplest way to count. For several events see group.h and
+// counter_set.h.
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace anyperf::counting {
 
-/// An open event. Move-only. One thread at a time.
+/// An open event; its destructor closes it. Move-only. It may be used by one thread at a time.
 ///
 ///     auto faults = Counter::open("page-faults:u");
 ///     if (!faults) return report(faults.error());
@@ -17,27 +18,31 @@ namespace anyperf::counting {
 ///     const auto count = faults->read();    // Result<Count>
 class Counter {
   public:
-    /// Opens what `event` names on this machine, disabled unless `options` says otherwise. Error: the name is unknown
-    /// or stands for several events, or the kernel refused the event, with the cause that was found.
+    /// Opens the event with this name ("cycles:u", docs/events.md), in the calling thread unless `place` says
+    /// otherwise. It does not count before enable() unless `options.start` says otherwise. `kernel` must outlive the
+    /// counter. Error: the name is unknown or means several events on this machine (CounterSet opens those), or the
+    /// kernel refused the event; then the cause that was found is in the Error.
     static Result<Counter> open(std::string_view event, Place place = {}, OpenOptions options = {},
                                 Kernel& kernel = system_kernel());
 
+    /// The same for an event that was already parsed.
     static Result<Counter> open(const events::Event& event, Place place = {}, OpenOptions options = {},
                                 Kernel& kernel = system_kernel());
 
-    /// Lets read() go without a system call where processor and kernel allow that (rdpmc). From then on read() must be
-    /// called on the thread that is counted. False where the page can't be mapped; read() works all the same.
+    /// Lets read() use rdpmc, without a system call, where processor and kernel allow it. From then on only the thread
+    /// that is counted may call read(). False if the event's page can't be mapped; read() works anyway.
     bool map_page();
 
-    /// Allocates nothing where it succeeds.
+    /// The count so far. Allocates no memory if it succeeds.
     Result<Count> read();
 
+    /// Starts and stops counting. What was counted stays.
     Result<void> enable() { return group_.enable(); }
     Result<void> disable() { return group_.disable(); }
-    /// The count becomes 0; the times go on.
+    /// Sets the count to 0. The enabled and running times are not reset.
     Result<void> reset() { return group_.reset(); }
 
-    /// The descriptor, for what this class doesn't do. Stays the counter's.
+    /// The event's descriptor, for calls that this class doesn't offer. The counter keeps it; don't close it.
     int fd() const { return group_.fd(0); }
 
   private:

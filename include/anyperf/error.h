@@ -1,4 +1,4 @@
-// error.h: how anyperf fails. Every fallible call returns Result<T>; only `main` prints.
+// error.h: how anyperf fails. Every call that can fail returns Result<T>. Only `main` prints.
 #pragma once
 
 #include <expected>
@@ -7,24 +7,25 @@
 
 namespace anyperf {
 
-/// A failure as a person reads it. `what` was attempted, the `cause` that was found (not guessed), and the `fix`: what
-/// to type, edit or ask for. `fix` is empty where there is none.
+/// A failure as a person reads it: three short texts without a final period.
 struct Error {
-    std::string what;
-    std::string cause;
-    std::string fix;
-    int exit_status = 125;  ///< what the command line ends with: 125, or 126/127 for a command that can't be run
+    std::string what;       ///< what failed: "cannot open cycles (perf_event_open: ENOENT)"
+    std::string cause;      ///< the cause that was found, with its evidence; nothing is guessed
+    std::string fix;        ///< what to type, set or ask for; empty if no fix is known
+    int exit_status = 125;  ///< of the command line: 125, or 126 and 127 for a command that can't be run
 
     bool operator==(const Error&) const = default;
 };
 
+/// A value or an Error. Result<void> succeeds without a value.
 template <class T = void>
 using Result = std::expected<T, Error>;
 
 }  // namespace anyperf
 
-/// The value of `expression`, or the enclosing function returns its error. Works for Result<void> too.
-/// `__extension__` keeps -Wpedantic quiet; `*` instead of value() keeps exceptions out.
+/// The value of the Result `expression`; on failure the enclosing function returns its Error. Works for Result<void>,
+/// too.
+/// `__extension__` silences -Wpedantic about the statement expression; `*` is used because value() may throw.
 #define TRY(expression)                                                           \
     __extension__({                                                               \
         auto anyperf_try = (expression);                                          \

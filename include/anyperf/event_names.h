@@ -1,5 +1,5 @@
-// event_names.h: every CPU's event names: find, enumerate, encode, and explain an attr back into names. docs/naming.md
-// is the page on it. The facts are in the program; only which PMUs are active is read from a machine.
+// event_names.h: the event names of every CPU: find, enumerate and encode them, and explain an attr by names. The names
+// and codes are part of the program; only which PMUs are active is read from a machine. docs/naming.md describes them.
 #pragma once
 
 #include <cstdint>
@@ -15,69 +15,79 @@
 
 namespace anyperf::events {
 
+/// A PMU of the catalog: one model of a CPU's cores or of an uncore unit.
 struct PmuName {
-    std::string name;     ///< the prefix: "skl"
+    std::string name;     ///< the prefix of its events: "skl"
     std::string vendor;   ///< "intel"
     std::string type;     ///< "core", "uncore", "os", "unknown"
-    bool active = false;  ///< this machine has it
-    int events = 0;       ///< that this model has
+    bool active = false;  ///< the machine has it
+    int events = 0;       ///< how many events it has
 };
 
+/// A unit mask: a variant of an event, "ANY" in "INST_RETIRED:ANY".
 struct MaskName {
     std::string name;
-    std::uint64_t code = 0;  ///< as in the facts (data/events/README.md)
-    bool is_default = false;
-    std::string stands_for;  ///< other attributes; empty: itself
+    std::uint64_t code = 0;   ///< as in the data files (data/events/README.md)
+    bool is_default = false;  ///< used if the event is named without a mask
+    std::string alias_of;     ///< the attributes that it is short for; empty: it is not an alias
 };
 
+/// An event of a PMU.
 struct EventName {
     std::string pmu;
     std::string name;
-    std::uint64_t code = 0;  ///< as in the facts
-    std::string stands_for;  ///< another event; empty: itself
+    std::uint64_t code = 0;  ///< as in the data files
+    std::string alias_of;    ///< the event that this is another name of; empty: it is not an alias
     std::vector<MaskName> masks;
-    std::vector<std::string> modifiers;  ///< of the PMU: "k", "u", "c", …
+    std::vector<std::string> modifiers;  ///< those of the PMU: "k", "u", "c", …
 
+    /// "skl::INST_RETIRED".
     std::string full() const { return pmu + "::" + name; }
 };
 
-/// A string, encoded.
+/// The result of encoding a string.
 struct EncodedName {
-    std::string canonical;             ///< says everything and reads back to the same; empty where the event has none
-    std::string pmu, event;            ///< after aliases
-    std::vector<std::uint64_t> codes;  ///< what the PMU's registers hold
+    std::string canonical;             ///< complete: it encodes to the same codes; empty if the event has no such form
+    std::string pmu, event;            ///< with aliases resolved
+    std::vector<std::uint64_t> codes;  ///< the values of the PMU's registers
     abi::Attr attr;                    ///< type, config…, exclude…, size of the whole structure
     bool active = false;               ///< this machine has the PMU
-    std::optional<std::string> kernel_pmu;  ///< attr.type is that of this PMU in /sys/bus/event_source/devices
-    bool type_known = true;                 ///< false: the machine has no such kernel_pmu, attr.type is then 0
-    int cpu = -1;                           ///< the CPU that the string names
+    std::optional<std::string> kernel_pmu;  ///< attr.type is the number of this PMU in /sys/bus/event_source/devices
+    bool type_known = true;                 ///< false: the machine has no such PMU, and attr.type is 0
+    int cpu = -1;                           ///< the CPU that the string names; -1: none
 };
 
-/// Which privilege levels an event counts where its string names none.
+/// The privilege levels that an event counts if its string names none.
 struct Levels {
     bool user = true, kernel = true, hypervisor = true;
 };
 
-/// Cheap to copy; all copies share one machine; any thread may use them at once.
+/// The catalog, with the PMUs that are active on one machine. Cheap to copy: all copies share one machine. Threads may
+/// use it concurrently.
 class EventNames {
   public:
-    /// The facts, and the PMUs of the machine whose /sys and /proc are below `root`. Never fails: a machine that nobody
-    /// knows has no active PMU. The CPU of the running machine is asked itself, another's /proc/cpuinfo is read.
+    /// The PMUs are those of the machine whose /sys and /proc are below `root`; "/" is this machine. Never fails: an
+    /// unknown machine has no active PMU. The CPU model comes from CPUID, for another machine from its /proc/cpuinfo.
     static EventNames read(const std::filesystem::path& root = "/");
+    /// The PMUs are the cores of an x86 CPU: "skylake", "amdzen5" (names of perf's lists) or "skl", "zen5" (PMUs of the
+    /// catalog). Error: no CPU has the name, or the catalog has none of its names.
+    static Result<EventNames> of_cpu(std::string_view cpu);
 
+    /// Every PMU of the catalog.
     std::vector<PmuName> pmus() const;
-    /// Of the PMU of that name; empty where there is none. "zen4" stands for "amd64_fam19h_zen4" where that is the only
-    /// one.
+    /// The events of the PMU with this name; empty if there is none. The name may be shortened if it stays unique:
+    /// "zen4" for "amd64_fam19h_zen4".
     std::vector<EventName> events_of(std::string_view pmu) const;
-    /// "skl::*MISS*", "*::INST_RETIRED*", "l3 miss": a glob of PMU and event or of either; words that the full name or
-    /// a mask's contains, in any order, without regard to case. A pattern with no PMU looks at active PMUs unless
-    /// `everywhere`.
+    /// The events that match a glob ("skl::*MISS*", "*::INST_RETIRED*") or contain all words ("l3 miss") in their full
+    /// name or that of a mask, in any order and ignoring case. A pattern without a PMU searches the active PMUs, or
+    /// with `everywhere` all PMUs.
     std::vector<EventName> match(std::string_view pattern, bool everywhere = false) const;
-    /// "PMU::EVENT:MASK:MODIFIER=VALUE"; without the prefix an event of an active PMU. With it any CPU's.
-    /// Error: `what` shows the string with the place marked, the cause names the rule, the fix what could stand there.
+    /// Encodes "PMU::EVENT:MASK:MODIFIER=VALUE". The PMU need not be active. Without "PMU::" the event is looked up in
+    /// the active PMUs.
+    /// Error: `what` shows the string with the position marked, the cause names the rule, the fix what would be valid.
     Result<EncodedName> encode(std::string_view text, Levels levels = {}) const;
-    /// Names for what an attr counts, of the active PMUs and, where `pmu` is given, of that one:
-    /// "skl::INST_RETIRED:ANY_P".
+    /// The names of the event that an attr counts ("skl::INST_RETIRED:ANY_P"), in the active PMUs and, if given, in
+    /// `pmu`. Empty if it has none.
     std::vector<std::string> explain(const abi::Attr& attr, std::string_view pmu = {}) const;
 
     struct Data;

@@ -1,4 +1,5 @@
-// group.h: events that the kernel schedules as a unit: all of them count at the same time, or none does.
+// group.h: a group of events in one place. The kernel puts the members of a group on the counters together or not at
+// all, so their counts cover the same time and can be compared.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace anyperf::counting {
 
-/// An open event's descriptor; closes it. Does not own the kernel, which must live longer.
+/// Owns the descriptor of an open event; the destructor closes it. The kernel must outlive it.
 class EventFd {
   public:
     EventFd() = default;
@@ -40,46 +41,55 @@ class EventFd {
 
 /// When counting begins.
 enum class Start {
-    disabled,  ///< with enable()
-    enabled,   ///< at once, when the whole group is open
-    on_exec,   ///< when the thread that is counted executes a program
+    disabled,  ///< when enable() is called
+    enabled,   ///< as soon as the whole group is open
+    on_exec,   ///< when the counted thread calls execve(2)
 };
 
+/// How an event is opened.
 struct OpenOptions {
     Start start = Start::disabled;
-    bool inherit = false;  ///< threads and processes that are created from then on are counted too
+    bool inherit = false;  ///< also count the threads and processes that the counted thread creates from then on
 };
 
 /// Which event of a group the kernel refused, and with which errno.
 struct OpenFailure {
-    std::size_t event = 0;
-    int errno_value = 0;
+    std::size_t event = 0;  ///< index in the group
+    int errno_value = 0;    ///< positive
 };
 
-/// An open group in one place. Move-only; closing is the destructor's. One thread at a time.
+/// An open group in one place. Move-only; the destructor closes it. It may be used by one thread at a time.
 class Group {
   public:
-    /// Opens all of `group`, or nothing. The Error names the event, and the cause that was found for it.
-    /// Kernels before 4.13 refuse PERF_FORMAT_GROUP on inherited events: then the members are read one by one.
+    /// Opens all events of `group`. `kernel` must outlive the group.
+    /// Error: the kernel refused an event; the Error has the cause that was found. Nothing stays open.
+    /// Kernels before 4.13 refuse PERF_FORMAT_GROUP for inherited events; there the members are read one by one.
     static Result<Group> open(const events::EventGroup& group, Place place, OpenOptions options,
                               Kernel& kernel = system_kernel());
 
-    /// The same for those who have their own answer to a refusal. `events` must not be empty.
+    /// The same without an explanation, for callers that handle a refusal. `events` must not be empty.
     static std::expected<Group, OpenFailure> try_open(std::span<const events::Event* const> events, Place place,
                                                       OpenOptions options, Kernel& kernel = system_kernel());
 
+    /// How many members the group has.
     std::size_t size() const { return fds_.size(); }
-    /// The descriptor of a member, for what this class doesn't do. Stays the group's.
+    /// The descriptor of a member, for calls that this class doesn't offer. The group keeps it; don't close it.
     int fd(std::size_t member) const { return fds_[member].get(); }
 
-    /// One Count a member, leader first. `counts` must have size() elements. Allocates nothing where it succeeds. A
-    /// pinned group that didn't get its counters (the kernel reads as end of file) is "not counted".
-    /// Error: the kernel refused the read.
+    /// One Count for each member, leader first. `counts` must have size() elements. Allocates no memory if it succeeds.
+    /// If a pinned group didn't get its counters, no member is counted() (the kernel returns end of file).
+    /// Error: the kernel refused the read, or an exec has removed members (attr.remove_on_exec).
     Result<void> read(std::span<Count> counts);
 
+    /// Start and stop counting, all members at once. Their counts stay.
     Result<void> enable();
     Result<void> disable();
-    /// Counts become 0; the times go on.
+    /// Start and stop one member. It counts only while the leader is enabled, too.
+    Result<void> enable(std::size_t member);
+    Result<void> disable(std::size_t member);
+    /// Counts a member, a tracepoint, only where `filter` holds. Error: the kernel refuses the filter.
+    Result<void> set_filter(std::size_t member, const std::string& filter);
+    /// Sets the counts of all members to 0. The times continue.
     Result<void> reset();
 
   private:
@@ -87,11 +97,12 @@ class Group {
     Result<void> read_together(std::span<Count> counts);
     Result<void> read_one_by_one(std::span<Count> counts);
     Result<void> control(unsigned long request, const char* what);
+    Result<void> control_member(std::size_t member, unsigned long request, const char* what);
 
     std::vector<EventFd> fds_;
-    std::vector<std::uint64_t> buffer_;
-    std::uint64_t read_format_ = 0;
-    std::string name_;
+    std::vector<std::uint64_t> buffer_;  ///< for one read of the whole group
+    std::uint64_t read_format_ = 0;      ///< the one that the kernel accepted
+    std::string name_;                   ///< of the leader, for messages
 };
 
 }  // namespace anyperf::counting

@@ -1,5 +1,8 @@
-// attr_fields.h: the fields of perf_event_attr in their order (perf_event_open(2); uapi/linux/perf_event.h of
-// Linux 6.18). The bit fields of `flags` are in attr_flags.h. Names, checks and printing are driven from these rows.
+// attr_fields.h: the fields of perf_event_attr in their order in memory (perf_event_open(2); uapi/linux/perf_event.h of
+// Linux 6.18), as a table. The one-bit fields share the word `flags` and are listed in attr_flags.h.
+//
+// Whatever prints an attr, names one of its fields or finds the PERF_ATTR_SIZE_VERn that a field needs reads these
+// rows. A new field of the kernel is a new row; the assertion below fails if a row is missing.
 #pragma once
 
 #include <array>
@@ -12,12 +15,11 @@
 
 namespace anyperf::abi {
 
-/// How a value reads.
+/// What a field contains, and so how it is printed.
 enum class FieldKind : std::uint8_t {
     number,
-    signed_number,
     hex,
-    type,         ///< attr.type: kTypes, else a PMU's number
+    type,         ///< attr.type: one of kTypes, otherwise the dynamic type of a PMU in sysfs
     config,       ///< its meaning depends on attr.type
     sample_bits,  ///< kSampleBits
     read_bits,    ///< kReadFormatBits
@@ -29,14 +31,15 @@ enum class FieldKind : std::uint8_t {
     reserved,     ///< must be 0, else EINVAL
 };
 
+/// One field: its name in the header, its place in the structure, and how it is printed.
 struct AttrField {
-    std::string_view name;
+    std::string_view name;  ///< the first member where the field is a union
     std::size_t offset;
     std::size_t bytes;
     FieldKind kind;
-    std::string_view also;  ///< other members of its union, and when they are meant
+    std::string_view alternatives;  ///< the union's other members, and the flag that selects them
 
-    /// PERF_ATTR_SIZE_VERn that holds it.
+    /// The oldest published structure that contains the whole field.
     constexpr const AttrSize& since() const {
         for (const AttrSize& size : kAttrSizes)
             if (offset + bytes <= size.bytes) return size;
@@ -72,7 +75,7 @@ inline constexpr std::array kAttrFields{
     AttrField{"config4", offsetof(Attr, config4), 8, FieldKind::hex, ""},
 };
 
-/// Rows stand end to end and cover the structure: none is missing, none doubled.
+// The rows cover the structure without a gap or an overlap, so no field is missing or listed twice.
 static_assert([] {
     std::size_t end = 0;
     for (const AttrField& field : kAttrFields) {
@@ -82,7 +85,8 @@ static_assert([] {
     return end == sizeof(Attr);
 }());
 
-/// The field's value, zero-extended (a signed one sign-extended from its own width by who prints it).
+/// The field's value, zero-extended to 64 bits. The caller sign-extends a signed field from its own width
+/// (AttrField::bytes).
 std::uint64_t value_of(const Attr& attr, const AttrField& field);
 
 }  // namespace anyperf::abi

@@ -1,5 +1,8 @@
-// attr_flags.h: the bit fields of perf_event_attr behind read_format (perf_event_open(2), "The perf_event_attr
-// structure"; bits 38 and 39: uapi/linux/perf_event.h of Linux 6.18). The one list of them.
+// attr_flags.h: the bit fields of perf_event_attr after read_format (perf_event_open(2), "The perf_event_attr
+// structure"; bits 38 and 39: uapi/linux/perf_event.h of Linux 6.18).
+//
+// This is the only list of them in the tree. The rest of the code names a bit by flag("exclude_kernel"), checked at
+// compile time, instead of by a constant of its own or by a system header, which may be too old to have it.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +12,13 @@
 
 namespace anyperf::abi {
 
+/// A bit field of Attr::flags.
 struct AttrFlag {
-    unsigned bit;
-    unsigned width;
-    std::string_view name;
-    std::string_view since;  ///< the Linux that brought it
-    std::string_view note;
+    unsigned bit;            ///< its lowest bit
+    unsigned width;          ///< 1, except precise_ip: 2
+    std::string_view name;   ///< as in the kernel's header
+    std::string_view since;  ///< the first Linux that has it
+    std::string_view note;   ///< its effect in a few words, printed next to it
 
     constexpr std::uint64_t mask() const { return ((1ull << width) - 1) << bit; }
 };
@@ -22,8 +26,8 @@ struct AttrFlag {
 inline constexpr std::array kAttrFlags{
     AttrFlag{0, 1, "disabled", "2.6.31", "off until enabled"},
     AttrFlag{1, 1, "inherit", "2.6.31", "children are counted too"},
-    AttrFlag{2, 1, "pinned", "2.6.31", "always on a counter, else in error"},
-    AttrFlag{3, 1, "exclusive", "2.6.31", "its group alone on the PMU"},
+    AttrFlag{2, 1, "pinned", "2.6.31", "always on a counter, otherwise in error state"},
+    AttrFlag{3, 1, "exclusive", "2.6.31", "only its group uses the PMU"},
     AttrFlag{4, 1, "exclude_user", "2.6.31", "user mode is not counted"},
     AttrFlag{5, 1, "exclude_kernel", "2.6.31", "kernel mode is not counted"},
     AttrFlag{6, 1, "exclude_hv", "2.6.31", "the hypervisor is not counted"},
@@ -37,14 +41,14 @@ inline constexpr std::array kAttrFlags{
     AttrFlag{14, 1, "watermark", "2.6.32", "wakeup_watermark instead of wakeup_events"},
     AttrFlag{15, 2, "precise_ip", "2.6.35", "0 any skid, 1 constant, 2 asked to be zero, 3 must be zero"},
     AttrFlag{17, 1, "mmap_data", "2.6.36", "MMAP records for data mappings"},
-    AttrFlag{18, 1, "sample_id_all", "2.6.38", "sample identity behind every record"},
+    AttrFlag{18, 1, "sample_id_all", "2.6.38", "sample identity after every record"},
     AttrFlag{19, 1, "exclude_host", "3.2", "the host is not counted (virtualization)"},
     AttrFlag{20, 1, "exclude_guest", "3.2", "guests are not counted (virtualization)"},
     AttrFlag{21, 1, "exclude_callchain_kernel", "3.7", "no kernel part in callchains"},
     AttrFlag{22, 1, "exclude_callchain_user", "3.7", "no user part in callchains"},
     AttrFlag{23, 1, "mmap2", "3.16", "MMAP2 instead of MMAP records"},
     AttrFlag{24, 1, "comm_exec", "3.16", "COMM records say when an exec made them"},
-    AttrFlag{25, 1, "use_clockid", "4.1", "clockid is the clock of times"},
+    AttrFlag{25, 1, "use_clockid", "4.1", "timestamps are of clockid's clock"},
     AttrFlag{26, 1, "context_switch", "4.3", "SWITCH records"},
     AttrFlag{27, 1, "write_backward", "4.7", "the ring is written from its end"},
     AttrFlag{28, 1, "namespaces", "4.12", "NAMESPACES records"},
@@ -61,7 +65,7 @@ inline constexpr std::array kAttrFlags{
     AttrFlag{39, 1, "defer_output", "6.19", "CALLCHAIN_DEFERRED records of other events too"},
 };
 
-/// Rows stand end to end from bit 0.
+// Each row begins at the bit after the previous one, from bit 0: no bit is missing or listed twice.
 static_assert([] {
     unsigned next = 0;
     for (const AttrFlag& row : kAttrFlags) {
@@ -71,10 +75,10 @@ static_assert([] {
     return true;
 }());
 
-/// Bits that no kernel knows yet: EINVAL where one is set.
+/// Bits without a meaning in any kernel yet. The kernel refuses an attr that sets one with EINVAL.
 inline constexpr std::uint64_t kReservedFlags = ~((kAttrFlags.back().mask() << 1) - 1);
 
-/// The mask of a bit field in Attr::flags. A name that isn't in the table doesn't compile.
+/// The mask of a bit field in Attr::flags. A name that is not in the table does not compile.
 consteval std::uint64_t flag(std::string_view name) {
     return std::ranges::find(kAttrFlags, name, &AttrFlag::name)->mask();
 }

@@ -1,4 +1,3 @@
-// attr_sizes.cpp: see attr_sizes.h.
 #include "abi/attr_sizes.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
-// attr_sizes.h: the published sizes of perf_event_attr, and what each added (PERF_ATTR_SIZE_VERn).
+// attr_sizes.h: the published sizes of perf_event_attr (PERF_ATTR_SIZE_VERn of uapi/linux/perf_event.h).
+//
+// The structure only grows at its end, and attr.size says which version a program was compiled with. The kernel accepts
+// a larger size than its own only if the rest is zero; otherwise it returns E2BIG and writes its own size to attr.size
+// (perf_copy_attr()). That size shows which fields the kernel knows.
 #pragma once
 
 #include <array>
@@ -10,7 +14,7 @@ namespace anyperf::abi {
 struct AttrSize {
     std::uint32_t bytes;
     std::string_view name;
-    std::string_view adds;
+    std::string_view adds;  ///< the fields that this version added
 };
 
 inline constexpr std::array kAttrSizes{
@@ -26,7 +30,7 @@ inline constexpr std::array kAttrSizes{
     AttrSize{144, "PERF_ATTR_SIZE_VER9", "config4"},
 };
 
-/// The smallest published size that holds the first `bytes` bytes; the newest where none does.
+/// The smallest published size that is at least `bytes`; the largest published size if `bytes` is larger than all.
 std::uint32_t published_size(std::uint32_t bytes);
 
 }  // namespace anyperf::abi

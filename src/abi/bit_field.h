@@ -1,4 +1,5 @@
-// bit_field.h: a field of several bits inside a 64-bit word, and the names of its values.
+// bit_field.h: a field of one or more bits inside a 64-bit word, and the names of its values. Used for the words of
+// samples that the kernel declares as C bit fields: data_source.h and branch_entry.h.
 #pragma once
 
 #include <span>
@@ -8,17 +9,18 @@
 namespace anyperf::abi {
 
 struct BitField {
-    unsigned bit;
+    unsigned bit;  ///< its lowest bit
     unsigned width;
-    std::string_view name;  ///< the header's member
-    std::span<const Constant> values;
-    bool is_mask;  ///< values are bits that may stand together
+    std::string_view name;             ///< of the member in the kernel's header
+    std::span<const Constant> values;  ///< empty: the field is a plain number
+    bool is_mask;                      ///< the values are bits, and several may be set
 
+    /// The field's value in `word`, shifted down to bit 0.
     constexpr std::uint64_t of(std::uint64_t word) const { return word >> bit & ((1ull << width) - 1); }
 };
 
-/// Rows stand end to end from bit 0.
-consteval bool end_to_end(const auto& fields) {
+/// Whether each field begins at the bit after the previous one, from bit 0.
+consteval bool are_contiguous(const auto& fields) {
     unsigned next = 0;
     for (const BitField& field : fields) {
         if (field.bit != next) return false;

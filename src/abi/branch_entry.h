@@ -1,5 +1,5 @@
-// branch_entry.h: the third word of a branch (struct perf_branch_entry of uapi/linux/perf_event.h, Linux 6.18; the
-// first two are `from` and `to`).
+// branch_entry.h: the flags word of a branch in a sample's branch stack: the third word of struct perf_branch_entry
+// (uapi/linux/perf_event.h, Linux 6.18). The first two words are the addresses `from` and `to`.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 
 namespace anyperf::abi {
 
+/// `type`: what kind of branch it is. 0 unless branch_sample_type has TYPE_SAVE.
 inline constexpr std::array kBranchKinds{
     Constant{0, "PERF_BR_UNKNOWN"},     Constant{1, "PERF_BR_COND"},      Constant{2, "PERF_BR_UNCOND"},
     Constant{3, "PERF_BR_IND"},         Constant{4, "PERF_BR_CALL"},      Constant{5, "PERF_BR_IND_CALL"},
@@ -16,18 +17,20 @@ inline constexpr std::array kBranchKinds{
     Constant{12, "PERF_BR_IRQ"},        Constant{13, "PERF_BR_SERROR"},   Constant{14, "PERF_BR_NO_TX"},
     Constant{15, "PERF_BR_EXTEND_ABI"},
 };
+/// `spec`: the outcome of speculation, where the hardware reports it.
 inline constexpr std::array kBranchSpeculation{
     Constant{0, "PERF_BR_SPEC_NA"},
     Constant{1, "PERF_BR_SPEC_WRONG_PATH"},
     Constant{2, "PERF_BR_NON_SPEC_CORRECT_PATH"},
     Constant{3, "PERF_BR_SPEC_CORRECT_PATH"},
 };
-/// Meant where the kind is PERF_BR_EXTEND_ABI.
+/// `new_type`: the kind, if `type` is PERF_BR_EXTEND_ABI; the four bits of `type` are used up.
 inline constexpr std::array kNewBranchKinds{
     Constant{0, "PERF_BR_NEW_FAULT_ALGN"}, Constant{1, "PERF_BR_NEW_FAULT_DATA"}, Constant{2, "PERF_BR_NEW_FAULT_INST"},
     Constant{3, "PERF_BR_NEW_ARCH_1"},     Constant{4, "PERF_BR_NEW_ARCH_2"},     Constant{5, "PERF_BR_NEW_ARCH_3"},
     Constant{6, "PERF_BR_NEW_ARCH_4"},     Constant{7, "PERF_BR_NEW_ARCH_5"},
 };
+/// `priv`: the privilege level. 0 unless branch_sample_type has PRIV_SAVE.
 inline constexpr std::array kBranchLevels{
     Constant{0, "PERF_BR_PRIV_UNKNOWN"},
     Constant{1, "PERF_BR_PRIV_USER"},
@@ -47,6 +50,6 @@ inline constexpr std::array kBranchEntryFields{
     BitField{30, 3, "priv", kBranchLevels, false},
     BitField{33, 31, "reserved", {}, false},
 };
-static_assert(end_to_end(kBranchEntryFields));
+static_assert(are_contiguous(kBranchEntryFields));
 
 }  // namespace anyperf::abi

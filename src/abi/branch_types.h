@@ -1,5 +1,6 @@
 // branch_types.h: bits of attr.branch_sample_type (perf_event_open(2), "branch_sample_type"; uapi/linux/perf_event.h,
-// enum perf_branch_sample_type, Linux 6.18), and the words of `perf record -j` for them.
+// enum perf_branch_sample_type, Linux 6.18), and the words of `perf record -j` for them. Some bits select branches
+// (ANY, COND, CALL_STACK ...), the rest select a privilege level or what an entry contains (branch_entry.h).
 #pragma once
 
 #include <array>
@@ -11,7 +12,8 @@ namespace anyperf::abi {
 struct BranchBit {
     unsigned bit;
     std::string_view name;
-    std::string_view word;  ///< as in perf-record(1), -j
+    std::string_view word;  ///< as in perf-record(1), option -j
+
     constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
 
@@ -38,7 +40,7 @@ inline constexpr std::array kBranchBits{
     BranchBit{19, "PERF_SAMPLE_BRANCH_COUNTERS", "counter"},
 };
 
-/// USER, KERNEL and HV. A filter of these alone names no branch and is refused with EINVAL.
+/// USER, KERNEL and HV. A filter with only these bits selects no branches: EINVAL.
 inline constexpr std::uint64_t kBranchPrivileges = 0x7;
 
 }  // namespace anyperf::abi

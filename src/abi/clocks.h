@@ -1,5 +1,9 @@
-// clocks.h: attr.clockid, from linux/time.h. Software events take these, breakpoints and tracepoints only the two
-// monotonic ones (kernel/events/core.c, perf_event_set_clock; measured on Linux 6.18).
+// clocks.h: values of attr.clockid (linux/time.h), and bits of attr.aux_action.
+//
+// With attr.use_clockid the timestamps of records come from this clock. The table has the clocks that the kernel
+// accepts: CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, which can be read in an NMI, for any event; the others for events
+// of a PMU that is never in an NMI (PERF_PMU_CAP_NO_NMI): software events, but not breakpoints and tracepoints
+// (perf_event_set_clock() in kernel/events/core.c; measured on Linux 6.18).
 #pragma once
 
 #include <array>
@@ -13,7 +17,7 @@ inline constexpr std::array kClocks{
     Constant{7, "CLOCK_BOOTTIME"}, Constant{11, "CLOCK_TAI"},
 };
 
-/// attr.aux_action (Linux 6.13).
+/// Bits of attr.aux_action (Linux 6.13).
 inline constexpr std::array kAuxActions{
     Bit{0, "aux_start_paused", "the AUX area is paused until resumed"},
     Bit{1, "aux_pause", "a sample pauses the group's AUX event"},

@@ -1,4 +1,8 @@
-// constant.h: a number of the interface and what the kernel's header calls it; the row of most tables here.
+// constant.h: rows of the tables in this folder: a number of the perf_event interface with its name in the kernel's
+// header, and lookups in such tables. Lookups of a name run at compile time, so a misspelt name does not compile.
+//
+// The tables replace <linux/perf_event.h>: anyperf must also build where the system's headers are older than the
+// kernel.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +11,14 @@
 
 namespace anyperf::abi {
 
+/// A value and its name.
 struct Constant {
     std::uint64_t value;
     std::string_view name;
     bool operator==(const Constant&) const = default;
 };
 
-/// A bit of a mask: its number, the header's name, what it asks for.
+/// A bit of a mask: its number, its name in the header, and its effect.
 struct Bit {
     unsigned bit;
     std::string_view name;
@@ -21,24 +26,24 @@ struct Bit {
     constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
 
-/// The name of a value in one of these lists; empty where it has none.
+/// The name of `value` in a table of constants; empty if the table does not have it.
 constexpr std::string_view name_of(const auto& constants, std::uint64_t value) {
     const auto row = std::ranges::find(constants, value, &Constant::value);
     return row == constants.end() ? std::string_view{} : row->name;
 }
 
-/// The value of a name that must be in the list: another one doesn't compile.
+/// The value of a name in a table of constants. A name that is not in the table does not compile.
 consteval std::uint64_t value_of(const auto& constants, std::string_view name) {
     return std::ranges::find(constants, name, &Constant::name)->value;
 }
 
-/// The mask of a bit that must be in the list.
+/// The mask of the bit with this name. A name that is not in the table does not compile.
 consteval std::uint64_t bit(const auto& bits, std::string_view name) {
     return std::ranges::find_if(bits, [&](const auto& row) { return row.name == name; })->mask();
 }
 
-/// Rows stand in the order of their numbers, and each number once.
-consteval bool in_order(const auto& rows, auto member) {
+/// Whether the rows are sorted by this member without duplicates.
+consteval bool is_ascending(const auto& rows, auto member) {
     return std::ranges::adjacent_find(rows, std::ranges::greater_equal{}, member) == rows.end();
 }
 

@@ -1,5 +1,9 @@
-// data_source.h: a DATA_SRC field (perf_event_open(2), "data_src"; union perf_mem_data_src of uapi/linux/perf_event.h,
-// Linux 6.18; mem_region and L0 of later ones).
+// data_source.h: the DATA_SRC word of a sample: what a memory access was and where its data came from
+// (perf_event_open(2), "data_src"; union perf_mem_data_src of uapi/linux/perf_event.h, Linux 6.18; mem_region and L0
+// are of later versions).
+//
+// Fields whose values are bits (is_mask) may have several set, for instance PERF_MEM_LVL_L1 | PERF_MEM_LVL_HIT. Most
+// fields have a value for "not available" (_NA), which differs from 0.
 #pragma once
 
 #include <array>
@@ -12,6 +16,7 @@ inline constexpr std::array kMemOps{
     Constant{0x01, "PERF_MEM_OP_NA"},     Constant{0x02, "PERF_MEM_OP_LOAD"}, Constant{0x04, "PERF_MEM_OP_STORE"},
     Constant{0x08, "PERF_MEM_OP_PFETCH"}, Constant{0x10, "PERF_MEM_OP_EXEC"},
 };
+/// The older form of the memory level, with hit or miss. mem_lvl_num below has more levels.
 inline constexpr std::array kMemLevels{
     Constant{0x01, "PERF_MEM_LVL_NA"},        Constant{0x02, "PERF_MEM_LVL_HIT"},
     Constant{0x04, "PERF_MEM_LVL_MISS"},      Constant{0x08, "PERF_MEM_LVL_L1"},
@@ -54,6 +59,7 @@ inline constexpr std::array kMemBlocks{
     Constant{0x02, "PERF_MEM_BLK_DATA"},
     Constant{0x04, "PERF_MEM_BLK_ADDR"},
 };
+/// How far the data was: from another core of the same node (HOPS_0) to another board (HOPS_3).
 inline constexpr std::array kMemHops{
     Constant{0x01, "PERF_MEM_HOPS_0"},
     Constant{0x02, "PERF_MEM_HOPS_1"},
@@ -79,6 +85,6 @@ inline constexpr std::array kDataSourceFields{
     BitField{40, 3, "mem_blk", kMemBlocks, true},      BitField{43, 3, "mem_hops", kMemHops, false},
     BitField{46, 5, "mem_region", kMemRegions, false}, BitField{51, 13, "mem_rsvd", {}, false},
 };
-static_assert(end_to_end(kDataSourceFields));
+static_assert(are_contiguous(kDataSourceFields));
 
 }  // namespace anyperf::abi

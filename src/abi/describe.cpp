@@ -1,8 +1,6 @@
-// describe.cpp: see describe.h.
 #include "abi/describe.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "abi/attr_flags.h"
 #include "abi/branch_types.h"
@@ -14,7 +12,7 @@ namespace anyperf::abi {
 
 namespace {
 
-/// "PERF_SAMPLE_IP" without what all of them begin with.
+/// "IP" for "PERF_SAMPLE_IP", without the prefix that all names of a table share.
 std::string_view short_name(std::string_view name, std::string_view prefix) {
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
     return name;
@@ -40,7 +38,7 @@ std::string cache_meaning(std::uint64_t config) {
            std::string{short_name(result, "PERF_COUNT_HW_CACHE_RESULT_")};
 }
 
-/// Of a hybrid machine: the upper half names a PMU.
+/// Adds the PMU that the upper half of config names; only hybrid machines need that.
 std::string with_pmu(std::string meaning, std::uint64_t config) {
     const std::uint64_t pmu = config >> kPmuTypeShift;
     return pmu == 0 ? meaning : meaning + " of the PMU of type " + std::to_string(pmu);
@@ -72,12 +70,11 @@ std::string meaning_of(const Attr& attr, const AttrField& field, std::uint64_t v
 }
 
 bool reads_in_hex(FieldKind kind) {
-    constexpr std::array kDecimal{FieldKind::number, FieldKind::signed_number, FieldKind::type, FieldKind::breakpoint,
-                                  FieldKind::clock};
+    constexpr std::array kDecimal{FieldKind::number, FieldKind::type, FieldKind::breakpoint, FieldKind::clock};
     return std::ranges::find(kDecimal, kind) == kDecimal.end();
 }
 
-/// The name of the union's member that is meant.
+/// The name of the union member that this attr uses.
 std::string_view name_in(const Attr& attr, const AttrField& field) {
     if (field.name == "sample_period" && attr.flags & flag("freq")) return "sample_freq";
     if (field.name == "wakeup_events" && attr.flags & flag("watermark")) return "wakeup_watermark";
@@ -87,32 +84,28 @@ std::string_view name_in(const Attr& attr, const AttrField& field) {
     return field.name;
 }
 
-void add_flags(const Attr& attr, bool all, std::vector<DescribedField>& fields) {
+/// One row for each bit field of `flags`, and one for bits that no kernel knows.
+void add_flags(const Attr& attr, bool include_zero, std::vector<DescribedField>& fields) {
     for (const AttrFlag& row : kAttrFlags) {
         const std::uint64_t value = (attr.flags & row.mask()) >> row.bit;
-        if (value || all) fields.push_back({row.name, value, false, false, value ? std::string{row.note} : ""});
+        if (value || include_zero)
+            fields.push_back({row.name, value, false, false, value ? std::string{row.note} : ""});
     }
     if (attr.flags & kReservedFlags) fields.push_back({"__reserved_1", attr.flags & kReservedFlags, false, true, ""});
 }
 
 }  // namespace
 
-std::uint64_t value_of(const Attr& attr, const AttrField& field) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, reinterpret_cast<const char*>(&attr) + field.offset, field.bytes);
-    return value;
-}
-
-std::vector<DescribedField> describe(const Attr& attr, bool all) {
+std::vector<DescribedField> describe(const Attr& attr, bool include_zero) {
     std::vector<DescribedField> fields;
     for (const AttrField& field : kAttrFields) {
         if (field.kind == FieldKind::flags) {
-            add_flags(attr, all, fields);
+            add_flags(attr, include_zero, fields);
             continue;
         }
         const std::uint64_t value = value_of(attr, field);
         const bool always = field.kind == FieldKind::type || field.kind == FieldKind::config;
-        if (value == 0 && !all && !always) continue;
+        if (value == 0 && !include_zero && !always) continue;
         fields.push_back({name_in(attr, field), value, field.kind == FieldKind::clock, reads_in_hex(field.kind),
                           meaning_of(attr, field, value)});
     }

@@ -1,5 +1,8 @@
-// event_ids.h: attr.type, and attr.config of the types that the kernel itself names (perf_event_open(2), "type" and
-// "config"; uapi/linux/perf_event.h, enums perf_type_id, perf_hw_id, perf_sw_ids, perf_hw_cache_*).
+// event_ids.h: values of attr.type, and values of attr.config for the types whose events the kernel's header names
+// (perf_event_open(2), "type" and "config"; uapi/linux/perf_event.h, enums perf_type_id, perf_hw_id, perf_sw_ids,
+// perf_hw_cache_*).
+//
+// Types above PERF_TYPE_BREAKPOINT are dynamic: the kernel numbers a PMU when it registers, and sysfs shows the number.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +19,7 @@ inline constexpr std::array kTypes{
     Constant{3, "PERF_TYPE_HW_CACHE"}, Constant{4, "PERF_TYPE_RAW"},      Constant{5, "PERF_TYPE_BREAKPOINT"},
 };
 
+// The same types as numbers, for `switch` and `case`.
 inline constexpr std::uint32_t kTypeHardware = 0;
 inline constexpr std::uint32_t kTypeSoftware = 1;
 inline constexpr std::uint32_t kTypeTracepoint = 2;
@@ -23,9 +27,11 @@ inline constexpr std::uint32_t kTypeHwCache = 3;
 inline constexpr std::uint32_t kTypeRaw = 4;
 inline constexpr std::uint32_t kTypeBreakpoint = 5;
 
-/// Hybrid machines: the upper half of config holds the type of the PMU that is meant (PERF_PMU_TYPE_SHIFT, Linux 5.13).
+/// On hybrid machines the upper half of config is the type of a PMU, for HARDWARE and HW_CACHE; 0 leaves the choice to
+/// the kernel (PERF_PMU_TYPE_SHIFT, Linux 5.13).
 inline constexpr unsigned kPmuTypeShift = 32;
 
+/// config of PERF_TYPE_HARDWARE: generic events, which each PMU maps to its own codes.
 inline constexpr std::array kHardware{
     Constant{0, "PERF_COUNT_HW_CPU_CYCLES"},
     Constant{1, "PERF_COUNT_HW_INSTRUCTIONS"},
@@ -39,6 +45,7 @@ inline constexpr std::array kHardware{
     Constant{9, "PERF_COUNT_HW_REF_CPU_CYCLES"},
 };
 
+/// config of PERF_TYPE_SOFTWARE.
 inline constexpr std::array kSoftware{
     Constant{0, "PERF_COUNT_SW_CPU_CLOCK"},        Constant{1, "PERF_COUNT_SW_TASK_CLOCK"},
     Constant{2, "PERF_COUNT_SW_PAGE_FAULTS"},      Constant{3, "PERF_COUNT_SW_CONTEXT_SWITCHES"},
@@ -48,18 +55,20 @@ inline constexpr std::array kSoftware{
     Constant{10, "PERF_COUNT_SW_BPF_OUTPUT"},      Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
 };
 
-/// Software events that the scheduler counts: with exclude_kernel they stay 0 (perf_swevent_event looks at the
-/// registers of the kernel's scheduler).
+/// Software events that the scheduler raises. With exclude_kernel their count stays 0, because the registers that
+/// perf_swevent_event() checks are those of the scheduler, in kernel mode.
 inline constexpr std::array kKernelOnlySoftware{
     Constant{3, "PERF_COUNT_SW_CONTEXT_SWITCHES"},
     Constant{4, "PERF_COUNT_SW_CPU_MIGRATIONS"},
     Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
 };
 
-/// False where an event only ever happens in kernel mode, so that exclude_kernel leaves nothing of it. `name` tells of
-/// tracepoints: those of system calls have the user's registers, the others the kernel's.
+/// Whether an event can happen in user mode. If not, exclude_kernel leaves nothing to count. A tracepoint is judged by
+/// `name`, because its number differs between machines: those of single system calls pass the user's registers
+/// (perf_syscall_enter() in kernel/trace/trace_syscalls.c). All others pass the kernel's (perf_fetch_caller_regs()),
+/// also raw_syscalls. `name` is not used for other types.
 constexpr bool happens_in_user_mode(std::uint32_t type, std::uint64_t config, std::string_view name) {
-    if (type == kTypeTracepoint) return name.starts_with("syscalls:") || name.starts_with("raw_syscalls:");
+    if (type == kTypeTracepoint) return name.starts_with("syscalls:");
     if (type != kTypeSoftware) return true;
     return std::ranges::find(kKernelOnlySoftware, config, &Constant::value) == kKernelOnlySoftware.end();
 }
@@ -83,8 +92,8 @@ inline constexpr std::array kCacheResults{
 inline constexpr unsigned kCacheOpShift = 8;
 inline constexpr unsigned kCacheResultShift = 16;
 
-static_assert(in_order(kTypes, &Constant::value) && in_order(kHardware, &Constant::value) &&
-              in_order(kSoftware, &Constant::value) && in_order(kCaches, &Constant::value));
+static_assert(is_ascending(kTypes, &Constant::value) && is_ascending(kHardware, &Constant::value) &&
+              is_ascending(kSoftware, &Constant::value) && is_ascending(kCaches, &Constant::value));
 
 /// attr.bp_type, from linux/hw_breakpoint.h.
 inline constexpr std::array kBreakpointTypes{

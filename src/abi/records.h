@@ -1,5 +1,6 @@
-// records.h: records in the ring (perf_event_open(2), "MMAP layout"; uapi/linux/perf_event.h of Linux 6.18,
-// CALLCHAIN_DEFERRED of 6.19).
+// records.h: the types of records in the ring and the values of their fields (perf_event_open(2), "MMAP layout";
+// uapi/linux/perf_event.h of Linux 6.18, CALLCHAIN_DEFERRED of 6.19). The fields of a SAMPLE record are in
+// sample_bits.h; the layouts of the other records are written by subsystem/records.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 
 namespace anyperf::abi {
 
+/// header.type.
 inline constexpr std::array kRecordTypes{
     Constant{1, "PERF_RECORD_MMAP"},
     Constant{2, "PERF_RECORD_LOST"},
@@ -32,9 +34,9 @@ inline constexpr std::array kRecordTypes{
     Constant{21, "PERF_RECORD_AUX_OUTPUT_HW_ID"},
     Constant{22, "PERF_RECORD_CALLCHAIN_DEFERRED"},
 };
-static_assert(in_order(kRecordTypes, &Constant::value));
+static_assert(is_ascending(kRecordTypes, &Constant::value));
 
-/// header.misc, bits 0 to 2.
+/// header.misc, bits 0 to 2: the mode that the CPU was in.
 inline constexpr std::uint16_t kCpuModeMask = 7;
 inline constexpr std::array kCpuModes{
     Constant{0, "PERF_RECORD_MISC_CPUMODE_UNKNOWN"},
@@ -45,11 +47,12 @@ inline constexpr std::array kCpuModes{
     Constant{5, "PERF_RECORD_MISC_GUEST_USER"},
 };
 
-/// A bit of header.misc whose meaning depends on the record.
+/// A bit of header.misc whose meaning depends on the record's type; the same bit has several names.
 struct MiscBit {
     unsigned bit;
     std::string_view name;
-    std::string_view records;  ///< those it is meant for
+    std::string_view records;  ///< the types of records that have it
+
     constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
 inline constexpr std::array kMiscBits{
@@ -64,7 +67,8 @@ inline constexpr std::array kMiscBits{
     MiscBit{15, "PERF_RECORD_MISC_EXT_RESERVED", "all; in perf.data's BUILD_ID: the size byte is valid"},
 };
 
-/// Markers among the addresses of a callchain; each is a negative number as a u64.
+/// Markers among the addresses of a callchain: the addresses after one belong to this context. Each is a negative
+/// number as a u64; PERF_CONTEXT_MAX is the lowest value that a marker may have.
 inline constexpr std::array kCallchainContexts{
     Constant{static_cast<std::uint64_t>(-32), "PERF_CONTEXT_HV"},
     Constant{static_cast<std::uint64_t>(-128), "PERF_CONTEXT_KERNEL"},
@@ -76,7 +80,7 @@ inline constexpr std::array kCallchainContexts{
     Constant{static_cast<std::uint64_t>(-4095), "PERF_CONTEXT_MAX"},
 };
 
-/// flags of an AUX record; bits 8 to 15 are the format of the trace.
+/// `flags` of an AUX record. Bits 8 to 15 are the format of the trace.
 inline constexpr std::array kAuxFlags{
     Bit{0, "PERF_AUX_FLAG_TRUNCATED", "cut to fit"},
     Bit{1, "PERF_AUX_FLAG_OVERWRITE", "a snapshot of overwrite mode"},
@@ -84,24 +88,26 @@ inline constexpr std::array kAuxFlags{
     Bit{3, "PERF_AUX_FLAG_COLLISION", "collided with another sample"},
 };
 
+/// `ksym_type` and `flags` of a KSYMBOL record.
 inline constexpr std::array kKsymbolTypes{
     Constant{0, "PERF_RECORD_KSYMBOL_TYPE_UNKNOWN"},
     Constant{1, "PERF_RECORD_KSYMBOL_TYPE_BPF"},
     Constant{2, "PERF_RECORD_KSYMBOL_TYPE_OOL"},
 };
-inline constexpr std::array kKsymbolFlags{Bit{0, "PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER", "the symbol goes"}};
+inline constexpr std::array kKsymbolFlags{Bit{0, "PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER", "the symbol is removed"}};
 
+/// `type` of a BPF_EVENT record.
 inline constexpr std::array kBpfEventTypes{
     Constant{0, "PERF_BPF_EVENT_UNKNOWN"},
     Constant{1, "PERF_BPF_EVENT_PROG_LOAD"},
     Constant{2, "PERF_BPF_EVENT_PROG_UNLOAD"},
 };
 
-/// A TRANSACTION field; its upper half is the abort code.
+/// The TRANSACTION word of a sample: why a hardware transaction was aborted. Its upper half is the abort code.
 inline constexpr std::array kTransactionBits{
     Bit{0, "PERF_TXN_ELISION", "from lock elision"},      Bit{1, "PERF_TXN_TRANSACTION", "from a transaction"},
-    Bit{2, "PERF_TXN_SYNC", "the instruction did it"},    Bit{3, "PERF_TXN_ASYNC", "something else did it"},
-    Bit{4, "PERF_TXN_RETRY", "trying again may do"},      Bit{5, "PERF_TXN_CONFLICT", "memory conflict"},
+    Bit{2, "PERF_TXN_SYNC", "caused by the instruction"}, Bit{3, "PERF_TXN_ASYNC", "caused by something else"},
+    Bit{4, "PERF_TXN_RETRY", "may succeed on retry"},     Bit{5, "PERF_TXN_CONFLICT", "memory conflict"},
     Bit{6, "PERF_TXN_CAPACITY_WRITE", "too many writes"}, Bit{7, "PERF_TXN_CAPACITY_READ", "too many reads"},
 };
 inline constexpr unsigned kTransactionAbortShift = 32;

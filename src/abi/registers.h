@@ -1,4 +1,5 @@
-// registers.h: bits of sample_regs_user and sample_regs_intr (asm/perf_regs.h of x86 and of arm64).
+// registers.h: bit numbers in sample_regs_user and sample_regs_intr (enum perf_event_x86_regs and perf_event_arm_regs,
+// in asm/perf_regs.h of each architecture). A sample has the registers in the order of their bits.
 #pragma once
 
 #include <array>
@@ -14,9 +15,9 @@ inline constexpr std::array kX86Registers{
     Constant{15, "gs"},  Constant{16, "r8"},  Constant{17, "r9"},  Constant{18, "r10"}, Constant{19, "r11"},
     Constant{20, "r12"}, Constant{21, "r13"}, Constant{22, "r14"}, Constant{23, "r15"},
 };
-/// ds, es, fs and gs have no place in a 64-bit kernel's answer: EINVAL where one is asked for.
+/// ds, es, fs and gs. A 64-bit kernel does not save them and refuses them with EINVAL.
 inline constexpr std::uint64_t kX86RefusedRegisters = 0xf000;
-/// XMM0 to XMM15, two bits each.
+/// XMM0 begins at this bit; each of XMM0 to XMM15 has two bits.
 inline constexpr unsigned kX86FirstVectorBit = 32;
 
 inline constexpr std::array kArm64Registers{
@@ -28,9 +29,9 @@ inline constexpr std::array kArm64Registers{
     Constant{25, "x25"}, Constant{26, "x26"}, Constant{27, "x27"}, Constant{28, "x28"}, Constant{29, "x29"},
     Constant{30, "lr"},  Constant{31, "sp"},  Constant{32, "pc"},  Constant{46, "vg"},
 };
-static_assert(in_order(kX86Registers, &Constant::value) && in_order(kArm64Registers, &Constant::value));
+static_assert(is_ascending(kX86Registers, &Constant::value) && is_ascending(kArm64Registers, &Constant::value));
 
-/// The first word of a REGS field (enum perf_sample_regs_abi).
+/// The first word of a REGS field: how wide the registers are (enum perf_sample_regs_abi). NONE: no registers follow.
 inline constexpr std::array kRegisterAbis{
     Constant{0, "PERF_SAMPLE_REGS_ABI_NONE"},
     Constant{1, "PERF_SAMPLE_REGS_ABI_32"},

@@ -1,4 +1,7 @@
-// sample_bits.h: attr.sample_type and attr.read_format (perf_event_open(2); uapi/linux/perf_event.h, Linux 6.18).
+// sample_bits.h: bits of attr.sample_type and attr.read_format (perf_event_open(2); uapi/linux/perf_event.h,
+// Linux 6.18). The rows are in the order in which a SAMPLE record and read(2) contain the fields, and have what a
+// writer or a reader needs to find them: the shape of each field, and whether it is also in the sample id of other
+// records.
 #pragma once
 
 #include <array>
@@ -7,32 +10,36 @@
 
 namespace anyperf::abi {
 
-/// How a field of a SAMPLE record is laid out.
+/// The layout of a field of a SAMPLE record.
 enum class SampleShape : std::uint8_t {
     u64,        ///< one 64-bit number
     two_u32,    ///< two 32-bit numbers
-    read,       ///< as read(2) answers, by read_format
+    read,       ///< what read(2) returns, according to read_format
     u64_list,   ///< u64 n, u64[n]
-    raw,        ///< u32 size, bytes; size + 4 is a multiple of 8
+    raw,        ///< u32 size, bytes[size]; size + 4 is a multiple of 8
     branches,   ///< u64 n, [u64 hw index], {from, to, flags}[n], [u64 counters[n]]
-    registers,  ///< u64 abi, and where abi isn't 0, a u64 for each bit of sample_regs_…
-    stack,      ///< u64 size, bytes[size], and where size isn't 0, u64 valid size
+    registers,  ///< u64 abi; if it is not 0, a u64 for each bit of sample_regs_user or sample_regs_intr
+    stack,      ///< u64 size, bytes[size]; if size is not 0, u64 bytes that are valid
     bytes,      ///< u64 size, bytes[size]
 };
 
+/// A bit of attr.sample_type.
 struct SampleBit {
     unsigned bit;
     std::string_view name;
-    std::string_view since;  ///< the Linux that brought it
+    std::string_view since;  ///< the first Linux that has it
     SampleShape shape;
-    bool in_trailer;  ///< also behind other records, with sample_id_all; in this order, IDENTIFIER last
+    /// With sample_id_all, also part of struct sample_id at the end of the other records. There the fields have the
+    /// order of these rows too, but IDENTIFIER is last, so that a reader finds it from the end.
+    bool in_sample_id;
     std::string_view meaning;
+
     constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
 
-/// In the order in which a SAMPLE record holds them, not in the order of bits.
+/// In the order of the fields of a SAMPLE record (perf_output_sample()), which is not the order of the bits.
 inline constexpr std::array kSampleBits{
-    SampleBit{16, "PERF_SAMPLE_IDENTIFIER", "3.12", SampleShape::u64, true, "id, at a place that is always the same"},
+    SampleBit{16, "PERF_SAMPLE_IDENTIFIER", "3.12", SampleShape::u64, true, "id, at a fixed position"},
     SampleBit{0, "PERF_SAMPLE_IP", "2.6.31", SampleShape::u64, false, "instruction pointer"},
     SampleBit{1, "PERF_SAMPLE_TID", "2.6.31", SampleShape::two_u32, true, "process and thread"},
     SampleBit{2, "PERF_SAMPLE_TIME", "2.6.31", SampleShape::u64, true, "time in ns, of clockid's clock"},
@@ -59,7 +66,7 @@ inline constexpr std::array kSampleBits{
     SampleBit{20, "PERF_SAMPLE_AUX", "5.5", SampleShape::bytes, false, "a piece of the AUX area"},
 };
 
-/// Bits that no kernel knows yet: EINVAL where one is set.
+/// Bits without a meaning in any kernel yet. The kernel refuses an attr that sets one with EINVAL.
 inline constexpr std::uint64_t kReservedSampleBits = [] {
     std::uint64_t known = 0;
     for (const SampleBit& row : kSampleBits) known |= row.mask();
@@ -67,6 +74,7 @@ inline constexpr std::uint64_t kReservedSampleBits = [] {
 }();
 static_assert(kReservedSampleBits == ~((1ull << 25) - 1));
 
+/// A bit of attr.read_format.
 struct ReadBit {
     unsigned bit;
     std::string_view name;
@@ -75,17 +83,17 @@ struct ReadBit {
     constexpr std::uint64_t mask() const { return 1ull << bit; }
 };
 
-/// In the order in which read(2) answers them, but for GROUP, which turns the answer into a list.
+/// In the order of the fields that read(2) returns. GROUP is not a field: it turns the result into a list of the group.
 inline constexpr std::array kReadFormatBits{
     ReadBit{0, "PERF_FORMAT_TOTAL_TIME_ENABLED", "2.6.31", "ns enabled"},
     ReadBit{1, "PERF_FORMAT_TOTAL_TIME_RUNNING", "2.6.31", "ns on a counter"},
     ReadBit{2, "PERF_FORMAT_ID", "2.6.31", "id of each event"},
     ReadBit{3, "PERF_FORMAT_GROUP", "2.6.31", "all events of the group"},
-    ReadBit{4, "PERF_FORMAT_LOST", "6.0", "samples that found no room"},
+    ReadBit{4, "PERF_FORMAT_LOST", "6.0", "samples lost because the ring was full"},
 };
-static_assert(in_order(kReadFormatBits, &ReadBit::bit));
+static_assert(is_ascending(kReadFormatBits, &ReadBit::bit));
 
-/// The mask of a bit of sample_type: sample("PERF_SAMPLE_READ"). A name that isn't in the table doesn't compile.
+/// The mask of a bit of sample_type: sample("PERF_SAMPLE_READ"). A name that is not in the table does not compile.
 consteval std::uint64_t sample(std::string_view name) {
     return bit(kSampleBits, name);
 }

@@ -1,6 +1,7 @@
-// run_memory.cpp: see run_memory.h.
+// run_memory.cpp: creates and maps the memory of a run.
 #include "broker/run_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -27,49 +28,82 @@ int OwnedFd::release() {
     return std::exchange(fd_, -1);
 }
 
-void RunMemory::Unmap::operator()(char* memory) const {
-    ::munmap(memory, resident::kRingsOffset);
+template <std::size_t kBytes>
+void RunMemory::Unmap<kBytes>::operator()(char* memory) const {
+    ::munmap(memory, kBytes);
 }
+template struct RunMemory::Unmap<run::kFactsBytes>;
+template struct RunMemory::Unmap<run::kRingsOffset>;
 
 namespace {
 
-/// The kernel holds memory against RLIMIT_FSIZE as it does files on disks, and kills who goes beyond (getrlimit(2)).
+/// A memfd counts as a file for RLIMIT_FSIZE: the kernel sends SIGXFSZ to a process that makes one larger
+/// (getrlimit(2)). So the memory is made no larger than the limit.
 std::uint64_t size_within_limits() {
     rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);
     return std::min<std::uint64_t>(kRunFileBytes, limit.rlim_cur);
 }
 
-/// Which limit may be in the way.
+/// The limit that may have caused the error.
 std::string fix_for(int error) {
     switch (error) {
         case EMFILE: return "see `ulimit -n`";
-        case EFBIG: return "see `ulimit -Hf`: the run's memory is a file to the kernel";
-        case ENOMEM: return "see `ulimit -v`: a run wants some gigabytes of addresses, not of memory";
+        case EFBIG: return "raise `ulimit -Hf`: the run's memory counts as a file";
+        case ENOMEM: return "raise `ulimit -v`: a run reserves some gigabytes of address space, not of memory";
         default: return "";
     }
 }
 
+std::unexpected<Error> refused(const char* call) {
+    const int error = errno;
+    return std::unexpected(Error{"cannot create the memory of the run",
+                                 std::string{call} + ": " + std::generic_category().message(error), fix_for(error)});
+}
+
+/// Makes a memfd of this size, which cannot be changed later.
+Result<OwnedFd> make_file(const char* name, std::uint64_t bytes) {
+    OwnedFd fd{::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+    if (!fd) return refused("memfd_create");
+    if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) return refused("ftruncate");
+    if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return refused("F_ADD_SEALS");
+    return fd;
+}
+
+Result<char*> map_file(const OwnedFd& fd, std::size_t bytes) {
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
+    if (memory == MAP_FAILED) return refused("mmap");
+    return static_cast<char*>(memory);
+}
+
 }  // namespace
 
-Result<RunMemory> RunMemory::make() {
-    const auto refused = [](const char* call) {
-        const int error = errno;
-        return std::unexpected(Error{"cannot make the memory of the run",
-                                     std::string{call} + ": " + std::generic_category().message(error),
-                                     fix_for(error)});
-    };
-    RunMemory made;
-    made.fd_ = OwnedFd{::memfd_create(kRunMemoryName, MFD_CLOEXEC)};
-    if (!made.fd_) return refused("memfd_create");
-    made.file_bytes_ = size_within_limits();
-    if (made.file_bytes_ < resident::kRingsOffset) errno = EFBIG;
-    if (made.file_bytes_ < resident::kRingsOffset || ::ftruncate(made.fd(), static_cast<off_t>(made.file_bytes_)) != 0)
+Result<void> RunMemory::make_facts() {
+    facts_fd_ = TRY(make_file(kFactsName, run::kFactsBytes));
+    facts_.reset(TRY(map_file(facts_fd_, run::kFactsBytes)));
+    // From here on nobody can map it to write or write(2) to it, and a mapping that is only read stays so. Before
+    // Linux 5.1 there is no such seal: programs could write then.
+    ::fcntl(facts_fd(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+    if (::fcntl(facts_fd(), F_ADD_SEALS, F_SEAL_SEAL) != 0) return refused("F_ADD_SEALS");
+    return {};
+}
+
+Result<void> RunMemory::make_shared() {
+    file_bytes_ = size_within_limits();
+    if (file_bytes_ < run::kRingsOffset) {
+        errno = EFBIG;
         return refused("ftruncate");
-    void* const memory =
-        ::mmap(nullptr, resident::kRingsOffset, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, made.fd(), 0);
-    if (memory == MAP_FAILED) return refused("mmap");
-    made.memory_.reset(static_cast<char*>(memory));
+    }
+    fd_ = TRY(make_file(kRunMemoryName, file_bytes_));
+    memory_.reset(TRY(map_file(fd_, run::kRingsOffset)));
+    if (::fcntl(fd(), F_ADD_SEALS, F_SEAL_SEAL) != 0) return refused("F_ADD_SEALS");
+    return {};
+}
+
+Result<RunMemory> RunMemory::make() {
+    RunMemory made;
+    TRY(made.make_shared());
+    TRY(made.make_facts());
     return made;
 }
 

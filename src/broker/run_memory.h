@@ -1,5 +1,8 @@
-// run_memory.h: the memory that a run shares with the programs in it (engine/run_state.h, resident/layout.h), as its
-// host sees it.
+// run_memory.h: the memory that the broker shares with the programs of a run: two memfds with the layout of
+// run/layout.h. The broker maps all of them but the rings, which are mapped one by one. The facts are the broker's own:
+// the kernel lets no program write them. The rest programs may write at any time, so a value there may change between
+// two reads, and no value is a fact: what the broker relies on it keeps to itself (docs/security.md). Neither file can
+// be made shorter or longer, so that no access to it can fail.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +11,12 @@
 #include <span>
 
 #include "anyperf/error.h"
-#include "resident/protocol.h"
+#include "run/protocol.h"
+#include "run/shared_array.h"
 
 namespace anyperf::broker {
 
-/// A descriptor that is closed with its owner.
+/// Owns a descriptor and closes it.
 class OwnedFd {
   public:
     OwnedFd() = default;
@@ -25,66 +29,87 @@ class OwnedFd {
 
     int get() const { return fd_; }
     explicit operator bool() const { return fd_ >= 0; }
+    /// Gives the descriptor up without closing it.
     int release();
 
   private:
     int fd_ = -1;
 };
 
-/// Of the memfd, in /proc/PID/maps.
+/// The names of the memfds in /proc/PID/maps.
 inline constexpr char kRunMemoryName[] = "anyperf-run";
-/// More than all rings together will ever have: what nobody has written takes no memory.
+inline constexpr char kFactsName[] = "anyperf-facts";
+/// The size of the memory that all write. More than all rings together need; a page that was never written takes no
+/// memory.
 inline constexpr std::uint64_t kRunFileBytes = std::uint64_t{1} << 40;
 
 class RunMemory {
   public:
-    /// Makes the memory; the Error tells why the kernel refused.
+    /// Creates the memfds and maps them. Error: the system call that failed, and the limit that may be the reason.
     static Result<RunMemory> make();
 
-    engine::RunHeader& header() const { return *at<engine::RunHeader>(0); }
-    const engine::ProcessRecord& process(std::uint32_t number) const {
-        return at<engine::ProcessRecord>(engine::kProcessesOffset)[number];
+    run::RunHeader& header() const { return *reinterpret_cast<run::RunHeader*>(facts_.get()); }
+    run::RunUse& use() const { return *at<run::RunUse>(0); }
+    // Each array checks the index, which may come from a program (run::SharedArray).
+    const run::ProcessRecord& process(std::uint32_t number) const {
+        return array<run::ProcessRecord>(run::kProcessesOffset, run::kMaximumProcesses)[number];
     }
-    const engine::ThreadRecord& thread(std::uint32_t number) const {
-        return at<engine::ThreadRecord>(engine::kThreadsOffset)[number];
+    const run::ThreadRecord& thread(std::uint32_t number) const {
+        return array<run::ThreadRecord>(run::kThreadsOffset, run::kMaximumThreads)[number];
     }
-    engine::ThreadPage& thread_page(std::uint32_t number) const {
-        return at<engine::ThreadPage>(engine::kThreadPagesOffset)[number];
+    run::ThreadPage& thread_page(std::uint32_t number) const {
+        return array<run::ThreadPage>(run::kThreadPagesOffset, run::kMaximumThreadPages)[number];
     }
     subsystem::EventPage& event(std::uint32_t index) const {
-        return at<subsystem::EventPage>(resident::kEventsOffset)[index];
+        return array<subsystem::EventPage>(run::kEventsOffset, run::kMaximumEvents)[index];
     }
     subsystem::RingPage& ring(std::uint32_t index) const {
-        return at<subsystem::RingPage>(resident::kRingPagesOffset)[index];
+        return array<subsystem::RingPage>(run::kRingPagesOffset, run::kMaximumRings)[index];
     }
     subsystem::Filter& filter(std::uint32_t index) const {
-        return at<subsystem::Filter>(resident::kFiltersOffset)[index];
+        return run::SharedArray{fact<subsystem::Filter>(run::kFiltersOffset), run::kMaximumFilters}[index];
     }
     std::span<subsystem::Probe> probes() const {
-        return {at<subsystem::Probe>(resident::kProbesOffset), subsystem::kMaximumProbes};
+        return {fact<subsystem::Probe>(run::kProbesOffset), subsystem::kMaximumProbes};
     }
     std::span<subsystem::ProbeRecord> probe_records() const {
-        return {at<subsystem::ProbeRecord>(resident::kProbeRecordsOffset), subsystem::kMaximumProbeRecords};
+        return {fact<subsystem::ProbeRecord>(run::kProbeRecordsOffset), subsystem::kMaximumProbeRecords};
     }
-    resident::Mailbox& mailbox(std::uint32_t thread_page) const {
-        return at<resident::Mailbox>(resident::kMailboxesOffset)[thread_page];
+    run::Mailbox& mailbox(std::uint32_t thread_page) const {
+        return array<run::Mailbox>(run::kMailboxesOffset, run::kMaximumThreadPages)[thread_page];
     }
     int fd() const { return fd_.get(); }
-    /// How far rings may reach in it.
+    /// The memory that the broker alone writes.
+    int facts_fd() const { return facts_fd_.get(); }
+    /// The size of the memory that all write, where rings end at the latest.
     std::uint64_t file_bytes() const { return file_bytes_; }
 
   private:
+    template <std::size_t kBytes>
     struct Unmap {
         void operator()(char* memory) const;
     };
+    Result<void> make_facts();
+    Result<void> make_shared();
+
     template <class T>
     T* at(std::size_t offset) const {
         return reinterpret_cast<T*>(memory_.get() + offset);
     }
+    template <class T>
+    T* fact(std::size_t offset) const {
+        return reinterpret_cast<T*>(facts_.get() + offset);
+    }
+    template <class T>
+    run::SharedArray<T> array(std::size_t offset, std::uint32_t count) const {
+        return {at<T>(offset), count};
+    }
 
+    OwnedFd facts_fd_;
     OwnedFd fd_;
     std::uint64_t file_bytes_ = 0;
-    std::unique_ptr<char, Unmap> memory_;
+    std::unique_ptr<char, Unmap<run::kFactsBytes>> facts_;
+    std::unique_ptr<char, Unmap<run::kRingsOffset>> memory_;
 };
 
 }  // namespace anyperf::broker

@@ -1,168 +1,121 @@
-// server.h: hosts the events of one run: takes requests from the programs in it, asks the subsystem, answers. One
-// thread; it ends when the command has ended and nobody holds the run any more.
+// server.h: the broker of one run. It holds the run's perf_event subsystem, takes the requests of the programs in the
+// run, and answers them. Counting and sampling happen in the programs themselves, in memory that both sides share
+// (run/layout.h); the broker is needed to open, close, group, inherit and rotate events, and for what a program
+// cannot see, such as the death of another one.
+//
+// The broker is no program of the run: it is the process of `anyperf run` or of a verb that measures (hosted_run), and
+// nothing of it is translated.
+//
+// Its parts: transport/ receives requests and writes answers, requests/ has a handler for each kind of request, state/
+// has what the handlers work on, machine/ is the virtual machine. Server itself is the event loop.
+//
+// The event loop (serve_once) has one epoll set:
+//
+//   requests   the broker's end of a SOCK_SEQPACKET pair; all programs of the run send to the other end. The answer is
+//              written to the mailbox of the thread that asked, in shared memory, and a futex wakes the thread.
+//   event      the broker's end of an event's socket pair. End of file there is the last close of the event's
+//              descriptor in all programs.
+//   process    the pidfd of a process that uses events. A process that is killed does not report its end itself.
+//   command    the pidfd of the command, or whatever the host gives: serving is over.
+//   wake       an eventfd: another thread of this process has changed what the loop waits for.
+//
+// Closes and deaths are handled before requests, and again before each request: a request must not find an event open
+// or a process alive that was gone when the request was sent. With events that rotate, the loop also wakes every 4 ms.
+//
+// After an answer the next request mostly follows at once, and a wake-up by the kernel costs more than the answer. So
+// the loop polls for some 20 us before it sleeps, unless the client runs on the broker's own CPU, where
+// polling would keep it from running.
+//
+// Threads: one thread serves, others of the same process may call the subsystem (call_subsystem). `lock_` is held
+// while the loop handles what is ready and over each such call, so the subsystem sees one caller at a time.
+//
+// Trust: a request may contain anything, and so may the shared memory, which every program of the run can write. Who
+// asks is who the kernel says (tasks/run_threads.h). The broker checks the frame of a request (caller_of), and the
+// subsystem the arguments, as the kernel would. A malformed request gets no answer. Rights are asked of the kernel when
+// an event is opened and are not remembered. What the broker relies on it keeps to itself. docs/security.md has the
+// whole picture.
+//
+// End: the command has ended, and no program holds the socket any more. If programs outlive the command and use events,
+// the process forks: the copy serves them, and the original goes on with its exit.
 #pragma once
 
 #include <sys/epoll.h>
 #include <sys/types.h>
-#include <unistd.h>
 
-#include <map>
-#include <memory>
 #include <mutex>
-#include <set>
 #include <span>
-#include <unordered_map>
-#include <vector>
+#include <string>
 
-#include "broker/machine_files.h"
-#include "broker/run_host.h"
+#include "broker/machine/machine_options.h"
 #include "broker/run_memory.h"
-#include "pmu/cpu_models.h"
-#include "pmu/probe_events.h"
-#include "pmu/tracepoint.h"
+#include "broker/state/broker_state.h"
+#include "broker/transport/request_socket.h"
 #include "subsystem/subsystem.h"
 
 namespace anyperf::broker {
 
-/// What of the virtual machine its user may choose.
-struct MachineOptions {
-    unsigned counters = 0;  ///< general counters of the cpu PMU; 0: as many as there are events
-    pmu::CpuModel cpu_model = pmu::model_of_features();  ///< what programs are told of the CPU
-};
-
 class Server {
   public:
-    /// `memory` outlives it; `requests` is the end of the socket that programs do not have.
+    /// `memory` must outlive the server. `requests` is the broker's end of make_request_socket().
     Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machine);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// Serves until the child has ended; its status as wait(2) gives it. For processes that it leaves behind and that
-    /// use events a copy of this process goes on serving, until the last of them has ended.
+    /// Serves until the child has ended, waits for it, and returns its status as wait(2) gives it. Then as
+    /// serve_remaining_processes().
     int serve_until_exit(pid_t child);
-    /// The same for a host that waits for its commands itself: serves until `stop` can be read.
+    /// For a host that waits for its commands itself: serves until `stop` is readable.
     void serve_until(int stop);
-    /// As serve_until_exit() at its end. Nobody else serves or asks meanwhile.
-    void stay_for_the_rest();
+    /// If programs are left that use events, forks a copy of this process, which serves until the last of them has
+    /// ended and then exits. Returns at once in the caller. No other thread may serve or call meanwhile.
+    void serve_remaining_processes();
 
-    /// The subsystem for this process itself, which is no program of the run; any thread. `ask` is called with it and
-    /// with who is to be named as the caller.
-    template <class Question>
-    auto ask(const Question& question) {
+    /// Calls the subsystem for this process itself, from any of its threads. `function` gets the subsystem and the name
+    /// of the caller; its result is returned. The caller has no thread page, so nothing is counted on it.
+    template <class Function>
+    auto call_subsystem(const Function& function) {
         const std::lock_guard held{lock_};
-        const TaskName self = begin_asking();
-        auto answer = question(subsystem(), self);
-        end_asking();
+        const subsystem::TaskId self = begin_local_call();
+        auto answer = function(subsystem(), self);
+        end_local_call();
         return answer;
     }
-    /// A process of the run, which may end by a signal: then the broker tells of its end.
-    void know(pid_t process);
-    /// It has ended, and is about to be waited for.
+    /// Follows a command of the host's by a pidfd, so that its end is known even if it is killed. `page` is its first
+    /// thread's, or none if it is no page (run::kNoPage).
+    void track_command(pid_t process, std::uint32_t page);
+    /// Makes `eventfd` readable when the state of an event changes that this process has open itself. Before serving.
+    void signal_own_events(int eventfd) { state_.events.signal_own(eventfd); }
+    /// Where this process has mapped the ring; valid until it is unmapped. Empty: there is none.
+    std::span<std::byte> ring_memory(subsystem::RingIndex ring);
+    /// The process has ended and is a zombie: takes its final times from /proc before the caller waits for it.
     void about_to_reap(pid_t process);
-    /// The files of the virtual machine, or the directory itself; "" where they can't be made.
+    /// Makes part `part` of the virtual machine's files (0: PMUs and settings, 1: tracepoints) if that has not been
+    /// done, and returns their directory; "" if they cannot be made.
     std::string machine_files(std::uint32_t part);
+    /// Whether the virtual machine has a built-in tracepoint with this number.
+    bool has_tracepoint(std::uint64_t id);
 
   private:
-    struct Machine;
-    /// A child that its parent is about to make. It is told of to the subsystem once: by the parent, by itself, or by
-    /// who asks for it, whoever is first.
-    struct Pending {
-        TaskName parent;
-        subsystem::ForkKind kind = subsystem::ForkKind::process;
-        std::uint32_t page = 0;  ///< of the child
-    };
-    /// What the broker has of an event that a program has open.
-    struct EventSocket {
-        OwnedFd fd;               ///< our end of its descriptor
-        std::uint64_t inode = 0;  ///< of theirs
-    };
-    /// What a descriptor that is waited for is of.
-    enum class Watched : std::uint32_t { requests, command, event, process, wake };
-    struct Received {
-        resident::Request request;
-        std::size_t bytes = 0;
-        OwnedFd descriptor;
-    };
-
-    /// The subsystem and its PMUs, made when the first event is opened.
-    Machine& machine();
     subsystem::Subsystem& subsystem();
-    TaskName begin_asking();
-    void end_asking();
+    subsystem::TaskId begin_local_call();
+    void end_local_call();
+    /// One round of the event loop. Returns whether the command has ended (or the host wants to stop).
     bool serve_once();
-    int wait_for_news(std::span<epoll_event> ready);
-    bool receive(Received& out);
+    /// Waits until a descriptor is ready, or until events have to be rotated. Returns how many are in `ready`.
+    int wait_for_descriptors(std::span<epoll_event> ready);
+    /// Handles a close or a death. Ignores other kinds.
+    void on_ready(const ReadyDescriptor& ready);
+    /// Takes all requests that wait.
     void serve_requests();
-    void handle(Received& received);
-    void answer(const resident::RequestHead& head, std::int64_t value, std::span<const std::byte> payload = {},
-                EventIndex event = 0);
-    void tell_changes();
-    void note_wanted();
-    void watch(int fd, Watched what, std::uint32_t number = 0);
-    void on_descriptor(Watched what, std::uint32_t number);
-    bool is_open(EventIndex event) const { return events_.contains(event); }
-    void close_event(EventIndex event);
-    /// Its pidfd says so.
-    void end_process(std::int32_t pid);
-    /// While it lives its pages are its own to give back.
-    void end_threads_of(std::int32_t pid, bool dead);
-    void end_thread(const TaskName& task);
-    void know_process(std::int32_t pid);
-    void be_born(std::uint32_t number, const TaskName& child);
-    void notice_births();
-    bool make_files(std::uint32_t part);
-    void execute(const resident::RequestHead& head, std::string_view name);
+    void handle(ReceivedRequest& received);
 
-    // One a kind of request (requests.cpp).
-    void on_open(Received& received);
-    void on_read(Received& received);
-    void on_control(Received& received);
-    void on_map(Received& received);
-    void on_unmap(Received& received);
-    void on_identify(Received& received);
-    void on_before_clone(Received& received);
-    void on_clone_failed(Received& received);
-    void on_cloned(Received& received);
-    void on_begin(Received& received);
-    void on_executing(Received& received);
-    void on_executed(Received& received);
-    void on_end(Received& received);
-    void on_renamed(Received& received);
-    void on_mapped(Received& received);
-    void on_new_namespaces(Received& received);
-    void on_switch_events(Received& received);
-    void on_files(Received& received);
-    void on_poll(Received& received);
-    void on_wake(Received& received);
-    void on_ran_out(Received& received);
-    void on_reaping(Received& received);
-    void on_define_probes(Received& received);
-    void on_switched(Received& received);
-    void on_made_cgroup(Received& received);
-    void on_loaded_bpf(Received& received);
-
-    RunMemory& memory_;
-    MachineOptions options_;
-    MachineFiles files_;
-    pmu::ProbePlaces places_;
-    pmu::ProbeEvents probes_;
-    pmu::TracepointPmu tracepoints_;
-    OwnedFd requests_;
-    OwnedFd epoll_;
-    OwnedFd wake_;     ///< of who serves: what is asked for has changed how long to sleep
-    std::mutex lock_;  ///< of all that follows, between who serves and who asks
-    bool nobody_left_ = false;
-    int looks_ = 0;                 ///< how often to look before sleeping
-    bool asked_elsewhere_ = false;  ///< who was answered last runs on another CPU
-    std::unique_ptr<Machine> machine_;
-    std::unordered_map<EventIndex, EventSocket> events_;
-    std::unordered_map<std::uint64_t, EventIndex> event_by_inode_;
-    std::multimap<EventIndex, subsystem::Mapping> mappings_;
-    std::map<std::int32_t, OwnedFd> processes_;  ///< pidfds, by pid
-    std::map<std::uint32_t, Pending> pending_;   ///< by the number given to the parent
-    std::uint32_t next_pending_ = 1;
-    std::set<std::uint32_t> told_executions_;  ///< thread pages whose next program has been told of already
+    RequestSocket requests_;
+    OwnedFd wake_;                ///< an eventfd: events rotate now, so the serving thread must not sleep for ever
+    int polls_before_sleep_ = 0;  ///< how often to poll the descriptors before sleeping
+    bool client_on_other_cpu_ = false;  ///< the thread that was answered last runs on another CPU
+    std::mutex lock_;                   ///< of `state_`, between the serving thread and callers of call_subsystem
+    BrokerState state_;
 };
 
 }  // namespace anyperf::broker

@@ -1,74 +1,70 @@
-// completion.cpp: `anyperf completion bash`: the script that bash completes anyperf's command line with, made from what
-// the verbs declare. Not in --help: the package installs what it prints.
+// completion.cpp: the hidden verb `anyperf completion`: the script that a shell completes with, for bash, zsh or fish,
+// from the options that the verbs declare, so that it cannot miss one; and the event names that these scripts ask for.
+// A test compares the options of the script for bash with the man pages.
 #include "cli/completion.h"
 
 #include <fmt/format.h>
 
-#include "cli/verbs.h"
+#include <array>
+#include <memory>
+
+#include "cli/completion/scripts.h"
+#include "events/names/listing.h"
 
 namespace anyperf::cli {
 
 namespace {
 
-constexpr std::string_view kHead = R"(# bash completion for anyperf, printed by `anyperf completion bash`
-_anyperf() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb= words= i
-    for ((i = 1; i < COMP_CWORD; i++)); do
-        [[ ${COMP_WORDS[i]} == -* ]] && continue
-        verb=${COMP_WORDS[i]}
-        break
-    done
-    COMPREPLY=()
-    if [[ $prev == -e || $prev == --event || ($verb == encode && $cur != -*) ]]; then
-        words=$("${COMP_WORDS[0]}" list hw sw cache 2>/dev/null | sed -n 's/^  \([^ ]*\)  *.*/\1/p')
-    else
-        case $verb in
-)";
-
-constexpr std::string_view kTail = R"(        esac
-        [[ $cur == -* || -z $verb ]] || return
-    fi
-    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+/// The declarations of all verbs but hidden ones, from the program that `verb` belongs to.
+std::vector<CompletedVerb> completed_verbs(const CLI::App& verb) {
+    std::vector<CompletedVerb> verbs;
+    for (const CLI::App* each : verb.get_parent()->get_subcommands([](const CLI::App*) { return true; }))
+        if (!each->get_group().empty()) verbs.push_back(completed_verb(*each));
+    return verbs;
 }
-complete -o bashdefault -o default -F _anyperf anyperf
-)";
 
-/// "-e --event --json …" of a verb, as CLI11 knows them.
-std::string options_of(const CLI::App& app) {
+/// All names that -e accepts here, with their aliases, one per line.
+std::string event_names() {
     std::string text;
-    for (const CLI::Option* option : app.get_options()) {
-        if (option->get_group().empty()) continue;  // hidden
-        for (const std::string& name : option->get_snames()) text += " -" + name;
-        for (const std::string& name : option->get_lnames()) text += " --" + name;
+    for (const auto& list : events::list_events(events::Machine::read())) {
+        if (list.kind == events::NameOrigin::syntax) continue;
+        for (const auto& event : list.events) {
+            text += event.name + "\n";
+            if (!event.alias.empty()) text += event.alias + "\n";
+        }
     }
-    return text.substr(std::min<std::size_t>(1, text.size()));
+    return text;
 }
 
-std::string script() {
-    std::string names, cases;
-    for (const Verb* verb : verbs()) {
-        CLI::App app{std::string{verb->summary}, std::string{verb->name}};
-        const Run not_run = verb->declare(app);
-        if (app.get_group().empty()) continue;  // hidden
-        names += fmt::format("{} ", verb->name);
-        cases += fmt::format("        {}) words=\"{}\" ;;\n", verb->name, options_of(app));
+struct Shell {
+    std::string_view name;
+    std::string (*script)(const std::vector<CompletedVerb>&);
+};
+constexpr std::array kShells{
+    Shell{"bash", bash_script},
+    Shell{"zsh", zsh_script},
+    Shell{"fish", fish_script},
+};
+
+Result<int> completion(const CLI::App& verb, const std::string& what, Output& out) {
+    if (what == "events") {
+        out.print(event_names());
+        return 0;
     }
-    return fmt::format("{}        \"\") words=\"{}--help --version\" ;;\n{}{}", kHead, names, cases, kTail);
+    for (const Shell& shell : kShells) {
+        if (shell.name != what) continue;
+        out.print(shell.script(completed_verbs(verb)));
+        return 0;
+    }
+    return std::unexpected(Error{"cannot write a completion script for " + what,
+                                 "only bash, zsh and fish are supported", "anyperf completion bash, zsh or fish"});
 }
 
-Result<int> completion(const std::string& shell, Output& out) {
-    if (shell != "bash")
-        return std::unexpected(Error{"cannot write a completion script for " + shell,
-                                     "bash is the only shell there is one for", "anyperf completion bash"});
-    out.print(script());
-    return 0;
-}
-
-Run declare(CLI::App& verb) {
-    auto shell = std::make_shared<std::string>();
-    verb.add_option("SHELL", *shell, "bash")->required();
+VerbAction declare(CLI::App& verb) {
+    auto what = std::make_shared<std::string>();
+    verb.add_option("SHELL", *what, "bash, zsh, fish; or events: the names that the scripts complete")->required();
     verb.group("");  // not in --help
-    return [shell](Output& out) { return completion(*shell, out); };
+    return [what, &verb](Output& out) { return completion(verb, *what, out); };
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// completion.h: `anyperf completion`.
+// completion.h: the hidden verb `anyperf completion bash`. It prints the completion script that the package installs.
 #pragma once
 
 #include "cli/verb.h"

@@ -1,4 +1,4 @@
-// encode.h: `anyperf encode EVENT…`
+// encode.h: the verb `anyperf encode EVENT…`. It shows the perf_event_attr of an event string and opens nothing.
 #pragma once
 
 #include "cli/verb.h"

@@ -1,5 +1,9 @@
-// explain.cpp: `anyperf explain`: why performance events do or don't work on this machine. One page, worst last lines
-// first: what works, what doesn't and what to do stand at its end, where a terminal shows them.
+// explain.cpp: `anyperf explain`: why performance events do or don't work on this machine. The page lists the findings
+// (host/findings.h) and ends with a verdict: what works, what doesn't, and what to do. The verdict comes last because a
+// terminal shows the end of a page.
+//
+// The verdict is not derived from the findings: each way to measure is tried (host/usability.h). Findings only supply
+// the fixes. So a wrong guess in a finding can't make the verdict wrong.
 #include "cli/explain.h"
 
 #include <fmt/format.h>
@@ -7,9 +11,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/verbs.h"
-#include "cli/wrap.h"
+#include "cli/output/wrap.h"
 #include "host/findings.h"
+#include "host/machine_copy.h"
 #include "host/usability.h"
 
 namespace anyperf::cli {
@@ -22,31 +26,30 @@ using host::Use;
 using host::WayToMeasure;
 
 constexpr std::size_t kWidth = 110;
-constexpr std::size_t kIndent = 8;            // behind the severity
-constexpr std::size_t kTitle = kIndent + 18;  // behind the finding's id
+constexpr std::size_t kIndent = 8;                  // the column after the severity
+constexpr std::size_t kTitleColumn = kIndent + 18;  // the column after the finding's id
 
 struct Options {
     bool json = false;
-    bool all = false;
+    bool all = false;  ///< evidence of every finding, not only of those that limit something
     std::string root = "/";
+    std::string save;  ///< a directory to copy the machine's files to; empty: explain the machine
 };
 
-/// What is true of anyperf itself: whether it has the verb that brings its own PMU.
-bool has_verb(std::string_view name) {
-    return std::ranges::any_of(verbs(), [name](const Verb* verb) { return verb->name == name; });
-}
-
+/// Whether the way can be used at all. Being limited to user mode still counts as working.
 bool works(const WayToMeasure& way) {
     return way.usability.use == Use::yes || way.usability.use == Use::user_only;
 }
 
+/// A labelled paragraph below a finding.
 std::string line(std::string_view label, std::string_view text) {
     return fmt::format("{:>{}}{:<9}{}\n", "", kIndent, label, wrap(text, kWidth, kIndent + 9));
 }
 
-std::string one_finding(const Finding& finding, bool all) {
-    std::string text = fmt::format("{:<{}}{:<{}}{}\n", name(finding.severity), kIndent, finding.id, kTitle - kIndent,
-                                   wrap(finding.title, kWidth, kTitle));
+/// A finding: its title, and if it matters or `all` is set, its evidence, effect and fix.
+std::string finding_text(const Finding& finding, bool all) {
+    std::string text = fmt::format("{:<{}}{:<{}}{}\n", name(finding.severity), kIndent, finding.id,
+                                   kTitleColumn - kIndent, wrap(finding.title, kWidth, kTitleColumn));
     const bool matters = finding.severity == Severity::limits || finding.severity == Severity::blocks;
     if (!matters && !all) return text;
     text += line("found:", finding.evidence);
@@ -55,76 +58,85 @@ std::string one_finding(const Finding& finding, bool all) {
     return text;
 }
 
-std::string named(const WayToMeasure& way) {
+/// "software events (task-clock, page-faults) in user mode only".
+std::string way_text(const WayToMeasure& way) {
     return fmt::format("{} ({}){}", way.title, way.examples,
                        way.usability.use == Use::user_only ? " in user mode only" : "");
 }
 
-std::string listed(const std::vector<WayToMeasure>& ways, bool working) {
+/// The ways that work, or those that do not with the reason in a word; separated by semicolons.
+std::string ways_text(const std::vector<WayToMeasure>& ways, bool working) {
     std::string text;
     for (const WayToMeasure& way : ways) {
         if (works(way) != working) continue;
-        text += (text.empty() ? "" : "; ") + named(way);
+        text += (text.empty() ? "" : "; ") + way_text(way);
         if (!working) text += fmt::format(": {}", words(way.usability.use));
     }
     return text;
 }
 
-/// What works here, and what does because anyperf brings it.
+/// What works here, including what works only because anyperf has a PMU of its own.
 std::string what_works(const std::vector<WayToMeasure>& ways) {
-    std::string text = listed(ways, true);
-    const bool lacking =
+    std::string text = ways_text(ways, true);
+    const bool lacks_hardware =
         std::ranges::any_of(ways, [](const WayToMeasure& way) { return way.id == "hardware" && !works(way); });
-    if (lacking)
+    if (lacks_hardware)
         text += std::string{text.empty() ? "" : "; "} +
                 "hardware events of a command, in user space (anyperf stat --virtual)";
     return text;
 }
 
-const Finding* finding(const std::vector<Finding>& findings, std::string_view id) {
+/// The finding of that id, if it has a fix; else null.
+const Finding* finding_with_fix(const std::vector<Finding>& findings, std::string_view id) {
     const auto found = std::ranges::find(findings, id, &Finding::id);
     return found == findings.end() || found->fix.empty() ? nullptr : &*found;
 }
 
-/// The finding that has the fix for a way that doesn't work, or works in part. Null where none has.
-const Finding* what_to_fix(const std::vector<Finding>& findings, const WayToMeasure& way) {
+/// The finding whose fix makes `way` work (or work in kernel mode, too). Null if the way works, or no finding has a
+/// fix. What is left after the switch is a lack of rights, or of tracefs. The finding about a user namespace, if there
+/// is one, comes before that about the paranoid level.
+const Finding* blocking_finding(const std::vector<Finding>& findings, const WayToMeasure& way) {
     switch (way.usability.use) {
         case Use::yes: return nullptr;
-        case Use::blocked: return finding(findings, "seccomp");
-        case Use::no_pmu: return finding(findings, way.id == "hardware" ? "hardware-pmu" : "probes");
+        case Use::blocked: return finding_with_fix(findings, "seccomp");
+        case Use::no_pmu: return finding_with_fix(findings, way.id == "hardware" ? "hardware-pmu" : "probes");
         case Use::needs_privilege:
         case Use::user_only:
         case Use::no_tracefs:
-        case Use::unsupported: break;
+        case Use::unsupported:
+        case Use::user_space: break;
     }
     if (way.id == "tracepoint")
-        if (const Finding* closed = finding(findings, "tracefs")) return closed;
-    const Finding* inside = finding(findings, "user-namespace");
-    return inside != nullptr ? inside : finding(findings, "paranoid");
+        if (const Finding* tracefs = finding_with_fix(findings, "tracefs")) return tracefs;
+    const Finding* user_namespace = finding_with_fix(findings, "user-namespace");
+    return user_namespace != nullptr ? user_namespace : finding_with_fix(findings, "paranoid");
 }
 
-/// Neither here nor with more rights.
+/// Whether more rights would not help: there is no PMU, or perf_event_open is blocked.
 bool no_counters(const WayToMeasure& way) {
     return way.usability.use == Use::no_pmu || way.usability.use == Use::blocked;
 }
 
-/// The fixes of what stands in the way, each once; where nothing known does, what the failed open says.
+/// What to do, each step once, in the order of the ways to measure. A way without a finding that explains it has the
+/// fix of its failed open.
 std::vector<std::string> advice(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways) {
     std::vector<std::string> all;
     for (const WayToMeasure& way : ways) {
-        const Finding* found = what_to_fix(findings, way);
+        if (way.id == "hardware" && no_counters(way))
+            all.emplace_back(
+                "count a command in user space with anyperf's virtual PMU, which works here and needs no privileges: "
+                "anyperf stat -- COMMAND does so automatically; anyperf run -- COMMAND gives the PMU to perf and other "
+                "tools");
+        const Finding* found = blocking_finding(findings, way);
         const std::string& fix = found != nullptr ? found->fix : way.usability.why.fix;
         if (!fix.empty() && std::ranges::find(all, fix) == all.end()) all.push_back(fix);
-        if (way.id == "hardware" && no_counters(way) && has_verb("run"))
-            all.emplace_back(
-                "or count a command in user space by anyperf's virtual PMU, which works here and needs no privileges: "
-                "anyperf stat -- COMMAND does so by itself, anyperf run -- COMMAND gives the PMU to perf and others");
     }
     return all;
 }
 
+/// The last paragraph of the page: "works:", "doesn't:", "to do:".
 std::string verdict(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways) {
-    const std::string good = what_works(ways), bad = listed(ways, false);
+    const std::string good = what_works(ways), bad = ways_text(ways, false);
     std::string text = "works:   " + wrap(good.empty() ? "nothing" : good, kWidth, 9) + "\n";
     text += "doesn't: " + wrap(bad.empty() ? "nothing: every kind of event can be opened" : bad, kWidth, 9) + "\n";
     std::string label = "to do:   ";
@@ -135,9 +147,10 @@ std::string verdict(const std::vector<Finding>& findings, const std::vector<WayT
     return text;
 }
 
+/// All findings, then the verdict.
 std::string page(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways, bool all) {
     std::string text;
-    for (const Finding& finding : findings) text += one_finding(finding, all);
+    for (const Finding& finding : findings) text += finding_text(finding, all);
     return text + "\n" + verdict(findings, ways);
 }
 
@@ -163,18 +176,26 @@ nlohmann::ordered_json to_json(const std::vector<Finding>& findings, const std::
                                     {"fix", finding.fix}});
     for (const WayToMeasure& way : ways) json["events"].push_back(to_json(way));
     json["works"] = what_works(ways);
-    json["does_not_work"] = listed(ways, false);
+    json["does_not_work"] = ways_text(ways, false);
     json["to_do"] = advice(findings, ways);
     return json;
 }
 
+/// --save: copies instead of explaining.
+Result<int> save(const std::string& directory, Output& out) {
+    const std::size_t files = TRY(host::copy_machine(host::Root{}, directory));
+    out.print(fmt::format("{} files saved; on any machine: anyperf explain --root {}\n", files, directory));
+    return 0;
+}
+
 Result<int> explain(const Options& options, Output& out) {
+    if (!options.save.empty()) return save(options.save, out);
     std::error_code ignored;
     if (!std::filesystem::is_directory(options.root, ignored))
-        return std::unexpected(Error{"cannot look at the machine in " + options.root,
-                                     "it is not a directory that can be read",
-                                     "a directory with the machine's /proc and /sys below it"});
+        return std::unexpected(Error{"cannot look at the machine in " + options.root, "not a readable directory",
+                                     "give a directory with the machine's /proc and /sys below it"});
     const host::Root root{options.root};
+    TRY(host::check_copy(root));
     const auto found = host::findings(root);
     const auto ways = host::ways_to_measure(root);
     out.print(options.json ? to_json(found, ways).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
@@ -182,11 +203,15 @@ Result<int> explain(const Options& options, Output& out) {
     return 0;
 }
 
-Run declare(CLI::App& verb) {
+VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
-    verb.add_flag("--json", options->json, "one JSON object: findings, what works, what doesn't, what to do");
-    verb.add_flag("-v,--verbose", options->all, "the evidence of what is in order, too");
-    verb.add_option("--root", options->root, "look at another machine's files, below this directory")->type_name("DIR");
+    verb.add_flag("--json", options->json, "print one JSON object: findings, what works, what doesn't, what to do");
+    verb.add_flag("-v,--verbose", options->all, "show the evidence of every finding, even of those in order");
+    auto* root = verb.add_option("--root", options->root, "look at another machine's files, below this directory");
+    root->type_name("DIR");
+    verb.add_option("--save", options->save, "copy this machine's files for --root into this new directory")
+        ->type_name("DIR")
+        ->excludes(root);
     return [options](Output& out) { return explain(*options, out); };
 }
 

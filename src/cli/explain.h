@@ -1,4 +1,4 @@
-// explain.h: `anyperf explain`.
+// explain.h: the verb `anyperf explain`. It shows why performance events do or don't work on this machine.
 #pragma once
 
 #include "cli/verb.h"

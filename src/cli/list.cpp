@@ -1,4 +1,6 @@
-// list.cpp: `anyperf list [PATTERN...]`: the events that can be named here, by PMU, with what each needs.
+// list.cpp: `anyperf list [PATTERN…]`: the events that can be named here, by PMU, with what each needs to be opened.
+// The facts come from list/checked_events.h; this file formats them. `--describe` is another table,
+// list/catalog_names.h.
 #include "cli/list.h"
 
 #include <fmt/format.h>
@@ -9,118 +11,134 @@
 
 #include "anyperf/event_names.h"
 #include "cli/list/catalog_names.h"
-#include "cli/list/usable_events.h"
-#include "cli/wrap.h"
-#include "events/near_names.h"
+#include "cli/list/checked_events.h"
+#include "cli/list/metric_names.h"
+#include "cli/output/wrap.h"
+#include "events/suggest/near_names.h"
+#include "host/machine_copy.h"
 
 namespace anyperf::cli {
 
 namespace {
 
-using events::Listed;
+using events::NameOrigin;
 using host::Use;
 
+// Columns of the table.
 constexpr std::size_t kWidth = 110;
 constexpr std::size_t kNameColumn = 52;
-constexpr std::size_t kNeedsColumn = 16;
+constexpr std::size_t kNeedsColumn = 16;  // of the usual words; a longer one widens the column of its section
 constexpr std::size_t kDetailWidth = 80;
+
+/// The word before patterns of metrics.
+constexpr std::string_view kMetrics = "metrics";
 
 struct Options {
     std::vector<std::string> patterns;
     bool json = false;
     bool all = false;
-    std::string describe;
+    std::string describe;  ///< a directory with event files; empty: the list of this machine
     std::string root = "/";
 };
 
-std::string title(const UsableList& list) {
+/// The headline of a list.
+std::string title(const CheckedList& list) {
     switch (list.kind) {
-        case Listed::hardware: return "hardware events, which the kernel names";
-        case Listed::cache: return "hardware cache events";
-        case Listed::software: return "software events";
-        case Listed::pmu: return "PMU " + list.pmu;
-        case Listed::catalog: return "events of the CPU by their makers' names, " + list.pmu;
-        case Listed::tracepoint: return "tracepoints";
-        case Listed::syntax: return "forms of other events";
+        case NameOrigin::hardware: return "hardware events";
+        case NameOrigin::cache: return "hardware cache events";
+        case NameOrigin::software: return "software events";
+        case NameOrigin::pmu: return "PMU " + list.pmu;
+        case NameOrigin::catalog: return "vendor event names, " + list.pmu;
+        case NameOrigin::tracepoint: return "tracepoints";
+        case NameOrigin::syntax: return "syntax of other events";
     }
     return "";
 }
 
-std::string_view kind(Listed listed) {
+/// The kind in the words of the JSON.
+std::string_view kind(NameOrigin listed) {
     switch (listed) {
-        case Listed::hardware: return "hardware";
-        case Listed::cache: return "cache";
-        case Listed::software: return "software";
-        case Listed::pmu: return "pmu";
-        case Listed::catalog: return "catalog";
-        case Listed::tracepoint: return "tracepoint";
-        case Listed::syntax: return "syntax";
+        case NameOrigin::hardware: return "hardware";
+        case NameOrigin::cache: return "cache";
+        case NameOrigin::software: return "software";
+        case NameOrigin::pmu: return "pmu";
+        case NameOrigin::catalog: return "catalog";
+        case NameOrigin::tracepoint: return "tracepoint";
+        case NameOrigin::syntax: return "syntax";
     }
     return "";
 }
 
-std::string line(const UsableList& list, const UsableEvent& usable) {
+/// A row of the table, with a second column of that width. A long detail is cut at a word; JSON has all of it.
+std::string line(const CheckedList& list, const CheckedEvent& usable, std::size_t needs_column) {
     const auto& event = usable.event;
     const std::string name = event.alias.empty() ? event.name : event.name + " OR " + event.alias;
-    const std::string_view needs = list.kind == Listed::syntax ? "" : words(usable.use);
+    const std::string_view needs = list.kind == NameOrigin::syntax ? "" : words(usable.use);
     std::string detail = event.detail;
     if (detail.size() > kDetailWidth) detail = detail.substr(0, detail.rfind(' ', kDetailWidth)) + " …";
     if (!event.unit.empty()) detail += (detail.empty() ? "" : ", ") + ("in " + event.unit);
-    std::string text = fmt::format("  {:<{}} {:<{}} {}", name, kNameColumn, needs, kNeedsColumn, detail);
+    std::string text = fmt::format("  {:<{}} {:<{}} {}", name, kNameColumn, needs, needs_column, detail);
     text.erase(text.find_last_not_of(' ') + 1);
     return text + '\n';
 }
 
-std::string reason(const std::string& label, const Error& why) {
+/// Two wrapped paragraphs: the cause, and the fix if there is one.
+std::string reason(const std::string& label, const Error& why, std::string_view fix_label = "fix: ") {
     std::string text = wrap(label + why.cause, kWidth, 2) + '\n';
-    if (!why.fix.empty()) text += "  fix: " + wrap(why.fix, kWidth, 7) + '\n';
+    if (!why.fix.empty()) text += fmt::format("  {}{}\n", fix_label, wrap(why.fix, kWidth, 7));
     return text;
 }
 
-std::string block(const UsableList& list) {
+/// The section of one kind or PMU.
+std::string block(const CheckedList& list) {
     std::string text = title(list) + '\n';
-    for (const UsableEvent& usable : list.events) text += line(list, usable);
+    std::size_t needs_column = kNeedsColumn;
+    for (const CheckedEvent& usable : list.events) needs_column = std::max(needs_column, words(usable.use).size());
+    for (const CheckedEvent& usable : list.events) text += line(list, usable, needs_column);
     if (list.events.empty()) text += reason("  none: ", list.unreadable);
     return text;
 }
 
-/// What a word in the second column means here: the cause for the first event that has it, once.
-std::string legend(const std::vector<UsableList>& lists) {
+/// Explains the second column: for each word other than "usable", the cause found for the first event that has it. One
+/// cause represents all events with the same word, so the legend stays short.
+std::string legend(const std::vector<CheckedList>& lists) {
     std::string text;
-    std::vector<Use> explained;
-    for (const UsableList& list : lists) {
+    std::vector<Use> explained;  // words that already have their line
+    for (const CheckedList& list : lists) {
         for (const host::Usability& usability : list.reasons) {
             if (std::ranges::find(explained, usability.use) != explained.end()) continue;
             explained.push_back(usability.use);
-            text += reason(fmt::format("{}: ", words(usability.use)), usability.why);
+            text += reason(fmt::format("{}: ", words(usability.use)), usability.why,
+                           usability.use == Use::user_space ? "how: " : "fix: ");
         }
     }
     return text.empty() ? text : '\n' + text;
 }
 
-std::string to_table(const std::vector<UsableList>& lists) {
+std::string to_table(const std::vector<CheckedList>& lists) {
     std::string text;
-    for (const UsableList& list : lists) text += (text.empty() ? "" : "\n") + block(list);
+    for (const CheckedList& list : lists) text += (text.empty() ? "" : "\n") + block(list);
     return text + legend(lists);
 }
 
-nlohmann::ordered_json to_json(const UsableList& list, const UsableEvent& usable) {
+/// One event. What the listing calls `detail` has a key that says what it is.
+nlohmann::ordered_json to_json(const CheckedList& list, const CheckedEvent& usable) {
     nlohmann::ordered_json json{{"name", usable.event.name}, {"pmu", list.pmu}, {"kind", kind(list.kind)}};
-    if (list.kind != Listed::syntax) json["usable"] = id(usable.use);
+    if (list.kind != NameOrigin::syntax) json["usable"] = id(usable.use);
     if (!usable.event.alias.empty()) json["alias"] = usable.event.alias;
     if (!usable.event.detail.empty())
-        json[list.kind == Listed::pmu       ? "terms"
-             : list.kind == Listed::catalog ? "umasks"
-                                            : "description"] = usable.event.detail;
+        json[list.kind == NameOrigin::pmu       ? "terms"
+             : list.kind == NameOrigin::catalog ? "umasks"
+                                                : "description"] = usable.event.detail;
     if (!usable.event.unit.empty()) json["unit"] = usable.event.unit;
     return json;
 }
 
-std::string to_json(const std::vector<UsableList>& lists) {
+std::string to_json(const std::vector<CheckedList>& lists) {
     nlohmann::ordered_json json{{"events", nlohmann::ordered_json::array()},
                                 {"problems", nlohmann::ordered_json::array()}};
-    for (const UsableList& list : lists) {
-        for (const UsableEvent& usable : list.events) json["events"].push_back(to_json(list, usable));
+    for (const CheckedList& list : lists) {
+        for (const CheckedEvent& usable : list.events) json["events"].push_back(to_json(list, usable));
         const auto add_problem = [&](const Error& why) {
             json["problems"].push_back(
                 {{"kind", kind(list.kind)}, {"pmu", list.pmu}, {"cause", why.cause}, {"fix", why.fix}});
@@ -131,7 +149,7 @@ std::string to_json(const std::vector<UsableList>& lists) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
-/// Every name there is, to suggest near ones.
+/// Every name that could have been typed, for suggestions.
 std::vector<std::string> all_names(const events::Machine& machine) {
     std::vector<std::string> names;
     for (const auto& list : events::list_events(machine))
@@ -142,7 +160,7 @@ std::vector<std::string> all_names(const events::Machine& machine) {
     return names;
 }
 
-/// How many events of CPUs that this machine doesn't have match.
+/// The number of catalog events, of any CPU, that match the patterns.
 std::size_t matches_elsewhere(const Options& options) {
     const auto names = events::EventNames::read(options.root);
     std::size_t matches = 0;
@@ -150,17 +168,20 @@ std::size_t matches_elsewhere(const Options& options) {
     return matches;
 }
 
+/// The error for patterns without a match: a near name, or the number of matches on other CPUs. exit_status 1, as
+/// grep(1) has it, not the 125 of a failure.
 Error nothing_matches(const events::Machine& machine, const Options& options) {
     const std::string patterns = fmt::format("'{}'", fmt::join(options.patterns, "' or '"));
     if (options.all)
-        return Error{"no event matches " + patterns, "no CPU that anyperf knows has one with it in its name",
+        return Error{"no event matches " + patterns, "no event name of any known CPU contains it",
                      "anyperf list --all without a pattern shows all", 1};
+    // A near name is the best hint, since most patterns without a match are misspelled.
     const auto names = all_names(machine);
     std::string fix = events::did_you_mean(options.patterns.front(), names);
     if (const std::size_t elsewhere = matches_elsewhere(options); fix.empty() && elsewhere > 0)
-        fix = fmt::format("{} of other CPUs do: anyperf list --all {}", elsewhere, patterns);
+        fix = fmt::format("{} events of other CPUs match: anyperf list --all {}", elsewhere, patterns);
     return Error{"no event of this machine matches " + patterns,
-                 fmt::format("none of its {} events has it in its name", names.size()),
+                 fmt::format("none of its {} event names contains it", names.size()),
                  fix.empty() ? "anyperf list without a pattern shows all" : fix, 1};
 }
 
@@ -168,30 +189,39 @@ Result<int> list(const Options& options, Output& out) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(options.root, ignored))
         return std::unexpected(Error{"cannot list the events of the machine in " + options.root,
-                                     "it is not a directory that can be read",
-                                     "a directory with the machine's /proc and /sys below it"});
+                                     "not a readable directory",
+                                     "give a directory with the machine's /proc and /sys below it"});
+    TRY(host::check_copy(host::Root{options.root}));
     if (!options.describe.empty()) {
         out.print(TRY(catalog_names({options.patterns, options.json, options.root, options.describe})));
         return 0;
     }
     const auto machine = events::Machine::read(options.root);
-    const auto lists = usable_events(machine, host::Root{options.root}, options.patterns, options.all);
+    if (!options.patterns.empty() && options.patterns.front() == kMetrics) {
+        const auto metrics = TRY(metric_names(machine, {options.patterns.begin() + 1, options.patterns.end()}));
+        out.print(options.json ? metrics_json(metrics) : metrics_table(metrics));
+        return 0;
+    }
+    const auto lists = check_events(machine, host::Root{options.root}, options.patterns, options.all);
     if (lists.empty()) return std::unexpected(nothing_matches(machine, options));
     out.print(options.json ? to_json(lists) : to_table(lists));
     return 0;
 }
 
-Run declare(CLI::App& verb) {
+VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
-    verb.add_option("PATTERN", options->patterns,
-                    "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, tracepoint; default: all");
-    verb.add_flag("--all", options->all, "the events of every CPU that anyperf knows, too");
     verb.add_option(
-            "--describe", options->describe,
-            "explain catalog names (PMU::EVENT patterns, or words) from the vendor's JSON event files below this")
+        "PATTERN", options->patterns,
+        "names, parts of names, shell patterns, or hw, sw, cache, pmu, catalog, tracepoint; default: all. metrics "
+        "[PATTERN]: metrics of the CPU");
+    verb.add_flag("--all", options->all, "also list the events of every other CPU that anyperf knows");
+    verb.add_option("--describe", options->describe,
+                    "describe catalog names (PMU::EVENT patterns, or words) from the vendor's JSON event files in this "
+                    "directory")
         ->type_name("DIR");
-    verb.add_flag("--json", options->json, "one JSON object");
-    verb.add_option("--root", options->root, "list another machine's events, from its files below this directory")
+    verb.add_flag("--json", options->json, "print one JSON object");
+    verb.add_option("--root", options->root,
+                    "list another machine's events, from a copy of its /sys and /proc in this directory")
         ->type_name("DIR");
     return [options](Output& out) { return list(*options, out); };
 }

@@ -1,4 +1,4 @@
-// list.h: `anyperf list`.
+// list.h: the verb `anyperf list [PATTERN…]`. It lists the events that can be named here, and what each needs.
 #pragma once
 
 #include "cli/verb.h"

@@ -1,4 +1,4 @@
-// machine_options.cpp: see machine_options.h.
+// machine_options.cpp: declares and translates the options of the virtual machine.
 #include "cli/machine_options.h"
 
 #include <fmt/format.h>
@@ -7,15 +7,16 @@
 
 #include <algorithm>
 
-#include "broker/server.h"
-#include "pmu/cpu_models.h"
+#include "broker/machine/machine_options.h"
+#include "pmu/cpu/cpu_models.h"
 
 namespace anyperf::cli {
 
 namespace {
 
-constexpr unsigned kMostCounters = 32;
+constexpr unsigned kMostCounters = 32;  // anyperf-run(1), --counters
 
+/// "skx (a Skylake server, …), skl (…), host (…)", for an error message.
 std::string known_models() {
     std::string text;
     for (const auto& row : pmu::kCpuModels)
@@ -25,27 +26,31 @@ std::string known_models() {
 
 }  // namespace
 
-bool MachineWish::given() const {
+bool MachineArguments::any_given() const {
     return std::ranges::any_of(options, [](const CLI::Option* option) { return option->count() > 0; });
 }
 
-void declare_machine_options(CLI::App& verb, MachineWish& wish) {
-    wish.options = {
-        verb.add_option("--counters", wish.counters, "N: the virtual PMU has N generic counters (default: unlimited)")
+void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
+    arguments.options = {
+        verb.add_option("--counters", arguments.counters,
+                        "N: the virtual PMU has N generic counters (default: unlimited)")
             ->type_name("")
             ->check(CLI::Range(1u, kMostCounters)),
-        verb.add_option("--cpu-model", wish.cpu_model, "NAME: the CPU that programs are shown, skx, skl or host")
+        verb.add_option("--cpu-model", arguments.cpu_model, "NAME: the CPU that programs see: skx, skl or host")
             ->type_name(""),
-        verb.add_flag("--deterministic", wish.deterministic, "the same addresses and random bytes in every run")};
+        verb.add_flag("--deterministic", arguments.deterministic,
+                      "use the same addresses and random bytes in every run")};
 }
 
-Result<broker::MachineOptions> machine_of(const MachineWish& wish, pmu::CpuModel by_default) {
-    if (wish.cpu_model.empty()) return broker::MachineOptions{.counters = wish.counters, .cpu_model = by_default};
-    const auto row = std::ranges::find(pmu::kCpuModels, wish.cpu_model, &pmu::CpuModelRow::name);
+Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default) {
+    // An unknown model is refused here rather than by CLI11, so that the message can describe each model.
+    if (arguments.cpu_model.empty())
+        return broker::MachineOptions{.counters = arguments.counters, .cpu_model = by_default};
+    const auto row = std::ranges::find(pmu::kCpuModels, arguments.cpu_model, &pmu::CpuModelRow::name);
     if (row == pmu::kCpuModels.end())
-        return std::unexpected(Error{"bad --cpu-model " + wish.cpu_model, "there is no CPU model of this name",
-                                     "one of: " + known_models()});
-    return broker::MachineOptions{.counters = wish.counters, .cpu_model = row->model};
+        return std::unexpected(
+            Error{"bad --cpu-model " + arguments.cpu_model, "not a known CPU model", "use one of: " + known_models()});
+    return broker::MachineOptions{.counters = arguments.counters, .cpu_model = row->model};
 }
 
 }  // namespace anyperf::cli

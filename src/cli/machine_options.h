@@ -1,12 +1,12 @@
-// machine_options.h: the options by which a user chooses the virtual machine of a run. `run` has them, and every verb
-// that may run its command there.
+// machine_options.h: the options that choose the virtual machine of a run: --counters, --cpu-model, --deterministic.
+// `run` has them, and so has every verb that may count its command with the virtual PMU.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "anyperf/error.h"
-#include "pmu/cpu_models.h"
+#include "pmu/cpu/cpu_models.h"
 
 namespace CLI {
 class App;
@@ -19,20 +19,22 @@ struct MachineOptions;
 
 namespace anyperf::cli {
 
-struct MachineWish {
-    unsigned counters = 0;
-    std::string cpu_model;  ///< empty: the verb's choice
+/// The options as the user gave them.
+struct MachineArguments {
+    unsigned counters = 0;  ///< generic counters of the virtual PMU; 0: unlimited
+    std::string cpu_model;  ///< empty: the verb's default
     bool deterministic = false;
-    std::vector<const CLI::Option*> options;  ///< as they were declared
+    std::vector<const CLI::Option*> options;  ///< the declared options, in no particular order
 
-    /// Whether the user has asked for any of them.
-    bool given() const;
+    /// Whether the user gave any of them.
+    bool any_given() const;
 };
 
-/// Adds --counters, --cpu-model and --deterministic. `wish` lives until they are parsed.
-void declare_machine_options(CLI::App& verb, MachineWish& wish);
+/// Adds the options to `verb`. `arguments` must live until the command line is parsed.
+void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 
-/// `by_default` where the user has not chosen a CPU model. Error: there is no such model.
-Result<broker::MachineOptions> machine_of(const MachineWish& wish, pmu::CpuModel by_default);
+/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. `deterministic` is
+/// not part of the result: it belongs to broker::RunOptions. Error: --cpu-model names no known model.
+Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
 }  // namespace anyperf::cli

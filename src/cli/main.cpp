@@ -1,27 +1,36 @@
-// main.cpp: parses the command line, runs one verb, prints what went wrong. The only place that prints an Error.
+// main.cpp: parses the command line, runs one verb, and prints what went wrong. This is the only place that prints an
+// Error. Options and help texts are the verbs' (verbs.h); this file knows no verb by name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <ranges>
 #include <string>
 #include <system_error>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command/command_words.h"
+#include "cli/command/unknown_option.h"
 #include "cli/verbs.h"
+#include "events/suggest/near_names.h"
 
 namespace {
 
 using anyperf::Error;
 using anyperf::Result;
 
-constexpr int kOwnFailure = 125;  // as `env` and `timeout`: a failure of anyperf, not of the command it runs
+// The exit status for a failure of anyperf itself, as env(1) and timeout(1) have it: a command's own status can rarely
+// be mistaken for it.
+constexpr int kOwnFailure = 125;
 
+// In bytes. A word that the user typed, and a whole line of a message, are cut at these lengths.
 constexpr std::size_t kLongestWord = 100;
 constexpr std::size_t kLongestText = 1200;
 
-/// What a user typed comes back in messages: a terminal must not obey it, nor be filled with it.
+/// Makes text safe for a terminal. Messages repeat what the user typed, which may contain escape sequences or be
+/// megabytes long: control characters become '?', and long text is cut. Bytes above 0x7f stay, since they may be UTF-8.
 std::string printable(std::string text) {
     if (text.size() > kLongestText) text.replace(kLongestText, std::string::npos, "…");
     for (char& letter : text)
@@ -29,67 +38,109 @@ std::string printable(std::string text) {
     return text;
 }
 
+/// Prints up to three lines: what failed, the cause, the fix. An error without text was already printed by the engine.
 void print_error(const Error& error) {
-    if (error.what.empty()) return;  // whoever failed has said so
-    fmt::print(stderr, "anyperf: {}\n", printable(error.what));
-    if (!error.cause.empty()) fmt::print(stderr, "  cause: {}\n", printable(error.cause));
-    if (!error.fix.empty()) fmt::print(stderr, "  fix:   {}\n", printable(error.fix));
+    if (error.what.empty()) return;
+    std::string text = "anyperf: " + printable(error.what) + "\n";
+    if (!error.cause.empty()) text += "  cause: " + printable(error.cause) + "\n";
+    if (!error.fix.empty()) text += "  fix:   " + printable(error.fix) + "\n";
+    std::fputs(text.c_str(), stderr);  // fmt::print would throw on a full disk
 }
 
-/// What CLI11 found wrong, in our words.
-Error in_our_words(const CLI::ParseError& error, const std::string& verb) {
+/// Prints the error and returns its exit status.
+int fail(const Error& error) {
+    print_error(error);
+    return error.exit_status;
+}
+
+/// The first of the words that is an option; empty if none is.
+std::string first_option(const std::string& words) {
+    for (const auto piece : std::views::split(words, ' ')) {
+        const std::string word{piece.begin(), piece.end()};
+        if (word.starts_with('-') && word.size() > 1 && word != "--") return word;
+    }
+    return {};
+}
+
+/// Translates an error of CLI11, whose texts look like "--counters: Value x not in range", into what, cause and fix.
+Error to_error(const CLI::ParseError& error, const CLI::App& app) {
     const std::string text = error.what();
-    const std::string help = "anyperf " + verb + (verb.empty() ? "--help" : " --help");
+    const std::string verb = app.get_name();
+    const std::string help = "anyperf " + verb + " --help";
     const auto colon = text.find(": ");
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && colon != std::string::npos) {
+        // The words that were not expected, among which a separator may be.
         const std::string words = text.substr(colon + 2, kLongestWord);
-        if (!words.starts_with('-')) return {"bad argument " + words, "it is one more than is asked for", help};
-        return {"unknown option " + words, verb + " has no option of this name", help + " lists them"};
+        if (const std::string option = first_option(words); !option.empty())
+            return anyperf::cli::unknown_option(app, option);
+        return {"bad argument " + words, "unexpected extra argument", "see " + help};
     }
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
-        return {text, "it says what this is about", help + " tells"};
-    if (colon == std::string::npos || !text.starts_with('-')) return {"bad command line", text, help};
-    return {"bad " + text.substr(0, colon), text.substr(colon + 2), help + " says what it takes"};
+        return {text, "anyperf " + verb + " needs this argument", "see " + help};
+    if (colon == std::string::npos || !text.starts_with('-')) return {"bad command line", text, "see " + help};
+    return {"bad " + text.substr(0, colon), text.substr(colon + 2), "see " + help};
 }
 
-/// Of the first word, which should be a verb.
-Error no_verb(const CLI::App& app, std::string_view word) {
-    std::string verbs;
+/// The verb of this name, hidden ones included; else null.
+const CLI::App* find_verb(const CLI::App& app, const std::string& name) {
+    const auto found = app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == name; });
+    return found.empty() ? nullptr : found.front();
+}
+
+/// The error for a first word that is not a verb, or is missing. Hidden verbs are not named.
+Error bad_verb(const CLI::App& app, const std::string& word) {
+    std::vector<std::string> verbs;
     for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
-        if (!verb->get_group().empty()) verbs += (verbs.empty() ? "" : ", ") + verb->get_name();
-    return {word.empty() ? "no verb" : "unknown verb " + std::string{word.substr(0, kLongestWord)},
-            "the verbs are " + verbs, "anyperf --help says what each does"};
+        if (!verb->get_group().empty()) verbs.push_back(verb->get_name());
+    const std::string near = anyperf::events::did_you_mean(word, verbs);
+    return {word.empty() ? "no verb" : "unknown verb " + word.substr(0, kLongestWord),
+            fmt::format("the verbs are {}", fmt::join(verbs, ", ")),
+            near.empty() ? "anyperf --help describes them" : near};
 }
 
-/// Whether the results reached standard output. A closed pipe has killed us already.
-bool delivered() {
+/// The error for a command line without a known verb: its first word is an unknown option, or not a verb.
+Error bad_first_word(const CLI::App& app, const std::string& word) {
+    return word.starts_with("--") && word.size() > 2 ? anyperf::cli::unknown_option(app, word) : bad_verb(app, word);
+}
+
+/// Flushes standard output. False, with a message, if results could not be written. A closed pipe is no case here: it
+/// has already ended the process by SIGPIPE.
+bool flush_results() {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
     print_error({"cannot write the results to standard output", std::generic_category().message(errno),
-                 "make room, or send them elsewhere"});
+                 "free disk space, or redirect the output elsewhere"});
     return false;
 }
 
-int run_chosen(const std::vector<std::pair<CLI::App*, anyperf::cli::Run>>& declared) {
+/// Runs the verb that the command line chose, and returns anyperf's exit status.
+int run_parsed_verb(const std::vector<std::pair<CLI::App*, anyperf::cli::VerbAction>>& declared) {
     anyperf::cli::Output output{stdout, stderr};
-    for (const auto& [subcommand, run] : declared) {
+    for (const auto& [subcommand, action] : declared) {
         if (!subcommand->parsed()) continue;
-        const Result<int> status = run(output);
-        if (status) return delivered() ? *status : kOwnFailure;
-        print_error(status.error());
-        return status.error().exit_status;
+        const Result<int> status = action(output);
+        if (status) return flush_results() ? *status : kOwnFailure;
+        return fail(status.error());
     }
     return kOwnFailure;
 }
 
-/// What CLI11 is to parse, last word first as it wants them.
-std::vector<std::string> words_to_parse(const CLI::App& app, int argc, char** argv) {
-    std::vector<std::string> words(argv + 1, argv + argc);
-    const auto verb =
-        app.get_subcommands([&](const CLI::App* each) { return !words.empty() && each->get_name() == words.front(); });
-    if (!verb.empty() && verb.front()->get_prefix_command()) {
-        auto behind = anyperf::cli::without_separator(*verb.front(), {words.begin() + 1, words.end()});
+/// "help VERB" as "VERB --help", and "help" alone as "--help". Other words stay. Error: VERB is not a verb.
+Result<std::vector<std::string>> without_help_verb(const CLI::App& app, std::vector<std::string> words) {
+    if (words.empty() || words.front() != "help") return words;
+    if (words.size() == 1) return std::vector<std::string>{"--help"};
+    if (find_verb(app, words[1]) == nullptr) return std::unexpected(bad_verb(app, words[1]));
+    return std::vector<std::string>{words[1], "--help"};
+}
+
+/// The words for CLI11, which takes them last word first. The separator `--` of a verb that takes a command is removed.
+/// Error: as of without_help_verb().
+Result<std::vector<std::string>> words_to_parse(const CLI::App& app, int argc, char** argv) {
+    auto words = TRY(without_help_verb(app, {argv + 1, argv + argc}));
+    const CLI::App* const verb = words.empty() ? nullptr : find_verb(app, words.front());
+    if (verb != nullptr && verb->get_prefix_command()) {
+        auto after_verb = anyperf::cli::without_separator(*verb, {words.begin() + 1, words.end()});
         words.resize(1);
-        std::ranges::move(behind, std::back_inserter(words));
+        std::ranges::move(after_verb, std::back_inserter(words));
     }
     std::ranges::reverse(words);
     return words;
@@ -99,23 +150,24 @@ std::vector<std::string> words_to_parse(const CLI::App& app, int argc, char** ar
 
 int main(int argc, char** argv) {
     CLI::App app{"Linux performance events, anywhere", "anyperf"};
-    app.set_version_flag("--version", "anyperf " ANYPERF_VERSION);
+    app.set_version_flag("-V,--version", "anyperf " ANYPERF_VERSION);
     app.require_subcommand(1);
-    std::vector<std::pair<CLI::App*, anyperf::cli::Run>> declared;
+    app.footer("anyperf help VERB lists a verb's options.");
+    std::vector<std::pair<CLI::App*, anyperf::cli::VerbAction>> declared;
     for (const auto* verb : anyperf::cli::verbs()) {
         CLI::App* subcommand = app.add_subcommand(std::string{verb->name}, std::string{verb->summary});
         declared.emplace_back(subcommand, verb->declare(*subcommand));
     }
+    auto words = words_to_parse(app, argc, argv);
+    if (!words) return fail(words.error());
     try {
-        app.parse(words_to_parse(app, argc, argv));
+        app.parse(*words);
     } catch (const CLI::Success& help) {
         app.exit(help);
-        return delivered() ? 0 : kOwnFailure;
+        return flush_results() ? 0 : kOwnFailure;
     } catch (const CLI::ParseError& error) {
         const auto verb = app.get_subcommands();
-        print_error(verb.empty() ? no_verb(app, argc > 1 ? argv[1] : "")
-                                 : in_our_words(error, verb.front()->get_name()));
-        return kOwnFailure;
+        return fail(verb.empty() ? bad_first_word(app, argc > 1 ? argv[1] : "") : to_error(error, *verb.front()));
     }
-    return run_chosen(declared);
+    return run_parsed_verb(declared);
 }

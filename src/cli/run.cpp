@@ -1,4 +1,5 @@
-// run.cpp: `anyperf run -- COMMAND`.
+// run.cpp: `anyperf run -- COMMAND`. The broker does the work (broker/launch/run.h); this file translates options,
+// writes the counts, and passes on the command's exit status.
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,11 +8,12 @@
 #include <memory>
 #include <system_error>
 
-#include "broker/counts.h"
-#include "broker/inside.h"
-#include "broker/run.h"
-#include "cli/command.h"
-#include "cli/command_line.h"
+#include "broker/launch/command_file.h"
+#include "broker/launch/counts.h"
+#include "broker/launch/inside_run.h"
+#include "broker/launch/run.h"
+#include "cli/command/command.h"
+#include "cli/command/command_words.h"
 #include "cli/machine_options.h"
 #include "cli/run.h"
 
@@ -21,17 +23,22 @@ namespace {
 
 struct Options {
     std::vector<std::string> command;
-    CLI::Option* count = nullptr;
-    std::string classes;
-    std::string count_to;
-    MachineWish machine;
+    CLI::Option* count = nullptr;  ///< --count, whose value is optional
+    std::string classes;           ///< its value: "all", or classes separated by commas
+    std::string count_to;          ///< a file; empty: standard error
+    MachineArguments machine;
 };
 
+/// Writes the counts as one JSON object.
 Result<void> write_counts(const Options& options, const broker::RunResult& result, Output& out) {
-    const std::string text = broker::counts_of(result).dump(2) + "\n";
+    // Names of programs and threads need not be UTF-8; invalid bytes become U+FFFD.
+    const std::string text =
+        broker::counts_of(result).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     if (options.count_to.empty()) {
         out.note(text);  // standard output is the command's
-        return {};
+        if (!out.notes_failed()) return {};
+        return std::unexpected(Error{"cannot write the counts to standard error",
+                                     std::generic_category().message(ENOSPC), "give --count-to a file elsewhere"});
     }
     std::ofstream file{options.count_to};
     if (file << text << std::flush) return {};
@@ -39,14 +46,15 @@ Result<void> write_counts(const Options& options, const broker::RunResult& resul
         Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
 }
 
-/// In a run already. Its engine runs what we start, too, and its virtual PMU is there: the command simply takes our
-/// place. What only another run could give is refused.
+/// `anyperf run` as a program of a run. The outer engine runs whatever this process executes, and its virtual PMU is
+/// there already, so the command simply replaces this process. Options that only a run of its own could serve are
+/// refused. Returns only on failure.
 Result<int> run_inside(const Options& options) {
-    if (options.count->count() > 0 || !options.count_to.empty() || options.machine.given())
-        return std::unexpected(Error{"cannot start a run in a run",
-                                     "this process is a program of anyperf run; its command can be run, but not "
-                                     "counted or given another machine",
-                                     "give the options to the first anyperf run, or count by its virtual PMU: "
+    if (options.count->count() > 0 || !options.count_to.empty() || options.machine.any_given())
+        return std::unexpected(Error{"cannot start a run inside a run",
+                                     "this process runs under anyperf run: the command can be started, but not counted "
+                                     "separately or given another machine",
+                                     "give the options to the outer anyperf run, or count with its virtual PMU: "
                                      "anyperf stat -e instructions:u -- COMMAND"});
     std::vector<std::string> words = options.command;
     std::vector<char*> pointers;
@@ -54,49 +62,49 @@ Result<int> run_inside(const Options& options) {
     for (auto& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
     ::execvp(pointers.front(), pointers.data());
-    const int error = errno;
-    return std::unexpected(Error{"cannot run " + words.front(), std::generic_category().message(error), "",
-                                 error == ENOENT || error == ENOTDIR ? 127 : 126});
+    return std::unexpected(broker::exec_failure(words.front(), errno));
 }
 
+/// Files and classes are checked before the command starts. Counts are written before this process dies by the
+/// command's signal.
 Result<int> run(const Options& options, Output& out) {
     if (options.command.empty())
-        return std::unexpected(
-            Error{"there is nothing to run", "the command line ends before a command", "anyperf run -- COMMAND"});
+        return std::unexpected(Error{"nothing to run", "the command line has no command", "anyperf run -- COMMAND"});
     if (broker::inside_run()) return run_inside(options);
     const bool counts = options.count->count() > 0 || !options.count_to.empty();
-    // A program that asks for its CPU may take another path on another one: what is counted is the one of this CPU.
-    const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::model_of_features();
-    broker::RunOptions wish {
-        options.command, 0, options.machine.deterministic, TRY(machine_of(options.machine, model))
+    // A program may choose its code by the CPU model. Counts should be those of the code that runs on this CPU.
+    const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::skylake_model_of_host();
+    broker::RunOptions run_options {
+        options.command, 0, options.machine.deterministic, TRY(machine_options(options.machine, model))
     };
-    if (counts) wish.counting = TRY(broker::parse_classes(options.classes));
+    if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));
+    // Try the file before the command runs, so that a long run is not lost to a typing error.
     if (!options.count_to.empty() && !std::ofstream{options.count_to})
         return std::unexpected(
             Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
-    const broker::RunResult result = TRY(broker::run(wish));
+    const broker::RunResult result = TRY(broker::run(run_options));
     if (counts) TRY(write_counts(options, result, out));
-    std::fflush(nullptr);
-    const Ending ending = ending_of(result.status);
-    die_as(ending);
-    return ending.exit_status;
+    std::fflush(nullptr);  // die_by_signal_of() may not return
+    const ExitInfo exit_info = exit_info_of(result.status);
+    die_by_signal_of(exit_info);
+    return exit_info.exit_status;
 }
 
-Run declare(CLI::App& verb) {
+VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
-    options->count =
-        verb.add_flag("--count{all}", options->classes, "count what retires; =CLASSES: only these, a comma list")
-            ->option_text("[=CLASSES]");
+    options->count = verb.add_flag("--count{all}", options->classes,
+                                   "count retired instructions by class; =CLASSES: only these, separated by commas")
+                         ->option_text("[=CLASSES]");
     verb.add_option("--count-to", options->count_to, "write the counts to FILE instead of standard error")
         ->option_text("FILE");
     declare_machine_options(verb, options->machine);
     verb.add_option("command", options->command, "the command and its arguments")->option_text("[--] COMMAND");
-    verb.positionals_at_end();  // what follows the command's name is the command's, options and `--` too
+    verb.positionals_at_end();  // all words after the command's name are the command's, even options and `--`
     return [options](Output& out) { return run(*options, out); };
 }
 
 }  // namespace
 
-constinit const Verb kRun{"run", "run a command in the engine, and count it exactly", declare};
+constinit const Verb kRun{"run", "run a command in the engine and count it exactly", declare};
 
 }  // namespace anyperf::cli

@@ -1,4 +1,4 @@
-// run.h: `anyperf run`.
+// run.h: the verb `anyperf run -- COMMAND`. It runs a command in the engine, with a virtual PMU.
 #pragma once
 
 #include "cli/verb.h"

@@ -1,18 +1,26 @@
 // stat.cpp: `anyperf stat`: counts events of a command, of processes, or of the machine. docs/stat.md is its page.
+//
+// The parts, in the order in which they work: options.h (what is asked for), plan.h (events and targets), backend.h
+// (kernel or virtual PMU), session.h (one measurement), series.h (-r), writers.h (text), sink.h (where it goes),
+// baseline.h (the gate). This file connects them.
 #include "cli/stat.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <memory>
+#include <ranges>
 
-#include "cli/command_line.h"
+#include "cli/command/command_words.h"
 #include "cli/stat/baseline.h"
+#include "cli/stat/control/control_channel.h"
+#include "cli/stat/events/default_events.h"
+#include "cli/stat/option_rules.h"
 #include "cli/stat/options.h"
+#include "cli/stat/output/sink.h"
+#include "cli/stat/output/writers.h"
 #include "cli/stat/plan.h"
-#include "cli/stat/session.h"
-#include "cli/stat/sink.h"
-#include "cli/stat/writers.h"
+#include "cli/stat/series/series.h"
 #include "host/usability.h"
 
 namespace anyperf::cli {
@@ -20,76 +28,38 @@ namespace anyperf::cli {
 namespace {
 
 using stat::Format;
+using stat::Measurement;
 using stat::Options;
 using stat::Plan;
 using stat::Report;
-using stat::Run;
 using stat::Sink;
 
+/// The lines of a text as comments, which readers of CSV skip.
+std::string as_comments(const std::string& text) {
+    std::string comments;
+    for (const auto line : std::views::split(text, '\n'))
+        if (!line.empty()) comments += "#" + std::string{line.begin(), line.end()} + "\n";
+    return comments;
+}
+
+/// The report as CSV; notes are comments after the fields.
+std::string as_csv(const Report& report, const Options& options) {
+    std::string text = options.metric_only ? stat::to_metrics(report, options, true) : stat::to_csv(report, options);
+    for (const auto& note : report.notes) text += as_comments(" " + note);
+    return text;
+}
+
+/// The report in the format of the options.
 std::string formatted(const Report& report, const Options& options) {
     switch (options.format) {
-        case Format::csv:
-            return options.metric_only ? stat::to_metrics(report, options, true) : stat::to_csv(report, options);
+        case Format::csv: return as_csv(report, options);
         case Format::json: return stat::to_json(report, options);
         case Format::table: break;
     }
     return stat::to_table(report, options);
 }
 
-/// The runs of -r as one report: means, with the single values beside them.
-void add_run(Report& all, const Report& one) {
-    for (std::size_t i = 0; i < one.lines.size() && i < all.lines.size(); ++i) {
-        auto& line = all.lines[i];
-        line.runs.push_back(one.lines[i].value());
-        if (all.runs > 0) line.count = line.count + one.lines[i].count;
-    }
-    all.wall_runs.push_back(static_cast<double>(one.wall_ns));
-    if (all.runs > 0) {
-        all.wall_ns += one.wall_ns;
-        all.user_ns += one.user_ns;
-        all.system_ns += one.system_ns;
-    }
-    all.exit_status = one.exit_status;
-    ++all.runs;
-}
-
-void divide(Report& all) {
-    const auto runs = static_cast<std::uint64_t>(all.runs);
-    for (auto& line : all.lines) {
-        auto& count = line.count;
-        count.raw /= runs;
-        count.value = (count.value + runs / 2) / runs;
-        count.enabled_ns /= runs;
-        count.running_ns /= runs;
-    }
-    all.wall_ns /= runs;
-    all.user_ns /= runs;
-    all.system_ns /= runs;
-}
-
-/// Measures as often as -r asks. The command's first failure by a signal ends the series: what follows would be of
-/// another program.
-Result<Run> measure(const Plan& plan, const Options& options, SignalGate& gate, Sink& sink) {
-    bool first = true;
-    const stat::OnInterval on_interval = [&](const Report& report) {
-        sink.write(stat::to_interval(report, options, std::exchange(first, false)));
-    };
-    std::optional<Run> all;
-    for (int i = 0; i < options.repeat; ++i) {
-        Run run = TRY(stat::run_once(plan, options, gate, on_interval));
-        if (options.interval_ms > 0 && !run.all_printed) on_interval(run.report);
-        if (!all) {
-            all = run;
-            all->report.runs = 0;
-        }
-        add_run(all->report, run.report);
-        all->ending = run.ending;
-        if (run.ending.signal != 0) break;
-    }
-    divide(all->report);
-    return std::move(*all);
-}
-
+/// -v: what was opened for each event, and the full text of each refusal.
 std::string verbose_text(const Report& report) {
     std::string text;
     for (const auto& line : report.lines) {
@@ -103,107 +73,165 @@ std::string verbose_text(const Report& report) {
     return text;
 }
 
-/// Writes the report, with what --baseline says about it. True where every limit is kept.
-bool write_results(Run& run, const Options& options, const stat::Baseline& earlier, Sink& sink, Output& output) {
+/// Writes the differences to --baseline with the report. JSON is one object, so they are part of it. CSV has only
+/// records and comments. With -o, people see the table on standard error.
+void write_comparison(Report& report, const stat::Comparison& comparison, const Options& options,
+                      const stat::Baseline& earlier, Sink& sink, Output& output) {
+    const std::string table = stat::to_table(comparison) + stat::mode_warning(earlier, report);
+    if (options.format == Format::json) {
+        report.differences = comparison.differences;
+        report.baseline_mode = earlier.mode;
+    }
+    sink.write(formatted(report, options));
+    if (options.format == Format::table)
+        sink.write("\n" + table);
+    else if (!options.writes_to_standard_error() && !options.quiet)
+        output.note("\n" + table);
+    else if (options.format == Format::csv)
+        sink.write(as_comments(table));
+}
+
+/// Whether a report of a whole run is printed, besides those of intervals.
+bool prints_whole_runs(const Options& options) {
+    return options.interval_ms == 0 || options.summary;
+}
+
+/// What prints intervals and the runs of -r 0, and answers commands of --control.
+stat::Listener listener_for(const Options& options, Sink& sink, Output& output, stat::ControlChannel* control) {
+    stat::Listener listener;
+    listener.control = control;
+    listener.events_listed = [&output](const std::string& text) {
+        output.print(text);
+        std::fflush(nullptr);  // before the acknowledgement, after which the other program may read it
+    };
+    listener.unknown_event = [&options, &output](const std::string& name) {
+        if (!options.quiet) output.note(fmt::format("anyperf: --control: there is no event {}\n", name));
+    };
+    listener.interval = [&options, &sink, first = true](const Report& report) mutable {
+        sink.write(stat::to_interval(report, options, std::exchange(first, false)));
+    };
+    listener.run = [&options, &sink](const Report& report) {
+        if (prints_whole_runs(options)) sink.write(formatted(report, options));
+    };
+    return listener;
+}
+
+/// Writes the report, and with --baseline the comparison. False if a limit of --fail-above was passed. Interval reports
+/// are already written.
+bool write_results(Measurement& run, const Options& options, const stat::Baseline& earlier, Sink& sink,
+                   Output& output) {
     if (options.verbose) sink.write(verbose_text(run.report));
     if (options.baseline.empty()) {
-        if (options.interval_ms == 0) sink.write(formatted(run.report, options));
+        if (prints_whole_runs(options) && !options.repeats_forever()) sink.write(formatted(run.report, options));
         return true;
     }
     const auto comparison = stat::compare(earlier.events, run.report, options.gates);
-    const std::string table = "\n" + stat::to_table(comparison) + stat::warning(earlier, run.report);
-    if (options.format == Format::json) {  // which stays one object
-        run.report.differences = comparison.differences;
-        run.report.baseline_mode = earlier.mode;
-        sink.write(formatted(run.report, options));
-        if (!options.output_file.empty()) output.note(table);
-    } else {
-        sink.write(formatted(run.report, options) + table);
-    }
+    write_comparison(run.report, comparison, options, earlier, sink, output);
     return comparison.passed;
 }
 
-/// Whether there is room for a line that says who counts: fields and JSON have standard error for themselves.
+/// Whether a line on standard error may say that the virtual PMU counts. CSV and JSON on standard error are for
+/// programs, which would not expect such a line.
 bool may_announce(const Options& options) {
-    return options.format == Format::table || !options.output_file.empty();
+    return !options.quiet && (options.format == Format::table || !options.writes_to_standard_error());
 }
 
-/// Whether the command is to be measured in user space, though we aren't there: the reason is empty where it was asked
-/// for.
+/// Why the command should be measured in user space although nobody asked for it; nothing if the kernel should count.
 std::optional<std::string> why_in_user_space(const Options& options, const Plan& plan) {
-    if (options.in_user_space || options.who.kernel || !plan.of_command) return std::nullopt;
+    if (options.in_user_space || options.backend.kernel || !plan.targets_command) return std::nullopt;
     for (const auto& scope : plan.scopes)
-        if (auto why = why_not_the_kernel(scope.groups)) return why;
+        if (auto why = why_kernel_cannot_count(scope.groups)) return why;
     return std::nullopt;
 }
 
-/// Whether the events are such as the virtual PMU has and this machine, for want of a PMU, has not:
+/// Whether the event strings are invalid on this machine, which has no PMU, but valid on the virtual one:
 /// cpu/event=0xc0,umask=1/.
-bool only_the_virtual_machine_knows(const Options& options) {
-    if (options.in_user_space || options.who.kernel || !options.of_command()) return false;
-    return only_a_run_has_it(
+bool only_virtual_machine_knows(const Options& options) {
+    if (options.in_user_space || options.backend.kernel || !options.targets_command()) return false;
+    return only_virtual_machine_accepts(
         [&](const events::Machine& machine) { return stat::make_plan(options, machine).has_value(); });
 }
 
-/// What is counted, and for whom: with the run that this process hosts where the kernel does not count.
-struct Arranged {
-    std::unique_ptr<UserSpace> hosted;
+/// The plan, and the hosted run that it is for; null: the kernel counts, or the run around this process.
+struct Prepared {
+    std::unique_ptr<HostedRun> hosted;
     Plan plan;
 };
 
-Result<Arranged> arrange_in_user_space(Options& options, const std::string& why, Output& output) {
-    auto hosted = TRY(UserSpace::begin(options.who));
+/// Starts to host a run, and plans on its virtual machine. `why` is printed; empty: the user asked for it. Tracepoints
+/// of the virtual machine are many files, so they are made only if the plan fails without them.
+Result<Prepared> prepare_in_user_space(Options& options, const std::string& why, Output& output) {
+    auto hosted = TRY(HostedRun::begin(options.backend));
     options.in_user_space = true;
     options.hosted = hosted.get();
-    options.virtual_because = why;
+    options.virtual_reason = why;
     auto plan = stat::make_plan(options, hosted->machine(false));
     if (!plan) plan = stat::make_plan(options, hosted->machine(true));
     if (!plan) return std::unexpected(std::move(plan).error());
     if (may_announce(options))
         output.note(fmt::format("anyperf: {}{}{}\n", why, why.empty() ? "" : ": ", kCountsInUserSpace));
-    return Arranged{std::move(hosted), std::move(*plan)};
+    return Prepared{std::move(hosted), std::move(*plan)};
 }
 
-Result<Arranged> arrange(Options& options, Output& output) {
-    if (options.who.wants_virtual() && !options.in_user_space) return arrange_in_user_space(options, "", output);
+/// Chooses between kernel and virtual PMU, and plans. The order matters: an explicit wish first, then events that only
+/// the virtual machine knows, then hardware events that the kernel cannot count.
+Result<Prepared> prepare(Options& options, Output& output) {
+    if (options.backend.wants_virtual() && !options.in_user_space) return prepare_in_user_space(options, "", output);
     auto plan = stat::make_plan(options, events::Machine::read());
-    if (!plan && only_the_virtual_machine_knows(options)) return arrange_in_user_space(options, kNoPmu, output);
+    if (!plan && only_virtual_machine_knows(options)) return prepare_in_user_space(options, kNoPmu, output);
     if (!plan) return std::unexpected(std::move(plan).error());
-    if (const auto why = why_in_user_space(options, *plan)) return arrange_in_user_space(options, *why, output);
-    if (const auto deadly = host::why_opening_kills("events")) return std::unexpected(*deadly);
-    return Arranged{nullptr, std::move(*plan)};
+    if (const auto why = why_in_user_space(options, *plan)) return prepare_in_user_space(options, *why, output);
+    if (const auto killer = host::why_opening_kills("events")) return std::unexpected(*killer);
+    return Prepared{nullptr, std::move(*plan)};
 }
 
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
-    auto arranged = TRY(arrange(options, output));
+    options.cpu_level = stat::cpu_level_of(options);
+    TRY(stat::check_rules(options));
+    if (options.topdown) {
+        options.events.push_back(TRY(stat::topdown_events(host::Root{})));
+        options.metric_only = true;
+        options.backend.kernel = true;  // the virtual PMU has no such events
+    }
+    auto prepared = TRY(prepare(options, output));
     stat::Baseline earlier;
     if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
+    std::optional<stat::ControlChannel> control;
+    if (!options.control.empty()) control.emplace(TRY(stat::ControlChannel::open(options.control)));
     auto sink = TRY(Sink::open(options, output));
-    std::optional<Result<Run>> measured;
+    std::optional<Result<Measurement>> measured;
     {
-        auto gate = TRY(SignalGate::close_gate());
-        measured = measure(arranged.plan, options, gate, sink);
+        auto signals = TRY(BlockedSignals::block());
+        const auto listener = listener_for(options, sink, output, control ? &*control : nullptr);
+        measured = stat::measure_series(prepared.plan, options, signals, listener);
     }
-    arranged.hosted.reset();
+    prepared.hosted.reset();  // ends the run before results are printed
     if (!*measured) return std::unexpected(std::move(*measured).error());
-    Run& run = **measured;
+    Measurement& run = **measured;
     const bool passed = write_results(run, options, earlier, sink, output);
     if (options.format == Format::csv && !may_announce(options) && !run.report.mode_reason.empty())
         sink.write(fmt::format("# anyperf: {}: {}\n", run.report.mode_reason, kCountsInUserSpace));
     TRY(sink.close());
     std::fflush(nullptr);
-    die_as(run.ending);
+    die_by_signal_of(run.exit_info);
     if (run.interrupted_by != 0)
-        die_as({.exit_status = 128 + run.interrupted_by, .signal = run.interrupted_by, .usage = {}});
-    return run.ending.exit_status == 0 && !passed ? 1 : run.ending.exit_status;
+        die_by_signal_of({.exit_status = 128 + run.interrupted_by, .signal = run.interrupted_by, .usage = {}});
+    // A failure of the command matters more than a limit that was passed.
+    return run.exit_info.exit_status == 0 && !passed ? 1 : run.exit_info.exit_status;
 }
 
-cli::Run declare(CLI::App& verb) {
+VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     stat::declare_options(verb, *options);
+    stat::declare_event_options(verb, *options);
+    stat::declare_control_options(verb, *options);
+    stat::declare_place_options(verb, *options);
+    stat::declare_series_options(verb, *options);
+    stat::declare_output_options(verb, *options);
     return [options, &verb](Output& output) -> Result<int> {
         options->command = TRY(command_words(verb));
+        TRY(stat::assign_filters(verb, *options));
         return run_stat(*options, output);
     };
 }

@@ -1,4 +1,5 @@
-// verb.h: what a verb is. A verb is a file of its own; verbs.cpp lists them.
+// verb.h: the interface between `main` and a verb. A verb is a file (and perhaps a folder) of src/cli; verbs.cpp lists
+// them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,17 +7,17 @@
 #include <string_view>
 
 #include "anyperf/error.h"
-#include "cli/output.h"
+#include "cli/output/output.h"
 
 namespace anyperf::cli {
 
-/// Runs a verb whose options were parsed. The value is the exit status: 0, or the command's own.
-using Run = std::function<Result<int>(Output&)>;
+/// Executes a verb after its options were parsed. The value is anyperf's exit status: 0, or the command's own.
+using VerbAction = std::function<Result<int>(Output&)>;
 
 struct Verb {
     std::string_view name;
-    std::string_view summary;   ///< one line, for `anyperf --help`
-    Run (*declare)(CLI::App&);  ///< adds the options; the Run owns what they are parsed into
+    std::string_view summary;          ///< one line, for `anyperf --help`
+    VerbAction (*declare)(CLI::App&);  ///< adds the options; the action owns the variables they are parsed into
 };
 
 }  // namespace anyperf::cli

@@ -1,4 +1,4 @@
-// verbs.cpp: the list of verbs, written out.
+// verbs.cpp: the list of verbs. A new verb is a file with a constinit Verb, and a line here.
 #include "cli/verbs.h"
 
 #include <array>
@@ -6,8 +6,12 @@
 #include "cli/completion.h"
 #include "cli/encode.h"
 #include "cli/explain.h"
+#include "cli/export.h"
 #include "cli/list.h"
+#include "cli/record.h"
+#include "cli/report.h"
 #include "cli/run.h"
+#include "cli/script.h"
 #include "cli/stat.h"
 
 namespace anyperf::cli {
@@ -15,7 +19,7 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::array kVerbs{
-    &kList, &kStat, &kRun, &kEncode, &kExplain, &kCompletion,
+    &kList, &kStat, &kRun, &kRecord, &kReport, &kScript, &kExport, &kEncode, &kExplain, &kCompletion,
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// verbs.h: the list of verbs.
+// verbs.h: the list of all verbs, hidden ones included. `main`, the completion script and the man page test get the
+// verbs and their options from here, so a new verb appears in all of them.
 #pragma once
 
 #include <span>
@@ -7,7 +8,7 @@
 
 namespace anyperf::cli {
 
-/// In the order of `anyperf --help`.
+/// In the order of `anyperf --help`. The verbs live for the whole program.
 std::span<const Verb* const> verbs();
 
 }  // namespace anyperf::cli

@@ -1,4 +1,5 @@
-// count.cpp: scaling. perf_event_open(2), PERF_FORMAT_TOTAL_TIME_ENABLED: "estimated ... count * enabled / running".
+// count.cpp: the scaling of multiplexed counts, as perf_event_open(2) describes it at PERF_FORMAT_TOTAL_TIME_ENABLED:
+// "count * enabled / running".
 #include "anyperf/count.h"
 
 #include <limits>
@@ -9,6 +10,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
+/// raw × enabled / running in 128 bits, limited to 64.
 std::uint64_t estimate(std::uint64_t raw, std::uint64_t enabled, std::uint64_t running) {
     const Wide value = static_cast<Wide>(raw) * enabled / running;
     constexpr Wide kMost = std::numeric_limits<std::uint64_t>::max();

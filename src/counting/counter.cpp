@@ -1,4 +1,3 @@
-// counter.cpp: see anyperf/counter.h.
 #include "anyperf/counter.h"
 
 #include <string>
@@ -8,10 +7,10 @@
 namespace anyperf::counting {
 
 Result<Counter> Counter::open(std::string_view event, Place place, OpenOptions options, Kernel& kernel) {
-    const auto groups = TRY(events::parse(events::Machine::read(), event, events::Whose::this_machine));
+    const auto groups = TRY(events::parse(events::Machine::read(), event, events::CatalogScope::this_machine));
     if (groups.size() != 1 || groups.front().events.size() != 1)
         return std::unexpected(Error{"cannot open \"" + std::string{event} + "\" as one counter",
-                                     "it stands for several events on this machine",
+                                     "it means several events on this machine",
                                      "open them with CounterSet, or name one of them"});
     return open(groups.front().events.front(), place, options, kernel);
 }
@@ -31,9 +30,11 @@ bool Counter::map_page() {
 }
 
 Result<Count> Counter::read() {
+    // The page serves only events that are on a hardware counter at this moment; otherwise the kernel is asked.
     static const Instructions instructions = processor_instructions();
     if (page_)
-        if (const auto count = read_user_page(*static_cast<const UserPage*>(page_.get()), instructions)) return *count;
+        if (const auto count = read_user_page(*static_cast<const abi::MmapPage*>(page_.get()), instructions))
+            return *count;
     Count count;
     if (auto done = group_.read({&count, 1}); !done) return std::unexpected(std::move(done).error());
     return count;

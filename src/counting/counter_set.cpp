@@ -1,4 +1,3 @@
-// counter_set.cpp: see anyperf/counter_set.h.
 #include "anyperf/counter_set.h"
 
 #include "counting/set_opener.h"
@@ -27,6 +26,27 @@ Result<void> CounterSet::enable() {
 Result<void> CounterSet::disable() {
     for (auto& opened : groups_)
         if (auto done = opened.group.disable(); !done) return done;
+    return {};
+}
+
+Result<void> CounterSet::enable(std::size_t event) {
+    for (auto& opened : groups_)
+        for (std::size_t i = 0; i < opened.members.size(); ++i)
+            if (opened.members[i] == event) TRY(opened.group.enable(i));
+    return {};
+}
+
+Result<void> CounterSet::disable(std::size_t event) {
+    for (auto& opened : groups_)
+        for (std::size_t i = 0; i < opened.members.size(); ++i)
+            if (opened.members[i] == event) TRY(opened.group.disable(i));
+    return {};
+}
+
+Result<void> CounterSet::set_filter(std::size_t event, const std::string& filter) {
+    for (auto& opened : groups_)
+        for (std::size_t i = 0; i < opened.members.size(); ++i)
+            if (opened.members[i] == event) TRY(opened.group.set_filter(i, filter));
     return {};
 }
 

@@ -1,10 +1,12 @@
-// group.cpp: opening, controlling and reading a group. The layout of a read is perf_event_open(2)'s "Reading results".
+// group.cpp: opens, controls and reads a group. perf_event_open(2), "Reading results", has the layout of a read: with
+// PERF_FORMAT_GROUP it is nr, time_enabled, time_running, then value and lost count of each member.
 #include "anyperf/group.h"
 
 #include <cerrno>
 #include <system_error>
 
 #include "abi/attr_flags.h"
+#include "abi/ioctls.h"
 #include "abi/sample_bits.h"
 #include "counting/open_event.h"
 
@@ -12,56 +14,39 @@ namespace anyperf::counting {
 
 namespace {
 
-// include/uapi/linux/perf_event.h: _IO('$', n)
-constexpr unsigned long kIocEnable = 0x2400;
-constexpr unsigned long kIocDisable = 0x2401;
-constexpr unsigned long kIocReset = 0x2403;
-constexpr unsigned long kFlagGroup = 1;  // PERF_IOC_FLAG_GROUP
+constexpr unsigned long kEnable = abi::ioctl_request("PERF_EVENT_IOC_ENABLE");
+constexpr unsigned long kDisable = abi::ioctl_request("PERF_EVENT_IOC_DISABLE");
+constexpr unsigned long kReset = abi::ioctl_request("PERF_EVENT_IOC_RESET");
+// Without it the request concerns the leader alone.
+constexpr unsigned long kWholeGroup = abi::value_of(abi::kIoctlFlags, "PERF_IOC_FLAG_GROUP");
 
 constexpr std::uint64_t kGroup = abi::read_format("PERF_FORMAT_GROUP");
 constexpr std::uint64_t kLost = abi::read_format("PERF_FORMAT_LOST");
 
-/// nr, time_enabled, time_running stand before the members.
+/// nr, time_enabled and time_running come before the members.
 constexpr std::size_t kGroupHeaderWords = 3;
 
+/// The Error of a read or ioctl that the kernel refused.
 Error refused(const std::string& what, const char* call, int errno_value) {
     return {what, std::string{"the kernel answered "} + call + " with: " + std::generic_category().message(errno_value),
             ""};
-}
-
-bool inherits(const events::Event& event, const OpenOptions& options) {
-    return event.inherit.value_or(options.inherit);
 }
 
 }  // namespace
 
 std::expected<Group, OpenFailure> Group::try_open(std::span<const events::Event* const> events, Place place,
                                                   OpenOptions options, Kernel& kernel) {
+    auto opened = open_members(kernel, events, place, options);
+    if (!opened) return std::unexpected(OpenFailure{opened.error().event, opened.error().open.errno_value});
     Group group;
-    int first_errno = 0;
-    for (const std::uint64_t format : read_formats(inherits(*events.front(), options))) {
-        auto leader = open_event(kernel, *events.front(), {true, options, format}, place, -1);
-        if (!leader) {
-            if (first_errno == 0) first_errno = leader.error();
-            if (leader.error() == EINVAL) continue;
-            return std::unexpected(OpenFailure{0, leader.error()});
-        }
-        group.read_format_ = format;
-        group.fds_.reserve(events.size());
-        group.fds_.push_back(std::move(*leader));
-        break;
-    }
-    if (group.fds_.empty()) return std::unexpected(OpenFailure{0, first_errno});
-    for (std::size_t i = 1; i < events.size(); ++i) {
-        auto sibling = open_event(kernel, *events[i], {false, options, group.read_format_}, place, group.fd(0));
-        if (!sibling) return std::unexpected(OpenFailure{i, sibling.error()});
-        group.fds_.push_back(std::move(*sibling));
-    }
+    group.fds_ = std::move(opened->fds);
+    group.read_format_ = opened->read_format;
     group.name_ = events.front()->name;
     group.buffer_.resize(kGroupHeaderWords + 2 * events.size());
-    // Only now, so that all members have the same times, and no sibling has to wait for the next context switch.
+    // The leader was opened disabled and is enabled only now, so that all members have the same times, and no sibling
+    // has to wait for the next context switch to be put on a counter.
     if (options.start == Start::enabled)
-        if (const int answer = kernel.ioctl(group.fd(0), kIocEnable, 0); answer < 0)
+        if (const int answer = kernel.ioctl(group.fd(0), kEnable, 0); answer < 0)
             return std::unexpected(OpenFailure{0, -answer});
     return group;
 }
@@ -72,9 +57,7 @@ Result<Group> Group::open(const events::EventGroup& group, Place place, OpenOpti
     for (const auto& event : group.events) members.push_back(&event);
     auto opened = try_open(members, place, options, kernel);
     if (opened) return std::move(*opened);
-    const auto [event, errno_value] = opened.error();
-    return std::unexpected(
-        explain_refusal(group.events[event], {event == 0, options, read_formats(false).front()}, place, errno_value));
+    return std::unexpected(explain_refusal(kernel, members, place, options, opened.error()));
 }
 
 Result<void> Group::read(std::span<Count> counts) {
@@ -82,18 +65,19 @@ Result<void> Group::read(std::span<Count> counts) {
 }
 
 Result<void> Group::read_together(std::span<Count> counts) {
+    // The buffer is as large as the read, so a smaller answer means that the group has lost members.
     const std::size_t words = (read_format_ & kLost) != 0 ? 2 : 1;
     const std::size_t bytes = (kGroupHeaderWords + words * size()) * sizeof(std::uint64_t);
     const ssize_t got = fds_[0].kernel().read(fds_[0].get(), buffer_.data(), bytes);
     if (got < 0) return std::unexpected(refused("cannot read the group of " + name_, "read", static_cast<int>(-got)));
-    if (got == 0) {
+    if (got == 0) {  // end of file: a pinned group that got no counters
         for (auto& count : counts) count = {};
         return {};
     }
     if (static_cast<std::size_t>(got) != bytes || buffer_[0] != size())
         return std::unexpected(Error{"cannot read the group of " + name_,
-                                     "it has " + std::to_string(buffer_[0]) + " members, of " + std::to_string(size()) +
-                                         " that were opened: an exec removed the others (remove_on_exec)",
+                                     "it has " + std::to_string(buffer_[0]) + " of the " + std::to_string(size()) +
+                                         " members that were opened: an exec removed the others (remove_on_exec)",
                                      ""});
     const std::uint64_t* member = buffer_.data() + kGroupHeaderWords;
     for (std::size_t i = 0; i < size(); ++i, member += words)
@@ -112,21 +96,44 @@ Result<void> Group::read_one_by_one(std::span<Count> counts) {
 }
 
 Result<void> Group::control(unsigned long request, const char* what) {
-    const int answer = fds_[0].kernel().ioctl(fds_[0].get(), request, kFlagGroup);
+    const int answer = fds_[0].kernel().ioctl(fds_[0].get(), request, kWholeGroup);
     if (answer < 0) return std::unexpected(refused(std::string{what} + name_, "ioctl", -answer));
     return {};
 }
 
 Result<void> Group::enable() {
-    return control(kIocEnable, "cannot enable ");
+    return control(kEnable, "cannot enable ");
 }
 
 Result<void> Group::disable() {
-    return control(kIocDisable, "cannot disable ");
+    return control(kDisable, "cannot disable ");
+}
+
+Result<void> Group::control_member(std::size_t member, unsigned long request, const char* what) {
+    const int answer = fds_[member].kernel().ioctl(fds_[member].get(), request, 0);
+    if (answer < 0)
+        return std::unexpected(refused(std::string{what} + "a member of the group of " + name_, "ioctl", -answer));
+    return {};
+}
+
+Result<void> Group::enable(std::size_t member) {
+    return control_member(member, kEnable, "cannot enable ");
+}
+
+Result<void> Group::disable(std::size_t member) {
+    return control_member(member, kDisable, "cannot disable ");
+}
+
+Result<void> Group::set_filter(std::size_t member, const std::string& filter) {
+    constexpr unsigned long kSetFilter = abi::ioctl_request("PERF_EVENT_IOC_SET_FILTER");
+    const auto text = reinterpret_cast<std::uintptr_t>(filter.c_str());
+    const int answer = fds_[member].kernel().ioctl(fds_[member].get(), kSetFilter, text);
+    if (answer < 0) return std::unexpected(refused("cannot filter by " + filter, "ioctl", -answer));
+    return {};
 }
 
 Result<void> Group::reset() {
-    return control(kIocReset, "cannot reset ");
+    return control(kReset, "cannot reset ");
 }
 
 }  // namespace anyperf::counting

@@ -1,4 +1,3 @@
-// open_event.cpp: see open_event.h.
 #include "counting/open_event.h"
 
 #include <array>
@@ -29,43 +28,84 @@ void set(abi::Attr& attr, std::uint64_t mask, bool on) {
     attr.flags = on ? attr.flags | mask : attr.flags & ~mask;
 }
 
+/// The event's own term decides before the options of the open.
+bool inherits(const events::Event& event, const OpenOptions& options) {
+    return event.inherit.value_or(options.inherit);
+}
+
 }  // namespace
 
 std::span<const std::uint64_t> read_formats(bool inherit) {
     return std::span{kReadFormats}.first(inherit ? 3 : 2);
 }
 
-abi::Attr attr_for(const events::Event& event, const Role& role) {
+host::OpenCall call_for(const events::Event& event, const Role& role, Place place, int group_fd) {
     abi::Attr attr = events::attr_to_open(event);
     if (attr.size == 0) attr.size = sizeof attr;
     attr.read_format = role.read_format;
-    // Counting takes no samples; a period would only make the counter interrupt.
+    // Counting needs no samples; with a period the counter would interrupt for nothing.
     attr.sample_period = 0;
     set(attr, abi::flag("freq"), false);
-    // Siblings start with their leader, so only the leader is off.
+    // A sibling only counts while its leader is enabled, so it is enough that the leader is disabled.
     set(attr, abi::flag("disabled"), role.leader);
     set(attr, abi::flag("enable_on_exec"), role.leader && role.options.start == Start::on_exec);
-    set(attr, abi::flag("inherit"), event.inherit.value_or(role.options.inherit));
-    return attr;
+    set(attr, abi::flag("inherit"), inherits(event, role.options));
+    return {.attr = attr, .pid = place.pid, .cpu = place.cpu, .group_fd = group_fd, .flags = flags_for(place)};
 }
 
-std::expected<EventFd, int> open_event(Kernel& kernel, const events::Event& event, const Role& role, Place place,
-                                       int group_fd) {
-    abi::Attr attr = attr_for(event, role);
-    constexpr std::uint64_t kOnePrecise = abi::flag("precise_ip") & ~(abi::flag("precise_ip") << 1);
+std::expected<EventFd, RefusedOpen> open_event(Kernel& kernel, const events::Event& event, const Role& role,
+                                               Place place, int group_fd) {
+    host::OpenCall call = call_for(event, role, place, group_fd);
+    // The lowest bit of the two-bit field precise_ip: subtracting it lowers the field by one.
+    constexpr std::uint64_t kPreciseIpStep = abi::flag("precise_ip") & ~(abi::flag("precise_ip") << 1);
     for (;;) {
-        const int fd = kernel.open(attr, place.pid, place.cpu, group_fd, flags_for(place));
+        const int fd = kernel.open(call.attr, call.pid, call.cpu, call.group_fd, call.flags);
         if (fd >= 0) return EventFd{kernel, fd};
-        const bool less_may_do = event.precise_max && (attr.flags & abi::flag("precise_ip")) != 0;
-        if (!less_may_do || (fd != -EOPNOTSUPP && fd != -EINVAL)) return std::unexpected(-fd);
-        attr.flags -= kOnePrecise;
+        const bool can_lower_precision = event.precise_max && (call.attr.flags & abi::flag("precise_ip")) != 0;
+        if (!can_lower_precision || (fd != -EOPNOTSUPP && fd != -EINVAL))
+            return std::unexpected(RefusedOpen{-fd, call});
+        call.attr.flags -= kPreciseIpStep;
     }
 }
 
-Error explain_refusal(const events::Event& event, const Role& role, Place place, int errno_value) {
-    return host::why_open_failed(
-        {.attr = attr_for(event, role), .pid = place.pid, .cpu = place.cpu, .group_fd = -1, .flags = flags_for(place)},
-        errno_value, event.name);
+std::expected<OpenedMembers, RefusedMember> open_members(Kernel& kernel, std::span<const events::Event* const> events,
+                                                         Place place, OpenOptions options) {
+    OpenedMembers opened;
+    RefusedOpen first;  // by the best read_format: later ones are refused for reasons the user doesn't care about
+    for (const std::uint64_t format : read_formats(inherits(*events.front(), options))) {
+        auto leader = open_event(kernel, *events.front(), {true, options, format}, place, -1);
+        if (!leader) {
+            if (first.errno_value == 0) first = leader.error();
+            if (leader.error().errno_value == EINVAL) continue;
+            return std::unexpected(RefusedMember{0, leader.error(), {}});
+        }
+        opened.read_format = format;
+        opened.fds.reserve(events.size());
+        opened.fds.push_back(std::move(*leader));
+        break;
+    }
+    if (opened.fds.empty()) return std::unexpected(RefusedMember{0, first, {}});
+    for (std::size_t i = 1; i < events.size(); ++i) {
+        const Role role{false, options, opened.read_format};
+        auto sibling = open_event(kernel, *events[i], role, place, opened.fds.front().get());
+        if (!sibling) return std::unexpected(RefusedMember{i, sibling.error(), std::move(opened.fds)});
+        opened.fds.push_back(std::move(*sibling));
+    }
+    return opened;
+}
+
+Error explain_refusal(const events::Event& event, const RefusedOpen& refused) {
+    return host::why_open_failed(refused.call, refused.errno_value, event.name);
+}
+
+Error explain_refusal(Kernel& kernel, std::span<const events::Event* const> events, Place place, OpenOptions options,
+                      const OpenFailure& failure) {
+    const events::Event& event = *events[failure.event];
+    const auto again = open_members(kernel, events, place, options);
+    if (!again && again.error().event == failure.event && again.error().open.errno_value == failure.errno_value)
+        return explain_refusal(event, again.error().open);
+    const Role role{failure.event == 0, options, read_formats(false).front()};
+    return explain_refusal(event, {failure.errno_value, call_for(event, role, place, -1)});
 }
 
 }  // namespace anyperf::counting

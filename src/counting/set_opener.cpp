@@ -1,15 +1,19 @@
-// set_opener.cpp: see set_opener.h.
+// set_opener.cpp: the hard part is a process that creates threads while it is opened. With `inherit` a new thread
+// inherits the events of the thread that created it if those were open by then, and none otherwise; nothing shows
+// which.
 //
-// Threads that appear while a process is being opened: with `inherit` a new thread has the events of the thread that
-// made it, if that one was open by then, and none otherwise; nothing tells which. So the process is opened as a whole
-// and its threads are listed before and after. No new ones: each thread was opened once and none of them inherited.
-// Otherwise everything is closed, which takes inherited events away too, and opened again. A process that makes threads
-// all the time is left as it is after kPatience rounds: its makers were open, so what they made is counted.
+// Opening the new threads, too, would count some twice. So all threads are opened, and listed before and after. If the
+// lists agree, every thread was opened once and none of them inherited. If not, everything is closed, which removes
+// inherited events as well, and opened again. A process that creates threads all the time is left as it is after
+// kMaxRounds rounds: the creating threads were open by then, so what they created recently is counted.
+//
+// Without `inherit` new threads are simply opened, too, until there are none.
 #include "counting/set_opener.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <system_error>
 
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
@@ -19,9 +23,10 @@ namespace anyperf::counting {
 
 namespace {
 
-constexpr int kPatience = 16;
+/// How often a process is listed and opened before it is left as it is.
+constexpr int kMaxRounds = 16;
 
-/// What is wrong is the event, not the call: others may still be counted.
+/// Errnos that concern one event: the others can still be counted. Errnos such as EMFILE concern every event.
 constexpr std::array kEventRefused{ENOENT, ENXIO,  EOPNOTSUPP, EINVAL, ENOSYS,   EACCES,
                                    EPERM,  ENODEV, ENOSPC,     EBUSY,  EOVERFLOW};
 
@@ -34,10 +39,21 @@ bool is_about_the_event(int errno_value) {
     return contains(kEventRefused, errno_value);
 }
 
-bool of_the_cpu(const events::Event& event) {
+/// Counted by the PMU of the cores.
+bool is_core_event(const events::Event& event) {
     return contains(std::array{abi::kTypeHardware, abi::kTypeHwCache, abi::kTypeRaw}, event.attr.type);
 }
 
+Error cannot_open_cgroup(const std::string& path, int errno_value) {
+    const bool no_descriptor = errno_value == EMFILE || errno_value == ENFILE;
+    return {"cannot count the cgroup " + path,
+            errno_value == ENOENT ? "there is no such directory"
+                                  : "its directory can't be opened: " + std::generic_category().message(errno_value),
+            no_descriptor ? "raise the limit on open descriptors (ulimit -n)"
+                          : "give a directory of a mounted cgroup hierarchy (see `cat /proc/self/cgroup`)"};
+}
+
+/// Whether every element of `others` is in `known`. Both are sorted.
 bool includes(std::span<const pid_t> known, std::span<const pid_t> others) {
     return std::ranges::includes(known, others);
 }
@@ -52,31 +68,39 @@ SetOpener::SetOpener(std::span<const events::EventGroup> groups, const Target& t
                      Kernel& kernel)
     : target_(target), options_(options), kernel_(kernel) {
     for (const auto& group : groups) {
-        auto& members = groups_.emplace_back();
-        weak_.push_back(group.weak);
+        std::vector<std::size_t> members;
         for (const auto& event : group.events) {
-            members.push_back(events_.size());
+            if (kernel.is_apart(event.attr))
+                add_group({events_.size()}, false);
+            else
+                members.push_back(events_.size());
             events_.push_back(event);
         }
+        add_group(std::move(members), group.weak);
     }
     set_.refusals_.resize(events_.size());
     set_.user_only_.resize(events_.size());
 }
 
+void SetOpener::add_group(std::vector<std::size_t> members, bool weak) {
+    groups_.push_back(std::move(members));
+    weak_.push_back(weak);
+}
+
 Result<CounterSet> SetOpener::open() {
     Progress progress = Progress::again;
-    while (progress == Progress::again) {  // each round gives up or restricts one more event
-        forget_opened();
+    while (progress == Progress::again) {  // each round gives up or restricts one more event, so this ends
+        close_opened();
         progress = TRY(open_target());
     }
     if (progress == Progress::vanished && !events_.empty())
-        return std::unexpected(explain(0, {.pid = target_.ids.empty() ? 0 : target_.ids.front()}, ESRCH));
+        return std::unexpected(no_such_task(target_.ids.empty() ? 0 : target_.ids.front()));
     set_.counts_.resize(set_.places_.size() * events_.size());
     set_.reading_.resize(events_.size());
     return std::move(set_);
 }
 
-void SetOpener::forget_opened() {
+void SetOpener::close_opened() {
     set_.groups_.clear();
     set_.places_.clear();
 }
@@ -117,26 +141,25 @@ std::vector<pid_t> SetOpener::threads_of_processes() const {
 Result<SetOpener::Progress> SetOpener::open_processes() {
     for (const pid_t process : target_.ids)
         if (kernel_.threads_of(process).empty())
-            return events_.empty() ? Progress::vanished
-                                   : Result<Progress>{std::unexpected(explain(0, {.pid = process}, ESRCH))};
+            return events_.empty() ? Progress::vanished : Result<Progress>{std::unexpected(no_such_task(process))};
     for (int round = 0;; ++round) {
         const auto before = threads_of_processes();
         const auto progress = TRY(open_tasks(before));
         if (progress != Progress::done) return progress;
-        if (!options_.open.inherit) return open_newcomers(before);
+        if (!options_.open.inherit) return open_new_threads(before);
         set_.stable_ = includes(before, threads_of_processes());
-        if (set_.stable_ || round == kPatience) return progress;
-        forget_opened();
+        if (set_.stable_ || round == kMaxRounds) return progress;
+        close_opened();
     }
 }
 
-Result<SetOpener::Progress> SetOpener::open_newcomers(std::vector<pid_t> known) {
-    for (int round = 0; round < kPatience; ++round) {
+Result<SetOpener::Progress> SetOpener::open_new_threads(std::vector<pid_t> known) {
+    for (int round = 0; round < kMaxRounds; ++round) {
         const auto now = threads_of_processes();
-        std::vector<pid_t> newcomers;
-        std::ranges::set_difference(now, known, std::back_inserter(newcomers));
-        if (newcomers.empty()) return Progress::done;
-        if (TRY(open_tasks(newcomers)) == Progress::again) return Progress::again;
+        std::vector<pid_t> new_threads;
+        std::ranges::set_difference(now, known, std::back_inserter(new_threads));
+        if (new_threads.empty()) return Progress::done;
+        if (TRY(open_tasks(new_threads)) == Progress::again) return Progress::again;
         known = now;
     }
     set_.stable_ = false;
@@ -145,14 +168,8 @@ Result<SetOpener::Progress> SetOpener::open_newcomers(std::vector<pid_t> known) 
 
 Result<SetOpener::Progress> SetOpener::open_cgroup() {
     const int directory = kernel_.open_directory(target_.cgroup_path);
-    if (directory < 0)
-        return std::unexpected(Error{"cannot count the cgroup " + target_.cgroup_path,
-                                     directory == -ENOENT
-                                         ? "there is no such directory"
-                                         : "its directory can't be opened: " +
-                                               std::string{directory == -EACCES ? "no permission" : "not a directory"},
-                                     "give a directory of a mounted cgroup hierarchy (see `cat /proc/self/cgroup`)"});
-    const EventFd closes{kernel_, directory};
+    if (directory < 0) return std::unexpected(cannot_open_cgroup(target_.cgroup_path, -directory));
+    const EventFd closes{kernel_, directory};  // the events keep the cgroup, so the descriptor isn't needed later
     return open_cpus(directory, true, wanted_cpus());
 }
 
@@ -168,6 +185,7 @@ Result<SetOpener::Progress> SetOpener::open_cpus(pid_t pid, bool cgroup, std::sp
     return Progress::done;
 }
 
+/// Events that can't be bound to a task, for a target of tasks: on their own CPUs, for everything that runs there.
 Result<SetOpener::Progress> SetOpener::open_uncore() {
     std::vector<int> cpus;
     for (const auto& event : events_)
@@ -181,6 +199,8 @@ Result<SetOpener::Progress> SetOpener::open_uncore() {
     return Progress::done;
 }
 
+/// The events of a group to open in a place: not those refused, not those of another kind of place, and on a CPU only
+/// those that its PMU counts.
 std::vector<std::size_t> SetOpener::members_for(const std::vector<std::size_t>& group, Place place,
                                                 bool cpu_wide_only) const {
     std::vector<std::size_t> members;
@@ -195,6 +215,7 @@ std::vector<std::size_t> SetOpener::members_for(const std::vector<std::size_t>& 
     return members;
 }
 
+/// All groups in one place. If its thread ends meanwhile, the place is removed again.
 Result<SetOpener::Progress> SetOpener::open_place(Place place, bool cpu_wide_only) {
     set_.places_.push_back(place);
     for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -210,9 +231,11 @@ Result<SetOpener::Progress> SetOpener::open_place(Place place, bool cpu_wide_onl
     return Progress::done;
 }
 
+/// Opens a group in a place; a member that is refused for good is left out and the rest tried again. A weak group that
+/// is refused at a sibling is opened event by event.
 Result<SetOpener::Progress> SetOpener::open_members(std::vector<std::size_t> members, Place place, bool weak) {
     OpenOptions how = options_.open;
-    if (place.pid == -1 || place.cgroup) {  // no task: neither an exec nor children
+    if (place.pid == -1 || place.cgroup) {  // not a task: there is neither an exec nor children
         how.inherit = false;
         if (how.start == Start::on_exec) how.start = Start::enabled;
     }
@@ -232,23 +255,27 @@ Result<SetOpener::Progress> SetOpener::open_members(std::vector<std::size_t> mem
             return Progress::done;
         }
         const std::size_t refused = members[opened.error().event];
-        const auto progress = TRY(after_refusal(refused, place, opened.error().errno_value));
+        const auto explain_it = [&] { return explain_refusal(kernel_, group, place, how, opened.error()); };
+        const auto progress = TRY(handle_refusal(refused, opened.error().errno_value, explain_it));
         if (progress != Progress::done) return progress;
         if (set_.refusals_[refused]) std::erase(members, refused);
     }
     return Progress::done;
 }
 
-Result<SetOpener::Progress> SetOpener::after_refusal(std::size_t event, Place place, int errno_value) {
-    const Progress next = opened_elsewhere(event) ? Progress::again : Progress::done;
+/// Restricts the event to user mode, gives it up, or fails, as the options say.
+Result<SetOpener::Progress> SetOpener::handle_refusal(std::size_t event, int errno_value,
+                                                      const std::function<Error()>& search) {
+    const Progress next = is_open_elsewhere(event) ? Progress::again : Progress::done;
     if (restrict_to_user(event, errno_value)) return next;
-    Error error = explain(event, place, errno_value);
+    Error error = explain(event, errno_value, search);
     if (options_.on_refusal == OnRefusal::fail || !is_about_the_event(errno_value))
         return std::unexpected(std::move(error));
     set_.refusals_[event] = Refusal{errno_value, std::move(error)};
     return next;
 }
 
+/// Sets exclude_kernel if that may help. False if it can't, or if it was already set.
 bool SetOpener::restrict_to_user(std::size_t event, int errno_value) {
     auto& attr = events_[event].attr;
     const bool possible = options_.fall_back_to_user && (errno_value == EACCES || errno_value == EPERM) &&
@@ -260,13 +287,14 @@ bool SetOpener::restrict_to_user(std::size_t event, int errno_value) {
     return true;
 }
 
-/// Finding a cause looks at the whole machine; that the CPU has no PMU need be found once, not for every event of it.
-std::optional<Error> SetOpener::explained_before(std::size_t event, int errno_value) const {
+/// The explanation of an earlier refusal that has the same cause, with the name of this event in it. The search for a
+/// cause reads many files of the machine; that the CPU has no PMU need not be found again for every event.
+std::optional<Error> SetOpener::known_explanation(std::size_t event, int errno_value) const {
     if (errno_value != ENOENT) return std::nullopt;
     for (std::size_t other = 0; other < events_.size(); ++other) {
         const auto& refusal = set_.refusals_[other];
-        if (!refusal || refusal->errno_value != errno_value || !of_the_cpu(events_[other]) ||
-            !of_the_cpu(events_[event]))
+        if (!refusal || refusal->errno_value != errno_value || !is_core_event(events_[other]) ||
+            !is_core_event(events_[event]))
             continue;
         Error error = refusal->error;
         if (const auto at = error.what.find(events_[other].name); at != std::string::npos)
@@ -276,15 +304,21 @@ std::optional<Error> SetOpener::explained_before(std::size_t event, int errno_va
     return std::nullopt;
 }
 
-bool SetOpener::opened_elsewhere(std::size_t event) const {
+bool SetOpener::is_open_elsewhere(std::size_t event) const {
     return std::ranges::any_of(set_.groups_, [&](const auto& opened) { return contains(opened.members, event); });
 }
 
-Error SetOpener::explain(std::size_t event, Place place, int errno_value) const {
-    if (auto known = explained_before(event, errno_value)) return std::move(*known);
+Error SetOpener::no_such_task(pid_t pid) const {
+    const std::array first{&events_.front()};
+    const auto search = [&] { return explain_refusal(kernel_, first, {.pid = pid}, options_.open, {0, ESRCH}); };
+    return explain(0, ESRCH, search);
+}
+
+Error SetOpener::explain(std::size_t event, int errno_value, const std::function<Error()>& search) const {
+    if (auto known = known_explanation(event, errno_value)) return std::move(*known);
     if (auto cause = kernel_.cause_of_refusal())
         return Error{"cannot count " + events_[event].name, std::move(*cause), ""};
-    return explain_refusal(events_[event], {true, options_.open, read_formats(false).front()}, place, errno_value);
+    return search();
 }
 
 }  // namespace anyperf::counting

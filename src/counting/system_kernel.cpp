@@ -1,4 +1,4 @@
-// system_kernel.cpp: the kernel that runs us.
+// system_kernel.cpp: counting::Kernel by real system calls.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "anyperf/kernel.h"
-#include "host/cpus.h"
+#include "host/hardware/cpus.h"
 #include "host/root.h"
 
 namespace anyperf::counting {
@@ -61,7 +61,7 @@ class SystemKernel final : public Kernel {
     }
 
     std::vector<int> online_cpus() override {
-        // A kernel without this file has one CPU.
+        // Without sysfs one CPU is assumed.
         return host::online_cpus(host::Root{}).value_or(std::vector<int>{0});
     }
 

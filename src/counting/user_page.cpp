@@ -1,4 +1,3 @@
-// user_page.cpp: see user_page.h.
 #include "counting/user_page.h"
 
 #include <atomic>
@@ -7,7 +6,11 @@ namespace anyperf::counting {
 
 namespace {
 
-/// One look at the page. All of it is only meaningful if `lock` was the same before and after.
+constexpr auto kReadsCounter = abi::capability("cap_user_rdpmc");
+constexpr auto kHasClock = abi::capability("cap_user_time");
+constexpr auto kClockIsShort = abi::capability("cap_user_time_short");
+
+/// One pass over the page. Valid only if `lock` was even and the same before and after.
 struct Snapshot {
     std::uint32_t index;
     std::uint64_t count;
@@ -20,44 +23,48 @@ struct Snapshot {
     std::uint16_t shift;
 };
 
+/// A load that the compiler may neither repeat nor leave out: the kernel changes the page.
 template <class Field>
 Field load(const Field& field) {
     return *const_cast<const volatile Field*>(&field);
 }
 
-/// Counters are narrower than 64 bits and count up from a negative start: the sign is in their highest bit.
+/// A hardware counter is narrower than 64 bits, and the kernel starts it at a negative value, so its highest bit is a
+/// sign.
 std::uint64_t sign_extended(std::uint64_t value, unsigned width) {
     if (width == 0 || width >= 64) return value;
     const unsigned spare = 64 - width;
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << spare) >> spare);
 }
 
-/// Where the kernel's clock is shorter than 64 bits, the page says where it last stood.
-std::uint64_t full_clock(const UserPage& page, std::uint64_t clock, std::uint64_t capabilities) {
-    if ((capabilities & kCapUserTimeShort) == 0) return clock;
+/// Extends a clock that has fewer than 64 bits: the page has its full value at the last update.
+std::uint64_t full_clock(const abi::MmapPage& page, std::uint64_t clock, std::uint64_t capabilities) {
+    if ((capabilities & kClockIsShort) == 0) return clock;
     const std::uint64_t last = load(page.time_cycles);
     return last + ((clock - last) & load(page.time_mask));
 }
 
-Snapshot look(const UserPage& page, const Instructions& instructions) {
+Snapshot take_snapshot(const abi::MmapPage& page, const Instructions& instructions) {
     Snapshot seen{};
     seen.capabilities = load(page.capabilities);
     seen.enabled = load(page.time_enabled);
     seen.running = load(page.time_running);
-    if ((seen.capabilities & kCapUserTime) != 0) {
+    if ((seen.capabilities & kHasClock) != 0) {
         seen.clock = full_clock(page, instructions.read_clock(), seen.capabilities);
         seen.offset_ns = load(page.time_offset);
         seen.mult = load(page.time_mult);
         seen.shift = load(page.time_shift);
     }
+    // The clock is read before the counter, so the times belong to a moment just before the count.
     seen.index = load(page.index);
     seen.count = static_cast<std::uint64_t>(load(page.offset));
-    if ((seen.capabilities & kCapUserRdpmc) != 0 && seen.index != 0)
+    if ((seen.capabilities & kReadsCounter) != 0 && seen.index != 0)
         seen.count += sign_extended(instructions.read_counter(seen.index - 1), load(page.pmc_width));
     return seen;
 }
 
-/// clock in ns, as the manual has it: quotient and remainder apart, so that the product doesn't overflow.
+/// The clock in ns by the formula of the manual. Quotient and remainder are multiplied separately, so that no product
+/// overflows.
 std::uint64_t nanoseconds(const Snapshot& seen) {
     const std::uint64_t quotient = seen.clock >> seen.shift;
     const std::uint64_t remainder = seen.clock & ((std::uint64_t{1} << seen.shift) - 1);
@@ -90,20 +97,21 @@ Instructions processor_instructions() {
 #endif
 }
 
-std::optional<Count> read_user_page(const UserPage& page, const Instructions& instructions) {
+std::optional<Count> read_user_page(const abi::MmapPage& page, const Instructions& instructions) {
     if (instructions.read_counter == nullptr) return std::nullopt;
     Snapshot seen{};
     std::uint32_t before = 0;
-    // The writer is the kernel on this very CPU, so a compiler barrier orders enough (as in the manual's example). The
-    // lock is even when stable; an odd one would mean a torn page.
+    // The kernel writes the page on the CPU that this thread runs on, so a compiler barrier is enough (as in the
+    // manual's example). An odd lock means that a write is not complete.
     do {
         before = load(page.lock);
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        seen = look(page, instructions);
+        seen = take_snapshot(page, instructions);
         std::atomic_signal_fence(std::memory_order_seq_cst);
     } while (load(page.lock) != before || (before & 1) != 0);
-    constexpr std::uint64_t kNeeded = kCapUserRdpmc | kCapUserTime;
+    constexpr std::uint64_t kNeeded = kReadsCounter | kHasClock;
     if (seen.index == 0 || (seen.capabilities & kNeeded) != kNeeded) return std::nullopt;
+    // The event has been on the counter since the last update (index is not 0), so both times advanced equally.
     const std::uint64_t since_scheduled = nanoseconds(seen);
     return make_count(seen.count, seen.enabled + since_scheduled, seen.running + since_scheduled);
 }

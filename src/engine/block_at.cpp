@@ -1,4 +1,3 @@
-// block_at.cpp: see block_at.h.
 #include "engine/block_at.h"
 
 #include <algorithm>
@@ -6,45 +5,47 @@
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/log.h"
-#include "engine/memory/changed_code.h"
-#include "engine/threads.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/memory/protected_code.h"
+#include "engine/threads/thread_list.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
 namespace {
 
+/// The outcome of a search.
 enum class Found {
     block,
     nothing,   ///< no instruction that the engine can run
-    no_room,   ///< in the cache
-    changing,  ///< the code was written meanwhile
+    no_room,   ///< the cache is full
+    changing,  ///< the code was written while it was read
 };
 
-/// One try to find or make a translation, as guarded_run wants it.
+/// One attempt to find or make a translation: the context of guarded_run().
 struct Search {
     Thread& thread;
     std::uint64_t pc;
     std::uint16_t limit;
-    bool landing;
+    bool indirect;  ///< an indirect branch asks for it
     Block* block = nullptr;
     bool is_new = false;
     Found found = Found::nothing;
 };
 
-/// Precondition: the bytes stand still.
+/// Translates `code`. Precondition: no thread can change the bytes meanwhile.
 Found translate(Search& search, const x86_64::CodeBytes& code) {
     Engine& engine = *search.thread.engine;
     x86_64::Instruction first;
     if (decode(code.at, code.size, first) != x86_64::DecodeStatus::ok) return Found::nothing;
-    Arena* const arena = engine.cache.is_full() ? nullptr : engine.cache.arena_for(search.pc);
+    Arena* const arena = engine.cache.is_full() ? nullptr : x86_64::prepared_arena(engine.cache, search.pc);
     if (arena == nullptr) return Found::no_room;
-    search.block = x86_64::Translation{engine.cache, *arena, engine.counting, engine.watched}.run(code, search.limit,
-                                                                                                  search.landing);
+    search.block = x86_64::Translation{engine.cache, *arena, engine.counting, engine.instrumentation}.run(
+        code, search.limit, search.indirect);
     return search.block != nullptr ? Found::block : Found::no_room;
 }
 
-/// A copy by words, so that what others change by one aligned store is old or new, as it is to the CPU.
+/// Copies code by aligned words, so that what another thread changes by one aligned store is old or new, as for the
+/// CPU.
 void copy_words(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     for (std::size_t i = 0; i < bytes;) {
@@ -56,8 +57,8 @@ void copy_words(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
     }
 }
 
-/// From a copy, which is compared each time, since not everybody can be kept from changing the code. Whoever can be is,
-/// so that a block that writes to itself is left.
+/// Translates from a copy that is compared at each entry, because the code may change through another mapping. Its page
+/// is protected all the same, if possible, so that a block that writes to itself is noticed.
 Found translate_compared(Search& search, x86_64::CodeBytes code) {
     Engine& engine = *search.thread.engine;
     std::uint8_t copy[kLongestBlockBytes];
@@ -66,20 +67,23 @@ Found translate_compared(Search& search, x86_64::CodeBytes code) {
     code.at = copy;
     const Found found = translate(search, code);
     if (found != Found::block) return found;
-    guard_code(engine, search.pc, search.pc + search.block->guest_bytes);
-    return engine.cache.keep_code(*search.block, copy) ? Found::block : Found::no_room;
+    protect_code(engine, search.pc, search.pc + search.block->guest_bytes);
+    return engine.cache.keep_code_copy(*search.block, copy) ? Found::block : Found::no_room;
 }
 
-/// Who writes to the code waits meanwhile: what is decoded is what is copied, and what runs is what stands there.
-Found translate_guarded(Search& search, const x86_64::CodeBytes& code) {
+/// Translates from memory. Its pages are protected before they are read, so that writers fault, and wait for the
+/// cache's lock, until the translation is complete.
+Found translate_protected(Search& search, const x86_64::CodeBytes& code) {
     Engine& engine = *search.thread.engine;
-    if (guard_code(engine, search.pc, search.pc + 1) == Guard::impossible) return translate_compared(search, code);
+    if (protect_code(engine, search.pc, search.pc + 1) == Protection::impossible)
+        return translate_compared(search, code);
     const Found found = translate(search, code);
     if (found != Found::block) return found;
-    switch (guard_code(engine, search.pc, search.pc + search.block->guest_bytes)) {
-        case Guard::as_it_was: return Found::block;
-        case Guard::begun: return Found::changing;  // it reaches into a page that was written to while it was read
-        case Guard::impossible: break;
+    switch (protect_code(engine, search.pc, search.pc + search.block->guest_bytes)) {
+        case Protection::unchanged: return Found::block;
+        case Protection::added:
+            return Found::changing;  // it reaches into a page that was not protected while it was read
+        case Protection::impossible: break;
     }
     search.block->dead = true;
     return translate_compared(search, code);
@@ -102,7 +106,7 @@ void find_or_translate(Search& search) {
     const x86_64::CodeBytes code{search.pc, at_address<const std::uint8_t>(search.pc),
                                  cache.executable.bytes_from(search.pc)};
     search.is_new = true;
-    search.found = range->shared ? translate_compared(search, code) : translate_guarded(search, code);
+    search.found = range->shared ? translate_compared(search, code) : translate_protected(search, code);
     if (search.found == Found::block && !cache.add(*search.block)) search.found = Found::no_room;
     if (search.found != Found::block && search.block != nullptr) search.block->dead = true;
 }
@@ -111,7 +115,7 @@ void search_once(void* search) {
     find_or_translate(*static_cast<Search*>(search));
 }
 
-/// What can't be read, though it may be executed, has gone under us: a file has been cut, another thread unmaps.
+/// Forgets an executable page that can't be read: its file was truncated, or another thread is unmapping it.
 void forget_page(Engine& engine, std::uint64_t address) {
     const std::uint64_t page = page_down(address);
     engine.cache.remove_range(page, page + kPageBytes);
@@ -120,10 +124,10 @@ void forget_page(Engine& engine, std::uint64_t address) {
 
 }  // namespace
 
-Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool landing) {
+Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool indirect) {
     Engine& engine = *thread.engine;
-    Search search{thread, pc, limit, landing};
-    bool emptied = false;
+    Search search{thread, pc, limit, indirect};
+    bool flushed = false;
     for (;;) {
         if (!x86_64::guarded_run(thread.reading, search_once, &search)) {
             if (search.block != nullptr) search.block->dead = true;
@@ -131,24 +135,25 @@ Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool land
             continue;
         }
         if (search.found == Found::block) {
-            if (search.is_new && log_wants(engine, log::kBlocks | log::kCode)) log_block(thread, *search.block);
+            if (search.is_new && log_wants(engine, run::log::kBlocks | run::log::kCode))
+                log_block(thread, *search.block);
             return search.block;
         }
         if (search.found == Found::nothing) return nullptr;
         if (search.found == Found::changing) continue;
-        if (emptied) fail("no memory for translated code", pc);
-        empty_cache(thread);
-        emptied = true;
+        if (flushed) fail("no memory for translated code", pc);
+        flush_cache(thread);
+        flushed = true;
     }
 }
 
-void enter_at(Thread& thread, const Block& block) {
+void set_next_block(Thread& thread, const Block& block) {
     thread.next_host = address_of(block.host);
-    __atomic_store_n(&thread.inside, true, __ATOMIC_RELAXED);  // whoever waits for it takes the lock first
+    __atomic_store_n(&thread.in_cache, true, __ATOMIC_RELAXED);  // relaxed: a flush reads it after taking the lock
 }
 
-void stand_outside(Thread& thread) {
-    __atomic_store_n(&thread.inside, false, __ATOMIC_RELEASE);
+void exit_cache(Thread& thread) {
+    __atomic_store_n(&thread.in_cache, false, __ATOMIC_RELEASE);
 }
 
 }  // namespace anyperf::engine

@@ -1,5 +1,6 @@
-// block_at.h: from an address of the application to its translation. Everything that reads the application's code does
-// it here or below, so that code that can't be read, or that changes meanwhile, does no harm.
+// block_at.h: from an address of the application to its translation. All engine code that reads the application's code
+// to translate it runs in here under guarded_run(), so that code which can't be read, or which changes while it is
+// read, ends the translation instead of the process.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +9,18 @@
 
 namespace anyperf::engine {
 
-/// The translation of `pc`, made now where there is none; with a limit, one that ends after so many instructions.
-/// `landing`: an indirect branch wants it. Null where there is no instruction to translate. Where the cache is full it
-/// is emptied first: numbers of blocks and exits from before are void if Cache::generation has changed.
-/// Precondition: the cache's lock is held, and Thread::inside is false.
-Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0, bool landing = false);
+/// The translation of `pc`, made now if it does not exist. With `limit` it ends after so many instructions (or is
+/// kSingleInstruction). `indirect`: an indirect branch asks for it, so a new one gets an indirect entry. Null if there
+/// is no instruction at `pc` that the engine can run. A full cache is flushed first: then Cache::generation has changed
+/// and numbers of blocks and exits from before are invalid. Precondition: the cache's lock is held, and
+/// Thread::in_cache is false.
+Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0, bool indirect = false);
 
-/// The thread is about to enter the block. Precondition: the cache's lock is held.
-void enter_at(Thread& thread, const Block& block);
+/// Makes `block` the one that the thread enters next; from here on a flush waits for the thread.
+/// Precondition: the cache's lock is held.
+void set_next_block(Thread& thread, const Block& block);
 
-/// The thread has left translated code and refers to nothing of the cache any more.
-void stand_outside(Thread& thread);
+/// The thread has left translated code and refers to nothing of the cache any more: a flush need not wait for it.
+void exit_cache(Thread& thread);
 
 }  // namespace anyperf::engine

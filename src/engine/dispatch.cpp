@@ -1,197 +1,199 @@
-// dispatch.cpp: see dispatch.h.
 #include "engine/dispatch.h"
 
-#include "engine/attached.h"
 #include "engine/block_at.h"
 #include "engine/fail.h"
+#include "engine/hooks.h"
 #include "engine/log.h"
 #include "engine/syscalls/table.h"
-#include "engine/x86_64/cpuid.h"
-#include "engine/x86_64/guarded_copy.h"
-#include "engine/x86_64/recover.h"
-#include "engine/x86_64/segment.h"
-#include "engine/x87_pointer.h"
+#include "engine/x86_64/cpu/cpuid.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/translate/indirect_entry.h"
+#include "engine/x86_64/translate/recover.h"
+#include "engine/x86_64/translate/segment.h"
+#include "engine/x86_64/x87_pointer.h"
 
 namespace anyperf::engine {
 
 using x86_64::Control;
-using x86_64::Leave;
+using x86_64::ExitReason;
 
 namespace {
 
-/// What a leave has said of the exit that it came by, read before anything else happens: the cache may be emptied as
-/// soon as the thread stands outside.
-struct Left {
+/// How translated code was left. It is copied from the cache before anything else happens: the cache may be flushed as
+/// soon as the thread is outside.
+struct BlockExit {
     Exit exit;
-    ExitId id = 0;                   ///< 0 with a segment, which is no exit
-    x86_64::ChargedSegment segment;  ///< for Leave::budget
-    std::uint64_t target = 0;        ///< where it leads; of a segment, where that begins
-    std::uint32_t generation = 0;
-    x86_64::ClassSet counted = 0;  ///< by the block that it was in
-    std::uint16_t limit = 0;       ///< of that block
+    ExitId id = 0;                   ///< 0 if a segment's budget was exhausted: a segment has no Exit
+    x86_64::ChargedSegment segment;  ///< of a budget exit
+    std::uint64_t target = 0;        ///< where the exit leads; of a segment, where it begins
+    std::uint32_t generation = 0;    ///< Cache::generation: if it changes, `id` is invalid
+    x86_64::ClassSet counted = 0;    ///< classes that the block counts
+    std::uint16_t limit = 0;         ///< Block::limit
 };
 
-Left leave_cache(Thread& thread) {
+/// Copies what is needed of the exit and leaves the cache.
+BlockExit take_exit(Thread& thread) {
     Cache& cache = thread.engine->cache;
-    Left left;
-    left.generation = cache.generation;
+    BlockExit block_exit;
+    block_exit.generation = cache.generation;
     BlockId from = 0;
-    if (thread.reason == Leave::budget) {
-        left.segment = x86_64::segment_of(cache, thread.payload);
-        from = left.segment.block;
-        left.target = left.segment.pc;
-    } else if (thread.reason != Leave::table_empty) {
-        left.id = thread.payload;
-        left.exit = cache.exits[left.id];
-        from = left.exit.from;
-        left.target = left.exit.target();
+    if (thread.exit_reason == ExitReason::budget) {
+        block_exit.segment = x86_64::decode_segment(cache, thread.exit_payload);
+        from = block_exit.segment.block;
+        block_exit.target = block_exit.segment.pc;
+    } else if (thread.exit_reason != ExitReason::lookup_miss) {
+        block_exit.id = thread.exit_payload;
+        block_exit.exit = cache.exits[block_exit.id];
+        from = block_exit.exit.from;
+        block_exit.target = block_exit.exit.target();
     }
-    if (thread.reason != Leave::table_empty) {
+    if (thread.exit_reason != ExitReason::lookup_miss) {
         Block& block = cache.blocks[from];
-        left.counted = block.counted;
-        left.limit = block.limit;
-        if (thread.reason == Leave::watch) x86_64::uncount_from(thread, block, left.target);
+        block_exit.counted = block.counted;
+        block_exit.limit = block.limit;
+        if (thread.exit_reason == ExitReason::breakpoint) x86_64::uncount_from(thread, block, block_exit.target);
     }
-    stand_outside(thread);
-    return left;
+    exit_cache(thread);
+    return block_exit;
 }
 
-/// Where there is no instruction that the engine can run, the CPU is sent there to say so: it faults with its own
-/// words.
-[[noreturn]] void probe(Thread& thread) {
-    thread.probing = thread.registers.rip;
-    thread.is_probing = true;
-    asm volatile("jmp *%0" : : "r"(thread.engine->routines.probe) : "memory");
+/// The engine can't translate the instruction: it is run in place, with the trap flag set, so that the CPU itself
+/// raises the fault that the application is to get.
+[[noreturn]] void run_in_place(Thread& thread) {
+    thread.in_place_pc = thread.registers.rip;
+    thread.is_running_in_place = true;
+    asm volatile("jmp *%0" : : "r"(thread.engine->routines.run_in_place) : "memory");
     __builtin_unreachable();
 }
 
-const Block& run_alone(Thread& thread);
+const Block& single_step(Thread& thread);
 
-/// The application's registers come from a signal's frame that says: the instruction has been stopped at already.
-bool resumes_at_watched(const Thread& thread, std::uint64_t pc) {
-    const Watched& watched = thread.engine->watched;
+/// Whether there is a breakpoint at `pc` that was reported already: a signal came before its instruction ran, and the
+/// registers come from the signal's frame with the resume flag set.
+bool resumes_at_breakpoint(const Thread& thread, std::uint64_t pc) {
+    const ProcessInstrumentation& watched = thread.engine->instrumentation;
     return (thread.registers.flags & x86_64::kResumeFlag) != 0 && watched.code.any() && watched.holds(pc);
 }
 
+/// Makes the translation of `pc` the next block.
 const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     thread.registers.rip = pc;
-    if (limit == 0 && resumes_at_watched(thread, pc)) [[unlikely]]
-        return run_alone(thread);
+    if (limit == 0 && resumes_at_breakpoint(thread, pc)) [[unlikely]]
+        return single_step(thread);
     Lock& lock = thread.engine->cache.lock;
-    lock.take();
+    lock.lock();
     const Block* const block = block_at(thread, pc, limit);
-    if (block != nullptr) enter_at(thread, *block);
-    lock.leave();
-    if (block == nullptr) probe(thread);
+    if (block != nullptr) set_next_block(thread, *block);
+    lock.unlock();
+    if (block == nullptr) run_in_place(thread);
     return *block;
 }
 
-/// Runs the instruction at registers.rip by itself, and tells who is attached before and after.
-const Block& run_alone(Thread& thread) {
+/// Makes the instruction at registers.rip run in a block of its own, and calls the agent before and after it.
+const Block& single_step(Thread& thread) {
     const std::uint64_t pc = thread.registers.rip;
-    attached::about_to_run(thread);
-    const Block& block = go_to(thread, pc, kAlone);
-    thread.alone = (thread.registers.flags & x86_64::kResumeFlag) != 0 ? Alone::resumed : Alone::running;
-    thread.alone_pc = pc;
+    hooks::before_single_step(thread);
+    const Block& block = go_to(thread, pc, kSingleInstruction);
+    thread.single_step =
+        (thread.registers.flags & x86_64::kResumeFlag) != 0 ? SingleStep::resumed : SingleStep::running;
     return block;
 }
 
-/// A block has left before an instruction, whose address or memory is watched.
-void on_watch(Thread& thread, const Left& left) {
-    thread.registers.rip = left.target;
-    run_alone(thread);
+/// A block exited before an instruction that has a breakpoint, or that may access watched memory.
+void on_breakpoint(Thread& thread, const BlockExit& block_exit) {
+    thread.registers.rip = block_exit.target;
+    single_step(thread);
 }
 
-/// The thread has left the block of one instruction: it has run, unless the block left before it, or leaves it to the
-/// engine.
-void has_run_alone(Thread& thread, const Left& left) {
-    const bool indirect = thread.reason == Leave::table_empty;
-    if (!indirect && left.limit == kAlone) {
-        if (thread.reason == Leave::budget) return;
-        if (thread.reason == Leave::step) {
-            thread.alone = Alone::no;
+/// The thread has left a block of one instruction. The instruction has run, unless the block exited before it: for its
+/// budget, or because the engine emulates it.
+void finish_single_step(Thread& thread, const BlockExit& block_exit) {
+    const bool indirect = thread.exit_reason == ExitReason::lookup_miss;
+    if (!indirect && block_exit.limit == kSingleInstruction) {
+        if (thread.exit_reason == ExitReason::budget) return;
+        if (thread.exit_reason == ExitReason::emulate) {
+            thread.single_step = SingleStep::no;
             return;
         }
     }
-    thread.alone = Alone::no;
-    thread.registers.rip = indirect ? thread.miss : left.target;
-    attached::has_run(thread);
+    thread.single_step = SingleStep::no;
+    thread.registers.rip = indirect ? thread.missed_target : block_exit.target;
+    hooks::after_single_step(thread);
 }
 
-void on_link(Thread& thread, const Left& left) {
+/// A direct exit that is not linked: links it, if the target's translation allows that.
+void on_link(Thread& thread, const BlockExit& block_exit) {
     Cache& cache = thread.engine->cache;
-    thread.registers.rip = left.target;
-    cache.lock.take();
-    Block* const block = block_at(thread, left.target);
-    if (block != nullptr && cache.generation == left.generation) {
-        cache.link(left.id, *block);
-        if (log_wants(*thread.engine, log::kLinks)) [[unlikely]]
-            log_link(thread, cache.exits[left.id], *block);
+    thread.registers.rip = block_exit.target;
+    cache.lock.lock();
+    Block* const block = block_at(thread, block_exit.target);
+    if (block != nullptr && cache.generation == block_exit.generation) {
+        cache.link(block_exit.id, *block);
+        if (log_wants(*thread.engine, run::log::kLinks)) [[unlikely]]
+            log_link(thread, cache.exits[block_exit.id], *block);
     }
-    if (block != nullptr) enter_at(thread, *block);
-    cache.lock.leave();
-    if (block == nullptr) probe(thread);
+    if (block != nullptr) set_next_block(thread, *block);
+    cache.lock.unlock();
+    if (block == nullptr) run_in_place(thread);
 }
 
-/// A watched address has no landing: every branch to it comes here.
-bool arrives_at_watched(Thread& thread) {
-    Engine& engine = *thread.engine;
-    if (!engine.watched.targets.any()) return false;
-    const Held held{engine.cache.lock};
-    return engine.watched.targets.holds(thread.miss);
-}
-
+/// An indirect branch has a target that is not in the table: the target gets an entry, unless it is a return target.
+/// Those have none, so that each branch to one exits. Both are decided under one lock: a return target that another
+/// thread adds in between would get an entry, and no return to it would be noticed.
 void on_indirect(Thread& thread) {
     Cache& cache = thread.engine->cache;
-    thread.registers.rip = thread.miss;
-    if (arrives_at_watched(thread)) [[unlikely]] {
-        attached::arrived(thread);
+    thread.registers.rip = thread.missed_target;
+    cache.lock.lock();
+    if (thread.engine->instrumentation.targets.holds(thread.missed_target)) [[unlikely]] {
+        cache.lock.unlock();
+        hooks::at_return_target(thread);
         go_to(thread, thread.registers.rip);
         return;
     }
-    cache.lock.take();
-    Block* const block = block_at(thread, thread.miss, 0, true);
+    Block* const block = block_at(thread, thread.missed_target, 0, true);
     if (block != nullptr && block->code == nullptr) {
-        if (block->landing == 0) cache.add_landing(*block);
-        if (block->landing != 0) cache.add_to_table(block->landing);
+        if (block->indirect_entry == 0) x86_64::add_indirect_entry(cache, *block);
+        if (block->indirect_entry != 0) cache.add_to_table(block->indirect_entry);
     }
-    if (block != nullptr) enter_at(thread, *block);
-    cache.lock.leave();
-    if (block == nullptr) probe(thread);
+    if (block != nullptr) set_next_block(thread, *block);
+    cache.lock.unlock();
+    if (block == nullptr) run_in_place(thread);
 }
 
-/// A block would have gone beyond what is granted, or what its lane has of it, and has not run. What is left of the
-/// grant runs in a shorter block, so that the thread stops at exactly the instruction that ends it.
+/// A segment's lane, or the whole grant, had too little budget; the segment has been charged and has not run. What
+/// remains of an exact grant runs in a shorter block, so that the thread stops at exactly the instruction that ends it.
 void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
-    LiveCounters& counters = thread.page.counters;
+    run::LiveCounters& counters = thread.page.counters;
     thread.registers.rip = segment.pc;
     counters.lane[segment.lane].word[0] += segment.charged;
-    // Where only the lane has run out, nothing is due yet.
-    std::int64_t left = counters.left();
-    if (left <= 0 || (left < segment.instructions() && !thread.grant_is_exact)) {
-        attached::budget_ended(thread);
-        left = counters.left();
+    // If only the lane is exhausted, nothing is due yet. A grant that is not exact is a lower bound, so it ends early.
+    std::int64_t remaining = counters.remaining();
+    if (remaining <= 0 || (remaining < segment.instructions() && !thread.grant_is_exact)) {
+        hooks::at_budget_end(thread);
+        remaining = counters.remaining();
     }
-    if (left <= 0) fail("a budget ended and nothing more was granted", segment.pc);
-    const bool shorter = left < segment.instructions();
-    const std::uint16_t alone = thread.alone != Alone::no ? kAlone : std::uint16_t{0};
+    if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);
+    const bool shorter = remaining < segment.instructions();
+    const std::uint16_t alone = thread.single_step != SingleStep::no ? kSingleInstruction : std::uint16_t{0};
     const Block& next =
-        go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(left));
-    counters.begin_moving();
-    counters.leave(left, next.lane, next.instructions);
-    counters.end_moving();
+        go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(remaining));
+    counters.write_begin();
+    counters.distribute_budget(remaining, next.lane, next.instructions);
+    counters.write_end();
 }
 
-/// The instruction is to be run again behind a signal handler. The kernel had begun it: then it has retired.
-void begin_again(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
+/// The system call is to be executed again after a signal handler. If the kernel had begun it, the instruction has
+/// retired; if not, it is uncounted.
+void restart_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
     thread.registers.rip = exit.target() - exit.length;
     if (thread.syscall_restarted || counted == 0) return;
-    LiveCounters& counters = thread.page.counters;
-    counters.give_back();
+    run::LiveCounters& counters = thread.page.counters;
+    counters.uncount_instruction();
     if ((counted & bit(x86_64::Class::syscalls)) != 0)
         counters.add(static_cast<std::size_t>(x86_64::Class::syscalls), -1);
 }
 
+/// Runs the application's system call.
 void do_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
     auto& r = thread.registers.r;
     Call call{*thread.engine,
@@ -201,9 +203,9 @@ void do_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
               exit.target()};
     thread.registers.rip = exit.target();
     const long answer = run_syscall(call);
-    if (answer == kBeginAgain) return begin_again(thread, exit, counted);
+    if (answer == kRestartSyscall) return restart_syscall(thread, exit, counted);
     r[x86_64::rax] = static_cast<std::uint64_t>(answer);
-    r[x86_64::rcx] = exit.target();  // as the instruction leaves them (SDM, SYSCALL)
+    r[x86_64::rcx] = exit.target();  // SYSCALL stores rip and rflags there (SDM)
     r[x86_64::r11] = thread.registers.flags;
 }
 
@@ -217,8 +219,8 @@ void do_cpuid(Thread& thread) {
     r[x86_64::rdx] = answer.edx;
 }
 
-/// rdgsbase, wrgsbase, mov and pop to gs: what they do to a base that %gs does not hold. False where it is none of
-/// them any more.
+/// Emulates rdgsbase, wrgsbase, mov and pop to gs on the application's base, which %gs does not hold. False if the code
+/// at the exit has changed to another instruction.
 bool do_segment_base(Thread& thread, const Exit& exit) {
     std::uint8_t code[x86_64::kLongestInstruction] = {};
     const auto* place = at_address<const void>(exit.target() - exit.length);
@@ -243,57 +245,59 @@ bool do_segment_base(Thread& thread, const Exit& exit) {
     else if (instruction.map == 1 && instruction.opcode == kPopGs)
         set_gs_base(thread, 0), r[x86_64::rsp] += 8;
     else
-        fail("an instruction about gs that the engine does not know", exit.target() - exit.length);
+        fail("an instruction that uses gs is not supported", exit.target() - exit.length);
     return true;
 }
 
-void on_step(Thread& thread, const Left& left) {
-    const Exit& exit = left.exit;
+/// An instruction that the engine emulates.
+void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
+    const Exit& exit = block_exit.exit;
     std::uint64_t next = exit.target();
     switch (exit.control()) {
         case Control::syscall:
-            do_syscall(thread, exit, left.counted);
+            do_syscall(thread, exit, block_exit.counted);
             next = thread.registers.rip;
             break;
         case Control::cpuid: do_cpuid(thread); break;
         case Control::segment_base:
             if (!do_segment_base(thread, exit)) next -= exit.length;
             break;
-        default: thread.registers.rip = exit.target() - exit.length; probe(thread);
+        default: thread.registers.rip = exit.target() - exit.length; run_in_place(thread);
     }
     go_to(thread, next);
 }
 
-void dispatch_by_reason(Thread& thread, const Left& left) {
-    switch (thread.reason) {
-        case Leave::link: return on_link(thread, left);
-        case Leave::table_empty: return on_indirect(thread);
-        case Leave::budget: return on_budget(thread, left.segment);
-        case Leave::step: return on_step(thread, left);
-        case Leave::watch: return on_watch(thread, left);
-        case Leave::count: break;
+void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
+    switch (thread.exit_reason) {
+        case ExitReason::unlinked_exit: return on_link(thread, block_exit);
+        case ExitReason::lookup_miss: return on_indirect(thread);
+        case ExitReason::budget: return on_budget(thread, block_exit.segment);
+        case ExitReason::emulate: return on_emulated_instruction(thread, block_exit);
+        case ExitReason::breakpoint: return on_breakpoint(thread, block_exit);
+        case ExitReason::count: break;
     }
-    fail("left for no reason", thread.registers.rip);
+    fail("unknown exit reason", thread.registers.rip);
 }
 
 }  // namespace
 
 void dispatch(Thread& thread) {
-    const Left left = leave_cache(thread);
-    if (thread.reason == Leave::link && left.exit.control() == Control::x87_state) [[unlikely]]
-        mend_stored_x87_pointer(thread, left.target - left.exit.length, left.exit.length);
-    if (thread.page.watched != 0) [[unlikely]]
-        attached::left_code(thread);
-    if (thread.alone != Alone::no) [[unlikely]]
-        has_run_alone(thread, left);
-    dispatch_by_reason(thread, left);
-    if (thread.page.watched != 0) [[unlikely]]
-        attached::entering_code(thread);
+    const BlockExit block_exit = take_exit(thread);
+    if (thread.exit_reason == ExitReason::unlinked_exit && block_exit.exit.control() == Control::x87_state) [[unlikely]]
+        fix_stored_x87_pointer(thread, block_exit.target - block_exit.exit.length, block_exit.exit.length);
+    if (thread.page.faults_are_counted != 0) [[unlikely]]
+        hooks::after_translated_code(
+            thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
+    if (thread.single_step != SingleStep::no) [[unlikely]]
+        finish_single_step(thread, block_exit);
+    dispatch_by_reason(thread, block_exit);
+    if (thread.page.faults_are_counted != 0) [[unlikely]]
+        hooks::before_translated_code(thread);
 }
 
 void resume(Thread& thread) {
     go_to(thread, thread.registers.rip);
-    if (thread.page.watched != 0) attached::entering_code(thread);
+    if (thread.page.faults_are_counted != 0) hooks::before_translated_code(thread);
     asm volatile("mov %0, %%rsp\n\tjmp *%1"
                  :
                  : "r"(thread.engine_stack), "r"(thread.engine->routines.enter)

@@ -1,4 +1,5 @@
-// dispatch.h: what happens when translated code gives control back, and how the application goes on afterwards.
+// dispatch.h: the engine's main loop, turned inside out. Translated code runs until it exits with an ExitReason;
+// dispatch() handles the exit and chooses the next block; the entry routine goes there.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,11 @@
 
 namespace anyperf::engine {
 
-/// Behind every leave: does what the leave asks for and sets Thread::next_host. Runs on the thread's engine stack.
+/// Called after each exit from translated code, on the thread's engine stack: handles the exit reason and sets
+/// Thread::next_host, where the entry routine continues.
 void dispatch(Thread& thread);
 
-/// Goes on with the application at Thread::registers, from engine code that has nothing left to do.
+/// Enters the application at Thread::registers, from engine code that does not return (after a signal, at start).
 [[noreturn]] void resume(Thread& thread);
 
 }  // namespace anyperf::engine

@@ -1,4 +1,3 @@
-// engine.cpp: see engine.h.
 #include "engine/engine.h"
 
 #include "engine/freestanding/pages.h"
@@ -10,8 +9,11 @@ extern const char _end __attribute__((visibility("hidden")));
 
 namespace anyperf::engine {
 
-void own_image() {
-    own_pages.add(page_down(address_of(&__ehdr_start)), page_up(address_of(&_end)));
+void add_own_image() {
+    const std::uint64_t start = page_down(address_of(&__ehdr_start));
+    const std::uint64_t end = page_up(address_of(&_end));
+    own_pages.add(start, end);
+    leave_out_of_dumps(start, end - start);
 }
 
 bool is_own_code(std::uint64_t address) {

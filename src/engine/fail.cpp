@@ -1,4 +1,3 @@
-// fail.cpp: see fail.h.
 #include "engine/fail.h"
 
 #include <errno.h>
@@ -10,7 +9,7 @@
 #include "engine/freestanding/kernel.h"
 #include "engine/freestanding/text.h"
 #include "engine/signals/actions.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
@@ -21,7 +20,7 @@ struct ErrorRow {
     std::string_view text;
 };
 
-/// What can stop a program from being started.
+/// The errors with which the start of a program can fail.
 constexpr std::array kErrors{
     ErrorRow{EPERM, "operation not permitted"},
     ErrorRow{ENOENT, "no such file or directory"},
@@ -42,7 +41,7 @@ constexpr std::array kErrors{
 
 constexpr std::size_t kShownBytes = 15;  // the longest instruction
 
-/// Reads a file of /proc line by line; what a line has beyond the buffer is cut.
+/// Reads a file of /proc line by line. Longer lines than the buffer are cut; an empty line ends the file.
 class Lines {
   public:
     explicit Lines(const char* path) : fd_(kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC)) {}
@@ -76,6 +75,7 @@ class Lines {
     char line_[512];
 };
 
+/// Parses and removes a hexadecimal number at the start of `text`.
 std::uint64_t take_hex(std::string_view& text) {
     std::uint64_t value = 0;
     for (; !text.empty(); text.remove_prefix(1)) {
@@ -87,7 +87,7 @@ std::uint64_t take_hex(std::string_view& text) {
     return value;
 }
 
-/// Of a line of /proc/self/maps: ", in PATH at offset 0x…" where it holds the address.
+/// If the line of /proc/self/maps holds the address: appends ", in PATH at offset 0x…" and returns true.
 bool add_mapping(std::string_view line, std::uint64_t address, Line& out) {
     const std::uint64_t start = take_hex(line);
     line.remove_prefix(line.empty() ? 0 : 1);
@@ -124,7 +124,7 @@ void refuse(int status, std::string_view what, std::string_view path, std::strin
 }
 
 void fail(std::string_view what, std::uint64_t pc) {
-    // Perhaps in a signal handler, where a fault would kill before anything is said.
+    // In a signal handler these may be blocked, and a fault while blocked kills before the message is written.
     constexpr unsigned kUnblock = 1;
     const std::uint64_t faults = kEngineSignals;
     kernel_call(__NR_rt_sigprocmask, kUnblock, address_of(&faults), 0, sizeof faults);

@@ -1,5 +1,5 @@
-// fail.h: how the engine ends when it can't go on: by saying what happened and where, with 125. Never a wrong count,
-// never a hang.
+// fail.h: how the engine ends a process when it can't go on: it reports what failed and where, and exits with 125. It
+// never continues with a wrong count and never hangs.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace anyperf::engine {
 
-inline constexpr int kOwnFailure = 125;
+inline constexpr int kOwnFailure = 125;  ///< exit status
 
-/// Before the program runs: "anyperf: WHAT: PATH", the cause, the fix; ends the process with `status` (125, 126 or
-/// 127).
+/// Before the program runs: prints "anyperf: WHAT: PATH", the cause and the fix (each may be empty), and exits with
+/// `status`: 125 for the engine's own failures, 126 and 127 as a shell gives them.
 [[noreturn]] void refuse(int status, std::string_view what, std::string_view path, std::string_view cause,
                          std::string_view fix);
 
-/// A mistake of the engine itself, at an application address: prints it with the module that the address is in and the
-/// instruction's bytes, as far as they can be read.
+/// A defect of the engine itself at an address of the application: prints it with the file that the address is mapped
+/// from and the instruction's bytes, as far as they can be read. Also callable in the signal handler.
 [[noreturn]] void fail(std::string_view what, std::uint64_t pc);
 
-/// What errno means, without libc's strerror, which allocates. `error` is positive.
+/// The text of a positive errno. libc's strerror can't be used: it allocates.
 std::string_view error_text(long error);
 
 }  // namespace anyperf::engine

@@ -1,18 +1,35 @@
-// log.cpp: see log.h.
 #include "engine/log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "engine/freestanding/kernel.h"
-#include "engine/syscalls/names.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 96;  // of one instruction's translation that are shown
+constexpr std::size_t kShownBytes = 96;  // of the translation of one instruction
 
+/// Opens the log file, which the broker has made. Where it is a regular file whatever has come in its place is not
+/// waited for (a pipe) nor followed (a link).
+long open_log(const run::RunHeader& run) {
+    const int regular = run.log_inode != 0 ? O_NOFOLLOW | O_NONBLOCK : 0;
+    return kernel_call(__NR_open, address_of(run.log_path),
+                       static_cast<unsigned>(O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | regular));
+}
+
+/// Whether the file is the one that the broker has made. The name may lead to another one meanwhile, which somebody
+/// else has chosen for this program to write to.
+bool is_log(const run::RunHeader& run, std::uint64_t fd) {
+    if (run.log_inode == 0) return true;
+    struct stat about{};
+    return !is_error(kernel_call(__NR_fstat, fd, address_of(&about))) && about.st_dev == run.log_device &&
+           about.st_ino == run.log_inode;
+}
+
+/// An instruction with its bytes and those of its translation.
 void log_instruction(const Thread& thread, const Block& block, std::size_t index, std::uint64_t pc) {
     std::uint8_t code[x86_64::kLongestInstruction] = {};
     const Mark& mark = block.marks[index];
@@ -20,11 +37,11 @@ void log_instruction(const Thread& thread, const Block& block, std::size_t index
     const std::size_t end = block.marks[index + 1].host;
     Line line = log_line(thread, "code");
     line.hex(pc).text(" ").bytes(code, read).text(" | ").hex(address_of(block.host + mark.host)).text(" ");
-    line.bytes(block.host + mark.host, end - mark.host < kMostBytes ? end - mark.host : kMostBytes);
+    line.bytes(block.host + mark.host, end - mark.host < kShownBytes ? end - mark.host : kShownBytes);
     log_write(thread, line);
 }
 
-/// What stands before the first instruction: it counts.
+/// The prologue of the first segment, which counts.
 void log_prologue(const Thread& thread, const Block& block) {
     if (block.marks[0].host == 0) return;
     Line line = log_line(thread, "code");
@@ -41,13 +58,10 @@ Line log_line(const Thread& thread, std::string_view kind) {
 }
 
 void log_write(const Thread& thread, Line& line) {
-    const RunHeader& run = *thread.engine->run;
-    constexpr int kMode = 0666;
-    const long fd = run.log_path[0] == 0 ? 2
-                                         : kernel_call(__NR_open, address_of(run.log_path),
-                                                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kMode);
+    const run::RunHeader& run = *thread.engine->run;
+    const long fd = run.log_path[0] == 0 ? 2 : open_log(run);
     if (is_error(fd)) return;
-    line.write(static_cast<int>(fd));
+    if (run.log_path[0] == 0 || is_log(run, static_cast<std::uint64_t>(fd))) line.write(static_cast<int>(fd));
     if (run.log_path[0] != 0) kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
 }
 
@@ -55,10 +69,10 @@ void log_block(const Thread& thread, const Block& block) {
     Line line = log_line(thread, "block");
     line.hex(block.pc).text(" bytes ").decimal(block.guest_bytes).text(" instructions ").decimal(block.instructions);
     line.text(" at ").hex(address_of(block.host)).text(" bytes ").decimal(block.host_bytes);
-    if (block.limit != 0) line.text(" limit ").decimal(block.limit == kAlone ? 1 : block.limit);
+    if (block.limit != 0) line.text(" limit ").decimal(block.limit == kSingleInstruction ? 1 : block.limit);
     if (block.code != nullptr) line.text(" compared");
     log_write(thread, line);
-    if (!log_wants(*thread.engine, log::kCode)) return;
+    if (!log_wants(*thread.engine, run::log::kCode)) return;
     log_prologue(thread, block);
     std::uint64_t pc = block.pc;
     for (std::size_t i = 0; i < block.instructions; pc += block.marks[i++].guest_length)
@@ -76,9 +90,8 @@ void log_link(const Thread& thread, const Exit& exit, const Block& to) {
     log_write(thread, line);
 }
 
-void log_syscall(const Call& call, long answer) {
+void log_syscall(const Call& call, std::string_view name, long answer) {
     Line line = log_line(call.thread, "syscall");
-    const std::string_view name = syscall_name(call.number);
     if (name.empty())
         line.decimal(static_cast<std::int64_t>(call.number));
     else
@@ -86,8 +99,8 @@ void log_syscall(const Call& call, long answer) {
     line.text("(");
     for (std::size_t i = 0; i < 6; ++i) line.text(i == 0 ? "" : ", ").hex(call.argument[i]);
     line.text(") = ");
-    if (answer == kBeginAgain)
-        line.text("again, behind a signal");
+    if (answer == kRestartSyscall)
+        line.text("restarted after a signal");
     else if (is_error(answer))
         line.decimal(answer);
     else

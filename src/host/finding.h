@@ -1,4 +1,5 @@
-// finding.h: one thing found out about the machine that decides which performance events work.
+// finding.h: one fact about the machine that decides which performance events work, with its evidence and, if it is a
+// problem, the effect and the fix. A line of `anyperf explain`.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,13 @@
 namespace anyperf::host {
 
 enum class Severity : std::uint8_t {
-    ok,      ///< looked at, and nothing stands in the way
-    note,    ///< worth knowing; takes nothing away
+    ok,      ///< checked, and not a problem
+    note,    ///< worth knowing; no event fails because of it
     limits,  ///< some events, or some ways to measure, don't work
     blocks,  ///< a whole kind of events doesn't work
 };
 
+/// The word for output. Stable, for scripts.
 constexpr std::string_view name(Severity severity) {
     switch (severity) {
         case Severity::ok: return "ok";
@@ -24,12 +26,13 @@ constexpr std::string_view name(Severity severity) {
     return "";
 }
 
+/// All texts are single lines without a final period.
 struct Finding {
     std::string id;        ///< stable, for scripts: "paranoid", "hardware-pmu"
-    std::string title;     ///< what holds, in a line
-    std::string evidence;  ///< the value and the file or call that it came from
-    std::string effect;    ///< what that means for events; may be empty where severity is ok
-    std::string fix;       ///< what to do; empty where there is nothing to do
+    std::string title;     ///< the fact in one line
+    std::string evidence;  ///< the value that was found, and the file or call that it came from
+    std::string effect;    ///< the consequence for events; may be empty if severity is ok
+    std::string fix;       ///< what to do; empty if there is nothing to do
     Severity severity = Severity::ok;
 };
 

@@ -1,9 +1,9 @@
-// findings.cpp: the list of finders, written out.
+// findings.cpp: the finders in the order in which their findings are shown.
 #include "host/findings.h"
 
 #include <array>
 
-#include "host/causes/pmus.h"
+#include "host/causes/pmu_names.h"
 #include "host/findings/finders.h"
 
 namespace anyperf::host {

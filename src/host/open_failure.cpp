@@ -1,4 +1,8 @@
-// open_failure.cpp: the table of errnos and what is looked at for each, in the order of the kernel's own checks.
+// open_failure.cpp: the table of errnos and the checks to make for each.
+//
+// The rows of one errno are in the order of the kernel's own checks, so that the first cause found is the one that the
+// kernel met first. Expensive and general checks (trying the call without its parts) come last. The same check may
+// serve several errnos.
 #include "host/open_failure.h"
 
 #include <fmt/format.h>
@@ -19,17 +23,18 @@ using causes::Cause;
 using causes::Failure;
 using causes::Found;
 
+/// One possible cause of one errno.
 struct Row {
     int errno_value;
-    std::string_view looked_at;  ///< for the message where nothing was found
+    std::string_view looked_at;  ///< what the check examines, for the message if no check finds a cause
     Found (*check)(const Failure&);
 };
 
 constexpr std::array kRows{
-    Row{E2BIG, "attr.size", causes::attr_larger_than_kernels},
+    Row{E2BIG, "attr.size", causes::attr_larger_than_kernel_supports},
     Row{E2BIG, "the size of the group", causes::group_too_large},
 
-    Row{EACCES, "paranoid levels beyond mainline's", causes::paranoid_beyond_mainline},
+    Row{EACCES, "paranoid levels above mainline's", causes::paranoid_beyond_mainline},
     Row{EACCES, "seccomp filters", causes::seccomp_filter},
     Row{EACCES, "security modules", causes::security_module},
     Row{EACCES, "attr.namespaces", causes::namespaces_need_privilege},
@@ -42,9 +47,9 @@ constexpr std::array kRows{
     Row{EACCES, "whether the process is dumpable", causes::process_not_dumpable},
     Row{EACCES, "the process's capabilities", causes::process_with_more_capabilities},
 
-    Row{EBADF, "the cgroup's descriptor", causes::cgroup_fd_no_cgroup},
+    Row{EBADF, "the cgroup's descriptor", causes::cgroup_fd_not_a_cgroup},
     Row{EBADF, "whether group_fd is open", causes::group_fd_not_open},
-    Row{EBADF, "whether group_fd is an event", causes::group_fd_no_event},
+    Row{EBADF, "whether group_fd is an event", causes::group_fd_not_an_event},
 
     Row{EBUSY, "other processes' events", causes::pmu_in_exclusive_use},
 
@@ -59,7 +64,7 @@ constexpr std::array kRows{
     Row{EINVAL, "the CPU's number", causes::cpu_out_of_range},
     Row{EINVAL, "breakpoint type, length and address", causes::bad_breakpoint},
     Row{EINVAL, "the tracepoint's id", causes::no_such_tracepoint},
-    Row{EINVAL, "the PMU's CPUs", causes::cpu_not_of_pmu},
+    Row{EINVAL, "the PMU's CPUs", causes::cpu_not_served_by_pmu},
     Row{EINVAL, "the group", causes::refused_by_group},
     Row{EINVAL, "each part of the call by leaving it out", causes::refused_part},
     Row{EINVAL, "the event by itself", causes::refused_config},
@@ -69,7 +74,7 @@ constexpr std::array kRows{
 
     Row{ENODEV, "gVisor", causes::gvisor},
     Row{ENODEV, "whether the CPU is online", causes::cpu_offline},
-    Row{ENODEV, "the PMU's CPUs", causes::cpu_not_of_pmu},
+    Row{ENODEV, "the PMU's CPUs", causes::cpu_not_served_by_pmu},
     Row{ENODEV, "whether the machine has a PMU", causes::no_hardware_pmu},
     Row{ENODEV, "the group", causes::refused_by_group},
     Row{ENODEV, "each part of the call by leaving it out", causes::refused_part},
@@ -81,7 +86,7 @@ constexpr std::array kRows{
     Row{ENOENT, "the PMU's events", causes::event_unknown_to_pmu},
 
     Row{ENOSPC, "breakpoints in use", causes::breakpoint_slots_used_up},
-    Row{ENOSPC, "room in the group", causes::no_room_on_pmu},
+    Row{ENOSPC, "room in the group", causes::no_counter_left_for_group},
 
     Row{ENOSYS, "the kernel's configuration", causes::no_perf_events_in_kernel},
     Row{ENOSYS, "seccomp filters", causes::seccomp_filter},
@@ -106,7 +111,7 @@ constexpr std::array kRows{
     Row{ESRCH, "whether the process has exited", causes::process_has_exited},
 };
 
-/// "cycles for process 12 on CPU 3".
+/// What was attempted: "cycles for process 12 on CPU 3".
 std::string attempted(const OpenCall& call, const std::string& event) {
     std::string text = event;
     if ((call.flags & causes::kPidCgroup) != 0)
@@ -117,14 +122,14 @@ std::string attempted(const OpenCall& call, const std::string& event) {
     return text;
 }
 
-/// Nothing of what is known to cause this errno holds: say so, so that nobody looks there again.
+/// The message if no check found a cause. It lists what was ruled out, so that the user need not check that again.
 Cause ruled_out(int errno_value, std::string_view name) {
     std::string looked_at;
     for (const Row& row : kRows)
         if (row.errno_value == errno_value) looked_at += (looked_at.empty() ? "" : ", ") + std::string{row.looked_at};
     if (looked_at.empty())
-        return {fmt::format("the kernel answered {}, which perf_event_open(2) doesn't list", name), ""};
-    return {fmt::format("the kernel answered {}; looked at and found in order: {}", name, looked_at),
+        return {fmt::format("the kernel answered {}, which perf_event_open(2) does not document", name), ""};
+    return {fmt::format("the kernel answered {}; these were checked and ruled out: {}", name, looked_at),
             "the kernel log may say more (dmesg | tail)"};
 }
 

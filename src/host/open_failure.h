@@ -1,19 +1,19 @@
-// open_failure.h: why perf_event_open(2) refused. Each errno has an ordered list of causes, and each cause is checked
-// against the machine before it is named; where none holds, the Error says what was looked at.
+// open_failure.h: explains why perf_event_open(2) failed. Each errno has an ordered list of possible causes, and a
+// cause is named only after it was checked on this machine. If none of them is found, the Error says what was checked.
 #pragma once
 
 #include <string_view>
 
 #include "anyperf/error.h"
-#include "host/kernel.h"
+#include "host/kernel/kernel_probe.h"
 #include "host/root.h"
 
 namespace anyperf::host {
 
-/// What to tell the user about an open that failed with `errno_value`. `event` as the user wrote it ("cycles"); empty
-/// where there is no name. May try the call again with parts of it left out: those events are disabled, and closed.
-/// Call it in the process and thread that failed, before anything of it changes (credentials, limits, descriptors).
-/// Facts are read below `root`; the call is only repeated where that is the machine we run on.
+/// Explains an open that failed with `errno_value` (positive). `event` is the name as the user wrote it ("cycles"), or
+/// empty. The call may be tried again with changes; such events are disabled and closed at once.
+/// Call it in the process and thread that failed, before its credentials, limits or descriptors change.
+/// Facts are read below `root`; calls are tried only if that is this machine. It costs up to hundreds of system calls.
 Error why_open_failed(const OpenCall& call, int errno_value, std::string_view event, const Root& root = Root{},
                       const Kernel& kernel = this_kernel());
 

@@ -1,7 +1,10 @@
-// root.h: the machine whose files are read. "/" is this one; a directory that looks like a machine's root is another
-// one (fixtures in tests, a copy of somebody's /sys and /proc).
+// root.h: the directory below which the files of a machine are read. "/" is this machine. Any other directory is
+// another machine of which there are only files: a fixture of a test, or a copy of somebody's /sys and /proc (--root).
+//
+// Files of another machine are untrusted input: they may have any content and any size.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,33 +14,42 @@
 
 namespace anyperf::host {
 
+/// Files of /proc and /sys are smaller: the largest, /proc/cpuinfo of 8192 CPUs, has some 13 MB.
+inline constexpr std::size_t kMostFileBytes = 32 << 20;
+
+/// Cheap to copy. The arguments are paths as seen on the machine ("/sys/…").
 class Root {
   public:
     explicit Root(std::filesystem::path directory = "/") : directory_(std::move(directory)) {}
-    /// What is below `front`, too, is read there: the machine of a run, whose other files are this machine's.
-    Root(std::filesystem::path directory, std::filesystem::path front)
-        : directory_(std::move(directory)), front_(std::move(front)) {}
+    /// With an overlay: files that exist below `overlay` are read there, all others below `directory`. The machine of a
+    /// run is this machine with the files of the virtual PMU laid over it. Directories are not merged.
+    Root(std::filesystem::path directory, std::filesystem::path overlay)
+        : directory_(std::move(directory)), overlay_(std::move(overlay)) {}
 
-    /// True where the files are those of the machine we run on, so that system calls say the same as the files.
-    bool is_this_machine() const { return directory_ == "/" && front_.empty(); }
+    /// Whether the files are those of the machine that runs this program, so that system calls and files agree.
+    bool is_this_machine() const { return directory_ == "/" && overlay_.empty(); }
 
-    /// `absolute` ("/sys/…") as it is on this disk.
+    /// Where the file `absolute` is in the file system of this machine.
     std::filesystem::path path(std::string_view absolute) const;
 
-    /// The whole file without its last newline. The Error's cause names the path and why it can't be read.
+    /// A descriptor of the file, which the caller closes. Error: it can't be opened, or is not a regular file, such as
+    /// a FIFO, which would have no end. `what` names the path.
+    Result<int> open(std::string_view absolute) const;
+
+    /// The whole file without its last newline. Error: as of open(), or it has more than kMostFileBytes.
     Result<std::string> read(std::string_view absolute) const;
 
-    /// Names in a directory, sorted, without "." and "..". Empty where it can't be read.
+    /// The names in a directory, sorted, without "." and "..". Empty if it can't be read.
     std::vector<std::string> list(std::string_view absolute) const;
 
     bool exists(std::string_view absolute) const;
 
-    /// What a symbolic link points to, as it is written; empty where there is none or it can't be read.
+    /// The text of a symbolic link; empty if it is not a link or can't be read.
     std::string link(std::string_view absolute) const;
 
   private:
     std::filesystem::path directory_;
-    std::filesystem::path front_;
+    std::filesystem::path overlay_;  ///< empty: none
 };
 
 }  // namespace anyperf::host

@@ -1,4 +1,3 @@
-// usability.cpp: see usability.h.
 #include "host/usability.h"
 
 #include <array>
@@ -8,11 +7,11 @@
 #include "abi/attr_sizes.h"
 #include "abi/event_ids.h"
 #include "host/causes/attr_bits.h"
-#include "host/causes/pmus.h"
+#include "host/causes/pmu_names.h"
+#include "host/kernel/sysctl.h"
 #include "host/open_failure.h"
-#include "host/privileges.h"
-#include "host/process_status.h"
-#include "host/sysctl.h"
+#include "host/process/privileges.h"
+#include "host/process/process_status.h"
 
 namespace anyperf::host {
 
@@ -21,6 +20,7 @@ namespace {
 using causes::core_pmus;
 using causes::pmu_of_type;
 
+/// The names of a Use. Rows are in the order of the enum.
 struct Word {
     Use use;
     std::string_view words;
@@ -35,12 +35,14 @@ constexpr std::array kWords{
     Word{Use::blocked, "blocked", "blocked"},
     Word{Use::no_tracefs, "no tracefs", "no-tracefs"},
     Word{Use::unsupported, "not supported", "unsupported"},
+    Word{Use::user_space, "counted in user space", "user-space"},
 };
 
 const Word& row(Use use) {
     return kWords[static_cast<std::size_t>(use)];
 }
 
+/// Whether the machine has the PMU that the event is for.
 bool has_pmu(const abi::Attr& attr, const Root& root) {
     return causes::for_core_pmu(attr.type) ? !core_pmus(root).empty() : !pmu_of_type(root, attr.type).empty();
 }
@@ -50,49 +52,56 @@ OpenCall user_mode(OpenCall call) {
     return call;
 }
 
-/// What becomes of an event that may not be counted in kernel mode.
-Use left_in_user_mode(const OpenCall& call, std::string_view event) {
+/// The use of an event that may be counted in user mode only.
+Use use_in_user_mode(const OpenCall& call, std::string_view event) {
     return abi::happens_in_user_mode(call.attr.type, call.attr.config, event) ? Use::user_only : Use::needs_privilege;
 }
 
-/// What an errno means for who may use the event.
-Use meaning(int errno_value, const OpenCall& call, const Root& root, const Kernel& kernel) {
+/// The use of an event whose open was refused with this errno.
+Use use_after_refusal(int errno_value, const OpenCall& call, const Root& root, const Kernel& kernel) {
     if (kernel.try_null_attr() == errno_value) return Use::blocked;
     if (errno_value == EACCES || errno_value == EPERM) return Use::needs_privilege;
     return has_pmu(call.attr, root) ? Use::unsupported : Use::no_pmu;
 }
 
-Usability tried(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
+/// By opening the event. The child process comes first: this process must survive.
+Usability usability_by_opening(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
     if (const auto deadly = why_opening_kills(event, root, kernel)) return {Use::blocked, *deadly};
     const int refused = kernel.try_open(call);
     if (refused == 0) return {};
     const Error why = why_open_failed(call, refused, event, root, kernel);
     const bool may_differ = refused == EACCES && (call.attr.flags & abi::flag("exclude_kernel")) == 0;
-    if (!may_differ) return {meaning(refused, call, root, kernel), why};
+    if (!may_differ) return {use_after_refusal(refused, call, root, kernel), why};
     const int refused_too = kernel.try_open(user_mode(call));
-    if (refused_too == 0) return {left_in_user_mode(call, event), why};
-    // The PMU can't leave the kernel out (EINVAL), so it takes the right to count it.
+    if (refused_too == 0) return {use_in_user_mode(call, event), why};
+    // The PMU can't exclude kernel mode, so the event needs the right to count it.
     if (refused_too == EINVAL || refused_too == EOPNOTSUPP) return {Use::needs_privilege, why};
-    return {meaning(refused_too, call, root, kernel),
+    return {use_after_refusal(refused_too, call, root, kernel),
             why_open_failed(user_mode(call), refused_too, event, root, kernel)};
 }
 
-/// The errno that the kernel of another machine would answer, as far as its files tell; 0 where nothing speaks against
-/// it.
-int foretold(const OpenCall& call, const Root& root) {
+/// The errno that the kernel of another machine would answer, as far as its files show; 0 if they show no obstacle.
+int expected_errno(const OpenCall& call, const Root& root) {
     const Privileges rights = privileges(root);
     if ((call.attr.flags & abi::flag("exclude_kernel")) == 0 && !rights.may_measure_kernel()) return EACCES;
     if (!has_pmu(call.attr, root)) return ENOENT;
     return call.pid == -1 && !rights.may_measure_cpus() ? EACCES : 0;
 }
 
-Usability told(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
-    const int expected = foretold(call, root);
+/// From the files of another machine. A locked down kernel makes no files in tracefs (tracefs_create_file() in
+/// fs/tracefs/inode.c), so the copy's are of another boot.
+Usability usability_from_files(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
+    if (call.attr.type == abi::kTypeTracepoint && locked_down(root))
+        return {Use::no_tracefs,
+                {"cannot look up " + std::string{event},
+                 "the kernel is locked down for confidentiality, so tracefs is closed (/sys/kernel/security/lockdown)",
+                 "boot with lockdown=integrity or none"}};
+    const int expected = expected_errno(call, root);
     if (expected == 0) return {};
-    const int in_user_mode = foretold(user_mode(call), root);
+    const int in_user_mode = expected_errno(user_mode(call), root);
     const Error why = why_open_failed(in_user_mode == 0 ? call : user_mode(call),
                                       in_user_mode == 0 ? expected : in_user_mode, event, root, kernel);
-    if (in_user_mode == 0) return {left_in_user_mode(call, event), why};
+    if (in_user_mode == 0) return {use_in_user_mode(call, event), why};
     return {in_user_mode == EACCES ? Use::needs_privilege : Use::no_pmu, why};
 }
 
@@ -110,12 +119,13 @@ std::optional<Error> why_opening_kills(std::string_view event, const Root& root,
     const auto self = process_status(root, "self");
     if (!self || self->seccomp_mode != 2 || null_attr_in_child(kernel) != kKilledByFilter) return std::nullopt;
     return Error{"cannot open " + std::string{event},
-                 "a seccomp filter kills the process that calls perf_event_open (/proc/self/status: Seccomp 2)",
+                 "a seccomp filter kills the process that calls perf_event_open (/proc/self/status: seccomp mode 2)",
                  "allow perf_event_open in the seccomp filter of whatever started this process"};
 }
 
 Usability usability(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
-    return root.is_this_machine() ? tried(call, event, root, kernel) : told(call, event, root, kernel);
+    return root.is_this_machine() ? usability_by_opening(call, event, root, kernel)
+                                  : usability_from_files(call, event, root, kernel);
 }
 
 }  // namespace anyperf::host

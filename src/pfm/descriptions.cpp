@@ -1,4 +1,3 @@
-// descriptions.cpp: see descriptions.h.
 #include "pfm/descriptions.h"
 
 #include <array>
@@ -10,16 +9,17 @@ namespace {
 
 using catalog::Modset;
 
-// Each in the order of its set in data/events/modifiers.tsv.
+// One array for each set of modifiers, in the order of the set in data/events/modifiers.tsv: a modifier's index in its
+// set is its index here.
 constexpr std::array kX86{"count in the kernel",
                           "count in user mode",
                           "count edges: how often the condition begins",
                           "invert the counter mask's comparison",
-                          "counter mask: cycles with at least so many",
+                          "counter mask: count cycles with at least this many",
                           "count on any thread of the core",
                           "load latency threshold in cycles",
                           "only inside transactions",
-                          "leave aborted transactions out",
+                          "exclude aborted transactions",
                           "front-end bubble threshold in cycles"};
 constexpr std::array kNhm{"count edges", "invert the counter mask's comparison", "counter mask", "queue occupancy"};
 constexpr std::array kAmd{
@@ -53,10 +53,10 @@ constexpr std::array kBoxes{"count edges",
                             "edges of the occupancy"};
 constexpr std::array kArm{"count in the kernel", "count in user mode", "count in the hypervisor"};
 constexpr std::array kTorrent{"counter type", "counter selection", "lower comparison", "upper comparison"};
-constexpr std::array kPerf{
-    "count in user mode", "count in the kernel",      "count in the hypervisor", "a sample every so many events",
-    "samples a second",   "precise sampling, 0 to 3", "alone on the PMU",        "count in guests",
-    "count in the host",  "CPU to count on",          "never multiplexed",       "use the hardware's sampling buffer"};
+constexpr std::array kPerf{"count in user mode",       "count in the kernel",    "count in the hypervisor",
+                           "sample period in events",  "sample frequency in Hz", "precise sampling, 0 to 3",
+                           "exclusive use of the PMU", "count in guests",        "count in the host",
+                           "CPU to count on",          "never multiplexed",      "use the hardware's sampling buffer"};
 
 std::span<const char* const> descriptions(Modset set) {
     switch (set) {

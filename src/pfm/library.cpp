@@ -1,8 +1,9 @@
-// library.cpp: see library.h.
+// library.cpp: why calls are counted instead of locked: a reader-writer lock costs as much as encoding an event.
 //
-// Readers count themselves in, then look at the pointer; terminate() clears the pointer, then waits until nobody is
-// counted. Both sides are sequentially consistent, so either the reader sees the cleared pointer or terminate() sees
-// the reader. That is two atomic additions a call; a reader-writer lock costs as much as encoding an event.
+// A call adds itself to `readers` and then reads the pointer; terminate() clears the pointer and then waits until
+// `readers` is 0. Both sides are sequentially consistent, so either the call sees the cleared pointer, or terminate()
+// sees the call. That is two atomic additions for each call. pfm_initialize() and pfm_terminate() themselves exclude
+// each other by a mutex.
 #include "pfm/library.h"
 
 #include <sched.h>
@@ -18,28 +19,31 @@ namespace anyperf::pfm {
 
 namespace {
 
-using catalog::Machine;
+using catalog::MachinePmus;
 
-constinit std::atomic<const Machine*> current{nullptr};
+// constinit: callers may use the library before main(), when constructors of this file would not have run.
+constinit std::atomic<const MachinePmus*> current{nullptr};
 constinit std::atomic<unsigned> readers{0};
 constinit std::mutex changing;
-alignas(Machine) constinit unsigned char storage[sizeof(Machine)] = {};
+alignas(MachinePmus) constinit unsigned char storage[sizeof(MachinePmus)] = {};
 
+/// An environment variable; empty if it is not set.
 std::string_view variable(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
-/// A digit other than 0, as libpfm reads its switches.
+/// Whether the variable begins with a number other than 0, as libpfm reads its switches.
 bool switched_on(const char* name) {
     const char* value = std::getenv(name);
     return value != nullptr && value[0] >= '0' && value[0] <= '9' && std::atoi(value) != 0;
 }
 
-void report(const Machine& machine) {
+/// Prints the active PMUs if LIBPFM_VERBOSE or LIBPFM_DEBUG asks for it.
+void report(const MachinePmus& machine) {
     if (!switched_on("LIBPFM_VERBOSE") && !switched_on("LIBPFM_DEBUG")) return;
     std::FILE* out = std::getenv("LIBPFM_DEBUG_STDOUT") != nullptr ? stdout : stderr;
-    for (const std::uint16_t index : machine.actives())
+    for (const std::uint16_t index : machine.active_pmus())
         std::fprintf(out, "anyperf libpfm: %s is active\n", catalog::c_text(catalog::pmus()[index].name));
 }
 
@@ -57,11 +61,12 @@ Session::~Session() {
 void initialize() {
     const std::lock_guard lock{changing};
     if (current.load(std::memory_order_relaxed) != nullptr) return;
-    const auto* machine = new (storage) Machine{catalog::MachineOptions{
+    const auto* machine = new (storage) MachinePmus{catalog::DetectionOptions{
         .force = variable("LIBPFM_FORCE_PMU"),
         .disabled = variable("LIBPFM_DISABLED_PMUS"),
         .cpuinfo = variable("LIBPFM_PROC_CPUINFO"),
         .encode_inactive = switched_on("LIBPFM_ENCODE_INACTIVE"),
+        .tracepoints = true,
     }};
     report(*machine);
     current.store(machine, std::memory_order_seq_cst);
@@ -69,10 +74,10 @@ void initialize() {
 
 void terminate() {
     const std::lock_guard lock{changing};
-    const Machine* machine = current.exchange(nullptr, std::memory_order_seq_cst);
+    const MachinePmus* machine = current.exchange(nullptr, std::memory_order_seq_cst);
     if (machine == nullptr) return;
     while (readers.load(std::memory_order_seq_cst) != 0) ::sched_yield();
-    machine->~Machine();
+    machine->~MachinePmus();
 }
 
 }  // namespace anyperf::pfm

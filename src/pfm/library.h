@@ -1,11 +1,13 @@
-// library.h: the life of the library: pfm_initialize(3), pfm_terminate(3), and what every other call holds meanwhile.
+// library.h: the library's lifetime: pfm_initialize(3), pfm_terminate(3), and how every other call is protected from a
+// concurrent pfm_terminate().
 #pragma once
 
-#include "events/catalog/machine.h"
+#include "events/catalog/detection/machine_pmus.h"
 
 namespace anyperf::pfm {
 
-/// A call's hold on the initialised library. Any number of threads hold one at a time; pfm_terminate waits for them.
+/// Keeps the library initialised for the duration of one call. Any number of threads may have one at the same time;
+/// pfm_terminate() waits until all are gone. So a thread that has one must not call pfm_terminate().
 class Session {
   public:
     Session();
@@ -13,15 +15,18 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
+    /// False if pfm_initialize() was not called, or pfm_terminate() was called since.
     bool initialized() const { return machine_ != nullptr; }
-    const catalog::Machine& machine() const { return *machine_; }
+    /// Only if initialized().
+    const catalog::MachinePmus& machine() const { return *machine_; }
 
   private:
-    const catalog::Machine* machine_;
+    const catalog::MachinePmus* machine_;
 };
 
-/// Reads the environment and the machine; does nothing where that was done already.
+/// Reads the environment (LIBPFM_…) and the machine. Does nothing if the library is initialised.
 void initialize();
+/// Waits for the calls that are running. Does nothing if the library is not initialised.
 void terminate();
 
 }  // namespace anyperf::pfm

@@ -1,7 +1,8 @@
-// lifetime.cpp: pfm_initialize(3), pfm_terminate(3), pfm_get_version(3), pfm_strerror(3).
+// lifetime.cpp: pfm_initialize(3), pfm_terminate(3), pfm_get_version(3), pfm_strerror(3). pfm_initialize() always
+// succeeds: a machine that is not known has no active PMU.
 #include <perfmon/pfmlib.h>
 
-#include "events/catalog/refusal.h"
+#include "events/catalog/encoding/refusal.h"
 #include "pfm/library.h"
 
 extern "C" {
@@ -20,6 +21,6 @@ int pfm_get_version(void) {
 }
 
 const char* pfm_strerror(int code) {
-    return anyperf::catalog::code_text(code);
+    return anyperf::catalog::error_text(code);
 }
 }

@@ -1,4 +1,3 @@
-// structures.cpp: see structures.h.
 #include "pfm/structures.h"
 
 #include <algorithm>

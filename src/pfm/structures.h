@@ -1,5 +1,5 @@
-// structures.h: how callers' structures of other sizes than ours are taken (libpfm(3): programs are compiled against
-// older and newer headers).
+// structures.h: rules of the interface's structures and numbers. A program may be compiled against an older or newer
+// header than ours (libpfm(3)), so every structure has the size that the caller knows.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace anyperf::pfm {
 
-/// The size a caller says its structure has: 0 is the first version's. Says whether we can fill it: not smaller than
-/// `ours`, and everything that we don't know of is 0.
+/// Whether a structure of which the caller says that it has `said` bytes can be filled. 0 means the first version,
+/// which is ours. A smaller size is refused; of a larger structure the part beyond `ours` must be zero.
 bool acceptable_size(const void* structure, std::size_t said, std::size_t ours);
 
-/// An event's number in the interface: the PMU's id and the event's private index.
+/// An event's number in the interface: the PMU's id in bits 21 and up, the event's private index below.
 constexpr int event_number(std::uint32_t pmu_id, std::uint32_t private_index) {
     return static_cast<int>(pmu_id << 21 | private_index);
 }

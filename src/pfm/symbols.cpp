@@ -1,1 +1,2 @@
-// symbols.cpp: the shared library is all of anyperf_pfm; CMake wants a source of its own.
+// symbols.cpp: empty. libpfm.so.4 consists of the objects of anyperf_pfm, but CMake requires a source file for a
+// target.

@@ -1,4 +1,4 @@
-// virtual_files.cpp: a row a PMU, a row a format field.
+// virtual_files.cpp: one row for each PMU and one for each field of a PMU's format/ directory.
 #include "pmu/virtual_files.h"
 
 #include <fmt/format.h>
@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "abi/event_ids.h"
-#include "pmu/cpu_events.h"
-#include "pmu/identity.h"
+#include "pmu/cpu/cpu_events.h"
+#include "pmu/cpu/identity.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -18,14 +18,15 @@ constexpr std::string_view kBus = "/sys/bus/event_source/devices";
 
 struct PmuRow {
     std::string_view name;
-    std::uint32_t type;
+    std::uint32_t type;  ///< attr.type
 };
 constexpr std::array kPmus{
     PmuRow{"breakpoint", abi::kTypeBreakpoint}, PmuRow{"cpu", abi::kTypeRaw},  PmuRow{"software", abi::kTypeSoftware},
     PmuRow{"tracepoint", abi::kTypeTracepoint}, PmuRow{"uprobe", kTypeUprobe},
 };
 
-/// Skylake's without TSX; uprobe's as on Linux 6.18.
+/// A file of format/: which bits of the attr a term of an event string sets. The cpu PMU has those of a Skylake without
+/// TSX (so no in_tx and in_tx_cp); uprobe has those of Linux 6.18.
 struct FormatRow {
     std::string_view pmu, name, bits;
 };
@@ -48,8 +49,8 @@ void put(VirtualTree& tree, std::string_view pmu, std::string_view name, std::st
     tree.files.push_back({fmt::format("{}/{}/{}", kDevices, pmu, name), std::move(content), writable});
 }
 
-/// As the kernel prints it: "event=0x3c,umask=0x01".
-std::string terms(std::uint64_t config, std::string_view others = {}) {
+/// The content of a file in events/, as the kernel prints it: "event=0x3c,umask=0x01". A umask of 0 is left out.
+std::string event_terms(std::uint64_t config, std::string_view others = {}) {
     const std::uint64_t umask = config >> 8 & 0xff;
     return umask == 0 ? fmt::format("event=0x{:02x}{}\n", config & 0xff, others)
                       : fmt::format("event=0x{:02x},umask=0x{:02x}{}\n", config & 0xff, umask, others);
@@ -57,13 +58,14 @@ std::string terms(std::uint64_t config, std::string_view others = {}) {
 
 void put_cpu(VirtualTree& tree, unsigned branch_entries) {
     for (const GenericRow& row : kGenericEvents)
-        if (!row.sysfs_name.empty()) put(tree, "cpu", fmt::format("events/{}", row.sysfs_name), terms(row.config));
-    for (const NamedRow& row : kNamedEvents)
-        put(tree, "cpu", fmt::format("events/{}", row.name), terms(row.config, row.terms));
+        if (!row.sysfs_name.empty())
+            put(tree, "cpu", fmt::format("events/{}", row.sysfs_name), event_terms(row.config));
+    for (const SysfsEventRow& row : kSysfsEvents)
+        put(tree, "cpu", fmt::format("events/{}", row.name), event_terms(row.config, row.terms));
     if (branch_entries != 0) put(tree, "cpu", "caps/branches", fmt::format("{}\n", branch_entries));
     put(tree, "cpu", "caps/max_precise", fmt::format("{}\n", kMaxPrecise));
     put(tree, "cpu", "caps/pmu_name", fmt::format("{}\n", kPmuName));
-    put(tree, "cpu", "rdpmc", "0\n", true);
+    put(tree, "cpu", "rdpmc", "0\n", true);  // off: no register holds a virtual count
 }
 
 void put_sysctls(VirtualTree& tree, const Sysctls& sysctls) {
@@ -76,31 +78,25 @@ void put_sysctls(VirtualTree& tree, const Sysctls& sysctls) {
     sysctl("perf_event_max_contexts_per_stack", sysctls.perf_event_max_contexts_per_stack);
     sysctl("perf_event_mlock_kb", sysctls.perf_event_mlock_kb);
     sysctl("perf_cpu_time_max_percent", sysctls.perf_cpu_time_max_percent);
-    sysctl("nmi_watchdog", 0);  // it would take a counter
+    sysctl("nmi_watchdog", 0);  // off: the watchdog occupies a counter
 }
 
 }  // namespace
 
-VirtualTree virtual_files(const VirtualMachine& machine) {
+VirtualTree virtual_files(const VirtualFileSettings& settings) {
     VirtualTree tree;
     for (const PmuRow& row : kPmus) {
         tree.links.push_back({fmt::format("{}/{}", kBus, row.name), fmt::format("../../../devices/{}", row.name)});
         tree.links.push_back({fmt::format("{}/{}/subsystem", kDevices, row.name), "../../bus/event_source"});
         put(tree, row.name, "type", fmt::format("{}\n", row.type));
         put(tree, row.name, "uevent", "", true);
-        put(tree, row.name, "perf_event_mux_interval_ms", fmt::format("{}\n", machine.mux_interval_ms), true);
+        put(tree, row.name, "perf_event_mux_interval_ms", fmt::format("{}\n", settings.mux_interval_ms), true);
     }
     for (const FormatRow& row : kFormats)
         put(tree, row.pmu, fmt::format("format/{}", row.name), fmt::format("{}\n", row.bits));
-    put_cpu(tree, machine.branch_entries);
-    put_sysctls(tree, machine.sysctls);
+    put_cpu(tree, settings.branch_entries);
+    put_sysctls(tree, settings.sysctls);
     return tree;
-}
-
-std::vector<std::string> virtual_directories() {
-    std::vector<std::string> directories{std::string{kBus}};
-    for (const PmuRow& row : kPmus) directories.push_back(fmt::format("{}/{}", kDevices, row.name));
-    return directories;
 }
 
 }  // namespace anyperf::pmu

@@ -1,6 +1,8 @@
-// virtual_files.h: the virtual machine's PMUs as files, as programs look for them: /sys/devices/PMU and
-// /sys/bus/event_source/devices/PMU, /proc/sys/kernel/perf_event_*. Who runs programs puts them in the place of the
-// host's.
+// virtual_files.h: the virtual PMUs in sysfs and procfs, where programs look for them: /sys/devices/PMU,
+// /sys/bus/event_source/devices/PMU and /proc/sys/kernel/perf_event_*.
+//
+// This file only computes paths and contents. The broker writes them below a directory of the run, and each program of
+// the run opens those instead of the host's. So perf, libpfm and PAPI find the virtual PMUs unmodified.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +13,26 @@
 
 namespace anyperf::pmu {
 
+/// A regular file.
 struct VirtualFile {
-    std::string path;     ///< absolute
-    std::string content;  ///< with its end of line
-    bool writable = false;
+    std::string path;       ///< absolute
+    std::string content;    ///< with the final newline
+    bool writable = false;  ///< its owner has write permission
 };
 
 /// A symbolic link.
 struct VirtualLink {
-    std::string path;
-    std::string target;
+    std::string path;    ///< absolute
+    std::string target;  ///< relative to the directory of `path`, as in sysfs
 };
 
+/// Files and links; the directories follow from their paths.
 struct VirtualTree {
     std::vector<VirtualFile> files;
     std::vector<VirtualLink> links;
 };
 
-/// /proc/sys/kernel, with the kernel's defaults.
+/// The files of /proc/sys/kernel that concern performance events. The values here are the kernel's defaults.
 struct Sysctls {
     std::int32_t perf_event_paranoid = 2;
     std::uint32_t perf_event_max_sample_rate = 100'000;
@@ -40,17 +44,14 @@ struct Sysctls {
 
 using subsystem::kTypeUprobe;
 
-struct VirtualMachine {
+/// What differs between runs in the contents of the files.
+struct VirtualFileSettings {
     Sysctls sysctls;
-    std::uint32_t mux_interval_ms = 4;  ///< of each PMU
-    unsigned branch_entries = 0;        ///< CpuOptions::branch_entries
+    std::uint32_t mux_interval_ms = 4;  ///< perf_event_mux_interval_ms of each PMU
+    unsigned branch_entries = 0;        ///< depth of the branch stack (CpuOptions::branch_entries); 0: no caps/branches
 };
 
-/// Both trees.
-VirtualTree virtual_files(const VirtualMachine& machine = {});
-
-/// Directories that these files are all of: a name below them that isn't in the tree isn't there, though the host has
-/// it.
-std::vector<std::string> virtual_directories();
+/// All files of the PMUs, and the sysctls.
+VirtualTree virtual_files(const VirtualFileSettings& settings = {});
 
 }  // namespace anyperf::pmu

@@ -1,5 +1,5 @@
-// answer.h: what a client of the emulated interface gets: a value, or an errno with the reason for it. Reasons are
-// literals, for the log and for `explain`; a refusal has changed nothing.
+// answer.h: the answer to a client: a value, or an errno with its reason. Reasons are string literals, for the log and
+// for `explain`. A refused call has changed nothing.
 #pragma once
 
 #include <cerrno>

@@ -2,36 +2,37 @@
 
 #include <unordered_set>
 
-#include "subsystem/event_state.h"
-#include "subsystem/group_hold.h"
-#include "subsystem/header_page.h"
-#include "subsystem/scheduler.h"
+#include "subsystem/events/event_state.h"
+#include "subsystem/events/group_lock.h"
+#include "subsystem/output/header_page.h"
+#include "subsystem/scheduling/scheduler.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-/// The event and its children.
+/// Calls `act` with the event and with each of its children.
 template <class Do>
 void with_children(Event& event, Do&& act) {
     act(event);
     for (Event* child : event.children) act(*child);
 }
 
-/// Whether its group is to be placed anew.
-bool take_wish(World& world, Event& event, EventState wish) {
-    hold(world, event);
-    notice_switched(world, event);
-    if (event.own() <= EventState::exited) return false;
-    event.page->own = wish;  // an error ends with it (perf_event_open(2), `pinned`)
+/// Sets the requested state of an event whose task has not ended. True if the group must be placed anew.
+bool set_requested_state(World& world, Event& event, EventState requested) {
+    lock_group(world, event);
+    sync_state_from_page(world, event);
+    if (event.requested_state() <= EventState::exited) return false;
+    event.page->requested_state = requested;
     return true;
 }
 
-void set_wish(World& world, std::span<Event* const> events, EventState wish) {
+void request_state(World& world, std::span<Event* const> events, EventState requested) {
     std::vector<Event*> leaders;
     std::unordered_set<Event*> seen;
     for (Event* event : events)
         with_children(*event, [&](Event& one) {
-            if (take_wish(world, one, wish) && seen.insert(one.leader).second) leaders.push_back(one.leader);
+            if (set_requested_state(world, one, requested) && seen.insert(one.leader).second)
+                leaders.push_back(one.leader);
         });
     for (Event* leader : leaders) place_group(world, *leader);
 }
@@ -39,23 +40,23 @@ void set_wish(World& world, std::span<Event* const> events, EventState wish) {
 }  // namespace
 
 void enable(World& world, std::span<Event* const> events) {
-    set_wish(world, events, EventState::inactive);
+    request_state(world, events, EventState::inactive);
 }
 
 void enable_alone(World& world, Event& event) {
-    if (take_wish(world, event, EventState::inactive)) place_group(world, *event.leader);
+    if (set_requested_state(world, event, EventState::inactive)) place_group(world, *event.leader);
 }
 
 void disable(World& world, std::span<Event* const> events) {
-    set_wish(world, events, EventState::off);
+    request_state(world, events, EventState::off);
 }
 
 void reset(World& world, std::span<Event* const> events) {
     for (Event* event : events)
         with_children(*event, [&](Event& one) {
-            notice_switched(world, one);
+            sync_state_from_page(world, one);
             {
-                Locked page(world, one);
+                LockedPage page(world, one);
                 page->count = 0;
                 page->start = value_now(world, one);
             }

@@ -1,5 +1,4 @@
-// control.h: events are told to count, not to count, to forget, to count for some overflows more: by ioctl, prctl,
-// exec. What holds for an event holds for its children.
+// control.h: enables, disables and resets events, for ioctl, prctl and exec. An opened event's children follow it.
 #pragma once
 
 #include <span>
@@ -8,12 +7,14 @@
 
 namespace anyperf::subsystem {
 
-/// These events, which are of one group, and all that is inherited from them.
+/// Enables these events and their children. Also ends an error state (perf_event_open(2), `pinned`).
 void enable(World& world, std::span<Event* const> events);
-/// This one without its children, as an exec does.
+/// Enables the event without its children, as an exec does (enable_on_exec).
 void enable_alone(World& world, Event& event);
+/// Disables these events and their children.
 void disable(World& world, std::span<Event* const> events);
-/// The counts of the events and of living children; what ended children left stays (kernel quirk), as do times.
+/// Sets the counts of the events and their living children to 0. Times stay, and so do the totals of children that have
+/// ended (the kernel keeps them, too).
 void reset(World& world, std::span<Event* const> events);
 
 }  // namespace anyperf::subsystem

@@ -1,5 +1,8 @@
-// host.h: all that the subsystem asks of who hosts it: time, tasks and what they have done, shared memory, rights. A
-// unit test gives one made of variables, the broker one made of thread pages and messages.
+// host.h: what the subsystem needs from the program that hosts it: time, tasks and their counts, rights, shared memory.
+// The broker implements it with thread pages and messages, unit tests with variables.
+//
+// No function may call back into the Subsystem. References and spans into shared memory stay valid until the page or
+// ring is freed.
 #pragma once
 
 #include <cstddef>
@@ -16,42 +19,44 @@ namespace anyperf::subsystem {
 
 constexpr std::uint32_t kOutsideOfRun = ~0u;
 
-/// A thread of the run. Its page is its own while it lives; pid and tid are as clients know them.
-struct TaskName {
+/// A thread of the run. A thread page belongs to one thread until it ends. pid and tid are those that clients see.
+struct TaskId {
     std::uint32_t thread_page = kOutsideOfRun;
     std::int32_t pid = 0;
     std::int32_t tid = 0;
 
-    bool operator==(const TaskName&) const = default;
+    bool operator==(const TaskId&) const = default;
 };
 
-/// What decides on a caller's rights (perf_event_open(2), "perf_event_paranoid"; capabilities(7)).
+/// The caller's capabilities that perf_event_open checks (perf_event_open(2), "perf_event_paranoid"; capabilities(7)).
 struct Credentials {
-    bool perfmon = false;   ///< CAP_PERFMON or CAP_SYS_ADMIN
-    bool ipc_lock = false;  ///< CAP_IPC_LOCK
+    bool perfmon = false;    ///< CAP_PERFMON or CAP_SYS_ADMIN
+    bool ipc_lock = false;   ///< CAP_IPC_LOCK
+    bool sys_admin = false;  ///< CAP_SYS_ADMIN
 };
 
-/// Whose locked memory a caller's rings are.
+/// The user whose share of locked memory pays for a caller's rings.
 struct MemoryAccount {
     std::uint32_t uid = 0;
     std::uint64_t memlock_bytes = 0;  ///< RLIMIT_MEMLOCK
 };
 
-/// What a thread has to do for its events: the list of those that it must know, and what they count.
-struct Armed {
-    EventIndex first = 0;        ///< 0: none; the rest follows by EventPage::next_armed
-    std::uint32_t counters = 0;  ///< live counters that are to be kept, a bit each by Source::Term::counter
-    bool faults = false;         ///< so are page faults
+/// What a thread must look after for its events: its active events (active_events.h), and what it must
+/// count for all others.
+struct ActiveEvents {
+    EventIndex first = 0;        ///< head of the list, linked by EventPage::next_active; 0: the list is empty
+    std::uint32_t counters = 0;  ///< live counters that some event uses: a bit each, by Source::Term::counter
+    bool faults = false;         ///< some event counts page faults
 
-    bool operator==(const Armed&) const = default;
+    bool operator==(const ActiveEvents&) const = default;
 };
 
-/// /proc/sys/kernel/perf_event_*, and the machine.
+/// The files /proc/sys/kernel/perf_event_*, and the number of CPUs.
 struct Limits {
     std::int32_t paranoid = 2;
     std::uint32_t max_sample_rate = 100'000;  ///< samples a second
     std::uint16_t max_stack = 127;            ///< frames
-    std::uint32_t mlock_kb = 516;             ///< a CPU
+    std::uint32_t mlock_kb = 516;             ///< KiB of rings that a user may lock for each CPU, beyond RLIMIT_MEMLOCK
     std::uint64_t mux_interval_ns = 4'000'000;
     std::uint32_t cpus = 1;
 };
@@ -60,65 +65,75 @@ class Host {
   public:
     virtual ~Host() = default;
 
-    // Time and counts. They only grow while the task lives, and those of a task stand still until moment_over(): what a
-    // call does to the members of a group happens to all of them at once (ctx->time of kernel/events/core.c).
-    /// ns of a clock that attr.clockid may name.
+    // ---- time and counts ----
+    // They never decrease while the task lives. Those of a task stand still until call_ended(), so that a call acts on
+    // all members of a group at one moment (ctx->time in kernel/events/core.c).
+    /// The clock that attr.clockid names, in ns.
     virtual std::uint64_t clock(std::int32_t clockid) = 0;
-    /// ns that the task has run: the base of its events' times.
-    virtual std::uint64_t task_clock(const TaskName& task) = 0;
-    /// What the task has done, for every kind of source but `nothing` and `happenings`.
-    virtual std::uint64_t value(const TaskName& task, const Source& source) = 0;
-    /// The call has ended.
-    virtual void moment_over() = 0;
+    /// How long the task has run, in ns: the base of total_time_enabled and total_time_running.
+    virtual std::uint64_t task_clock(const TaskId& task) = 0;
+    /// The task's value of a source, in the source's unit. Not called for `nothing` and `software_events`.
+    virtual std::uint64_t value(const TaskId& task, const Source& source) = 0;
+    /// The subsystem's current call ends: times and counts may advance.
+    virtual void call_ended() = 0;
 
-    // Tasks.
-    /// The thread with this id as the caller means it, 0 being itself; ESRCH where there is none that lives. One that
-    /// is not of the run has no thread page, and is good for may_measure alone.
-    virtual Answer<TaskName> find_task(const TaskName& caller, std::int32_t tid) = 0;
-    /// Every thread of the run that lives: a cpu-wide event counts them all.
-    virtual std::vector<TaskName> living_tasks() = 0;
-    /// The CPU that it is on, or was on last.
-    virtual std::int32_t cpu(const TaskName& task) = 0;
-    virtual bool in_cgroup(const TaskName& task, std::uint64_t cgroup) = 0;
-    /// As they are at the moment: each open asks.
-    virtual Credentials credentials(const TaskName& caller) = 0;
-    virtual MemoryAccount memory_account(const TaskName& caller) = 0;
-    /// ptrace's rules for reading (PTRACE_MODE_READ_REALCREDS), without regard of CAP_PERFMON.
-    virtual bool may_measure(const TaskName& caller, const TaskName& task) = 0;
+    // ---- tasks ----
+    /// The thread with this id in the caller's view; 0 is the caller. ESRCH if no such thread lives. A thread outside
+    /// of the run has the page kOutsideOfRun and may be passed to may_measure() only.
+    virtual Answer<TaskId> find_task(const TaskId& caller, std::int32_t tid) = 0;
+    /// All living threads of the run: those that a cpu-wide event counts.
+    virtual std::vector<TaskId> living_tasks() = 0;
+    /// The CPU that the task is on, or was on last.
+    virtual std::int32_t cpu(const TaskId& task) = 0;
+    virtual bool in_cgroup(const TaskId& task, std::uint64_t cgroup) = 0;
+    /// The caller's capabilities at this moment. Each open asks again, since a program may drop them.
+    virtual Credentials credentials(const TaskId& caller) = 0;
+    virtual MemoryAccount memory_account(const TaskId& caller) = 0;
+    /// The kernel's ptrace check for reading (PTRACE_MODE_READ_REALCREDS), not counting CAP_PERFMON.
+    virtual bool may_measure(const TaskId& caller, const TaskId& task) = 0;
     virtual Limits limits() = 0;
 
-    // Threads that are measured.
-    /// Its list and its needs from now on. A page that left the list leads on to where it did, until it is freed; one
-    /// that joined another thread's names that thread.
-    virtual void arm(const TaskName& task, const Armed& armed) = 0;
-    /// Its list, an event that samples or what it has to count has changed: it must look before it goes on. A thread
-    /// that waits for the answer to its own call looks anyway.
-    virtual void attend(const TaskName& task) = 0;
+    // ---- measured threads ----
+    /// Replaces the task's active events. The thread may be walking the old list: a removed page keeps its link to the
+    /// next until it is freed, and a page that has joined another thread's list names that thread.
+    virtual void set_active_events(const TaskId& task, const ActiveEvents& active) = 0;
+    /// The task must reach a safepoint and look at its active events before it runs on: its list, the state of an
+    /// event that samples, or what it must count has changed. A thread that waits for the answer to its own request
+    /// looks anyway.
+    virtual void request_safepoint(const TaskId& task) = 0;
 
-    // Who waits for an event's descriptor.
-    /// What poll(2) of this event says has changed; Subsystem::poll tells what it is now.
+    // ---- descriptors ----
+    /// The event's poll state may have changed; Subsystem::poll returns the new one.
     virtual void poll_changed(EventIndex event) = 0;
 
-    // Shared memory.
-    /// A page of zeros, as `EventPage{}`; 0 where there is no room.
+    // ---- shared memory; indices are never 0 ----
+    /// A page equal to `EventPage{}`, or 0 if there is no room.
     virtual EventIndex new_event_page() = 0;
     virtual EventPage& event_page(EventIndex event) = 0;
     virtual void free_event_page(EventIndex event) = 0;
-    /// A copy of the filter where measured threads see it; 0 where there is no room.
+    /// A copy of the filter in shared memory, or 0 if there is no room.
     virtual FilterIndex new_filter(const Filter& filter) = 0;
     virtual void free_filter(FilterIndex filter) = 0;
-    /// A ring with a header page and so many pages of data, all zeros, its page's `offset` and `pages` set; 0 where
-    /// there is no room.
+    /// A ring of a header page and `data_pages` pages, all zero, with RingPage::offset and ::pages set; 0 if there is
+    /// no room.
     virtual RingIndex new_ring(std::uint32_t data_pages) = 0;
     virtual RingPage& ring_page(RingIndex ring) = 0;
+    /// The header page and the data pages. Their number and place are the host's own record: what RingPage says of them
+    /// is for threads, and may have been overwritten.
     virtual std::span<std::byte> ring_memory(RingIndex ring) = 0;
+    /// Of the header page in the shared memory, in bytes.
+    virtual std::uint64_t ring_offset(RingIndex ring) = 0;
     virtual void free_ring(RingIndex ring) = 0;
 
-    // Locks in it.
-    /// What stands in PageLock::holder while the subsystem has it.
+    // ---- locks in shared memory ----
+    /// The value of PageLock::holder while the subsystem holds a lock.
     virtual std::int32_t lock_holder() = 0;
-    /// Asked again and again while somebody else has a lock: gives way; true if the holder will never leave it.
-    virtual bool abandoned(std::int32_t holder) = 0;
+    /// Called repeatedly while another holder has a lock. Yields; true if that holder will never unlock it, or if the
+    /// subsystem's current call has waited for too long: then the lock is taken over.
+    virtual bool is_abandoned(std::int32_t holder) = 0;
+    /// Whether the current call has waited for too long, so that the holder may be alive. Who can do without the lock
+    /// then does.
+    virtual bool is_out_of_patience() = 0;
 };
 
 }  // namespace anyperf::subsystem

@@ -6,14 +6,15 @@
 #include "abi/clocks.h"
 #include "abi/ioctls.h"
 #include "abi/sample_bits.h"
-#include "subsystem/attr_copy.h"
-#include "subsystem/attr_rules.h"
-#include "subsystem/birth.h"
-#include "subsystem/cpu_wide.h"
-#include "subsystem/group_rules.h"
-#include "subsystem/output.h"
+#include "subsystem/events/attr_copy.h"
+#include "subsystem/events/attr_rules.h"
+#include "subsystem/events/event_creation.h"
+#include "subsystem/events/group_rules.h"
+#include "subsystem/output/output.h"
 #include "subsystem/permissions.h"
-#include "subsystem/scheduler.h"
+#include "subsystem/scheduling/cpu_wide.h"
+#include "subsystem/scheduling/scheduler.h"
+#include "subsystem/tasks/task_table.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -26,17 +27,17 @@ constexpr auto kOutput = abi::bit(abi::kOpenFlags, "PERF_FLAG_FD_OUTPUT");
 constexpr auto kCgroup = abi::bit(abi::kOpenFlags, "PERF_FLAG_PID_CGROUP");
 constexpr auto kKnownFlags = 2 * abi::kOpenFlags.back().mask() - 1;
 
-/// What the steps find out for one another.
+/// What the steps find out and pass on.
 struct Opening {
     World& world;
     const OpenRequest& request;
     Limits limits;
-    Credentials who;
+    Credentials credentials;
     abi::Attr attr;
-    Event* leader = nullptr;  ///< of the group to join
-    Event* output = nullptr;  ///< whose ring to share
-    std::optional<TaskName> target;
-    std::optional<TaskName> outsider;  ///< who was meant, where that is no task of the run; the caller stands for it
+    Event* leader = nullptr;  ///< the leader of the group to join
+    Event* output = nullptr;  ///< event with the ring to share
+    std::optional<TaskId> target;
+    std::optional<TaskId> outsider;  ///< the task that pid names, if it is not of this run; `target` is then the caller
 
     bool has(std::uint64_t open_flag) const { return (request.flags & open_flag) != 0; }
     bool attr_has(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
@@ -45,11 +46,11 @@ struct Opening {
 Answer<> find_group(Opening& opening) {
     const Descriptor& group = opening.request.group;
     if (group.none) return {};
-    if (!group.event) return refuse(EBADF, "group_fd is no event's descriptor");
-    Event* const found = opening.world.opened(*group.event);
+    if (!group.event) return refuse(EBADF, "group_fd is not the descriptor of an event");
+    Event* const found = opening.world.find_opened(*group.event);
     if (!found) return refuse(EBADF, "group_fd's event has ended");
     Event& named = *found;
-    if (named.own() <= EventState::exited) return refuse(ENODEV, "the task of group_fd's event has ended");
+    if (named.requested_state() <= EventState::exited) return refuse(ENODEV, "the task of group_fd's event has ended");
     if (opening.has(kOutput)) opening.output = &named;
     if (!opening.has(kNoGroup)) opening.leader = &named;
     return {};
@@ -60,7 +61,7 @@ Answer<> find_target(Opening& opening) {
     if (opening.has(kCgroup)) {
         if (!request.cgroup) return refuse(EBADF, "pid is not the descriptor of a cgroup's directory");
     } else if (request.pid != -1) {
-        if (request.pid < 0) return refuse(ESRCH, "no task has a negative pid");
+        if (request.pid < 0) return refuse(ESRCH, "pid is negative and not -1");
         opening.target =
             request.pid == 0 ? request.caller : TRY(opening.world.host.find_task(request.caller, request.pid));
         if (opening.target->thread_page == kOutsideOfRun) {
@@ -69,20 +70,20 @@ Answer<> find_target(Opening& opening) {
         }
     }
     if (opening.target && opening.leader && ((opening.leader->attr.flags ^ opening.attr.flags) & flag("inherit")) != 0)
-        return refuse(EINVAL, "leader and sibling differ in inherit");
+        return refuse(EINVAL, "leader and sibling differ in attr.inherit");
     return {};
 }
 
-/// perf_event_alloc, before the PMU is asked.
+/// The checks of perf_event_alloc() that precede the PMU's.
 Answer<> check_arguments(const Opening& opening) {
     const std::int32_t cpu = opening.request.cpu;
     const bool some_cpu = cpu >= 0 && static_cast<std::uint32_t>(cpu) < opening.limits.cpus;
     if (!some_cpu && !(cpu == -1 && opening.target)) return refuse(EINVAL, "no such CPU, or pid and cpu are both -1");
     if (opening.attr_has(flag("sigtrap")) && !opening.target)
-        return refuse(EINVAL, "sigtrap needs a task to send the signal to");
+        return refuse(EINVAL, "sigtrap needs a task that gets the signal");
     if (opening.attr_has(flag("inherit")) && (opening.attr.sample_type & sample("PERF_SAMPLE_READ")) != 0 &&
         (opening.attr.sample_type & sample("PERF_SAMPLE_TID")) == 0)
-        return refuse(EINVAL, "an inherited event's READ samples need TID");
+        return refuse(EINVAL, "PERF_SAMPLE_READ with inherit needs PERF_SAMPLE_TID");
     return {};
 }
 
@@ -94,8 +95,10 @@ Answer<> check_clock(const Opening& opening, const Wiring& wiring) {
     if (clock == monotonic || clock == monotonic_raw) return {};
     const bool known = std::ranges::any_of(
         abi::kClocks, [clock](const auto& row) { return static_cast<std::int32_t>(row.value) == clock; });
-    if (!known) return refuse(EINVAL, "clockid is no clock of events");
-    if (wiring.monotonic_only) return refuse(EINVAL, "samples of this PMU may come where only monotonic clocks are");
+    if (!known) return refuse(EINVAL, "clockid is not a clock that events can use");
+    if (wiring.monotonic_only)
+        return refuse(EINVAL,
+                      "this PMU may sample in NMI context: clockid must be CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW");
     return {};
 }
 
@@ -103,26 +106,26 @@ Answer<> check_wiring(const Opening& opening, const Event& event) {
     TRY(check_fits(event, opening.leader ? *opening.leader : event));
     TRY(check_wired_attr(opening.attr, opening.limits));
     if (event.wiring.counts_only && opening.attr.sample_period != 0)
-        return refuse(EOPNOTSUPP, "the PMU can't interrupt: sample_period must be 0");
+        return refuse(EOPNOTSUPP, "the PMU has no interrupt: sample_period must be 0");
     return check_clock(opening, event.wiring);
 }
 
 Answer<> check_rights(const Opening& opening) {
     if (!opening.target) {
-        if (!may_measure_cpu(opening.limits, opening.who))
-            return refuse(EACCES, "every task of a CPU needs CAP_PERFMON or perf_event_paranoid 0");
+        if (!may_measure_cpu(opening.limits, opening.credentials))
+            return refuse(EACCES, "measuring all tasks of a CPU needs CAP_PERFMON or perf_event_paranoid 0");
         return {};
     }
-    const TaskName& meant = opening.outsider ? *opening.outsider : *opening.target;
-    const bool allowed = meant.pid == opening.request.caller.pid || opening.who.perfmon ||
-                         opening.world.host.may_measure(opening.request.caller, meant);
-    if (!allowed) return refuse(EACCES, "the task belongs to somebody else, or is not dumpable");
-    if (opening.outsider) return refuse(ESRCH, "the task is not of this run");
+    const TaskId& named = opening.outsider ? *opening.outsider : *opening.target;
+    const bool allowed = named.thread_page == opening.request.caller.thread_page || opening.credentials.perfmon ||
+                         opening.world.host.may_measure(opening.request.caller, named);
+    if (!allowed) return refuse(EACCES, "the task belongs to another user, or is not dumpable");
+    if (opening.outsider) return refuse(ESRCH, "the task does not belong to this run");
     return {};
 }
 
-/// The rules of groups, rings and AUX, which the kernel asks last.
-Answer<> check_company(const Opening& opening, const Event& event) {
+/// The rules of groups, rings and AUX, which the kernel checks last.
+Answer<> check_group_and_output(const Opening& opening, const Event& event) {
     if (opening.leader) TRY(check_sibling(event, *opening.leader));
     if (opening.output) TRY(check_output(opening.world, event, *opening.output));
     if (opening.leader) TRY(check_group_bytes(event, *opening.leader));
@@ -133,35 +136,36 @@ Answer<> check_company(const Opening& opening, const Event& event) {
 
 Answer<> check_call(Opening& opening) {
     const OpenRequest& request = opening.request;
-    if ((request.flags & ~kKnownFlags) != 0) return refuse(EINVAL, "a flag that Linux doesn't know");
+    if ((request.flags & ~kKnownFlags) != 0) return refuse(EINVAL, "flags has a bit that Linux does not know");
     opening.attr = TRY(copy_attr(request.attr));
-    const AttrContext context{opening.limits, opening.who};
+    const AttrContext context{opening.limits, opening.credentials};
     TRY(check_attr_content(opening.attr, context));
     TRY(check_attr(opening.attr, context));
     if (opening.has(kCgroup) && (request.pid == -1 || request.cpu == -1))
-        return refuse(EINVAL, "a cgroup is counted on one CPU, and pid is its descriptor");
-    if (!request.descriptor_free) return refuse(EMFILE, "RLIMIT_NOFILE is reached");
+        return refuse(EINVAL, "PERF_FLAG_PID_CGROUP needs a cpu, and the cgroup's descriptor as pid");
+    if (!request.descriptor_free) return refuse(EMFILE, "no descriptor is free: RLIMIT_NOFILE is reached");
     TRY(find_group(opening));
     TRY(find_target(opening));
     TRY(check_arguments(opening));
-    // What stands for something else is made plain only now: a refusal before was about what was written.
+    // Defaults are filled in only now: the checks before judge the attr as it was passed.
     complete_attr(opening.attr, opening.limits);
     return {};
 }
 
-Answer<Draft> draft_of(Opening& opening) {
+Answer<PendingEvent> create_pending(Opening& opening) {
     World& world = opening.world;
-    Plan plan{.attr = opening.attr,
-              .task = opening.target ? &world.task(*opening.target) : nullptr,
-              .cpu = opening.request.cpu,
-              .opener = opening.request.caller,
-              .privileged = may_measure_kernel(opening.limits, opening.who),
-              .may_trace = may_trace(opening.limits, opening.who),
-              .may_probe = opening.who.perfmon,
-              .file = opening.request.file};
-    auto event = TRY(draft(world, plan));
+    EventSpec spec{.attr = opening.attr,
+                   .task = opening.target ? &find_or_add_task(world, *opening.target) : nullptr,
+                   .cpu = opening.request.cpu,
+                   .opener = opening.request.caller,
+                   .privileged = may_measure_kernel(opening.limits, opening.credentials),
+                   .may_trace = may_trace(opening.limits, opening.credentials),
+                   .may_probe = opening.credentials.perfmon,
+                   .may_break_kernel = opening.credentials.sys_admin,
+                   .file = opening.request.file};
+    auto event = TRY(create_event(world, spec));
     event->cgroup = opening.has(kCgroup) ? opening.request.cgroup : std::nullopt;
-    event->page->own = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;
+    event->page->requested_state = opening.attr_has(flag("disabled")) ? EventState::off : EventState::inactive;
     return event;
 }
 
@@ -170,18 +174,18 @@ Answer<Draft> draft_of(Opening& opening) {
 Answer<EventIndex> open_event(World& world, const OpenRequest& request) {
     Opening opening{world, request, world.host.limits(), world.host.credentials(request.caller), {}, {}, {}, {}, {}};
     TRY(check_call(opening));
-    auto made = TRY(draft_of(opening));
+    auto made = TRY(create_pending(opening));
     TRY(check_wiring(opening, *made));
     TRY(check_rights(opening));
-    TRY(check_company(opening, *made));
+    TRY(check_group_and_output(opening, *made));
 
-    Event& event = made.keep();
+    Event& event = made.commit();
     event.leader = opening.leader ? opening.leader : &event;
-    event.opener = &world.task(request.caller);
-    event.in_opened = event.opener->opened.insert(event.opener->opened.end(), &event);
+    event.opener = &find_or_add_task(world, request.caller);
+    event.position_in_opened = event.opener->opened.insert(event.opener->opened.end(), &event);
     if (opening.output) redirect(world, event, *opening.output);
     attach(world, event);
-    if (event.cpu_wide) join_cpu(world, event);
+    if (event.cpu_wide) add_cpu_wide_event(world, event);
     return event.index;
 }
 

@@ -1,24 +1,24 @@
-// permissions.h: who may measure what: perf_event_paranoid and CAP_PERFMON (perf_event_open(2), "perf_event_paranoid";
-// Linux 6.18, include/linux/perf_event.h, perf_allow_*).
+// permissions.h: what perf_event_paranoid and CAP_PERFMON allow (perf_event_open(2), "perf_event_paranoid";
+// perf_allow_* in include/linux/perf_event.h of Linux 6.18).
 #pragma once
 
 #include "subsystem/host.h"
 
 namespace anyperf::subsystem {
 
-/// Kernel mode, physical addresses: level 2 and up takes it from the unprivileged.
-constexpr bool may_measure_kernel(const Limits& limits, const Credentials& who) {
-    return limits.paranoid <= 1 || who.perfmon;
+/// Kernel mode and physical addresses: perf_event_paranoid at most 1, or CAP_PERFMON.
+constexpr bool may_measure_kernel(const Limits& limits, const Credentials& credentials) {
+    return limits.paranoid <= 1 || credentials.perfmon;
 }
 
-/// Every task of a CPU: from level 1 on.
-constexpr bool may_measure_cpu(const Limits& limits, const Credentials& who) {
-    return limits.paranoid <= 0 || who.perfmon;
+/// All tasks of a CPU: perf_event_paranoid at most 0, or CAP_PERFMON.
+constexpr bool may_measure_cpu(const Limits& limits, const Credentials& credentials) {
+    return limits.paranoid <= 0 || credentials.perfmon;
 }
 
-/// The raw data of tracepoints, rings without a limit: from level 0 on.
-constexpr bool may_trace(const Limits& limits, const Credentials& who) {
-    return limits.paranoid <= -1 || who.perfmon;
+/// Raw tracepoint data, and rings beyond the limit of locked memory: perf_event_paranoid -1, or CAP_PERFMON.
+constexpr bool may_trace(const Limits& limits, const Credentials& credentials) {
+    return limits.paranoid <= -1 || credentials.perfmon;
 }
 
 }  // namespace anyperf::subsystem

@@ -1,7 +1,8 @@
-// pmu_driver.h: what a PMU has to tell and to do. Lists of PMUs are written out by who makes the Subsystem.
+// pmu_driver.h: the interface of a PMU, as struct pmu of the kernel. The program that makes the Subsystem passes its
+// list of PMUs.
 //
-// Of the kernel's `init add del start stop read` the last three are not here: a count is what EventPage::source has
-// grown by, so that to start, stop and read is the same for every PMU and done by the subsystem.
+// Of the kernel's callbacks event_init, add, del, start, stop and read the last three are missing: a count is the
+// growth of EventPage::source, so starting, stopping and reading is the same for all PMUs and is done by the subsystem.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +18,39 @@
 
 namespace anyperf::subsystem {
 
-/// An event as its PMU is asked for it.
+/// An event that a PMU is asked to accept.
 struct EventRequest {
     const abi::Attr& attr;
-    EventIndex event;      ///< its page, to be known by in add, del and destroy
-    const TaskName* task;  ///< null: an event of a CPU, whatever runs there
-    const TaskName& opener;
-    bool privileged;      ///< kernel addresses and the like are allowed
-    bool inherited;       ///< a child of an event that was accepted
-    bool of_cpu = false;  ///< and what one task has of a CPU's event
+    EventIndex event;    ///< its page: names the event in later calls of add, del and destroy
+    const TaskId* task;  ///< null: a cpu-wide event
+    const TaskId& opener;
+    bool privileged;             ///< may measure kernel mode (perf_event_paranoid 1 or CAP_PERFMON)
+    bool inherited;              ///< a child of an event that init() has accepted
+    bool cpu_wide_part = false;  ///< a child that counts one task for a cpu-wide event
     std::int32_t cpu = -1;
-    bool may_probe = false;  ///< code of any process may be stopped (CAP_PERFMON)
-    EventIndex parent = 0;   ///< of an inherited one: the event that was opened
-    ProbedFile file = {};    ///< that config1 is the path of, where it may be one
-    bool may_trace = false;  ///< raw data of every tracepoint is allowed (perf_event_paranoid -1, CAP_PERFMON)
+    bool may_probe = false;         ///< may stop code of any process (CAP_PERFMON)
+    EventIndex parent = 0;          ///< of a child: the event that was opened
+    ProbedFile file = {};           ///< the file at the path in config1, for PMUs that take one
+    bool may_trace = false;         ///< may read raw tracepoint data (perf_event_paranoid -1 or CAP_PERFMON)
+    bool may_break_kernel = false;  ///< may set breakpoints on addresses of the kernel (CAP_SYS_ADMIN)
 };
 
-/// How an event is counted.
+/// How an event is counted, as its PMU decides in init().
 struct Wiring {
     Source source;
-    /// The counters it may stand on, a bit each; it needs one of them while active. 0: it needs none, and always fits.
+    /// The counters that can hold the event, a bit each. It occupies one of them while active. 0: it needs none and
+    /// always fits.
     std::uint64_t counters = 0;
-    /// Software in the kernel's sense, as are breakpoints, tracepoints and uprobes: it goes on beside an exclusive
-    /// group, and any group may hold it.
+    /// A software event in the kernel's sense, as breakpoints, tracepoints and uprobes are: it runs beside an exclusive
+    /// group, and any group may contain it.
     bool software = false;
-    /// The PMU can't interrupt: sample_period must be 0.
+    /// The PMU has no interrupt: sample_period must be 0.
     bool counts_only = false;
-    /// Samples may come where NMIs do: only the monotonic clocks are good for use_clockid.
+    /// Samples may come in NMI context, where only the monotonic clocks can be read (use_clockid).
     bool monotonic_only = false;
-    /// Not 0: sample_freq is turned into this period when the event is opened, and it has no frequency (clocks).
+    /// If not 0: an event opened with sample_freq gets this fixed period instead, as the kernel's clock events do.
     std::uint64_t fixed_period = 0;
-    /// A cpu-wide event counts the CPU itself by this source, not the sum of the run's tasks (cpu-clock).
+    /// A cpu-wide event reads this source for the CPU itself, not the sum over the run's tasks (cpu-clock).
     bool counts_cpu = false;
 };
 
@@ -55,30 +58,32 @@ class Pmu {
   public:
     virtual ~Pmu() = default;
 
-    /// As in sysfs, and attr.type.
+    /// The PMU's name in sysfs, and its attr.type.
     virtual std::string_view name() const = 0;
     virtual std::uint32_t type() const = 0;
 
-    /// Whether it is its event, and if so how it is counted. ENOENT: another PMU may have it. Other refusals are final
-    /// and come before those about rights and groups. What it sets aside (a breakpoint's slot) is freed by `destroy`.
+    /// How the event is counted, if it belongs to this PMU. ENOENT passes it on to the next PMU; any other refusal is
+    /// final and precedes the checks of rights and groups. Resources that init() reserves (a breakpoint slot) are
+    /// released by destroy().
     virtual Answer<Wiring> init(const EventRequest& request) = 0;
-    /// The event is gone. Called once for each `init` that succeeded.
+    /// The event has ended. Called once for each successful init().
     virtual void destroy(EventIndex) {}
 
-    /// It becomes active in this task: what makes it count is to be put in place. `del` when it is no longer.
-    virtual void add(EventIndex, const TaskName&) {}
-    virtual void del(EventIndex, const TaskName&) {}
+    /// add(): the event becomes active in this task, so what makes it count must be put in place. del(): it stops
+    /// being active.
+    virtual void add(EventIndex, const TaskId&) {}
+    virtual void del(EventIndex, const TaskId&) {}
 
-    // ioctls that only some PMUs know; the defaults are what the others answer (measured on Linux 6.18).
-    /// What a filter's text asks for; only where events take filters.
+    // ---- ioctls of some PMUs; the defaults are the answers of all others, measured on Linux 6.18 ----
+    /// Parses the text of PERF_EVENT_IOC_SET_FILTER.
     virtual Answer<std::unique_ptr<Filter>> filter(const abi::Attr&, std::string_view) {
-        return refuse(EINVAL, "events of this PMU take no filter");
+        return refuse(EINVAL, "events of this PMU can't have a filter");
     }
-    /// Makes `attr`, the event's, what is `wanted`, in what may differ.
+    /// PERF_EVENT_IOC_MODIFY_ATTRIBUTES: copies from `wanted` to the event's `attr` the fields that may change.
     virtual Answer<> modify(EventIndex, abi::Attr& /*attr*/, const abi::Attr& /*wanted*/) {
         return refuse(EOPNOTSUPP, "events of this PMU can't be modified");
     }
-    /// PERF_EVENT_IOC_QUERY_BPF has an answer: tracepoints.
+    /// Whether PERF_EVENT_IOC_QUERY_BPF has an answer (tracepoints).
     virtual bool takes_bpf() const { return false; }
 };
 

@@ -1,16 +1,18 @@
 #include "subsystem/subsystem.h"
 
 #include "subsystem/control.h"
-#include "subsystem/event_state.h"
+#include "subsystem/events/event_state.h"
+#include "subsystem/events/group_lock.h"
+#include "subsystem/events/lifetime.h"
 #include "subsystem/ioctl/ioctl.h"
-#include "subsystem/lifetime.h"
-#include "subsystem/mapping.h"
 #include "subsystem/open.h"
-#include "subsystem/output.h"
+#include "subsystem/output/mapping.h"
+#include "subsystem/output/output.h"
+#include "subsystem/output/side_band.h"
 #include "subsystem/read.h"
-#include "subsystem/scheduler.h"
-#include "subsystem/side_band.h"
-#include "subsystem/task_life.h"
+#include "subsystem/scheduling/scheduler.h"
+#include "subsystem/tasks/task_life.h"
+#include "subsystem/tasks/task_table.h"
 #include "subsystem/world.h"
 
 namespace anyperf::subsystem {
@@ -21,10 +23,21 @@ struct Subsystem::Parts {
 
 namespace {
 
-/// Threads are told at the end of each call.
-struct Settled {
+/// Informs the host, unlocks the groups and requests the safepoints.
+void end_call(World& world) {
+    world.host.call_ended();
+    unlock_groups(world);
+    for (Task* task : world.safepoint_requests) {
+        task->safepoint_requested = false;
+        world.host.request_safepoint(task->id);
+    }
+    world.safepoint_requests.clear();
+}
+
+/// Ends the call when a public function returns.
+struct CallScope {
     World& world;
-    ~Settled() { settle(world); }
+    ~CallScope() { end_call(world); }
 };
 
 std::unexpected<Refusal> no_event() {
@@ -38,136 +51,142 @@ Subsystem::Subsystem(Host& host, std::vector<Pmu*> pmus)
 Subsystem::~Subsystem() = default;
 
 Answer<EventIndex> Subsystem::open(const OpenRequest& request) {
-    const Settled settled{parts_->world};
-    return open_event(settled.world, request);
+    const CallScope call{parts_->world};
+    return open_event(call.world, request);
 }
 
 void Subsystem::close(EventIndex event) {
-    const Settled settled{parts_->world};
-    if (Event* opened = settled.world.opened(event)) close_event(settled.world, *opened);
+    const CallScope call{parts_->world};
+    if (Event* opened = call.world.find_opened(event)) close_event(call.world, *opened);
 }
 
 Answer<std::vector<std::uint64_t>> Subsystem::read(EventIndex event, std::size_t buffer_bytes) {
-    const Settled settled{parts_->world};
-    Event* opened = settled.world.opened(event);
+    const CallScope call{parts_->world};
+    Event* opened = call.world.find_opened(event);
     if (!opened) return no_event();
-    return read_event(settled.world, *opened, buffer_bytes);
+    return read_event(call.world, *opened, buffer_bytes);
 }
 
-Answer<IoctlAnswer> Subsystem::ioctl(const TaskName& caller, EventIndex event, std::uint32_t request,
+Answer<IoctlAnswer> Subsystem::ioctl(const TaskId& caller, EventIndex event, std::uint32_t request,
                                      const IoctlArgument& argument) {
-    const Settled settled{parts_->world};
-    Event* opened = settled.world.opened(event);
+    const CallScope call{parts_->world};
+    Event* opened = call.world.find_opened(event);
     if (!opened) return no_event();
-    return dispatch(request, {settled.world, caller, *opened, argument});
+    return dispatch(request, {call.world, caller, *opened, argument});
 }
 
 Answer<Mapping> Subsystem::map(EventIndex event, const MapRequest& request) {
-    const Settled settled{parts_->world};
-    Event* opened = settled.world.opened(event);
+    const CallScope call{parts_->world};
+    Event* opened = call.world.find_opened(event);
     if (!opened) return no_event();
-    return map_event(settled.world, *opened, request);
+    return map_event(call.world, *opened, request);
 }
 
 void Subsystem::unmap(EventIndex event, const Mapping& mapping) {
-    const Settled settled{parts_->world};
-    if (Event* opened = settled.world.opened(event)) unmap_event(settled.world, *opened, mapping);
+    const CallScope call{parts_->world};
+    if (Event* opened = call.world.find_opened(event)) unmap_event(call.world, *opened, mapping);
 }
 
 PollState Subsystem::poll(EventIndex event) {
-    Event* opened = parts_->world.opened(event);
+    Event* opened = parts_->world.find_opened(event);
     return opened ? poll_event(parts_->world, *opened) : PollState{.hang_up = true};
 }
 
-void Subsystem::notify(EventIndex event, const Notify& whom) {
-    Event* opened = parts_->world.opened(event);
+void Subsystem::notify(EventIndex event, const Notify& target) {
+    Event* opened = parts_->world.find_opened(event);
     if (!opened) return;
-    Locked(parts_->world, *opened)->notify = whom;
-    for (Event* child : opened->children) Locked(parts_->world, *child)->notify = whom;
+    LockedPage(parts_->world, *opened)->notify = target;
+    for (Event* child : opened->children) LockedPage(parts_->world, *child)->notify = target;
 }
 
-void Subsystem::prctl(const TaskName& caller, bool enable_them) {
-    const Settled settled{parts_->world};
-    Task* task = settled.world.known(caller);
+void Subsystem::prctl(const TaskId& caller, bool enable_them) {
+    const CallScope call{parts_->world};
+    Task* task = call.world.find_task(caller);
     if (!task) return;
     const std::vector<Event*> events(task->opened.begin(), task->opened.end());
-    (enable_them ? enable : disable)(settled.world, events);
+    (enable_them ? enable : disable)(call.world, events);
 }
 
-void Subsystem::ran_out(EventIndex event) {
-    const Settled settled{parts_->world};
-    const auto found = settled.world.events.find(event);
-    if (found == settled.world.events.end()) return;
-    if (notice_switched(settled.world, *found->second)) place_group(settled.world, *found->second->leader);
+void Subsystem::refresh_ran_out(EventIndex event) {
+    const CallScope call{parts_->world};
+    const auto found = call.world.events.find(event);
+    if (found == call.world.events.end()) return;
+    if (sync_state_from_page(call.world, *found->second)) place_group(call.world, *found->second->leader);
 }
 
-void Subsystem::wrote(EventIndex event) {
+void Subsystem::ring_written(EventIndex event) {
     const auto found = parts_->world.events.find(event);
-    if (found != parts_->world.events.end()) wake_readers(parts_->world, found->second->page->ring);
+    if (found != parts_->world.events.end()) wake_readers(parts_->world, found->second->ring);
 }
 
-void Subsystem::task_forked(const TaskName& parent, const TaskName& child, ForkKind kind) {
-    const Settled settled{parts_->world};
-    forked(settled.world, parent, child, kind);
+void Subsystem::task_forked(const TaskId& parent, const TaskId& child, ForkKind kind) {
+    const CallScope call{parts_->world};
+    forked(call.world, parent, child, kind);
 }
 
-void Subsystem::task_exec(const TaskName& was, const TaskName& task) {
-    const Settled settled{parts_->world};
-    executed(settled.world, was, task);
+void Subsystem::task_exec(const TaskId& was, const TaskId& task) {
+    const CallScope call{parts_->world};
+    executed(call.world, was, task);
 }
 
-void Subsystem::task_exit(const TaskName& task, std::int32_t parent_pid) {
-    const Settled settled{parts_->world};
-    exited(settled.world, task, parent_pid);
+void Subsystem::task_exit(const TaskId& task, std::int32_t parent_pid) {
+    const CallScope call{parts_->world};
+    exited(call.world, task, parent_pid);
 }
 
-void Subsystem::task_moved(const TaskName& task, std::int32_t cpu) {
-    const Settled settled{parts_->world};
-    moved(settled.world, task, cpu);
+std::optional<TaskId> Subsystem::task_of(EventIndex event) const {
+    const Event* const opened = parts_->world.find_opened(event);
+    return opened != nullptr && opened->task != nullptr ? std::optional{opened->task->id} : std::nullopt;
 }
 
-void Subsystem::task_comm(const TaskName& task, std::string_view name, bool by_exec) {
-    const Settled settled{parts_->world};
-    tell_name(settled.world, task, name, by_exec);
+void Subsystem::task_moved(const TaskId& task, std::int32_t cpu) {
+    const CallScope call{parts_->world};
+    moved(call.world, task, cpu);
 }
 
-void Subsystem::task_mapped(const TaskName& task, const Mapped& mapped) {
-    const Settled settled{parts_->world};
-    tell_mapping(settled.world, task, mapped);
+void Subsystem::task_comm(const TaskId& task, std::string_view name, bool by_exec) {
+    const CallScope call{parts_->world};
+    report_name(call.world, task, name, by_exec);
 }
 
-void Subsystem::task_switched(const TaskName& task, Switch direction, const TaskName& other, std::uint64_t ago_ns) {
-    const Settled settled{parts_->world};
-    tell_switch(settled.world, task, direction, other, ago_ns);
+void Subsystem::task_mapped(const TaskId& task, const TaskMapping& mapped) {
+    const CallScope call{parts_->world};
+    report_mapping(call.world, task, mapped);
 }
 
-void Subsystem::task_namespaces(const TaskName& task, const NamespaceLinks& links) {
-    const Settled settled{parts_->world};
-    tell_namespaces(settled.world, task, links);
+void Subsystem::task_switched(const TaskId& task, SwitchDirection direction, const TaskId& other,
+                              std::uint64_t ago_ns) {
+    const CallScope call{parts_->world};
+    report_switch(call.world, task, direction, other, ago_ns);
 }
 
-void Subsystem::task_made_cgroup(const TaskName& task, std::uint64_t inode, std::string_view path) {
-    const Settled settled{parts_->world};
-    tell_cgroup(settled.world, task, inode, path);
+void Subsystem::task_namespaces(const TaskId& task, const NamespaceLinks& links) {
+    const CallScope call{parts_->world};
+    report_namespaces(call.world, task, links);
 }
 
-void Subsystem::task_loaded_bpf(const TaskName& task, std::span<const KernelSymbol> functions,
+void Subsystem::task_made_cgroup(const TaskId& task, std::uint64_t inode, std::string_view path) {
+    const CallScope call{parts_->world};
+    report_cgroup(call.world, task, inode, path);
+}
+
+void Subsystem::task_loaded_bpf(const TaskId& task, std::span<const KernelSymbol> functions,
                                 const BpfProgram& program) {
-    const Settled settled{parts_->world};
-    tell_bpf(settled.world, task, functions, program);
+    const CallScope call{parts_->world};
+    report_bpf(call.world, task, functions, program);
 }
 
 std::uint32_t Subsystem::wanted() const {
-    return parts_->world.wanted;
+    return parts_->world.wanted_records;
 }
 
 void Subsystem::tick() {
-    const Settled settled{parts_->world};
-    const std::uint64_t interval = settled.world.host.limits().mux_interval_ns;
-    for (const auto& [page, task] : settled.world.tasks) rotate_when_due(settled.world, *task, interval);
+    const CallScope call{parts_->world};
+    const std::uint64_t interval = call.world.host.limits().mux_interval_ns;
+    for (const auto& [page, task] : call.world.tasks) rotate_when_due(call.world, *task, interval);
 }
 
-bool Subsystem::rotates() const {
+bool Subsystem::needs_tick() const {
     return parts_->world.waiting_tasks != 0;
 }
 

@@ -2,35 +2,22 @@
 
 #include <ctime>
 
-#include "subsystem/group_hold.h"
-#include "subsystem/task_life.h"
-
 namespace anyperf::subsystem {
 
-Event* World::opened(EventIndex index) {
+Event* World::find_opened(EventIndex index) {
     const auto found = events.find(index);
     return found != events.end() && found->second->kind == Kind::opened ? found->second.get() : nullptr;
 }
 
-Task* World::known(const TaskName& name) {
+Task* World::find_task(const TaskId& name) {
     const auto found = tasks.find(name.thread_page);
-    return found != tasks.end() && found->second->name == name ? found->second.get() : nullptr;
-}
-
-Task& World::task(const TaskName& name) {
-    if (Task* already = known(name)) return *already;
-    // Whoever had the page before has ended, and nobody has said so.
-    if (const auto stale = tasks.find(name.thread_page); stale != tasks.end())
-        exited(*this, TaskName(stale->second->name), 0);
-    auto made = std::make_unique<Task>();
-    made->name = name;
-    made->cpu = host.cpu(name);
-    return *(tasks[name.thread_page] = std::move(made));
+    return found != tasks.end() && found->second->id == name ? found->second.get() : nullptr;
 }
 
 namespace {
 
-/// The thread may have switched the event itself, ahead of the moment at which it was looked at from outside.
+/// The event's own thread may have changed the event at a later clock value than the one that the subsystem sees from
+/// outside. Without this the difference would wrap around.
 std::uint64_t not_behind(std::uint64_t now, std::uint64_t start) {
     return static_cast<std::int64_t>(now - start) < 0 ? start : now;
 }
@@ -38,14 +25,14 @@ std::uint64_t not_behind(std::uint64_t now, std::uint64_t start) {
 }  // namespace
 
 std::uint64_t value_now(World& world, const Event& event) {
-    if (!counts_itself(*event.page)) return 0;
-    if (event.task) return not_behind(world.host.value(event.task->name, event.wiring.source), event.page->start);
+    if (!has_value(event.source())) return 0;
+    if (event.task) return not_behind(world.host.value(event.task->id, event.wiring.source), event.page->start);
     return event.wiring.counts_cpu ? world.host.clock(CLOCK_MONOTONIC) : 0;
 }
 
 std::uint64_t clock_now(World& world, const Event& event) {
     if (!event.task) return world.host.clock(CLOCK_MONOTONIC);
-    return not_behind(world.host.task_clock(event.task->name), event.page->time_start);
+    return not_behind(world.host.task_clock(event.task->id), event.page->time_start);
 }
 
 void note_waiting(World& world, Task& task, bool waits) {
@@ -53,19 +40,9 @@ void note_waiting(World& world, Task& task, bool waits) {
     task.waits_for_counters = waits;
 }
 
-void attend_later(World& world, Task& task) {
-    if (!task.attend) world.changed.push_back(&task);
-    task.attend = true;
-}
-
-void settle(World& world) {
-    world.host.moment_over();
-    let_go(world);
-    for (Task* task : world.changed) {
-        task->attend = false;
-        world.host.attend(task->name);
-    }
-    world.changed.clear();
+void request_safepoint_later(World& world, Task& task) {
+    if (!task.safepoint_requested) world.safepoint_requests.push_back(&task);
+    task.safepoint_requested = true;
 }
 
 }  // namespace anyperf::subsystem

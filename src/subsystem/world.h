@@ -1,5 +1,7 @@
-// world.h: everything the subsystem keeps, and the few ways to look things up in it. What is done with it stands in a
-// file for each concern, as functions over it.
+// world.h: the subsystem's state, its lookups, and its locks. Each concern has a file of functions over this state.
+//
+// A call into the subsystem locks pages one by one, and groups until the call ends (events/group_lock.h). Order of
+// locks: a group's, an event page's, a ring's.
 #pragma once
 
 #include <array>
@@ -9,23 +11,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include "subsystem/event.h"
+#include "subsystem/events/event.h"
 #include "subsystem/host.h"
 #include "subsystem/pmu_driver.h"
-#include "subsystem/records/interests.h"
-#include "subsystem/shared/page_count.h"
+#include "subsystem/records/record_interests.h"
 #include "subsystem/shared/page_lock.h"
-#include "subsystem/task.h"
+#include "subsystem/shared/page_values.h"
+#include "subsystem/tasks/task.h"
 
 namespace anyperf::subsystem {
 
-/// A ring that is mapped, and who writes to it: one event's own, and those redirected there.
+/// A mapped ring. Its writers are the event that it was mapped for and all events that were redirected to it.
 struct RingRecord {
     std::vector<Event*> writers = {};
     std::uint32_t mappings = 0;
-    std::uint32_t uid = 0;           ///< whose locked memory it is
-    std::int32_t pid = 0;            ///< in which process, what is beyond the user's share
-    std::uint64_t shared_pages = 0;  ///< charged to the user's share (perf_event_mlock_kb)
+    std::uint32_t uid = 0;           ///< the user who pays for it
+    std::int32_t pid = 0;            ///< the process that pays for what exceeds the user's share
+    std::uint64_t shared_pages = 0;  ///< charged to the user (perf_event_mlock_kb)
     std::uint64_t pinned_pages = 0;  ///< charged to the process (RLIMIT_MEMLOCK)
 };
 
@@ -34,60 +36,82 @@ struct World {
     std::vector<Pmu*> pmus;
 
     std::unordered_map<EventIndex, std::unique_ptr<Event>> events = {};
-    std::map<std::uint32_t, std::unique_ptr<Task>> tasks = {};  ///< by thread page
-    std::vector<Event*> cpu_wide = {};                          ///< opened ones, in order of creation
+    std::map<std::uint32_t, std::unique_ptr<Task>> tasks = {};  ///< by number of the thread page
+    std::vector<Event*> cpu_wide = {};                          ///< opened cpu-wide events, in order of creation
     std::unordered_map<RingIndex, RingRecord> rings = {};
-    std::vector<Task*> changed = {};   ///< those with `attend`
-    std::vector<Event*> holding = {};  ///< leaders whose groups are held
-    std::size_t waiting_tasks = 0;     ///< those with `waits_for_counters`
+    std::vector<Task*> safepoint_requests = {};  ///< tasks with `safepoint_requested`, served when the call ends
+    std::vector<Event*> locked_groups = {};      ///< leaders with `group_locked`, unlocked when the call ends
+    std::size_t waiting_tasks = 0;               ///< how many tasks have `waits_for_counters`
 
-    /// Events that live and want records of a kind, by Interest; and those that any_maps() holds for.
-    std::array<std::size_t, kInterests.size()> wanting = {};
+    /// How many living events want records of a kind, by Interest; and for how many enables_mapping_records() holds.
+    std::array<std::size_t, kInterests.size()> record_requests = {};
     std::size_t mapping_events = 0;
-    std::uint32_t wanted = 0;   ///< those of `wanting` above 0, a bit each
-    std::uint64_t last_id = 0;  ///< ids of events grow by one with each
+    std::uint32_t wanted_records = 0;  ///< bit i is set while record_requests[i] is not 0
+    std::uint64_t last_id = 0;         ///< stream ids are given out in ascending order
 
-    /// An event that a client has opened and not ended; null where the index names none.
-    Event* opened(EventIndex index);
-    /// Null where no event has ever asked for this task.
-    Task* known(const TaskName& name);
-    /// Makes it known.
-    Task& task(const TaskName& name);
+    /// The event with this index, if a client has opened it and it still lives; null otherwise, also for children.
+    Event* find_opened(EventIndex index);
+    /// Null if no event has needed this task yet.
+    Task* find_task(const TaskId& name);
 };
 
-/// A page's lock, held by the subsystem for a scope.
-class LockHeld {
+/// Holds a lock in shared memory for the subsystem, for a scope.
+class SubsystemLock {
   public:
-    LockHeld(World& world, PageLock& lock)
-        : held_(lock, world.host.lock_holder(), [&world](std::int32_t who) { return world.host.abandoned(who); }) {}
+    SubsystemLock(World& world, PageLock& lock)
+        : held_(lock, world.host.lock_holder(),
+                [&world](std::int32_t holder) { return world.host.is_abandoned(holder); }) {}
 
   private:
-    PageHeld held_;
+    ScopedPageLock held_;
 };
 
-/// An event's page while nobody else changes it.
-class Locked {
+/// Holds a ring's lock for a scope. Unlike an event's, it is not taken over from a holder that lives: that one would go
+/// on writing its record. False: it is not held.
+class RingLock {
   public:
-    Locked(World& world, Event& event) : page_(*event.page), held_(world, page_.lock) {}
+    RingLock(World& world, PageLock& lock) : lock_(lock), me_(world.host.lock_holder()) {
+        held_ = lock_page_or_give_up(lock, me_, [&world](std::int32_t holder) {
+            if (!world.host.is_abandoned(holder)) return HolderState::lives;
+            return world.host.is_out_of_patience() ? HolderState::too_slow : HolderState::gone;
+        });
+    }
+    ~RingLock() {
+        if (held_) unlock_page(lock_, me_);
+    }
+    RingLock(const RingLock&) = delete;
+    RingLock& operator=(const RingLock&) = delete;
+
+    explicit operator bool() const { return held_; }
+
+  private:
+    PageLock& lock_;
+    std::int32_t me_;
+    bool held_ = false;
+};
+
+/// Locks an event's page for a scope and gives access to it.
+class LockedPage {
+  public:
+    LockedPage(World& world, Event& event) : page_(*event.page), held_(world, page_.lock) {}
 
     EventPage* operator->() { return &page_; }
     EventPage& operator*() { return page_; }
 
   private:
     EventPage& page_;
-    LockHeld held_;
+    SubsystemLock held_;
 };
 
-/// The value of the event's source, and its time, now.
+/// The current value of the event's source, never below what the page records; 0 for a source without a value.
 std::uint64_t value_now(World& world, const Event& event);
+/// The event's clock: the task's run time, or CLOCK_MONOTONIC for an event without a task. In ns.
 std::uint64_t clock_now(World& world, const Event& event);
 
-/// Some group of the task waits for counters, or none does.
+/// Records whether some group of the task waits for counters.
 void note_waiting(World& world, Task& task, bool waits);
 
-/// The task has to look at its events.
-void attend_later(World& world, Task& task);
-/// Lets go of groups and tells the threads: the end of each call.
-void settle(World& world);
+/// Requests a safepoint of the task when the current call ends. A task is asked once a call.
+void request_safepoint_later(World& world, Task& task);
 
 }  // namespace anyperf::subsystem

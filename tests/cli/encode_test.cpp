@@ -1,4 +1,4 @@
-// encode_test.cpp: `anyperf encode` as users run it.
+// encode_test.cpp: `anyperf encode` as users run it: its text, JSON and C output, and errors. The oracle for C is gcc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -68,7 +68,7 @@ TEST(Encode, PrintsOneJsonObject) {
     EXPECT_EQ(outcome.text.substr(outcome.text.size() - 2), "}\n");
 }
 
-TEST(Encode, PrintsCThatCompilesWherePasted) {
+TEST(Encode, PrintsCThatCompiles) {
     if (shell("gcc --version").status != 0) GTEST_SKIP() << "there is no gcc here";
     const Outcome outcome = encode(machine("intel-skylake-server") +
                                    "--c 'cycles:pp,mem:0x1000:w,cpu/mem-loads,ldlat=30,period=9999999999/,r1c0,"
@@ -83,7 +83,7 @@ TEST(Encode, PrintsCThatCompilesWherePasted) {
     std::filesystem::remove_all(folder);
 }
 
-TEST(Encode, EndsWith125AndMarksWhatIsWrong) {
+TEST(Encode, ExitsWith125AndMarksTheMistake) {
     const Outcome outcome = encode("cs,cycels");
     EXPECT_EQ(outcome.status, 125);
     EXPECT_EQ(outcome.text,

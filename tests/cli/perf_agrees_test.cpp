@@ -1,5 +1,5 @@
-// perf_agrees_test.cpp: what perf asks the kernel for and what we would, for the same string. Only types that need no
-// PMU: `perf stat -vv` prints each perf_event_attr, whether it can be opened or not.
+// perf_agrees_test.cpp: for the same event string anyperf makes the perf_event_attr that perf makes, which is the
+// oracle: `perf stat -vv` prints each attr, whether the kernel opens it or not. Only types of events that need no PMU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -17,17 +17,17 @@
 namespace anyperf::events {
 namespace {
 
-/// What `stat` adds by itself, in perf and in us, and what perf 6.1 does not print.
-constexpr std::array<std::string_view, 8> kNotTheEvents{"size",        "disabled",    "inherit",       "enable_on_exec",
-                                                        "sample_type", "read_format", "sample_period", "sample_id_all"};
+/// Fields that `stat` sets itself, in perf and in anyperf, and fields that perf 6.1 does not print.
+constexpr std::array<std::string_view, 8> kNotOfTheEvent{
+    "size", "disabled", "inherit", "enable_on_exec", "sample_type", "read_format", "sample_period", "sample_id_all"};
 
 using Fields = std::map<std::string, std::uint64_t>;
 
-bool is_the_events(std::string_view name) {
-    return std::ranges::find(kNotTheEvents, name) == kNotTheEvents.end();
+bool belongs_to_event(std::string_view name) {
+    return std::ranges::find(kNotOfTheEvent, name) == kNotOfTheEvent.end();
 }
 
-/// One printed field: "  config                           0x3" or "  { bp_addr, config1 }  0x1000".
+/// Adds one printed field: "  config                           0x3" or "  { bp_addr, config1 }  0x1000".
 void add_field(const std::string& line, Fields& fields) {
     std::string text = line;
     for (char& c : text)
@@ -38,11 +38,11 @@ void add_field(const std::string& line, Fields& fields) {
     words >> name;
     while (words >> word)
         if (word.find_first_not_of("0123456789abcdefx") == std::string::npos && !word.empty() && std::isdigit(word[0]))
-            if (is_the_events(name)) fields[name] = std::stoull(word, nullptr, 0);
+            if (belongs_to_event(name)) fields[name] = std::stoull(word, nullptr, 0);
 }
 
-/// The attrs that perf tried, in order; perf drops exclude_guest and precise_ip in later tries of the same event.
-std::vector<Fields> perfs(const std::string& event) {
+/// The attrs that perf tried to open, in order. In later tries of an event perf drops exclude_guest and precise_ip.
+std::vector<Fields> attrs_of_perf(const std::string& event) {
     std::vector<Fields> attrs;
     const std::string command = "perf stat -vv -e '" + event + "' true 2>&1";
     std::FILE* pipe = ::popen(command.c_str(), "r");
@@ -63,10 +63,10 @@ std::vector<Fields> perfs(const std::string& event) {
     return attrs;
 }
 
-Fields ours(const Event& event) {
+Fields attr_of_anyperf(const Event& event) {
     Fields fields;
     for (const abi::DescribedField& field : abi::describe(event.attr, false))
-        if (field.value != 0 && is_the_events(field.name)) fields[std::string{field.name}] = field.value;
+        if (field.value != 0 && belongs_to_event(field.name)) fields[std::string{field.name}] = field.value;
     return fields;
 }
 
@@ -77,12 +77,12 @@ class PerfAgrees : public testing::TestWithParam<const char*> {
     }
 };
 
-TEST_P(PerfAgrees, OnTheAttr) {
-    const auto theirs = perfs(GetParam());
-    if (theirs.empty()) GTEST_SKIP() << "perf printed no perf_event_attr for it here";
+TEST_P(PerfAgrees, OnThePerfEventAttr) {
+    const auto theirs = attrs_of_perf(GetParam());
+    if (theirs.empty()) GTEST_SKIP() << "perf printed no perf_event_attr for this event";
     const auto groups = parse(Machine::read(), GetParam());
     ASSERT_TRUE(groups) << groups.error().what << groups.error().cause;
-    EXPECT_EQ(ours(groups->front().events.front()), theirs.front());
+    EXPECT_EQ(attr_of_anyperf(groups->front().events.front()), theirs.front());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "cycles:uGH", "cycles/period=1000/u", "r1c0:upp", "1:2/name=x/", "software/config=1/",
                     "breakpoint//", "tracepoint/config=100/"));
 
-// Numbers of tracepoints are read by both, from files that root alone may read nearly everywhere.
+// perf and anyperf both read the ids of tracepoints from tracefs, which usually only root may read.
 INSTANTIATE_TEST_SUITE_P(Tracepoints, PerfAgrees,
                          testing::Values("sched:sched_switch", "sched:sched_switch:u", "raw_syscalls:sys_enter:k",
                                          "syscalls:sys_enter_openat", "sched:sched_process_fork:upp"));

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the commands of a transcript and compares what they print, both streams together.
+"""Runs the commands of a transcript and compares their output, both streams together.
 
 transcript.py [--rebase] --anyperf PROGRAM FILE...
-A line "$ COMMAND" is run by sh in the project's root, "anyperf" being PROGRAM and MACHINES the folder of fixture machines;
-the lines up to the next command are what it prints. "..." alone on a line stands for any lines, "[N]" at the end for exit
-status N. A line "# ..." before the first command is a comment.
+sh runs each line "$ COMMAND" in the project's root; "anyperf" is PROGRAM, and MACHINES is the folder of fixture machines.
+The lines up to the next command are the expected output: "..." alone on a line matches any lines, "[N]" at the end is exit
+status N. Lines "# ..." before the first command are comments.
 """
 import argparse
 import difflib
@@ -56,7 +56,7 @@ def run(file, program, rebase):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rebase", action="store_true", help="write what is printed into the transcripts")
+    parser.add_argument("--rebase", action="store_true", help="write the current output into the transcripts")
     parser.add_argument("--anyperf", type=Path, required=True)
     parser.add_argument("files", type=Path, nargs="+")
     options = parser.parse_args()

@@ -13,9 +13,9 @@ namespace anyperf::engine_test {
 
 namespace {
 
-struct Pipe {
+struct PipeEnds {
     int from = -1, to = -1;
-    Pipe() {
+    PipeEnds() {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) == 0) from = ends[0], to = ends[1];
     }
@@ -29,19 +29,22 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     return out;
 }
 
-[[noreturn]] void become(const Command& command, int out, int err) {
+[[noreturn]] void exec_command(const Command& command, int out, int err) {
     setpgid(0, 0);
-    const int empty = open("/dev/null", O_RDONLY);
-    if (empty < 0 || out < 0 || err < 0) _exit(125);
-    dup2(empty, 0);
+    const int no_input = open("/dev/null", O_RDONLY);
+    if (no_input < 0 || out < 0 || err < 0) _exit(125);
+    dup2(no_input, 0);
     dup2(out, 1);
     dup2(err, 2);
     if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) _exit(125);
-    execvpe(command.words.front().c_str(), pointers(command.words).data(), pointers(command.environment).data());
+    // The program is found in the PATH it is given, not in the test's. CPython, for one, looks there for its own files.
+    std::vector<char*> environment = pointers(command.environment);
+    environ = environment.data();
+    execvp(command.words.front().c_str(), pointers(command.words).data());
     _exit(127);
 }
 
-/// Reads what there is; false at the end.
+/// Appends the available bytes to `into`; false at the end of the stream.
 bool drain(int fd, std::string& into) {
     std::array<char, 65536> buffer;
     const ssize_t got = read(fd, buffer.data(), buffer.size());
@@ -49,7 +52,7 @@ bool drain(int fd, std::string& into) {
     return got > 0;
 }
 
-/// Collects both streams until they end. False where the time is up before.
+/// Reads both streams to their ends. False if `end` comes first.
 bool collect(int out, int err, Outcome& outcome, std::chrono::steady_clock::time_point end) {
     std::array<pollfd, 2> streams{pollfd{out, POLLIN, 0}, pollfd{err, POLLIN, 0}};
     while (streams[0].fd >= 0 || streams[1].fd >= 0) {
@@ -65,9 +68,9 @@ bool collect(int out, int err, Outcome& outcome, std::chrono::steady_clock::time
 }  // namespace
 
 Outcome run(const Command& command) {
-    Pipe out, err;
+    PipeEnds out, err;
     const pid_t child = fork();
-    if (child == 0) become(command, out.to, err.to);
+    if (child == 0) exec_command(command, out.to, err.to);
     setpgid(child, child);
     close(out.to);
     close(err.to);

@@ -1,4 +1,4 @@
-// command.h: runs a command to its end and keeps what it said. For suites that compare a run with another.
+// command.h: runs a command to its end and captures its output, for suites that compare two runs with each other.
 #pragma once
 
 #include <chrono>
@@ -12,28 +12,28 @@ namespace anyperf::engine_test {
 struct Outcome {
     std::string out;
     std::string err;
-    int status = 0;  ///< as a shell sees it: 128 + n where signal n ended it
-    bool timed_out = false;
+    int status = 0;          ///< as a shell reports it: 128 + n if signal n ended the command
+    bool timed_out = false;  ///< Command::limit was reached and the command was killed
 };
 
 struct Command {
-    std::vector<std::string> words;
-    std::filesystem::path directory;  ///< empty: where the test runs
+    std::vector<std::string> words;   ///< the program and its arguments
+    std::filesystem::path directory;  ///< working directory; empty: that of the test
     std::vector<std::string> environment{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                                          "LC_ALL=C.UTF-8", "HOME=/nonexistent", "LANG=C.UTF-8"};
-    std::chrono::seconds limit{100};  ///< then its process group is killed
+    std::chrono::seconds limit{100};  ///< after this time its process group is killed
 };
 
-/// Standard input is empty. The command leads a process group of its own.
+/// Runs the command and waits for its end. Its standard input is empty, and it leads a process group of its own.
 Outcome run(const Command& command);
 
-/// The same under `anyperf run OPTIONS --`.
+/// The same command under `anyperf run OPTIONS --`.
 Command under_engine(Command command, const std::vector<std::string>& options = {});
 
-/// Why nothing can be run under the engine here; nothing where it can.
+/// Why no command can run under the engine here; nullopt if commands can.
 std::optional<std::string> engine_missing();
 
-/// A directory that goes away with the object.
+/// A temporary directory that is removed together with the object.
 class Scratch {
   public:
     Scratch();

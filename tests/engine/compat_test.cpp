@@ -1,5 +1,5 @@
-// compat_test.cpp: other people's programs, a row of compat.tsv each: output, errors and exit status under the engine
-// are the native ones.
+// compat_test.cpp: programs of other projects, one row of compat.tsv each, behave under the engine as they do natively.
+// The oracle is a native run of the same command: standard output, standard error and exit status must be equal.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -27,21 +27,21 @@ std::vector<Case> cases() {
     return out;
 }
 
-/// The first program of the list that is not installed.
-std::string missing(const std::string& needs) {
+/// The first program of the comma-separated list that is not installed; empty if all are.
+std::string first_missing(const std::string& needs) {
     std::istringstream names(needs);
     for (std::string name; std::getline(names, name, ',');)
         if (run({.words = {"sh", "-c", "command -v " + name}, .directory = {}}).status != 0) return name;
     return {};
 }
 
-/// The directory's name may be in messages; it is another one in each run.
-std::string without(std::string text, const std::string& directory) {
+/// Replaces the directory's name, which messages may contain and which differs from run to run.
+std::string without_directory(std::string text, const std::string& directory) {
     for (std::size_t at; (at = text.find(directory)) != std::string::npos;) text.replace(at, directory.size(), "HERE");
     return text;
 }
 
-/// bash names the process whose end it reports, right-aligned; numbers are others in each run, and may be longer.
+/// Replaces the right-aligned pid in bash's report of a process's end: it differs from run to run, also in length.
 std::string without_pids(const std::string& text) {
     static const std::regex number(R"((: line [0-9]+:) +[0-9]+ )");
     return std::regex_replace(text, number, "$1 PID ");
@@ -52,21 +52,21 @@ Outcome run_case(const Case& row, bool engine) {
     Command command{.words = {"bash", "-c", row.command}, .directory = scratch.path()};
     command.environment.emplace_back("SRC=" ANYPERF_SOURCE_DIR);
     Outcome outcome = run(engine ? under_engine(command) : command);
-    outcome.out = without(outcome.out, scratch.path().string());
-    outcome.err = without_pids(without(outcome.err, scratch.path().string()));
+    outcome.out = without_directory(outcome.out, scratch.path().string());
+    outcome.err = without_pids(without_directory(outcome.err, scratch.path().string()));
     return outcome;
 }
 
-class Compatibility : public testing::TestWithParam<Case> {};
+class ForeignProgram : public testing::TestWithParam<Case> {};
 
-TEST_P(Compatibility, TheProgramDoesUnderTheEngineWhatItDoesNatively) {
+TEST_P(ForeignProgram, BehavesUnderTheEngineAsNatively) {
     if (const auto why = engine_missing()) GTEST_SKIP() << *why;
-    if (const auto name = missing(GetParam().needs); !name.empty()) GTEST_SKIP() << name << " is not installed";
+    if (const auto name = first_missing(GetParam().needs); !name.empty()) GTEST_SKIP() << name << " is not installed";
     const Outcome native = run_case(GetParam(), false);
     ASSERT_FALSE(native.timed_out);
     const Outcome engine = run_case(GetParam(), true);
     EXPECT_FALSE(engine.timed_out);
-    EXPECT_EQ(engine.err, native.err);  // first: where the engine itself has failed, that is where it says why
+    EXPECT_EQ(engine.err, native.err);  // first, since the engine reports its own failures there
     EXPECT_EQ(engine.out, native.out);
     EXPECT_EQ(engine.status, native.status);
 }
@@ -75,10 +75,10 @@ std::string name_of(const testing::TestParamInfo<Case>& row) {
     return row.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Compatibility, testing::ValuesIn(cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(All, ForeignProgram, testing::ValuesIn(cases()), name_of);
 
-/// The run's own command, not one that a shell of the run starts.
-TEST(Command, IsAScriptOrAScriptOfAScript) {
+/// The command given to `anyperf run` itself, as opposed to a command that a shell inside the run starts.
+TEST(Command, MayBeAScriptOrAScriptWhoseInterpreterIsAScript) {
     if (const auto why = engine_missing()) GTEST_SKIP() << *why;
     const Scratch scratch;
     const std::string make =
@@ -95,13 +95,13 @@ TEST(Command, IsAScriptOrAScriptOfAScript) {
     }
 }
 
-TEST(Command, ThatReadsTheRegistersOfAProgramIsToldWhyItCannot) {
+TEST(Debugger, IsRefusedTheRegistersWithTheReason) {
     if (const auto why = engine_missing()) GTEST_SKIP() << *why;
     const Command command{.words = {ANYPERF_BINARY_DIR "/tests/programs/traced", "registers"}, .directory = {}};
     EXPECT_EQ(run(command).status, 0);
     const Outcome engine = run(under_engine(command));
     EXPECT_EQ(engine.status, 5) << "EIO";
-    EXPECT_TRUE(engine.err.contains("a debugger can't look into a program of a run")) << engine.err;
+    EXPECT_TRUE(engine.err.contains("cannot debug a program inside a run")) << engine.err;
 }
 
 }  // namespace

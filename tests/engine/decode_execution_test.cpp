@@ -1,6 +1,7 @@
-// decode_execution_test.cpp: what the decoder says of registers and flags, against the CPU that runs this test. Each
-// form runs natively with random registers and flags, then again with everything changed that it is said not to read:
-// what it is said to overwrite must come out the same, what it is said not to touch must stay.
+// decode_execution_test.cpp: the decoder's statements about registers, flags and memory hold; the oracle is the CPU
+// that runs this test. Each instruction form runs natively twice: with random registers and flags, then with every
+// value changed that the decoder says is not read. What it says is overwritten must be equal after both runs, and what
+// it says is not touched must keep its value.
 #include <Zydis/Zydis.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -18,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/x86_64/decode.h"
+#include "engine/x86_64/decode/decode.h"
 
 namespace anyperf::engine::x86_64 {
 namespace {
@@ -34,33 +35,34 @@ struct State {
     std::array<std::uint64_t, 2048> memory{};  ///< rsi and rdi point into the middle of it
 };
 
-/// One page of code that loads every register and flag, runs one instruction and stores them again; behind it the
-/// values, addressed by rip so that no register is needed for it.
-class Box {
+/// One page of code that loads every register and flag, runs one instruction and stores them again. The values follow
+/// the page and are addressed relative to rip, so that the code needs no register of its own.
+class InstructionRunner {
   public:
-    Box() : page_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
-    ~Box() {
+    InstructionRunner()
+        : page_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+    ~InstructionRunner() {
         if (usable()) munmap(page_, kBytes);
     }
-    Box(const Box&) = delete;
-    Box& operator=(const Box&) = delete;
+    InstructionRunner(const InstructionRunner&) = delete;
+    InstructionRunner& operator=(const InstructionRunner&) = delete;
 
     bool usable() const { return page_ != MAP_FAILED; }
-    /// The middle of State::memory, while it runs.
+    /// The address of the middle of State::memory while the instruction runs.
     std::uint64_t memory_address() const {
         return reinterpret_cast<std::uint64_t>(values()) + offsetof(State, memory) + sizeof State{}.memory / 2;
     }
 
-    /// Puts an instruction into the box.
-    void take(std::span<const std::uint8_t> instruction) {
+    /// Writes the code that runs this instruction.
+    void load(std::span<const std::uint8_t> instruction) {
         at_ = 0;
         write(instruction);
     }
 
-    /// Runs it. False where the CPU refuses: an extension it lacks, a division by zero, an address that isn't mapped.
+    /// Runs the instruction. False if it faults: a missing extension, a division by zero, an unmapped address.
     bool run(State& state) {
         std::memcpy(values(), &state, sizeof state);
-        if (sigsetjmp(escape_, 0) != 0) return false;  // SA_NODEFER: there is no mask to restore
+        if (sigsetjmp(escape_, 0) != 0) return false;  // SA_NODEFER: no mask to restore
         reinterpret_cast<void (*)()>(page_)();
         std::memcpy(&state, values(), sizeof state);
         return true;
@@ -79,14 +81,14 @@ class Box {
         for (const unsigned byte : bytes) code()[at_++] = static_cast<std::uint8_t>(byte);
     }
 
-    /// The displacement of a rip-relative operand, which ends the instruction.
+    /// Appends the displacement of a rip-relative operand that ends the instruction.
     void put_value(std::size_t offset) {
         at_ += 4;
         const auto displacement = static_cast<std::int32_t>(kCode + offset - at_);
         std::memcpy(code() + at_ - 4, &displacement, 4);
     }
 
-    /// mov between each register but rsp and its value; `opcode` 8b loads, 89 stores.
+    /// A mov between each register but rsp and its value; `opcode` 8b loads, 89 stores.
     void move_registers(unsigned opcode) {
         for (unsigned n = 0; n < 16; ++n) {
             if (n == kRsp) continue;
@@ -122,19 +124,19 @@ class Box {
     std::size_t at_ = 0;
 };
 
-class Faults {
+class FaultHandlers {
   public:
-    Faults() {
+    FaultHandlers() {
         struct sigaction action{};
-        action.sa_handler = Box::on_fault;
+        action.sa_handler = InstructionRunner::on_fault;
         action.sa_flags = SA_NODEFER;
         for (std::size_t n = 0; n < kSignals.size(); ++n) sigaction(kSignals[n], &action, &before_[n]);
     }
-    ~Faults() {
+    ~FaultHandlers() {
         for (std::size_t n = 0; n < kSignals.size(); ++n) sigaction(kSignals[n], &before_[n], nullptr);
     }
-    Faults(const Faults&) = delete;
-    Faults& operator=(const Faults&) = delete;
+    FaultHandlers(const FaultHandlers&) = delete;
+    FaultHandlers& operator=(const FaultHandlers&) = delete;
 
   private:
     static constexpr std::array kSignals{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
@@ -152,41 +154,42 @@ constexpr std::array kComputing{
     ZYDIS_CATEGORY_FCMOV,     ZYDIS_CATEGORY_KMASK,   ZYDIS_CATEGORY_MISC,
 };
 
-/// Of those categories, what changes more than registers, flags and the memory it names.
-constexpr std::array kTooMuch{
+/// Instructions of those categories that change more than registers, flags and the memory they name.
+constexpr std::array kOtherEffects{
     ZYDIS_MNEMONIC_FLDCW,  ZYDIS_MNEMONIC_FLDENV,    ZYDIS_MNEMONIC_FRSTOR,   ZYDIS_MNEMONIC_LDMXCSR,
     ZYDIS_MNEMONIC_MWAITX, ZYDIS_MNEMONIC_MONITORX,  ZYDIS_MNEMONIC_VLDMXCSR, ZYDIS_MNEMONIC_PTWRITE,
     ZYDIS_MNEMONIC_RDPRU,  ZYDIS_MNEMONIC_SERIALIZE,
 };
 
-/// bt, bts, btr, btc with a register's bit of memory: anywhere in half a gigabyte.
-bool reaches_far(const ZydisDecodedInstruction& instruction) {
+/// bt, bts, btr, btc of memory with the bit number in a register: may access half a gigabyte around the operand.
+bool accesses_bit_string(const ZydisDecodedInstruction& instruction) {
     return instruction.meta.category == ZYDIS_CATEGORY_BITBYTE && instruction.raw.modrm.mod != 3 &&
            instruction.raw.imm[0].size == 0;
 }
 
 bool only_computes(const ZydisDecodedInstruction& instruction, std::span<const ZydisDecodedOperand> operands) {
     if (std::ranges::find(kComputing, instruction.meta.category) == kComputing.end()) return false;
-    if (std::ranges::find(kTooMuch, instruction.mnemonic) != kTooMuch.end()) return false;
-    if (reaches_far(instruction)) return false;
+    if (std::ranges::find(kOtherEffects, instruction.mnemonic) != kOtherEffects.end()) return false;
+    if (accesses_bit_string(instruction)) return false;
     return std::ranges::none_of(operands, [](const ZydisDecodedOperand& operand) {
         return operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
                ZydisRegisterGetClass(operand.reg.value) == ZYDIS_REGCLASS_SEGMENT;
     });
 }
 
-class Execution : public testing::Test {
+class DecoderStatements : public testing::Test {
   protected:
     using Bytes = std::array<std::uint8_t, 15>;
 
-    Execution() { ZydisDecoderInit(&zydis_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
+    DecoderStatements() { ZydisDecoderInit(&zydis_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64); }
 
     void SetUp() override {
-        if (!box_.usable()) GTEST_SKIP() << "this system maps no memory that is writable and executable";
+        if (!runner_.usable()) GTEST_SKIP() << "this system maps no memory that is writable and executable";
     }
 
-    /// All forms of opcodes behind these bytes: two registers, one register twice, and a memory operand.
-    void run_map(std::initializer_list<unsigned> before, std::initializer_list<unsigned> behind = {}) {
+    /// Runs all opcodes that follow the bytes `before`, each with two registers, one register twice, and a memory
+    /// operand.
+    void run_map(std::initializer_list<unsigned> before, std::initializer_list<unsigned> after_opcode = {}) {
         for (unsigned opcode = 0; opcode < 256; ++opcode)
             for (unsigned reg = 0; reg < 8; ++reg)
                 for (const unsigned operand : {0xc1u, 0xc0u | reg, 0x06u}) {  // rcx, reg, [rsi]
@@ -196,13 +199,13 @@ class Execution : public testing::Test {
                     for (const unsigned byte : before) bytes[at++] = static_cast<std::uint8_t>(byte);
                     bytes[at++] = static_cast<std::uint8_t>(opcode);
                     bytes[at++] = static_cast<std::uint8_t>(operand | reg << 3);
-                    for (const unsigned byte : behind) bytes[at++] = static_cast<std::uint8_t>(byte);
+                    for (const unsigned byte : after_opcode) bytes[at++] = static_cast<std::uint8_t>(byte);
                     run_form(bytes);
                 }
     }
 
     void expect_at_least(std::size_t mnemonics) const {
-        EXPECT_EQ(faults_, 0) << shown_;
+        EXPECT_EQ(mismatches_, 0) << listing_;
         EXPECT_GE(ran_.size(), mnemonics) << "too few instructions could run to mean anything";
     }
 
@@ -211,36 +214,36 @@ class Execution : public testing::Test {
         Instruction instruction;
         if (decode(bytes.data(), bytes.size(), instruction) != DecodeStatus::ok) return;
         if (instruction.control != Control::none || instruction.touched & 1u << kRsp) return;
-        if (instruction.segment != Segment::none) return;  // the thread's own memory is no test data
+        if (instruction.segment != Segment::none) return;  // not the memory that this test prepares
         ZydisDecodedInstruction known;
         std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
         if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&zydis_, bytes.data(), bytes.size(), &known, operands.data()))) return;
         if (!only_computes(known, std::span{operands}.first(known.operand_count))) return;
         const std::span<const std::uint8_t> code{bytes.data(), instruction.length};
-        if (!tried_
+        if (!forms_tried_
                  .insert(
                      {code.begin(), code.begin() + std::max(instruction.opcode_offset, instruction.modrm_offset) + 1})
                  .second)
             return;
-        box_.take(code);
+        runner_.load(code);
         for (unsigned repeat = 0; repeat < 6; ++repeat) {
-            const std::string fault = one_run(instruction);
-            if (fault == "not run" && repeat > 1) return;
-            if (fault == "not run") continue;
+            const std::string mismatch = run_once(instruction);
+            if (mismatch == "not run" && repeat > 1) return;
+            if (mismatch == "not run") continue;
             ++ran_[known.mnemonic];
-            if (!fault.empty()) return report(code, known, fault);
+            if (!mismatch.empty()) return report(code, known, mismatch);
         }
     }
 
-    void report(std::span<const std::uint8_t> code, const ZydisDecodedInstruction& known, const std::string& fault) {
-        if (faults_++ > 30) return;
-        shown_ += "\n" + std::string{ZydisMnemonicGetString(known.mnemonic)};
+    void report(std::span<const std::uint8_t> code, const ZydisDecodedInstruction& known, const std::string& mismatch) {
+        if (mismatches_++ > 30) return;
+        listing_ += "\n" + std::string{ZydisMnemonicGetString(known.mnemonic)};
         for (const std::uint8_t byte : code) {
             char hex[4];
             std::snprintf(hex, sizeof hex, " %02x", byte);
-            shown_ += hex;
+            listing_ += hex;
         }
-        shown_ += ": " + fault;
+        listing_ += ": " + mismatch;
     }
 
     std::uint64_t random_value() {
@@ -256,13 +259,13 @@ class Execution : public testing::Test {
         for (auto& value : state.registers) value = random_value();
         for (unsigned n = 0; n < 64; ++n) state.memory[state.memory.size() / 2 - 32 + n] = random_value();
         if (instruction.rep) state.registers[1] = random_() % 4;
-        state.registers[kRsi] = box_.memory_address();
-        state.registers[kRdi] = box_.memory_address() + 64;
+        state.registers[kRsi] = runner_.memory_address();
+        state.registers[kRdi] = runner_.memory_address() + 64;
         state.flags = kAlwaysSet | (random_() & kStatusFlags);
         return state;
     }
 
-    /// The same but for what the instruction is said not to read.
+    /// The same state with every value changed that the decoder says is not read.
     State changed(State state, const Instruction& instruction) {
         for (unsigned n = 0; n < 16; ++n)
             if (!(instruction.read >> n & 1)) state.registers[n] = random_value();
@@ -270,38 +273,40 @@ class Execution : public testing::Test {
         return state;
     }
 
-    std::string one_run(const Instruction& instruction) {
+    std::string run_once(const Instruction& instruction) {
         const State before = random_state(instruction);
         const State before_changed = changed(before, instruction);
         State after = before;
         State after_changed = before_changed;
-        if (!box_.run(after) || !box_.run(after_changed)) return "not run";
+        if (!runner_.run(after) || !runner_.run(after_changed)) return "not run";
         for (unsigned n = 0; n < 16; ++n) {
             const bool touched = instruction.touched >> n & 1;
             if (!touched && n != kRsp && after.registers[n] != before.registers[n])
-                return "changed register " + std::to_string(n) + ", which it doesn't touch";
+                return "changed register " + std::to_string(n) + ", which the decoder says is not touched";
             if (touched && after.registers[n] != after_changed.registers[n])
-                return "register " + std::to_string(n) + " depends on something that isn't read";
+                return "register " + std::to_string(n) + " depends on a value that the decoder says is not read";
         }
         if ((after.flags ^ after_changed.flags) & instruction.flags_overwritten)
             return "flags " + std::to_string((after.flags ^ after_changed.flags) & instruction.flags_overwritten) +
                    " aren't overwritten";
-        if (!instruction.writes_memory && after.memory != before.memory) return "wrote memory";
-        if (after.memory != after_changed.memory) return "memory depends on something that isn't read";
+        if (!instruction.writes_memory && after.memory != before.memory)
+            return "wrote memory, which the decoder does not say";
+        if (after.memory != after_changed.memory) return "memory depends on a value that the decoder says is not read";
         return {};
     }
 
-    Faults handlers_;
-    Box box_;
+    FaultHandlers handlers_;
+    InstructionRunner runner_;
     ZydisDecoder zydis_;
     std::mt19937_64 random_{2026};
-    std::set<std::vector<std::uint8_t>> tried_;  ///< up to the opcode, or ModRM: what follows are numbers
+    std::set<std::vector<std::uint8_t>>
+        forms_tried_;  ///< bytes up to the opcode or ModRM; displacements and immediates don't matter
     std::map<ZydisMnemonic, unsigned> ran_;
-    unsigned faults_ = 0;
-    std::string shown_;
+    unsigned mismatches_ = 0;
+    std::string listing_;
 };
 
-TEST_F(Execution, OfOneByteOpcodesAgreesWithTheDecoder) {
+TEST_F(DecoderStatements, HoldForOneByteOpcodes) {
     run_map({});
     run_map({0x66});
     run_map({0x48});
@@ -311,23 +316,23 @@ TEST_F(Execution, OfOneByteOpcodesAgreesWithTheDecoder) {
     expect_at_least(40);
 }
 
-TEST_F(Execution, OfMap0fAgreesWithTheDecoder) {
+TEST_F(DecoderStatements, HoldForMap0f) {
     for (const unsigned prefix : {0x2eu, 0x66u, 0xf3u, 0xf2u, 0x48u}) run_map({prefix, 0x0f});
     run_map({0xf3, 0x48, 0x0f});
     run_map({0x66, 0xf3, 0x0f});
     expect_at_least(60);
 }
 
-TEST_F(Execution, OfMaps0f38And0f3aAgreesWithTheDecoder) {
+TEST_F(DecoderStatements, HoldForMaps0f38And0f3a) {
     for (const unsigned map : {0x38u, 0x3au})
         for (const unsigned prefix : {0x2eu, 0x66u, 0xf3u, 0xf2u, 0x48u}) run_map({prefix, 0x0f, map});
     expect_at_least(20);
 }
 
-TEST_F(Execution, OfVexFormsAgreesWithTheDecoder) {
+TEST_F(DecoderStatements, HoldForVexForms) {
     for (const unsigned map : {1u, 2u, 3u})
         for (unsigned w_and_p = 0; w_and_p < 16; ++w_and_p)
-            for (const unsigned vvvv : {0x78u, 0x68u}) {  // none, and rdx or register 2
+            for (const unsigned vvvv : {0x78u, 0x68u}) {  // no register, and rdx or vector register 2
                 const unsigned p = (w_and_p & 8) << 4 | vvvv | (w_and_p & 7);
                 run_map({0xc4, 0xe0 | map, p});
             }

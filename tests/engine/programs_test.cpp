@@ -1,5 +1,6 @@
-// programs_test.cpp: the small programs of programs.tsv, natively and under the engine. Output and exit status must be
-// equal; where the table says `exact`, so must every count be to a run by single steps, and from run to run.
+// programs_test.cpp: the small programs of programs.tsv behave under the engine as they do natively: the oracle is a
+// native run. Counts of programs that the table marks `exact` must equal those of a run by single steps (step_count),
+// and must not change from run to run.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -51,7 +52,7 @@ nlohmann::json counted_by_stepping(const Program& program, const Scratch& scratc
     return counts_in(file);
 }
 
-/// "program: class: engine N, stepping M" for each class that differs.
+/// "PROGRAM: CLASS: engine N, stepping M" for each class that differs; empty if none does.
 std::string differences(const Program& program, const nlohmann::json& engine, const nlohmann::json& stepping) {
     std::string out;
     for (const auto& [name, expected] : stepping.items())
@@ -60,7 +61,7 @@ std::string differences(const Program& program, const nlohmann::json& engine, co
     return out;
 }
 
-/// The sum over all threads of all processes, which is what `total` has to be.
+/// The sum over all threads of all processes; `total` must equal it.
 nlohmann::json sum_of_threads(const nlohmann::json& report) {
     nlohmann::json sum = nlohmann::json::object();
     for (const auto& process : report.at("processes"))
@@ -82,7 +83,7 @@ class ExactProgram : public SmallProgram {
     Scratch scratch_;
 };
 
-/// Why this program's counts are known to differ (tests/engine/differences.tsv); empty where they must not.
+/// Why this program's counts are known to differ (tests/engine/differences.tsv); empty if they must be equal.
 std::string known_difference(const std::string& program) {
     for (const Row& row : read_table("differences.tsv", 2))
         if (row[0] == program) return row[1];
@@ -98,11 +99,11 @@ void expect_as_native(const Command& native_command, const Command& engine_comma
     EXPECT_EQ(engine.status, native.status);
 }
 
-TEST_P(SmallProgram, DoesUnderTheEngineWhatItDoesNatively) {
+TEST_P(SmallProgram, BehavesUnderTheEngineAsNatively) {
     expect_as_native(command_of(GetParam()), under_engine(command_of(GetParam())));
 }
 
-TEST_P(SmallProgram, DoesTheSameWhileItIsCounted) {
+TEST_P(SmallProgram, BehavesAsNativelyWhileCounted) {
     const Outcome native = run(command_of(GetParam()));
     const Outcome engine = run(under_engine(command_of(GetParam()), {"--count", "--count-to", "/dev/null"}));
     EXPECT_FALSE(engine.timed_out);
@@ -110,41 +111,41 @@ TEST_P(SmallProgram, DoesTheSameWhileItIsCounted) {
     EXPECT_EQ(engine.status, native.status);
 }
 
-TEST_P(ExactProgram, CountsWhatSingleSteppingCounts) {
+TEST_P(ExactProgram, HasTheCountsOfSingleStepping) {
     if (const auto why = known_difference(GetParam().name); !why.empty()) GTEST_SKIP() << why;
     const auto engine = counted_by_engine(GetParam(), scratch_);
     const auto stepping = counted_by_stepping(GetParam(), scratch_);
-    ASSERT_TRUE(engine.is_object()) << "the engine left no counts";
+    ASSERT_TRUE(engine.is_object()) << "the engine wrote no counts";
     ASSERT_TRUE(stepping.is_object());
     EXPECT_EQ(differences(GetParam(), engine.at("total"), stepping.at("total")), "");
     EXPECT_EQ(sum_of_threads(engine), engine.at("total"));
 }
 
-TEST_P(ExactProgram, CountsTheSameTenTimes) {
+TEST_P(ExactProgram, HasTheSameCountsInTenRuns) {
     const auto first = counted_by_engine(GetParam(), scratch_);
-    ASSERT_TRUE(first.is_object()) << "the engine left no counts";
+    ASSERT_TRUE(first.is_object()) << "the engine wrote no counts";
     for (int i = 1; i < 10; ++i)
         EXPECT_EQ(counted_by_engine(GetParam(), scratch_).value("total", nlohmann::json{}), first.at("total"));
 }
 
-/// 64K is room for a few hundred blocks: the cache is emptied again and again, while all threads wait outside of it.
-Command in_cache_of(const char* size, Command command) {
+/// A code cache of 64K holds a few hundred blocks: it is emptied again and again while all threads wait outside of it.
+Command with_cache_of(const char* size, Command command) {
     command.environment.emplace_back(std::string{"ANYPERF_ENGINE_CACHE="} + size);
     return command;
 }
 
-TEST_P(SmallProgram, DoesTheSameWithASmallCache) {
-    expect_as_native(command_of(GetParam()), in_cache_of("64K", under_engine(command_of(GetParam()))));
+TEST_P(SmallProgram, BehavesAsNativelyWithASmallCache) {
+    expect_as_native(command_of(GetParam()), with_cache_of("64K", under_engine(command_of(GetParam()))));
 }
 
-TEST_P(ExactProgram, CountsTheSameWithASmallCache) {
-    const auto counted = [&](const char* size) {  // an environment of the same length: programs look through it
+TEST_P(ExactProgram, HasTheSameCountsWithASmallCache) {
+    const auto counted = [&](const char* size) {  // same length of the environment, since programs scan it
         const auto file = scratch_.path() / size;
-        run(in_cache_of(size, under_engine(command_of(GetParam()), {"--count", "--count-to", file.string()})));
+        run(with_cache_of(size, under_engine(command_of(GetParam()), {"--count", "--count-to", file.string()})));
         return counts_in(file).value("total", nlohmann::json{});
     };
     const auto large = counted("64M");
-    ASSERT_TRUE(large.is_object()) << "the engine left no counts";
+    ASSERT_TRUE(large.is_object()) << "the engine wrote no counts";
     EXPECT_EQ(counted("64K"), large);
 }
 

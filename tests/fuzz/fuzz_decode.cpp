@@ -1,5 +1,5 @@
-// fuzz_decode.cpp: bytes of any number: the decoder never reads behind them, agrees with Zydis or a row of
-// differences, and calls "truncated" only what more bytes may make an instruction of.
+// fuzz_decode.cpp: for any bytes the decoder never reads past their end, agrees with Zydis (the oracle) or has a row in
+// the known differences, and returns `truncated` only if more bytes could complete an instruction.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
     std::abort();
 }
 
-/// In an allocation of exactly this size, so that the sanitizer sees a read behind it.
+/// Decodes from an allocation of exactly this size, so that the sanitizer detects a read past the end.
 x86::DecodeStatus status_of(const std::uint8_t* data, std::size_t size) {
     const std::vector<std::uint8_t> exact(data, data + size);
     x86::Instruction instruction;
@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!comparison.faults.empty()) fail(comparison.faults.c_str());
     for (std::size_t shorter = 0; shorter < std::min<std::size_t>(size, 15); ++shorter) {
         const x86::DecodeStatus status = status_of(data, shorter);
-        if (status != x86::DecodeStatus::truncated && status != whole) fail("decided otherwise by fewer bytes");
+        if (status != x86::DecodeStatus::truncated && status != whole)
+            fail("a prefix has neither the status truncated nor that of all bytes");
     }
     return 0;
 }

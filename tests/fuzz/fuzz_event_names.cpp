@@ -1,18 +1,18 @@
-// fuzz_event_names.cpp: libFuzzer target: any string, every layer, with every PMU reachable. What is accepted must have
-// a canonical string that is accepted as well and means the same.
+// fuzz_event_names.cpp: any string, in every layer, with every PMU active. An accepted string must have a canonical
+// string that encodes to the same codes.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "events/catalog/encoding.h"
+#include "events/catalog/encoding/encoding.h"
 
 namespace {
 
 using namespace anyperf::catalog;
 
-const Machine& machine() {
-    static const Machine all{MachineOptions{.encode_inactive = true}};
+const MachinePmus& machine() {
+    static const MachinePmus all{DetectionOptions{.encode_inactive = true}};
     return all;
 }
 
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Os os : {Os::none, Os::perf, Os::perf_ext}) {
         Encoding encoding{machine()};
         const Refusal refusal = encode(text, plm, os, encoding);
-        require(refusal.refused() == (refusal.code != Code::success));
+        require(refusal.refused() == (refusal.code != ErrorCode::success));
         if (refusal.refused()) continue;
         std::string canonical(kCanonicalBytes, '\0');
         anyperf::abi::Attr attr;
@@ -44,10 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         canonical.resize(encoding.canonical(canonical, &attr));
         require(encoding.codes.count >= 1);
         if (os != Os::none || canonical.empty()) continue;
-        // A filter that is printed as 0 switches the box's filter on when it is read: as libpfm has it.
+        // As in libpfm, a filter that is printed as 0 enables the box's filter when it is parsed.
         if (encoding.request.pmu->modset == Modset::snbep_unc) continue;
         Encoding again{machine()};
-        if (encode(canonical, plm, os, again).refused()) continue;  // masks that can't all be written at once
+        if (encode(canonical, plm, os, again).refused()) continue;  // unit masks that can't be written in one string
         require(same_codes(encoding.codes, again.codes));
     }
     return 0;

@@ -1,5 +1,6 @@
-// fuzz_event_string.cpp: any bytes as an event string, on each of the fixture machines: an error or events, never a
-// crash; an error is marked inside the string, and events keep their promises.
+// fuzz_event_string.cpp: any bytes as an event string, on each of the fixture machines, give an error or events, never
+// a crash. An error has a message without control sequences and exit status 125; events have a name and a complete
+// attr.
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -26,7 +27,7 @@ void require(bool holds) {
 }
 
 void check(const Event& event) {
-    require(!event.name.empty() && !event.typed.empty());
+    require(!event.name.empty() && !event.source_text.empty());
     require(event.attr.size == sizeof(anyperf::abi::Attr));
     require(event.config1_text.find('\0') == std::string::npos);
 }

@@ -1,5 +1,5 @@
-// fuzz_requests.cpp: any datagrams, from a program that has the broker's socket and the run's memory. The broker serves
-// them, refuses them or drops them; it does not crash, does not wait for ever, and ends when the command has ended.
+// fuzz_requests.cpp: any datagrams from a program that has the broker's socket and the run's memory. The broker serves,
+// refuses or drops them; it does not crash or hang, and it ends after the command has ended.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,14 +16,14 @@ namespace {
 
 using namespace anyperf;
 using broker::OwnedFd;
-using resident::Request;
-using resident::RequestHead;
-using resident::RequestKind;
+using run::Request;
+using run::RequestHead;
+using run::RequestKind;
 
-constexpr int kRequests = 24;  // more than one would meet, fewer than the socket holds
+constexpr int kRequests = 24;  // more than a bug is likely to need, fewer than the socket buffers
 constexpr std::uint32_t kPages = 3;
 
-/// The input as numbers; zeros when it has run out.
+/// The fuzzer's input as numbers; zeros after its end.
 class Input {
   public:
     Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
@@ -47,7 +47,7 @@ class Input {
     std::size_t left_;
 };
 
-/// An attr that is often one that can be opened.
+/// Appends an attr that can often be opened.
 void put_attr(Request& request, Input& input) {
     std::array<std::uint64_t, 17> words{};
     const std::uint8_t shape = input.take<std::uint8_t>();
@@ -64,11 +64,10 @@ void put_attr(Request& request, Input& input) {
 void fill(Request& request, Input& input) {
     RequestHead& head = request.head;
     const std::uint8_t how = input.take<std::uint8_t>();
-    if (how == 0xff) return input.take(&request, sizeof(RequestHead) + 64);  // bytes of no sense at all
+    if (how == 0xff) return input.take(&request, sizeof(RequestHead) + 64);  // arbitrary bytes
     head.kind = static_cast<RequestKind>(input.take<std::uint8_t>() % (static_cast<unsigned>(RequestKind::count) + 1));
     head.page = input.take<std::uint8_t>() % kPages;
-    head.pid = ::getpid();
-    head.tid = static_cast<std::int32_t>(100 + head.page);
+    head.tid = ::getpid();
     head.cpu = how & 1;
     head.event = input.take<std::uint8_t>() % 16;
     head.group = (how & 2) != 0 ? 5 : -1;
@@ -106,18 +105,21 @@ void send(int to, const Request& request, bool with_descriptor) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    ::signal(SIGTRAP, SIG_IGN);  // by which a thread is told to look
+    ::signal(SIGTRAP, SIG_IGN);  // the broker sends it to threads to request a safepoint
     auto memory = broker::RunMemory::make();
     if (!memory) return 0;
     for (std::uint32_t i = 0; i < kPages; ++i) {
-        engine::ThreadPage& page = memory->thread_page(i);
-        page.state = engine::RecordState::live;
+        run::ThreadPage& page = memory->thread_page(i);
+        page.state = run::RecordState::live;
         page.pid = ::getpid();
-        page.tid = static_cast<std::int32_t>(100 + i);
+        page.tid = ::getpid();
     }
-    memory->header().thread_pages = kPages;
+    memory->use().thread_pages = kPages;
     std::array<int, 2> pair{-1, -1};
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) return 0;
+    // The broker drops a datagram without its sender's credentials.
+    const int on = 1;
+    if (::setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) std::abort();
     {
         const OwnedFd program{pair[1]};
         Input input{data, size};

@@ -1,5 +1,6 @@
-// fuzz_ring.cpp: any events, samples and readers on a ring: what is written stays inside it, is as long as it says, and
-// a reader that keeps to the rules finds whole records, one behind the other, whatever else happened.
+// fuzz_ring.cpp: any events, samples and readers on a ring. Writes stay inside the ring, records have the size that
+// their header states, and a reader that follows the protocol of perf_event_open(2) finds a sequence of complete
+// records.
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -16,7 +17,7 @@ void require(bool holds) {
     if (!holds) std::abort();
 }
 
-/// The input as numbers; zeros when it has run out.
+/// The fuzzer's input as numbers; zeros after its end.
 class Input {
   public:
     Input(const std::uint8_t* data, std::size_t size) : data_(data), left_(size) {}
@@ -37,11 +38,11 @@ class Input {
     std::size_t left_;
 };
 
-/// A ring in a block of exactly its size, so that the sanitizer sees a byte beyond it.
+/// A ring in an allocation of exactly its size, so that the sanitizer detects an access past its end.
 struct Memory {
     explicit Memory(const RingShape& shape)
         : words(new std::uint64_t[kRingPageBytes / 8 * (1 + shape.pages)]()),
-          ring{&page, reinterpret_cast<std::byte*>(words.get())} {
+          ring{&page, reinterpret_cast<std::byte*>(words.get()), shape.pages * kRingPageBytes} {
         page.pages = shape.pages;
         start_ring(ring, shape);
     }
@@ -74,7 +75,7 @@ void shape_event(Input& input, EventPage& event) {
     event.shape.wakeup = input.take<std::uint8_t>();
 }
 
-void write_a_sample(Input& input, Memory& memory, EventPage& event) {
+void write_random_sample(Input& input, Memory& memory, EventPage& event) {
     static const std::vector<std::uint64_t> chain(10'000, 0x401000);
     static const std::vector<BranchEntry> branches(64);
     static const std::vector<MemberValue> members(1024);
@@ -96,13 +97,13 @@ void write_a_sample(Input& input, Memory& memory, EventPage& event) {
     require(written || event.lost == lost + 1 || memory.page.pages == 0);
 }
 
-void write_another(Input& input, Memory& memory, EventPage& event) {
+void write_other_record(Input& input, Memory& memory, EventPage& event) {
     static const std::vector<std::byte> body(5000);
     const auto part = std::span{body}.first(input.below(600) * 8);
     write_record(memory.ring, event, {.pid = 1, .tid = 2}, {.type = 3}, part);
 }
 
-/// Only a ring that is read from its tail can be: one that is overwritten has records that are half gone.
+/// Reads all records from the tail. Only for rings that are not overwritten: those have partly overwritten records.
 void read_all(Memory& memory, std::uint64_t& tail) {
     const std::uint64_t head = memory.ring.header().data_head;
     require(head - tail < memory.ring.bytes());
@@ -125,20 +126,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                           .watermark = input.take<std::uint32_t>(),
                           .overwrite = (bits & 4) != 0,
                           .backward = (bits & 8) != 0};
-    const bool wild_reader = bits & 16;
-    const bool readable = shape.pages != 0 && !shape.overwrite && !shape.backward && !wild_reader;
+    const bool misbehaving_reader = bits & 16;
+    const bool readable = shape.pages != 0 && !shape.overwrite && !shape.backward && !misbehaving_reader;
     Memory memory{shape};
     EventPage event;
     std::uint64_t tail = 0;
     while (input.more()) {
         switch (input.take<std::uint8_t>() % 5) {
             case 0: shape_event(input, event); break;
-            case 1: write_a_sample(input, memory, event); break;
-            case 2: write_another(input, memory, event); break;
+            case 1: write_random_sample(input, memory, event); break;
+            case 2: write_other_record(input, memory, event); break;
             case 3: memory.page.paused = memory.page.pages == 0 || (input.take<std::uint8_t>() & 1); break;
             case 4:
                 if (readable) read_all(memory, tail);
-                if (wild_reader) memory.ring.header().data_tail = input.take<std::uint64_t>();
+                if (misbehaving_reader) memory.ring.header().data_tail = input.take<std::uint64_t>();
                 break;
         }
     }

@@ -1,4 +1,3 @@
-// child.cpp: see child.h.
 #include "host/child.h"
 
 #include <grp.h>
@@ -56,7 +55,7 @@ int open_event(const OpenCall& call) {
     return fd < 0 ? -errno : static_cast<int>(fd);
 }
 
-std::string explained(const OpenCall& call) {
+std::string open_failure(const OpenCall& call) {
     const int fd = open_event(call);
     if (fd >= 0) {
         ::close(fd);
@@ -73,10 +72,10 @@ void become_nobody() {
     ::prctl(PR_SET_DUMPABLE, 1);
 }
 
-std::string explained_as_nobody(const OpenCall& call) {
+std::string open_failure_as_nobody(const OpenCall& call) {
     return in_child([&call] {
         become_nobody();
-        return explained(call);
+        return open_failure(call);
     });
 }
 

@@ -1,30 +1,31 @@
-// child.h: runs something in a process of its own, so that it may give up rights, set limits and leave things open.
+// child.h: runs a function in a forked process, which may drop privileges, set limits and leave descriptors open; and
+// opens events in such a process.
 #pragma once
 
 #include <functional>
 #include <string>
 
 #include "anyperf/error.h"
-#include "host/kernel.h"
+#include "host/kernel/kernel_probe.h"
 
 namespace anyperf::host {
 
-/// What `body` returned in a forked child.
+/// The result of `body` in a forked child; "killed by signal N" if a signal ended the child.
 std::string in_child(const std::function<std::string()>& body);
 
-/// Opens the event as the system call does: the descriptor, or -errno.
+/// Calls perf_event_open(2): the descriptor, or -errno.
 int open_event(const OpenCall& call);
 
-/// Opens the event; "" where it opens, else "ERRNO: cause" with what why_open_failed() found.
-std::string explained(const OpenCall& call);
+/// Tries to open the event. "" if it opens, else "ERRNO: CAUSE FIX: FIX" from why_open_failed().
+std::string open_failure(const OpenCall& call);
 
-/// As `explained`, as user and group nobody without capabilities.
-std::string explained_as_nobody(const OpenCall& call);
+/// The same in a child that is user and group nobody, without capabilities.
+std::string open_failure_as_nobody(const OpenCall& call);
 
-/// Gives up all rights but those of nobody. Dumpable as before.
+/// Changes the process to user and group nobody and drops its other groups; it stays dumpable.
 void become_nobody();
 
-/// A software event that every machine has, on the calling process, user mode only.
+/// A call for a software event that every machine has (dummy:u) on the calling process.
 OpenCall dummy();
 
 }  // namespace anyperf::host

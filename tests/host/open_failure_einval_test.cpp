@@ -1,11 +1,12 @@
-// open_failure_einval_test.cpp: EINVAL has a hundred reasons; the one that holds is named.
+// open_failure_einval_test.cpp: EINVAL has many possible causes; the message names the one that applies. Each call is
+// made on the running kernel, which must refuse it with EINVAL.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <string>
 
 #include "host/child.h"
-#include "host/sysctl.h"
+#include "host/kernel/sysctl.h"
 
 namespace anyperf::host {
 namespace {
@@ -19,16 +20,16 @@ constexpr std::uint64_t kPinned = 1ull << 2;
 
 struct Case {
     const char* name;
-    void (*spoil)(OpenCall&);
+    void (*invalidate)(OpenCall&);
     const char* cause;
 };
 
 class Einval : public testing::TestWithParam<Case> {};
 
-TEST_P(Einval, NamesWhatWasRefused) {
+TEST_P(Einval, NamesTheCause) {
     OpenCall call = dummy();
-    GetParam().spoil(call);
-    EXPECT_THAT(explained(call), AllOf(StartsWith("EINVAL"), HasSubstr(GetParam().cause)));
+    GetParam().invalidate(call);
+    EXPECT_THAT(open_failure(call), AllOf(StartsWith("EINVAL"), HasSubstr(GetParam().cause)));
 }
 
 constexpr Case kCases[] = {
@@ -53,58 +54,58 @@ constexpr Case kCases[] = {
     {"BreakpointAlignment",
      [](OpenCall& c) { c.attr.type = 5, c.attr.bp_type = 2, c.attr.config1 = 0x1001, c.attr.config2 = 8; },
      "not a multiple of its length"},
-    {"BreakpointRead", [](OpenCall& c) { c.attr.type = 5, c.attr.bp_type = 1, c.attr.config2 = 8; }, "reading alone"},
+    {"BreakpointRead", [](OpenCall& c) { c.attr.type = 5, c.attr.bp_type = 1, c.attr.config2 = 8; }, "reads alone"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Einval, testing::ValuesIn(kCases), [](const auto& test) { return test.param.name; });
 
-TEST(EinvalOfAPair, NamesBothFields) {
+TEST(EinvalOfTwoFields, NamesBoth) {
     OpenCall call = dummy();
     call.attr.sample_type = 1 << 4;  // READ without TID, with inherit
     call.attr.flags |= kInherit;
-    EXPECT_THAT(explained(call), AllOf(StartsWith("EINVAL"), HasSubstr("inherit with PERF_SAMPLE_READ")));
+    EXPECT_THAT(open_failure(call), AllOf(StartsWith("EINVAL"), HasSubstr("inherit with PERF_SAMPLE_READ")));
 }
 
-/// A member that differs from its leader in one thing.
+/// Opens a member of a group that differs from its leader in one property.
 class EinvalInAGroup : public testing::Test {
   public:
     ~EinvalInAGroup() override { ::close(leader_); }
 
   protected:
-    std::string member(void (*spoil)(OpenCall&)) const {
+    std::string member(void (*invalidate)(OpenCall&)) const {
         OpenCall call = dummy();
         call.group_fd = leader_;
-        spoil(call);
-        return explained(call);
+        invalidate(call);
+        return open_failure(call);
     }
     int leader_ = open_event(dummy());
 };
 
-TEST_F(EinvalInAGroup, PinnedIsForLeaders) {
+TEST_F(EinvalInAGroup, PinnedIsForLeadersOnly) {
     EXPECT_THAT(member([](OpenCall& call) { call.attr.flags |= kPinned; }),
-                HasSubstr("attr.pinned is for group leaders"));
+                HasSubstr("only a group leader may have attr.pinned"));
 }
 
-TEST_F(EinvalInAGroup, InheritMustBeTheSame) {
+TEST_F(EinvalInAGroup, InheritMustMatchTheLeader) {
     EXPECT_THAT(member([](OpenCall& call) { call.attr.flags |= kInherit; }), HasSubstr("attr.inherit differs"));
 }
 
-TEST_F(EinvalInAGroup, ClockMustBeTheSame) {
+TEST_F(EinvalInAGroup, ClockMustMatchTheLeader) {
     EXPECT_THAT(member([](OpenCall& call) { call.attr.flags |= 1 << 25, call.attr.clockid = 1; }),
                 HasSubstr("different clocks"));
 }
 
-TEST_F(EinvalInAGroup, CpuMustBeTheSame) {
+TEST_F(EinvalInAGroup, CpuMustMatchTheLeader) {
     EXPECT_THAT(member([](OpenCall& call) { call.cpu = 0; }), HasSubstr("the leader is on any CPU"));
 }
 
-TEST_F(EinvalInAGroup, AMemberCannotLead) {
+TEST_F(EinvalInAGroup, MemberCannotLead) {
     OpenCall call = dummy();
     call.group_fd = leader_;
     const int sibling = open_event(call);
     ASSERT_GE(sibling, 0);
     call.group_fd = sibling;
-    EXPECT_THAT(explained(call), HasSubstr("the leader is itself a member of a group"));
+    EXPECT_THAT(open_failure(call), HasSubstr("the leader is itself a member of a group"));
     ::close(sibling);
 }
 

@@ -1,4 +1,4 @@
-// ring_failure_test.cpp: rings that can't be mapped, provoked here.
+// ring_failure_test.cpp: if the running kernel refuses to map a ring, the message names the cause.
 #include "host/ring_failure.h"
 
 #include <gmock/gmock.h>
@@ -16,8 +16,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// Maps a ring of that length; "" where it is mapped, else what was found.
-std::string mapped(std::size_t bytes) {
+/// Tries to map a ring of `bytes`. "" if it is mapped, else the message of why_ring_failed().
+std::string ring_failure(std::size_t bytes) {
     const int fd = open_event(dummy());
     void* ring = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     const int error = errno;
@@ -27,21 +27,21 @@ std::string mapped(std::size_t bytes) {
     return found.what + " CAUSE: " + found.cause + " FIX: " + found.fix;
 }
 
-TEST(RingFailure, WithoutLockedMemoryNamesTheLimits) {
+TEST(RingFailure, WithoutLockableMemoryNamesTheLimits) {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become nobody";
     const std::string found = in_child([] {
         const rlimit none{0, 0};
         ::setrlimit(RLIMIT_MEMLOCK, &none);
         become_nobody();
-        return mapped((1 + (1 << 14)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+        return ring_failure((1 + (1 << 14)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
     });
     EXPECT_THAT(found, AllOf(HasSubstr("(mmap: EPERM)"), HasSubstr("perf_event_mlock_kb allows"),
                              HasSubstr("RLIMIT_MEMLOCK 0 KiB")));
 }
 
-TEST(RingFailure, ASizeThatNoRingHas) {
-    EXPECT_THAT(mapped(4 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
-                HasSubstr("asked for are 4 pages in all"));
+TEST(RingFailure, OfAnInvalidSizeNamesIt) {
+    EXPECT_THAT(ring_failure(4 * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
+                HasSubstr("but 4 pages in all were requested"));
 }
 
 }  // namespace

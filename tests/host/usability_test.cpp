@@ -1,4 +1,4 @@
-// usability_test.cpp: what can be opened where a seccomp filter stands before perf_event_open.
+// usability_test.cpp: under a seccomp filter for perf_event_open every way to measure is reported as blocked.
 #include "host/usability.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,9 @@
 namespace anyperf::host {
 namespace {
 
-/// "hardware blocked, software blocked, …" in a process whose filter answers perf_event_open with `action`.
-std::string ways_under(unsigned action) {
+/// The usability of each way to measure ("blocked blocked …") in a child whose filter answers perf_event_open with
+/// `action`.
+std::string usability_under(unsigned action) {
     return in_child([action] {
         std::array filter{
             sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -37,14 +38,14 @@ bool usable(const std::string& ways) {
     return ways.find("yes") != ways.npos || ways.find("user-only") != ways.npos;
 }
 
-TEST(Usability, NothingIsUsableUnderAFilterThatRefuses) {
-    const std::string ways = ways_under(SECCOMP_RET_ERRNO | EPERM);
+TEST(Usability, IsBlockedUnderAFilterThatRefuses) {
+    const std::string ways = usability_under(SECCOMP_RET_ERRNO | EPERM);
     EXPECT_FALSE(usable(ways)) << ways;
     EXPECT_NE(ways.find("blocked"), ways.npos) << ways;
 }
 
-TEST(Usability, AFilterThatKillsIsFoundOutWithoutDying) {
-    const std::string ways = ways_under(SECCOMP_RET_KILL_PROCESS);
+TEST(Usability, IsBlockedUnderAFilterThatKillsAndTheProcessSurvives) {
+    const std::string ways = usability_under(SECCOMP_RET_KILL_PROCESS);
     EXPECT_FALSE(usable(ways)) << ways;
     EXPECT_NE(ways.find("blocked"), ways.npos) << ways;
 }

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""What tools/run and tools/test say to who is not root: not_root_test.py packages|writable."""
+"""tools/run, tools/test and tools/bench, run without root, report what they lack and exit with 125: missing packages, or a tree
+that is not writable.
+
+not_root_test.py packages|writable"""
 import os
 import subprocess
 import sys
@@ -10,8 +13,8 @@ TOOLS = Path(__file__).resolve().parent.parent.parent / "tools"
 NOBODY = 65534
 
 
-def said(tree, tool, path):
-    """What the tool of a tree prints, run by nobody where this is root; it must end with 125."""
+def output_of(tree, tool, path):
+    """The output of a tool of the tree, run as nobody if this process is root; the tool must exit with 125."""
     command = [tree / "tools" / tool]
     if os.geteuid() == 0:
         command = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
@@ -21,7 +24,8 @@ def said(tree, tool, path):
     return result.stdout
 
 
-def a_tree(scratch):
+def read_only_tree(scratch):
+    """A copy of the tools that may not be written to."""
     (scratch / "tree").mkdir()
     subprocess.run(["cp", "-r", TOOLS, scratch / "tree/tools"], check=True)
     subprocess.run(["chmod", "-R", "a+rX,a-w", scratch], check=True)
@@ -29,7 +33,7 @@ def a_tree(scratch):
 
 
 def dpkg_query(scratch, words):
-    """A dpkg-query that says the same of every package."""
+    """A PATH whose dpkg-query prints the same words for every package."""
     (scratch / "bin").mkdir()
     program = scratch / "bin/dpkg-query"
     program.write_text(f"#!/bin/sh\nprintf '%s' '{words}'\n")
@@ -39,17 +43,17 @@ def dpkg_query(scratch, words):
 
 def packages(scratch):
     path = dpkg_query(scratch, "")
-    tree = a_tree(scratch)
-    text = said(tree, "run", path)
+    tree = read_only_tree(scratch)
+    text = output_of(tree, "run", path)
     assert "only root can install them" in text and "not installed: g++ " in text and "sudo apt-get install g++ " in text, text
     assert "libgtest-dev" not in text, text
-    assert "libgtest-dev" in said(tree, "test", path)
+    assert "libgtest-dev" in output_of(tree, "test", path)
 
 
 def writable(scratch):
     path = dpkg_query(scratch, "installed")
     for tool in ("run", "test", "bench"):
-        text = said(a_tree(scratch) if tool == "run" else scratch / "tree", tool, path)
+        text = output_of(read_only_tree(scratch) if tool == "run" else scratch / "tree", tool, path)
         assert f"may not write to {scratch}/tree" in text and "fix:   clone it to a directory of your own" in text, text
 
 

@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
-"""What `cmake --install` and `cpack` leave: package_test.py install|deb BUILD_DIRECTORY."""
+"""The results of `cmake --install` and `cpack` are complete, and they work.
+
+package_test.py install|deb BUILD_DIRECTORY"""
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-EVERYWHERE = ["bin/anyperf", "libexec/anyperf/anyperf-engine", "share/bash-completion/completions/anyperf",
+PROGRAM = ["bin/anyperf", "libexec/anyperf/anyperf-engine", "share/bash-completion/completions/anyperf",
+              "share/zsh/site-functions/_anyperf", "share/zsh/vendor-completions/_anyperf",
+              "share/fish/vendor_completions.d/anyperf.fish",
               "share/doc/anyperf/copyright",
               "share/doc/anyperf/README.md", "share/doc/anyperf/CHANGELOG.md", "share/man/man1/anyperf.1",
               "share/man/man1/anyperf-list.1", "share/man/man1/anyperf-explain.1"]
 LIBPFM = ["lib/libpfm.so.4", "lib/libpfm.so", "lib/pkgconfig/libpfm.pc", "include/perfmon/pfmlib.h",
           "include/perfmon/pfmlib_perf_event.h", "include/perfmon/perf_event.h"]
 LIBRARY = ["lib/libanyperf.so", "lib/libanyperf.so.0.1", "lib/pkgconfig/anyperf.pc", "include/anyperf/counter_set.h",
-           "include/anyperf/event_names.h"]
+           "include/anyperf/event_names.h", "lib/cmake/anyperf/anyperf-config.cmake",
+           "lib/cmake/anyperf/anyperf-config-version.cmake"]
 ROOT = Path(__file__).resolve().parent.parent.parent
-FOREIGN = ("/tests/", "/build", ".scd", "gtest", "gmock")
+NOT_INSTALLED = ("/tests/", "/build", ".scd", "gtest", "gmock")
 
 
 def run(*command, **options):
@@ -28,31 +34,48 @@ def check_files(names, expected):
     for name in expected:
         assert f"usr/{name}" in names, f"usr/{name} is not among:\n" + "\n".join(sorted(names))
     for name in names:
-        assert not any(part in f"/{name}" for part in FOREIGN), f"{name} should not be installed"
+        assert not any(part in f"/{name}" for part in NOT_INSTALLED), f"{name} should not be installed"
 
 
-def installed_into(directory, build):
-    run("cmake", "--install", build, "--prefix", "/usr", env={"DESTDIR": str(directory), "PATH": "/usr/bin:/bin"})
+def installed_into(directory, build, *options):
+    run("cmake", "--install", build, "--prefix", "/usr", *options, env={"DESTDIR": str(directory), "PATH": "/usr/bin:/bin"})
     return {str(path.relative_to(directory)) for path in directory.rglob("*") if not path.is_dir()}
 
 
 def completes(script, *words):
-    """What bash offers for the last of the words."""
+    """The completions of bash for the last of the words."""
     quoted = " ".join(f"'{word}'" for word in words)
-    return run("bash", "-c", f"source '{script}'; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _anyperf; "
+    line = " ".join(words)
+    return run("bash", "-c", f"source '{script}'; COMP_LINE='{line}'; COMP_POINT={len(line)}; COMP_WORDS=({quoted}); "
+                             f"COMP_CWORD={len(words) - 1}; _anyperf; "
                              "printf '%s\\n' \"${COMPREPLY[@]}\"").split()
+
+
+def check_links(documents):
+    """Each relative link of an installed page leads to an installed file."""
+    pages = sorted(documents.rglob("*.md"))
+    assert documents / "docs/tutorial.md" in pages, pages
+    for page in pages:
+        text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)\s#:]+)(?:#[^)]*)?\)", text):
+            assert (page.parent / target).is_file(), f"{page.relative_to(documents)}: the link {target} leads nowhere"
 
 
 def install(build):
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        check_files(installed_into(root, build), EVERYWHERE + LIBPFM + LIBRARY)
+        names = installed_into(root, build)
+        check_files(names, PROGRAM + LIBRARY)
+        assert not any("libpfm" in name or "perfmon" in name for name in names), "libpfm is optional"
+        check_files(installed_into(root, build, "--component", "libpfm"), LIBPFM)
         check_libpfm(root / "usr")
         check_library(root / "usr", root)
+        check_links(root / "usr/share/doc/anyperf")
+        check_cmake_package(root / "usr", root)
         anyperf = root / "usr/bin/anyperf"
         assert run(anyperf, "--version").startswith("anyperf "), "the installed program does not run"
         run(anyperf, "run", "--", "true")
-        assert ".TH" in (root / "usr/share/man/man1/anyperf.1").read_text(), "anyperf.1 is no man page"
+        assert ".TH" in (root / "usr/share/man/man1/anyperf.1").read_text(), "anyperf.1 is not a man page"
         script = root / "usr/share/bash-completion/completions/anyperf"
         assert "explain" in completes(script, str(anyperf), "ex"), "bash does not complete verbs"
         assert "--json" in completes(script, str(anyperf), "list", "--j"), "bash does not complete options"
@@ -60,7 +83,7 @@ def install(build):
 
 
 def check_libpfm(prefix):
-    """A program finds it, and it is told where it is wherever it was put."""
+    """The library can be loaded, and pkg-config finds it below any prefix."""
     load = f"import ctypes; assert ctypes.CDLL('{prefix}/lib/libpfm.so.4').pfm_initialize() == 0"
     run("python3", "-c", load)
     environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
@@ -69,7 +92,7 @@ def check_libpfm(prefix):
 
 
 def check_library(prefix, scratch):
-    """The program of docs/library.md is compiled against what is installed, with warnings as errors, and counts."""
+    """The program of docs/library.md compiles without warnings against the installed library, and counts."""
     program = (ROOT / "docs/library.md").read_text().split("```cpp\n")[1].split("```")[0]
     (scratch / "count.cpp").write_text(program)
     environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
@@ -79,8 +102,18 @@ def check_library(prefix, scratch):
     assert out == "faults counted\ncode 0xc0\n", out
 
 
+def check_cmake_package(prefix, scratch):
+    """The project in consumer/ finds the installed library by find_package, and links with it; another version does not fit."""
+    configure = ["cmake", "-S", Path(__file__).parent / "consumer", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    run(*configure, "-B", scratch / "consumer")
+    run("cmake", "--build", scratch / "consumer")
+    assert run(scratch / "consumer/encode") == "code 0xc0\n"
+    misfit = subprocess.run([*configure, "-B", scratch / "misfit", "-DANYPERF_WANTED=99.0"], capture_output=True, text=True, check=False)
+    assert misfit.returncode != 0 and "99.0" in misfit.stderr, misfit.stderr
+
+
 def unpacked(package, directory, expected):
-    """Its files below `directory`, all that are expected and nothing strange; its fields."""
+    """Unpacks the package into `directory`, checks its list of files and returns its control fields."""
     listed = [line.split()[5] for line in run("dpkg-deb", "-c", package).splitlines() if not line.startswith("d")]
     check_files({name.removeprefix("./") for name in listed}, expected)
     run("dpkg-deb", "-x", package, directory)
@@ -96,10 +129,11 @@ def deb(build):
     with tempfile.TemporaryDirectory() as scratch:
         run("cpack", "-G", "DEB", "--config", build / "CPackConfig.cmake", "-B", scratch, cwd=scratch)
         root = Path(scratch) / "unpacked"
-        fields = unpacked(next(Path(scratch).glob("anyperf_*.deb")), root, EVERYWHERE)
+        fields = unpacked(next(Path(scratch).glob("anyperf_*.deb")), root, PROGRAM)
         check_fields(fields, "Package: anyperf\n", "Architecture: amd64", "libc6", "libfmt")
-        assert "libpfm4" not in fields, "anyperf must not stand in the way of Debian's libpfm4"
-        run(root / "usr/bin/anyperf", "run", "--", "true")  # what is packed is stripped, and still runs
+        check_links(root / "usr/share/doc/anyperf")
+        assert "libpfm4" not in fields, "anyperf must not conflict with Debian's libpfm4"
+        run(root / "usr/bin/anyperf", "run", "--", "true")  # the packaged program is stripped and must still run
         fields = unpacked(next(Path(scratch).glob("anyperf-libpfm4_*.deb")), root, LIBPFM)
         check_fields(fields, "Package: anyperf-libpfm4\n", "Provides: libpfm4 (= 4.13.0-1), libpfm4-dev (= 4.13.0-1)",
                      "Conflicts: libpfm4, libpfm4-dev", "Replaces: libpfm4, libpfm4-dev")

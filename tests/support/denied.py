@@ -1,5 +1,5 @@
-"""denied.py NUMBER[,NUMBER...] COMMAND...: runs a command with these system calls refused (EPERM), as container runtimes
-do: a classic BPF filter of seccomp(2). Numbers are those of x86-64."""
+"""denied.py NUMBER[,NUMBER...] COMMAND...: runs a command in which these system calls fail with EPERM, as under container
+runtimes, by a classic BPF filter of seccomp(2). The numbers are those of x86-64."""
 import ctypes
 import os
 import struct
@@ -11,7 +11,7 @@ PR_SET_SECCOMP, FILTER, PR_SET_NO_NEW_PRIVS = 22, 2, 38
 
 denied = [int(number) for number in sys.argv[1].split(",")]
 rows = [(LOAD_NUMBER, 0, 0, 0)]
-rows += [(JUMP_IF_EQUAL, len(denied) - at, 0, number) for at, number in enumerate(denied)]
+rows += [(JUMP_IF_EQUAL, len(denied) - index, 0, number) for index, number in enumerate(denied)]
 rows += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, EPERM)]
 code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
 program = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))

@@ -1,4 +1,5 @@
-// machine_files.h: a machine made of a few files, for tests of what is read below a host::Root.
+// machine_files.h: a machine made of a few files in a temporary directory, for tests of code that reads below a
+// host::Root.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +14,7 @@
 
 namespace anyperf {
 
-/// A directory that is gone at the end of the test.
+/// The directory and its files; the destructor deletes them.
 class MachineFiles {
   public:
     MachineFiles() {
@@ -27,20 +28,22 @@ class MachineFiles {
     MachineFiles(const MachineFiles&) = delete;
     MachineFiles& operator=(const MachineFiles&) = delete;
 
-    /// `text` and a newline, as the kernel's files end.
+    /// Writes a file of `text` and a newline, with which the kernel's files end. `absolute` is its path on the machine.
     MachineFiles& file(std::string_view absolute, std::string_view text) {
-        std::ofstream{made(absolute)} << text << '\n';
+        std::ofstream{prepare_path(absolute)} << text << '\n';
         return *this;
     }
+    /// Makes a symbolic link at `absolute`.
     MachineFiles& link(std::string_view absolute, std::string_view target) {
-        std::filesystem::create_symlink(target, made(absolute));
+        std::filesystem::create_symlink(target, prepare_path(absolute));
         return *this;
     }
 
     host::Root root() const { return host::Root{directory_}; }
 
   private:
-    std::filesystem::path made(std::string_view absolute) const {
+    /// The file's path on this machine; makes its directories.
+    std::filesystem::path prepare_path(std::string_view absolute) const {
         auto path = directory_ / absolute.substr(1);
         std::filesystem::create_directories(path.parent_path());
         return path;

@@ -1,5 +1,6 @@
-"""check.py: what can be wrong with facts: names that come twice, masks that overlap, aliases that lead nowhere, groups
-without a default, PMUs without a table. A fault that is the source's own is a row of known_faults.tsv, with its reason.
+"""check.py: checks data/events for faults: repeated names, equal codes or masks, aliases of missing names, groups with several
+defaults, PMUs without a table. A fault that comes from the vendor's own list is kept; it is a row of known_faults.tsv, with the
+reason. Each generator below yields (kind of fault, what has it).
 """
 import re
 import sys
@@ -10,10 +11,12 @@ from facts import rows
 
 
 def repeated(names):
+    """The names, in upper case, that occur more than once without regard to case."""
     return [name for name, count in Counter(name.upper() for name in names).items() if count > 1]
 
 
 def repeated_names(table):
+    """Events or masks of one name. Masks that are limited to different models may share a name."""
     for name in repeated(event.name for event in table.events):
         yield "repeated-event", name
     for event in table.events:
@@ -23,7 +26,7 @@ def repeated_names(table):
 
 
 def overlapping_codes(table):
-    """Two plain events of one code, without masks or aliases that would tell them apart."""
+    """Two events with the same code that neither masks nor an alias distinguish."""
     plain = [event for event in table.events if not event.masks and not event.extra.get("equiv")]
     by_code = Counter((event.code, event.extra.get("type"), event.extra.get("model")) for event in plain)
     for event in plain:
@@ -32,7 +35,7 @@ def overlapping_codes(table):
 
 
 def equal_masks(table):
-    """Two masks of one group that do the same and that no alias joins."""
+    """Two masks of one group that have the same effect, neither of which is an alias."""
     for event in table.events:
         seen = {}
         for mask in event.masks:
@@ -43,6 +46,7 @@ def equal_masks(table):
 
 
 def dangling_aliases(table, modifiers):
+    """Aliases of an event, mask or modifier that does not exist, or of themselves."""
     names = {event.name.upper() for event in table.events}
     for event in table.events:
         target = event.extra.get("equiv")
@@ -58,6 +62,7 @@ def dangling_aliases(table, modifiers):
 
 
 def groups_without_choice(table):
+    """A wrong number of groups, or a group with several defaults that can't be combined."""
     for event in table.events:
         groups = {mask.group for mask in event.masks}
         if groups and max(groups) + 1 != int(event.extra.get("ngrp", max(groups) + 1)):
@@ -70,6 +75,7 @@ def groups_without_choice(table):
 
 
 def table_faults(facts):
+    """(table, kind, what) for each fault of a table."""
     modifiers = {item.name.upper() for item in facts.modifiers}
     for name, table in facts.tables.items():
         for found in (repeated_names(table), overlapping_codes(table), equal_masks(table), dangling_aliases(table, modifiers),
@@ -78,6 +84,7 @@ def table_faults(facts):
 
 
 def pmu_faults(facts):
+    """("pmus", kind, what) for each fault of a PMU row."""
     for name in repeated(pmu.name for pmu in facts.pmus) + repeated(pmu.enum for pmu in facts.pmus):
         yield "pmus", "repeated-pmu", name
     for number, count in Counter(pmu.id for pmu in facts.pmus).items():
@@ -93,13 +100,13 @@ def pmu_faults(facts):
 
 
 def report(facts, known_file):
-    """Prints what is new and what is listed but no longer so; the exit status."""
+    """Prints the faults that are not in `known_file` and the rows of it that are no longer faults. Returns the exit status."""
     known = {(cells[0], cells[1], cells[2]) for _, cells in rows(known_file)} if known_file.exists() else set()
     found = set(table_faults(facts)) | set(pmu_faults(facts))
     for fault in sorted(found - known):
         print("new fault: " + "\t".join(fault), file=sys.stderr)
     for fault in sorted(known - found):
-        print("listed, but not so: " + "\t".join(fault), file=sys.stderr)
+        print("listed in known_faults.tsv, but gone: " + "\t".join(fault), file=sys.stderr)
     print(f"{len(facts.pmus)} PMUs, {len(facts.tables)} tables, {sum(len(t.events) for t in facts.tables.values())} events, "
           f"{len(found)} known faults")
     return 1 if found != known else 0

@@ -1,6 +1,8 @@
-"""cpu_rules.py: the `cpu` column of a PMU as rows (kind, family, model from/to, stepping from/to, table, text).
+"""cpu_rules.py: parses the `cpu` column of a PMU into rules (kind, family, first and last model, first and last stepping,
+table, text).
 
-`intel:6/78,94-95 stepping<5 = x86/other_table; …`: families and models after extension, ranges inclusive, `*` is any model.
+`intel:6/78,94-95 stepping<5 = x86/other_table; …`: family and models with the extended fields added; ranges are inclusive;
+`*` is any model.
 """
 import re
 
@@ -12,7 +14,7 @@ ANY = 0xffff
 
 
 def spans(text):
-    """Inclusive ranges of "3,5,7-255" or "*"."""
+    """The inclusive ranges in "3,5,7-255" or "*"."""
     if text == "*":
         return [(0, ANY)]
     ends = [piece.partition("-") for piece in text.split(",")]
@@ -20,6 +22,7 @@ def spans(text):
 
 
 def x86_rules(kind, rest, table):
+    """A rule for each range of models in "FAMILY/MODELS stepping<N"."""
     match = X86.match(rest)
     if not match:
         raise ValueError(f"not FAMILY/MODELS: {rest}")
@@ -32,6 +35,7 @@ def x86_rules(kind, rest, table):
 
 
 def rules_of(piece):
+    """The rules of one piece between semicolons."""
     match = RULE.match(piece.strip())
     if not match or match["kind"] not in CPU_KINDS:
         raise ValueError(f"no such kind of CPU: {piece}")
@@ -47,4 +51,5 @@ def rules_of(piece):
 
 
 def parse(cell):
+    """The rules of a whole cell. Raises ValueError for what it can't parse."""
     return [rule for piece in cell.split(";") for rule in rules_of(piece)]

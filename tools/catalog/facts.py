@@ -1,14 +1,15 @@
-"""facts.py: data/events/ as rows. Knows the columns (data/events/README.md), nothing of what becomes of them."""
+"""facts.py: reads data/events/ into rows. It knows the columns (data/events/README.md), but not how they are packed."""
 from dataclasses import dataclass, field
 from pathlib import Path
 
 
 class BadFact(Exception):
-    """A cell that can't be read: the message names file, line and cell."""
+    """A cell that can't be parsed. The message has the file, the line and the cells."""
 
 
 @dataclass
 class Mask:
+    """A U row."""
     group: int
     name: str
     code: int
@@ -19,6 +20,7 @@ class Mask:
 
 @dataclass
 class Event:
+    """An E row, or an O row, which is optional, with its masks."""
     index: int
     name: str
     code: int
@@ -32,6 +34,7 @@ class Event:
 
 @dataclass
 class Table:
+    """The events of one file."""
     name: str
     path: Path
     events: list = field(default_factory=list)
@@ -39,6 +42,7 @@ class Table:
 
 @dataclass
 class Pmu:
+    """A row of pmus.tsv; the fields are its columns."""
     id: int
     enum: str
     name: str
@@ -64,6 +68,7 @@ class Pmu:
 
 @dataclass
 class Modifier:
+    """A row of modifiers.tsv."""
     modset: str
     index: int
     key: str
@@ -73,6 +78,7 @@ class Modifier:
 
 @dataclass
 class Facts:
+    """All of data/events/: PMUs, tables by name, modifiers, and names of pfm_pmu_t values by number."""
     pmus: list
     tables: dict
     modifiers: list
@@ -80,21 +86,24 @@ class Facts:
 
 
 def rows(path):
-    """(line number, cells) of every row that is not a heading."""
+    """(line number, cells) of every row that is not empty or a heading."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line and not line.startswith("#"):
             yield number, line.split("\t")
 
 
 def listed(cell):
+    """A list of words; "-" is empty."""
     return [] if cell == "-" else cell.split(",")
 
 
 def extras(cell):
+    """The `extra` column, KEY=VALUE pairs, as a dictionary."""
     return {} if cell == "-" else dict(item.partition("=")[::2] for item in cell.split(" "))
 
 
 def read_pmu(cells):
+    """A row of pmus.tsv, or a P row without its P."""
     texts = dict(zip(list(Pmu.__dataclass_fields__), cells, strict=True))
     for name in ("id", "rev", "num_cntrs", "num_fixed", "max_encoding"):
         texts[name] = int(texts[name], 0)
@@ -104,6 +113,7 @@ def read_pmu(cells):
 
 
 def add_row(table, number, cells):
+    """Adds an event (E, O) to the table, or a unit mask (U) to its last event."""
     kind, index, name, code, modifiers, flags, extra = cells
     if kind == "U":
         mask = Mask(int(index), name, int(code, 0), listed(flags), extras(extra), number)
@@ -114,7 +124,9 @@ def add_row(table, number, cells):
 
 
 def read_file(path, name):
-    """A file of tables/ or cpus/: its PMUs (P rows, cpus/ only) and its table."""
+    """Reads a file of tables/ or cpus/. Returns its PMUs (P rows, cpus/ only) and its table.
+
+    "-" as the table of a PMU means this table."""
     table, pmus = Table(name, path), []
     for number, cells in rows(path):
         try:
@@ -131,7 +143,8 @@ def read_file(path, name):
 
 
 def in_search_order(known, added):
-    """Those of cpus/ stand behind the known ones of their architecture, but before what every CPU has."""
+    """The order in which an unprefixed name is looked for: the PMUs of cpus/ come after those of pmus.tsv of their
+    architecture, but before the PMUs that every CPU has."""
     last = {"ix86arch": 1, "perf": 3, "perf_raw": 3}
     added = sorted(added, key=lambda pmu: pmu.id)
     x86 = [pmu for pmu in added if pmu.arch_order == "x86"]
@@ -143,7 +156,7 @@ def in_search_order(known, added):
 
 
 def read(data):
-    """All of data/events/: the PMUs in the order that decides unprefixed names."""
+    """Reads all of data/events/. The PMUs are in the order in which an unprefixed name is looked for."""
     pmus = [read_pmu(cells) for _, cells in rows(data / "pmus.tsv")]
     tables, added = {}, []
     for path in sorted(data.glob("tables/*/*.tsv")):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""generate.py: data/events/ -> the catalog's image, or with --check the faults of the facts.
+"""generate.py: packs data/events/ into the catalog image, or with --check reports faults in data/events/.
 
 generate.py --data data/events --output catalog.bin
-generate.py --data data/events --check       exit 1 where a fact is at fault and not listed in known_faults.tsv
+generate.py --data data/events --check       exits with 1 unless the faults are those in known_faults.tsv
 """
 import argparse
 import sys
@@ -16,7 +16,7 @@ import pack
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder data/events")
-    parser.add_argument("--output", type=Path, help="where the image goes")
+    parser.add_argument("--output", type=Path, help="the file to write the image to")
     parser.add_argument("--check", action="store_true", help="look for faults in the facts")
     options = parser.parse_args()
     try:

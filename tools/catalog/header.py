@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""header.py: src/pfm/pfmlib.h.in -> perfmon/pfmlib.h: puts the numbers of the PMUs in.
+"""header.py: src/pfm/pfmlib.h.in -> perfmon/pfmlib.h: replaces @PMU_IDS@ by the enumerators of pfm_pmu_t.
 
 header.py --data data/events --template src/pfm/pfmlib.h.in --output perfmon/pfmlib.h
 """

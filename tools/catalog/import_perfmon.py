@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""import_perfmon.py: a file of Intel's published event lists (github.com/intel/perfmon) -> rows for data/events/cpus/.
+"""import_perfmon.py: converts an event list that Intel publishes (github.com/intel/perfmon) to rows for data/events/cpus/.
 
 import_perfmon.py EVENTS.json --pmu "id<tab>enum<tab>…" > data/events/cpus/NAME.tsv
 
-Takes names, codes, counters and flags; descriptions are left where they are. Events of one name before the dot are one event
-with a unit mask each, as in the other tables. docs/adding-a-cpu.md shows it at work.
+It takes names, codes, counters and flags, but no descriptions. Events with the same name before the dot become one event with a
+unit mask for each of them, as in the other tables. docs/adding-a-cpu.md shows how to use it.
 """
 import argparse
 import json
@@ -18,6 +18,7 @@ MODIFIERS = {"k": None, "u": None, "e": 18, "i": 23, "c": 24}
 
 
 def number(event, key):
+    """The first number of a field that may be a list; 0 if the field is missing."""
     return int(str(event.get(key) or "0").split(",")[0], 0)
 
 
@@ -31,22 +32,25 @@ def counters(event):
 
 
 def is_wanted(event):
+    """Whether the event is neither deprecated nor needs a register that no encoder knows."""
     msr = number(event, "MSRIndex")
     return event.get("Deprecated") != "1" and msr in (0, OFFCORE, LATENCY, FRONTEND)
 
 
 def preset(event):
-    """(bits in the register, names) of the modifiers that an event fixes."""
+    """(bits of the event select register, names) of the modifiers that the event sets itself."""
     values = {"c": number(event, "CounterMask"), "i": number(event, "Invert"), "e": number(event, "EdgeDetect")}
     bits = sum(value << MODIFIERS[name] for name, value in values.items())
     return bits, [name for name in ("e", "i", "c") if values[name]]
 
 
 def umask(event):
+    """The unit mask at bit 8, as in the register; the extended one at bit 40."""
     return number(event, "UMask") << 8 | number(event, "UMaskExt") << 40
 
 
 def mask_row(event, base_code):
+    """The U row of an event whose name has a part after the dot."""
     name = event["EventName"].partition(".")[2].replace(".", "_")
     flags, extra = ["ncombo"], []
     msr, code = number(event, "MSRIndex"), number(event, "EventCode")
@@ -68,6 +72,7 @@ def mask_row(event, base_code):
 
 
 def event_rows(index, base, events):
+    """The E row of the events with one name before the dot, and their U rows."""
     msr = Counter(number(event, "MSRIndex") for event in events).most_common(1)[0][0]
     code = Counter(number(event, "EventCode") for event in events).most_common(1)[0][0]
     latencies = [event for event in events if number(event, "MSRIndex") == LATENCY]

@@ -1,6 +1,5 @@
-"""layout.py: numbers that the packed tables and src/events/catalog/format.h agree on. The order is the number.
-
-tests/unit/events/catalog/format_test.cpp compares the two through what the packed tables say.
+"""layout.py: the enumerations of the packed image. The position of a name is its number; src/events/catalog/format.h has the same
+order.
 """
 ENCODERS = ["x86", "nhm_unc", "snbep_unc", "amd64", "netburst", "rapl", "arm", "code", "torrent", "perf", "perf_raw"]
 PERF_ENCODERS = ["x86", "nhm_unc", "snbep_unc", "amd64", "netburst", "arm", "arm_unc", "code_raw", "code_sysfs", "s390x",
@@ -23,7 +22,7 @@ PLM = {"u": 8, "k": 1, "h": 16}
 
 
 def bits(names, known):
-    """The bit set of `names`; a name that is not known is a fault of the facts."""
+    """The bit set of `names`, whose bits are positions in `known`. Raises ValueError for a name that is not known."""
     unknown = set(names) - set(known)
     if unknown:
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}")

@@ -1,5 +1,5 @@
-"""pack.py: facts -> one relocation-free, read-only image: a header of (offset, count) pairs, then arrays of fixed-size rows
-and one pool of strings. src/events/catalog/format.h is the same layout in C++ and explains the rows.
+"""pack.py: packs the rows of data/events into the catalog image: a header of (offset, count) pairs, then arrays of fixed-size
+rows and one pool of strings, without relocations. src/events/catalog/format.h is the same layout in C++ and explains the rows.
 """
 import struct
 
@@ -19,7 +19,7 @@ NO_GROUP = 255
 
 
 def words_of(letters):
-    """Eight letters each; the last ones overlap those before. Short names are stretched to one word."""
+    """Words of eight letters; the last one overlaps the one before. Names of less than eight letters give one word."""
     size = len(letters)
     if size >= 8:
         whole = [letters[at:at + 8] for at in range(0, size - 7, 8)]
@@ -30,7 +30,7 @@ def words_of(letters):
 
 
 def hashed(name):
-    """32 bits, eight letters at a time without the bit that tells small ones from capitals; catalog/text.h has the same."""
+    """name_hash() of src/events/catalog/text.h: 32 bits, without regard to case. Both must be the same function."""
     letters = name.encode()
     value = len(letters)
     for word in words_of(letters):
@@ -41,14 +41,14 @@ def hashed(name):
 
 
 def mask_hashed(name):
-    """One byte from a few letters and the length; catalog/text.h has the same."""
+    """mask_hash() of src/events/catalog/text.h: one byte, without regard to case. Both must be the same function."""
     letters, length = name.upper().encode(), len(name)
     return (length * 7 + letters[0] + letters[length // 2] * 3 + letters[length - 1] * 5 + letters[length * 3 // 4] * 11 +
             letters[length // 4] * 23) & 0xff
 
 
 class Strings:
-    """One pool; equal strings are stored once; offset 0 is the empty string."""
+    """The string pool. Equal strings are stored once; offset 0 is the empty string."""
 
     def __init__(self):
         self.bytes = bytearray(b"\0")
@@ -62,7 +62,9 @@ class Strings:
 
 
 def slots_of(names):
-    """Open addressing with linear probing, at most half full. Slot = index + 1; equal names are met in index order."""
+    """A hash table: open addressing with linear probing, at most half full. A slot is index + 1, 0 is free.
+
+    A search meets equal names in index order."""
     size = 4
     while size < 2 * len(names):
         size *= 2
@@ -76,6 +78,8 @@ def slots_of(names):
 
 
 class Image:
+    """Builds the image: add_* append rows to the arrays, bytes() puts the arrays together."""
+
     def __init__(self, facts):
         self.facts = facts
         self.strings = Strings()
@@ -86,15 +90,19 @@ class Image:
         self.pmu_ids = {pmu.name: pmu.id for pmu in facts.pmus}
 
     def row(self, part, packed):
+        """Appends a packed row to an array."""
         self.parts[part] += packed
         self.counts[part] += 1
 
     def modifier_bits(self, keys, modset):
+        """The bit set of modifiers, by their indexes in the set."""
         known = {item.key: item.index for item in self.facts.modifiers if item.modset == modset}
         return sum(1 << known[key] for key in keys)
 
     def rule_number(self, extra, modset):
-        """Rows of what is rare (limits to models, filters, requirements) are shared; row 0 is "none"."""
+        """The index of the RuleRow for rare properties (limits to models, filters, requirements). Equal rows are shared.
+
+        Row 0 has no property."""
         packed = RULE.pack(
             int(extra.get("filt0", "0"), 0), int(extra.get("filt1", "0"), 0), int(extra.get("cnt", "0"), 0),
             self.strings.add(extra.get("equiv", "")),
@@ -108,13 +116,14 @@ class Image:
         return self.rules[packed]
 
     def add_mask(self, mask, modset):
+        """Adds a unit mask and its one-byte hash."""
         limited = ["limited"] if {"model", "from", "till"} & set(mask.extra) else []
         self.row("masks", MASK.pack(mask.code, self.strings.add(mask.name), layout.bits(mask.flags + limited, layout.MASK_FLAGS),
                                     self.rule_number(mask.extra, modset), mask.group, 0, len(mask.name)))
         self.row("mask_hashes", bytes([mask_hashed(mask.name)]))
 
     def event_detail(self, event):
-        """One number whose meaning is the encoder's: perf's type, s390x's counter set, P4's selectors."""
+        """EventRow::detail, whose meaning depends on the encoder: perf type, s390x counter set, P4 selectors, CPUID bit."""
         if "escr_select" in event.extra:
             selects = int(event.extra["event_select"], 0) | int(event.extra["escr_select"], 0) << 8
             return selects | int(event.extra["perf_code"], 0) << 16
@@ -124,7 +133,7 @@ class Image:
 
     @staticmethod
     def groups_with(event, flag):
-        """Bit i: a mask of group i has the flag; 0xff where there are too many groups to say."""
+        """Bit i is set if a mask of group i has the flag; 0xff if there are too many groups for a bit set."""
         if any(mask.group > 6 for mask in event.masks):
             return 0xff
         return sum(1 << group for group in {mask.group for mask in event.masks if flag in mask.flags})
@@ -146,6 +155,7 @@ class Image:
             self.add_mask(mask, modset)
 
     def add_table(self, table, modset):
+        """Adds a table, its hash table and its events."""
         slots = slots_of([event.name for event in table.events])
         self.row("tables", TABLE.pack(self.strings.add(table.name), self.counts["events"], len(table.events),
                                       self.counts["event_slots"], len(slots)))
@@ -155,12 +165,14 @@ class Image:
             self.add_event(event, modset)
 
     def add_tables(self):
+        """Adds all tables, after row 0 of the rules."""
         modsets = {pmu.table: pmu.modset for pmu in self.facts.pmus}
         self.rule_number({}, "none")
         for name, table in self.facts.tables.items():
             self.add_table(table, modsets.get(name, "none"))
 
     def add_cpu_rules(self, pmu):
+        """Adds the rules of the cpu column; returns how many they are."""
         found = cpu_rules.parse(pmu.cpu)
         for kind, family, first, last, low, high, table, text in found:
             number = self.table_numbers[table] + 1 if table else 0
@@ -169,7 +181,7 @@ class Image:
         return len(found)
 
     def visible(self, event, pmu):
-        """Whether an event belongs to this model: catalog/visible.h has the same rule."""
+        """Whether this model has the event; model_has() in src/events/catalog/encoding/attributes.cpp is the same rule."""
         extra = event.extra
         return (extra.get("model", pmu.name) == pmu.name and int(extra.get("from", "0")) <= pmu.rev
                 and (pmu.rev <= int(extra["till"]) if "till" in extra else True))
@@ -194,6 +206,7 @@ class Image:
             len(pmu.name)))
 
     def add_pmus(self):
+        """Adds the PMUs, their hash table, and the table from pfm_pmu_t to PMU."""
         for pmu in self.facts.pmus:
             self.add_pmu(pmu)
         slots = slots_of([pmu.name for pmu in self.facts.pmus])
@@ -208,7 +221,7 @@ class Image:
     def add_modifiers(self):
         for item in self.facts.modifiers:
             setting = f":{item.name}="
-            assert len(setting) <= 16, "catalog/canonical.cpp copies the name of a setting in one step"
+            assert len(setting) <= 16, "catalog/encoding/canonical.cpp copies the name of a setting in one step"
             self.row("modifiers", MODIFIER.pack(self.strings.add(item.name), self.strings.add(item.key),
                                                 layout.MODSETS.index(item.modset), item.index, item.kind == "int",
                                                 len(setting), self.strings.add(setting)))
@@ -230,7 +243,7 @@ class Image:
             body += b"\0" * (-len(body) % 8)
             header += struct.pack("<II", offset + len(body), self.counts[name])
             body += self.parts[name]
-        return bytes(header) + bytes(body) + b"\0" * 16  # a search of the last part reads sixteen bytes at a time
+        return bytes(header) + bytes(body) + b"\0" * 16  # find_mask() reads 16 bytes at a time
 
 
 class _NoTable:

@@ -1,4 +1,5 @@
-// catalog_names.h: `anyperf list --all [PATTERN…]`: names of every CPU, from the catalog.
+// catalog_names.h: `anyperf list --describe DIR [PATTERN…]`: names of every CPU's events, from the catalog, with the
+// vendors' descriptions. `list --all` is something else: it appends other CPUs' events to this machine's list.
 #pragma once
 
 #include <string>
@@ -9,13 +10,13 @@
 namespace anyperf::cli {
 
 struct CatalogOptions {
-    std::vector<std::string> patterns;  ///< as EventNames::match(); none: the PMUs
+    std::vector<std::string> patterns;  ///< as for EventNames::match(); none: list the PMUs instead of events
     bool json = false;
-    std::string root = "/";
-    std::string describe;  ///< directory with vendors' JSON event files; empty: no descriptions
+    std::string root = "/";  ///< the machine that decides which PMUs are active
+    std::string describe;    ///< directory with vendors' JSON event files; empty: no descriptions
 };
 
-/// The text to print. Error: nothing matches, or `describe` can't be read.
+/// The text to print. Error: nothing matches (exit_status 1), or `describe` cannot be read.
 Result<std::string> catalog_names(const CatalogOptions& options);
 
 }  // namespace anyperf::cli

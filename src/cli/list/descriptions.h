@@ -1,5 +1,9 @@
-// descriptions.h: what events are, in their makers' words: read from the JSON event files that the vendors publish, or
-// from the kernel's tools/perf/pmu-events, where a user has them. The program itself carries no descriptions.
+// descriptions.h: descriptions of events in the vendors' words, read from JSON event files on the user's disk: those
+// that the vendors publish, or the kernel's tools/perf/pmu-events/arch. anyperf itself ships names and codes, but no
+// descriptions.
+//
+// Files and the catalog are joined by name; where the vendor's files name events differently (AMD), by event code and
+// unit mask. Which file belongs to which CPU comes from mapfile.csv (vendor_map.h).
 #pragma once
 
 #include <filesystem>
@@ -15,34 +19,38 @@ namespace anyperf::cli {
 
 /// One event of a file.
 struct DescribedEvent {
-    std::string name;  ///< "INST_RETIRED.ANY_P", in capitals; empty: none
-    std::string code;  ///< "c0/1": event and unit mask; empty: none
-    std::string unit;  ///< "cpu_core", "cpu_atom", an uncore box…; empty: the CPU
-    std::string text;
+    std::string name;  ///< "INST_RETIRED.ANY_P", in capitals; empty: the file has none
+    std::string code;  ///< "c0/1": event and unit mask, in hexadecimal; empty: the file has none
+    std::string unit;  ///< "cpu_core", "cpu_atom", an uncore box …; empty: the CPU
+    std::string text;  ///< the description
 };
 
-/// What is known of the events of one PMU.
+/// The descriptions of one PMU's events.
 class PmuDescriptions {
   public:
-    /// Of an event and mask as the catalog names them ("INST_RETIRED", "ANY_P") and with their codes; the event's own
-    /// where `mask` is empty. Empty: there is none.
-    std::string of(std::string_view event, std::string_view mask, std::uint64_t event_code,
-                   std::uint64_t mask_code) const;
+    /// The description of an event and mask, given the catalog's names ("INST_RETIRED", "ANY_P") and codes. An empty
+    /// `mask` asks for the event itself. Empty if there is none.
+    std::string find(std::string_view event, std::string_view mask, std::uint64_t event_code,
+                     std::uint64_t mask_code) const;
 
   private:
     friend class Descriptions;
+    /// The first description of a name or code wins, so files of the CPU must come before common ones.
     void add(const DescribedEvent& event, const events::CpuIds& cpu);
     std::map<std::string, std::string> by_name_, by_code_;
 };
 
+/// All event files below a directory.
 class Descriptions {
   public:
-    /// All *.json below `directory`. Files that are no event lists are passed over. A mapfile.csv says whose a file is;
-    /// one that no mapfile.csv speaks of is everyone's. Error: the directory can't be read, or has no event in it.
+    /// Reads all *.json below `directory`; files that are no lists of events are skipped. For ARM, files of the two
+    /// directories above are read as well if needed: the kernel's files of a CPU refer to a common list there. Error:
+    /// the directory cannot be read, or no file in it describes an event.
     static Result<Descriptions> read(const std::string& directory);
 
-    /// Of the PMU of that name: its CPU's own files before those that are everyone's.
-    PmuDescriptions of_pmu(std::string_view pmu) const;
+    /// The descriptions for the catalog's PMU of that name: from files that a mapfile.csv assigns to its CPU, then from
+    /// files that no mapfile.csv mentions, which are taken to be common to all CPUs.
+    PmuDescriptions for_pmu(std::string_view pmu) const;
 
   private:
     struct File {
@@ -50,7 +58,7 @@ class Descriptions {
         std::vector<DescribedEvent> events;
     };
     std::vector<File> files_;
-    std::vector<VendorRow> map_;
+    std::vector<VendorMapRow> map_;
 };
 
 }  // namespace anyperf::cli

@@ -1,4 +1,5 @@
-// vendor_map.cpp: see vendor_map.h.
+// vendor_map.cpp: parses mapfile.csv. Fields are taken to contain no commas; no known map quotes
+// one.
 #include "cli/list/vendor_map.h"
 
 #include <algorithm>
@@ -9,7 +10,10 @@ namespace anyperf::cli {
 
 namespace {
 
-constexpr std::size_t kCpus = 0, kFile = 2, kRole = 6;  // columns: Family-model,Version,Filename,EventType,…,Role
+// Columns: Family-model,Version,Filename,EventType,…,Role. Only Intel's file has the last.
+constexpr std::size_t kCpus = 0, kFile = 2, kRole = 6;
+
+constexpr std::uintmax_t kLargestMap = 4 << 20;  // Intel's has 20 KB
 
 std::vector<std::string> cells_of(std::string_view line) {
     std::vector<std::string> cells;
@@ -21,7 +25,8 @@ std::vector<std::string> cells_of(std::string_view line) {
     return cells;
 }
 
-/// Who wrote the file decides what stands there, so it may be no expression at all.
+/// Compiles a CPU expression. The file is the user's, so the text may be no valid expression; std::regex reports that
+/// by an exception only.
 std::optional<std::regex> expression(const std::string& text) {
     try {
         return std::regex{text, std::regex::extended | std::regex::icase | std::regex::optimize};
@@ -37,8 +42,10 @@ std::string core_type_of(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::vector<VendorRow> read_vendor_map(const std::filesystem::path& mapfile) {
-    std::vector<VendorRow> rows;
+std::vector<VendorMapRow> read_vendor_map(const std::filesystem::path& mapfile) {
+    std::vector<VendorMapRow> rows;
+    std::error_code error;
+    if (std::filesystem::file_size(mapfile, error) > kLargestMap || error) return rows;
     std::ifstream file{mapfile};
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#')) continue;
@@ -47,6 +54,7 @@ std::vector<VendorRow> read_vendor_map(const std::filesystem::path& mapfile) {
         if (cells.size() <= kFile || cells[kFile].empty()) continue;
         auto cpus = expression(cells[kCpus]);
         if (!cpus) continue;
+        // Intel's paths begin with '/', but are relative to the folder of the map.
         const std::filesystem::path below =
             cells[kFile].substr(std::min(cells[kFile].find_first_not_of('/'), cells[kFile].size()));
         rows.push_back({*std::move(cpus), (mapfile.parent_path() / below).lexically_normal(), core_type_of(cells)});
@@ -54,7 +62,7 @@ std::vector<VendorRow> read_vendor_map(const std::filesystem::path& mapfile) {
     return rows;
 }
 
-bool is_for(const VendorRow& row, const events::CpuIds& cpu) {
+bool is_for(const VendorMapRow& row, const events::CpuIds& cpu) {
     if (!row.core_type.empty() && !cpu.core_type.empty() && row.core_type != cpu.core_type) return false;
     return std::ranges::any_of(cpu.names, [&](const std::string& id) { return std::regex_match(id, row.cpus); });
 }

@@ -1,5 +1,5 @@
-// vendor_map.h: mapfile.csv, by which the vendors' event files and the kernel's tools/perf/pmu-events say which file or
-// folder is which CPU's.
+// vendor_map.h: mapfile.csv, which assigns event files to CPUs. The vendors' repositories have one, and so has each
+// architecture of the kernel's tools/perf/pmu-events/arch.
 #pragma once
 
 #include <filesystem>
@@ -7,19 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "events/cpu_ids.h"
+#include "events/machine/cpu_ids.h"
 
 namespace anyperf::cli {
 
-struct VendorRow {
-    std::regex cpus;             ///< of whole CPU ids: "GenuineIntel-6-55-[01234]"
+/// One assignment.
+struct VendorMapRow {
+    std::regex cpus;             ///< matches whole CPU ids: "GenuineIntel-6-55-[01234]"
     std::filesystem::path file;  ///< a file, or a folder of files
-    std::string core_type;       ///< "cpu_core", "cpu_atom": of these cores of a hybrid only; empty: of all
+    std::string core_type;       ///< "cpu_core", "cpu_atom": one kind of core of a hybrid CPU; empty: all cores
 };
 
-/// The rows of a mapfile.csv; paths are below its folder. Rows that are none are passed over.
-std::vector<VendorRow> read_vendor_map(const std::filesystem::path& mapfile);
+/// The rows of a mapfile.csv, with paths made relative to its folder. Malformed rows are skipped, and so is a file that
+/// cannot be read.
+std::vector<VendorMapRow> read_vendor_map(const std::filesystem::path& mapfile);
 
-bool is_for(const VendorRow& row, const events::CpuIds& cpu);
+/// Whether the row's file describes events of `cpu`. A CPU whose core type is unknown matches rows of any core type.
+bool is_for(const VendorMapRow& row, const events::CpuIds& cpu);
 
 }  // namespace anyperf::cli

@@ -1,4 +1,5 @@
-// baseline.cpp: see baseline.h.
+// baseline.cpp: reads an earlier report and compares. The file is the user's, so it may be anything: every access to
+// the JSON is checked.
 #include "cli/stat/baseline.h"
 
 #include <fcntl.h>
@@ -20,17 +21,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The program's time is compared as an event of this name. Only a gate that names it fails it: time is noise.
+/// The elapsed time is compared as an event of this name.
 constexpr std::string_view kWallTime = "wall_ns";
 
+/// The common form of all errors about the baseline file.
 Error bad_baseline(const std::string& file, std::string cause) {
     return {"cannot compare with " + file, std::move(cause),
-            "make it with anyperf stat --json -o " + file + " -- COMMAND"};
+            "create it with anyperf stat --json -o " + file + " -- COMMAND"};
 }
 
-constexpr std::size_t kMostBytes = 64U << 20;  // far more than any report
+constexpr std::size_t kMostBytes = 64U << 20;  // far more than any report has
 
-/// A pipe without a writer is refused, not waited for; one with a writer (a shell's <(…)) is read to its end.
+/// Reads a file or pipe to its end. O_NONBLOCK keeps open(2) and the first read(2) from waiting for a writer that may
+/// never come: without a writer the pipe reads as empty. EAGAIN means that there is a writer (a shell's <(…)), so from
+/// then on the read may block.
 Result<std::string> read_whole(const std::string& file) {
     const int fd = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return std::unexpected(bad_baseline(file, std::generic_category().message(errno)));
@@ -46,25 +50,30 @@ Result<std::string> read_whole(const std::string& file) {
     const int error = errno;
     ::close(fd);
     if (got < 0) return std::unexpected(bad_baseline(file, std::generic_category().message(error)));
-    if (text.size() > kMostBytes) return std::unexpected(bad_baseline(file, "it is larger than any report"));
-    if (text.empty()) return std::unexpected(bad_baseline(file, "it is empty, or a pipe to which nobody writes"));
+    if (text.size() > kMostBytes) return std::unexpected(bad_baseline(file, "it is too large for a report"));
+    if (text.empty()) return std::unexpected(bad_baseline(file, "it is empty, or a pipe without a writer"));
     return text;
 }
 
+/// A string member; empty if it is missing or no string.
 std::string text_of(const Json& object, const char* key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// "cycles CGROUP CPU0": what identifies a count within a report.
 std::string full_name(const std::string& name, const std::string& where, const std::string& cgroup) {
     return name + (cgroup.empty() ? "" : " " + cgroup) + (where.empty() ? "" : " " + where);
 }
 
-std::vector<Difference> paired(std::span<const Earlier> earlier, const Report& report) {
+/// Pairs the counts of both runs by name: those of the baseline first, then those that only this run has. A name that
+/// occurs several times (-e cycles,cycles) is paired in order: the first with the first.
+std::vector<Difference> pair_up(std::span<const BaselineValue> earlier, const Report& report) {
     std::vector<Difference> all;
-    for (const auto& was : earlier) all.push_back({full_name(was.name, was.where, was.cgroup), was.value, {}, {}});
+    for (const auto& old : earlier) all.push_back({full_name(old.name, old.where, old.cgroup), old.value, {}, {}});
     const auto add = [&](const std::string& name, double value) {
-        const auto known = std::ranges::find(all, name, &Difference::name);
+        const auto known = std::ranges::find_if(
+            all, [&](const Difference& difference) { return difference.name == name && !difference.now; });
         if (known != all.end())
             known->now = value;
         else
@@ -76,19 +85,23 @@ std::vector<Difference> paired(std::span<const Earlier> earlier, const Report& r
     return all;
 }
 
-bool is_of(const Gate& gate, const std::string& name) {
+/// Whether a gate applies to a difference. The gate of an event applies to it in every place and cgroup; the general
+/// one to everything but the elapsed time.
+bool applies_to(const Gate& gate, const std::string& name) {
     if (gate.event.empty()) return name != kWallTime;
     return name == gate.event || name.starts_with(gate.event + " ");
 }
 
-/// The limit of an event: that of the gate that names it, else the general one.
+/// The limit of an event: that of the last gate that names it, else that of the last general gate.
 std::optional<double> limit_of(const std::string& name, std::span<const Gate> gates) {
-    std::optional<double> limit;
+    std::optional<double> general;
+    std::optional<double> own;
     for (const auto& gate : gates)
-        if (is_of(gate, name) && (!limit || !gate.event.empty())) limit = gate.percent;
-    return limit;
+        if (applies_to(gate, name)) (gate.event.empty() ? general : own) = gate.percent;
+    return own ? own : general;
 }
 
+/// A count: without decimals if it is whole and double holds it exactly.
 std::string number(const std::optional<double>& value) {
     if (!value) return "-";
     return *value == std::floor(*value) && std::abs(*value) < 1e15 ? fmt::format("{:.0f}", *value)
@@ -105,9 +118,9 @@ std::string growth_text(const std::optional<double>& growth) {
 Result<Baseline> read_baseline(const std::string& file) {
     const std::string text = TRY(read_whole(file));
     const Json object = Json::parse(text, nullptr, false);
-    if (object.is_discarded()) return std::unexpected(bad_baseline(file, "it is no JSON, or more than one object"));
+    if (object.is_discarded()) return std::unexpected(bad_baseline(file, "not valid JSON, or more than one object"));
     if (!object.is_object() || !object.contains("events") || !object["events"].is_array())
-        return std::unexpected(bad_baseline(file, "it has no list \"events\""));
+        return std::unexpected(bad_baseline(file, "it has no array \"events\""));
     Baseline earlier{text_of(object, "mode"), {}};
     for (const auto& event : object["events"]) {
         if (!event.is_object() || text_of(event, "name").empty())
@@ -122,13 +135,13 @@ Result<Baseline> read_baseline(const std::string& file) {
     return earlier;
 }
 
-std::string warning(const Baseline& earlier, const Report& report) {
+std::string mode_warning(const Baseline& earlier, const Report& report) {
     if (earlier.mode.empty() || earlier.mode == report.mode) return {};
     const bool now_virtual = report.mode == "virtual";
     return fmt::format(
-        " the baseline was counted {}, this run {}: counts of the CPU's events can't be compared; make both with {}\n",
-        now_virtual ? "by the kernel" : "in user space", now_virtual ? "in user space" : "by the kernel",
-        now_virtual ? "--virtual" : "--kernel");
+        " the baseline was counted {}, this run {}: hardware counts cannot be compared; make both with --virtual, "
+        "which needs no PMU\n",
+        now_virtual ? "by the kernel" : "in user space", now_virtual ? "in user space" : "by the kernel");
 }
 
 std::optional<double> Difference::growth() const {
@@ -138,15 +151,15 @@ std::optional<double> Difference::growth() const {
     return (*now - *before) / *before * 100;
 }
 
-Comparison compare(std::span<const Earlier> earlier, const Report& report, std::span<const Gate> gates) {
-    Comparison result{paired(earlier, report), {}, true};
+Comparison compare(std::span<const BaselineValue> earlier, const Report& report, std::span<const Gate> gates) {
+    Comparison result{pair_up(earlier, report), {}, true};
     for (auto& difference : result.differences) {
         difference.limit = limit_of(difference.name, gates);
         result.passed = result.passed && !difference.above();
     }
     for (const auto& gate : gates) {
         const bool measured = std::ranges::any_of(result.differences, [&](const Difference& difference) {
-            return is_of(gate, difference.name) && difference.growth().has_value();
+            return applies_to(gate, difference.name) && difference.growth().has_value();
         });
         if (measured) continue;
         result.passed = false;
@@ -161,7 +174,7 @@ std::string to_table(const Comparison& comparison) {
         table += fmt::format(" {:<32} {:>20} {:>20} {:>12}{}\n", row.name, number(row.before), number(row.now),
                              growth_text(row.growth()), row.above() ? fmt::format("  above {}%", *row.limit) : "");
     for (const auto& event : comparison.unmeasured)
-        table += event.empty() ? " --fail-above: no event was counted in both runs, so none can be compared\n"
+        table += event.empty() ? " --fail-above: no event was counted in both runs, so nothing can be compared\n"
                                : fmt::format(" --fail-above {}: not counted in both runs\n", event);
     return table;
 }

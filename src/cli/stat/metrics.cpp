@@ -1,4 +1,4 @@
-// metrics.cpp: see metrics.h. Which ratios: those of `perf stat` (perf-stat(1), "EXAMPLES").
+// metrics.cpp: the table of ratios, which are those of `perf stat` (perf-stat(1), "EXAMPLES"), and the rates.
 #include "cli/stat/metrics.h"
 
 #include <algorithm>
@@ -11,33 +11,35 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// The kernel's generic events, by type and config.
-struct Generic {
+/// One of the kernel's generic events, which are known by type and config (perf_event_open(2)).
+struct GenericEvent {
     std::uint32_t type;
     std::uint64_t config;
 
     bool is(const events::Event& event) const {
-        // The upper half of config tells a hybrid machine's core type.
+        // On a hybrid machine the upper half of config is the type of the core's PMU (PERF_PMU_TYPE_SHIFT).
         const std::uint64_t mask = type == abi::kTypeSoftware ? ~std::uint64_t{0} : 0xffff'ffff;
         return event.attr.type == type && (event.attr.config & mask) == config;
     }
 };
 
+/// The config of PERF_TYPE_HW_CACHE: cache id, operation (0: read) and result (0: access, 1: miss).
 constexpr std::uint64_t cache(std::uint64_t which, std::uint64_t operation, std::uint64_t result) {
     return which | operation << 8 | result << 16;
 }
 
-constexpr Generic kCpuClock{abi::kTypeSoftware, 0};
-constexpr Generic kTaskClock{abi::kTypeSoftware, 1};
-constexpr Generic kCycles{abi::kTypeHardware, 0};
-constexpr Generic kInstructions{abi::kTypeHardware, 1};
-constexpr Generic kBranches{abi::kTypeHardware, 4};
+constexpr GenericEvent kCpuClock{abi::kTypeSoftware, 0};
+constexpr GenericEvent kTaskClock{abi::kTypeSoftware, 1};
+constexpr GenericEvent kCycles{abi::kTypeHardware, 0};
+constexpr GenericEvent kInstructions{abi::kTypeHardware, 1};
+constexpr GenericEvent kBranches{abi::kTypeHardware, 4};
 
 constexpr std::string_view kUtilisation = "CPUs utilized";
 
+/// A metric that divides two counts.
 struct Ratio {
-    Generic of;
-    Generic to;
+    GenericEvent numerator;  ///< the event that the metric is shown next to
+    GenericEvent denominator;
     bool percent;
     std::string_view unit;
 };
@@ -55,7 +57,8 @@ constexpr std::array kRatios{
     Ratio{{abi::kTypeHwCache, cache(4, 0, 1)}, {abi::kTypeHwCache, cache(4, 0, 0)}, true, "of all iTLB cache accesses"},
 };
 
-const Line* find(const Generic& event, const Line& beside, std::span<const Line> lines) {
+/// The counted line of `event` in the place, cgroup and PMU of `beside`; null if there is none.
+const Line* find_beside(const GenericEvent& event, const Line& beside, std::span<const Line> lines) {
     const auto found = std::ranges::find_if(lines, [&](const Line& line) {
         return line.where == beside.where && line.cgroup == beside.cgroup && line.event.pmu == beside.event.pmu &&
                event.is(line.event) && line.status() == Status::counted;
@@ -63,15 +66,17 @@ const Line* find(const Generic& event, const Line& beside, std::span<const Line>
     return found == lines.end() ? nullptr : &*found;
 }
 
-/// Nanoseconds on a CPU, from the clock event that was counted beside; 0 where none was.
+/// Nanoseconds of CPU time, from the clock event of the same place and cgroup; 0 if none was counted. Of a clock that
+/// is modelled or includes anyperf's own time a rate would mean nothing.
 double cpu_time(const Line& line, std::span<const Line> lines) {
     for (const auto& other : lines)
         if (other.where == line.where && other.cgroup == line.cgroup && other.status() == Status::counted &&
-            (kTaskClock.is(other.event) || kCpuClock.is(other.event)))
+            (kTaskClock.is(other.event) || kCpuClock.is(other.event)) && mark_of(other).empty())
             return static_cast<double>(other.count.value);
     return 0;
 }
 
+/// Events per second, with a unit that keeps the number short.
 Metric rate(double per_second) {
     if (per_second >= 1e9) return {per_second / 1e9, "G/sec"};
     if (per_second >= 1e6) return {per_second / 1e6, "M/sec"};
@@ -79,7 +84,56 @@ Metric rate(double per_second) {
     return {per_second, "/sec"};
 }
 
+/// Where the slots of the pipeline go: the four events of --topdown divide up the slots, so that each is a share of
+/// their sum. That holds for Ice Lake and later (Intel SDM volume 3, "Performance Metrics").
+struct Share {
+    std::string_view event;
+    std::string_view unit;
+};
+constexpr std::array kTopdown{
+    Share{"topdown-retiring", "retiring"},
+    Share{"topdown-bad-spec", "bad speculation"},
+    Share{"topdown-fe-bound", "frontend bound"},
+    Share{"topdown-be-bound", "backend bound"},
+};
+
+const Share* topdown_share(const Line& line) {
+    const auto share = std::ranges::find_if(kTopdown, [&](const Share& row) {
+        return !line.event.pmu.empty() && line.event.source_text == line.event.pmu + "/" + std::string{row.event} + "/";
+    });
+    return share == kTopdown.end() ? nullptr : &*share;
+}
+
+/// None unless all four were counted in the place and cgroup of the line.
+std::optional<Metric> topdown_metric(const Line& line, const Share& share, std::span<const Line> lines) {
+    double sum = 0;
+    std::size_t counted = 0;
+    for (const auto& other : lines) {
+        if (other.where != line.where || other.cgroup != line.cgroup || other.event.pmu != line.event.pmu) continue;
+        if (topdown_share(other) == nullptr || other.status() != Status::counted) continue;
+        sum += static_cast<double>(other.count.value);
+        ++counted;
+    }
+    if (counted != kTopdown.size() || sum == 0) return std::nullopt;
+    return Metric{100 * static_cast<double>(line.count.value) / sum, std::string{share.unit}, true};
+}
+
 }  // namespace
+
+std::string_view mark_of(const Line& line) {
+    if (line.status() != Status::counted) return {};
+    if (line.modelled) return kModelledMark;
+    return line.with_own_share ? kOwnShareMark : std::string_view{};
+}
+
+std::string_view mark_of(const Metric& metric) {
+    if (metric.modelled) return kModelledMark;
+    return metric.with_own_share ? kOwnShareMark : std::string_view{};
+}
+
+std::string unit_field(const Metric& metric) {
+    return metric.percent ? "% " + metric.unit : metric.unit;
+}
 
 bool is_ratio(const Metric& metric) {
     return metric.unit != kUtilisation && !metric.unit.ends_with("/sec");
@@ -89,18 +143,23 @@ std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, s
     if (line.status() != Status::counted) return std::nullopt;
     const auto value = static_cast<double>(line.count.value);
     if (kTaskClock.is(line.event) || kCpuClock.is(line.event)) {
-        if (wall_ns == 0) return std::nullopt;
-        return Metric{value / static_cast<double>(wall_ns), std::string{kUtilisation}};
+        if (wall_ns == 0 || line.modelled) return std::nullopt;
+        return Metric{.value = value / static_cast<double>(wall_ns),
+                      .unit = std::string{kUtilisation},
+                      .with_own_share = line.with_own_share};
     }
+    if (const Share* share = topdown_share(line)) return topdown_metric(line, *share, lines);
+    // A ratio whose denominator was not counted, or is 0, falls through to the rate.
     for (const auto& ratio : kRatios) {
-        if (!ratio.of.is(line.event)) continue;
-        const Line* base = find(ratio.to, line, lines);
+        if (!ratio.numerator.is(line.event)) continue;
+        const Line* base = find_beside(ratio.denominator, line, lines);
         if (base == nullptr || base->count.value == 0) break;
         const double quotient = value / static_cast<double>(base->count.value);
-        return Metric{ratio.percent ? quotient * 100 : quotient, std::string{ratio.unit}, ratio.percent};
+        return Metric{ratio.percent ? quotient * 100 : quotient, std::string{ratio.unit}, ratio.percent,
+                      line.modelled || base->modelled};
     }
     const double time = cpu_time(line, lines);
-    // Modelled cycles have nothing to do with the time that they took.
+    // Modelled cycles have no relation to real time, so a frequency or rate of them would mean nothing.
     if (time == 0 || !line.whole() || line.modelled || !line.event.unit.empty()) return std::nullopt;
     if (kCycles.is(line.event)) return Metric{value / time, "GHz"};
     return rate(value / time * 1e9);

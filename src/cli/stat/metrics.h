@@ -1,25 +1,43 @@
-// metrics.h: numbers that people read next to a count: instructions per cycle, miss rates, CPUs used.
+// metrics.h: the numbers that `stat` shows next to a count: instructions per cycle, miss rates, CPUs utilized. Which
+// ones, and their units, are those of perf stat.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "cli/stat/report.h"
+#include "cli/stat/output/report.h"
 
 namespace anyperf::cli::stat {
 
 struct Metric {
     double value = 0;
-    std::string unit;  ///< "CPUs utilized", "insn per cycle", "K/sec", "of all branches"
-    bool percent = false;
+    std::string unit;             ///< "CPUs utilized", "insn per cycle", "K/sec", "of all branches"
+    bool percent = false;         ///< `value` is in percent
+    bool modelled = false;        ///< one of its counts comes from the virtual PMU's cost model
+    bool with_own_share = false;  ///< anyperf's own work is part of one of its counts
 };
 
-/// Whether it is a share or a ratio, which says something without its count; rates and utilisation don't.
+/// Follows a number that comes from the cost model, because it is not a measurement. In CSV it is in the last field.
+inline constexpr std::string_view kModelledMark = "(modelled)";
+/// Follows a number that anyperf itself has increased, by an amount that nobody can know. In CSV as the one above.
+inline constexpr std::string_view kOwnShareMark = "(with anyperf's own share)";
+
+/// The mark of the line's count; empty if it has none.
+std::string_view mark_of(const Line& line);
+/// The mark of a metric; empty if it has none.
+std::string_view mark_of(const Metric& metric);
+
+/// The metric's unit for programs: "insn per cycle", "% of all branches".
+std::string unit_field(const Metric& metric);
+
+/// Whether the metric is a share or a ratio, and so means something without its count. Rates and "CPUs utilized" are
+/// not.
 bool is_ratio(const Metric& metric);
 
-/// The metric of `line`, from the lines of the same place and cgroup among `lines`. None where what it needs wasn't
-/// counted. `wall_ns` is the time the counts are of.
+/// The metric of `line`, computed from it and from a line of the same place and cgroup among `lines`. None if the
+/// events that it needs were not counted. `wall_ns` is the elapsed time that the counts cover.
 std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, std::uint64_t wall_ns);
 
 }  // namespace anyperf::cli::stat

@@ -1,20 +1,22 @@
-// options.cpp: see options.h.
+// options.cpp: declares, parses and checks the options of stat. Letters and names are those of perf-stat(1).
 #include "cli/stat/options.h"
 
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <string_view>
 
-#include "host/cpus.h"
+#include "host/hardware/cpus.h"
 
 namespace anyperf::cli::stat {
 
 namespace {
 
+/// The common form of all errors here: "bad -p x", the cause, the fix.
 Error bad_option(const std::string& what, std::string cause, std::string fix) {
     return {"bad " + what, std::move(cause), std::move(fix)};
 }
 
+/// The whole text as a number; nothing if it is anything else, or out of range.
 template <class Number>
 std::optional<Number> number(std::string_view text) {
     Number value{};
@@ -23,6 +25,7 @@ std::optional<Number> number(std::string_view text) {
     return value;
 }
 
+/// The pieces between commas; an empty piece stays, so that it is reported.
 std::vector<std::string_view> split(std::string_view text) {
     std::vector<std::string_view> pieces;
     while (true) {
@@ -33,14 +36,15 @@ std::vector<std::string_view> split(std::string_view text) {
     }
 }
 
-Result<std::vector<pid_t>> ids(const std::vector<std::string>& texts, const char* option) {
+/// The ids of every occurrence of -p or -t. `option` is for the error.
+Result<std::vector<pid_t>> parse_ids(const std::vector<std::string>& texts, const char* option) {
     std::vector<pid_t> found;
     for (const auto& text : texts) {
         for (const auto piece : split(text)) {
             const auto id = number<pid_t>(piece);
             if (!id || *id <= 0)
                 return std::unexpected(bad_option(std::string{option} + " " + text,
-                                                  "\"" + std::string{piece} + "\" is no positive number",
+                                                  "\"" + std::string{piece} + "\" is not a positive number",
                                                   "give numbers, separated by commas; `pgrep NAME` finds them"));
             found.push_back(*id);
         }
@@ -48,7 +52,8 @@ Result<std::vector<pid_t>> ids(const std::vector<std::string>& texts, const char
     return found;
 }
 
-Result<Gate> gate(const std::string& text) {
+/// "5", "5%", "EVENT=5", "EVENT=5%". Event names may contain '=' (PMU terms), so the last one separates.
+Result<Gate> parse_gate(const std::string& text) {
     const auto equals = text.rfind('=');
     Gate parsed;
     std::string_view percent = text;
@@ -58,111 +63,126 @@ Result<Gate> gate(const std::string& text) {
     }
     if (percent.ends_with('%')) percent.remove_suffix(1);
     const auto value = number<double>(percent);
-    if (!value || !(*value >= 0))
+    if (!value || !(*value >= 0))  // written so that it refuses NaN, too
         return std::unexpected(bad_option("--fail-above " + text,
-                                          "\"" + std::string{percent} + "\" is no percentage from 0 up",
+                                          "\"" + std::string{percent} + "\" is not a percentage >= 0",
                                           "--fail-above 5 for every event, --fail-above instructions=1 for one"));
     parsed.percent = *value;
     return parsed;
 }
 
+/// Checks for options that make no sense together.
 Result<void> check_combinations(const Options& options) {
+    // Targets: perf_event_open(2) counts a task or all tasks of a CPU, and a cgroup only on CPUs.
     const bool tasks = !options.pid_numbers.empty() || !options.tid_numbers.empty();
-    const bool wide = options.system_wide || !options.cpus.empty() || !options.cgroups.empty();
+    const bool wide = options.system_wide || !options.cpus.empty() || options.counts_cgroups();
     if (options.command.empty() && !tasks && !wide)
-        return std::unexpected(Error{"nothing to count", "there is no command, and no -p, -t, -a, -C or -G",
+        return std::unexpected(Error{"nothing to count", "there is no command and no -p, -t, -a, -C or -G",
                                      "anyperf stat -- COMMAND, or anyperf stat -p PID"});
-    if (options.per_thread && !tasks)
-        return std::unexpected(bad_option("--per-thread", "the threads of a command can't be known before it runs",
-                                          "use it with -p or -t"));
     if (tasks && wide)
-        return std::unexpected(
-            bad_option("combination of targets", "-p and -t name tasks, -a, -C and -G name CPUs", "give one kind"));
-    if (options.who.wants_virtual() && !options.in_user_space && !options.of_command())
-        return std::unexpected(
-            bad_option("--virtual", "the virtual PMU sees only what it has started itself, not what runs already",
-                       "anyperf stat --virtual -- COMMAND, or inside of anyperf run -- sh: anyperf stat -p PID"));
-    if (options.repeat > 1 && (options.command.empty() || tasks))
-        return std::unexpected(bad_option("-r", "there is no command to run again", "anyperf stat -r 5 -- COMMAND"));
+        return std::unexpected(bad_option("combination of targets", "-p and -t name tasks, -a, -C and -G name CPUs",
+                                          "give one kind of target"));
+    // Only the broker of a run has the virtual PMU's counters, and only programs that it started are translated.
+    if (options.backend.wants_virtual() && !options.in_user_space && !options.targets_command())
+        return std::unexpected(bad_option(
+            "--virtual", "the virtual PMU counts only programs that anyperf starts, not those already running",
+            "anyperf stat --virtual -- COMMAND, or inside anyperf run -- sh: anyperf stat -p PID"));
+    // With -p or -t the command only limits the time, so running it again would repeat nothing.
+    if (options.repeat != 1 && (options.command.empty() || tasks))
+        return std::unexpected(bad_option("-r", "there is no command to repeat", "anyperf stat -r 5 -- COMMAND"));
     if (options.metric_only && (options.repeat > 1 || !options.baseline.empty()))
-        return std::unexpected(bad_option("--metric-only", "it has no counts that -r or --baseline could compare",
-                                          "leave it out, or the other"));
+        return std::unexpected(bad_option("--metric-only", "it prints no counts that -r or --baseline could compare",
+                                          "use one or the other"));
     if (!options.gates.empty() && options.baseline.empty())
-        return std::unexpected(bad_option("--fail-above", "there is nothing to compare with", "add --baseline FILE"));
+        return std::unexpected(
+            bad_option("--fail-above", "there is no baseline to compare with", "add --baseline FILE"));
     if (!options.baseline.empty() && options.interval_ms > 0)
-        return std::unexpected(bad_option("--baseline", "it compares whole runs, and -I prints intervals", "drop one"));
+        return std::unexpected(
+            bad_option("--baseline", "it compares whole runs, but -I prints intervals", "leave out one of them"));
     if (options.all_user && options.all_kernel)
-        return std::unexpected(bad_option("--all-user", "--all-kernel leaves that out", "give one of them"));
-    if (options.append && options.output_file.empty())
+        return std::unexpected(bad_option("--all-user", "cannot be combined with --all-kernel", "give one of them"));
+    if (options.append && options.writes_to_standard_error())
         return std::unexpected(bad_option("--append", "there is no file to append to", "add -o FILE"));
     if (options.interval_count > 0 && options.interval_ms == 0)
         return std::unexpected(bad_option("--interval-count", "there are no intervals to count", "add -I MS"));
     if (options.json && (options.csv || !options.separator.empty()))
-        return std::unexpected(bad_option("--json", "--csv and -x ask for another format", "give one of them"));
+        return std::unexpected(
+            bad_option("--json", "cannot be combined with --csv or -x, which are another format", "give one of them"));
     return {};
 }
 
 }  // namespace
 
 void declare_options(CLI::App& verb, Options& options) {
-    const auto each = [](CLI::Option* option) { option->allow_extra_args(false)->type_name("")->take_all(); };
+    // An option that may be repeated, and takes one word each time: without allow_extra_args(false) CLI11 would take
+    // the command's words as further values. Metavariables are part of the texts, so that --help shows perf's names.
+    const auto repeatable = [](CLI::Option* option) { option->allow_extra_args(false)->type_name("")->take_all(); };
+    // The first word that is no option begins the command, and CLI11 leaves the rest alone (command_words.h).
     verb.prefix_command();
     verb.footer(
         "anyperf stat [OPTIONS] [--] COMMAND...\nanyperf stat [OPTIONS] {-p PIDS | -t TIDS | -a | -C CPUS} [[--] "
         "COMMAND...]");
-    each(verb.add_option("-e,--event", options.events,
-                         "EVENTS: as perf's: cycles,{a,b},sched:*,mem:ADDR:w; repeatable"));
-    each(verb.add_option("-p,--pid", options.pids, "PIDS: all threads of these processes"));
-    each(verb.add_option("-t,--tid", options.tids, "TIDS: these threads"));
+    repeatable(verb.add_option("-e,--event", options.events,
+                               "EVENTS: in perf's syntax: cycles,{a,b},sched:*,mem:ADDR:w; repeatable"));
+    repeatable(verb.add_option("-p,--pid", options.pids, "PIDS: all threads of these processes"));
+    repeatable(verb.add_option("-t,--tid", options.tids, "TIDS: these threads"));
     verb.add_flag("-a,--all-cpus", options.system_wide, "everything on every CPU");
     verb.add_option("-C,--cpu", options.cpu_list, "CPUS: everything on these CPUs: 0-3,7")->type_name("");
-    each(
-        verb.add_option("-G,--cgroup", options.cgroups, "CGROUPS: tasks of a cgroup: one for all events, or one each"));
+    repeatable(verb.add_option("-G,--cgroup", options.cgroups,
+                               "CGROUPS: tasks of a cgroup: one for all events, or one for each"));
     verb.add_option("-I,--interval-print", options.interval_ms, "MS: print what was counted every MS milliseconds")
         ->type_name("")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000}));
     verb.add_option("--interval-count", options.interval_count, "N: end after N intervals")
         ->type_name("")
         ->check(CLI::Range(1, 1'000'000'000));
-    verb.add_option("-r,--repeat", options.repeat, "N: run the command N times: mean, deviation, median")
+    verb.add_option("-r,--repeat", options.repeat,
+                    "N: run the command N times: mean, deviation, median; 0: until Ctrl-C")
         ->type_name("")
-        ->check(CLI::Range(1, 1'000'000));
-    verb.add_flag("--per-thread", options.per_thread, "a line for each thread (with -p, -t)");
+        ->check(CLI::Range(0, 1'000'000));
     verb.add_flag("-A,--no-aggr,--per-cpu", options.per_cpu, "a line for each CPU");
-    verb.add_flag("-d,--detailed", options.detail, "more events; -dd and -ddd yet more");
-    verb.add_flag("--csv", options.csv, "fields separated by commas, in perf's order");
-    verb.add_option("-x,--field-separator", options.separator, "SEP: the same, separated by SEP")->type_name("");
-    verb.add_flag("-j,--json", options.json, "one JSON object");
-    verb.add_flag("--metric-only", options.metric_only, "only the ratios that are read out of the counts, in a row");
-    verb.add_option("-o,--output", options.output_file, "FILE: results go there, not to standard error")->type_name("");
-    verb.add_flag("--append", options.append, "to the end of that file");
+    verb.add_flag("-d,--detailed", options.detail, "count more events; -dd and -ddd still more");
+    verb.add_flag("--csv", options.csv, "print fields separated by commas, in perf's order");
+    verb.add_option("-x,--field-separator", options.separator, "SEP: print fields separated by SEP")->type_name("");
+    verb.add_flag("-j,--json", options.json, "print one JSON object");
+    verb.add_flag("--metric-only", options.metric_only, "print only the ratios computed from the counts, in a row");
+    verb.add_option("-o,--output", options.output_file, "FILE: write the results to FILE instead of standard error")
+        ->type_name("");
+    verb.add_flag("--append", options.append, "append to that file");
     verb.add_option("--baseline", options.baseline, "FILE: compare with what --json printed earlier")->type_name("");
-    each(verb.add_option("--fail-above", options.fail_above,
-                         "PCT[%] | EVENT=PCT: exit with 1 where an event grew by more; repeatable"));
+    repeatable(verb.add_option("--fail-above", options.fail_above,
+                               "PCT[%] | EVENT=PCT: exit with 1 if an event grew by more; repeatable"));
     verb.add_option("--timeout", options.timeout_ms, "MS: end the command and the counting after MS milliseconds")
         ->type_name("")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000'000}));
-    verb.add_option("-D,--delay", options.delay_ms, "MS: begin to count MS milliseconds after the start")
+    verb.add_option("-D,--delay", options.delay_ms,
+                    "MS: start counting MS milliseconds after the start; -1: when --control says so")
         ->type_name("")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{86'400'000}));
-    verb.add_flag("-n,--null", options.no_events, "no events, time only");
-    verb.add_flag("-B,--big-num,!--no-big-num", options.big_num, "thousands separators in the table (on)");
-    verb.add_flag("-i,--no-inherit", options.no_inherit, "without the threads and processes created meanwhile");
-    verb.add_flag("--all-user", options.all_user, "every event in user mode only");
-    verb.add_flag("--all-kernel", options.all_kernel, "every event in kernel mode only");
-    declare_who_counts(verb, options.who);
-    verb.add_flag("-v,--verbose", options.verbose, "say what is opened, and of each refused event why");
+        ->check(CLI::Range(kDelayForever, std::int64_t{86'400'000}));
+    verb.add_flag("-n,--null", options.no_events, "count no events, only measure the time");
+    verb.add_flag("-B,--big-num,!--no-big-num", options.big_num, "use thousands separators in the table (default: on)");
+    verb.add_flag("-i,--no-inherit", options.no_inherit, "leave out threads and processes created meanwhile");
+    verb.add_flag("--all-user", options.all_user, "count every event in user mode only");
+    verb.add_flag("--all-kernel", options.all_kernel, "count every event in kernel mode only");
+    declare_backend_options(verb, options.backend);
+    verb.add_flag("-v,--verbose", options.verbose, "show what is opened, and why events are refused");
 }
 
 Result<void> check(Options& options) {
-    options.pid_numbers = TRY(ids(options.pids, "-p"));
-    options.tid_numbers = TRY(ids(options.tids, "-t"));
+    // check_combinations() is last: it looks at the parsed values, and in_user_space decides whether --virtual is
+    // allowed.
+    options.pid_numbers = TRY(parse_ids(options.pids, "-p"));
+    options.tid_numbers = TRY(parse_ids(options.tids, "-t"));
     if (!options.cpu_list.empty()) options.cpus = TRY(host::parse_cpu_list(options.cpu_list));
-    for (const auto& text : options.fail_above) options.gates.push_back(TRY(gate(text)));
+    // perf's short form: --per-thread alone means all threads of the machine.
+    if (options.per_thread && options.command.empty() && options.pids.empty() && options.tids.empty() &&
+        options.cpu_list.empty() && !options.counts_cgroups())
+        options.system_wide = true;
+    for (const auto& text : options.fail_above) options.gates.push_back(TRY(parse_gate(text)));
     if (options.csv && options.separator.empty()) options.separator = ",";
-    if (options.separator == "\\t") options.separator = "\t";
+    if (options.separator == "\\t") options.separator = "\t";  // a backslash and t, as perf accepts it
     options.format = options.json ? Format::json : options.separator.empty() ? Format::table : Format::csv;
-    options.in_user_space = TRY(already_in_user_space(options.who));
+    options.in_user_space = TRY(already_in_run(options.backend));
     return check_combinations(options);
 }
 

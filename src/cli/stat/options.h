@@ -1,4 +1,4 @@
-// options.h: what `anyperf stat` can be asked for.
+// options.h: the options of `anyperf stat`: as the parser stores them, and after check() what they mean.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "anyperf/error.h"
-#include "cli/user_space.h"
+#include "cli/command/backend.h"
 
 namespace CLI {
 class App;
@@ -17,70 +17,114 @@ class App;
 
 namespace anyperf::cli::stat {
 
+/// The form of the results. `csv` is chosen by --csv or -x.
 enum class Format { table, csv, json };
 
-/// One --fail-above: the most that an event may grow over the baseline.
+/// One --fail-above: how much an event may grow over the baseline.
 struct Gate {
-    std::string event;  ///< empty: every event
-    double percent = 0;
+    std::string event;   ///< empty: every event
+    double percent = 0;  ///< growth above this fails; 0 or more
+};
+
+/// A level of the machine by which counts are added up. `die` and `socket` are physical, `node` is NUMA's.
+enum class CpuLevel { core, die, socket, node };
+
+/// -D -1: the events stay disabled until a command of --control enables them.
+inline constexpr std::int64_t kDelayForever = -1;
+
+/// One --filter.
+struct EventFilter {
+    std::size_t event_option = 0;  ///< it is for the events of the -e with this index
+    std::string text;
 };
 
 struct Options {
+    /// As parsed. The names are those of the long options; lists are as the user typed them.
     std::vector<std::string> events;
     std::vector<std::string> pids;
     std::vector<std::string> tids;
     std::vector<std::string> cgroups;
+    std::vector<std::string> filters;
+    std::string each_cgroup;  ///< --for-each-cgroup
     std::vector<std::string> fail_above;
     std::string cpu_list;
-    std::string separator;
+    std::string separator;  ///< -x; check() sets it for --csv, too
     std::string output_file;
     std::string baseline;
-    int detail = 0;
-    int repeat = 1;
-    std::int64_t interval_ms = 0;
-    int interval_count = 0;
-    std::int64_t timeout_ms = 0;
-    std::int64_t delay_ms = 0;
+    std::string control;           ///< --control: "fd:3,4"
+    std::string pre_command;       ///< --pre: run by a shell before each run of the command
+    std::string post_command;      ///< --post: run by a shell after each run that succeeded
+    int detail = 0;                ///< how often -d was given
+    int repeat = 1;                ///< 0: until the user interrupts
+    int log_fd = -1;               ///< results go to this descriptor; -1: they do not
+    std::int64_t interval_ms = 0;  ///< 0: no intervals
+    int interval_count = 0;        ///< 0: no limit
+    std::int64_t timeout_ms = 0;   ///< 0: no timeout
+    std::int64_t delay_ms = 0;     ///< 0: count from the start; kDelayForever: until --control enables
     bool system_wide = false;
     bool per_thread = false;
     bool per_cpu = false;
+    bool per_core = false;
+    bool per_die = false;
+    bool per_socket = false;
+    bool per_node = false;
+    bool no_merge = false;
     bool csv = false;
     bool json = false;
     bool metric_only = false;
+    bool topdown = false;
     bool append = false;
+    bool quiet = false;
+    bool run_table = false;       ///< --table
+    bool summary = false;         ///< with -I: the totals, too
+    bool no_csv_summary = false;  ///< CSV: no word "summary" before them
     bool verbose = false;
-    bool no_events = false;
+    bool no_events = false;  ///< --null
     bool big_num = true;
     bool no_inherit = false;
     bool all_user = false;
     bool all_kernel = false;
-    WhoCounts who;
+    BackendOptions backend;
 
-    /// From here on: what the texts above mean, filled by check().
+    /// Filled by check() from the texts above; `command` by the caller.
     std::vector<std::string> command;
     std::vector<pid_t> pid_numbers;
     std::vector<pid_t> tid_numbers;
     std::vector<int> cpus;
     std::vector<Gate> gates;
+    std::vector<EventFilter> event_filters;
+    std::optional<CpuLevel> cpu_level;  ///< of --per-core, --per-die, --per-socket or --per-node
     Format format = Format::table;
-    bool in_user_space = false;        ///< the virtual PMU counts: of the run that this is a program of, or of `hosted`
-    UserSpace* hosted = nullptr;       ///< the run that this process hosts for its command
-    std::string virtual_because = "";  ///< why the kernel does not count; empty: the user has asked for it
+    bool in_user_space = false;       ///< the virtual PMU counts: that of the run around this process, or of `hosted`
+    HostedRun* hosted = nullptr;      ///< the run that this process hosts for its command; null: none
+    std::string virtual_reason = "";  ///< why the kernel does not count; empty: the user asked for the virtual PMU
 
+    /// Whether counts are of CPUs, one by one or added up, so that events of tasks need one for each CPU.
+    bool splits_by_cpu() const { return per_cpu || cpu_level; }
+    /// Whether every thread of the machine has a line.
+    bool all_threads() const { return per_thread && system_wide; }
+    /// Whether the command is repeated until the user interrupts.
+    bool repeats_forever() const { return repeat == 0; }
+    /// Whether results go to standard error, where a line for people would be among them.
+    bool writes_to_standard_error() const { return output_file.empty() && log_fd < 0; }
+
+    /// What opens events, and the run to start the command in (null: none).
     counting::Kernel& kernel() const { return hosted != nullptr ? hosted->kernel() : counting::system_kernel(); }
-    broker::Hosting* run() const { return hosted != nullptr ? &hosted->run() : nullptr; }
+    broker::HostedRun* hosting() const { return hosted != nullptr ? &hosted->hosting() : nullptr; }
 
-    /// Whether the events are counted for the command, not for others while it runs.
-    bool of_command() const {
+    /// Whether events are counted for the command itself, not for other tasks or CPUs while it runs.
+    bool targets_command() const {
         return !command.empty() && pid_numbers.empty() && tid_numbers.empty() && cpus.empty() && !system_wide &&
-               cgroups.empty();
+               !counts_cgroups();
     }
+    /// Whether only tasks of cgroups are counted.
+    bool counts_cgroups() const { return !cgroups.empty() || !each_cgroup.empty(); }
 };
 
-/// Adds the options to the verb.
+/// Adds the options to the verb. `options` must live until the command line is parsed.
 void declare_options(CLI::App& verb, Options& options);
 
-/// Numbers, lists and combinations. Error: which option is wrong, and why.
+/// Parses numbers and lists, and checks the combination of options. Error: names the wrong option and the reason.
 Result<void> check(Options& options);
 
 }  // namespace anyperf::cli::stat

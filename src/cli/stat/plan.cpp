@@ -1,4 +1,4 @@
-// plan.cpp: see plan.h.
+// plan.cpp: turns options into events and targets.
 #include "cli/stat/plan.h"
 
 #include <fmt/format.h>
@@ -8,10 +8,11 @@
 #include <ranges>
 
 #include "abi/attr_flags.h"
-#include "cli/stat/default_events.h"
-#include "cli/stat/tool_clocks.h"
-#include "host/cgroups.h"
-#include "host/cpus.h"
+#include "abi/event_ids.h"
+#include "cli/stat/events/default_events.h"
+#include "cli/stat/events/tool_events.h"
+#include "host/hardware/cpus.h"
+#include "host/process/cgroups.h"
 
 namespace anyperf::cli::stat {
 
@@ -19,7 +20,7 @@ namespace {
 
 using counting::Target;
 
-/// --all-user, --all-kernel: what they leave out is left out of every event, whatever its modifiers say.
+/// Applies --all-user or --all-kernel to every event, in addition to its modifiers.
 void restrict_levels(std::vector<events::EventGroup>& groups, const Options& options) {
     std::uint64_t without = 0;
     if (options.all_user) without = abi::flag("exclude_kernel") | abi::flag("exclude_hv");
@@ -28,72 +29,140 @@ void restrict_levels(std::vector<events::EventGroup>& groups, const Options& opt
         for (auto& event : group.events) event.attr.flags |= without;
 }
 
-Result<std::vector<events::EventGroup>> parse_events(const Options& options, const events::Machine& machine) {
-    if (options.no_events) return std::vector<events::EventGroup>{};
+/// Groups, and the filter of each.
+struct Parsed {
     std::vector<events::EventGroup> groups;
+    std::vector<std::string> filters;
+};
+
+/// All filters for the events of one -e, which must all hold.
+std::string filter_of(const Options& options, std::size_t event_option) {
+    std::string text;
+    for (const auto& filter : options.event_filters) {
+        if (filter.event_option != event_option) continue;
+        text = text.empty() ? filter.text : fmt::format("({}) && ({})", text, filter.text);
+    }
+    return text;
+}
+
+/// Only tracepoints have fields that a filter can compare.
+Result<void> check_filter(const std::string& filter, const events::EventGroup& group) {
+    for (const auto& event : group.events)
+        if (!filter.empty() && event.attr.type != abi::kTypeTracepoint)
+            return std::unexpected(Error{fmt::format("cannot filter {} by {}", event.name, filter),
+                                         "only tracepoints have fields that a filter compares",
+                                         "give --filter after an -e of tracepoints alone"});
+    return {};
+}
+
+/// The events of -e, or the default ones, plus those of -d. Several -e are parsed one by one, so a group cannot span
+/// them.
+Result<Parsed> parse_events(const Options& options, const events::Machine& machine) {
+    Parsed parsed;
+    if (options.no_events) return parsed;
     std::vector<std::string> texts = options.events;
     if (texts.empty())
         texts.push_back(default_events(options.detail));
     else if (options.detail > 0)
         texts.push_back(detail_events(options.detail));
-    for (const auto& text : texts)
-        for (auto& group : TRY(events::parse(machine, with_stand_ins(text), events::Whose::this_machine)))
-            groups.push_back(std::move(group));
-    restrict_levels(groups, options);
-    return groups;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        const std::string filter = filter_of(options, i);
+        for (auto& group :
+             TRY(events::parse(machine, with_placeholders(texts[i]), events::CatalogScope::this_machine))) {
+            TRY(check_filter(filter, group));
+            parsed.groups.push_back(std::move(group));
+            parsed.filters.push_back(filter);
+        }
+    }
+    restrict_levels(parsed.groups, options);
+    return parsed;
 }
 
+/// The tasks or CPUs that the options select. Cgroups are added in cgroup_scopes().
 Target target_of(const Options& options) {
     if (!options.pid_numbers.empty()) return Target::processes(options.pid_numbers);
     if (!options.tid_numbers.empty()) return Target::threads(options.tid_numbers);
     if (!options.cpus.empty()) return Target::on_cpus(options.cpus);
+    if (options.all_threads()) return Target::threads({});  // filled in OpenCounters::open(), as the next one
     if (options.system_wide) return Target::system();
-    return Target::self();  // the command, once it has a pid
+    return Target::self();  // replaced by the command's pid in OpenCounters::open()
 }
 
+/// The target for the headline of the table, in perf's words.
 std::string name_of(const Options& options) {
     if (!options.pid_numbers.empty()) return fmt::format("process id '{}'", fmt::join(options.pid_numbers, ","));
     if (!options.tid_numbers.empty()) return fmt::format("thread id '{}'", fmt::join(options.tid_numbers, ","));
     if (!options.cpus.empty()) return fmt::format("'CPU(s) {}'", host::to_cpu_list(options.cpus));
-    if (options.system_wide || !options.cgroups.empty()) return "'system wide'";
+    if (options.system_wide || options.counts_cgroups()) return "'system wide'";
     return fmt::format("'{}'", fmt::join(options.command, " "));
 }
 
-std::vector<std::string> cgroup_names(const Options& options) {
+/// The pieces between commas. An empty one is kept: with -G it means "no cgroup" for its event.
+std::vector<std::string> names_in(const std::string& text) {
     std::vector<std::string> names;
-    for (const auto& text : options.cgroups)
-        for (const auto piece : std::views::split(text, ',')) names.emplace_back(piece.begin(), piece.end());
+    for (const auto piece : std::views::split(text, ',')) names.emplace_back(piece.begin(), piece.end());
     return names;
 }
 
-/// One cgroup is for all events; several are for one event each, an empty name leaves its event to everybody (perf's
-/// rule).
-Result<std::vector<Scope>> cgroup_scopes(const Options& options, std::vector<events::EventGroup> groups) {
+/// The names of all -G.
+std::vector<std::string> cgroup_names(const Options& options) {
+    std::vector<std::string> names;
+    for (const auto& text : options.cgroups) std::ranges::copy(names_in(text), std::back_inserter(names));
+    return names;
+}
+
+/// The target of one cgroup; of an empty name: all tasks.
+Result<Target> cgroup_target(const Options& options, const std::string& name) {
+    if (name.empty()) return target_of(options).cpu_wide() ? target_of(options) : Target::system();
+    return Target::cgroup(TRY(host::cgroup_directory(host::Root{}, name)), options.cpus);
+}
+
+/// Distributes events over cgroups by perf's rule: one cgroup is for all events; of several, each is for one event or
+/// group, in order, and an empty name counts its event for all tasks.
+Result<std::vector<Scope>> cgroup_scopes(const Options& options, Parsed parsed) {
     const auto names = cgroup_names(options);
-    const auto target = [&](const std::string& name) -> Result<Target> {
-        if (name.empty()) return target_of(options).cpu_wide() ? target_of(options) : Target::system();
-        return Target::cgroup(TRY(host::cgroup_directory(host::Root{}, name)), options.cpus);
-    };
     std::vector<Scope> scopes;
     if (names.size() == 1) {
-        scopes.push_back({
-            TRY(target(names.front()))
-            , std::move(groups), names.front()
-        });
+        auto target = TRY(cgroup_target(options, names.front()));
+        scopes.push_back({std::move(target), std::move(parsed.groups), names.front(), std::move(parsed.filters)});
         return scopes;
     }
-    if (names.size() != groups.size())
-        return std::unexpected(Error{fmt::format("cannot assign {} cgroups to {} events", names.size(), groups.size()),
-                                     "several cgroups are for one event (or group) each, in order",
+    const std::size_t groups = parsed.groups.size();
+    if (names.size() != groups)
+        return std::unexpected(Error{fmt::format("cannot assign {} cgroups to {} events", names.size(), groups),
+                                     "each of several cgroups is for one event or group, in order",
                                      "give one cgroup for all events, or as many as there are -e events"});
-    for (std::size_t i = 0; i < names.size(); ++i)
-        scopes.push_back({
-            TRY(target(names[i]))
-            , {std::move(groups[i])}, names[i]
-        });
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        auto target = TRY(cgroup_target(options, names[i]));
+        scopes.push_back({std::move(target), {std::move(parsed.groups[i])}, names[i], {parsed.filters[i]}});
+    }
     return scopes;
 }
 
+/// All events for each cgroup. As in perf, a name with a character of regular expressions is one, and empty names are
+/// skipped.
+Result<std::vector<Scope>> each_cgroup_scopes(const Options& options, const Parsed& parsed) {
+    std::vector<std::string> names;
+    for (const auto& name : names_in(options.each_cgroup)) {
+        if (name.empty()) continue;
+        if (name.find_first_of("{}[]()|*+?^$") == std::string::npos)
+            names.push_back(name);
+        else
+            std::ranges::copy(TRY(host::matching_cgroups(host::Root{}, name)), std::back_inserter(names));
+    }
+    if (names.empty())
+        return std::unexpected(Error{"bad --for-each-cgroup " + options.each_cgroup, "no cgroup has such a name",
+                                     "give names of cgroups, separated by commas, or a basic regular expression"});
+    std::vector<Scope> scopes;
+    scopes.reserve(names.size());
+    for (const auto& name : names) {
+        auto target = TRY(cgroup_target(options, name));
+        scopes.push_back({std::move(target), parsed.groups, name, parsed.filters});
+    }
+    return scopes;
+}
+
+/// The kernel refuses an offline CPU with a bare ENODEV; this error names the CPUs that are online.
 Result<void> check_cpus(const std::vector<int>& wanted) {
     if (wanted.empty()) return {};
     const auto online = TRY(host::online_cpus(host::Root{}));
@@ -102,7 +171,7 @@ Result<void> check_cpus(const std::vector<int>& wanted) {
             return std::unexpected(
                 Error{fmt::format("cannot count CPU {}", cpu),
                       fmt::format("it is not online: this machine has {}", host::to_cpu_list(online)),
-                      "give CPUs of that list with -C"});
+                      "give CPUs from that list with -C"});
     return {};
 }
 
@@ -112,16 +181,19 @@ Result<Plan> make_plan(const Options& options, const events::Machine& machine) {
     TRY(check_cpus(options.cpus));
     Plan plan;
     plan.target_name = name_of(options);
-    auto groups = TRY(parse_events(options, machine));
+    auto parsed = TRY(parse_events(options, machine));
     Target target = target_of(options);
-    plan.of_command = target.kind == Target::Kind::self && options.cgroups.empty();
-    if (options.command.empty()) plan.watched = target.ids;
-    if (options.per_cpu && !target.cpu_wide())
-        target.cpus = TRY(host::online_cpus(host::Root{}));  // each task event bound to a CPU
-    if (options.cgroups.empty())
-        plan.scopes.push_back({std::move(target), std::move(groups), ""});
+    plan.targets_command = target.kind == Target::Kind::self && !options.counts_cgroups();
+    // With a command, the command ends the counting; without one, the end of the counted tasks does.
+    if (options.command.empty()) plan.awaited = target.ids;
+    if (options.splits_by_cpu() && !target.cpu_wide())
+        target.cpus = TRY(host::online_cpus(host::Root{}));  // -A of a task: one event for each CPU, bound to it
+    if (!options.counts_cgroups())
+        plan.scopes.push_back({std::move(target), std::move(parsed.groups), "", std::move(parsed.filters)});
+    else if (options.each_cgroup.empty())
+        plan.scopes = TRY(cgroup_scopes(options, std::move(parsed)));
     else
-        plan.scopes = TRY(cgroup_scopes(options, std::move(groups)));
+        plan.scopes = TRY(each_cgroup_scopes(options, parsed));
     return plan;
 }
 

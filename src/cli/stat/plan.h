@@ -1,4 +1,4 @@
-// plan.h: what is to be counted, for whom: options, turned into events and targets.
+// plan.h: what to count, and for which target: the options, turned into events and targets. Nothing is opened yet.
 #pragma once
 
 #include <string>
@@ -11,21 +11,23 @@
 
 namespace anyperf::cli::stat {
 
-/// Events that are counted for one target.
+/// Events that are counted for one target. There are several scopes only with several cgroups.
 struct Scope {
     counting::Target target;
     std::vector<events::EventGroup> groups;
-    std::string cgroup;  ///< as it was named; empty without -G
+    std::string cgroup;                ///< as it was named; empty without -G and --for-each-cgroup
+    std::vector<std::string> filters;  ///< of each group: for its tracepoints; empty: none
 };
 
 struct Plan {
     std::vector<Scope> scopes;
-    std::string target_name;     ///< for the headline
-    bool of_command = false;     ///< the target is the command; else it is only how long to count
-    std::vector<pid_t> watched;  ///< whose end ends the counting
+    std::string target_name;       ///< for the headline of the table: "'ls -l'", "process id '12'"
+    bool targets_command = false;  ///< events are counted for the command; else a command only limits the time
+    std::vector<pid_t> awaited;    ///< counting ends when all of these have ended; empty: something else ends it
 };
 
-/// Error: an event string, a cgroup or the combination of both is wrong.
+/// Parses the events with the names of `machine`. Error: a wrong event string, cgroup or CPU, or numbers of cgroups and
+/// events that do not match.
 Result<Plan> make_plan(const Options& options, const events::Machine& machine);
 
 }  // namespace anyperf::cli::stat

@@ -1,15 +1,24 @@
-// session.cpp: see session.h.
+// session.cpp: one measurement. The order of its steps matters:
+//
+//   1. fork the command, which waits before its exec;
+//   2. raise this process's limit on descriptors: the command has already inherited the old one;
+//   3. open the counters; a command's are enabled by its exec, others now;
+//   4. let the command execute;
+//   5. wait: for its end, for signals, for deadlines (delay, interval, timeout), whichever is next;
+//   6. read the counters. They are read after wait4(2), so counts of the command and its children are complete.
 #include "cli/stat/session.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "cli/stat/measured.h"
-#include "cli/stat/tool_clocks.h"
-#include "cli/waiting.h"
+#include "cli/command/waiting.h"
+#include "cli/stat/events/tool_events.h"
+#include "cli/stat/events/usage_counts.h"
+#include "cli/stat/open_counters.h"
 
 namespace anyperf::cli::stat {
 
@@ -25,46 +34,53 @@ std::uint64_t nanoseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
-/// Every event and place is a descriptor. Done after the command was forked, which keeps the limit it was given.
-void allow_many_descriptors() {
+/// Every event needs a descriptor in every place, so the soft limit is raised to the hard one.
+void raise_descriptor_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// One run, from its start to its end.
+/// One measurement, from its start to its end.
 class Session {
   public:
-    Session(const Plan& plan, const Options& options, SignalGate& gate, const OnInterval& on_interval)
-        : plan_(plan), options_(options), gate_(gate), on_interval_(on_interval), watched_(plan.watched) {}
+    Session(const Plan& plan, const Options& options, BlockedSignals& signals, const Listener& listener)
+        : plan_(plan), options_(options), signals_(signals), listener_(listener), awaited_(plan.awaited) {}
 
-    Result<Run> run();
+    Result<Measurement> run();
 
   private:
     Result<void> begin();
     Result<void> wait();
     Result<void> finish();
-    Result<void> on_time();
+    Result<void> handle_deadlines();
+    Result<void> handle_commands(int fd);
+    Result<void> handle_command(const ControlLine& line);
     Result<void> print_interval(std::uint64_t now);
-    Result<bool> over();
-    bool take_signals();
-    void stop_command();
+    Result<bool> is_over();
+    bool handle_signals();
+    void handle_timeout();
     std::optional<std::uint64_t> next_deadline() const;
     Report base_report() const;
+    Report report_since(const Snapshot& before, const Snapshot& now, std::uint64_t wall_ns) const;
+    /// Whether --interval-count reports were printed.
+    bool intervals_done() const { return options_.interval_count > 0 && intervals_ >= options_.interval_count; }
 
     const Plan& plan_;
     const Options& options_;
-    SignalGate& gate_;
-    const OnInterval& on_interval_;
-    Watched watched_;
+    BlockedSignals& signals_;
+    const Listener& listener_;
+    AwaitedTasks awaited_;
     std::optional<Command> command_;
-    std::optional<Measured> measured_;
-    Snapshot last_;
-    Run run_;
+    std::optional<OpenCounters> counters_;
+    std::uint64_t switches_before_ = 0;  ///< of the command's process, before its exec
+    Snapshot last_snapshot_;             ///< empty before the first interval
+    Measurement result_;
     std::uint64_t start_ns_ = 0;
-    std::uint64_t last_at_ns_ = 0;  ///< of the last reading: the start, or an interval's end
+    std::uint64_t last_read_ns_ = 0;  ///< time of the last reading: the start, or the end of an interval
     std::uint64_t end_ns_ = 0;
+    // Deadlines, in the time of now_ns(). None: not asked for, or passed.
     std::optional<std::uint64_t> enable_at_;
     std::optional<std::uint64_t> timeout_at_;
     std::optional<std::uint64_t> interval_at_;
@@ -72,33 +88,35 @@ class Session {
     bool timed_out_ = false;
 };
 
-Result<Run> Session::run() {
+Result<Measurement> Session::run() {
     TRY(begin());
     TRY(wait());
     TRY(finish());
-    return std::move(run_);
+    return std::move(result_);
 }
 
 Result<void> Session::begin() {
     if (!options_.command.empty()) {
-        auto command = Command::fork(options_.command, gate_, options_.run());
+        auto command = Command::fork(options_.command, signals_, options_.hosting());
         if (!command) return std::unexpected(std::move(command).error());
         command_.emplace(std::move(*command));
     }
-    allow_many_descriptors();
-    auto measured = Measured::open(plan_, options_, command_ ? command_->pid() : 0);
-    if (!measured) return std::unexpected(std::move(measured).error());
-    measured_.emplace(std::move(*measured));
-    start_ns_ = last_at_ns_ = now_ns();
+    raise_descriptor_limit();
+    auto counters = OpenCounters::open(plan_, options_, command_ ? command_->pid() : 0);
+    if (!counters) return std::unexpected(std::move(counters).error());
+    counters_.emplace(std::move(*counters));
+    start_ns_ = last_read_ns_ = now_ns();
     if (options_.delay_ms > 0)
         enable_at_ = start_ns_ + milliseconds(options_.delay_ms);
-    else if (!plan_.of_command)
-        TRY(measured_->enable());
+    else if (options_.delay_ms == 0 && !plan_.targets_command)
+        TRY(counters_->enable());
     if (options_.timeout_ms > 0) timeout_at_ = start_ns_ + milliseconds(options_.timeout_ms);
     if (options_.interval_ms > 0) interval_at_ = start_ns_ + milliseconds(options_.interval_ms);
+    if (command_) switches_before_ = context_switches_until_now(command_->pid());
     return command_ ? command_->execute() : Result<void>{};
 }
 
+/// The earliest deadline; nullopt if nothing has a deadline.
 std::optional<std::uint64_t> Session::next_deadline() const {
     std::optional<std::uint64_t> next;
     for (const auto& at : {enable_at_, timeout_at_, interval_at_})
@@ -107,106 +125,144 @@ std::optional<std::uint64_t> Session::next_deadline() const {
 }
 
 Result<void> Session::wait() {
-    while (!TRY(over())) {
-        wait_for_something(gate_, watched_, next_deadline());
-        if (take_signals()) break;
-        TRY(on_time());
+    while (!TRY(is_over())) {
+        const int commands = listener_.control != nullptr ? listener_.control->fd() : -1;
+        wait_for_wakeup(signals_, awaited_, next_deadline(), commands);
+        if (handle_signals()) break;
+        if (commands >= 0) TRY(handle_commands(commands));
+        TRY(handle_deadlines());
     }
     if (end_ns_ == 0) end_ns_ = now_ns();
     return {};
 }
 
-Result<bool> Session::over() {
+/// Whether the measurement is over: the command, or all awaited tasks, have ended. The timeout and --interval-count end
+/// it only without a command.
+Result<bool> Session::is_over() {
     if (command_) {
-        if (!TRY(command_->ended(run_.ending))) return false;
+        if (!TRY(command_->try_wait(result_.exit_info))) return false;
         end_ns_ = now_ns();
         return true;
     }
-    if (timed_out_ || run_.all_printed) return true;
-    return !plan_.watched.empty() && !watched_.any_alive();
+    if (timed_out_ || intervals_done()) return true;
+    return !plan_.awaited.empty() && !awaited_.any_alive();
 }
 
-/// True where a signal ends the counting. With a command, signals are the command's: the terminal gives it its own, and
-/// what was sent to us alone is handed on, as if we were not there.
-bool Session::take_signals() {
-    while (const auto arrived = gate_.next()) {
+/// Handles pending signals; true if one ends the counting. With a command, signals are for the command, as if anyperf
+/// were not there: it gets those of the terminal directly, and those sent to anyperf alone are passed on.
+bool Session::handle_signals() {
+    while (const auto arrived = signals_.next()) {
         if (!command_) {
-            run_.interrupted_by = arrived->number;
+            result_.interrupted_by = arrived->number;
             return true;
         }
+        if (ends_a_series(arrived->number)) result_.signal_during_run = arrived->number;
         if (!arrived->from_terminal) command_->send(arrived->number);
     }
     return false;
 }
 
-Result<void> Session::on_time() {
-    const std::uint64_t now = now_ns();
-    if (enable_at_ && now >= *enable_at_) {
-        enable_at_.reset();
-        TRY(measured_->enable());
-    }
-    if (interval_at_ && now >= *interval_at_) TRY(print_interval(now));
-    if (timeout_at_ && now >= *timeout_at_) stop_command();
+/// The commands that have come by --control. The descriptor may block, so it is only read if something is there.
+Result<void> Session::handle_commands(int fd) {
+    pollfd one{fd, POLLIN, 0};
+    if (::poll(&one, 1, 0) <= 0) return {};
+    for (const auto& line : listener_.control->read_lines()) TRY(handle_command(parse_control_line(line)));
     return {};
 }
 
-void Session::stop_command() {
+Result<void> Session::handle_command(const ControlLine& line) {
+    switch (line.command) {
+        case ControlCommand::enable:
+        case ControlCommand::disable: {
+            const bool known = TRY(counters_->switch_events(line.event, line.command == ControlCommand::enable));
+            if (!known) listener_.unknown_event(line.event);
+            if (options_.interval_ms > 0 && !intervals_done()) TRY(print_interval(now_ns()));  // as perf does
+            break;
+        }
+        case ControlCommand::list_events: listener_.events_listed(counters_->event_names()); break;
+        case ControlCommand::nothing: break;
+    }
+    if (line.acknowledged) listener_.control->acknowledge();
+    return {};
+}
+
+Result<void> Session::handle_deadlines() {
+    const std::uint64_t now = now_ns();
+    if (enable_at_ && now >= *enable_at_) {
+        enable_at_.reset();
+        TRY(counters_->enable());
+    }
+    if (interval_at_ && now >= *interval_at_) TRY(print_interval(now));
+    if (timeout_at_ && now >= *timeout_at_) handle_timeout();
+    return {};
+}
+
+void Session::handle_timeout() {
     timeout_at_.reset();
     timed_out_ = true;
     if (command_) command_->send(SIGTERM);
 }
 
 Result<void> Session::print_interval(std::uint64_t now) {
-    // From the plan's start, not from now: what this interval was late, the next isn't.
+    // Deadlines are multiples of the step from the start, so that a late interval does not delay those after it.
     const std::uint64_t step = milliseconds(options_.interval_ms);
     interval_at_ = start_ns_ + ((now - start_ns_) / step + 1) * step;
-    auto snapshot = TRY(measured_->read());
-    Report report = base_report();
+    auto snapshot = TRY(counters_->read());
+    Report report = report_since(last_snapshot_, snapshot, now - std::exchange(last_read_ns_, now));
     report.interval_at_ns = now - start_ns_;
-    report.wall_ns = now - std::exchange(last_at_ns_, now);
-    report.lines = measured_->lines(last_, snapshot);
-    fill_clocks(report);
-    last_ = std::move(snapshot);
-    on_interval_(report);
-    if (++intervals_ == options_.interval_count) {
-        interval_at_.reset();  // a command goes on to its end, as under perf
-        run_.all_printed = true;
-    }
+    last_snapshot_ = std::move(snapshot);
+    listener_.interval(report);
+    ++intervals_;
+    if (intervals_done()) interval_at_.reset();  // a command still runs to its end, as under perf
     return {};
 }
 
 Report Session::base_report() const {
+    // What an interval and the final report have in common.
     Report report;
     report.command = options_.command;
     report.target = plan_.target_name;
     if (options_.in_user_space) {
         report.mode = "virtual";
-        report.mode_reason = options_.virtual_because;
+        report.mode_reason = options_.virtual_reason;
     }
-    report.notes = measured_->notes();
+    report.notes = counters_->notes();
+    return report;
+}
+
+/// Counts and times from one reading to another. An empty `before` is the start.
+Report Session::report_since(const Snapshot& before, const Snapshot& now, std::uint64_t wall_ns) const {
+    Report report = base_report();
+    report.wall_ns = wall_ns;
+    report.user_ns = nanoseconds(result_.exit_info.usage.ru_utime);
+    report.system_ns = nanoseconds(result_.exit_info.usage.ru_stime);
+    if (command_ && end_ns_ != 0) report.exit_status = result_.exit_info.exit_status;
+    report.lines = counters_->lines(before, now);
+    fill_tool_events(report);
+    if (options_.interval_ms == 0) fill_from_usage(report, plan_, options_, result_.exit_info.usage, switches_before_);
     return report;
 }
 
 Result<void> Session::finish() {
-    // Others go on after we have stopped to look; what they do from now on isn't asked for.
-    if (!plan_.of_command) TRY(measured_->disable());
-    auto snapshot = TRY(measured_->read());
-    run_.report = base_report();
-    run_.report.wall_ns = end_ns_ - last_at_ns_;
-    run_.report.user_ns = nanoseconds(run_.ending.usage.ru_utime);
-    run_.report.system_ns = nanoseconds(run_.ending.usage.ru_stime);
-    if (timed_out_ && run_.ending.signal == SIGTERM) run_.ending.signal = run_.ending.exit_status = 0;  // our own doing
-    if (command_) run_.report.exit_status = run_.ending.exit_status;
-    run_.report.lines = measured_->lines(last_, snapshot);
-    fill_clocks(run_.report);
-    if (options_.interval_ms > 0) run_.report.interval_at_ns = end_ns_ - start_ns_;
+    // Tasks other than the command keep running; what they do from now on must not be counted.
+    if (!plan_.targets_command) TRY(counters_->disable());
+    const auto snapshot = TRY(counters_->read());
+    if (timed_out_ && result_.exit_info.signal == SIGTERM)
+        result_.exit_info.signal = result_.exit_info.exit_status =
+            0;  // --timeout killed it, so it is no failure of the command
+    result_.report = report_since({}, snapshot, end_ns_ - start_ns_);
+    result_.report.summary = options_.interval_ms > 0;
+    if (options_.interval_ms == 0 || intervals_done()) return {};
+    result_.last_interval = report_since(last_snapshot_, snapshot, end_ns_ - last_read_ns_);
+    result_.last_interval->interval_at_ns = end_ns_ - start_ns_;
     return {};
 }
 
 }  // namespace
 
-Result<Run> run_once(const Plan& plan, const Options& options, SignalGate& gate, const OnInterval& on_interval) {
-    return Session{plan, options, gate, on_interval}.run();
+Result<Measurement> measure_once(const Plan& plan, const Options& options, BlockedSignals& signals,
+                                 const Listener& listener) {
+    return Session{plan, options, signals, listener}.run();
 }
 
 }  // namespace anyperf::cli::stat

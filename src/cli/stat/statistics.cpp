@@ -1,4 +1,7 @@
-// statistics.cpp: see statistics.h.
+// statistics.cpp: the confidence interval of the median by order statistics. Each of n values lies below the median
+// with probability 1/2, whatever their distribution, so the number of values below it is binomial. The interval from
+// the k-th smallest to the k-th largest value misses the median with probability 2 P(B(n, 1/2) < k); the largest k with
+// at least the wanted confidence gives the narrowest interval.
 #include "cli/stat/statistics.h"
 
 #include <algorithm>
@@ -10,10 +13,11 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-constexpr std::size_t kExactUpTo = 500;  // runs; 2^-n leaves the range of double at 1074
+constexpr std::size_t kExactUpTo = 500;  // runs; 2^-n would underflow a double from n = 1075 on
 
-/// P(fewer than `below` of n fair coins show heads): the chance that the median lies under the below-th smallest value.
-double tail(std::size_t n, std::size_t below) {
+/// P(B(n, 1/2) < below): the probability that fewer than `below` of n fair coins show heads, and so that the median
+/// lies below the below-th smallest value.
+double binomial_tail(std::size_t n, std::size_t below) {
     double sum = 0;
     double term = std::exp2(-static_cast<double>(n));
     for (std::size_t heads = 0; heads < below; ++heads) {
@@ -23,12 +27,13 @@ double tail(std::size_t n, std::size_t below) {
     return sum;
 }
 
-/// The highest rank from both ends that still encloses the median with `wanted` confidence; 1 where none does.
+/// The largest rank k whose interval has at least the `wanted` confidence; 1, the widest interval, if none has.
 std::size_t median_rank(std::size_t n, double wanted) {
-    constexpr double kDeviations = 1.96;  // 95% of a normal distribution, which the binomial one is by then
+    constexpr double kDeviations =
+        1.96;  // the 95% quantile of the normal distribution, which approximates the binomial one for large n
     if (n > kExactUpTo) return static_cast<std::size_t>((static_cast<double>(n) - kDeviations * std::sqrt(n)) / 2);
-    std::size_t rank = 1;  // from the smallest to the largest is the widest there is
-    while (2 * (rank + 1) <= n && 1 - 2 * tail(n, rank + 1) >= wanted) ++rank;
+    std::size_t rank = 1;
+    while (2 * (rank + 1) <= n && 1 - 2 * binomial_tail(n, rank + 1) >= wanted) ++rank;
     return rank;
 }
 
@@ -38,9 +43,9 @@ void fill_median(Summary& summary, std::vector<double> sorted) {
     summary.median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
     constexpr double kWanted = 0.95;
     const std::size_t rank = median_rank(n, kWanted);
-    summary.median_low = sorted[rank - 1];
+    summary.median_low = sorted[rank - 1];  // ranks count from 1
     summary.median_high = sorted[n - rank];
-    summary.confidence = n == 1 ? 0 : n > kExactUpTo ? kWanted : 1 - 2 * tail(n, rank);
+    summary.confidence = n == 1 ? 0 : n > kExactUpTo ? kWanted : 1 - 2 * binomial_tail(n, rank);
 }
 
 }  // namespace

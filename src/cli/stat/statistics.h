@@ -1,4 +1,5 @@
-// statistics.h: what several runs of the same command tell.
+// statistics.h: the statistics of several runs of one command (-r). Counts of repeated runs are rarely normally
+// distributed, so there is a median with a distribution-free confidence interval besides mean and deviation.
 #pragma once
 
 #include <span>
@@ -7,17 +8,17 @@ namespace anyperf::cli::stat {
 
 struct Summary {
     double mean = 0;
-    double deviation = 0;  ///< standard deviation of the runs (n - 1)
+    double deviation = 0;  ///< standard deviation of the runs (divided by n - 1); 0 for one run
     double median = 0;
-    double median_low = 0;  ///< confidence interval of the median, from order statistics: no distribution is assumed
+    double median_low = 0;  ///< confidence interval of the median, from order statistics
     double median_high = 0;
-    double confidence = 0;  ///< of that interval: at least 0.95 from 6 runs on, what all runs together give below
+    double confidence = 0;  ///< of that interval: at least 0.95 for 6 runs or more; for fewer that of [min, max]
 
-    /// Standard deviation as a part of the mean; 0 where the mean is 0.
+    /// The standard deviation as a part of the mean; 0 if the mean is 0.
     double relative_deviation() const { return mean == 0 ? 0 : deviation / mean; }
 };
 
-/// `values` must not be empty.
+/// `values` must not be empty. Their order does not matter.
 Summary summarize(std::span<const double> values);
 
 }  // namespace anyperf::cli::stat

@@ -1,4 +1,3 @@
-// arena.cpp: see arena.h.
 #include "engine/cache/arena.h"
 
 #include <sys/mman.h>
@@ -11,12 +10,12 @@ namespace anyperf::engine {
 
 namespace {
 
-constexpr std::uint64_t kReach =
-    (std::uint64_t{1} << 31) - 65536;           // a margin for the instruction's own length and more
-constexpr std::uint64_t kOddPlace = 0x1a70000;  // programs that map at addresses of their choice choose round ones
+constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - 65536;  // a margin for the length of the instruction
+constexpr std::uint64_t kOddPlace = 0x1a70000;                      // programs that choose addresses choose round ones
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
-/// Programs with much code spread over more pages than a CPU keeps translations of. Where one begins, small ones do.
+/// Asks for large pages after the first 2 MiB: a large program has more pages of code than the TLB holds, and a small
+/// one should not pay for a large page.
 void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
     constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
     const std::uint64_t from = (start + 2 * kLarge - 1) & ~(kLarge - 1);
@@ -28,8 +27,9 @@ void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
 bool Arena::map_at(std::uint64_t address, bool exactly) {
     if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
     if (blocks_ == nullptr) return false;
-    const long got = map_own_pages(address, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
-                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
+    const long got =
+        map_own_pages_at(address, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (exactly ? MAP_FIXED_NOREPLACE : 0));
     if (is_error(got)) return false;
     base_ = static_cast<std::uint64_t>(got);
     prefer_large_pages(base_, kHotBytes);
@@ -38,8 +38,8 @@ bool Arena::map_at(std::uint64_t address, bool exactly) {
 }
 
 bool Arena::map_near(std::uint64_t pc) {
-    // Below first: an image's break and the kernel's own placements grow away from there. The nearest places are left
-    // to the application, whose mappings come next to what it has.
+    // Places below come first, since a program's break grows upwards from its image. The nearest places are left to the
+    // application: the kernel places its next mappings next to those that it has.
     for (const std::int64_t megabytes : {-1024, -512, -1536, 1024, 512, 1536, -256, 256, -1800, 1800}) {
         const std::uint64_t address =
             (pc & ~(kBytes - 1)) + static_cast<std::uint64_t>(megabytes * (1 << 20)) + kOddPlace;
@@ -53,13 +53,13 @@ bool Arena::map_anywhere() {
     return map_at(0, false);
 }
 
-void Arena::drop() {
-    empty_pages(at(0), hot_);
-    const std::size_t kept = page_up(kept_);
-    if (cold_ > kept) empty_pages(at(kept), cold_ - kept);
-    empty_pages(blocks_, block_count_ * sizeof(BlockId));
+void Arena::free_all() {
+    discard_pages(at(0), hot_);
+    const std::size_t retained = page_up(retained_cold_);
+    if (cold_ > retained) discard_pages(at(retained), cold_ - retained);
+    discard_pages(blocks_, block_count_ * sizeof(BlockId));
     hot_ = 0;
-    cold_ = kept_;
+    cold_ = retained_cold_;
     block_count_ = 0;
 }
 
@@ -69,10 +69,14 @@ bool Arena::reaches(std::uint64_t address) const {
     return (address >= low || high - address < kReach) && (address < high || address - low < kReach);
 }
 
-void Arena::commit(const x86_64::Emitter& hot, const x86_64::Emitter& cold, BlockId block) {
-    if (block != 0 && block_count_ < kMaximumBlocks) blocks_[block_count_++] = block;
-    hot_ = reinterpret_cast<std::uint64_t>(hot.at()) - base_;
-    cold_ = reinterpret_cast<std::uint64_t>(cold.at()) - base_;
+void Arena::commit(BlockId block, const std::uint8_t* hot_end, const std::uint8_t* cold_end) {
+    if (block_count_ < kMaximumBlocks) blocks_[block_count_++] = block;
+    hot_ = address_of(hot_end) - base_;
+    commit_cold(cold_end);
+}
+
+void Arena::commit_cold(const std::uint8_t* cold_end) {
+    cold_ = address_of(cold_end) - base_;
 }
 
 }  // namespace anyperf::engine

@@ -1,13 +1,14 @@
-// arena.h: memory for translated code, near the code that it translates: rip-relative operands reach 2 GiB, and images
-// stand near 0x555… and libraries near 0x7f…, so each neighbourhood has an arena of its own. Hot code grows from its
-// start, cold code (stubs, landings, constants) from further up.
+// arena.h: memory for translated code, near the code that it translates. Rip-relative operands reach 2 GiB; programs
+// are near 0x555… and libraries near 0x7f…, so each neighbourhood gets an arena. Hot code (blocks) grows from its
+// start, cold code (stubs, indirect entries, constants) from kHotBytes on. Memory is only appended, and freed all at
+// once.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "engine/cache/block.h"
-#include "engine/x86_64/emitter.h"
 
 namespace anyperf::engine {
 
@@ -15,36 +16,43 @@ class Arena {
   public:
     static constexpr std::size_t kBytes = std::size_t{64} << 20;
     static constexpr std::size_t kHotBytes = std::size_t{40} << 20;
-    static constexpr std::size_t kMaximumBlocks = kHotBytes / 16;  ///< no translation is shorter
+    static constexpr std::size_t kMaximumBlocks = kHotBytes / 16;  ///< no block is shorter than 16 bytes
 
-    /// Maps an arena within reach of `pc`. False where there is no room near it, or the kernel refuses.
+    /// Maps the arena within reach of `pc`. False if there is no room near it, or the kernel refuses.
     bool map_near(std::uint64_t pc);
+    /// Maps the arena wherever the kernel likes.
     bool map_anywhere();
 
     /// Whether every byte of the arena reaches `address` by a 32-bit displacement.
     bool reaches(std::uint64_t address) const;
     bool holds(std::uint64_t host) const { return host - base_ < kBytes; }
 
-    /// The address in it with these low 32 bits; 0: none.
-    std::uint64_t with_low_half(std::uint32_t low) const {
+    /// The address in the arena that has these low 32 bits; 0 if no address has.
+    std::uint64_t address_with_low_half(std::uint32_t low) const {
         const std::uint32_t offset = low - static_cast<std::uint32_t>(base_);
         return offset < kBytes ? base_ + offset : 0;
     }
 
     const std::uint8_t* cold_start() const { return at(kHotBytes); }
-    x86_64::Emitter hot() const { return {at(hot_), at(kHotBytes)}; }
-    x86_64::Emitter cold() const { return {at(cold_), at(kBytes)}; }
+    /// The free part of each half, to write code into. commit() keeps what was written.
+    std::span<std::uint8_t> hot() const { return {at(hot_), at(kHotBytes)}; }
+    std::span<std::uint8_t> cold() const { return {at(cold_), at(kBytes)}; }
 
-    /// What the emitters have written becomes part of the arena. `block` is the block that the hot part is; 0 for none.
-    void commit(const x86_64::Emitter& hot, const x86_64::Emitter& cold, BlockId block);
+    /// Adds the new block `block` to the arena. Its code ends at `hot_end` and `cold_end`, in the free parts.
+    void commit(BlockId block, const std::uint8_t* hot_end, const std::uint8_t* cold_end);
+    /// Adds code that belongs to no block, up to `cold_end` in the cold part.
+    void commit_cold(const std::uint8_t* cold_end);
 
-    /// What has been committed to the cold part stays there; `drop` empties the rest.
-    void keep() { kept_ = cold_; }
-    void drop();
-    /// Bytes of memory that it has touched.
-    std::size_t bytes() const { return hot_ + (cold_ - kept_) + block_count_ * sizeof(BlockId); }
+    /// What has been committed to the cold part so far survives free_all().
+    void retain_cold() { retained_cold_ = cold_; }
+    /// Whether something survives free_all(), so that the arena has been prepared for use.
+    bool has_retained() const { return retained_cold_ != kHotBytes; }
+    /// Frees everything else. Precondition: no thread is in it.
+    void free_all();
+    /// Bytes that were committed since.
+    std::size_t bytes() const { return hot_ + (cold_ - retained_cold_) + block_count_ * sizeof(BlockId); }
 
-    /// Blocks by rising host address.
+    /// Its blocks, by rising host address.
     const BlockId* blocks() const { return blocks_; }
     std::size_t block_count() const { return block_count_; }
 
@@ -55,7 +63,7 @@ class Arena {
     std::uint64_t base_ = 0;
     std::size_t hot_ = 0;
     std::size_t cold_ = kHotBytes;
-    std::size_t kept_ = kHotBytes;
+    std::size_t retained_cold_ = kHotBytes;
     BlockId* blocks_ = nullptr;
     std::size_t block_count_ = 0;
 };

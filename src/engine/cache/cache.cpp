@@ -1,4 +1,3 @@
-// cache.cpp: see cache.h.
 #include "engine/cache/cache.h"
 
 #include <sys/mman.h>
@@ -7,26 +6,23 @@
 #include <initializer_list>
 
 #include "engine/freestanding/pages.h"
-#include "engine/x86_64/landing.h"
-#include "engine/x86_64/routines.h"
 
 namespace anyperf::engine {
 
 namespace {
 
 constexpr std::size_t kFirstSlots = 4096;
-constexpr std::size_t kLandingRoom = 128;
-constexpr BlockId kErased = ~BlockId{0};
+constexpr BlockId kErased = ~BlockId{0};  // in a hash slot: searches go on after it
 
-/// A rel32 that other threads may be executing. It does not cross 8 bytes, so that the CPU sees the old or the new one
+/// Writes a rel32 that other threads may be executing. It does not cross 8 bytes, so a CPU sees the old or the new one
 /// (SDM volume 3, 8.1.1 "Guaranteed Atomic Operations").
 void patch(std::uint8_t* operand, const std::uint8_t* target) {
     const auto relative = static_cast<std::int32_t>(target - (operand + 4));
     __atomic_store_n(reinterpret_cast<std::int32_t*>(operand), relative, __ATOMIC_RELEASE);
 }
 
-/// How many times to halve the room for records, which is a gigabyte of address space, so that a limit on that
-/// (setrlimit(2), RLIMIT_AS and RLIMIT_DATA) leaves the program most of it.
+/// How many times to halve the room for records, which is a gigabyte of address space, so that a limit on address space
+/// (setrlimit(2), RLIMIT_AS and RLIMIT_DATA) leaves most of it to the program.
 unsigned scarcity() {
     constexpr std::uint64_t kAllRecords = std::uint64_t{1} << 30;
     constexpr std::uint64_t kShare = 16;
@@ -51,21 +47,21 @@ bool within_rel32(const std::uint8_t* from, const std::uint8_t* to) {
 
 bool Cache::reserve() {
     const unsigned smaller = scarcity();
-    if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) || !landings.reserve(smaller) ||
-        !copies.reserve(smaller) || !executable.reserve() || !pages_.reserve())
+    if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) ||
+        !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !executable.reserve() || !pages_.reserve())
         return false;
     slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
-    const long low = map_own_pages(0, sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
+    const long low = map_own_pages(sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
-    heads_ = static_cast<LandingId*>(reserve_pages(sizeof(LandingId) * kTableEntries));
+    heads_ = static_cast<IndirectEntryId*>(reserve_pages(sizeof(IndirectEntryId) * kTableEntries));
     if (slots_ == nullptr || heads_ == nullptr || is_error(low)) return false;
     table_ = at_address<std::uint64_t>(static_cast<std::uint64_t>(low));
     return true;
 }
 
-void Cache::fill_table(std::uint64_t host) {
-    table_default_ = host;
+void Cache::set_lookup_miss(std::uint64_t host) {
+    lookup_miss_ = host;
     for (std::size_t i = 0; i < kTableEntries; ++i) __atomic_store_n(&table_[i], host, __ATOMIC_RELAXED);
 }
 
@@ -109,9 +105,9 @@ bool Cache::insert(BlockId id) {
 bool Cache::add(Block& block) {
     const BlockId id = id_of(block);
     if (!insert(id)) return false;
-    live_code += block.guest_bytes;
-    seen_code += block.guest_bytes;
-    BlockId* const head = pages_.make(block.pc);
+    live_code_bytes += block.guest_bytes;
+    translated_code_bytes += block.guest_bytes;
+    BlockId* const head = pages_.find_or_add(block.pc);
     if (head == nullptr) {
         remove(block);
         return false;
@@ -121,7 +117,7 @@ bool Cache::add(Block& block) {
     return true;
 }
 
-/// False where it was never known.
+/// Takes the block out of the hash table. False if it was never in it.
 bool Cache::erase(const Block& block) {
     const BlockId id = id_of(block);
     std::size_t at = hash(block.pc, block.limit) & (slot_count_ - 1);
@@ -136,9 +132,9 @@ bool Cache::erase(const Block& block) {
 void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
     if (exit.operand == 0 || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead) return;
-    if (blocks[exit.from].limit == kAlone) return;
+    if (blocks[exit.from].limit == kSingleInstruction) return;
     if (!within_rel32(operand_of(exit) + 4, block.host))
-        return;  // another arena: goes by way of the engine or the table
+        return;  // in another arena: the exit stays with its stub, which leads to the engine
     exit.to = id_of(block);
     exit.next_incoming = block.incoming;
     block.incoming = id;
@@ -159,10 +155,11 @@ void Cache::unlink(Block& block) {
 void Cache::remove(Block& block) {
     if (block.dead) return;
     unlink(block);
-    if (erase(block)) live_code -= block.guest_bytes;
-    take_out(block.landing);
+    if (erase(block)) live_code_bytes -= block.guest_bytes;
+    remove_from_table(block.indirect_entry);
     block.dead = true;
-    // Its own exits stay linked for a thread that is inside, but must not be found in the lists of their targets.
+    // Its own exits lead to the engine again and leave the lists of their targets: a thread that is in the block comes
+    // back when it has finished it.
     for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
         Exit& exit = exits[id];
         if (exit.to == 0) continue;
@@ -203,7 +200,7 @@ void Cache::remove_by_scan(std::uint64_t start, std::uint64_t end) {
 void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
     static_assert(kLongestBlockBytes <= kPageBytes);
     const std::uint64_t first =
-        start < kPageBytes ? 0 : page_down(start - kPageBytes);  // a block may reach over its end
+        start < kPageBytes ? 0 : page_down(start - kPageBytes);  // a block that begins there may reach over its end
     if ((end - first) / kPageBytes > pages_.pages()) return remove_by_scan(start, end);
     for (std::uint64_t page = first; page < end; page += kPageBytes) remove_in_page(page, start, end);
 }
@@ -212,23 +209,23 @@ void Cache::remove_all() {
     remove_by_scan(0, ~std::uint64_t{0});
 }
 
-void Cache::drop_all() {
-    for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].drop();
-    blocks.drop();
-    exits.drop();
-    marks.drop();
-    landings.drop();
-    copies.drop();
-    pages_.drop();
-    empty_pages(slots_, sizeof(Slot) * slot_count_);
-    empty_pages(heads_, sizeof(LandingId) * kTableEntries);
+void Cache::free_all() {
+    for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].free_all();
+    blocks.free_all();
+    exits.free_all();
+    marks.free_all();
+    indirect_entries.free_all();
+    copies.free_all();
+    pages_.clear();
+    discard_pages(slots_, sizeof(Slot) * slot_count_);
+    discard_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
     filled_ = 0;
-    live_code = seen_code = 0;
+    live_code_bytes = translated_code_bytes = 0;
     ++generation;
 }
 
 std::size_t Cache::bytes() const {
-    std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + landings.bytes() + copies.bytes() +
+    std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + indirect_entries.bytes() + copies.bytes() +
                       pages_.bytes() + sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
     return sum;
@@ -237,65 +234,47 @@ std::size_t Cache::bytes() const {
 bool Cache::is_full() const {
     constexpr std::size_t kBase = std::size_t{24} << 20;
     constexpr std::size_t kOfCode = 8;
-    if (most != 0) return blocks.used() != 0 && bytes() > most;
-    // Where nearly all of it lives, it would all be translated again.
-    return seen_code > 2 * live_code && bytes() > kBase + kOfCode * live_code;
+    if (byte_limit != 0) return blocks.used() != 0 && bytes() > byte_limit;
+    // While most of the code is live a flush would not help: it would all be translated again.
+    return translated_code_bytes > 2 * live_code_bytes && bytes() > kBase + kOfCode * live_code_bytes;
 }
 
-LandingId Cache::new_landing(std::uint64_t pc) {
-    const LandingId id = landings.take();
-    if (id != 0) landings[id] = {.pc = pc};
+IndirectEntryId Cache::new_indirect_entry(std::uint64_t pc) {
+    const IndirectEntryId id = indirect_entries.allocate();
+    if (id != 0) indirect_entries[id] = {.pc = pc};
     return id;
 }
 
-void Cache::add_landing(Block& block) {
-    for (std::uint32_t i = 0; i < arena_count; ++i) {
-        Arena& arena = arenas[i];
-        if (!arena.holds(address_of(block.host))) continue;
-        x86_64::Emitter cold = arena.cold();
-        // The landing behind what only it needs, so that it is one piece.
-        x86_64::Emitter code{cold.at() + kLandingRoom / 2, cold.at() + kLandingRoom};
-        if (cold.room() < kLandingRoom) return;
-        block.landing = new_landing(block.pc);
-        if (block.landing == 0) return;
-        x86_64::Emitter other{cold.at(), cold.at() + kLandingRoom / 2};
-        x86_64::emit_landing(code, other, landings[block.landing], nowhere(), landings_loop);
-        code.jmp(block.host);
-        arena.commit(arena.hot(), code, 0);
-        return;
-    }
-}
-
-void Cache::add_to_table(LandingId id) {
-    Landing& landing = landings[id];
-    if (landing.in_table) return;
-    const std::size_t slot = landing.pc & (kTableEntries - 1);
-    landing.in_table = true;
-    landing.next_in_slot = heads_[slot];
-    __atomic_store_n(landing.other, table_[slot], __ATOMIC_RELEASE);
+void Cache::add_to_table(IndirectEntryId id) {
+    IndirectEntry& entry = indirect_entries[id];
+    if (entry.in_table) return;
+    const std::size_t slot = entry.pc & (kTableEntries - 1);
+    entry.in_table = true;
+    entry.next_in_slot = heads_[slot];
+    __atomic_store_n(entry.on_mismatch, table_[slot], __ATOMIC_RELEASE);
     heads_[slot] = id;
-    set_table(slot, address_of(landing.host));
+    set_table(slot, address_of(entry.host));
 }
 
-/// Who stands in the landing goes on to those behind it.
-void Cache::take_out(LandingId id) {
-    if (id == 0 || !landings[id].in_table) return;
-    Landing& landing = landings[id];
-    const std::size_t slot = landing.pc & (kTableEntries - 1);
-    const std::uint64_t behind = __atomic_load_n(landing.other, __ATOMIC_RELAXED);
-    landing.in_table = false;
+/// A thread that is in the entry goes on to the next ones: its own mismatch word stays valid.
+void Cache::remove_from_table(IndirectEntryId id) {
+    if (id == 0 || !indirect_entries[id].in_table) return;
+    IndirectEntry& entry = indirect_entries[id];
+    const std::size_t slot = entry.pc & (kTableEntries - 1);
+    const std::uint64_t next = __atomic_load_n(entry.on_mismatch, __ATOMIC_RELAXED);
+    entry.in_table = false;
     if (heads_[slot] == id) {
-        heads_[slot] = landing.next_in_slot;
-        return set_table(slot, behind);
+        heads_[slot] = entry.next_in_slot;
+        return set_table(slot, next);
     }
-    Landing* before = &landings[heads_[slot]];
-    while (before->next_in_slot != id) before = &landings[before->next_in_slot];
-    before->next_in_slot = landing.next_in_slot;
-    __atomic_store_n(before->other, behind, __ATOMIC_RELEASE);
+    IndirectEntry* before = &indirect_entries[heads_[slot]];
+    while (before->next_in_slot != id) before = &indirect_entries[before->next_in_slot];
+    before->next_in_slot = entry.next_in_slot;
+    __atomic_store_n(before->on_mismatch, next, __ATOMIC_RELEASE);
 }
 
-bool Cache::keep_code(Block& block, const std::uint8_t* code) {
-    const std::uint32_t first = copies.take(block.guest_bytes);
+bool Cache::keep_code_copy(Block& block, const std::uint8_t* code) {
+    const std::uint32_t first = copies.allocate(block.guest_bytes);
     if (first == 0) return false;
     std::uint8_t* const copy = &copies[first];
     for (std::size_t i = 0; i < block.guest_bytes; ++i) copy[i] = code[i];
@@ -310,30 +289,23 @@ bool Cache::is_stale(const Block& block) {
     return false;
 }
 
-/// The next one is mapped.
-Arena* Cache::begin_arena() {
-    Arena& arena = arenas[arena_count++];
-    x86_64::emit_ways_out(arena);
-    return &arena;
-}
-
 Arena* Cache::arena_for(std::uint64_t pc) {
-    constexpr std::size_t kRoomForOneBlock = 65536;
+    constexpr std::size_t kRoomForOneBlock = 65536;  // of hot or cold code, more than the longest takes
     const auto has_room = [](const Arena& arena) {
-        return arena.hot().room() > kRoomForOneBlock && arena.cold().room() > kRoomForOneBlock;
+        return arena.hot().size() > kRoomForOneBlock && arena.cold().size() > kRoomForOneBlock;
     };
     for (std::uint32_t i = 0; i < arena_count; ++i)
         if (arenas[i].reaches(pc) && has_room(arenas[i])) return &arenas[i];
     const bool may_map = arena_count < kMaximumArenas;
     constexpr unsigned kNeighbourhood = 30;
-    if (may_map && pc >> kNeighbourhood != crowded_) {
-        if (arenas[arena_count].map_near(pc)) return begin_arena();
-        crowded_ = pc >> kNeighbourhood;
+    if (may_map && pc >> kNeighbourhood != full_neighbourhood_) {
+        if (arenas[arena_count].map_near(pc)) return &arenas[arena_count++];
+        full_neighbourhood_ = pc >> kNeighbourhood;
     }
-    // Programs reserve gigabytes: from far away code is translated with addresses of full width.
+    // Some programs reserve gigabytes around their code. In a far arena code is translated with 64-bit addresses.
     for (std::uint32_t i = arena_count; i-- > 0;)
         if (has_room(arenas[i])) return &arenas[i];
-    return may_map && arenas[arena_count].map_anywhere() ? begin_arena() : nullptr;
+    return may_map && arenas[arena_count].map_anywhere() ? &arenas[arena_count++] : nullptr;
 }
 
 bool Cache::is_translated_code(std::uint64_t host) const {
@@ -344,11 +316,13 @@ bool Cache::is_translated_code(std::uint64_t host) const {
 
 std::uint64_t Cache::host_with_low_half(std::uint32_t low) {
     for (std::uint32_t i = 0; i < arena_count; ++i)
-        if (const std::uint64_t host = arenas[i].with_low_half(low); host != 0 && holding(host) != nullptr) return host;
+        if (const std::uint64_t host = arenas[i].address_with_low_half(low);
+            host != 0 && block_at_host(host) != nullptr)
+            return host;
     return 0;
 }
 
-Block* Cache::holding(std::uint64_t host) {
+Block* Cache::block_at_host(std::uint64_t host) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
         const Arena& arena = arenas[i];
         if (!arena.holds(host)) continue;

@@ -1,6 +1,38 @@
-// cache.h: the translated code of this process: blocks by application address, exits, the table of indirect targets.
-// One for all threads; whoever changes it holds `lock`. Translated code that other threads run is only ever changed by
-// one aligned store (Exit::operand, a table entry).
+// cache.h: the code cache of this process: translated blocks by application address, their exits, and the table by
+// which indirect branches find them. One cache serves all threads.
+//
+// How blocks live
+//
+// The problem: threads run translated code without a lock while others add, link, invalidate and free it. The simple
+// way, to stop all threads for each change, was rejected: programs with a JIT change code all the time, and a thread
+// can be in a block that waits for memory (a page fault) for as long as it likes.
+//
+// The mechanism: whoever changes the cache holds `lock`. Code that other threads may be running changes only by one
+// aligned store, so that a CPU sees the old or the new value:
+// - A direct exit is a jmp; its rel32 operand lies within eight bytes. It leads to the exit's stub, which exits to the
+//   engine; once the target is translated, link() makes it lead there. The list Block::incoming has all linked exits.
+// - An indirect branch jumps through a table of 65,536 words, by the low 16 bits of its target. A word leads to the
+//   indirect entry of a block (x86_64/translate/indirect_entry.h), which compares the whole target and on a mismatch
+//   goes on to the next entry of the same word, at last to the lookup miss, an exit to the engine.
+// - remove() makes a block dead: nothing leads to it any more, and its own exits lead to their stubs. So a thread that
+//   is in it finishes it and comes back to the engine. Its memory stays: from a dead block, too, the application's
+//   registers can be recovered if a fault or signal finds a thread there.
+// - A block is removed when its code changes (memory/protected_code.h), when its pages go, and when it lacks a class or
+//   instrumentation that is wanted now. Code that can change unseen (shared mappings) is kept as a copy, compared at
+//   each entry; such a block is never linked and has no indirect entry, so that each entry comes from the engine.
+// - Memory is freed all at once, by a flush (thread_list.h) when is_full(): all blocks are removed, `flushing` is set,
+// and
+//   the flusher waits, with the lock held, until no thread has Thread::in_cache set. Then free_all() empties the arenas
+//   and begins a new `generation`.
+//
+// The two edges:
+// - Entering: set_next_block() sets Thread::in_cache under the lock, so a flush waits for the thread, or is over.
+// - Exiting: the thread copies what it needs of its exit (dispatch.cpp, BlockExit) before it clears Thread::in_cache;
+//   afterwards a flush may happen, and numbers of blocks and exits are valid only if `generation` is unchanged.
+// A thread that does not leave its block (a userfaultfd page, a long REP) is sent a signal that stops it. One that
+// faults on protected code while the flusher holds the lock leaves first and repeats the write (signals/handler.cpp).
+//
+// What it can't do: free a single block. Dead blocks take memory until the next flush.
 #pragma once
 
 #include <cstddef>
@@ -15,97 +47,103 @@
 
 namespace anyperf::engine {
 
+/// Everything here is under `lock`, except where a member says otherwise.
 class Cache {
   public:
     static constexpr std::uint32_t kMaximumArenas = 64;
     static constexpr std::uint32_t kMaximumBlocks = 1u << 22;
-    static constexpr std::size_t kTableEntries = 65536;  ///< by the low 16 bits of an application address: one movzx
+    static constexpr std::size_t kTableEntries = 65536;  ///< by the low 16 bits of an application address, one movzx
 
-    /// Reserves address space for the records; false where the kernel refuses.
+    /// Reserves address space for the records; false if the kernel refuses.
     bool reserve();
 
-    /// The block that starts at `pc` and was made with `limit`; null where it has not been translated.
+    /// The live block that starts at `pc` and was made with `limit`; null if the cache has no such block.
     Block* find(std::uint64_t pc, std::uint16_t limit = 0);
-    /// The same will be asked for soon: the table of a large program is in no cache.
+    /// Prefetches what find() will read: the hash table of a large program is in no CPU cache.
     void prefetch(std::uint64_t pc) const { __builtin_prefetch(&slots_[hash(pc, 0) & (slot_count_ - 1)]); }
-    /// Makes a new block known. False where memory ran out: it is not.
+    /// Adds a new block, so that find() returns it. False if memory ran out; then it is not added.
     bool add(Block& block);
     BlockId id_of(const Block& block) { return static_cast<BlockId>(&block - &blocks[0]); }
 
-    /// The rel32 of an exit that can be linked.
+    /// The rel32 operand of an exit that can be linked.
     std::uint8_t* operand_of(const Exit& exit) { return blocks[exit.from].host + exit.operand; }
+    /// The exit's stub, where the operand leads while it is not linked.
     const std::uint8_t* stub_of(const Exit& exit) { return operand_of(exit) + exit.stub; }
-    /// Patches `exit` to go straight to `block`.
+    /// Links the exit to `block`, unless one of the two is dead or may not be linked, or the other is out of reach.
     void link(ExitId exit, Block& block);
-    /// A landing for `pc` that is still to be written; 0 where there is no room for its record.
-    LandingId new_landing(std::uint64_t pc);
-    /// Gives the block a landing for indirect branches; leaves it without one where there is no room.
-    void add_landing(Block& block);
-    /// Indirect branches find the landing from now on.
-    void add_to_table(LandingId id);
-    /// Keeps a copy of what the block was translated from, so that `is_stale` can tell. Such a block is entered from
-    /// the engine alone: it is never linked and has no landing. False where there is no room for it.
-    bool keep_code(Block& block, const std::uint8_t* code);
-    /// Whether the code of a block with a copy is not what was translated.
+    /// The record of an indirect entry for `pc`, without its code; 0 if there is no room. The translator writes the
+    /// code (x86_64/translate/indirect_entry.h).
+    IndirectEntryId new_indirect_entry(std::uint64_t pc);
+    /// Puts the entry into the table: from now on indirect branches reach it.
+    void add_to_table(IndirectEntryId id);
+    /// Keeps a copy of what the block was translated from, for is_stale(). Such a block is entered only from the
+    /// engine: it is never linked and has no indirect entry. False if there is no room for the copy.
+    bool keep_code_copy(Block& block, const std::uint8_t* code);
+    /// Whether the block has a copy of its code and the code differs from it now.
     static bool is_stale(const Block& block);
-    /// Nothing leads to the block any more; a thread that is in it finishes it.
+    /// Makes the block dead: nothing leads to it any more. A thread that is in it finishes it.
     void remove(Block& block);
-    /// Removes every block with bytes in [start, end).
+    /// Removes every block with code in [start, end).
     void remove_range(std::uint64_t start, std::uint64_t end);
     /// Removes every block.
     void remove_all();
-    /// Frees the memory of all blocks. Precondition: all are removed, and no thread is in one or refers to one.
-    void drop_all();
+    /// Frees the memory of all blocks and begins a new generation. Precondition: all are removed, and no thread is in
+    /// one or refers to one.
+    void free_all();
 
-    /// Bytes of memory that translations and records about them take.
+    /// Bytes of memory that translations and their records take.
     std::size_t bytes() const;
-    /// Whether they take more than they may: `most`, or what is fair for the code that runs.
+    /// Whether they take more than byte_limit; without one, more than 24 MiB and eight times the live code, while more
+    /// than half of the code that was translated is dead.
     bool is_full() const;
 
-    /// The arena to translate `pc` in: with room, within reach where that can be had. Null: no memory.
+    /// An arena with room for a block, within reach of `pc` if possible; a new one is empty. Null if memory ran out.
+    /// Translate in the one that prepared_arena() returns (x86_64/translate/routines.h).
     Arena* arena_for(std::uint64_t pc);
 
-    /// Block whose hot code holds a host address; null for stubs, landings and routines.
-    Block* holding(std::uint64_t host);
+    /// The block, live or dead, that has a host address in its hot code; null for stubs, indirect entries and routines.
+    /// The signal handler calls it without the lock: while its thread is in a block, blocks are only appended.
+    Block* block_at_host(std::uint64_t host);
+    /// Whether a host address is in an arena.
     bool is_translated_code(std::uint64_t host) const;
-    /// The address of a block's hot code that has these low 32 bits; 0: none.
+    /// The host address in a block's hot code that has these low 32 bits; 0 if no block has one.
     std::uint64_t host_with_low_half(std::uint32_t low);
 
-    /// Table of host addresses that indirect branches jump through, below 2 GiB so that an instruction can name it.
-    std::uint64_t* table() const { return table_; }
-    /// Where an indirect branch goes whose target has no landing.
-    std::uint64_t nowhere() const { return table_default_; }
-    /// Every entry leads to `host` until it is set.
-    void fill_table(std::uint64_t host);
+    /// The table of host addresses that indirect branches jump through; below 2 GiB, so that an instruction can name
+    /// it.
+    std::uint64_t* indirect_table() const { return table_; }
+    /// Where an indirect branch goes if its target has no indirect entry: a routine that exits to the engine.
+    std::uint64_t lookup_miss() const { return lookup_miss_; }
+    /// Sets the lookup miss and fills the table with it. Precondition: no entry is in the table.
+    void set_lookup_miss(std::uint64_t host);
 
     Lock lock;
-    bool landings_loop = false;    ///< x86_64/landing.h; set before there is any
-    bool flushing = false;         ///< who holds the lock waits until no thread is in translated code
-    std::uint32_t generation = 0;  ///< of blocks and exits: their numbers begin anew with each drop_all
-    std::size_t most = 0;          ///< bytes; 0: there is none but what is fair
-    std::uint64_t live_code = 0;   ///< bytes of application code that is translated
-    std::uint64_t seen_code = 0;   ///< the same with what has changed meanwhile
+    bool entries_use_loop = false;  ///< indirect entries compare by `loop` (indirect_entry.h); set before the first one
+    bool flushing = false;          ///< the holder of the lock waits until no thread is in translated code; atomic
+    std::uint32_t generation = 0;   ///< increased by free_all(), after which numbers of blocks and exits are used again
+    std::size_t byte_limit = 0;     ///< set by the user; 0: is_full() decides by the size of the code
+    std::uint64_t live_code_bytes = 0;        ///< of application code, in live blocks
+    std::uint64_t translated_code_bytes = 0;  ///< the same with the blocks that died since the last flush
     Pool<Block, kMaximumBlocks> blocks;
     Pool<Exit, 1u << 23> exits;
     Pool<Mark, 1u << 25> marks;
-    Pool<Landing, 1u << 22> landings;
-    Pool<std::uint8_t, 1u << 26> copies;
-    ExecutableMap executable;
+    Pool<IndirectEntry, 1u << 22> indirect_entries;
+    Pool<std::uint8_t, 1u << 26> copies;  ///< of code, for is_stale()
+    ExecutableMap executable;             ///< what the application may execute
     Arena arenas[kMaximumArenas];
     std::uint32_t arena_count = 0;
 
   private:
-    /// Of the table of blocks. Its hash tells nearly all of them apart without a look at their records.
+    /// An entry of the hash table of blocks. It has the whole hash, so that records are read only for a likely match.
     struct Slot {
         BlockId id = 0;
         std::uint32_t hash = 0;
     };
 
-    Arena* begin_arena();
     bool grow();
     bool insert(BlockId id);
     void put(const Slot& slot);
-    void take_out(LandingId id);
+    void remove_from_table(IndirectEntryId id);
     void remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end);
     void remove_by_scan(std::uint64_t start, std::uint64_t end);
     void set_table(std::size_t slot, std::uint64_t host) { __atomic_store_n(&table_[slot], host, __ATOMIC_RELEASE); }
@@ -116,13 +154,13 @@ class Cache {
     }
 
     PageIndex pages_;
-    Slot* slots_ = nullptr;  ///< open addressing, linear
+    Slot* slots_ = nullptr;  ///< open addressing, linear probing
     std::size_t slot_count_ = 0;
-    std::size_t filled_ = 0;
+    std::size_t filled_ = 0;  ///< slots that are used or erased
     std::uint64_t* table_ = nullptr;
-    LandingId* heads_ = nullptr;  ///< of each entry of the table, the landing that it leads to
-    std::uint64_t table_default_ = 0;
-    std::uint64_t crowded_ = ~std::uint64_t{0};  ///< where the last search for a place of an arena found none, in GiB
+    IndirectEntryId* heads_ = nullptr;  ///< of each word of the table, the entry that it leads to
+    std::uint64_t lookup_miss_ = 0;
+    std::uint64_t full_neighbourhood_ = ~std::uint64_t{0};  ///< the last GiB near which no arena could be mapped
 };
 
 }  // namespace anyperf::engine

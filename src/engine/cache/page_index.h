@@ -1,5 +1,5 @@
-// page_index.h: blocks by the page of application code that they begin in, so that a change of a page costs no look at
-// all blocks.
+// page_index.h: lists of blocks by the page of application code that they begin in, so that a change of a page need not
+// search all blocks. A hash table with linear probing; pages are never removed but by clear(). Under the cache's lock.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,20 @@ namespace anyperf::engine {
 
 class PageIndex {
   public:
+    /// False if memory ran out.
     bool reserve() {
         slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * count_));
         return slots_ != nullptr;
     }
 
-    /// Head of the list (Block::next_in_page) of the page of `pc`; null where nothing begins in it.
+    /// The head of the list (Block::next_in_page) of the page of `pc`; null if no block begins there.
     BlockId* find(std::uint64_t pc) {
         Slot& slot = slot_of(pc);
         return slot.head != 0 ? &slot.head : nullptr;
     }
 
-    /// The same, made where there is none. Null where memory ran out.
-    BlockId* make(std::uint64_t pc) {
+    /// The same; adds an empty list if the page has none. Null if memory ran out.
+    BlockId* find_or_add(std::uint64_t pc) {
         if ((used_ + 1) * 2 > count_ && !grow()) return nullptr;
         Slot& slot = slot_of(pc);
         if (slot.page == 0) {
@@ -35,11 +36,11 @@ class PageIndex {
     }
 
     std::size_t pages() const { return used_; }
+    /// Bytes of memory that it takes, about.
     std::size_t bytes() const { return sizeof(Slot) * 2 * used_; }
 
-    /// Nothing begins in any page.
-    void drop() {
-        empty_pages(slots_, sizeof(Slot) * count_);
+    void clear() {
+        discard_pages(slots_, sizeof(Slot) * count_);
         used_ = 0;
     }
 
@@ -69,7 +70,7 @@ class PageIndex {
         return true;
     }
 
-    Slot* slots_ = nullptr;  ///< open addressing, linear
+    Slot* slots_ = nullptr;  ///< open addressing, linear probing
     std::size_t count_ = 1024;
     std::size_t used_ = 0;
 };

@@ -1,4 +1,5 @@
-// pool.h: records in one reserved range, numbered from 1, touched as they are used, never moved.
+// pool.h: an array of records in reserved address space, numbered from 1. Records are allocated in order, never move
+// and are freed all at once; memory is touched as they are used.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +12,29 @@ namespace anyperf::engine {
 template <class T, std::uint32_t kCapacity>
 class Pool {
   public:
-    /// Room for kCapacity records, or a fraction of that: 1 / 2^`smaller`. False where the kernel has no address space
-    /// for it.
+    /// Reserves room for kCapacity records, divided by 2^`smaller`. False if there is not enough address space.
     bool reserve(unsigned smaller) {
         capacity_ = kCapacity >> smaller;
         records_ = static_cast<T*>(reserve_pages(sizeof(T) * capacity_));
         return records_ != nullptr;
     }
 
-    /// Number of the first of `count` new records in a row; 0 where the pool is full.
-    std::uint32_t take(std::uint32_t count = 1) {
+    /// The number of the first of `count` consecutive new records, which are zero; 0 if the pool is full.
+    std::uint32_t allocate(std::uint32_t count = 1) {
         if (used_ + count >= capacity_) return 0;
         const std::uint32_t first = used_ + 1;
         used_ += count;
         return first;
     }
 
-    /// All records are free again.
-    void drop() {
-        empty_pages(records_, bytes() + sizeof(T));
+    /// Frees all records.
+    void free_all() {
+        discard_pages(records_, bytes() + sizeof(T));
         used_ = 0;
     }
 
     T& operator[](std::uint32_t number) { return records_[number]; }
+    /// The highest number in use.
     std::uint32_t used() const { return used_; }
     std::size_t bytes() const { return sizeof(T) * used_; }
 

@@ -1,5 +1,38 @@
-// lock.h: mutual exclusion between threads of the engine: one word, the kernel's futex when contended. Safe to take on
-// any thread with signals delivered, because the engine's signal handler never takes one.
+// lock.h: mutual exclusion between the threads of one process: one word, and the kernel's futex when it is contended.
+//
+// The order of locks
+//
+// The problem: any of these locks may be wanted by a thread while another one holds it, and a signal handler, a fork or
+// the death of a process may come at any instruction. Blocking all signals around each lock was rejected: it would cost
+// two system calls each time, and the engine's own signals (kEngineSignals) cannot be blocked anyway, because a fault
+// while SIGSEGV is blocked kills.
+//
+// A thread that holds a lock takes only locks further down in this list:
+//   1. ProbedPlaces::lock of the agent: where uprobes are in this process's memory.
+//   2. Cache::lock: everything in Engine that threads share: translations, links, executable memory, protected code,
+//      breakpoints, the list of threads.
+//   3. Page locks (subsystem/shared/page_lock.h), which lie in the run's memory and are shared with the broker and with
+//      other processes: a group's, then an event's, then a ring's. No Cache::lock is taken below them.
+//   4. Process::lock of the agent: descriptors, mapped rings. It is also taken under an event's lock, to map its ring.
+//   5. OwnPages::lock_ and SignalActions::lock_: leaves. Mapping memory for the engine takes the first one.
+//
+// The signal handler takes no lock, with one exception: a write fault on protected code takes Cache::lock
+// (signals/handler.cpp, handle_code_write). That cannot deadlock: the fault was raised by the application's code or by
+// a guarded copy, which runs without Cache::lock; the handler only tries, and yields in between; and when the holder is
+// flushing the cache and waits for this very thread, the thread leaves translated code first. All else that the handler
+// reads is changed by its own thread only, is locked by it (under guarded_run()), or is only appended to while the
+// thread is in translated code (Cache::block_at_host).
+//
+// The two edges:
+// - fork: the child has one thread, so a lock that another thread held would stay locked. Cache::lock and the leaves
+// (5)
+//   are held across the fork, so what they protect is consistent in the child. The locks of the process are reset
+//   there.
+// - death: a process dies with its locks. A page lock outlives its holder, so whoever waits for one checks whether the
+//   holder still exists and takes it over.
+//
+// What it can't do: lock 4 is not held across a fork. If another thread was changing what it protects, the child finds
+// it half changed: at worst a descriptor or a ring that the child does not know.
 #pragma once
 
 #include <linux/futex.h>
@@ -10,43 +43,44 @@
 
 namespace anyperf::engine {
 
+/// Not recursive, not fair.
 class Lock {
   public:
-    void take() {
+    void lock() {
         std::uint32_t expected = kFree;
         if (__atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
         while (__atomic_exchange_n(&state_, kContended, __ATOMIC_ACQUIRE) != kFree)
             kernel_call(__NR_futex, address_of(&state_), FUTEX_WAIT_PRIVATE, kContended);
     }
 
-    /// False where somebody has it.
-    bool try_take() {
+    /// Takes the lock if it is free. Never waits.
+    bool try_lock() {
         std::uint32_t expected = kFree;
         return __atomic_compare_exchange_n(&state_, &expected, kTaken, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
     }
 
-    void leave() {
+    void unlock() {
         if (__atomic_exchange_n(&state_, kFree, __ATOMIC_RELEASE) == kContended)
             kernel_call(__NR_futex, address_of(&state_), FUTEX_WAKE_PRIVATE, 1);
     }
 
-    /// In a fork's child, where the thread that held it does not exist.
+    /// Frees the lock in a fork's child, which does not have the thread that held it.
     void reset() { state_ = kFree; }
 
   private:
     static constexpr std::uint32_t kFree = 0;
     static constexpr std::uint32_t kTaken = 1;
-    static constexpr std::uint32_t kContended = 2;
+    static constexpr std::uint32_t kContended = 2;  ///< taken, and some thread may be waiting in the kernel
     std::uint32_t state_ = kFree;
 };
 
 /// Holds a Lock for a scope.
-class Held {
+class LockGuard {
   public:
-    explicit Held(Lock& lock) : lock_(lock) { lock_.take(); }
-    ~Held() { lock_.leave(); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
+    explicit LockGuard(Lock& lock) : lock_(lock) { lock_.lock(); }
+    ~LockGuard() { lock_.unlock(); }
+    LockGuard(const LockGuard&) = delete;
+    LockGuard& operator=(const LockGuard&) = delete;
 
   private:
     Lock& lock_;

@@ -1,6 +1,6 @@
-// memory.cpp: the functions that a compiler may call behind one's back. libc's would use vector registers, which
-// belong to the application. -fno-tree-loop-distribute-patterns keeps gcc from turning a loop here into a call of
-// itself.
+// memory.cpp: the C functions that the compiler may call on its own. The engine has no libc, and libc's versions use
+// vector registers, which belong to the application. -fno-tree-loop-distribute-patterns keeps gcc from turning a loop
+// in here into a call of the function itself.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,35 +1,35 @@
-// own_pages.cpp: see own_pages.h.
 #include "engine/freestanding/own_pages.h"
 
 namespace anyperf::engine {
 
 constinit OwnPages own_pages;
 
-void OwnPages::add(std::uint64_t start, std::uint64_t end) {
-    const Held held{lock_};
+bool OwnPages::add(std::uint64_t start, std::uint64_t end) {
+    const LockGuard held{lock_};
     std::size_t free = 0;
     while (free < used_ && ranges_[free].end != 0) ++free;
-    if (free == kCapacity) return;
+    if (free == kCapacity) return false;
     if (free == used_) ++used_;
     ranges_[free] = {start, end};
+    return true;
 }
 
 void OwnPages::remove(std::uint64_t start, std::uint64_t end) {
-    const Held held{lock_};
+    const LockGuard held{lock_};
     for (std::size_t i = 0; i < used_; ++i)
         if (ranges_[i].start >= start && ranges_[i].end <= end) ranges_[i] = {};
     while (used_ > 0 && ranges_[used_ - 1].end == 0) --used_;
 }
 
 std::uint64_t OwnPages::bytes() {
-    const Held held{lock_};
+    const LockGuard held{lock_};
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < used_; ++i) sum += ranges_[i].end - ranges_[i].start;
     return sum;
 }
 
 OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
-    const Held held{lock_};
+    const LockGuard held{lock_};
     Range first;
     for (std::size_t i = 0; i < used_; ++i) {
         const Range& range = ranges_[i];

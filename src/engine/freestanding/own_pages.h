@@ -1,5 +1,5 @@
-// own_pages.h: which memory of this process is the engine's. The application may neither replace it nor see it in
-// /proc.
+// own_pages.h: the list of the engine's memory in this process. The system calls use it so that the application can
+// neither replace the engine's memory nor see it in /proc/self/maps, and so that limits count only the application's.
 #pragma once
 
 #include <cstddef>
@@ -9,37 +9,41 @@
 
 namespace anyperf::engine {
 
+/// A set of ranges, synchronised by a lock of its own.
 class OwnPages {
   public:
     struct Range {
         std::uint64_t start = 0;
-        std::uint64_t end = 0;  ///< 0: none
+        std::uint64_t end = 0;  ///< 0: no range
     };
 
-    /// What does not fit any more is not protected.
-    void add(std::uint64_t start, std::uint64_t end);
-    /// Whatever was added in [start, end).
+    /// Adds a range. False if there are kCapacity ranges already: the memory must not be used.
+    bool add(std::uint64_t start, std::uint64_t end);
+    /// Removes the ranges that are inside [start, end).
     void remove(std::uint64_t start, std::uint64_t end);
 
-    /// The first range with bytes in [start, end); end is 0 where there is none.
+    /// The first range with bytes in [start, end); its `end` is 0 if no range has.
     Range first_in(std::uint64_t start, std::uint64_t end);
+    /// Whether any byte of [start, end) is the engine's.
     bool touches(std::uint64_t start, std::uint64_t end) { return first_in(start, end).end != 0; }
 
-    /// All that was added.
+    /// The sum of all ranges.
     std::uint64_t bytes();
 
-    /// In a fork's child, where the thread that held the lock does not exist.
+    /// Held over a fork, so that the child's copy is consistent; the child resets the lock.
+    void lock_for_fork() { lock_.lock(); }
+    void unlock_after_fork() { lock_.unlock(); }
     void reset_lock() { lock_.reset(); }
 
-  private:
     static constexpr std::size_t kCapacity = 16384;
 
+  private:
     Lock lock_;
-    std::size_t used_ = 0;  ///< ranges ever used: where searches end
+    std::size_t used_ = 0;  ///< slots up to the last one in use: where searches end
     Range ranges_[kCapacity];
 };
 
-/// Of this process.
+/// The list of this process.
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): it is constinit
 extern constinit OwnPages own_pages;
 

@@ -1,6 +1,8 @@
-// pages.h: memory of the engine's own, straight from the kernel. Never brk: the break is the application's.
+// pages.h: memory in pages from the kernel. What the engine maps for itself is added to own_pages. brk is never used:
+// the break belongs to the application.
 #pragma once
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include <cstddef>
@@ -13,6 +15,7 @@ namespace anyperf::engine {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 
+/// The start of the page of an address; page_up: of the next page, unless it is a start itself.
 constexpr std::uint64_t page_down(std::uint64_t address) {
     return address & ~(kPageBytes - 1);
 }
@@ -20,38 +23,36 @@ constexpr std::uint64_t page_up(std::uint64_t address) {
     return page_down(address + kPageBytes - 1);
 }
 
-/// mmap(2): the address, or a negated errno as kernel_call gives it.
+/// mmap(2): the address, or a negated errno.
 inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1,
                       std::uint64_t offset = 0) {
     return kernel_call(__NR_mmap, address, bytes, static_cast<unsigned>(protection), static_cast<unsigned>(flags),
                        static_cast<std::uint64_t>(static_cast<std::int64_t>(fd)), offset);
 }
 
-/// map_pages for the engine itself.
-inline long map_own_pages(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1,
-                          std::uint64_t offset = 0) {
-    const long got = map_pages(address, bytes, protection, flags, fd, offset);
-    if (!is_error(got)) {
-        const auto start = static_cast<std::uint64_t>(got);
-        own_pages.add(start, page_up(start + bytes));
-    }
-    return got;
-}
+/// Core dumps are of the program: the engine's gigabyte of reserved memory would bury it.
+void leave_out_of_dumps(std::uint64_t start, std::uint64_t bytes);
 
-/// Private zeroed memory of the engine's, touched when used. Null where the kernel has none.
-inline void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE) {
-    const long got = map_own_pages(0, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-    return is_error(got) ? nullptr : at_address<void>(static_cast<std::uint64_t>(got));
-}
+/// Maps memory for the engine, with a page without access on either side: what a program writes past the end of its own
+/// memory hits that page, and not the engine. The address, or a negated errno: ENOMEM
+/// also if own_pages is full, because the application could then unmap the memory. `release_pages` unmaps it.
+long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd = -1, std::uint64_t offset = 0);
 
-/// Gives back what was touched of pages that stay reserved: they read as zeros again.
-inline void empty_pages(const void* pages, std::uint64_t bytes) {
+/// The same at an address that the caller has chosen, without such pages; it stays mapped.
+long map_own_pages_at(std::uint64_t address, std::uint64_t bytes, int protection, int flags);
+
+/// Reserves private zeroed memory for the engine; pages cost memory once they are touched. Null if the kernel refuses.
+void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE);
+
+/// What the engine has mapped for these pages of map_own_pages() or reserve_pages().
+OwnPages::Range with_guards(const void* pages, std::uint64_t bytes);
+
+/// Frees the memory of pages that stay reserved: they read as zeros again.
+inline void discard_pages(const void* pages, std::uint64_t bytes) {
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), MADV_DONTNEED);
 }
 
-inline void release_pages(void* pages, std::uint64_t bytes) {
-    own_pages.remove(address_of(pages), page_up(address_of(pages) + bytes));
-    kernel_call(__NR_munmap, address_of(pages), bytes);
-}
+/// Unmaps pages of map_own_pages() or reserve_pages().
+void release_pages(void* pages, std::uint64_t bytes);
 
 }  // namespace anyperf::engine

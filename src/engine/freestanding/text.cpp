@@ -1,4 +1,3 @@
-// text.cpp: see text.h.
 #include "engine/freestanding/text.h"
 
 #include "engine/freestanding/kernel.h"

@@ -1,4 +1,4 @@
-// text.h: one line of text, put together without allocation and written at once.
+// text.h: a line of text, composed without allocation and written with one write(2). For messages and the log.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace anyperf::engine {
 
-/// A line of at most 1 KiB; what does not fit is cut.
+/// A line of at most 1 KiB; longer ones are cut.
 class Line {
   public:
     Line& text(std::string_view piece);
@@ -16,7 +16,7 @@ class Line {
     Line& bytes(const std::uint8_t* data, std::size_t count);  ///< "48 8b 05"
     std::string_view view() const { return {buffer_, length_}; }
 
-    /// Writes the line and a newline to a descriptor; what goes wrong there has no place to be told.
+    /// Writes the line and a newline to a descriptor. Errors are ignored: there is nowhere to report them.
     void write(int fd);
 
   private:

@@ -1,4 +1,3 @@
-// image.cpp: see image.h.
 #include "engine/load/image.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@ namespace anyperf::engine {
 
 namespace {
 
-/// pread of exactly `bytes`; a shorter file is no program.
+/// pread of exactly `bytes`; a shorter file is not a program.
 std::expected<void, long> read_exactly(int fd, void* to, std::size_t bytes, std::uint64_t offset) {
     const long got = kernel_call(__NR_pread64, static_cast<unsigned>(fd), address_of(to), bytes, offset);
     if (is_error(got)) return std::unexpected(-got);
@@ -21,7 +20,8 @@ std::expected<void, long> read_exactly(int fd, void* to, std::size_t bytes, std:
     return {};
 }
 
-bool is_ours(const Elf64_Ehdr& header) {
+/// Whether the header is of an x86-64 program or library.
+bool is_supported(const Elf64_Ehdr& header) {
     return header.e_ident[EI_MAG0] == ELFMAG0 && header.e_ident[EI_MAG1] == ELFMAG1 &&
            header.e_ident[EI_MAG2] == ELFMAG2 && header.e_ident[EI_MAG3] == ELFMAG3 &&
            header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64 &&
@@ -30,13 +30,13 @@ bool is_ours(const Elf64_Ehdr& header) {
 }
 
 int protection_of(const Elf64_Phdr& segment) {
-    // The engine reads what is executed (syscalls/memory.cpp).
+    // The engine reads the code that it translates.
     const bool executable = (segment.p_flags & PF_X) != 0;
     return ((segment.p_flags & PF_R) != 0 || executable ? PROT_READ : 0) |
            ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) | (executable ? PROT_EXEC : 0);
 }
 
-/// The addresses from the first segment to the last, in the file's own terms, and the alignment of the most demanding.
+/// From the first segment to the last, in the file's addresses, and the largest alignment of a segment.
 struct Span {
     std::uint64_t start = ~std::uint64_t{0};
     std::uint64_t end = 0;
@@ -56,7 +56,7 @@ Span span_of(const ElfFile& file) {
     return span;
 }
 
-/// Reserves the whole span, so that nothing of ours or the kernel's comes between the segments.
+/// Reserves the whole span, so that no other mapping comes between the segments. Returns the bias.
 std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span& span, std::uint64_t preferred) {
     const std::uint64_t bytes = span.end - span.start;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -81,7 +81,7 @@ std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span&
     return aligned;
 }
 
-/// The part of a segment that is not in the file: zero to the end of the page, then anonymous pages.
+/// Makes the part of a segment that is not in the file: zeros to the end of the page, then anonymous pages.
 std::expected<void, long> zero_rest(const Elf64_Phdr& segment, std::uint64_t bias) {
     const std::uint64_t file_end = bias + segment.p_vaddr + segment.p_filesz;
     const std::uint64_t end = page_up(bias + segment.p_vaddr + segment.p_memsz);
@@ -107,7 +107,8 @@ std::expected<void, long> map_segment(const ElfFile& file, const Elf64_Phdr& seg
     return zero_rest(segment, bias);
 }
 
-void note_segment(const Elf64_Phdr& segment, std::uint64_t bias, Image& image, ExecutableMap& executable) {
+/// Adds the mapped segment to the image's bounds and to what may be executed.
+void add_segment(const Elf64_Phdr& segment, std::uint64_t bias, Image& image, ExecutableMap& executable) {
     const std::uint64_t start = bias + segment.p_vaddr;
     const std::uint64_t end = start + segment.p_memsz;
     if ((segment.p_flags & PF_X) != 0) {
@@ -127,7 +128,7 @@ std::expected<void, long> read_elf(int fd, ElfFile& out) {
     out.fd = fd;
     out.interpreter[0] = 0;
     if (const auto read = read_exactly(fd, &out.header, sizeof out.header, 0); !read) return read;
-    if (!is_ours(out.header)) return std::unexpected(ENOEXEC);
+    if (!is_supported(out.header)) return std::unexpected(ENOEXEC);
     const std::size_t bytes = out.header.e_phnum * sizeof(Elf64_Phdr);
     if (const auto read = read_exactly(fd, out.segments, bytes, out.header.e_phoff); !read) return read;
     for (std::size_t i = 0; i < out.header.e_phnum; ++i) {
@@ -152,7 +153,7 @@ std::expected<Image, long> map_image(const ElfFile& file, std::uint64_t preferre
         const Elf64_Phdr& segment = file.segments[i];
         if (segment.p_type != PT_LOAD) continue;
         if (const auto mapped = map_segment(file, segment, *bias); !mapped) return std::unexpected(mapped.error());
-        note_segment(segment, *bias, image, executable);
+        add_segment(segment, *bias, image, executable);
         const std::uint64_t headers = file.header.e_phoff;
         if (headers >= segment.p_offset && headers < segment.p_offset + segment.p_filesz)
             image.headers = *bias + segment.p_vaddr + (headers - segment.p_offset);

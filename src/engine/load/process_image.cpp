@@ -1,4 +1,3 @@
-// process_image.cpp: see process_image.h.
 #include "engine/load/process_image.h"
 
 #include <linux/prctl.h>
@@ -26,15 +25,16 @@ std::uint64_t random_bits(unsigned bits) {
     return value & ((std::uint64_t{1} << bits) - 1);
 }
 
-/// Where the kernel would put a position-independent program: with a loader near 0x555…, without one among the
-/// mappings.
+/// The bias that the kernel would choose for a position-independent program: with a loader near 0x555…, without one
+/// among the mappings (0).
 std::uint64_t preferred_bias(const ElfFile& program) {
     if (!program.has_interpreter()) return 0;
     constexpr unsigned kRandomPages = 28;  // mmap_rnd_bits
     return kPieBase + (randomised() ? random_bits(kRandomPages) << 12 : 0);
 }
 
-void note_vdso(Engine& engine, std::uint64_t start) {
+/// Adds the vDSO to what may be executed: it is translated like any other code.
+void add_vdso(Engine& engine, std::uint64_t start) {
     if (start == 0) return;
     const auto* header = at_address<const Elf64_Ehdr>(start);
     const auto* segments = at_address<const Elf64_Phdr>(start + header->e_phoff);
@@ -46,9 +46,9 @@ void note_vdso(Engine& engine, std::uint64_t start) {
     engine.cache.executable.add({start, end, false, false});
 }
 
-/// The kernel's own idea of where things are: break, arguments, environment, auxiliary vector (proc(5), prctl(2)
-/// PR_SET_MM_MAP). What it refuses stays as it was for the engine: only /proc and brk tell.
-void tell_kernel(const Image& image, const StartStack& program_stack, const std::uint64_t* words) {
+/// Sets what the kernel knows of the image: break, arguments, environment, auxiliary vector (prctl(2) PR_SET_MM_MAP).
+/// If it refuses, the engine's values remain, which only /proc and brk(2) show.
+void set_kernel_memory_map(const Image& image, const StartStack& program_stack, const std::uint64_t* words) {
     const std::uint64_t brk = page_up(image.end) + (randomised() ? random_bits(13) << 12 : 0);
     const char* first = program_stack.arguments[0];
     const char* last =
@@ -73,7 +73,22 @@ void tell_kernel(const Image& image, const StartStack& program_stack, const std:
     kernel_call(__NR_prctl, PR_SET_MM, PR_SET_MM_MAP, address_of(&map), sizeof map);
 }
 
-void tell_name(Engine& engine, const char* path, int fd) {
+/// Without /proc the program's path is what it was executed by, made absolute.
+void name_without_proc(Program& program, const char* path) {
+    std::string_view rest{path};
+    std::size_t length = 0;
+    if (!rest.starts_with('/')) {
+        const long bytes = kernel_call(__NR_getcwd, address_of(program.path), sizeof program.path);
+        length = is_error(bytes) ? 0 : static_cast<std::size_t>(bytes) - 1;
+        if (length > 1) program.path[length++] = '/';
+    }
+    rest = rest.substr(0, sizeof program.path - 1 - length);
+    for (const char c : rest) program.path[length++] = c;
+    program.path[length] = 0;
+}
+
+/// Names the process after the program, for the kernel and for /proc/self/exe.
+void set_names(Engine& engine, const char* path, int fd) {
     std::string_view name{path};
     name.remove_prefix(name.rfind('/') + 1);
     kernel_call(__NR_prctl, PR_SET_NAME, address_of(name.data()));
@@ -81,14 +96,15 @@ void tell_name(Engine& engine, const char* path, int fd) {
     link.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1});
     const long length = kernel_call(__NR_readlink, address_of(link.view().data()), address_of(engine.program.path),
                                     sizeof engine.program.path - 1);
-    engine.program.path[is_error(length) ? 0 : length] = 0;
+    if (is_error(length)) return name_without_proc(engine.program, path);
+    engine.program.path[length] = 0;
 }
 
 }  // namespace
 
 std::expected<void, long> become_program(Engine& engine, ProgramFile& file, const char* path, const StartStack& stack,
                                          std::uint64_t dropped, x86_64::Registers& registers) {
-    tell_name(engine, path, file.program.fd);
+    set_names(engine, path, file.program.fd);
     const auto program = map_image(file.program, preferred_bias(file.program), engine.cache.executable);
     if (!program) return std::unexpected(program.error());
     std::uint64_t loader_base = 0;
@@ -101,11 +117,11 @@ std::expected<void, long> become_program(Engine& engine, ProgramFile& file, cons
         registers.rip = loader->entry;
     }
     file.close();
-    note_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
+    add_vdso(engine, stack.auxiliary_value(AT_SYSINFO_EHDR, 0));
     const bool fixed = engine.run != nullptr && engine.run->deterministic != 0;
     std::uint64_t* const words =
         rewrite_start_stack(stack, {path, &*program, &file.program, loader_base, dropped, fixed});
-    tell_kernel(*program, StartStack::at(words), words);
+    set_kernel_memory_map(*program, StartStack::at(words), words);
     registers.r[x86_64::rsp] = address_of(words);
     return {};
 }

@@ -1,4 +1,5 @@
-// process_image.h: makes this process the program's: its image, loader, stack, break and name.
+// process_image.h: the last step of an execve in the engine: the process gets the program's image, loader, stack, break
+// and name.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,9 @@
 
 namespace anyperf::engine {
 
-/// Maps `file` and its loader, rewrites the stack (its first `dropped` arguments are the engine's own) and fills
-/// `registers` with those that a program starts with. The error is an errno.
+/// Maps `file` and its loader, rewrites the stack without its first `dropped` arguments, which are the engine's own,
+/// and sets `registers` to those of the program's first instruction. Closes `file` unless it fails. The error is a
+/// positive errno.
 std::expected<void, long> become_program(Engine& engine, ProgramFile& file, const char* path, const StartStack& stack,
                                          std::uint64_t dropped, x86_64::Registers& registers);
 

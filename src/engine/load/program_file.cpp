@@ -1,11 +1,14 @@
-// program_file.cpp: see program_file.h.
 #include "engine/load/program_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 
 #include "engine/freestanding/kernel.h"
+#include "engine/freestanding/text.h"
 
 namespace anyperf::engine {
 
@@ -13,48 +16,104 @@ namespace {
 
 constexpr std::uint64_t kExecutable = 1;  // X_OK
 
-std::unexpected<ProgramError> error(long value, const char* reason = nullptr) {
-    return std::unexpected(ProgramError{value, reason});
+std::unexpected<ProgramError> fail_with(long error, const char* reason = nullptr) {
+    return std::unexpected(ProgramError{error, reason});
 }
 
-std::uint64_t descriptor(int fd) {
+std::uint64_t as_argument(int fd) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(fd));
 }
 
-/// Opens a regular file that the caller may execute. The error is a positive errno, as execve(2) gives it.
+/// The path of a descriptor's file in /proc. Valid as long as `link`.
+const char* path_of_descriptor(int fd, Line& link) {
+    return link.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1}).view().data();
+}
+
+/// Asks the kernel whether it would execute the file. Returns 0 or a positive errno, such as ETXTBSY (open for
+/// writing), EACCES (a noexec mount) or EINVAL (flags). argv is an invalid address, so the call always fails, at the
+/// latest with EFAULT. Linux 6.8 and later open the file first; older kernels do not, so there only the flags are
+/// checked (do_execveat_common).
+long kernel_refusal(int at, const char* path, int flags) {
+    constexpr std::uint64_t kFaultingAddress = ~std::uint64_t{0} << 47;
+    const long answer = kernel_call(__NR_execveat, as_argument(at), address_of(path), kFaultingAddress, 0,
+                                    static_cast<unsigned>(flags));
+    return answer == -EFAULT ? 0 : -answer;
+}
+
+/// Checks the right to execute, which kernels before 6.8 do not check in kernel_refusal(). Returns 0 or a positive
+/// errno. Linux before 5.8 has no faccessat2, and a seccomp filter that does not know it answers ENOSYS or EPERM: then
+/// faccessat checks, for the real user instead of the effective one.
+long access_refusal(int at, const char* path, int flags) {
+    const unsigned access_flags = static_cast<unsigned>(flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) | AT_EACCESS;
+    const long answer = kernel_call(__NR_faccessat2, as_argument(at), address_of(path), kExecutable, access_flags);
+    if (answer != -ENOSYS && answer != -EPERM) return -answer;
+    Line link;
+    if (path[0] == 0 && (flags & AT_EMPTY_PATH) != 0) path = path_of_descriptor(at, link);
+    return -kernel_call(__NR_faccessat, as_argument(at), address_of(path), kExecutable);
+}
+
+/// Returns a readable descriptor of the same file: a duplicate, or a new open if `fd` is O_PATH or write-only.
+long open_for_reading(int fd) {
+    constexpr long kUnreadableFlags = O_PATH | O_WRONLY;
+    const long flags = kernel_call(__NR_fcntl, as_argument(fd), F_GETFL);
+    if (is_error(flags) || (flags & kUnreadableFlags) == 0)
+        return kernel_call(__NR_fcntl, as_argument(fd), F_DUPFD_CLOEXEC, 0);
+    Line link;
+    return kernel_call(__NR_open, address_of(path_of_descriptor(fd, link)), O_RDONLY | O_CLOEXEC);
+}
+
+/// Opens a file that the caller may execute. The error is a positive errno, as execve(2) gives it.
 std::expected<int, ProgramError> open_executable(int at, const char* path, int flags) {
-    const long allowed =
-        kernel_call(__NR_faccessat2, descriptor(at), address_of(path), kExecutable,
-                    static_cast<unsigned>((flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) | AT_EACCESS));
-    if (is_error(allowed)) return error(-allowed);
+    if (const long refusal = kernel_refusal(at, path, flags); refusal != 0) return fail_with(refusal);
+    if (const long refusal = access_refusal(at, path, flags); refusal != 0) return fail_with(refusal);
     long fd = 0;
     if (path[0] == 0 && (flags & AT_EMPTY_PATH) != 0) {
-        fd = kernel_call(__NR_fcntl, descriptor(at), F_DUPFD_CLOEXEC, 0);
+        fd = open_for_reading(at);
     } else {
         const int nofollow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? O_NOFOLLOW : 0;
-        fd = kernel_call(__NR_openat, descriptor(at), address_of(path),
-                         static_cast<unsigned>(O_RDONLY | O_CLOEXEC | nofollow));
-        if (fd == -EACCES)
-            return error(EACCES, "it may be executed but not read, and anyperf has to read what it runs");
+        // O_NONBLOCK: opening a FIFO must not wait for a writer. check_regular() refuses it then.
+        fd = kernel_call(__NR_openat, as_argument(at), address_of(path),
+                         static_cast<unsigned>(O_RDONLY | O_CLOEXEC | O_NONBLOCK | nofollow));
     }
-    if (is_error(fd)) return error(-fd);
+    if (fd == -EACCES)
+        return fail_with(EACCES, "the file is executable but not readable, and anyperf must read what it runs");
+    if (is_error(fd)) return fail_with(-fd);
     return static_cast<int>(fd);
 }
 
-/// Refuses what is no regular file, and what would gain privilege, which only the kernel can give.
-std::expected<void, ProgramError> check_file(int fd) {
-    struct stat status{};
-    const long got = kernel_call(__NR_fstat, descriptor(fd), address_of(&status));
-    if (is_error(got)) return error(-got);
-    if ((status.st_mode & S_IFMT) != S_IFREG) return error(EACCES);
-    const long user = kernel_call(__NR_geteuid);
-    const long group = kernel_call(__NR_getegid);
-    const bool gains_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<unsigned>(user);
-    const bool gains_group =
-        (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && status.st_gid != static_cast<unsigned>(group);
-    if (gains_user || gains_group)
-        return error(EPERM, "it is set-user-id or set-group-id, and only the kernel can give it that privilege");
+std::expected<void, ProgramError> check_regular(const struct stat& status) {
+    if ((status.st_mode & S_IFMT) != S_IFREG) return fail_with(EACCES);
     return {};
+}
+
+/// Whether the kernel would ignore that a program file is set-user-id or has capabilities (execve(2)).
+bool privilege_is_ignored(int fd) {
+    struct statfs mount{};
+    return kernel_call(__NR_prctl, PR_GET_NO_NEW_PRIVS) == 1 ||
+           (kernel_call(__NR_fstatfs, as_argument(fd), address_of(&mount)) == 0 && (mount.f_flags & ST_NOSUID) != 0);
+}
+
+/// Whether the file has capabilities that count in this user namespace: for those of another the kernel answers
+/// EOVERFLOW (cap_inode_getsecurity). Root has all capabilities without them.
+bool has_capabilities(int fd) {
+    return kernel_call(__NR_geteuid) != 0 &&
+           kernel_call(__NR_fgetxattr, as_argument(fd), address_of("security.capability"), 0, 0) > 0;
+}
+
+/// Refuses a program that would gain privilege, which only the kernel can grant. This concerns the ELF file only:
+/// Linux ignores the mode bits of scripts.
+std::expected<void, ProgramError> check_privilege(int fd, const struct stat& status) {
+    const bool gains_user =
+        (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<unsigned>(kernel_call(__NR_geteuid));
+    const bool gains_group = (status.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+                             status.st_gid != static_cast<unsigned>(kernel_call(__NR_getegid));
+    if ((!gains_user && !gains_group && !has_capabilities(fd)) || privilege_is_ignored(fd)) return {};
+    return fail_with(EPERM,
+                     gains_user || gains_group
+                         ? "the file is set-user-id or set-group-id, and only the kernel can grant that privilege; "
+                           "setpriv --no-new-privs runs it without"
+                         : "the file has capabilities (getcap), and only the kernel can grant them; "
+                           "setpriv --no-new-privs runs it without");
 }
 
 bool is_32_bit(const char* bytes, std::size_t count) {
@@ -62,29 +121,34 @@ bool is_32_bit(const char* bytes, std::size_t count) {
            bytes[EI_CLASS] == ELFCLASS32;
 }
 
-/// Follows scripts from `fd` (closed or kept in `out`) to an ELF file.
-std::expected<void, ProgramError> follow(int fd, ProgramFile& out) {
+/// Follows scripts from `fd` to an ELF file, and reads its headers. Takes ownership of `fd`: it is closed, or in
+/// `out.program.fd`, also after an error.
+std::expected<void, ProgramError> follow_scripts(int fd, ProgramFile& out) {
+    struct stat status{};
     for (;;) {
         out.program.fd = fd;
-        if (const auto checked = check_file(fd); !checked) return checked;
-        char start[kScriptLine];
-        const long count = kernel_call(__NR_pread64, descriptor(fd), address_of(start), sizeof start, 0);
-        if (is_error(count)) return error(-count);
+        if (const long got = kernel_call(__NR_fstat, as_argument(fd), address_of(&status)); is_error(got))
+            return fail_with(-got);
+        if (const auto checked = check_regular(status); !checked) return checked;
+        char start[kScriptLineBytes];
+        const long count = kernel_call(__NR_pread64, as_argument(fd), address_of(start), sizeof start, 0);
+        if (is_error(count)) return fail_with(-count);
         if (is_32_bit(start, static_cast<std::size_t>(count)))
-            return error(ENOEXEC, "it is a 32-bit program, and anyperf runs 64-bit ones");
+            return fail_with(ENOEXEC, "the file is a 32-bit program, and anyperf runs only 64-bit programs");
         ScriptLine line;
         const auto script = parse_script(start, static_cast<std::size_t>(count), line);
-        if (!script) return error(script.error());
+        if (!script) return fail_with(script.error());
         if (!*script) break;
-        if (out.scripts == kDeepestScript) return error(ELOOP);
+        if (out.scripts == kDeepestScript) return fail_with(ELOOP);
         out.lines[out.scripts++] = line;
-        kernel_call(__NR_close, descriptor(fd));
+        kernel_call(__NR_close, as_argument(fd));
         out.program.fd = -1;
         const auto next = open_executable(AT_FDCWD, line.interpreter, 0);
         if (!next) return std::unexpected(next.error());
         fd = *next;
     }
-    if (const auto read = read_elf(fd, out.program); !read) return error(read.error());
+    if (const auto checked = check_privilege(fd, status); !checked) return checked;
+    if (const auto read = read_elf(fd, out.program); !read) return fail_with(read.error());
     return {};
 }
 
@@ -92,22 +156,20 @@ std::expected<void, ProgramError> follow(int fd, ProgramFile& out) {
 
 void ProgramFile::close() {
     for (ElfFile* file : {&program, &loader}) {
-        if (file->fd >= 0) kernel_call(__NR_close, descriptor(file->fd));
+        if (file->fd >= 0) kernel_call(__NR_close, as_argument(file->fd));
         file->fd = -1;
     }
 }
 
-std::expected<void, ProgramError> find_opened_program(int fd, ProgramFile& out) {
+std::expected<void, ProgramError> resolve_program(int fd, ProgramFile& out) {
     out.program.fd = out.loader.fd = -1;
     out.scripts = 0;
-    if (const auto followed = follow(fd, out); !followed) return followed;
+    if (const auto followed = follow_scripts(fd, out); !followed) return followed;
     if (!out.program.has_interpreter()) return {};
     const auto loader = open_executable(AT_FDCWD, out.program.interpreter, 0);
     if (!loader) return std::unexpected(loader.error());
-    if (const auto read = read_elf(*loader, out.loader); !read) {
-        out.loader.fd = *loader;
-        return error(read.error() == ENOEXEC ? ELIBBAD : read.error());
-    }
+    if (const auto read = read_elf(*loader, out.loader); !read)
+        return fail_with(read.error() == ENOEXEC ? ELIBBAD : read.error());
     return {};
 }
 
@@ -115,7 +177,7 @@ std::expected<void, ProgramError> find_program(int at, const char* path, int fla
     out.program.fd = out.loader.fd = -1;
     const auto fd = open_executable(at, path, flags);
     if (!fd) return std::unexpected(fd.error());
-    return find_opened_program(*fd, out);
+    return resolve_program(*fd, out);
 }
 
 }  // namespace anyperf::engine

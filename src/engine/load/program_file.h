@@ -1,5 +1,6 @@
-// program_file.h: from a path to what has to be mapped: scripts followed to their interpreter, permissions checked, the
-// ELF headers read. Done before execve as well, because after it there is nobody left to return an error to.
+// program_file.h: from a path to the files that are to be mapped: follows scripts to their interpreter, checks
+// permissions, reads the ELF headers. The engine does this before an execve as well, because afterwards no program is
+// left that could get the error.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +12,27 @@
 
 namespace anyperf::engine {
 
-/// A program ready to be mapped. Big: lives in pages of its own, not on a stack.
+/// A program ready to be mapped. Too big for the engine's stack: it is allocated in pages.
 struct ProgramFile {
     ElfFile program;
-    ElfFile loader;   ///< the ELF interpreter; fd -1: none
-    int scripts = 0;  ///< lines followed
+    ElfFile loader;   ///< the ELF interpreter; its fd is -1 if the program has none
+    int scripts = 0;  ///< scripts followed
     ScriptLine lines[kDeepestScript];
 
-    /// Closes what find_program opened.
+    /// Closes the files that find_program() opened.
     void close();
 };
 
-/// Why a program can't be run: an errno as execve(2) would give, and, where the engine refuses what the kernel would
-/// run, the reason.
+/// Why a program can't be run.
 struct ProgramError {
-    long error;
-    const char* reason;  ///< null: errno says it all
+    long error;          ///< a positive errno, as of execve(2)
+    const char* reason;  ///< why the engine refuses what the kernel would run; null: the errno says it all
 };
 
-/// Finds what execveat(at, path, flags) would run. Opens files, so call `close` on the result, also after an error.
+/// Finds what execveat(at, path, flags) would run. The result has open files: call `close` on it, also after an error.
 std::expected<void, ProgramError> find_program(int at, const char* path, int flags, ProgramFile& out);
 
-/// The same for a file that is open already; `fd` is closed with the result.
-std::expected<void, ProgramError> find_opened_program(int fd, ProgramFile& out);
+/// The same for an open file. Takes ownership of `fd`: it is closed, or in the result.
+std::expected<void, ProgramError> resolve_program(int fd, ProgramFile& out);
 
 }  // namespace anyperf::engine

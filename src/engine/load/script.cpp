@@ -1,4 +1,3 @@
-// script.cpp: see script.h.
 #include "engine/load/script.h"
 
 #include <errno.h>
@@ -18,13 +17,29 @@ bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 
-std::string_view trimmed(std::string_view text) {
+bool is_nul(char c) {
+    return c == 0;
+}
+
+bool ends_text(char c) {
+    return c == '\n' || is_nul(c);
+}
+
+bool ends_name(char c) {
+    return is_blank(c) || is_nul(c);
+}
+
+std::string_view without_leading_blanks(std::string_view text) {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    return text;
+}
+
+std::string_view without_trailing_blanks(std::string_view text) {
     while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
     return text;
 }
 
-/// The part of `text` before the first character that `ends` accepts; all of it where none does.
+/// The part of `text` before the first character for which `ends` is true; all of it if there is none.
 std::string_view until(std::string_view text, bool (*ends)(char)) {
     std::size_t length = 0;
     while (length < text.size() && !ends(text[length])) ++length;
@@ -32,27 +47,37 @@ std::string_view until(std::string_view text, bool (*ends)(char)) {
     return text;
 }
 
-bool ends_line(char c) {
-    return c == '\n' || c == 0;
+/// What load_script() takes for the line: the text before the newline; or, if the buffer has none, all of the buffer
+/// but its last byte, with the NULs after the end of the file. So only blanks at the end of that are trimmed, and those
+/// at the end of a short file belong to the argument. Empty: the interpreter's name is missing, or the buffer may have
+/// cut it. `buffer` begins after "#!".
+std::string_view line_of(std::string_view buffer) {
+    std::string_view line = until(buffer, ends_text);
+    const bool has_newline = line.size() < buffer.size() && buffer[line.size()] == '\n';
+    if (!has_newline) {
+        const std::string_view name = without_leading_blanks(buffer);
+        if (until(name, ends_name).size() == name.size()) return {};
+        line = buffer;
+        line.remove_suffix(1);
+    }
+    return without_leading_blanks(without_trailing_blanks(line));
 }
 
 }  // namespace
 
 std::expected<bool, long> parse_script(const char* bytes, std::size_t count, ScriptLine& out) {
-    std::string_view text{bytes, count < kScriptLine ? count : kScriptLine};
-    if (text.size() < 2 || text[0] != '#' || text[1] != '!') return false;
-    text.remove_prefix(2);
-    const std::string_view whole = until(text, ends_line);
-    const std::string_view line = trimmed(whole);
+    if (count < 2 || bytes[0] != '#' || bytes[1] != '!') return false;
+    char buffer[kScriptLineBytes]{};
+    for (std::size_t i = 0; i < count && i < sizeof buffer; ++i) buffer[i] = bytes[i];
+    const std::string_view line = line_of({buffer + 2, sizeof buffer - 2});
+    if (line.empty()) return std::unexpected(ENOEXEC);
+    const std::string_view interpreter = until(line, ends_name);
+    if (interpreter.empty()) return std::unexpected(EACCES);  // the kernel opens "", which is the working directory
     std::string_view rest = line;
-    const std::string_view interpreter = until(line, is_blank);
     rest.remove_prefix(interpreter.size());
-    // A line that does not end within what the kernel reads is accepted only where the interpreter's name certainly
-    // did.
-    const bool cut = whole.size() == text.size() && count >= kScriptLine;
-    if (interpreter.empty() || (cut && rest.empty())) return std::unexpected(ENOEXEC);
+    out.has_argument = !rest.empty() && is_blank(rest.front());
     copy(interpreter, out.interpreter);
-    copy(trimmed(rest), out.argument);
+    copy(until(without_leading_blanks(rest), is_nul), out.argument);
     return true;
 }
 

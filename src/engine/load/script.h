@@ -1,4 +1,5 @@
-// script.h: "#!" files, as the kernel reads them (fs/binfmt_script.c; execve(2), "Interpreter scripts").
+// script.h: the first line of "#!" files, parsed as the kernel does (fs/binfmt_script.c; execve(2), "Interpreter
+// scripts").
 #pragma once
 
 #include <cstddef>
@@ -6,19 +7,18 @@
 
 namespace anyperf::engine {
 
-inline constexpr std::size_t kScriptLine = 256;  ///< BINPRM_BUF_SIZE: what the kernel looks at
-inline constexpr int kDeepestScript = 5;         ///< interpreters that are scripts themselves; then ELOOP
+inline constexpr std::size_t kScriptLineBytes = 256;  ///< that the kernel reads: BINPRM_BUF_SIZE
+inline constexpr int kDeepestScript = 5;              ///< longest chain of scripts; a sixth gives ELOOP
 
 /// The first line of a script.
 struct ScriptLine {
-    char interpreter[kScriptLine];
-    char argument[kScriptLine];  ///< empty: none
-
-    bool has_argument() const { return argument[0] != 0; }
+    char interpreter[kScriptLineBytes];
+    char argument[kScriptLineBytes];
+    bool has_argument = false;  ///< an argument may be empty: "#!/bin/sh " without a newline has one
 };
 
-/// Parses the first bytes of a file. False where it is no script; ENOEXEC where its line names no interpreter or does
-/// not end within what the kernel reads.
+/// Parses the first bytes of a file. False if it is not a script. The error is ENOEXEC if its line names no
+/// interpreter, or the name does not end within what the kernel reads; EACCES if a NUL is where the name should be.
 std::expected<bool, long> parse_script(const char* bytes, std::size_t count, ScriptLine& out);
 
 }  // namespace anyperf::engine

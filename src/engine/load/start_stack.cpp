@@ -1,4 +1,3 @@
-// start_stack.cpp: see start_stack.h.
 #include "engine/load/start_stack.h"
 
 #include "engine/freestanding/kernel.h"
@@ -9,14 +8,15 @@ namespace anyperf::engine {
 
 namespace {
 
-constexpr std::uint64_t kAtRseqFeatureSize = 27;  // linux/auxvec.h of 6.3: rseq is refused, so nothing is said of it
+constexpr std::uint64_t kAtRseqFeatureSize = 27;  // linux/auxvec.h since 6.3; left out, because rseq is refused
 constexpr std::uint64_t kAtRseqAlign = 28;
 
 bool is_dropped(std::uint64_t type) {
     return type == kAtRseqFeatureSize || type == kAtRseqAlign;
 }
 
-void tell(Elf64_auxv_t& entry, const StartFacts& facts) {
+/// Replaces the values that describe the program.
+void set_entry(Elf64_auxv_t& entry, const StartFacts& facts) {
     switch (entry.a_type) {
         case AT_PHDR: entry.a_un.a_val = facts.program->headers; break;
         case AT_PHNUM: entry.a_un.a_val = facts.file->header.e_phnum; break;
@@ -36,9 +36,9 @@ StartStack StartStack::at(std::uint64_t* words) {
     stack.argument_count = words[0];
     stack.arguments = reinterpret_cast<char**>(words + 1);
     stack.environment = stack.arguments + stack.argument_count + 1;
-    char** behind = stack.environment;
-    while (*behind != nullptr) ++behind;
-    stack.auxiliary = reinterpret_cast<Elf64_auxv_t*>(behind + 1);
+    char** end = stack.environment;
+    while (*end != nullptr) ++end;
+    stack.auxiliary = reinterpret_cast<Elf64_auxv_t*>(end + 1);
     while (stack.auxiliary[stack.auxiliary_count++].a_type != AT_NULL) {
     }
     return stack;
@@ -55,7 +55,7 @@ std::uint64_t* rewrite_start_stack(const StartStack& stack, const StartFacts& fa
     for (std::size_t i = 0; i < stack.auxiliary_count; ++i) {
         Elf64_auxv_t entry = stack.auxiliary[i];
         if (is_dropped(entry.a_type)) continue;
-        tell(entry, facts);
+        set_entry(entry, facts);
         if (entry.a_type == AT_RANDOM && facts.fixed_random)
             for (std::size_t byte = 0; byte < 16; ++byte)
                 at_address<std::uint8_t>(entry.a_un.a_val)[byte] = static_cast<std::uint8_t>(0x5a + byte);

@@ -1,5 +1,6 @@
-// start_stack.h: the words that a program finds on its stack: argument count, arguments, environment, auxiliary vector
-// (System V ABI for x86-64, 3.4.1). The strings that they point to stay where the kernel has put them for the engine.
+// start_stack.h: the initial stack of a program: argument count, arguments, environment, auxiliary vector (System V ABI
+// for x86-64, 3.4.1). The kernel made it for the engine; it is rewritten for the program. Only the words move: the
+// strings that they point to stay where they are.
 #pragma once
 
 #include <elf.h>
@@ -11,7 +12,7 @@
 
 namespace anyperf::engine {
 
-/// A process's initial stack as the kernel has laid it.
+/// A process's initial stack as the kernel laid it out.
 struct StartStack {
     std::uint64_t* words = nullptr;  ///< argc
     std::uint64_t argument_count = 0;
@@ -20,25 +21,25 @@ struct StartStack {
     Elf64_auxv_t* auxiliary = nullptr;
     std::size_t auxiliary_count = 0;  ///< AT_NULL included
 
-    /// Reads what stands at the stack pointer of a process's first instruction.
+    /// Reads the stack; `words` is the stack pointer at the process's first instruction.
     static StartStack at(std::uint64_t* words);
 
-    /// Value of an entry; `otherwise` where there is none.
+    /// The value of an entry of the auxiliary vector; `otherwise` if it has no such entry.
     std::uint64_t auxiliary_value(std::uint64_t type, std::uint64_t otherwise) const;
 };
 
-/// What the program is to be told instead of what the engine was told.
+/// What differs between the engine's stack and the program's.
 struct StartFacts {
     const char* path;  ///< AT_EXECFN
     const Image* program;
     const ElfFile* file;
-    std::uint64_t loader_base;  ///< AT_BASE; 0: none
-    std::uint64_t dropped;      ///< arguments in front that were the engine's own
+    std::uint64_t loader_base;  ///< AT_BASE; 0: no loader
+    std::uint64_t dropped;      ///< arguments at the front that are the engine's own
     bool fixed_random;          ///< AT_RANDOM's bytes are always the same
 };
 
 /// Rewrites the stack in place for the program: without the first `dropped` arguments, with its own auxiliary vector.
-/// Returns the program's stack pointer, aligned to 16. Only the words move, towards higher addresses.
+/// Returns the program's stack pointer, aligned to 16 bytes.
 std::uint64_t* rewrite_start_stack(const StartStack& stack, const StartFacts& facts);
 
 }  // namespace anyperf::engine

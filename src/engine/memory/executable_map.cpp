@@ -1,4 +1,3 @@
-// executable_map.cpp: see executable_map.h.
 #include "engine/memory/executable_map.h"
 
 #include "engine/freestanding/pages.h"
@@ -24,8 +23,7 @@ std::size_t ExecutableMap::first_ending_after(std::uint64_t address) const {
 }
 
 bool ExecutableMap::insert(std::size_t place, const ExecutableRange& range) {
-    if (count_ == kCapacity)
-        return false;  // 65,536 separate pieces of code: what does not fit faults when it is reached
+    if (count_ == kCapacity) return false;  // code beyond 65,536 separate ranges faults when it is reached
     for (std::size_t i = count_; i > place; --i) ranges_[i] = ranges_[i - 1];
     ranges_[place] = range;
     ++count_;

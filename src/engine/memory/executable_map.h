@@ -1,5 +1,5 @@
-// executable_map.h: which of the application's memory may be executed, as it asked for it. The engine sees every call
-// that changes memory, so it need not ask the kernel before it reads code.
+// executable_map.h: the application's executable memory, as it asked for it. The engine sees every system call that
+// changes memory and changes this map under the same lock, so the map is never older than the kernel's.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +11,33 @@ struct ExecutableRange {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     bool writable = false;
-    bool shared = false;  ///< may change by another mapping of the same memory
+    bool shared = false;  ///< may be changed through another mapping of the same memory
 };
 
-/// Sorted, disjoint ranges. Not synchronised: the holder of the translation lock changes and reads it.
+/// Sorted, disjoint ranges. Not synchronised: under the cache's lock.
 class ExecutableMap {
   public:
+    /// Reserves its memory. False if the kernel refuses.
     bool reserve();
 
-    /// [start, end) has become executable memory with these attributes; what stood there before is forgotten.
-    /// False where there is no place for so many separate pieces.
+    /// Makes [start, end) executable with these attributes, whatever was there before. False if there are too many
+    /// ranges.
     bool add(const ExecutableRange& range);
-    /// [start, end) is no longer executable.
+    /// Makes [start, end) not executable.
     void remove(std::uint64_t start, std::uint64_t end);
 
-    /// The range that holds `address`; null where it may not be executed.
+    /// The range that holds `address`; null if it is not executable.
     const ExecutableRange* find(std::uint64_t address) const;
 
-    /// The lowest range; null where there is none.
+    /// The lowest range; null if the map is empty.
     const ExecutableRange* first() const { return count_ > 0 ? ranges_ : nullptr; }
     const ExecutableRange* begin() const { return ranges_; }
     const ExecutableRange* end() const { return ranges_ + count_; }
 
-    /// Bytes from `address` to the end of executable memory without a gap; 0 where it may not be executed.
+    /// Bytes of executable memory from `address` on, without a gap; 0 if `address` is not executable.
     std::uint64_t bytes_from(std::uint64_t address) const;
 
-    /// True where any byte of [start, end) is executable.
+    /// Whether any byte of [start, end) is executable.
     bool touches(std::uint64_t start, std::uint64_t end) const;
 
   private:

@@ -1,5 +1,5 @@
-// actions.h: what the application wants done with each signal. The kernel's handlers are all the engine's; what is
-// ignored or left to its default is so in the kernel too, where children, stops and deaths are decided.
+// actions.h: the application's actions for signals, and which signals the engine needs itself. install.h makes them the
+// kernel's.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace anyperf::engine {
 
 inline constexpr int kSignals = 64;
 
-/// struct sigaction as the system call has it.
+/// struct sigaction as rt_sigaction(2) has it.
 struct SignalAction {
     std::uint64_t handler = 0;  ///< 0 SIG_DFL, 1 SIG_IGN
     std::uint64_t flags = 0;
@@ -19,46 +19,52 @@ struct SignalAction {
     std::uint64_t mask = 0;
 
     bool has_handler() const { return handler > 1; }
+    bool is_ignored() const { return handler == 1; }
 };
 
 constexpr std::uint64_t signal_bit(int signal) {
     return std::uint64_t{1} << (signal - 1);
 }
 
-/// Signals by which the engine itself learns of things: they are never blocked in the kernel, whatever the application
-/// asks, because a fault while blocked kills.
-inline constexpr std::uint64_t kEngineSignals = (std::uint64_t{1} << (11 - 1)) | (std::uint64_t{1} << (7 - 1)) |
-                                                (std::uint64_t{1} << (5 - 1));  // SIGSEGV, SIGBUS, SIGTRAP
+/// SIGSEGV, SIGBUS and SIGTRAP: the engine needs them, so they are never blocked in the kernel, whatever the
+/// application asks. A fault while its signal is blocked kills the process.
+inline constexpr std::uint64_t kEngineSignals =
+    (std::uint64_t{1} << (11 - 1)) | (std::uint64_t{1} << (7 - 1)) | (std::uint64_t{1} << (5 - 1));
 
-/// Signals that always have a handler of ours: faults, which undo what their block has counted in advance.
-inline constexpr std::uint64_t kHandledSignals = kEngineSignals | signal_bit(4) | signal_bit(8);  // SIGILL, SIGFPE
+/// Signals that have the engine's handler in the kernel even if the application ignores them or leaves them to their
+/// default: those that faults raise. After a fault the engine has to take back what it counted in advance. SIGILL and
+/// SIGFPE besides the above.
+inline constexpr std::uint64_t kAlwaysCaughtSignals = kEngineSignals | signal_bit(4) | signal_bit(8);
 
-/// The table of a thread group (or of all that share one by CLONE_SIGHAND).
+/// The table of actions of a process, or of all tasks that share one by CLONE_SIGHAND. Synchronised.
 class SignalActions {
   public:
     SignalAction get(int signal) {
-        const Held held{lock_};
+        const LockGuard held{lock_};
         return actions_[signal];
     }
     void set(int signal, const SignalAction& action) {
-        const Held held{lock_};
+        const LockGuard held{lock_};
         actions_[signal] = action;
+        const std::uint64_t others = ignored_ & ~signal_bit(signal);
+        __atomic_store_n(&ignored_, action.is_ignored() ? others | signal_bit(signal) : others, __ATOMIC_RELAXED);
     }
+    /// The signals that are ignored. For the signal handler as well: it takes no lock.
+    std::uint64_t ignored() const { return __atomic_load_n(&ignored_, __ATOMIC_RELAXED); }
     void copy_from(SignalActions& other) {
-        const Held held{other.lock_};
+        const LockGuard held{other.lock_};
         for (int i = 0; i <= kSignals; ++i) actions_[i] = other.actions_[i];
+        ignored_ = other.ignored_;
     }
+    /// Held over a fork, so that the child's copy is consistent; the child resets the lock.
+    void lock_for_fork() { lock_.lock(); }
+    void unlock_after_fork() { lock_.unlock(); }
     void reset_lock() { lock_.reset(); }
 
   private:
     Lock lock_;
     SignalAction actions_[kSignals + 1];
+    std::uint64_t ignored_ = 0;
 };
-
-/// Makes the kernel do with `signal` what `action` needs: our handler, SIG_IGN or SIG_DFL. The kernel's answer.
-long install(int signal, const SignalAction& action);
-
-/// What has a handler goes back to its default (clone3(2), CLONE_CLEAR_SIGHAND).
-void clear_handlers(SignalActions& actions);
 
 }  // namespace anyperf::engine

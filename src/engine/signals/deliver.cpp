@@ -1,17 +1,17 @@
-// deliver.cpp: see deliver.h.
 #include "engine/signals/deliver.h"
 
 #include <asm/unistd.h>
+#include <errno.h>
 
-#include "engine/attached.h"
 #include "engine/block_at.h"
 #include "engine/dispatch.h"
 #include "engine/fail.h"
+#include "engine/hooks.h"
 #include "engine/log.h"
+#include "engine/signals/engine_signals.h"
 #include "engine/signals/frame.h"
-#include "engine/signals/own_signals.h"
-#include "engine/thread_memory.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/signals/install.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
@@ -21,14 +21,18 @@ namespace {
 
 constexpr std::uint64_t kResetHand = 0x80000000;  // SA_RESETHAND
 constexpr std::uint64_t kNoDefer = 0x40000000;    // SA_NODEFER
-constexpr int kBySystem = 0x80;                   // SI_KERNEL
+constexpr int kByKernel = 0x80;                   // SI_KERNEL
+
+/// FIX_EFLAGS of the kernel, the flags that a frame restores, without the trap flag.
+constexpr std::uint64_t kRestoredFlags = 0x50cd5;
+constexpr std::uint64_t kAlwaysSet = 0x202;
 
 bool blocked(const SignalState& signals, int signal) {
     return (signals.mask & signal_bit(signal)) != 0;
 }
 
-/// Takes the first signal that may be delivered out of the queue.
-bool take(SignalState& signals, QueuedSignal& out) {
+/// Takes the first signal that may be delivered out of the queue. False if none may.
+bool take_deliverable(SignalState& signals, QueuedSignal& out) {
     for (unsigned i = 0; i < signals.queued; ++i) {
         if (!signals.queue[i].synchronous && blocked(signals, signals.queue[i].info.signo)) continue;
         out = signals.queue[i];
@@ -47,13 +51,15 @@ void log_signal(const Thread& thread, const QueuedSignal& signal, const SignalAc
     log_write(thread, line);
 }
 
+/// Does what the application's action for the signal says: ends the process, drops the signal, or makes the registers
+/// those of the handler.
 void deliver(Thread& thread, const QueuedSignal& signal) {
     SignalState& signals = *thread.signals;
     const int number = signal.info.signo;
     const SignalAction action = signals.actions->get(number);
-    // A fault that can't be handled kills, ignored or not (force_sig_info).
-    if (log_wants(*thread.engine, log::kSignals)) [[unlikely]]
+    if (log_wants(*thread.engine, run::log::kSignals)) [[unlikely]]
         log_signal(thread, signal, action);
+    // A fault that is blocked or ignored kills (force_sig_info).
     const bool handled = action.has_handler() && !(signal.synchronous && blocked(signals, number));
     if (!handled && (signal.synchronous || action.handler == 0)) die_by(number);
     if (!handled) return;
@@ -62,7 +68,7 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
         if (number == kSegv) die_by(kSegv);
         QueuedSignal no_stack{};
         no_stack.info.signo = kSegv;
-        no_stack.info.code = kBySystem;
+        no_stack.info.code = kByKernel;
         no_stack.synchronous = true;
         return deliver(thread, no_stack);
     }
@@ -70,12 +76,27 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
     signals.mask |= action.mask;
     if ((action.flags & kNoDefer) == 0) signals.mask |= signal_bit(number);
     if ((action.flags & kResetHand) != 0) {
-        signals.actions->set(number, {});
-        install(number, {});
+        SignalAction reset = action;  // the flags stay (get_signal)
+        reset.handler = 0;
+        signals.actions->set(number, reset);
+        install(number, reset);
     }
-    reset_vector_state(signals);
+    reset_vector_state(thread);
 }
 
+/// Queues the SIGSEGV of a general protection fault.
+void queue_general_protection(SignalState& signals) {
+    if (signals.queued == SignalState::kQueue) die_by(kSegv);
+    constexpr std::uint64_t kGeneralProtection = 13;
+    QueuedSignal fault{};
+    fault.info.signo = kSegv;
+    fault.info.code = kByKernel;
+    fault.trapno = kGeneralProtection;
+    fault.synchronous = true;
+    signals.queue[signals.queued++] = fault;
+}
+
+/// rt_sigreturn(2) with the kernel's frame at this address.
 [[gnu::naked]] void kernel_sigreturn(const void*) {
     asm("mov %rdi, %rsp\n\t"
         "mov $15, %eax\n\t"
@@ -97,8 +118,19 @@ void apply_mask(const SignalState& signals) {
     kernel_call(__NR_rt_sigprocmask, kSetMask, address_of(&mask), 0, sizeof mask);
 }
 
-bool on_alternate_stack(const SignalState& signals, std::uint64_t sp) {
-    return sp > signals.stack.sp && sp - signals.stack.sp <= signals.stack.size;
+long set_alternate_stack(SignalState& signals, x86_64::SignalStack wanted) {
+    constexpr std::int32_t kOnStack = 1;
+    constexpr std::int32_t kDisable = 2;
+    constexpr std::int32_t kAutoDisarm = INT32_MIN;
+    constexpr std::uint64_t kSmallest = 2048;  // MINSIGSTKSZ
+    const std::int32_t mode = wanted.flags & ~kAutoDisarm;
+    if (mode != 0 && mode != kOnStack && mode != kDisable) return -EINVAL;
+    if (mode == kDisable)
+        wanted.sp = wanted.size = 0;
+    else if (wanted.size < kSmallest)
+        return -ENOMEM;
+    signals.stack = wanted;
+    return 0;
 }
 
 void die_by(int signal) {
@@ -114,21 +146,23 @@ void die_by(int signal) {
 
 void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
-    stand_outside(thread);
-    // First of all: what comes while this looks asks for another look, as a timer does that is set here and goes off.
+    exit_cache(thread);
+    // First of all: a signal or timer that comes during this delivery sets it again, for another delivery.
     __atomic_store_n(&thread.pending, 0, __ATOMIC_SEQ_CST);
-    thread.asked_out = false;
-    thread.is_probing = false;
-    // Whole before the look at `attention`, as behind a system call (syscalls/table.cpp).
+    thread.exit_requested = false;
+    thread.is_running_in_place = false;
+    // Sequentially consistent with the look at `safepoint_requested`: the broker sets that and then reads `in_kernel`,
+    // as after a system call (syscalls/table.cpp).
     __atomic_store_n(&thread.page.in_kernel, 0, __ATOMIC_SEQ_CST);
-    if (thread.page.watched != 0) attached::left_code(thread);
-    const bool ran_alone = thread.alone == Alone::done;
-    thread.alone = Alone::no;
-    if (ran_alone) attached::has_run(thread);
-    if (thread.page.attention != 0) attached::attend(thread);
-    if (thread.alarmed) attached::alarmed(thread);
+    if (thread.page.faults_are_counted != 0) hooks::after_translated_code(thread, thread.registers.rip);
+    if (thread.page_faulted) hooks::at_page_fault(thread);
+    const bool has_stepped = thread.single_step == SingleStep::done;
+    thread.single_step = SingleStep::no;
+    if (has_stepped) hooks::after_single_step(thread);
+    if (thread.page.safepoint_requested != 0) hooks::serve_safepoint_request(thread);
+    if (thread.alarmed) hooks::at_timer_expiry(thread);
     QueuedSignal signal;
-    while (take(signals, signal)) deliver(thread, signal);
+    while (take_deliverable(signals, signal)) deliver(thread, signal);
     if (signals.restore_mask) {
         signals.mask = signals.saved_mask;
         signals.restore_mask = false;
@@ -138,9 +172,23 @@ void deliver_and_resume(Thread& thread) {
     resume(thread);
 }
 
+/// The frame's alternate stack takes effect if sigaltstack(2) would accept it; an error is ignored (restore_altstack).
+void restore_alternate_stack(SignalState& signals, const x86_64::SignalStack& stack, std::uint64_t sp) {
+    if (!signals.on_alternate_stack(sp)) set_alternate_stack(signals, stack);
+}
+
+/// Whether the kernel could return to these segments (restore_sigcontext). Other selectors than those of 64-bit
+/// programs fault in iretq; the privilege bits are set by the kernel.
+bool has_valid_segments(const x86_64::UserContext& user) {
+    constexpr std::uint16_t kPrivilege = 3;
+    const bool keeps_ss = (user.flags & x86_64::kContextStrictSs) != 0;
+    return (user.context.cs | kPrivilege) == x86_64::kUserCs &&
+           (!keeps_ss || (user.context.ss | kPrivilege) == x86_64::kUserSs);
+}
+
 void return_from_handler(Thread& thread) {
-    // The kernel does it, from a frame of ours that differs from the application's in where it leads: back here, with
-    // the application's registers kept in the thread. So masks and vector state are checked and set by who knows how.
+    // The kernel restores masks and vector state, because it checks them and knows their layout. It gets a copy of the
+    // application's frame that returns to deliver_and_resume(); the application's registers are kept in the thread.
     SignalFrame frame;
     SignalState& signals = *thread.signals;
     const std::uint64_t place = thread.registers.r[x86_64::rsp] - 8;
@@ -149,15 +197,18 @@ void return_from_handler(Thread& thread) {
     thread.registers = {
         {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},
         c.rip,
-        c.flags & ~std::uint64_t{0x100}};
+        (c.flags & kRestoredFlags) | kAlwaysSet};
     signals.mask = frame.user.mask & ~(signal_bit(9) | signal_bit(19));
-    signals.stack = frame.user.stack;
+    restore_alternate_stack(signals, frame.user.stack, c.rsp);
+    if (!has_valid_segments(frame.user)) queue_general_protection(signals);
     frame.user.mask = ~kEngineSignals;
-    frame.user.stack = {thread.signal_stack, 0, 0, kSignalStackBytes};
+    frame.user.stack = {thread.signal_stack, 0, 0, x86_64::kSignalStackBytes};
     frame.user.context.rip = reinterpret_cast<std::uint64_t>(&deliver_and_resume);
     frame.user.context.rsp = thread.engine_stack - 8;
     frame.user.context.rdi = address_of(&thread);
-    frame.user.context.flags = 0x202;
+    frame.user.context.flags = kAlwaysSet;
+    frame.user.context.cs = x86_64::kUserCs;
+    frame.user.context.ss = x86_64::kUserSs;
     kernel_sigreturn(&frame.user);
     __builtin_unreachable();
 }

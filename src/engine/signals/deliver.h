@@ -1,28 +1,30 @@
-// deliver.h: gives the application the signals that wait for it, at a place where its registers are known.
+// deliver.h: delivers queued signals to the application, at a place where its registers are known, and returns from its
+// handlers. How a signal gets into the queue is in handler.cpp.
 #pragma once
 
 #include "engine/engine.h"
-#include "engine/signals/state.h"
+#include "engine/signals/signal_state.h"
 
 namespace anyperf::engine {
 
-/// Delivers what is queued and not blocked, then goes on with the application. On the engine's stack, all signals but
-/// the engine's own blocked in the kernel; they are as the application wants them when it goes on.
+/// A safepoint: serves what the agent has to do, delivers the queued signals that are not blocked, and enters the
+/// application. Called on the engine's stack with all signals but kEngineSignals blocked in the kernel; before it
+/// enters the application it sets the application's mask.
 [[noreturn]] void deliver_and_resume(Thread& thread);
 
-/// Ends this process by `signal` as if nobody had handled it.
+/// Ends this process by the default action of `signal`.
 [[noreturn]] void die_by(int signal);
 
-/// Returns from the application's handler: the frame stands at the application's stack pointer (rt_sigreturn(2)).
+/// rt_sigreturn(2): returns from the application's handler. Its frame is at the application's stack pointer.
 [[noreturn]] void return_from_handler(Thread& thread);
 
-/// Tells the kernel what the application blocks.
+/// Sets the kernel's mask to the application's, without kEngineSignals.
 void apply_mask(const SignalState& signals);
 
 /// Whether a queued signal may be delivered now.
 bool has_deliverable(const SignalState& signals);
 
-/// Whether the application's stack pointer is on its alternate stack.
-bool on_alternate_stack(const SignalState& signals, std::uint64_t sp);
+/// Sets the application's alternate stack as sigaltstack(2) does. Returns 0 or a negated errno.
+long set_alternate_stack(SignalState& signals, x86_64::SignalStack wanted);
 
 }  // namespace anyperf::engine

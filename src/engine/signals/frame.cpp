@@ -1,10 +1,9 @@
-// frame.cpp: see frame.h.
 #include "engine/signals/frame.h"
 
 #include "engine/freestanding/kernel.h"
-#include "engine/signals/deliver.h"
-#include "engine/x86_64/guarded_copy.h"
-#include "engine/x87_pointer.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/cpu/vector_state.h"
+#include "engine/x86_64/x87_pointer.h"
 
 namespace anyperf::engine {
 
@@ -19,8 +18,6 @@ constexpr std::uint64_t kRedZone = 128;         // System V ABI for x86-64, 3.2.
 constexpr std::uint64_t kDisable = 2;           // SS_DISABLE
 constexpr std::uint64_t kAutoDisarm = std::uint64_t{1} << 31;
 constexpr std::uint64_t kDirection = 0x400;
-constexpr std::uint64_t kUserCs = 0x33;
-constexpr std::uint64_t kUserSs = 0x2b;
 
 SignalContext context_of(const Registers& registers, const QueuedSignal& signal, std::uint64_t mask) {
     const auto& r = registers.r;
@@ -34,8 +31,8 @@ SignalContext context_of(const Registers& registers, const QueuedSignal& signal,
     context.rsp = r[x86_64::rsp];
     context.rip = registers.rip;
     context.flags = registers.flags;
-    context.cs = kUserCs;
-    context.ss = kUserSs;
+    context.cs = x86_64::kUserCs;
+    context.ss = x86_64::kUserSs;
     context.err = signal.err;
     context.trapno = signal.trapno;
     context.oldmask = mask;
@@ -43,11 +40,17 @@ SignalContext context_of(const Registers& registers, const QueuedSignal& signal,
     return context;
 }
 
-/// Writes the vector registers below `top`, as the kernel does: 64-byte aligned, a note of what is there in the legacy
-/// area, a second magic number behind it. Returns its address, 0 where the memory can't be written.
-std::uint64_t push_vector_state(const SignalState& signals, std::uint64_t top) {
-    const x86_64::XstateNote& note = signals.xstate;
-    const std::uint64_t area = (top - note.extended_size) & ~std::uint64_t{63};
+/// Writes the vector registers below `top`, 64-byte aligned, as fpu__alloc_mathframe and copy_fpstate_to_sigframe do:
+/// with XSAVE, a note in the legacy area says what was saved, and a second magic number follows the area. Returns the
+/// area's address; 0 if the memory can't be written.
+std::uint64_t push_vector_state(const Thread& thread, std::uint64_t top) {
+    constexpr std::uint64_t kAlignment = 64;
+    if (!thread.engine->vector_state.has_xsave) {
+        const std::uint64_t area = (top - x86_64::kLegacyXstateBytes) & ~(kAlignment - 1);
+        return x86_64::guarded_fxsave(at_address<void>(area)) ? area : 0;
+    }
+    const x86_64::XstateNote& note = thread.signals->xstate;
+    const std::uint64_t area = (top - note.extended_size) & ~(kAlignment - 1);
     constexpr std::uint8_t kEmptyHeader[x86_64::kXstateHeaderBytes] = {};
     const bool written =
         x86_64::guarded_copy(at_address<void>(area + x86_64::kLegacyXstateBytes), kEmptyHeader, sizeof kEmptyHeader) &&
@@ -57,11 +60,12 @@ std::uint64_t push_vector_state(const SignalState& signals, std::uint64_t top) {
     return written ? area : 0;
 }
 
+/// Where the frame is pushed: the alternate stack if the action wants it, else below the red zone.
 std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action) {
     const SignalState& signals = *thread.signals;
     const std::uint64_t sp = thread.registers.r[x86_64::rsp];
     const bool enabled = signals.stack.size != 0 && (static_cast<std::uint64_t>(signals.stack.flags) & kDisable) == 0;
-    if ((action.flags & kOnStack) != 0 && enabled && !on_alternate_stack(signals, sp))
+    if ((action.flags & kOnStack) != 0 && enabled && !signals.on_alternate_stack(sp))
         return signals.stack.sp + signals.stack.size;
     return sp - kRedZone;
 }
@@ -71,13 +75,14 @@ std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action
 bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalAction& action,
                        std::uint64_t saved_mask) {
     SignalState& signals = *thread.signals;
-    const std::uint64_t vector_state = push_vector_state(signals, stack_for_handler(thread, action));
+    const std::uint64_t vector_state = push_vector_state(thread, stack_for_handler(thread, action));
     if (vector_state == 0) return false;
-    mend_frame_x87_pointer(thread, vector_state);
+    fix_frame_x87_pointer(thread, vector_state);
     const std::uint64_t place = ((vector_state - sizeof(SignalFrame)) & ~std::uint64_t{15}) - 8;
     SignalFrame frame{};
     frame.restorer = action.restorer;
-    frame.user.flags = x86_64::kContextHasXstate | x86_64::kContextHasSs | x86_64::kContextStrictSs;
+    frame.user.flags = x86_64::kContextHasSs | x86_64::kContextStrictSs;
+    if (thread.engine->vector_state.has_xsave) frame.user.flags |= x86_64::kContextHasXstate;
     frame.user.stack = signals.stack;
     frame.user.context = context_of(thread.registers, signal, saved_mask);
     frame.user.context.fpstate = vector_state;
@@ -97,19 +102,11 @@ bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalA
     return true;
 }
 
-void reset_vector_state(const SignalState& signals) {
-    // Nothing is marked as saved in it, so all that `features` names goes to its initial value; MXCSR is read all the
-    // same.
-    struct alignas(64) Initial {
-        std::uint8_t bytes[x86_64::kLegacyXstateBytes + x86_64::kXstateHeaderBytes];
-    };
-    Initial initial{};
-    constexpr std::size_t kMxcsrOffset = 24;
-    initial.bytes[kMxcsrOffset] = 0x80;
-    initial.bytes[kMxcsrOffset + 1] = 0x1f;
-    const auto low = static_cast<std::uint32_t>(signals.xstate.features);
-    const auto high = static_cast<std::uint32_t>(signals.xstate.features >> 32);
-    asm volatile("xrstor64 %0" : : "m"(initial), "a"(low), "d"(high) : "memory");
+void reset_vector_state(const Thread& thread) {
+    const Engine& engine = *thread.engine;
+    x86_64::load_initial_vector_state(engine.initial_vector_state, engine.vector_state,
+                                      thread.signals->xstate.features);
+    if (engine.vector_state.has_pkru) x86_64::write_pkru(thread.signals->handler_pkru);
 }
 
 }  // namespace anyperf::engine

@@ -1,24 +1,62 @@
-// handler.cpp: see handler.h.
+// handler.cpp: the handler of every signal of the process.
+//
+// A signal meets the engine
+//
+// The problem: the kernel delivers a signal at any instruction: in translated code, where the host's registers are not
+// quite the application's (some are borrowed, a segment's instructions are counted in advance), or in the engine's own
+// C++, which may hold a lock. The application's handler must see an address of the application, exact registers and
+// exact counts. The simple way, to run the application's handler straight from here, was rejected: it would need a
+// state that can be recovered at every host instruction, and would run the application's code (which must be
+// translated) in the middle of the engine. Checking a flag in each block was rejected as well: it would cost every
+// block.
+//
+// The mechanism: all handlers in the kernel are signal_entry(). It queues the signal, brings the thread to a place
+// where the application's registers are known, and returns with all other signals blocked. There deliver_and_resume()
+// (deliver.cpp) builds the kernel's frame for the application's handler and enters that like any other code. Where the
+// signal finds the thread:
+// - At the first byte of an instruction's translation (Place::exact): the registers are the application's. What its
+//   segment has counted from there on is taken back, and the return of this handler is redirected to the delivery.
+// - In the middle of an instruction's translation, in a prologue or in a stub: the trap flag is set, and each trap
+//   comes back here, until the thread is at an exact place or in a routine. Other signals stay blocked meanwhile.
+// - In the entry routine: the registers are all still in the Thread; straight to the delivery. In an exit routine: the
+//   engine is about to run anyway, and looks at `pending` before it enters again.
+// - In the engine: `pending` is set, nothing else. The entry routine looks at it.
+// - In a system call that waits: interruptible.h; the few instructions around `syscall` are known by their addresses.
+// Faults are different, since the thread can't go on first. A fault in a block is the application's: its registers are
+// recovered in the middle of the instruction, with borrowed ones taken from their spill slots (recover.h). A fault of
+// the engine while it reads code or copies the application's memory makes that operation fail (guarded_copy.h). A write
+// fault on protected code removes translations and repeats the write (protected_code.h). Any other fault is a defect.
+//
+// The two edges:
+// - Going in: a signal between the entry routine's look at `pending` and its jump to the block would be late. The
+//   handler recognises the whole routine by its addresses and redirects it to the delivery.
+// - Coming out: deliver_and_resume() clears `pending` first of all, so a signal that comes during the delivery sets it
+//   again and leads to another delivery.
+// A safepoint request is a SIGTRAP with a code of our own: it interrupts the application's system call, which is then
+// restarted as if nothing had come. If the thread is in the kernel (ThreadPage::in_kernel) the broker sends none.
+//
+// What it can't do: it can't deliver at once; a signal waits for the rest of an instruction, of a stub, or of what the
+// engine is doing. And the queue has kQueue places: further kEngineSignals that come by kill(2) while the application
+// blocks them are dropped, as the kernel drops a standard signal that is pending already.
 #include "engine/signals/handler.h"
 
 #include <asm/unistd.h>
 
-#include "engine/attached.h"
 #include "engine/fail.h"
 #include "engine/freestanding/text.h"
-#include "engine/memory/changed_code.h"
-#include "engine/signals/deliver.h"
-#include "engine/signals/own_signals.h"
-#include "engine/signals/state.h"
-#include "engine/syscalls/interruptible.h"
-#include "engine/x86_64/guarded_copy.h"
-#include "engine/x86_64/recover.h"
+#include "engine/hooks.h"
+#include "engine/memory/protected_code.h"
+#include "engine/signals/engine_signals.h"
+#include "engine/signals/interruptible.h"
+#include "engine/signals/signal_state.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/translate/recover.h"
 
 extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
 
 namespace anyperf::engine {
 
-using x86_64::Place;
+using x86_64::BlockPosition;
 using x86_64::Registers;
 using x86_64::SignalContext;
 using x86_64::SignalInfo;
@@ -29,24 +67,26 @@ namespace {
 constexpr int kIll = 4;
 constexpr int kBus = 7;
 constexpr int kFpe = 8;
-constexpr int kNoSuch = 2;  // BUS_ADRERR
+constexpr int kNoAddress = 2;  // BUS_ADRERR
 constexpr std::uint64_t kTrapFlag = 0x100;
 constexpr std::uint64_t kWriteFault = 2;  // page fault error code (SDM volume 3, 4.7)
 
+/// Whether an instruction raised the signal.
 bool is_fault(const SignalInfo& info) {
     const bool fault_signal =
         info.signo == kIll || info.signo == kTrap || info.signo == kBus || info.signo == kFpe || info.signo == kSegv;
-    const bool by_event = info.signo == kTrap && info.code == kTrapPerf;
+    const bool by_event = info.signo == kTrap && info.code == run::kTrapPerf;
     return fault_signal && !by_event &&
-           info.code > 0;  // kill(2) and its like have codes of 0 and below: asynchronous, whatever the number
+           info.code > 0;  // codes of 0 and below are of kill(2) and the like: asynchronous, whatever the signal
 }
 
-/// Where the engine comes back from a system call nothing faults: the thread has sent itself what looks like a fault.
-/// The instruction leaves its return address in rcx (SDM, SYSCALL).
-bool behind_own_syscall(const SignalContext& context) {
+/// Whether the thread is right after a system call of the engine. Nothing faults there, so what looks like a fault is a
+/// signal that the thread has sent to itself. SYSCALL leaves its return address in rcx (SDM).
+bool is_after_own_syscall(const SignalContext& context) {
     return context.rcx == context.rip && is_own_code(context.rip);
 }
 
+/// The registers of the interrupted code, without the trap flag.
 Registers registers_of(const SignalContext& c) {
     return {
         {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},
@@ -54,43 +94,52 @@ Registers registers_of(const SignalContext& c) {
         c.flags & ~kTrapFlag};
 }
 
+/// Queues the signal for the application.
 void queue(Thread& thread, const SignalInfo& info, const SignalContext& context, bool synchronous) {
     SignalState& signals = *thread.signals;
     if (signals.queued == SignalState::kQueue)
-        return;  // more of the engine's signals sent than one can keep: as any that is pending
+        return;  // more of the engine's own signals than fit: dropped, as the kernel drops a standard signal that is
+                 // pending
     QueuedSignal& signal = signals.queue[signals.queued++];
     signal = {info, context.err, context.trapno, context.cr2, synchronous};
 }
 
-/// Of each signal: it grows when the program is allowed more state (arch_prctl(2), ARCH_REQ_XCOMP_PERM).
-void note_xstate(Thread& thread, const SignalContext& context) {
-    if (context.fpstate == 0) return;
-    thread.signals->xstate = *at_address<const x86_64::XstateNote>(context.fpstate + x86_64::kXstateNoteOffset);
+/// Remembers from this frame how the kernel lays out vector state in frames. It looks at every frame, because the state
+/// grows when the program is permitted more (arch_prctl(2), ARCH_REQ_XCOMP_PERM). Without XSAVE the kernel does not
+/// write the note and its magic number (save_fsave_header and save_sw_bytes in arch/x86/kernel/fpu/signal.c).
+void remember_vector_layout(Thread& thread, const SignalContext& context) {
+    const x86_64::VectorStateFormat& format = thread.engine->vector_state;
+    if (format.has_pkru) thread.signals->handler_pkru = x86_64::read_pkru();
+    if (context.fpstate == 0 || !format.has_xsave) return;
+    const auto& note = *at_address<const x86_64::XstateNote>(context.fpstate + x86_64::kXstateNoteOffset);
+    if (note.magic == x86_64::kXstateMagic1) thread.signals->xstate = note;
 }
 
-/// The handler's return goes to the delivery, with the application's registers in the thread.
-void go_to_delivery(Thread& thread, UserContext& user) {
+/// Makes this handler return to the delivery. The application's registers are in the thread.
+void redirect_to_delivery(Thread& thread, UserContext& user) {
     SignalContext& context = user.context;
     thread.stepping = false;
-    thread.is_probing = false;
+    thread.is_running_in_place = false;
     user.mask = ~kEngineSignals;
-    context.rip = reinterpret_cast<std::uint64_t>(&deliver_and_resume);
+    context.rip = thread.deliver;
     context.rdi = address_of(&thread);
     context.rsp = thread.engine_stack - 8;
     context.flags = 0x202;
 }
 
-/// At an instruction's first byte in a block, or in the middle of one that has faulted: the application's registers.
-void take_registers(Thread& thread, const Place& place, const SignalContext& context, bool in_the_middle) {
+/// Recovers the application's registers and counts, at an instruction's first byte in a block, or in the middle of one
+/// that has faulted.
+void recover_registers(Thread& thread, const BlockPosition& place, const SignalContext& context, bool in_the_middle) {
     thread.registers = registers_of(context);
-    if (in_the_middle) give_back_spilled(thread, place, thread.registers);
+    if (in_the_middle) restore_spilled(thread, place, thread.registers);
     uncount_rest(thread, place);
     thread.registers.rip = place.pc;
-    if (thread.alone == Alone::no) return;
-    if (place.index == 0 && thread.alone == Alone::resumed) thread.registers.flags |= x86_64::kResumeFlag;
-    thread.alone = place.index == 0 ? Alone::no : Alone::done;
+    if (thread.single_step == SingleStep::no) return;
+    if (place.index == 0 && thread.single_step == SingleStep::resumed) thread.registers.flags |= x86_64::kResumeFlag;
+    thread.single_step = place.index == 0 ? SingleStep::no : SingleStep::done;
 }
 
+/// Makes the thread trap after its next host instruction, with all other signals blocked.
 void step(Thread& thread, UserContext& user) {
     thread.stepping = true;
     user.mask = ~kEngineSignals;
@@ -101,99 +150,115 @@ bool in(std::uint64_t rip, std::uint64_t start, std::uint64_t end) {
     return rip >= start && rip < end;
 }
 
-/// The thread is in translated code: stops it at an instruction's start, at once or after some steps.
+/// The thread is in an arena: stops it at the start of an instruction's translation, at once or after some steps.
 void stop_in_code(Thread& thread, UserContext& user) {
     const x86_64::Routines& routines = thread.engine->routines;
     const std::uint64_t rip = user.context.rip;
-    if (in(rip, routines.enter, routines.probe_end)) return go_to_delivery(thread, user);
-    if (in(rip, routines.start, routines.end)) {  // a leave: the engine looks before it enters again
+    if (in(rip, routines.enter, routines.run_in_place_end)) return redirect_to_delivery(thread, user);
+    if (in(rip, routines.start,
+           routines.end)) {  // an exit routine: the engine looks at `pending` before it enters again
         thread.stepping = false;
         user.mask = ~kEngineSignals;
         user.context.flags &= ~kTrapFlag;
         return;
     }
-    Block* const block = thread.engine->cache.holding(rip);
+    Block* const block = thread.engine->cache.block_at_host(rip);
     if (block != nullptr) {
-        const Place place = x86_64::locate(*block, rip);
+        const BlockPosition place = x86_64::locate(*block, rip);
         if (place.exact) {
-            take_registers(thread, place, user.context, false);
-            return go_to_delivery(thread, user);
+            recover_registers(thread, place, user.context, false);
+            return redirect_to_delivery(thread, user);
         }
     }
     step(thread, user);
 }
 
-/// What a fault in a block is to the application.
+/// A fault in a block is queued as the application's own, at the instruction that raised it.
 void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserContext& user) {
-    const Place place = x86_64::locate(block, user.context.rip);
-    SignalInfo told = info;
-    if (info.signo == kIll || info.signo == kFpe) told.address = place.pc;
-    if (info.signo == kSegv && attached::faulted_on_ring(thread, info.address)) told.signo = kBus, told.code = kNoSuch;
-    take_registers(thread, place, user.context, true);
-    queue(thread, told, user.context, true);
-    go_to_delivery(thread, user);
+    const BlockPosition place = x86_64::locate(block, user.context.rip);
+    SignalInfo delivered = info;
+    if (info.signo == kIll || info.signo == kFpe) delivered.address = place.pc;
+    if (info.signo == kSegv && hooks::is_ring_fault(thread, info.address))
+        delivered.signo = kBus, delivered.code = kNoAddress;
+    recover_registers(thread, place, user.context, true);
+    queue(thread, delivered, user.context, true);
+    redirect_to_delivery(thread, user);
 }
 
-bool is_own_routine(const Thread& thread, std::uint64_t rip) {
-    return in(rip, thread.engine->routines.probe, thread.engine->routines.probe_end);
+/// Whether the routine that runs an instruction in place faulted itself.
+bool is_in_place_routine(const Thread& thread, std::uint64_t rip) {
+    return in(rip, thread.engine->routines.run_in_place, thread.engine->routines.run_in_place_end);
 }
 
-/// The CPU was sent to an instruction in place: it has faulted there, or run it, which the trap flag tells.
-void probed(Thread& thread, const SignalInfo& info, UserContext& user) {
-    // No address of this CPU: it has not even gone there, and the thread's registers are as they were.
-    if (!is_own_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
+/// An instruction that was run in place (dispatch.cpp, run_in_place) has faulted, or has run, which the trap flag
+/// reports.
+void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& user) {
+    // If the address is not canonical, iretq itself faults, and the thread's registers are still valid.
+    if (!is_in_place_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
-    if (ran) x86_64::count_one(thread, thread.probing, thread.engine->counting.open);
+    if (ran) x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting.open);
     if (!ran) queue(thread, info, user.context, true);
-    go_to_delivery(thread, user);
+    redirect_to_delivery(thread, user);
 }
 
-/// A write to a page that the engine protects. True where that is mended, or will be. The faulting thread runs
-/// application code or a guarded copy, neither of which has the lock; but who has it may be waiting for this thread to
-/// leave translated code, so that it leaves, and does the write again afterwards.
-bool wrote_code(Thread& thread, const SignalInfo& info, UserContext& user) {
+/// A write fault, perhaps on code that the engine protects. True if the write can be repeated. The faulting thread runs
+/// application code or a guarded copy, neither of which holds the cache's lock. But the holder may be flushing the
+/// cache and wait for this thread; then the thread leaves translated code before the write and repeats it afterwards.
+bool handle_code_write(Thread& thread, const SignalInfo& info, UserContext& user) {
     Cache& cache = thread.engine->cache;
-    while (!cache.lock.try_take()) {
-        Block* const block = thread.inside && __atomic_load_n(&cache.flushing, __ATOMIC_ACQUIRE)
-                                 ? cache.holding(user.context.rip)
+    while (!cache.lock.try_lock()) {
+        Block* const block = thread.in_cache && __atomic_load_n(&cache.flushing, __ATOMIC_ACQUIRE)
+                                 ? cache.block_at_host(user.context.rip)
                                  : nullptr;
         if (block != nullptr) {
-            take_registers(thread, x86_64::locate(*block, user.context.rip), user.context, true);
-            go_to_delivery(thread, user);
+            recover_registers(thread, x86_64::locate(*block, user.context.rip), user.context, true);
+            redirect_to_delivery(thread, user);
             return true;
         }
         kernel_call(__NR_sched_yield);
     }
-    const bool opened = open_written_code(*thread.engine, info.address);
-    cache.lock.leave();
-    // The write goes on; where it was to code of the running block, what follows is to be translated anew.
-    Block* const block = opened ? cache.holding(user.context.rip) : nullptr;
+    const bool unprotected = unprotect_written_code(*thread.engine, info.address);
+    cache.lock.unlock();
+    // The write is repeated. If it changes code of the running block, the thread leaves that after this instruction.
+    Block* const block = unprotected ? cache.block_at_host(user.context.rip) : nullptr;
     if (block != nullptr && block->dead) step(thread, user);
-    return opened;
+    return unprotected;
 }
 
-/// Application code that the engine reads, holding the lock, can't be read.
-bool read_no_code(Thread& thread, const SignalInfo& info, SignalContext& context) {
+/// The engine reads application code, with the cache's lock held, and it can't be read: ends the guarded_run().
+bool end_guarded_run(Thread& thread, const SignalInfo& info, SignalContext& context) {
     if (thread.reading.stack == 0 || (info.signo != kSegv && info.signo != kBus) ||
         thread.engine->cache.executable.find(info.address) == nullptr)
         return false;
     thread.reading.fault = info.address;
     context.rsp = thread.reading.stack;
-    context.rip = x86_64::guarded_run_exit();
+    context.rip = x86_64::guarded_run_fixup();
     return true;
 }
 
+/// The kernel has refused vector state or memory of the application's frame in rt_sigreturn (badframe), after it had
+/// restored the registers, which lead to the delivery: the application gets the SIGSEGV with the frame's registers.
+bool is_refused_frame(const Thread& thread, const SignalInfo& info, const SignalContext& context) {
+    constexpr int kByKernel = 0x80;  // SI_KERNEL
+    return info.signo == kSegv && info.code == kByKernel && context.rip == thread.deliver;
+}
+
+/// A signal that an instruction raised.
 void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     SignalContext& context = user.context;
-    if (read_no_code(thread, info, context)) return;
-    if (info.signo == kSegv && (context.err & kWriteFault) != 0 && wrote_code(thread, info, user)) return;
-    if (const std::uint64_t failed = x86_64::guarded_exit(context.rip); failed != 0) {
+    if (end_guarded_run(thread, info, context)) return;
+    if (is_refused_frame(thread, info, context)) {
+        queue(thread, info, context, true);
+        return redirect_to_delivery(thread, user);
+    }
+    if (info.signo == kSegv && (context.err & kWriteFault) != 0 && handle_code_write(thread, info, user)) return;
+    if (const std::uint64_t failed = x86_64::guarded_fixup(context.rip); failed != 0) {
         context.rip = failed;
         return;
     }
     if (info.signo == kTrap && info.code == kTrapTrace && thread.stepping) return stop_in_code(thread, user);
-    if (thread.is_probing) return probed(thread, info, user);
-    if (Block* const block = thread.engine->cache.holding(context.rip))
+    if (thread.is_running_in_place) return after_run_in_place(thread, info, user);
+    if (Block* const block = thread.engine->cache.block_at_host(context.rip))
         return fault_in_block(thread, *block, info, user);
     Line{}
         .text("anyperf: signal ")
@@ -202,7 +267,7 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
         .decimal(info.code)
         .text(" address ")
         .hex(info.address)
-        .text(" behind engine offset ")
+        .text(" at engine offset ")
         .hex(context.rip - reinterpret_cast<std::uint64_t>(&__ehdr_start))
         .text(", application ")
         .hex(thread.registers.rip)
@@ -210,34 +275,57 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     fail("a fault in the engine", thread.registers.rip);
 }
 
-/// Stops the thread for what is pending: at the next instruction's start, or where the engine looks before it goes on.
+/// Brings the thread to the delivery of what is pending; see the head of this file.
 void stop(Thread& thread, UserContext& user) {
     thread.pending = 1;
     if (thread.stepping) return;
     const std::uint64_t rip = user.context.rip;
     user.mask = ~kEngineSignals;
-    if (leave_syscall(thread, user.context)) return;
-    if (thread.is_probing && rip == thread.probing) return go_to_delivery(thread, user);
+    if (interrupt_syscall(thread, user.context)) return;
+    if (thread.is_running_in_place && rip == thread.in_place_pc) return redirect_to_delivery(thread, user);
     if (thread.engine->cache.is_translated_code(rip)) stop_in_code(thread, user);
 }
 
+/// The kernel reports a page fault that it has handled. If it was the application's, the thread stops before the
+/// instruction that faulted, which is repeated afterwards. The engine's own memory is also touched by translated code;
+/// those faults are not counted.
+void on_page_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
+    if (thread.page.safepoint_requested != 0) stop(thread, user);  // this signal may have replaced that request
+    Block* const block = is_late(info) ? nullptr : thread.engine->cache.block_at_host(user.context.rip);
+    if (block == nullptr || thread.page.faults_are_counted == 0) return;
+    if (own_pages.touches(info.address, info.address + 1)) {
+        ++thread.faults_at_entry[0];
+        return;
+    }
+    thread.page_faulted = true;
+    thread.faulted_address = info.address;
+    recover_registers(thread, x86_64::locate(*block, user.context.rip), user.context, true);
+    redirect_to_delivery(thread, user);
+}
+
+/// A signal from outside, or one of the engine's own.
 void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
-    if (is_attention(info)) {  // the application sees nothing of it
-        if (thread.page.attention == 0 && !(thread.asked_out && thread.inside)) return;
-        begin_syscall_again(thread, user.context);
+    if (is_fault_trap(info)) return on_page_fault(thread, info, user);
+    if (is_safepoint_request(info)) {  // never delivered to the application
+        if (thread.page.safepoint_requested == 0 && !(thread.exit_requested && thread.in_cache)) return;
+        restart_interrupted_syscall(thread, user.context);
         return stop(thread, user);
     }
     if (is_alarm(info)) {
         thread.alarmed = true;
-        begin_syscall_again(thread, user.context);
-        if (!is_in_syscall(user.context)) stop(thread, user);  // else it looks when the call has ended
+        restart_interrupted_syscall(thread, user.context);
+        if (!is_in_syscall(user.context)) stop(thread, user);  // else it is served when the call has ended
         return;
     }
-    SignalState& signals = *thread.signals;
-    // An event's SIGTRAP too is sent, not forced: ignored it is dropped (send_sig_perf() of Linux 6.18).
-    queue(thread, info, user.context, false);
-    if ((signals.mask & signal_bit(info.signo)) != 0) return;  // one of the engine's own, kept until it is unblocked
-    stop(thread, user);
+    // Signals of kAlwaysCaughtSignals come here although the application ignores them, and kEngineSignals although it
+    // blocks them. The kernel would let neither interrupt a call. The SIGTRAP of an event is sent, not forced, so it is
+    // dropped like these if it is ignored (send_sig_perf() of Linux 6.18).
+    const SignalState& signals = *thread.signals;
+    const bool is_blocked = (signals.mask & signal_bit(info.signo)) != 0;
+    const bool is_ignored = (signals.actions->ignored() & signal_bit(info.signo)) != 0;
+    if (is_blocked || is_ignored) restart_interrupted_syscall(thread, user.context);
+    if (is_blocked || !is_ignored) queue(thread, info, user.context, false);
+    if (!is_blocked && !is_ignored) stop(thread, user);
 }
 
 }  // namespace
@@ -249,12 +337,12 @@ extern "C" {
 void signal_entry(int, anyperf::engine::x86_64::SignalInfo* info, anyperf::engine::x86_64::UserContext* user) {
     using namespace anyperf::engine;
     Thread& thread = x86_64::this_thread();
-    if (info->code == kOtherProcessCode) {
+    if (info->code == anyperf::run::kOtherProcessCode) {
         info->code = info->error;
         info->error = 0;
     }
-    note_xstate(thread, user->context);
-    if (is_fault(*info) && !behind_own_syscall(user->context))
+    remember_vector_layout(thread, user->context);
+    if (is_fault(*info) && !is_after_own_syscall(user->context))
         on_fault(thread, *info, *user);
     else
         on_asynchronous(thread, *info, *user);

@@ -1,40 +1,59 @@
-// clone.cpp: calls that make threads and processes. A new thread that shares memory gets a %gs block and an engine
-// stack of its own and starts in the engine; a new process is a copy of this one, engine and all.
+// clone.cpp: calls that make threads and processes: clone, clone3, fork, vfork. Two cases, by CLONE_VM:
+//
+//   clone_sharing  The child shares memory: a thread, or the child of a vfork. It can use neither the engine stack nor
+//                  the %gs block of the caller, so the parent makes both, and the child starts in
+//                  engine_thread_start(). The stack that the application asks for only becomes a register value of the
+//                  child.
+//   clone_copying  The child gets a copy of memory, the engine included, and goes on in the engine where the parent is.
+//                  Locks that another thread of the parent held are reset: their holder does not exist in the child.
+//
+// The child has to be measurable from its first instruction on, also while a tracer holds it there. So its
+// thread page is taken before the call, and the kernel itself writes the id there: with CLONE_CHILD_SETTID for a child
+// that shares memory, with CLONE_PARENT_SETTID for one that does not. What the application wants written with these
+// flags the engine writes afterwards. The broker learns of the child from its parent or from the child, whichever is
+// first (hooks::before_clone).
+//
+// All signals are blocked from before the clone until the child has its own %gs block, page and locks: the signal
+// handler relies on them.
 #include <errno.h>
 #include <linux/sched.h>
 
 #include <algorithm>
+#include <array>
 
-#include "engine/attached.h"
-#include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
-#include "engine/ledger.h"
+#include "engine/hooks.h"
+#include "engine/instrumentation/instrumentation.h"
+#include "engine/own_descriptors.h"
 #include "engine/signals/deliver.h"
+#include "engine/signals/install.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/thread_memory.h"
-#include "engine/threads.h"
-#include "engine/watch.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/threads/run_records.h"
+#include "engine/threads/thread_list.h"
+#include "engine/threads/thread_memory.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 extern "C" {
 
-/// The first C++ of a new thread, on its own engine stack, all signals blocked.
-[[noreturn]] void engine_thread_begins(anyperf::engine::x86_64::Thread* thread) {
+/// The first C++ function of a child that shares memory. It runs on the child's engine stack with all signals blocked;
+/// deliver_and_resume() sets the mask that the application expects.
+[[noreturn]] void engine_thread_start(anyperf::engine::x86_64::Thread* thread) {
     using namespace anyperf::engine;
-    become(*thread);
-    // The kernel has told the page (clone_sharing) what the application's own memory is told now.
+    bind_to_kernel_thread(*thread);
+    // prepare_thread() pointed both id flags at the thread page; here the application's requests are carried out: the
+    // address to clear at the end (CLONE_CHILD_CLEARTID), and the id in its own memory (CLONE_CHILD_SETTID).
     thread->tid = static_cast<std::int32_t>(kernel_call(__NR_set_tid_address, thread->clear_child_tid));
     if (thread->set_child_tid != 0)
         x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &thread->tid, sizeof thread->tid);
     if (thread->signals->clear_handlers) clear_handlers(*thread->signals->actions);
-    begin_thread(*thread, thread->page_number);
-    attached::begin_thread(*thread);
+    open_thread_page(*thread, thread->page_number);
+    hooks::at_thread_start(*thread);
     deliver_and_resume(*thread);
 }
 
-/// clone(2) onto the new thread's engine stack. rdi: flags, rsi: stack, rdx: parent_tid, rcx: child_tid, r8: tls, r9:
-/// thread.
+/// clone(2) with the child on its engine stack. rdi: flags, rsi: stack, rdx: parent_tid, rcx: child_tid, r8: tls, r9:
+/// thread. Returns in the parent only. Assembler, because a compiler's function would use the old stack in the child.
 [[gnu::naked]] long engine_clone_thread(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
                                         void*) {
     asm("mov $56, %eax\n\t"
@@ -46,11 +65,10 @@ extern "C" {
         "1:\n\t"
         "xor %ebp, %ebp\n\t"
         "mov %r9, %rdi\n\t"
-        "call engine_thread_begins");
+        "call engine_thread_start");
 }
 
-/// clone3(2) onto the new thread's engine stack, which the arguments name. rdi: arguments, rsi: their size, rdx:
-/// thread.
+/// The same by clone3(2); its arguments name the stack. rdi: arguments, rsi: their size, rdx: thread.
 [[gnu::naked]] long engine_clone3_thread(void*, std::uint64_t, void*) {
     asm("mov $435, %eax\n\t"
         "syscall\n\t"
@@ -60,7 +78,7 @@ extern "C" {
         "1:\n\t"
         "xor %ebp, %ebp\n\t"
         "mov %rdx, %rdi\n\t"
-        "call engine_thread_begins");
+        "call engine_thread_start");
 }
 }
 
@@ -68,19 +86,20 @@ namespace anyperf::engine::handlers {
 
 namespace {
 
-/// What clone and clone3 have in common.
-struct CloneWish {
-    std::uint64_t flags = 0;  ///< with the exit signal in the low byte, as clone has it
-    std::uint64_t stack = 0;  ///< the child's stack pointer; 0: that of the caller
+/// The application's arguments, of clone and clone3 alike, and the flags that the engine changes in them.
+struct CloneRequest {
+    std::uint64_t flags = 0;  ///< the exit signal is in the low byte, as in clone
+    std::uint64_t stack = 0;  ///< the child's initial stack pointer; 0: that of the caller
     std::uint64_t parent_tid = 0;
     std::uint64_t child_tid = 0;
     std::uint64_t tls = 0;
-    clone_args* extended = nullptr;  ///< of clone3, a copy that may be changed; null: clone
+    clone_args* extended = nullptr;  ///< clone3's arguments, a copy that may be changed; null for clone
     std::uint64_t extended_bytes = 0;
-    bool clear_handlers = false;
+    bool clear_handlers = false;  ///< CLONE_CLEAR_SIGHAND, which the engine does itself
 
-    /// CLONE_CHILD_SETTID or CLONE_PARENT_SETTID: also, or at last only, at `place`.
-    void tell_id(std::uint64_t flag, std::int32_t* place) {
+    /// Makes the kernel write the child's id to `place`, by CLONE_CHILD_SETTID or CLONE_PARENT_SETTID. It replaces the
+    /// application's address for the same flag.
+    void set_id_address(std::uint64_t flag, std::int32_t* place) {
         (flag == CLONE_CHILD_SETTID ? child_tid : parent_tid) = address_of(place);
         flags |= flag;
         if (extended == nullptr) return;
@@ -88,29 +107,33 @@ struct CloneWish {
         extended->child_tid = child_tid;
         extended->parent_tid = parent_tid;
     }
-    void without(std::uint64_t dropped) {
+    void drop_flags(std::uint64_t dropped) {
         flags &= ~dropped;
         if (extended != nullptr) extended->flags &= ~dropped;
     }
     bool has(std::uint64_t flag) const { return (flags & flag) != 0; }
 };
 
-long make_thread(const CloneWish& wish, Thread& child) {
-    if (wish.extended == nullptr)
-        return engine_clone_thread(wish.flags, child.engine_stack, wish.parent_tid, wish.child_tid, wish.tls, &child);
-    wish.extended->stack = child.engine_stack - kEngineStackBytes;
-    wish.extended->stack_size = kEngineStackBytes;
-    return engine_clone3_thread(wish.extended, wish.extended_bytes, &child);
+/// The system call for a child that shares memory. Returns in the parent only.
+long make_thread(const CloneRequest& request, Thread& child) {
+    if (request.extended == nullptr)
+        return engine_clone_thread(request.flags, child.engine_stack, request.parent_tid, request.child_tid,
+                                   request.tls, &child);
+    request.extended->stack = child.engine_stack - x86_64::kEngineStackBytes;
+    request.extended->stack_size = x86_64::kEngineStackBytes;
+    return engine_clone3_thread(request.extended, request.extended_bytes, &child);
 }
 
-long make_process(const CloneWish& wish) {
-    if (wish.extended == nullptr)
-        return kernel_call(__NR_clone, wish.flags, 0, wish.parent_tid, wish.child_tid, wish.tls);
-    wish.extended->stack = wish.extended->stack_size = 0;
-    return kernel_call(__NR_clone3, address_of(wish.extended), wish.extended_bytes);
+/// The system call for a child with a copy of memory. It returns in both; 0 in the child.
+long make_process(const CloneRequest& request) {
+    if (request.extended == nullptr)
+        return kernel_call(__NR_clone, request.flags, 0, request.parent_tid, request.child_tid, request.tls);
+    request.extended->stack = request.extended->stack_size = 0;
+    return kernel_call(__NR_clone3, address_of(request.extended), request.extended_bytes);
 }
 
-/// No signal comes while there is a moment when %gs, the locks or the counts are not those of the thread.
+/// Blocks all signals of the calling thread, the engine's own included, while %gs, the locks or the counters are not
+/// yet those of the thread that a signal handler would run on. A new thread inherits the blocked mask.
 class SignalsBlocked {
   public:
     SignalsBlocked() {
@@ -125,111 +148,125 @@ class SignalsBlocked {
     std::uint64_t before_ = 0;
 };
 
-/// The child's registers: those of the caller, behind the instruction, with 0 as its answer.
-void child_registers(const Call& call, const CloneWish& wish, x86_64::Registers& registers) {
+/// The child's registers: those of the caller after the instruction, with 0 as its result; rcx and r11 are as `syscall`
+/// leaves them (SDM volume 2, SYSCALL).
+void set_child_registers(const Call& call, const CloneRequest& request, x86_64::Registers& registers) {
     registers = call.thread.registers;
-    registers.rip = call.next;
+    registers.rip = call.next_rip;
     registers.r[x86_64::rax] = 0;
-    registers.r[x86_64::rcx] = call.next;
+    registers.r[x86_64::rcx] = call.next_rip;
     registers.r[x86_64::r11] = registers.flags;
-    if (wish.stack != 0) registers.r[x86_64::rsp] = wish.stack;
+    if (request.stack != 0) registers.r[x86_64::rsp] = request.stack;
 }
 
-/// Gives the child its page, of which the kernel tells the id: so it can be found before it has done anything. What the
-/// application wants to be told instead the child does itself.
-void prepare_thread(const Call& call, CloneWish& wish, Thread& child) {
-    const bool own_process = !wish.has(CLONE_THREAD);
-    child.process = own_process ? new_process(call.engine, call.thread.process) : call.thread.process;
-    child.page_number = prepare_page(call.engine, child.process, own_process ? 0 : call.thread.page.pid);
-    child.set_child_tid = wish.has(CLONE_CHILD_SETTID) ? wish.child_tid : 0;
-    child.clear_child_tid = wish.has(CLONE_CHILD_CLEARTID) ? wish.child_tid : 0;
-    child.made_by = static_cast<std::uint32_t>(call.number);
-    wish.without(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID);
-    if (child.page_number != kNoPage) wish.tell_id(CLONE_CHILD_SETTID, place_of_id(call.engine, child.page_number));
+/// Gives the child its record and its thread page, and makes the kernel write the id into the page, so that the child
+/// can be found before it has run. The application's own CHILD_SETTID and CHILD_CLEARTID are left to the child.
+void prepare_thread(const Call& call, CloneRequest& request, Thread& child) {
+    const bool own_process = !request.has(CLONE_THREAD);
+    child.process = own_process ? new_process_record(call.engine, call.thread.process) : call.thread.process;
+    child.page_number = prepare_thread_page(call.engine, child.process, own_process ? 0 : call.thread.page.pid);
+    child.set_child_tid = request.has(CLONE_CHILD_SETTID) ? request.child_tid : 0;
+    child.clear_child_tid = request.has(CLONE_CHILD_CLEARTID) ? request.child_tid : 0;
+    child.creating_syscall = static_cast<std::uint32_t>(call.number);
+    request.drop_flags(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID);
+    if (child.page_number != run::kNoPage)
+        request.set_id_address(CLONE_CHILD_SETTID, thread_id_address(call.engine, child.page_number));
 }
 
-/// A child with this process's memory: a thread, or a vfork whose parent waits.
-long clone_sharing(Call& call, CloneWish& wish) {
+/// A child with this process's memory: a thread, or the child of a vfork, for which the parent waits in the kernel.
+long clone_sharing(Call& call, CloneRequest& request) {
     Thread* const child = new_thread(call.engine);
     if (child == nullptr) return -ENOMEM;
-    const bool own_actions = !wish.has(CLONE_SIGHAND);
-    child_registers(call, wish, child->registers);
+    const bool own_actions = !request.has(CLONE_SIGHAND);
+    set_child_registers(call, request, child->registers);
     set_gs_base(*child, call.thread.gs_base);
     child->signals->mask = call.thread.signals->mask;
     child->signals->xstate = call.thread.signals->xstate;
-    if (wish.has(CLONE_VFORK)) child->signals->stack = call.thread.signals->stack;
-    if (!(own_actions ? own_signal_actions(*child, call.thread) : share_signal_actions(*child, call.thread))) {
+    child->signals->handler_pkru = call.thread.signals->handler_pkru;
+    if (request.has(CLONE_VFORK)) child->signals->stack = call.thread.signals->stack;
+    if (!(own_actions ? copy_signal_actions(*child, call.thread) : share_signal_actions(*child, call.thread))) {
         free_thread(*child);
         return -ENOMEM;
     }
-    if (wish.clear_handlers) child->signals->clear_handlers = true;
-    child->owned_by_parent = wish.has(CLONE_VFORK);
-    prepare_thread(call, wish, *child);
+    if (request.clear_handlers) child->signals->clear_handlers = true;
+    child->owned_by_parent = request.has(CLONE_VFORK);
+    prepare_thread(call, request, *child);
     const std::uint32_t page = child->page_number;
-    const std::uint32_t inheritance = attached::before_clone(call, wish.flags, page);
+    const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
     child->inheritance = inheritance;
     const SignalsBlocked blocked;
-    const int run_fd = call.engine.run_fd;
-    const int broker_fd = call.engine.broker_fd;
-    const long got = make_thread(wish, *child);
-    if (is_error(got)) give_back_page(call.engine, page);
-    // A vfork's child has descriptors of its own: where it has moved ours to is nothing to this process.
-    if (wish.has(CLONE_VFORK) && !wish.has(CLONE_FILES)) {
-        call.engine.run_fd = run_fd;
-        call.engine.broker_fd = broker_fd;
-    }
-    // A vfork's child has gone on to another program, or has ended: its block is nobody's.
-    if (is_error(got) || wish.has(CLONE_VFORK)) {
+    std::array<int, kOwnDescriptors.size()> descriptors{};
+    for (std::size_t i = 0; i < descriptors.size(); ++i) descriptors[i] = call.engine.*kOwnDescriptors[i];
+    const long got = make_thread(request, *child);
+    if (is_error(got)) free_thread_page(call.engine, page);
+    // A vfork's child shares `engine`, but not the table of descriptors: if it moved the engine's descriptors, the
+    // numbers here are no longer those of this process.
+    if (request.has(CLONE_VFORK) && !request.has(CLONE_FILES))
+        for (std::size_t i = 0; i < descriptors.size(); ++i) call.engine.*kOwnDescriptors[i] = descriptors[i];
+    // After a vfork the child runs another program or has ended, so its block is free. A thread frees its own block
+    // when it ends (release_and_exit).
+    if (is_error(got) || request.has(CLONE_VFORK)) {
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
-        stop_watching(*child);
-        attached::drop_thread(*child);
+        clear_instrumentation(*child);
+        hooks::discard_thread(*child);
         free_thread(*child);
     }
-    attached::cloned(call, inheritance, got);
+    hooks::after_clone(call, inheritance, got);
     return got;
 }
 
-/// fork's child is told of to the parent alone, before it is seen (kernel/fork.c, kernel_clone). The kernel's old clone
-/// has one place for the id and for a pidfd: there the child tells its page itself.
-void prepare_process(const Call& call, CloneWish& wish, std::uint32_t page) {
-    const bool taken = wish.extended == nullptr && wish.has(CLONE_PIDFD);
-    if (page != kNoPage && !taken) wish.tell_id(CLONE_PARENT_SETTID, place_of_id(call.engine, page));
+/// Makes the kernel write the id of a child with its own memory into the page. The parent does that in kernel_clone()
+/// (kernel/fork.c) before the child runs; the child's own memory would be the copy. clone(2) uses the same argument for
+/// CLONE_PIDFD: then the child writes its id itself (begin_process).
+void prepare_process(const Call& call, CloneRequest& request, std::uint32_t page) {
+    const bool is_pidfd_argument = request.extended == nullptr && request.has(CLONE_PIDFD);
+    if (page != run::kNoPage && !is_pidfd_argument)
+        request.set_id_address(CLONE_PARENT_SETTID, thread_id_address(call.engine, page));
 }
 
-/// A child with a copy of this process's memory.
-long clone_copying(Call& call, CloneWish& wish) {
+/// A child with a copy of this process's memory. The locks of what the engine keeps are held over the call, so that the
+/// copy is consistent (freestanding/lock.h).
+long clone_copying(Call& call, CloneRequest& request) {
     Thread& thread = call.thread;
-    const std::uint32_t process = new_process(call.engine, thread.process);
-    const std::uint32_t page = prepare_page(call.engine, process, 0);
-    const std::uint64_t told = wish.has(CLONE_PARENT_SETTID) ? wish.parent_tid : 0;
-    prepare_process(call, wish, page);
-    const std::uint32_t inheritance = attached::before_clone(call, wish.flags, page);
+    const std::uint32_t process = new_process_record(call.engine, thread.process);
+    const std::uint32_t page = prepare_thread_page(call.engine, process, 0);
+    const std::uint64_t parent_tid_address = request.has(CLONE_PARENT_SETTID) ? request.parent_tid : 0;
+    prepare_process(call, request, page);
+    const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
     const SignalsBlocked blocked;
-    call.engine.cache.lock.take();
-    const long got = make_process(wish);
+    SignalActions& actions = *thread.signals->actions;
+    call.engine.cache.lock.lock();
+    actions.lock_for_fork();
+    own_pages.lock_for_fork();
+    const long got = make_process(request);
     if (got != 0) {
-        call.engine.cache.lock.leave();
-        if (is_error(got)) give_back_page(call.engine, page);
-        if (const auto id = static_cast<std::int32_t>(got); told != 0 && !is_error(got))
-            x86_64::guarded_copy(at_address<void>(told), &id, sizeof id);
-        attached::cloned(call, inheritance, got);
+        own_pages.unlock_after_fork();
+        actions.unlock_after_fork();
+        call.engine.cache.lock.unlock();
+        if (is_error(got)) free_thread_page(call.engine, page);
+        if (const auto id = static_cast<std::int32_t>(got); parent_tid_address != 0 && !is_error(got))
+            x86_64::guarded_copy(at_address<void>(parent_tid_address), &id, sizeof id);
+        hooks::after_clone(call, inheritance, got);
         return got;
     }
+    // The child: only the calling thread exists here.
     call.engine.cache.lock.reset();
-    only_thread(call.engine, thread);
+    keep_only_thread(call.engine, thread);
     own_pages.reset_lock();
-    thread.signals->actions->reset_lock();
-    if (wish.clear_handlers) clear_handlers(*thread.signals->actions);
+    actions.reset_lock();
+    if (request.clear_handlers) clear_handlers(*thread.signals->actions);
+    call.engine.locks_future = 0;  // memory locks are not inherited (mlockall(2))
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     thread.inheritance = inheritance;
-    begin_process(call.engine, thread, page);
-    attached::begin_process(thread, false);
-    child_registers(call, wish, thread.registers);
+    open_process_record(call.engine, thread, page);
+    hooks::at_process_start(thread, false);
+    set_child_registers(call, request, thread.registers);
     return 0;
 }
 
-/// What kernel/fork.c asks of the arguments before it looks at what the engine puts in their place.
+/// The kernel's checks of clone3's arguments (kernel/fork.c), for those that the engine replaces: the stack, and the
+/// flags that it handles itself. The kernel checks the rest.
 long check(const clone_args& arguments, std::uint64_t stack, std::uint64_t stack_bytes) {
     constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
     constexpr std::uint64_t kSignalBits = 0xff;
@@ -241,7 +278,8 @@ long check(const clone_args& arguments, std::uint64_t stack, std::uint64_t stack
     return (arguments.flags & CLONE_SIGHAND) != 0 && (arguments.flags & CLONE_CLEAR_SIGHAND) != 0 ? -EINVAL : 0;
 }
 
-/// The arguments in `room`, which stays zero behind them; what it has no room for must be zero.
+/// Copies the application's clone_args to `room`, which is zero. A longer struct of a newer kernel is accepted if the
+/// part that does not fit is zero, as by copy_struct_from_user(). Returns 0 or a negated errno.
 long copy_arguments(std::uint64_t from, std::uint64_t bytes, clone_args& room) {
     constexpr std::uint64_t kFirstSize = 64;  // CLONE_ARGS_SIZE_VER0
     if (bytes > kPageBytes) return -E2BIG;
@@ -256,20 +294,20 @@ long copy_arguments(std::uint64_t from, std::uint64_t bytes, clone_args& room) {
     return 0;
 }
 
-long clone_as(Call& call, CloneWish& wish) {
-    return (wish.flags & CLONE_VM) != 0 ? clone_sharing(call, wish) : clone_copying(call, wish);
+long clone_as(Call& call, CloneRequest& request) {
+    return (request.flags & CLONE_VM) != 0 ? clone_sharing(call, request) : clone_copying(call, request);
 }
 
 }  // namespace
 
 long clone(Call& call) {
-    CloneWish wish;
-    wish.flags = call.argument[0];
-    wish.stack = call.argument[1];
-    wish.parent_tid = call.argument[2];
-    wish.child_tid = call.argument[3];
-    wish.tls = call.argument[4];
-    return clone_as(call, wish);
+    CloneRequest request;
+    request.flags = call.argument[0];
+    request.stack = call.argument[1];
+    request.parent_tid = call.argument[2];
+    request.child_tid = call.argument[3];
+    request.tls = call.argument[4];
+    return clone_as(call, request);
 }
 
 long clone3(Call& call) {
@@ -277,30 +315,30 @@ long clone3(Call& call) {
     const std::uint64_t bytes = call.argument[1];
     if (const long error = copy_arguments(call.argument[0], bytes, arguments); error != 0) return error;
     if (const long error = check(arguments, arguments.stack, arguments.stack_size); error != 0) return error;
-    CloneWish wish{arguments.flags | arguments.exit_signal,
-                   arguments.stack + arguments.stack_size,
-                   arguments.parent_tid,
-                   arguments.child_tid,
-                   arguments.tls,
-                   &arguments,
-                   std::min<std::uint64_t>(bytes, sizeof arguments)};
-    wish.clear_handlers = (arguments.flags & CLONE_CLEAR_SIGHAND) != 0;
+    CloneRequest request{arguments.flags | arguments.exit_signal,
+                         arguments.stack + arguments.stack_size,
+                         arguments.parent_tid,
+                         arguments.child_tid,
+                         arguments.tls,
+                         &arguments,
+                         std::min<std::uint64_t>(bytes, sizeof arguments)};
+    request.clear_handlers = (arguments.flags & CLONE_CLEAR_SIGHAND) != 0;
     arguments.flags &= ~std::uint64_t{CLONE_CLEAR_SIGHAND};
-    return clone_as(call, wish);
+    return clone_as(call, request);
 }
 
 long fork(Call& call) {
-    constexpr std::uint64_t kChildSignal = 17;
-    CloneWish wish;
-    wish.flags = kChildSignal;
-    return clone_as(call, wish);
+    constexpr std::uint64_t kChildSignal = 17;  // SIGCHLD
+    CloneRequest request;
+    request.flags = kChildSignal;
+    return clone_as(call, request);
 }
 
 long vfork(Call& call) {
-    constexpr std::uint64_t kChildSignal = 17;
-    CloneWish wish;
-    wish.flags = CLONE_VFORK | CLONE_VM | kChildSignal;
-    return clone_as(call, wish);
+    constexpr std::uint64_t kChildSignal = 17;  // SIGCHLD
+    CloneRequest request;
+    request.flags = CLONE_VFORK | CLONE_VM | kChildSignal;
+    return clone_as(call, request);
 }
 
 }  // namespace anyperf::engine::handlers

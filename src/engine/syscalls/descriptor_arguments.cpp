@@ -1,6 +1,9 @@
-// descriptor_arguments.cpp: see descriptor_arguments.h. Not here: arguments that are given up to the application (the
-// second of dup2 and dup3, close_range), the second directory of linkat and renameat, and descriptors in memory (poll,
-// select, SCM_RIGHTS).
+// descriptor_arguments.cpp: the table of descriptor arguments, and the check of a call against it.
+//
+// Left out on purpose: numbers that the application may take (the second argument of dup2 and dup3) or close in a range
+// (close_range); descriptors.cpp moves or skips the engine's descriptors there.
+// Not covered: the second directory of linkat and renameat, descriptors in memory (poll, select, SCM_RIGHTS), and calls
+// that are not in the table.
 #include "engine/syscalls/descriptor_arguments.h"
 
 #include <asm/unistd.h>
@@ -8,8 +11,8 @@
 
 #include <array>
 
-#include "engine/ledger.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/own_descriptors.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
@@ -17,8 +20,8 @@ namespace {
 
 struct DescriptorArguments {
     std::uint16_t number;
-    std::uint8_t which;     ///< bit N: argument N is a descriptor
-    std::uint8_t path = 0;  ///< argument that is a path; an absolute one needs no descriptor before it
+    std::uint8_t which;     ///< bit N: argument N, counted from 0, is a descriptor
+    std::uint8_t path = 0;  ///< the argument that is a path; with an absolute path the kernel ignores the descriptor
 };
 
 constexpr std::uint8_t kFirst = 1;
@@ -121,7 +124,7 @@ constexpr std::array kDescriptorArguments = std::to_array<DescriptorArguments>({
     {__NR_name_to_handle_at, kFirst, 1},
 });
 
-/// By number: that of epoll_pwait2 is the highest.
+/// By system call number; epoll_pwait2 has the highest of those above. An unlisted call has no descriptors.
 constexpr auto kByNumber = [] {
     std::array<DescriptorArguments, __NR_epoll_pwait2 + 1> table{};
     for (const DescriptorArguments& row : kDescriptorArguments) table[row.number] = row;
@@ -133,7 +136,7 @@ bool is_absolute(std::uint64_t path) {
     return x86_64::guarded_copy(&first, at_address<const void>(path), sizeof first) && first == '/';
 }
 
-/// A call that does not look at the descriptor that it has.
+/// Whether the kernel does not look at the descriptor: the call succeeds with any number there.
 bool ignores_descriptor(const Call& call, const DescriptorArguments& row) {
     if (call.number == __NR_mmap) return (call.argument[3] & MAP_ANONYMOUS) != 0;
     return row.path != 0 && is_absolute(call.argument[row.path]);
@@ -141,11 +144,11 @@ bool ignores_descriptor(const Call& call, const DescriptorArguments& row) {
 
 }  // namespace
 
-bool names_hidden(const Call& call) {
+bool uses_hidden_descriptor(const Call& call) {
     if (call.number >= kByNumber.size()) return false;
     const DescriptorArguments& row = kByNumber[call.number];
     for (std::size_t i = 0; row.which >> i != 0; ++i)
-        if ((row.which >> i & 1) != 0 && is_hidden(call.engine, call.argument[i])) [[unlikely]]
+        if ((row.which >> i & 1) != 0 && is_engine_descriptor(call.engine, call.argument[i])) [[unlikely]]
             return !ignores_descriptor(call, row);
     return false;
 }

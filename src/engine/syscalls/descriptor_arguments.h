@@ -1,12 +1,13 @@
-// descriptor_arguments.h: which arguments of system calls are file descriptors, so that those of the run are as if they
-// were not there, whatever the application asks of them.
+// descriptor_arguments.h: which arguments of system calls are file descriptors. The engine keeps two descriptors in the
+// application's table, those of the run's memory and of the socket to the broker. A call that names one of them fails
+// as if it were not open.
 #pragma once
 
-#include "engine/syscalls/table.h"
+#include "engine/syscalls/call.h"
 
 namespace anyperf::engine {
 
-/// Whether the call is about a descriptor of the run's, which the application does not have: EBADF.
-bool names_hidden(const Call& call);
+/// Whether the call uses one of the engine's descriptors. The caller answers EBADF then.
+bool uses_hidden_descriptor(const Call& call);
 
 }  // namespace anyperf::engine

@@ -1,30 +1,33 @@
-// descriptors.cpp: calls that close or replace file descriptors. The engine holds two, of the run's memory and to who
-// hosts the run, which the application neither knows nor may lose.
+// descriptors.cpp: calls that replace, close or list file descriptors by number. The engine keeps a few descriptors in
+// the process (own_descriptors.h). The application must not lose them, and it must not notice them either: it may use
+// any number that it likes, and a listing of /proc/self/fd must not show them.
 #include <errno.h>
 #include <fcntl.h>
 
+#include <algorithm>
+#include <array>
 #include <tuple>
-#include <utility>
 
 #include "engine/freestanding/text.h"
-#include "engine/ledger.h"
+#include "engine/own_descriptors.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/proc_path.h"
 
 namespace anyperf::engine::handlers {
 
 long dup_onto(Call& call) {
-    // The application may use the number: ours moves away.
-    give_up_number(call.engine, call.argument[1]);
-    return call.pass();
+    // If the target is one of the engine's descriptors, that moves to another number first. Without a free number the
+    // answer is as above RLIMIT_NOFILE.
+    return vacate_descriptor(call.engine, call.argument[1]) ? call.pass_to_kernel() : -EBADF;
 }
 
 long close_range(Call& call) {
     const auto [first, last, flags] = std::tuple{call.argument[0], call.argument[1], call.argument[2]};
-    if (static_cast<std::uint32_t>(first) > static_cast<std::uint32_t>(last)) return call.pass();
-    // In pieces between the hidden ones, lowest first.
-    int hidden[] = {call.engine.run_fd, call.engine.broker_fd};
-    if (hidden[0] > hidden[1]) std::swap(hidden[0], hidden[1]);
+    if (static_cast<std::uint32_t>(first) > static_cast<std::uint32_t>(last)) return call.pass_to_kernel();
+    // One call for each piece between the hidden descriptors, lowest first.
+    std::array<int, kOwnDescriptors.size()> hidden{};
+    for (std::size_t i = 0; i < hidden.size(); ++i) hidden[i] = call.engine.*kOwnDescriptors[i];
+    std::ranges::sort(hidden);
     std::uint64_t from = static_cast<std::uint32_t>(first);
     const std::uint64_t to = static_cast<std::uint32_t>(last);
     for (const int ours : hidden) {
@@ -48,19 +51,19 @@ struct DirectoryEntry {
 };
 constexpr std::size_t kNameOffset = 19;
 
-/// Whether a descriptor is of this process's /proc/self/fd or its like.
+/// Whether `fd` is an open directory of this process's descriptors: /proc/PID/fd or fdinfo, also of a task.
 bool lists_descriptors(std::uint64_t fd) {
     char target[kLongestProcPath];
     Line link;
     link.text("/proc/self/fd/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
     const long length = kernel_call(__NR_readlink, address_of(link.view().data()), address_of(target), sizeof target);
     if (is_error(length)) return false;
-    const ProcPath at = proc_path({target, static_cast<std::size_t>(length)});
+    const ProcPath at = parse_proc_path({target, static_cast<std::size_t>(length)});
     return at.pid == kernel_call(__NR_getpid) && (at.rest == "fd" || at.rest == "fdinfo");
 }
 
-/// Takes the entries of that name out of a listing; its new length.
-std::size_t without(char* listing, std::size_t length, std::string_view name) {
+/// Removes the entries of that name from a listing. Returns its new length.
+std::size_t remove_entries(char* listing, std::size_t length, std::string_view name) {
     std::size_t kept = 0;
     for (std::size_t at = 0; at < length;) {
         DirectoryEntry entry;
@@ -77,16 +80,17 @@ std::size_t without(char* listing, std::size_t length, std::string_view name) {
 }  // namespace
 
 long getdents64(Call& call) {
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     if (got <= 0 || !lists_descriptors(call.argument[0])) return got;
     auto* const listing = at_address<char>(call.argument[1]);
     auto length = static_cast<std::size_t>(got);
-    for (const int fd : {call.engine.run_fd, call.engine.broker_fd}) {
+    for (int Engine::* const member : kOwnDescriptors) {
+        const int fd = call.engine.*member;
         Line name;
         name.decimal(fd);
-        if (fd >= 0) length = without(listing, length, name.view());
+        if (fd >= 0) length = remove_entries(listing, length, name.view());
     }
-    // Nothing left of this piece is not the listing's end.
+    // A length of 0 would mean the end of the listing; only this piece of it is empty.
     return length == 0 ? getdents64(call) : static_cast<long>(length);
 }
 

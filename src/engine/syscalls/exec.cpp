@@ -1,30 +1,46 @@
-// exec.cpp: another program in this process. What the kernel would refuse is refused here, before there is no way back;
-// then the engine executes itself with the program as an argument.
+// exec.cpp: execve and execveat. The next program has to run in the engine, too, so the engine executes itself, with
+// the program as an argument:
+//
+//     ENGINE  "anyperf-engine"  START_ARGUMENT  PROGRAM_PATH  the program's arguments
+//
+// START_ARGUMENT (start_argument.h) carries what survives the exec: the descriptors, the process's record, the thread
+// page, what the kernel does not know of the blocked and ignored signals. The engine's descriptors lose their
+// close-on-exec flag for the call.
+//
+// The kernel would accept the engine whatever the program is. So all that it would refuse in the program is checked
+// here first (load/program_file.h): an error after the exec could not be returned to the caller. The program's file is
+// opened here as well and passed on, so that nothing can replace it in between. Scripts are resolved here, because the
+// kernel would resolve only the engine's file.
+//
+// The application's argument and environment strings are not copied: only the vector of pointers is, and the kernel
+// reads the strings where they are.
 #include <errno.h>
 #include <fcntl.h>
 
 #include <new>
 #include <string_view>
 
-#include "engine/attached.h"
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
-#include "engine/ledger.h"
+#include "engine/hooks.h"
 #include "engine/load/program_file.h"
-#include "engine/signals/state.h"
-#include "engine/start_argument.h"
+#include "engine/load/start_argument.h"
+#include "engine/own_descriptors.h"
+#include "engine/signals/signal_state.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/threads/run_records.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine::handlers {
 
 namespace {
 
-constexpr std::size_t kOwnArguments = 3;
+constexpr std::size_t kOwnArguments = 3;  ///< those of the engine, before the program's
 constexpr std::size_t kArgumentsRoom = std::size_t{1}
                                        << 20;  ///< pointers: more than the kernel's limit on strings allows
 
-/// Everything that an exec needs; too big for the engine's stack.
+/// The working memory of an exec, 8 MiB of addresses: too large for the engine's stack. An execve that succeeds from a
+/// vfork's child leaves it in the parent's memory; Thread::exec_memory lets the parent free it.
 struct Exec {
     ProgramFile file;
     char path[4096];
@@ -32,6 +48,7 @@ struct Exec {
     const char* arguments[kArgumentsRoom];
     std::size_t count = 0;
 
+    /// False if the vector is full.
     bool add(const char* argument) {
         if (count == kArgumentsRoom - 1) return false;
         arguments[count++] = argument;
@@ -40,7 +57,7 @@ struct Exec {
     }
 };
 
-/// A string of the application's, NUL included. The error is a positive errno.
+/// Copies a string of the application with its NUL. Returns 0 or a positive errno.
 long copy_path(std::uint64_t from, char* to, std::size_t room) {
     for (std::size_t i = 0; i < room; ++i) {
         if (!x86_64::guarded_copy(to + i, at_address<const char>(from + i), 1)) return EFAULT;
@@ -49,7 +66,7 @@ long copy_path(std::uint64_t from, char* to, std::size_t room) {
     return ENAMETOOLONG;
 }
 
-/// The application's argument vector, from element `first` on, as it is: the kernel copies the strings.
+/// Appends the application's arguments from element `first` on, as pointers. Returns 0 or a positive errno.
 long add_arguments(std::uint64_t vector, std::size_t first, Exec& exec) {
     for (std::size_t i = first; vector != 0; ++i) {
         std::uint64_t argument = 0;
@@ -61,16 +78,18 @@ long add_arguments(std::uint64_t vector, std::size_t first, Exec& exec) {
     return 0;
 }
 
-/// A script is run by its interpreter, with its own path where the interpreter's script would be.
+/// Appends the arguments that the program sees. For a script these are, as in the kernel (execve(2)), the interpreter
+/// and the argument of its #! line, the script's path, and the application's arguments without the first. A script's
+/// interpreter may be a script itself. Returns 0 or a positive errno.
 long add_program_arguments(std::uint64_t vector, Exec& exec) {
     for (int i = exec.file.scripts - 1; i >= 0; --i) {
         const ScriptLine& line = exec.file.lines[i];
         exec.add(line.interpreter);
-        if (line.has_argument()) exec.add(line.argument);
+        if (line.has_argument) exec.add(line.argument);
     }
     if (exec.file.scripts == 0) {
         const long error = add_arguments(vector, 0, exec);
-        if (error == 0 && exec.count == kOwnArguments) exec.add("");  // as the kernel does since 5.18
+        if (error == 0 && exec.count == kOwnArguments) exec.add("");  // Linux adds one to an empty argv since 5.18
         return error;
     }
     exec.add(exec.path);
@@ -84,19 +103,21 @@ void keep_open(int fd, bool keep) {
     if (fd >= 0) kernel_call(__NR_fcntl, static_cast<unsigned>(fd), F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
-/// /proc/self/exe of the application is not the engine's.
+/// Whether the path means the program that the process runs. The kernel would find the engine there.
 bool names_own_program(std::string_view path) {
     return path == "/proc/self/exe" || path == "/proc/thread-self/exe";
 }
 
-/// Why the engine refuses what the kernel would run, for the person who waits for the program.
-void tell_refusal(const Exec& exec, const ProgramError& error) {
+/// Reports on standard error why the engine refuses a program that the kernel would run. An errno alone would mislead
+/// the user.
+void report_refusal(const Exec& exec, const ProgramError& error) {
     if (error.reason == nullptr) return;
     Line{}.text("anyperf: cannot run: ").text(exec.path).write(2);
     Line{}.text("  cause: ").text(error.reason).write(2);
 }
 
-/// The name that the program's AT_EXECFN and comm come from (fs/exec.c, alloc_bprm).
+/// Makes the path the name that AT_EXECFN and comm come from: /dev/fd/N/PATH where a descriptor names the directory or
+/// the file (fs/exec.c, alloc_bprm).
 void name_by_descriptor(int at, Exec& exec) {
     if (exec.path[0] == '/' || at == AT_FDCWD) return;
     Line name;
@@ -107,41 +128,71 @@ void name_by_descriptor(int at, Exec& exec) {
     exec.path[text.size()] = 0;
 }
 
+/// Finds the program. The kernel needs no descriptor for its files, so a full table of descriptors is no obstacle.
+std::expected<void, ProgramError> find(Engine& engine, int at, const char* path, int flags, ProgramFile& file) {
+    const auto found = find_program(at, path, flags, file);
+    if (found || found.error().error != EMFILE) return found;
+    file.close();
+    free_spares(engine);
+    const DescriptorRoom room{engine};
+    return find_program(at, path, flags, file);
+}
+
+/// Whether the script, named by a descriptor, can't be opened by its interpreter: the descriptor closes on exec
+/// (execveat(2), ENOENT).
+bool is_unreachable_script(int at, const Exec& exec) {
+    if (exec.file.scripts == 0 || at == AT_FDCWD || exec.path[0] == '/') return false;
+    const long flags = kernel_call(__NR_fcntl, static_cast<unsigned>(at), F_GETFD);
+    return !is_error(flags) && (flags & FD_CLOEXEC) != 0;
+}
+
+/// Executes the engine with the prepared arguments: by its descriptor, which works after chroot(2) and without /proc.
+/// Returns only on failure.
+long execute_engine(const Engine& engine, const Exec& exec, std::uint64_t environment) {
+    if (engine.engine_fd < 0)
+        return kernel_call(__NR_execve, address_of("/proc/self/exe"), address_of(exec.arguments), environment);
+    return kernel_call(__NR_execveat, static_cast<unsigned>(engine.engine_fd), address_of(""),
+                       address_of(exec.arguments), environment, AT_EMPTY_PATH);
+}
+
+/// Returns only if the exec fails, with a negated errno.
 long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vector, std::uint64_t environment,
          int flags) {
+    // The 32 bytes are for what name_by_descriptor() may put before the path.
     if (const long error = copy_path(path, exec.path, sizeof exec.path - 32); error != 0) return -error;
-    const char* const file = names_own_program(exec.path) ? call.engine.program.path : exec.path;
-    if (const auto found = find_program(at, file, flags, exec.file); !found) {
-        tell_refusal(exec, found.error());
+    const bool is_own = names_own_program(exec.path) && (flags & AT_SYMLINK_NOFOLLOW) == 0;
+    const char* const file = is_own ? call.engine.program.path : exec.path;
+    if (const auto found = find(call.engine, at, file, flags, exec.file); !found) {
+        report_refusal(exec, found.error());
         return -found.error().error;
     }
+    if (is_unreachable_script(at, exec)) return -ENOENT;
     name_by_descriptor(at, exec);
     Thread& thread = call.thread;
-    const std::int64_t page = thread.page_number == kNoPage ? -1 : std::int64_t{thread.page_number};
-    format_start_argument({call.engine.run_fd, thread.process, exec.file.program.fd, call.engine.broker_fd, page,
-                           thread.signals->mask & kEngineSignals},
+    const std::int64_t page = thread.page_number == run::kNoPage ? -1 : std::int64_t{thread.page_number};
+    format_start_argument({call.engine.facts_fd, call.engine.run_fd, thread.process, exec.file.program.fd,
+                           call.engine.broker_fd, call.engine.engine_fd, page, thread.signals->mask & kEngineSignals,
+                           thread.signals->actions->ignored() & kAlwaysCaughtSignals},
                           exec.start);
     for (const char* own :
          {"anyperf-engine", static_cast<const char*>(exec.start), static_cast<const char*>(exec.path)})
         exec.add(own);
     if (const long error = add_program_arguments(vector, exec); error != 0) return -error;
     keep_open(exec.file.program.fd, true);
-    keep_over_exec(call.engine, true);
-    if (page < 0) end_thread(thread);
+    keep_descriptors_over_exec(call.engine, true);
+    if (page < 0) close_thread_page(thread);  // a thread without a page cannot keep its counters over the exec
     std::string_view name{exec.path};
     name.remove_prefix(name.rfind('/') + 1);
-    attached::executing(thread, name);
-    const char* const engine = "/proc/self/exe";
-    long got = kernel_call(__NR_execve, address_of(engine), address_of(exec.arguments), environment);
-    if (is_error(got) && call.engine.run != nullptr)
-        got =
-            kernel_call(__NR_execve, address_of(call.engine.run->engine_path), address_of(exec.arguments), environment);
-    attached::executing(thread, {});
-    keep_over_exec(call.engine, false);
-    if (page < 0) begin_thread(thread, prepare_page(call.engine, thread.process, thread.page.pid));
+    hooks::before_exec(thread, name);
+    const long got = execute_engine(call.engine, exec, environment);
+    // The exec has failed: everything that was prepared for it is undone.
+    hooks::before_exec(thread, {});
+    keep_descriptors_over_exec(call.engine, false);
+    if (page < 0) open_thread_page(thread, prepare_thread_page(call.engine, thread.process, thread.page.pid));
     return got;
 }
 
+/// execve and execveat. Returns only on failure, with a negated errno.
 long execute(Call& call, int at, std::uint64_t path, std::uint64_t vector, std::uint64_t environment, int flags) {
     void* const memory = reserve_pages(page_up(sizeof(Exec)));
     if (memory == nullptr) return -ENOMEM;
@@ -151,6 +202,7 @@ long execute(Call& call, int at, std::uint64_t path, std::uint64_t vector, std::
     exec->file.program.fd = exec->file.loader.fd = -1;
     const long got = run(call, *exec, at, path, vector, environment, flags);
     exec->file.close();
+    make_spares(call.engine);
     call.thread.exec_memory = nullptr;
     release_pages(memory, page_up(sizeof(Exec)));
     return got;
@@ -163,6 +215,8 @@ long execve(Call& call) {
 }
 
 long execveat(Call& call) {
+    constexpr std::uint64_t kOnlyCheck = 0x10000;  // AT_EXECVE_CHECK (6.14): nothing is executed
+    if ((call.argument[4] & kOnlyCheck) != 0) return call.pass_to_kernel();
     return execute(call, static_cast<int>(call.argument[0]), call.argument[1], call.argument[2], call.argument[3],
                    static_cast<int>(call.argument[4]));
 }

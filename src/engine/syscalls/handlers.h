@@ -1,11 +1,12 @@
-// handlers.h: the handlers that table.cpp names, by family; each family is a file.
+// handlers.h: the handlers that table.cpp names. Each family is a file, and the file says what its calls have in
+// common. A handler takes the call as the application made it and returns the value for rax, or kRestartSyscall.
 #pragma once
 
-#include "engine/syscalls/table.h"
+#include "engine/syscalls/call.h"
 
 namespace anyperf::engine::handlers {
 
-// memory.cpp
+// memory.cpp: what may be executed, and which translations are stale
 long mmap(Call&);
 long munmap(Call&);
 long mprotect(Call&);
@@ -13,49 +14,51 @@ long mremap(Call&);
 long shmat(Call&);
 long shmdt(Call&);
 long madvise(Call&);
+long mlockall(Call&);
+long munlockall(Call&);
 
-// limits.cpp
+// limits.cpp: RLIMIT_AS counts the program's memory only
 long getrlimit(Call&);
 long setrlimit(Call&);
 long prlimit64(Call&);
 long brk(Call&);
 
-// process.cpp
+// process.cpp: the end of threads and processes. Neither returns
 long exit(Call&);
 long exit_group(Call&);
 
-// clone.cpp
+// clone.cpp: new threads and processes
 long clone(Call&);
 long clone3(Call&);
 long fork(Call&);
 long vfork(Call&);
 
-// descriptors.cpp
+// descriptors.cpp: the engine's descriptors are neither closed nor listed
 long close_range(Call&);
 long getdents64(Call&);
-long dup_onto(Call&);
+long dup_onto(Call&);  ///< dup2 and dup3
 
-// exec.cpp
+// exec.cpp: the next program runs in the engine, too
 long execve(Call&);
 long execveat(Call&);
 
-// signals.cpp
+// signals.cpp: actions, masks, alternate stacks and waits with a mask
 long rt_sigaction(Call&);
 long rt_sigprocmask(Call&);
 long rt_sigpending(Call&);
-long rt_sigreturn(Call&);
+long rt_sigreturn(Call&);  ///< does not return
 long rt_sigsuspend(Call&);
 long sigaltstack(Call&);
 long ppoll(Call&);
 long pselect6(Call&);
-long epoll_pwait(Call&);
+long epoll_pwait(Call&);  ///< and epoll_pwait2
 
-// identity.cpp
+// identity.cpp: what a program sees of itself
 long arch_prctl(Call&);
 long readlink(Call&);
 long readlinkat(Call&);
-long path_first(Call&);
-long path_second(Call&);
+long path_in_first_argument(Call&);   ///< stat, access
+long path_in_second_argument(Call&);  ///< faccessat, faccessat2
 long open(Call&);
 long openat(Call&);
 long openat2(Call&);
@@ -63,13 +66,13 @@ long lstat(Call&);
 long newfstatat(Call&);
 long statx(Call&);
 
-// tracing.cpp
+// tracing.cpp: ptrace between processes of a run
 long ptrace(Call&);
 long wait4(Call&);
 long waitid(Call&);
 
-// refused.cpp
-long not_there(Call&);
+// refused.cpp: what would be done to the engine as well
+long not_implemented(Call&);  ///< ENOSYS
 long prctl(Call&);
 
 }  // namespace anyperf::engine::handlers

@@ -1,18 +1,23 @@
-// limits.cpp: RLIMIT_AS. The kernel's own limit would count the engine's memory, too, which reserves far more than it
-// touches. So where the run began without one, a limit that the program sets stays in its process's record, which an
-// execve keeps and a fork copies, and is held against the program's own memory when that grows by a call. Stacks that
-// grow by themselves are not held against it.
+// limits.cpp: RLIMIT_AS. The kernel would count the engine's memory against the limit, and the engine reserves far more
+// than it touches. So the engine keeps a limit that the program sets, in the record of its process, which an execve
+// keeps and a fork copies. It enforces the limit in the calls by which memory grows: mmap, mremap, brk, shmat.
+//
+// That applies only if the run began without a limit. With a finite limit in the kernel all calls are passed through.
+// Limits: stacks that grow by themselves are not checked, another process's prlimit(2) does not reach the record, and
+// two threads that grow memory at the same moment may both pass the check.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "engine/freestanding/capabilities.h"
 #include "engine/freestanding/pages.h"
-#include "engine/ledger.h"
 #include "engine/syscalls/address_space.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/syscalls/locked_memory.h"
+#include "engine/threads/run_records.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
@@ -20,41 +25,41 @@ namespace {
 
 constexpr std::uint64_t kNone = ~std::uint64_t{0};  // RLIM_INFINITY
 
-AddressSpaceLimit of_kernel(std::uint64_t resource) {
-    AddressSpaceLimit limit{kNone, kNone};
+/// The limit in the kernel; no limit if the call fails.
+run::AddressSpaceLimit kernel_limit(std::uint64_t resource) {
+    run::AddressSpaceLimit limit{kNone, kNone};
     kernel_call(__NR_prlimit64, 0, resource, 0, address_of(&limit));
     return limit;
 }
 
-/// The limit of the calling process is ours to keep. Null: the kernel's is the only one.
-ProcessRecord* keeper(const Call& call, std::uint64_t resource) {
-    ProcessRecord* const record = resource == RLIMIT_AS ? record_of(call.thread) : nullptr;
+/// The record that keeps the calling process's limit. Null if the engine does not keep it: another resource, no record,
+/// or a limit in the kernel.
+run::ProcessRecord* record_with_limit(const Call& call, std::uint64_t resource) {
+    run::ProcessRecord* const record = resource == RLIMIT_AS ? record_of(call.thread) : nullptr;
     if (record == nullptr) return nullptr;
-    const AddressSpaceLimit kernel = of_kernel(resource);
+    const run::AddressSpaceLimit kernel = kernel_limit(resource);
     return kernel.soft == kNone && kernel.hard == kNone ? record : nullptr;
 }
 
+/// Raising a hard limit needs privilege (setrlimit(2)).
 bool may_raise_limits() {
-    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-    __user_cap_data_struct data[2]{};
-    return !is_error(kernel_call(__NR_capget, address_of(&header), address_of(data))) &&
-           (data[0].effective >> CAP_SYS_RESOURCE & 1) != 0;
+    return has_capability(CAP_SYS_RESOURCE);
 }
 
-AddressSpaceLimit limit_of(const ProcessRecord& record) {
-    return record.limited != 0 ? record.address_space : AddressSpaceLimit{kNone, kNone};
+run::AddressSpaceLimit limit_of(const run::ProcessRecord& record) {
+    return record.has_address_space_limit != 0 ? record.address_space : run::AddressSpaceLimit{kNone, kNone};
 }
 
-/// As do_prlimit() of the kernel.
-long set_limit(ProcessRecord& record, const AddressSpaceLimit& wanted) {
+/// The checks are those of do_prlimit() in the kernel. Returns 0 or a negated errno.
+long set_limit(run::ProcessRecord& record, const run::AddressSpaceLimit& wanted) {
     if (wanted.soft > wanted.hard) return -EINVAL;
     if (wanted.hard > limit_of(record).hard && !may_raise_limits()) return -EPERM;
     record.address_space = wanted;
-    record.limited = 1;
+    record.has_address_space_limit = 1;
     return 0;
 }
 
-/// Bytes of address space of this process; 0 where /proc is not there.
+/// Bytes of address space of this process, the engine's included; 0 without /proc.
 std::uint64_t bytes_in_use() {
     const long fd = kernel_call(__NR_open, address_of("/proc/self/statm"), O_RDONLY | O_CLOEXEC);
     if (is_error(fd)) return 0;
@@ -69,13 +74,13 @@ std::uint64_t bytes_in_use() {
 
 }  // namespace
 
-bool limits_address_space(const Thread& thread) {
-    const ProcessRecord* const record = record_of(thread);
-    return record != nullptr && record->limited != 0 && record->address_space.soft != kNone;
+bool has_address_space_limit(const Thread& thread) {
+    const run::ProcessRecord* const record = record_of(thread);
+    return record != nullptr && record->has_address_space_limit != 0 && record->address_space.soft != kNone;
 }
 
-bool fits_address_space(const Thread& thread, std::uint64_t more) {
-    if (!limits_address_space(thread) || more == 0) return true;
+bool fits_address_space_limit(const Thread& thread, std::uint64_t more) {
+    if (!has_address_space_limit(thread) || more == 0) return true;
     const std::uint64_t most = record_of(thread)->address_space.soft;
     const std::uint64_t all = bytes_in_use();
     const std::uint64_t ours = own_pages.bytes();
@@ -86,16 +91,16 @@ bool fits_address_space(const Thread& thread, std::uint64_t more) {
 namespace handlers {
 
 long getrlimit(Call& call) {
-    const ProcessRecord* const record = keeper(call, call.argument[0]);
-    if (record == nullptr) return call.pass();
-    const AddressSpaceLimit limit = limit_of(*record);
+    const run::ProcessRecord* const record = record_with_limit(call, call.argument[0]);
+    if (record == nullptr) return call.pass_to_kernel();
+    const run::AddressSpaceLimit limit = limit_of(*record);
     return x86_64::guarded_copy(at_address<void>(call.argument[1]), &limit, sizeof limit) ? 0 : -EFAULT;
 }
 
 long setrlimit(Call& call) {
-    ProcessRecord* const record = keeper(call, call.argument[0]);
-    if (record == nullptr) return call.pass();
-    AddressSpaceLimit wanted;
+    run::ProcessRecord* const record = record_with_limit(call, call.argument[0]);
+    if (record == nullptr) return call.pass_to_kernel();
+    run::AddressSpaceLimit wanted;
     if (!x86_64::guarded_copy(&wanted, at_address<const void>(call.argument[1]), sizeof wanted)) return -EFAULT;
     return set_limit(*record, wanted);
 }
@@ -103,22 +108,27 @@ long setrlimit(Call& call) {
 long prlimit64(Call& call) {
     const auto [pid, resource, wanted_at, old_at, unused, unused_too] = call.argument;
     const bool own = pid == 0 || static_cast<std::int32_t>(pid) == kernel_call(__NR_getpid);
-    ProcessRecord* const record = own ? keeper(call, resource) : nullptr;
-    if (record == nullptr) return call.pass();
-    AddressSpaceLimit wanted;
+    run::ProcessRecord* const record = own ? record_with_limit(call, resource) : nullptr;
+    if (record == nullptr) return call.pass_to_kernel();
+    run::AddressSpaceLimit wanted;
     if (wanted_at != 0 && !x86_64::guarded_copy(&wanted, at_address<const void>(wanted_at), sizeof wanted))
         return -EFAULT;
-    const AddressSpaceLimit old = limit_of(*record);
+    const run::AddressSpaceLimit old = limit_of(*record);
     const long answer = wanted_at != 0 ? set_limit(*record, wanted) : 0;
     if (answer != 0 || old_at == 0) return answer;
     return x86_64::guarded_copy(at_address<void>(old_at), &old, sizeof old) ? 0 : -EFAULT;
 }
 
 long brk(Call& call) {
+    // On failure brk(2) returns the break as it was.
     const auto now = static_cast<std::uint64_t>(kernel_call(__NR_brk, 0));
     const std::uint64_t wanted = call.argument[0];
-    if (wanted > now && !fits_address_space(call.thread, page_up(wanted) - page_up(now))) return static_cast<long>(now);
-    return call.pass();
+    if (wanted > now && !fits_address_space_limit(call.thread, page_up(wanted) - page_up(now)))
+        return static_cast<long>(now);
+    const long got = call.pass_to_kernel();
+    if (const auto end = static_cast<std::uint64_t>(got); end > now)
+        lock_new_memory(call.engine, page_up(now), page_up(end) - page_up(now));
+    return got;
 }
 
 }  // namespace handlers

@@ -1,5 +1,12 @@
-// memory.cpp: calls that change what memory holds. The engine wants to know what may be executed, and which translated
-// code is no longer what it was.
+// memory.cpp: calls that change mappings. The engine keeps a map of executable memory (memory/executable_map.h), so
+// that it need not ask the kernel before it reads code, and it removes the translations of code that a call replaces.
+//
+// The map and the mappings have to change as one, or a thread could translate memory that is gone already. So a call
+// that may concern code runs with the cache's lock held (class Change); translating needs the same lock. Other calls
+// run without it.
+//
+// The engine's own memory is in the same address space. A call that names it fails as for an address that the
+// application could not use (own_pages).
 #include <asm/shmbuf.h>
 #include <errno.h>
 #include <linux/ipc.h>
@@ -8,31 +15,33 @@
 #include "engine/freestanding/pages.h"
 #include "engine/syscalls/address_space.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/locked_memory.h"
 
 namespace anyperf::engine::handlers {
 
 namespace {
 
-/// A change of memory that has to do with code is one with what the engine knows of it: nobody translates in between.
-/// The application's other changes need no lock.
+/// A change of mappings. If code is concerned, it holds the cache's lock from before the system call until the map of
+/// executable memory has been updated; otherwise it does nothing.
 class Change {
   public:
-    /// What stands in [start, end) may go, or be executed afterwards (`executable`).
+    /// Code is concerned if [start, start + bytes) is executable now, or if the change makes memory `executable`.
     Change(Call& call, std::uint64_t start, std::uint64_t bytes, bool executable = false) : engine_(call.engine) {
         Cache& cache = engine_.cache;
-        cache.lock.take();
+        cache.lock.lock();
         held_ = executable || cache.executable.touches(start, page_up(start + bytes));
-        if (!held_) cache.lock.leave();
+        if (!held_) cache.lock.unlock();
     }
     ~Change() {
-        if (held_) engine_.cache.lock.leave();
+        if (held_) engine_.cache.lock.unlock();
     }
     Change(const Change&) = delete;
     Change& operator=(const Change&) = delete;
 
     bool concerns_code() const { return held_; }
 
-    /// [start, start + bytes) holds something else now: `protection` tells whether it may be executed.
+    /// Updates what the engine knows: [start, start + bytes) has other contents or rights now. Translations of it are
+    /// removed; with PROT_EXEC in `protection` (PROT_*) it enters the map of executable memory.
     void replaced(std::uint64_t start, std::uint64_t bytes, std::uint64_t protection, bool shared) {
         if (!held_) return;
         const std::uint64_t end = page_up(start + bytes);
@@ -40,7 +49,7 @@ class Change {
         if (executable.touches(start, end)) {
             engine_.cache.remove_range(start, end);
             executable.remove(start, end);
-            engine_.guarded.remove(start, end);
+            engine_.protected_code.remove(start, end);
         }
         if ((protection & PROT_EXEC) != 0) executable.add({start, end, (protection & PROT_WRITE) != 0, shared});
     }
@@ -50,7 +59,7 @@ class Change {
     bool held_ = false;
 };
 
-/// The application must not replace, unmap or protect what is the engine's.
+/// Whether the range has memory of the engine's, which the application must not replace, unmap or protect.
 bool is_ours(std::uint64_t start, std::uint64_t bytes) {
     return bytes != 0 && own_pages.touches(start, page_up(start + bytes));
 }
@@ -59,22 +68,23 @@ bool executes(std::uint64_t protection) {
     return (protection & PROT_EXEC) != 0;
 }
 
-/// The engine reads what is executed. Without protection keys the CPU has no memory that can be executed and not read.
+/// Adds PROT_READ to executable memory, because the engine reads it to translate it. Without protection keys x86 cannot
+/// make memory executable but not readable, so most programs see no difference.
 void make_readable(std::uint64_t& protection) {
     if (executes(protection)) protection |= PROT_READ;
 }
 
-/// Something is mapped there all along, so that a mapping in its place adds nothing to the address space.
+/// Whether the whole range is mapped: a fixed mapping in its place then does not add to the address space.
 bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
     return !is_error(kernel_call(__NR_msync, start, page_up(bytes), MS_ASYNC));
 }
 
-/// False where the kernel has refused, or has not begun it.
+/// False if the kernel has refused the call, or if it was not made.
 bool was_done(long answer) {
-    return !is_error(answer) && answer != kBeginAgain;
+    return !is_error(answer) && answer != kRestartSyscall;
 }
 
-/// Bytes of a segment of shared memory.
+/// Bytes of a System V shared memory segment; a page if the kernel does not say.
 std::uint64_t segment_bytes(std::uint64_t id) {
     shmid64_ds about{};
     const long got = kernel_call(__NR_shmctl, id, IPC_STAT, address_of(&about));
@@ -86,22 +96,26 @@ std::uint64_t segment_bytes(std::uint64_t id) {
 long mmap(Call& call) {
     const bool fixed = (call.argument[3] & MAP_FIXED) != 0;
     if (fixed && is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
-    if (!fits_address_space(call.thread, page_up(call.argument[1])) &&
+    if (!fits_address_space_limit(call.thread, page_up(call.argument[1])) &&
         !(fixed && is_mapped(call.argument[0], call.argument[1])))
         return -ENOMEM;
     make_readable(call.argument[2]);
+    call.argument[3] |= map_flags_of_future_locks(call.engine);
     Change change{call, call.argument[0], fixed ? call.argument[1] : 0, executes(call.argument[2])};
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     if (was_done(got))
         change.replaced(static_cast<std::uint64_t>(got), call.argument[1], call.argument[2],
                         (call.argument[3] & MAP_TYPE) != MAP_PRIVATE);
-    return got;
+    if (!was_done(got) || lock_new_memory(call.engine, static_cast<std::uint64_t>(got), call.argument[1])) return got;
+    kernel_call(__NR_munmap, static_cast<std::uint64_t>(got), call.argument[1]);
+    change.replaced(static_cast<std::uint64_t>(got), call.argument[1], PROT_NONE, false);
+    return -EAGAIN;
 }
 
 long munmap(Call& call) {
     if (is_ours(call.argument[0], call.argument[1])) return -EINVAL;
     Change change{call, call.argument[0], call.argument[1]};
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     if (was_done(got)) change.replaced(call.argument[0], call.argument[1], PROT_NONE, false);
     return got;
 }
@@ -110,11 +124,12 @@ long mprotect(Call& call) {
     if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
     make_readable(call.argument[2]);
     Change change{call, call.argument[0], call.argument[1], executes(call.argument[2])};
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     if (was_done(got)) {
         change.replaced(call.argument[0], call.argument[1], call.argument[2], false);
     } else if (got == -ENOMEM && change.concerns_code()) {
-        // The range has a hole: what stands before it has been changed all the same (mprotect_fixup runs area by area).
+        // The range has a hole. The kernel changes area by area (mprotect_fixup), so the part before the hole has been
+        // changed. Repeating the call page by page finds where that part ends.
         const std::uint64_t end = page_up(call.argument[0] + call.argument[1]);
         for (std::uint64_t page = call.argument[0]; page < end; page += kPageBytes) {
             if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, call.argument[2]))) break;
@@ -128,11 +143,13 @@ long mremap(Call& call) {
     const auto [start, bytes, new_bytes, flags, place, unused] = call.argument;
     const bool onto = (flags & MREMAP_FIXED) != 0;
     if ((onto && is_ours(place, new_bytes)) || is_ours(start, bytes)) return -EFAULT;
-    if (new_bytes > bytes && !fits_address_space(call.thread, page_up(new_bytes) - page_up(bytes))) return -ENOMEM;
+    if (new_bytes > bytes && !fits_address_space_limit(call.thread, page_up(new_bytes) - page_up(bytes)))
+        return -ENOMEM;
     Change change{call, start, bytes, onto};
     const ExecutableRange* const range = change.concerns_code() ? call.engine.cache.executable.find(start) : nullptr;
+    // A copy: the first replaced() changes the map. A moved mapping keeps its protection.
     const ExecutableRange was = range != nullptr ? *range : ExecutableRange{};
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     if (!was_done(got)) return got;
     change.replaced(start, bytes, PROT_NONE, false);
     const int protection = range == nullptr ? PROT_NONE : PROT_EXEC | (was.writable ? PROT_WRITE : 0);
@@ -143,13 +160,14 @@ long mremap(Call& call) {
 long shmat(Call& call) {
     constexpr std::uint64_t kShmExec = 0100000;
     constexpr std::uint64_t kShmRemap = 040000;
-    if (limits_address_space(call.thread) && !fits_address_space(call.thread, page_up(segment_bytes(call.argument[0]))))
+    if (has_address_space_limit(call.thread) &&
+        !fits_address_space_limit(call.thread, page_up(segment_bytes(call.argument[0]))))
         return -ENOMEM;
     const bool executable = (call.argument[2] & kShmExec) != 0;
-    if (!executable && (call.argument[2] & kShmRemap) == 0) return call.pass();
+    if (!executable && (call.argument[2] & kShmRemap) == 0) return call.pass_to_kernel();
     const std::uint64_t bytes = segment_bytes(call.argument[0]);
     Change change{call, call.argument[1], bytes, executable};
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     const int protection = executable ? PROT_READ | PROT_WRITE | PROT_EXEC : PROT_NONE;
     if (was_done(got)) change.replaced(static_cast<std::uint64_t>(got), bytes, static_cast<unsigned>(protection), true);
     return got;
@@ -159,20 +177,36 @@ long shmdt(Call& call) {
     const std::uint64_t start = call.argument[0];
     Change change{call, start, kPageBytes};
     const ExecutableRange* const range = change.concerns_code() ? call.engine.cache.executable.find(start) : nullptr;
+    // shmdt does not say how long the segment is; for an executable one the map knows.
     const std::uint64_t bytes = range != nullptr && range->shared ? range->end - start : kPageBytes;
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     if (was_done(got)) change.replaced(start, bytes, PROT_NONE, false);
     return got;
 }
 
 long madvise(Call& call) {
     if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
-    if (call.argument[2] != MADV_DONTNEED && call.argument[2] != MADV_REMOVE) return call.pass();
+    if (call.argument[2] != MADV_DONTNEED && call.argument[2] != MADV_REMOVE) return call.pass_to_kernel();
     const Change change{call, call.argument[0], call.argument[1]};
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     if (!is_error(got) && change.concerns_code())
         call.engine.cache.remove_range(call.argument[0], page_up(call.argument[0] + call.argument[1]));
     return got;
+}
+
+long mlockall(Call& call) {
+    const std::uint64_t flags = call.argument[0];
+    constexpr std::uint64_t kAll = MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT;
+    if ((flags & ~kAll) != 0 || (flags & (MCL_CURRENT | MCL_FUTURE)) == 0) return -EINVAL;
+    if (const long error = check_lock_limit((flags & MCL_CURRENT) != 0); error != 0) return error;
+    call.engine.locks_future = (flags & MCL_FUTURE) != 0 ? flags & (MCL_FUTURE | MCL_ONFAULT) : 0;
+    if ((flags & MCL_CURRENT) != 0) lock_current_memory((flags & MCL_ONFAULT) != 0);
+    return 0;
+}
+
+long munlockall(Call& call) {
+    call.engine.locks_future = 0;
+    return call.pass_to_kernel();
 }
 
 }  // namespace anyperf::engine::handlers

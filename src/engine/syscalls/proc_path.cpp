@@ -1,13 +1,14 @@
-// proc_path.cpp: see proc_path.h.
+// proc_path.cpp: takes paths below /proc apart.
 #include "engine/syscalls/proc_path.h"
 
 #include "engine/freestanding/kernel.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
 
 namespace {
 
+/// Removes the first name and its slash from `path`, and returns the name.
 std::string_view take_name(std::string_view& path) {
     const std::size_t length = path.find('/');
     const std::string_view name = path.substr(0, length);
@@ -15,7 +16,7 @@ std::string_view take_name(std::string_view& path) {
     return name;
 }
 
-/// 0 where `text` is no number.
+/// A decimal number; 0 if `text` is anything else. Values near the end of the range count as anything else.
 std::int32_t number_in(std::string_view text) {
     std::int32_t number = 0;
     for (const char digit : text) {
@@ -27,7 +28,8 @@ std::int32_t number_in(std::string_view text) {
 
 }  // namespace
 
-std::string_view short_path(std::uint64_t from, char (&room)[kLongestProcPath]) {
+std::string_view copy_short_path(std::uint64_t from, char (&room)[kLongestProcPath]) {
+    // Byte by byte: the string may end right before memory that can't be read.
     for (std::size_t i = 0; i < kLongestProcPath; ++i) {
         if (!x86_64::guarded_copy(room + i, at_address<const char>(from + i), 1)) return {};
         if (room[i] == 0) return {room, i};
@@ -35,14 +37,14 @@ std::string_view short_path(std::uint64_t from, char (&room)[kLongestProcPath]) 
     return {};
 }
 
-ProcPath proc_path(std::string_view path) {
+ProcPath parse_proc_path(std::string_view path) {
     constexpr std::string_view kProc = "/proc/";
     constexpr std::string_view kTask = "task/";
     if (!path.starts_with(kProc)) return {};
     path.remove_prefix(kProc.size());
-    const std::string_view who = take_name(path);
-    const bool own = who == "self" || who == "thread-self";
-    const std::int32_t pid = own ? static_cast<std::int32_t>(kernel_call(__NR_getpid)) : number_in(who);
+    const std::string_view process = take_name(path);
+    const bool own = process == "self" || process == "thread-self";
+    const std::int32_t pid = own ? static_cast<std::int32_t>(kernel_call(__NR_getpid)) : number_in(process);
     if (path.starts_with(kTask)) {
         path.remove_prefix(kTask.size());
         take_name(path);

@@ -1,4 +1,5 @@
-// proc_path.h: names below /proc of what the engine would show through: which process they are of, and what is meant.
+// proc_path.h: paths below /proc/PID. Handlers compare them as text, because the kernel would answer for the engine.
+// Limit: only absolute paths are recognised, not "exe" in the directory /proc/self, nor symbolic links to these files.
 #pragma once
 
 #include <cstddef>
@@ -7,18 +8,19 @@
 
 namespace anyperf::engine {
 
-/// A path is looked at only as far as the names that matter are long.
+/// Room for a path with its NUL. A longer path cannot be one of those that matter.
 inline constexpr std::size_t kLongestProcPath = 64;
 
-/// The application's string, if it is readable and shorter than `room`; else empty.
-std::string_view short_path(std::uint64_t from, char (&room)[kLongestProcPath]);
+/// Copies the application's string at `from` into `room`. Empty if it is not readable or has no NUL in that room.
+std::string_view copy_short_path(std::uint64_t from, char (&room)[kLongestProcPath]);
 
-/// "/proc/PID/REST", "/proc/self/REST", "/proc/thread-self/REST", and with "task/TID/" before REST.
+/// "/proc/PID/REST", "/proc/self/REST", "/proc/thread-self/REST", also with "task/TID/" before REST.
 struct ProcPath {
-    std::int32_t pid = 0;   ///< 0: the path is no such
-    std::string_view rest;  ///< "exe", "maps", "fd/3"
+    std::int32_t pid = 0;   ///< 0: the path has another form
+    std::string_view rest;  ///< "exe", "maps", "fd/3"; it points into the path
 };
 
-ProcPath proc_path(std::string_view path);
+/// Takes a path apart. "self" and "thread-self" become the process's own id.
+ProcPath parse_proc_path(std::string_view path);
 
 }  // namespace anyperf::engine

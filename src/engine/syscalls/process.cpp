@@ -1,21 +1,25 @@
-// process.cpp: calls that end threads and processes.
+// process.cpp: exit and exit_group. The thread's counts are written to the run's memory and the agent reports the end
+// before the kernel call, because nothing runs after it. A thread or process that is killed does not run this: its
+// counts are read from its thread page (run_records.h).
 #include <asm/unistd.h>
 
-#include "engine/attached.h"
-#include "engine/freestanding/own_pages.h"
-#include "engine/ledger.h"
+#include "engine/freestanding/pages.h"
+#include "engine/hooks.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/thread_memory.h"
-#include "engine/threads.h"
+#include "engine/threads/run_records.h"
+#include "engine/threads/thread_list.h"
+#include "engine/threads/thread_memory.h"
 
 namespace anyperf::engine::handlers {
 
 namespace {
 
-/// Gives the thread's own memory back and ends it, without a stack in between.
+/// Frees the thread's memory and ends the thread. That memory has the stack that this code runs on, so both system
+/// calls are made without touching the stack in between.
 [[noreturn]] void release_and_exit(Thread& thread, std::uint64_t status) {
     remove_thread(thread);
-    own_pages.remove(address_of(&thread), address_of(&thread) + thread.block_bytes);
+    const OwnPages::Range memory = with_guards(&thread, thread.mapping_bytes);
+    own_pages.remove(memory.start, memory.end);
     asm volatile(
         "syscall\n\t"
         "mov %[exit], %%eax\n\t"
@@ -23,13 +27,13 @@ namespace {
         "syscall\n\t"
         "ud2"
         :
-        : "a"(std::uint64_t{__NR_munmap}), "D"(address_of(&thread)),
-          "S"(thread.block_bytes), [exit] "i"(__NR_exit), [status] "r"(status)
+        : "a"(std::uint64_t{__NR_munmap}), "D"(memory.start),
+          "S"(memory.end - memory.start), [exit] "i"(__NR_exit), [status] "r"(status)
         : "rcx", "r11", "memory");
     __builtin_unreachable();
 }
 
-/// The thread has ended as far as anybody is told: no signal may still end it otherwise, or run a handler.
+/// From here on the thread counts as ended: no signal may run a handler any more, or end it with another status.
 void block_all_signals() {
     const std::uint64_t all = ~std::uint64_t{0};
     kernel_call(__NR_rt_sigprocmask, 2, address_of(&all), 0, sizeof all);
@@ -39,20 +43,22 @@ void block_all_signals() {
 
 long exit(Call& call) {
     block_all_signals();
-    // The end of a process's only thread is the process's; of others the record is right as soon as the last one ends.
+    // If all threads end by exit, the process has the status of its first thread. If others outlive it, the record is
+    // early, and right once they have ended.
     if (call.thread.page.tid == kernel_call(__NR_getpid))
-        end_process(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
-    attached::end_thread(call.thread, false);
-    end_thread(call.thread);
+        close_process_record(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
+    hooks::at_thread_end(call.thread, false);
+    close_thread_page(call.thread);
+    // A vfork's parent frees its child's memory (clone_sharing).
     if (call.thread.owned_by_parent) return kernel_call(__NR_exit, call.argument[0]);
     release_and_exit(call.thread, call.argument[0]);
 }
 
 long exit_group(Call& call) {
     block_all_signals();
-    end_process(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
-    attached::end_thread(call.thread, true);
-    end_thread(call.thread);
+    close_process_record(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
+    hooks::at_thread_end(call.thread, true);
+    close_thread_page(call.thread);
     return kernel_call(__NR_exit_group, call.argument[0]);
 }
 

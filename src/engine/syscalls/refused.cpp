@@ -1,45 +1,48 @@
-// refused.cpp: calls that are answered as by a kernel without them, because what they ask for would be done to the
-// engine as well.
+// refused.cpp: calls that are answered as by a kernel that does not have them, because their effect would include the
+// engine. Programs have to cope with such kernels, so most have a way around.
 #include <errno.h>
 #include <linux/prctl.h>
 
 #include <algorithm>
 #include <array>
 
-#include "engine/ledger.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/threads/run_records.h"
 
 namespace anyperf::engine::handlers {
 
 namespace {
 
+/// A refused option of prctl(2) and why.
 struct PrctlRow {
     std::uint64_t option;
     std::string_view name;
     std::string_view note;
 };
 
-/// Answered with EINVAL, as by a kernel that was built without it.
+/// Answered with EINVAL, as by a kernel built without the option.
 constexpr std::array kRefusedPrctls{
     PrctlRow{PR_GET_SECCOMP, "PR_GET_SECCOMP", "see seccomp"},
     PrctlRow{PR_SET_SECCOMP, "PR_SET_SECCOMP", "see seccomp"},
-    PrctlRow{PR_SET_SYSCALL_USER_DISPATCH, "PR_SET_SYSCALL_USER_DISPATCH", "the engine's calls would be dispatched"},
-    PrctlRow{65, "PR_SET_MDWE", "the code cache is memory that is written and executed"},
-    PrctlRow{66, "PR_GET_MDWE", "the same"},
+    PrctlRow{PR_SET_SYSCALL_USER_DISPATCH, "PR_SET_SYSCALL_USER_DISPATCH",
+             "the engine's calls would be dispatched, too"},
+    PrctlRow{65, "PR_SET_MDWE", "the code cache is writable and executable"},
+    PrctlRow{66, "PR_GET_MDWE", "see PR_SET_MDWE"},
 };
 
 }  // namespace
 
-long not_there(Call&) {
+long not_implemented(Call&) {
     return -ENOSYS;
 }
 
 long prctl(Call& call) {
     const std::uint64_t option = call.argument[0];
-    if (option == kInsideRun) return kRunStateVersion;
+    // anyperf's own question, whether this process is a program of a run (broker/launch/inside_run.h).
+    if (option == run::kRunVersionPrctl) return run::kRunStateVersion;
     if (std::ranges::find(kRefusedPrctls, option, &PrctlRow::option) != kRefusedPrctls.end()) return -EINVAL;
-    const long got = call.pass();
-    if (!is_error(got) && option == PR_SET_NAME) note_names(call.thread);
+    const long got = call.pass_to_kernel();
+    if (!is_error(got) && option == PR_SET_NAME) update_names(call.thread);
     return got;
 }
 

@@ -1,19 +1,26 @@
-// signals.cpp: calls about signals. The kernel keeps the application's mask (less the engine's own signals); actions,
-// alternate stacks and returns from handlers are the engine's.
+// signals.cpp: calls about signals. The kernel's handlers are the engine's, on the engine's signal stack; the engine
+// delivers a signal to the application later, at a point where its registers are exact (signals/deliver.h). So actions,
+// alternate stacks and returns from handlers are kept by the engine. The kernel has the application's mask, except that
+// the engine's own signals (kEngineSignals) are never blocked there: for these the engine queues what arrives while the
+// application blocks them.
+//
+// Calls that wait with another mask (ppoll, sigsuspend and so on) must keep that mask in force until the signal that
+// ends the wait has been delivered. Here the delivery happens after the call, so the old mask is restored by it.
 #include <errno.h>
 
 #include <tuple>
 
 #include "engine/signals/deliver.h"
+#include "engine/signals/install.h"
+#include "engine/signals/interruptible.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/syscalls/interruptible.h"
-#include "engine/x86_64/guarded_copy.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine::handlers {
 
 namespace {
 
-constexpr std::uint64_t kSetBytes = 8;
+constexpr std::uint64_t kSetBytes = 8;                                   // sizeof(sigset_t) in the kernel
 constexpr std::uint64_t kNeverBlocked = signal_bit(9) | signal_bit(19);  // SIGKILL, SIGSTOP
 
 template <class T>
@@ -30,6 +37,8 @@ bool is_signal(std::uint64_t number) {
     return number >= 1 && number <= static_cast<std::uint64_t>(kSignals);
 }
 
+/// Sets the application's mask. A queued signal that it no longer blocks is delivered when the thread leaves the
+/// engine.
 void set_mask(Thread& thread, std::uint64_t mask) {
     SignalState& signals = *thread.signals;
     signals.mask = mask & ~kNeverBlocked;
@@ -37,7 +46,8 @@ void set_mask(Thread& thread, std::uint64_t mask) {
     if (has_deliverable(signals)) thread.pending = 1;
 }
 
-/// Runs a call that waits with another mask. `mask` is where the call's own argument points; it is replaced by ours.
+/// Makes a call that waits with another mask. `argument` is the call's pointer to `mask`; it is replaced by a pointer
+/// to the mask for the kernel, which leaves the engine's signals unblocked. The caller has read `mask` already.
 long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
     SignalState& signals = *call.thread.signals;
     signals.saved_mask = signals.mask;
@@ -47,17 +57,17 @@ long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
     if (has_deliverable(signals)) call.thread.pending = 1;
     const long got = interruptible_call(call.thread, call.number, call.argument);
     if (call.thread.pending != 0)
-        signals.restore_mask = true;  // the delivery gives the old one back
+        signals.restore_mask = true;  // the delivery restores the old one
     else
         signals.mask = signals.saved_mask;
     return got;
 }
 
-/// For calls whose argument `index` points to a mask and the next one is its size; a null pointer leaves the mask
-/// alone.
+/// For calls with a pointer to a mask as argument `index` and its size as the next argument. Without a mask, or with a
+/// size that the kernel refuses, the call is passed through.
 long wait_with_mask_at(Call& call, unsigned index) {
     std::uint64_t mask = 0;
-    if (call.argument[index] == 0 || call.argument[index + 1] != kSetBytes) return call.pass();
+    if (call.argument[index] == 0 || call.argument[index + 1] != kSetBytes) return call.pass_to_kernel();
     if (!read(call.argument[index], mask)) return -EFAULT;
     return wait_with_mask(call, mask, call.argument[index]);
 }
@@ -77,6 +87,7 @@ long rt_sigaction(Call& call) {
     if (wanted != 0) {
         action.mask &= ~kNeverBlocked;
         actions.set(signal, action);
+        // The kernel needs to know whether the signal is ignored, has its default action, or has a handler.
         if (const long got = install(signal, action); is_error(got)) {
             actions.set(signal, before);
             return got;
@@ -95,13 +106,14 @@ long rt_sigprocmask(Call& call) {
     if (wanted != 0) {
         if (!read(wanted, set)) return -EFAULT;
         if (how > 2) return -EINVAL;
+        // SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK
         set_mask(call.thread, how == 0 ? before | set : how == 1 ? before & ~set : set);
     }
     return old != 0 && !write(old, before) ? -EFAULT : 0;
 }
 
 long rt_sigpending(Call& call) {
-    const long got = call.pass();
+    const long got = call.pass_to_kernel();
     std::uint64_t pending = 0;
     const SignalState& signals = *call.thread.signals;
     if (is_error(got) || signals.queued == 0 || call.argument[1] != kSetBytes || !read(call.argument[0], pending))
@@ -118,21 +130,14 @@ long sigaltstack(Call& call) {
     constexpr std::int32_t kOnStack = 1;
     constexpr std::int32_t kDisable = 2;
     constexpr std::int32_t kAutoDisarm = INT32_MIN;
-    constexpr std::uint64_t kSmallest = 2048;  // MINSIGSTKSZ
     SignalState& signals = *call.thread.signals;
-    const bool on_it = on_alternate_stack(signals, call.thread.registers.r[x86_64::rsp]);
+    const bool on_it = signals.on_alternate_stack(call.thread.registers.r[x86_64::rsp]);
     x86_64::SignalStack wanted;
     if (call.argument[0] != 0 && !read(call.argument[0], wanted)) return -EFAULT;
     x86_64::SignalStack before = signals.stack;
     if (call.argument[0] != 0) {
         if (on_it) return -EPERM;
-        const std::int32_t mode = wanted.flags & ~kAutoDisarm;
-        if (mode != 0 && mode != kOnStack && mode != kDisable) return -EINVAL;
-        if (mode == kDisable)
-            wanted.sp = wanted.size = 0;
-        else if (wanted.size < kSmallest)
-            return -ENOMEM;
-        signals.stack = wanted;
+        if (const long error = set_alternate_stack(signals, wanted); error != 0) return error;
     }
     const std::int32_t mode = before.size == 0 ? kDisable : on_it ? kOnStack : 0;
     before.flags = mode | (before.flags & kAutoDisarm);
@@ -155,14 +160,15 @@ long epoll_pwait(Call& call) {
 }
 
 long pselect6(Call& call) {
+    // The kernel's sixth argument is a pointer to a pointer to the mask and its size (select(2)).
     struct MaskArgument {
         std::uint64_t mask;
         std::uint64_t bytes;
     } argument{};
     std::uint64_t mask = 0;
-    if (call.argument[5] == 0) return call.pass();
+    if (call.argument[5] == 0) return call.pass_to_kernel();
     if (!read(call.argument[5], argument)) return -EFAULT;
-    if (argument.mask == 0 || argument.bytes != kSetBytes) return call.pass();
+    if (argument.mask == 0 || argument.bytes != kSetBytes) return call.pass_to_kernel();
     if (!read(argument.mask, mask)) return -EFAULT;
     call.argument[5] = address_of(&argument);
     return wait_with_mask(call, mask, argument.mask);

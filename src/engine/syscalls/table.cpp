@@ -1,4 +1,5 @@
-// table.cpp: see table.h.
+// table.cpp: the table of system calls, and the steps that are common to all of them. The rows are in the order of
+// their numbers. Each number has a row, and each row the name of data/syscalls/syscalls.tsv: the compiler checks both.
 #include "engine/syscalls/table.h"
 
 #include <asm/unistd.h>
@@ -6,13 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 
-#include "engine/attached.h"
+#include "engine/hooks.h"
 #include "engine/log.h"
-#include "engine/memory/changed_code.h"
+#include "engine/memory/protected_code.h"
 #include "engine/syscalls/descriptor_arguments.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/syscalls/names.h"
 
 namespace anyperf::engine {
 
@@ -20,104 +21,158 @@ namespace {
 
 using enum Treatment;
 
+/// A system call of x86-64.
+struct KnownSyscall {
+    std::uint16_t number;
+    std::string_view name;
+};
+
+/// All of them as of Linux 6.18, from data/syscalls/syscalls.tsv, in the order of their numbers.
+constexpr auto kKnownSyscalls = std::to_array<KnownSyscall>({
+#include "syscall_names.inc"
+});
+
+/// Calls that the kernel does not simply do as the application asks for them.
 constexpr std::array kRows{
-    SyscallRow{__NR_open, "open", emulate, handlers::open, "/proc/self/exe and maps are the program's"},
-    SyscallRow{__NR_stat, "stat", emulate, handlers::path_first, "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_lstat, "lstat", watch, handlers::lstat, "/proc/self/fd without the run's own"},
-    SyscallRow{__NR_mmap, "mmap", watch, handlers::mmap, "what may be executed"},
-    SyscallRow{__NR_mprotect, "mprotect", watch, handlers::mprotect, "what may be executed"},
-    SyscallRow{__NR_munmap, "munmap", watch, handlers::munmap, "translated code goes with its memory"},
-    SyscallRow{__NR_brk, "brk", watch, handlers::brk, "RLIMIT_AS is of the program's memory"},
+    SyscallRow{__NR_open, "open", emulate, handlers::open, "/proc/self/exe and maps show the program, not the engine"},
+    SyscallRow{__NR_stat, "stat", emulate, handlers::path_in_first_argument,
+               "/proc/self/exe is the program, not the engine"},
+    SyscallRow{__NR_lstat, "lstat", observe, handlers::lstat, "/proc/self/fd hides the engine's descriptors"},
+    SyscallRow{__NR_mmap, "mmap", observe, handlers::mmap, "the engine keeps a map of executable memory"},
+    SyscallRow{__NR_mprotect, "mprotect", observe, handlers::mprotect, "the engine keeps a map of executable memory"},
+    SyscallRow{__NR_munmap, "munmap", observe, handlers::munmap, "translations of unmapped code are removed"},
+    SyscallRow{__NR_brk, "brk", observe, handlers::brk, "RLIMIT_AS counts the program's memory only"},
     SyscallRow{__NR_rt_sigaction, "rt_sigaction", emulate, handlers::rt_sigaction,
-               "the kernel's handlers are the engine's"},
+               "the handlers in the kernel are the engine's"},
     SyscallRow{__NR_rt_sigprocmask, "rt_sigprocmask", emulate, handlers::rt_sigprocmask,
                "the engine's own signals are never blocked in the kernel"},
-    SyscallRow{__NR_rt_sigreturn, "rt_sigreturn", emulate, handlers::rt_sigreturn, "from the application's frame"},
-    SyscallRow{__NR_access, "access", emulate, handlers::path_first, "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_mremap, "mremap", watch, handlers::mremap, "translated code goes with its memory"},
-    SyscallRow{__NR_madvise, "madvise", watch, handlers::madvise, "MADV_DONTNEED empties code"},
-    SyscallRow{__NR_shmat, "shmat", watch, handlers::shmat, "SHM_EXEC"},
-    SyscallRow{__NR_dup2, "dup2", watch, handlers::dup_onto, "the run's own descriptor stays"},
-    SyscallRow{__NR_clone, "clone", emulate, handlers::clone, "a thread gets an engine stack of its own"},
-    SyscallRow{__NR_fork, "fork", emulate, handlers::fork, "the engine goes with it"},
-    SyscallRow{__NR_vfork, "vfork", emulate, handlers::vfork, "shares memory and waits, as it should"},
-    SyscallRow{__NR_execve, "execve", emulate, handlers::execve, "into the engine"},
-    SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are kept"},
-    SyscallRow{__NR_wait4, "wait4", watch, handlers::wait4, "a tracee's stops for its engine are none"},
-    SyscallRow{__NR_shmdt, "shmdt", watch, handlers::shmdt, "SHM_EXEC"},
+    SyscallRow{__NR_rt_sigreturn, "rt_sigreturn", emulate, handlers::rt_sigreturn,
+               "returns from the frame that the engine made"},
+    SyscallRow{__NR_access, "access", emulate, handlers::path_in_first_argument,
+               "/proc/self/exe is the program, not the engine"},
+    SyscallRow{__NR_mremap, "mremap", observe, handlers::mremap, "translations of unmapped code are removed"},
+    SyscallRow{__NR_madvise, "madvise", observe, handlers::madvise, "MADV_DONTNEED discards code"},
+    SyscallRow{__NR_shmat, "shmat", observe, handlers::shmat, "a segment may be executable (SHM_EXEC)"},
+    SyscallRow{__NR_dup2, "dup2", observe, handlers::dup_onto, "the engine's descriptors stay open"},
+    SyscallRow{__NR_clone, "clone", emulate, handlers::clone, "a new thread needs a %gs block and an engine stack"},
+    SyscallRow{__NR_fork, "fork", emulate, handlers::fork, "the child has a copy of the engine"},
+    SyscallRow{__NR_vfork, "vfork", emulate, handlers::vfork, "the child shares memory and needs an engine stack"},
+    SyscallRow{__NR_execve, "execve", emulate, handlers::execve, "the next program runs in the engine, too"},
+    SyscallRow{__NR_exit, "exit", emulate, handlers::exit, "the thread's counts are recorded"},
+    SyscallRow{__NR_wait4, "wait4", observe, handlers::wait4, "engine-internal stops of a tracee are hidden"},
+    SyscallRow{__NR_shmdt, "shmdt", observe, handlers::shmdt, "a segment may be executable (SHM_EXEC)"},
     SyscallRow{__NR_readlink, "readlink", emulate, handlers::readlink, "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_getrlimit, "getrlimit", watch, handlers::getrlimit, "RLIMIT_AS is of the program's memory"},
-    SyscallRow{__NR_ptrace, "ptrace", watch, handlers::ptrace, "registers and code would be the translation's"},
+    SyscallRow{__NR_getrlimit, "getrlimit", observe, handlers::getrlimit, "RLIMIT_AS counts the program's memory only"},
+    SyscallRow{__NR_ptrace, "ptrace", observe, handlers::ptrace, "registers and code are those of the translation"},
     SyscallRow{__NR_rt_sigpending, "rt_sigpending", emulate, handlers::rt_sigpending,
-               "with those that the engine keeps"},
+               "adds signals that the engine has queued"},
     SyscallRow{__NR_rt_sigsuspend, "rt_sigsuspend", emulate, handlers::rt_sigsuspend,
-               "its mask lasts until the delivery"},
-    SyscallRow{__NR_sigaltstack, "sigaltstack", emulate, handlers::sigaltstack, "the kernel's is the engine's"},
-    SyscallRow{__NR_prctl, "prctl", watch, handlers::prctl, "PR_SET_NAME names the thread in the books; seccomp"},
-    SyscallRow{__NR_arch_prctl, "arch_prctl", emulate, handlers::arch_prctl, "gs is the engine's; no shadow stack"},
-    SyscallRow{__NR_setrlimit, "setrlimit", watch, handlers::setrlimit, "RLIMIT_AS is of the program's memory"},
-    SyscallRow{__NR_getdents64, "getdents64", watch, handlers::getdents64, "/proc/self/fd without the run's own"},
-    SyscallRow{__NR_exit_group, "exit_group", emulate, handlers::exit_group, "counts are kept"},
-    SyscallRow{__NR_waitid, "waitid", watch, handlers::waitid, "a tracee's stops for its engine are none"},
-    SyscallRow{__NR_openat, "openat", emulate, handlers::openat, "/proc/self/exe and maps are the program's"},
+               "its mask stays in force until the signal is delivered"},
+    SyscallRow{__NR_sigaltstack, "sigaltstack", emulate, handlers::sigaltstack,
+               "the stack in the kernel is the engine's"},
+    SyscallRow{__NR_mlockall, "mlockall", emulate, handlers::mlockall, "only the program's memory is locked"},
+    SyscallRow{__NR_munlockall, "munlockall", observe, handlers::munlockall, "the engine locks future mappings itself"},
+    SyscallRow{__NR_prctl, "prctl", observe, handlers::prctl,
+               "PR_SET_NAME renames the thread's record; seccomp is refused"},
+    SyscallRow{__NR_arch_prctl, "arch_prctl", emulate, handlers::arch_prctl, "%gs is the engine's; no shadow stack"},
+    SyscallRow{__NR_setrlimit, "setrlimit", observe, handlers::setrlimit, "RLIMIT_AS counts the program's memory only"},
+    SyscallRow{__NR_getdents64, "getdents64", observe, handlers::getdents64,
+               "/proc/self/fd hides the engine's descriptors"},
+    SyscallRow{__NR_exit_group, "exit_group", emulate, handlers::exit_group,
+               "the thread's counts and the exit status are recorded"},
+    SyscallRow{__NR_waitid, "waitid", observe, handlers::waitid, "engine-internal stops of a tracee are hidden"},
+    SyscallRow{__NR_openat, "openat", emulate, handlers::openat,
+               "/proc/self/exe and maps show the program, not the engine"},
     SyscallRow{__NR_newfstatat, "newfstatat", emulate, handlers::newfstatat,
                "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_readlinkat, "readlinkat", emulate, handlers::readlinkat,
                "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_faccessat, "faccessat", emulate, handlers::path_second,
+    SyscallRow{__NR_faccessat, "faccessat", emulate, handlers::path_in_second_argument,
                "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_pselect6, "pselect6", emulate, handlers::pselect6, "its mask lasts until the delivery"},
-    SyscallRow{__NR_ppoll, "ppoll", emulate, handlers::ppoll, "its mask lasts until the delivery"},
-    SyscallRow{__NR_epoll_pwait, "epoll_pwait", emulate, handlers::epoll_pwait, "its mask lasts until the delivery"},
-    SyscallRow{__NR_dup3, "dup3", watch, handlers::dup_onto, "the run's own descriptor stays"},
-    SyscallRow{__NR_prlimit64, "prlimit64", watch, handlers::prlimit64, "RLIMIT_AS is of the program's memory"},
-    SyscallRow{__NR_seccomp, "seccomp", refuse, handlers::not_there, "its filter would judge the engine's calls, too"},
-    SyscallRow{__NR_execveat, "execveat", emulate, handlers::execveat, "into the engine"},
-    SyscallRow{__NR_pkey_mprotect, "pkey_mprotect", watch, handlers::mprotect, "what may be executed"},
+    SyscallRow{__NR_pselect6, "pselect6", emulate, handlers::pselect6,
+               "its mask stays in force until the signal is delivered"},
+    SyscallRow{__NR_ppoll, "ppoll", emulate, handlers::ppoll, "its mask stays in force until the signal is delivered"},
+    SyscallRow{__NR_epoll_pwait, "epoll_pwait", emulate, handlers::epoll_pwait,
+               "its mask stays in force until the signal is delivered"},
+    SyscallRow{__NR_dup3, "dup3", observe, handlers::dup_onto, "the engine's descriptors stay open"},
+    SyscallRow{__NR_prlimit64, "prlimit64", observe, handlers::prlimit64, "RLIMIT_AS counts the program's memory only"},
+    SyscallRow{__NR_seccomp, "seccomp", refuse, handlers::not_implemented,
+               "a filter would apply to the engine's calls, too"},
+    SyscallRow{__NR_execveat, "execveat", emulate, handlers::execveat, "the next program runs in the engine, too"},
+    SyscallRow{__NR_pkey_mprotect, "pkey_mprotect", observe, handlers::mprotect,
+               "the engine keeps a map of executable memory"},
     SyscallRow{__NR_statx, "statx", emulate, handlers::statx, "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_rseq, "rseq", refuse, handlers::not_there, "an abort would go to code that never runs in place"},
-    SyscallRow{__NR_clone3, "clone3", emulate, handlers::clone3, "as clone"},
-    SyscallRow{__NR_close_range, "close_range", watch, handlers::close_range, "the run's own descriptor stays"},
-    SyscallRow{__NR_openat2, "openat2", emulate, handlers::openat2, "/proc/self/exe and maps are the program's"},
-    SyscallRow{__NR_faccessat2, "faccessat2", emulate, handlers::path_second,
+    SyscallRow{__NR_rseq, "rseq", refuse, handlers::not_implemented,
+               "the kernel's abort would jump to untranslated code"},
+    SyscallRow{__NR_clone3, "clone3", emulate, handlers::clone3, "a new thread needs a %gs block and an engine stack"},
+    SyscallRow{__NR_close_range, "close_range", observe, handlers::close_range, "the engine's descriptors stay open"},
+    SyscallRow{__NR_openat2, "openat2", emulate, handlers::openat2,
+               "/proc/self/exe and maps show the program, not the engine"},
+    SyscallRow{__NR_faccessat2, "faccessat2", emulate, handlers::path_in_second_argument,
                "/proc/self/exe is the program, not the engine"},
-    SyscallRow{__NR_epoll_pwait2, "epoll_pwait2", emulate, handlers::epoll_pwait, "its mask lasts until the delivery"},
+    SyscallRow{__NR_epoll_pwait2, "epoll_pwait2", emulate, handlers::epoll_pwait,
+               "its mask stays in force until the signal is delivered"},
 };
 
 static_assert(std::ranges::is_sorted(kRows, {}, &SyscallRow::number));
-static_assert(std::ranges::all_of(kRows, [](const SyscallRow& row) { return row.name == syscall_name(row.number); }));
+// A call that the kernel does as asked needs no row; every other row says why it exists.
+static_assert(std::ranges::none_of(kRows,
+                                   [](const SyscallRow& row) { return row.treatment == pass || row.note.empty(); }));
 
-long pass_on(Call& call) {
-    return call.pass();
+long pass_through(Call& call) {
+    return call.pass_to_kernel();
 }
 
-/// All numbers: the rows above, and for the others that the kernel does them and the engine takes no part.
+/// By number: the rows above; every other call is passed through. A number between two calls has no name.
 constexpr auto kTable = [] {
-    std::array<SyscallRow, kFirstShared + kSharedSyscalls.size()> table{};
+    std::array<SyscallRow, kKnownSyscalls.back().number + 1> table{};
     for (std::size_t number = 0; number < table.size(); ++number)
-        table[number] = {static_cast<std::uint16_t>(number), syscall_name(number), pass, pass_on, ""};
+        table[number] = {static_cast<std::uint16_t>(number), "", pass, pass_through, ""};
+    for (const KnownSyscall& call : kKnownSyscalls) table[call.number].name = call.name;
     for (const SyscallRow& row : kRows) table[row.number] = row;
     return table;
 }();
 
-/// By its row's handler; a number that no kernel knew when this was written is the kernel's business as well.
+constexpr bool has_row(const KnownSyscall& call) {
+    const SyscallRow& row = kTable[call.number];
+    return row.number == call.number && row.name == call.name && row.handle != nullptr;
+}
+static_assert(std::ranges::all_of(kKnownSyscalls, has_row));
+// No row has a name that is not a call's.
+static_assert(std::ranges::count(kTable, std::string_view{}, &SyscallRow::name) ==
+              static_cast<std::ptrdiff_t>(kTable.size() - kKnownSyscalls.size()));
+
+/// Runs the row's handler. A number beyond the table belongs to a newer kernel and is passed through.
+///
+/// On EFAULT the handler may run a second time: a page that the application may write can be write-protected by the
+/// engine, and the kernel reports that as a bad address. So a handler that returns EFAULT must be safe to run again.
+///
+/// A handler may point an argument into its own stack frame, so afterwards the arguments are the application's again.
 long run_engine_row(Call& call) {
-    const auto run = [&] { return call.number < kTable.size() ? kTable[call.number].handle(call) : call.pass(); };
+    const auto run = [&] {
+        const auto arguments = std::to_array(call.argument);
+        const long answer = call.number < kTable.size() ? kTable[call.number].handle(call) : call.pass_to_kernel();
+        std::ranges::copy(arguments, call.argument);
+        return answer;
+    };
     const long answer = run();
-    // The kernel may have been stopped by a page that only the engine protects.
-    return answer == -EFAULT && open_all_code(call.engine) ? run() : answer;
+    return answer == -EFAULT && unprotect_all_code(call.engine) ? run() : answer;
 }
 
-/// Says in the thread's page that it is in the kernel, so that who wants its attention need not interrupt a wait.
+/// Marks the thread as being in the kernel, so that a safepoint request need not interrupt a call that waits.
+///
+/// Two threads write one word each and read the other's. At the end of the call the thread clears `in_kernel`, then
+/// reads `safepoint_requested`; the requester sets `safepoint_requested`, then reads `in_kernel`
+/// (RunHost::request_safepoint), and sends a signal if that is zero. These four accesses are sequentially consistent,
+/// so at least one side sees the other: no request is lost.
 class InKernel {
   public:
     explicit InKernel(Thread& thread) : thread_(thread) {
         __atomic_store_n(&thread_.page.in_kernel, 1, __ATOMIC_RELAXED);
     }
     ~InKernel() {
-        // Whole before the look: who sets `attention` reads `in_kernel` after it.
         __atomic_store_n(&thread_.page.in_kernel, 0, __ATOMIC_SEQ_CST);
-        if (__atomic_load_n(&thread_.page.attention, __ATOMIC_SEQ_CST) != 0) thread_.pending = 1;
+        if (__atomic_load_n(&thread_.page.safepoint_requested, __ATOMIC_SEQ_CST) != 0) thread_.pending = 1;
     }
     InKernel(const InKernel&) = delete;
     InKernel& operator=(const InKernel&) = delete;
@@ -127,27 +182,32 @@ class InKernel {
 };
 
 long run_row(Call& call) {
-    const InKernel in_kernel{call.thread};
-    if (names_hidden(call)) return -EBADF;
+    const InKernel in_kernel{call.thread};  // also while a handler runs that makes no call that waits
+    if (uses_hidden_descriptor(call)) return -EBADF;
     const long answer = run_engine_row(call);
-    attached::called(call, answer);
+    hooks::after_engine_syscall(call, answer);
     return answer;
 }
 
 }  // namespace
 
+std::string_view syscall_name(std::uint64_t number) {
+    return number < kTable.size() ? kTable[number].name : std::string_view{};
+}
+
 long run_syscall(Call& call) {
-    ThreadPage& page = call.thread.page;
+    run::ThreadPage& page = call.thread.page;
     if (page.traced != 0) [[unlikely]]
-        attached::entering_call(call);
+        hooks::before_syscall(call);
     long answer = 0;
-    if (!attached::system_call(call, answer)) answer = run_row(call);
-    if (log_wants(call.engine, log::kSyscalls)) [[unlikely]]
-        log_syscall(call, answer);
-    // A wait that the alarm has interrupted is begun again first, undisturbed: the timer is set when it has ended.
-    if (call.thread.alarmed && answer != kBeginAgain) call.thread.pending = 1;
-    if (page.traced != 0 || page.attention != 0) [[unlikely]]
-        attached::left_call(call, answer);
+    if (!hooks::handle_syscall(call, answer)) answer = run_row(call);
+    if (log_wants(call.engine, run::log::kSyscalls)) [[unlikely]]
+        log_syscall(call, syscall_name(call.number), answer);
+    // An alarm that interrupted a wait is handled after the call. With kRestartSyscall the call is made again first,
+    // and its wait is not disturbed a second time.
+    if (call.thread.alarmed && answer != kRestartSyscall) call.thread.pending = 1;
+    if (page.traced != 0 || page.safepoint_requested != 0) [[unlikely]]
+        hooks::after_syscall(call, answer);
     return answer;
 }
 

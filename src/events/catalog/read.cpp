@@ -1,28 +1,28 @@
-// read.cpp: the syntax PMU::EVENT:ATTRIBUTE[=VALUE]…, in one pass over the string. See request.h.
+// read.cpp: reads PMU::EVENT:ATTRIBUTE[=VALUE]… in one pass over the string. request.h lists the steps.
 #include <algorithm>
 #include <bit>
 #include <optional>
 
-#include "events/catalog/request.h"
-#include "events/catalog/scan.h"
+#include "events/catalog/encoding/delimiter_index.h"
+#include "events/catalog/encoding/request.h"
 #include "events/catalog/text.h"
 
 namespace anyperf::catalog {
 
 namespace {
 
-constexpr int kDeepestAlias = 4;  // aliases of aliases; the facts have one level
+constexpr int kDeepestAlias = 4;  // limits aliases of aliases; the tables have one level
 
-/// A word of the user's string, as a place to point at.
+/// The characters of a word in the string of the user, to point at in messages.
 struct Place {
     std::uint16_t at = 0, length = 0;
 };
 
-Refusal refuse(Code code, Place place, const char* reason) {
+Refusal refuse(ErrorCode code, Place place, const char* reason) {
     return {code, place.at, place.length, reason};
 }
 
-/// NAME or NAME=VALUE.
+/// An attribute as written: NAME or NAME=VALUE.
 struct Word {
     std::string_view name;
     std::optional<std::string_view> value;
@@ -34,10 +34,11 @@ Word split(std::string_view text, std::size_t equals) {
 }
 
 bool is_called(const MaskRow& mask, std::string_view name) {
-    return mask.name_length == name.size() && same_name({c_text(mask.name), mask.name_length}, name);
+    return mask.name_length == name.size() && same_name(name_of(mask), name);
 }
 
-/// Sixteen hashes at a time; those behind the event's own are other events', or the image's end.
+/// The position of the mask of that name. Compares sixteen one-byte hashes at a time. The last step may read hashes
+/// that belong to the next event, or the padding of the image; they are masked out.
 std::optional<std::uint16_t> find_mask(const Request& request, std::string_view name) {
     const auto all = masks(*request.event);
     const auto hashes = mask_hashes(*request.event);
@@ -47,7 +48,7 @@ std::optional<std::uint16_t> find_mask(const Request& request, std::string_view 
         if (all.size() - first < kPiece) alike &= (1U << (all.size() - first)) - 1;
         for (; alike != 0; alike &= alike - 1) {
             const std::size_t index = first + static_cast<std::size_t>(std::countr_zero(alike));
-            if (is_called(all[index], name) && visible(*request.pmu, all[index]))
+            if (is_called(all[index], name) && model_has(*request.pmu, all[index]))
                 return static_cast<std::uint16_t>(index);
         }
     }
@@ -67,24 +68,26 @@ std::optional<std::uint64_t> boolean(std::string_view value) {
     return std::nullopt;
 }
 
-Refusal add(Request& request, Given given) {
-    if (request.count == Request::kMostAttributes)
-        return {Code::too_many, given.at, given.length, "an event takes at most 64 attributes"};
+Refusal add(Request& request, Attribute given) {
+    if (request.count == Request::kMaxAttributes)
+        return {ErrorCode::too_many, given.at, given.length, "an event takes at most 64 attributes"};
     request.given[request.count++] = given;
     return kAccepted;
 }
 
-Refusal add_modifier(Request& request, const ModifierRow& modifier, Given::Kind kind, const Word& word, Place place) {
+/// Checks the value of a modifier: a number, or for a flag y/t/1, n/f/0 or nothing.
+Refusal add_modifier(Request& request, const ModifierRow& modifier, Attribute::Kind kind, const Word& word,
+                     Place place) {
     std::optional<std::uint64_t> value;
     if (modifier.integer)
         value = word.value ? number(*word.value) : std::nullopt;
     else
         value = word.value ? boolean(*word.value) : 1;
     if (!value && modifier.integer && !word.value)
-        return refuse(Code::attribute_value, place, "this modifier needs =NUMBER");
+        return refuse(ErrorCode::attribute_value, place, "this modifier needs =NUMBER");
     if (!value)
-        return refuse(Code::attribute_value, place,
-                      modifier.integer ? "not a number" : "a flag is one of y t 1 (on), n f 0 (off)");
+        return refuse(ErrorCode::attribute_value, place,
+                      modifier.integer ? "not a number" : "a flag is y, t or 1 (on), or n, f or 0 (off)");
     return add(request, {kind, 0, modifier.index, place.at, place.length, *value});
 }
 
@@ -94,15 +97,15 @@ bool is_raw(std::string_view name) {
 
 Refusal add_raw_mask(Request& request, const Word& word, Place place) {
     if ((request.pmu->flags & pmu_flag::raw_umask) == 0)
-        return refuse(Code::attribute, place, "this PMU has no raw unit masks");
-    if (word.value) return refuse(Code::attribute_value, place, "a raw unit mask takes no value");
+        return refuse(ErrorCode::attribute, place, "this PMU takes no raw unit masks");
+    if (word.value) return refuse(ErrorCode::attribute_value, place, "a raw unit mask takes no value");
     bool overflow = false;
     const auto value = hexadecimal(word.name.substr(2), overflow);
-    if (!value) return refuse(Code::attribute, place, "a raw unit mask is 0x and hexadecimal digits");
-    return add(request, {Given::Kind::raw_mask, 0, 0, place.at, place.length, *value});
+    if (!value) return refuse(ErrorCode::attribute, place, "a raw unit mask is 0x followed by hexadecimal digits");
+    return add(request, {Attribute::Kind::raw_mask, 0, 0, place.at, place.length, *value});
 }
 
-Refusal read_attributes(Request& request, std::string_view text, const Marks& marks, std::size_t from,
+Refusal read_attributes(Request& request, std::string_view text, const DelimiterIndex& delimiters, std::size_t from,
                         std::optional<Place> alias, int depth);
 
 Refusal add_mask(Request& request, std::uint16_t index, const Word& word, Place place, int depth) {
@@ -110,41 +113,43 @@ Refusal add_mask(Request& request, std::uint16_t index, const Word& word, Place 
     const Text equivalent = rule(mask).equivalent;
     if (equivalent != 0 && depth < kDeepestAlias) {
         if (word.value)
-            return refuse(Code::attribute_value, place, "this unit mask stands for others and takes no value");
+            return refuse(ErrorCode::attribute_value, place, "this unit mask is an alias and takes no value");
         const std::string_view others = text(equivalent);
-        return read_attributes(request, others, Marks{others}, 0, place, depth + 1);
+        return read_attributes(request, others, DelimiterIndex{others}, 0, place, depth + 1);
     }
-    if (word.value) return refuse(Code::attribute, place, "a unit mask takes no value");
-    return add(request, {Given::Kind::mask, 0, index, place.at, place.length, 1});
+    if (word.value) return refuse(ErrorCode::attribute, place, "a unit mask takes no value");
+    return add(request, {Attribute::Kind::mask, 0, index, place.at, place.length, 1});
 }
 
 Refusal read_attribute(Request& request, const Word& word, Place place, int depth) {
-    if (word.name.empty()) return refuse(Code::attribute, place, "an attribute is missing between the separators");
+    if (word.name.empty()) return refuse(ErrorCode::attribute, place, "an attribute is missing between the separators");
     if (is_raw(word.name)) return add_raw_mask(request, word, place);
+    // A name with a value is a modifier before it is a mask: an event may have both under one name.
     const auto mask = find_mask(request, word.name);
     if (mask && !word.value) return add_mask(request, *mask, word, place, depth);
-    if (const auto own = find_modifier(request.pmu->modset, request.possible.pmu, word.name))
-        return add_modifier(request, *own, Given::Kind::modifier, word, place);
-    if (const auto perf = find_modifier(Modset::perf, request.possible.perf, word.name))
-        return add_modifier(request, *perf, Given::Kind::perf, word, place);
+    if (const auto own = find_modifier(request.pmu->modset, request.allowed.pmu, word.name))
+        return add_modifier(request, *own, Attribute::Kind::modifier, word, place);
+    if (const auto perf = find_modifier(Modset::perf, request.allowed.perf, word.name))
+        return add_modifier(request, *perf, Attribute::Kind::perf, word, place);
     if (mask) return add_mask(request, *mask, word, place, depth);
-    return refuse(Code::attribute, place, "this event has no such unit mask or modifier");
+    return refuse(ErrorCode::attribute, place, "this event has no such unit mask or modifier");
 }
 
-/// The attributes of `text` from `from` on, which is behind a separator. `alias`: the user's word that stands for all.
-Refusal read_attributes(Request& request, std::string_view text, const Marks& marks, std::size_t from,
+/// Reads the attributes of `text` from `from` on, which is after a separator. `alias` is the word of the user that
+/// has them as its meaning; messages point at it.
+Refusal read_attributes(Request& request, std::string_view text, const DelimiterIndex& delimiters, std::size_t from,
                         std::optional<Place> alias, int depth) {
     for (;;) {
-        const std::size_t end = marks.separator(from);
-        const Word word = split(text.substr(from, end - from), marks.equals(from, end) - from);
+        const std::size_t end = delimiters.separator(from);
+        const Word word = split(text.substr(from, end - from), delimiters.equals(from, end) - from);
         const Place own{static_cast<std::uint16_t>(from), static_cast<std::uint16_t>(end - from)};
-        REFUSE_IF_REFUSED(read_attribute(request, word, alias.value_or(own), depth));
+        RETURN_IF_REFUSED(read_attribute(request, word, alias.value_or(own), depth));
         if (end == text.size()) return kAccepted;
         from = end + 1;
     }
 }
 
-/// perf_raw's events are all of r0 … rfffffffffffffffe.
+/// The events of perf_raw are r0 to rfffffffffffffffe.
 bool find_raw_event(Request& request, const PmuRow& pmu, std::string_view name) {
     if (!name.starts_with('r')) return false;
     bool overflow = false;
@@ -157,6 +162,7 @@ bool find_raw_event(Request& request, const PmuRow& pmu, std::string_view name) 
     return true;
 }
 
+/// Looks for the event in one PMU, and sets pmu, event and private_index of the request.
 bool find_in(Request& request, const PmuRow& pmu, std::string_view name, std::uint32_t hash) {
     if (pmu.encoder == Encoder::perf_raw) return find_raw_event(request, pmu, name);
     const Found found = find_event(request.machine, pmu, name, hash);
@@ -170,50 +176,52 @@ bool find_in(Request& request, const PmuRow& pmu, std::string_view name, std::ui
 Refusal find_prefixed(Request& request, std::string_view prefix, std::string_view name, Place event) {
     const Place place{0, static_cast<std::uint16_t>(prefix.size())};
     const PmuRow* pmu = find_pmu(prefix);
-    if (pmu == nullptr || !request.machine.has(*pmu)) return refuse(Code::not_found, place, "no PMU has this name");
-    if (!request.machine.active(*pmu) && !request.machine.encode_inactive())
-        return refuse(Code::not_found, place, "this machine does not have this PMU");
+    if (pmu == nullptr || !request.machine.is_enabled(*pmu))
+        return refuse(ErrorCode::not_found, place, "no PMU has this name");
+    if (!request.machine.is_active(*pmu) && !request.machine.encode_inactive())
+        return refuse(ErrorCode::not_found, place, "this machine does not have this PMU");
     if (find_in(request, *pmu, name, name_hash(name))) return kAccepted;
-    request.pmu = pmu;
-    return refuse(Code::not_found, event, "this PMU has no event of this name");
+    request.pmu = pmu;  // so that the message can name similar events of it
+    return refuse(ErrorCode::not_found, event, "this PMU has no event of this name");
 }
 
 Refusal find_unprefixed(Request& request, std::string_view name, Place event) {
     const std::uint32_t hash = name_hash(name);
-    for (const std::uint16_t index : request.machine.actives()) {
+    for (const std::uint16_t index : request.machine.active_pmus()) {
         const PmuRow& pmu = pmus()[index];
         if ((pmu.flags & pmu_flag::deprecated) == 0 && find_in(request, pmu, name, hash)) return kAccepted;
     }
-    return refuse(Code::not_found, event, "no PMU of this machine has an event of this name");
+    return refuse(ErrorCode::not_found, event, "no PMU of this machine has an event of this name");
 }
 
-/// An event that is another name: that string first, in the same PMU.
+/// The event is an alias: reads the string that it is an alias of, in the same PMU. The attributes of the user come
+/// after it.
 Refusal follow_alias(Request& request, Place place) {
     const std::string_view target = text(request.event->equivalent);
-    const Marks marks{target};
-    const std::size_t end = marks.separator(0);
+    const DelimiterIndex delimiters{target};
+    const std::size_t end = delimiters.separator(0);
     const std::string_view name = target.substr(0, end);
     if (!find_in(request, *request.pmu, name, name_hash(name)))
-        return refuse(Code::not_found, place, "the event that this name stands for is missing here");
-    request.possible = possible_attributes(request.machine, *request.pmu, *request.event, request.os);
+        return refuse(ErrorCode::not_found, place, "this name is an alias of an event that this machine does not have");
+    request.allowed = allowed_modifiers(request.machine, *request.pmu, *request.event, request.os);
     if (end == target.size()) return kAccepted;
-    return read_attributes(request, target, marks, end + 1, place, 0);
+    return read_attributes(request, target, delimiters, end + 1, place, 0);
 }
 
-/// The same attribute twice counts once, and must have one value. A raw mask stands alone.
+/// Drops attributes that are given twice; refuses them if their values differ.
 Refusal drop_repeated(Request& request) {
     std::size_t kept = 0;
-    std::uint64_t seen = 0;  // nearly always nothing repeats: one bit for each kind and index, then a closer look
+    std::uint64_t seen = 0;  // a filter: one bit for each kind and index, since attributes rarely repeat
     for (std::size_t i = 0; i < request.count; ++i) {
-        const Given& next = request.given[i];
+        const Attribute& next = request.given[i];
         const std::uint64_t mark = std::uint64_t{1} << ((static_cast<unsigned>(next.kind) * 16U + next.index) & 63U);
-        const Given* begin = request.given.data();
-        const Given* end = begin + kept;
-        const Given* same = (seen & mark) == 0 ? end : std::find_if(begin, end, [&](const Given& other) {
+        const Attribute* begin = request.given.data();
+        const Attribute* end = begin + kept;
+        const Attribute* same = (seen & mark) == 0 ? end : std::find_if(begin, end, [&](const Attribute& other) {
             return other.kind == next.kind && other.index == next.index;
         });
         if (same != end && same->value != next.value)
-            return {Code::attribute_set, next.at, next.length, "given twice, with different values"};
+            return {ErrorCode::attribute_set, next.at, next.length, "given twice, with different values"};
         if (same == end) request.given[kept++] = next;
         seen |= mark;
     }
@@ -221,15 +229,18 @@ Refusal drop_repeated(Request& request) {
     return kAccepted;
 }
 
-/// A raw mask is all masks of its event.
+/// A raw mask replaces all masks of the event, so no other mask may be given. Masks that the alias of an event brought
+/// are not given: libpfm checks the typed attributes only, and the raw mask replaces those of the alias.
 Refusal check_raw_mask(const Request& request) {
     std::size_t raw = 0;
     std::size_t named = 0;
-    for (const Given& given : request.attributes()) {
-        raw += given.kind == Given::Kind::raw_mask;
-        named += given.kind == Given::Kind::mask;
+    for (const Attribute& given : request.attributes()) {
+        const bool typed = given.at != request.event_at;
+        raw += given.kind == Attribute::Kind::raw_mask;
+        named += given.kind == Attribute::Kind::mask && typed;
         if (raw > 1 || (raw > 0 && named > 0))
-            return {Code::attribute, given.at, given.length, "a raw unit mask can't be combined with another mask"};
+            return {ErrorCode::attribute, given.at, given.length,
+                    "a raw unit mask can't be combined with another mask"};
     }
     return kAccepted;
 }
@@ -239,25 +250,25 @@ Refusal check_raw_mask(const Request& request) {
 Refusal read(std::string_view text, Os os, Request& request) {
     request.os = os;
     request.count = 0;
-    const Marks marks{text};
-    if (const std::size_t bad = marks.forbidden(); bad != text.size())
-        return {Code::invalid, static_cast<std::uint16_t>(bad), 1, "a string is one event: no blanks, no commas"};
-    const std::size_t colons = marks.double_colon();
+    const DelimiterIndex delimiters{text};
+    if (const std::size_t bad = delimiters.forbidden(); bad != text.size())
+        return {ErrorCode::invalid, static_cast<std::uint16_t>(bad), 1, "an event name has no blanks and no commas"};
+    const std::size_t colons = delimiters.double_colon();
     const bool prefixed = colons != text.size();
     const std::size_t start = prefixed ? colons + 2 : 0;
-    const std::size_t end = marks.separator(start);
+    const std::size_t end = delimiters.separator(start);
     const std::string_view name = text.substr(start, end - start);
     const Place event{static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(name.size())};
     request.event_at = event.at;
     request.event_length = event.length;
-    REFUSE_IF_REFUSED(prefixed ? find_prefixed(request, text.substr(0, colons), name, event)
+    RETURN_IF_REFUSED(prefixed ? find_prefixed(request, text.substr(0, colons), name, event)
                                : find_unprefixed(request, name, event));
     if (request.event->equivalent != 0)
-        REFUSE_IF_REFUSED(follow_alias(request, event));
+        RETURN_IF_REFUSED(follow_alias(request, event));
     else
-        request.possible = possible_attributes(request.machine, *request.pmu, *request.event, os);
-    if (end < text.size()) REFUSE_IF_REFUSED(read_attributes(request, text, marks, end + 1, std::nullopt, 0));
-    REFUSE_IF_REFUSED(check_raw_mask(request));
+        request.allowed = allowed_modifiers(request.machine, *request.pmu, *request.event, os);
+    if (end < text.size()) RETURN_IF_REFUSED(read_attributes(request, text, delimiters, end + 1, std::nullopt, 0));
+    RETURN_IF_REFUSED(check_raw_mask(request));
     return drop_repeated(request);
 }
 

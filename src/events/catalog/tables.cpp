@@ -1,8 +1,8 @@
-// tables.cpp: see tables.h.
 #include "events/catalog/tables.h"
 
 #include <array>
 
+// Defined in image.S.
 extern "C" const char anyperf_catalog_image[];
 
 namespace anyperf::catalog {
@@ -13,6 +13,7 @@ const Header& header() {
     return *reinterpret_cast<const Header*>(anyperf_catalog_image);
 }
 
+/// The elements of one array of the image.
 template <class Row>
 std::span<const Row> rows(Part part) {
     return {reinterpret_cast<const Row*>(anyperf_catalog_image + part.offset), part.count};
@@ -45,10 +46,16 @@ std::span<const EventRow> events(const TableRow& table) {
 }
 
 std::span<const MaskRow> masks(const EventRow& event) {
+    if ((event.flags & event_flag::host) != 0) {
+        const char* const first = reinterpret_cast<const char*>(&event) + event.first_mask;
+        return {reinterpret_cast<const MaskRow*>(first), event.masks};
+    }
     return rows<MaskRow>(header().masks).subspan(event.first_mask, event.masks);
 }
 
 std::span<const std::uint8_t> mask_hashes(const EventRow& event) {
+    if ((event.flags & event_flag::host) != 0)
+        return {reinterpret_cast<const std::uint8_t*>(&event) + event.sysfs, event.masks};
     return rows<std::uint8_t>(header().mask_hashes).subspan(event.first_mask, event.masks);
 }
 
@@ -58,6 +65,7 @@ std::span<const CpuRule> cpu_rules(const PmuRow& pmu) {
 
 std::span<const ModifierRow> modifiers(Modset set) {
     constexpr std::size_t kSets = static_cast<std::size_t>(Modset::perf) + 1;
+    // The rows of a set are adjacent, so each set is a range. The ranges are found at the first call.
     static const auto kBySet = [] {
         std::array<std::span<const ModifierRow>, kSets> by_set;
         const auto all = rows<ModifierRow>(header().modifiers);

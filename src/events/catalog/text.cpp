@@ -1,4 +1,3 @@
-// text.cpp: see text.h.
 #include "events/catalog/text.h"
 
 #include <limits>
@@ -7,7 +6,7 @@ namespace anyperf::catalog {
 
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
 
 constexpr bool is_blank(char letter) {
     return letter == ' ' || (letter >= '\t' && letter <= '\r');
@@ -19,7 +18,7 @@ constexpr unsigned digit_of(char letter) {
     return capital >= 'A' && capital <= 'F' ? static_cast<unsigned>(capital - 'A') + 10 : 99;
 }
 
-/// Digits of `base`, at least one; saturates and says so.
+/// Digits of `base`, at least one. A number that is too large becomes the largest, and `overflow` is set.
 std::optional<std::uint64_t> digits(std::string_view text, unsigned base, bool& overflow) {
     if (text.empty()) return std::nullopt;
     std::uint64_t value = 0;
@@ -27,10 +26,10 @@ std::optional<std::uint64_t> digits(std::string_view text, unsigned base, bool& 
     for (const char letter : text) {
         const unsigned digit = digit_of(letter);
         if (digit >= base) return std::nullopt;
-        overflow = overflow || value > (kMost - digit) / base;
+        overflow = overflow || value > (kMax - digit) / base;
         value = value * base + digit;
     }
-    return overflow ? kMost : value;
+    return overflow ? kMax : value;
 }
 
 }  // namespace
@@ -57,6 +56,7 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text, bool& overflow) 
 }
 
 bool glob_matches(std::string_view pattern, std::string_view text) {
+    // On a mismatch, go back to the last star and let it take one more character. Earlier stars need no retry.
     std::size_t star = std::string_view::npos;
     std::size_t resume = 0;
     std::size_t p = 0;

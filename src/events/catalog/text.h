@@ -1,4 +1,5 @@
-// text.h: names without regard to case (ASCII, whatever the locale), and numbers as the C library reads them.
+// text.h: comparison and hashing of names without regard to case (ASCII, in any locale), and numbers as the C library
+// reads them.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +15,14 @@ constexpr char upper(char letter) {
 }
 
 template <class Word>
+/// The bytes at `at` as an integer.
 inline std::uint64_t letters_at(const char* at) {
     Word word;
     std::memcpy(&word, at, sizeof word);
     return word;
 }
 
-/// Whether all letters of two names of one size are the same: names are short, and a call of memcmp(3) costs more than
+/// Whether two names of equal size are the same, byte by byte. Names are short, and a call of memcmp(3) costs more than
 /// the comparison.
 inline bool same_letters(std::string_view left_name, std::string_view right_name) {
     const std::size_t size = left_name.size();
@@ -38,17 +40,19 @@ inline bool same_letters(std::string_view left_name, std::string_view right_name
     return letters_at<Word>(left + size - kStep) == letters_at<Word>(right + size - kStep);
 }
 
+/// Equal without regard to case.
 inline bool same_name(std::string_view left, std::string_view right) {
     if (left.size() != right.size()) return false;
-    if (same_letters(left, right)) return true;  // what people type, nearly always
+    if (same_letters(left, right)) return true;  // nearly every name is typed in the case of the catalog
     for (std::size_t i = 0; i < left.size(); ++i)
         if (left[i] != right[i] && upper(left[i]) != upper(right[i])) return false;
     return true;
 }
 
-/// Eight letters at a time, without the bit that tells small ones from capitals; the last ones overlap those before.
-/// Both halves of the product: the lower one alone gives names that differ in their last letter ("zen1", "zen2";
-/// "cha0", "cha1") the same slot. tools/catalog/pack.py has the same.
+/// A hash of a name, without regard to case. It takes eight letters at a time and clears the bit that distinguishes
+/// upper from lower case; the last eight overlap those before. It folds both halves of the product: the lower half
+/// alone gives names that differ in their last letter ("zen1", "zen2"; "cha0", "cha1") the same slot. hashed() in
+/// tools/catalog/pack.py must be the same function.
 inline std::uint32_t name_hash(std::string_view name) {
     __extension__ using Product = unsigned __int128;
     constexpr std::size_t kStep = 8;
@@ -72,8 +76,9 @@ inline std::uint32_t name_hash(std::string_view name) {
     return static_cast<std::uint32_t>(value);
 }
 
-/// One byte from a few letters and the length: events have up to 164 masks, of which a search compares hardly more than
-/// the one that it finds. Of a name that is not empty; tools/catalog/pack.py has the same.
+/// A one-byte hash of a mask name, from a few letters and the length. Events have up to 164 masks; with it, a search
+/// compares few names besides the one it finds. `name` must not be empty. mask_hashed() in tools/catalog/pack.py must
+/// be the same function.
 constexpr std::uint8_t mask_hash(std::string_view name) {
     const std::size_t length = name.size();
     const auto letter = [&](std::size_t at) -> std::size_t { return static_cast<std::uint8_t>(upper(name[at])); };
@@ -81,11 +86,11 @@ constexpr std::uint8_t mask_hash(std::string_view name) {
                                      letter(length * 3 / 4) * 11 + letter(length / 4) * 23);
 }
 
-/// A number as strtoull(3) with base 0 reads it, all of `text`: leading blanks, sign (a minus wraps), 0x, 0; too big
-/// becomes 2^64-1. Nothing where any of it is not a number.
+/// A number as strtoull(3) with base 0 reads it: leading blanks, sign (a minus wraps), 0x, 0. A number that is too
+/// large becomes 2^64-1. Nothing unless all of `text` is the number.
 std::optional<std::uint64_t> number(std::string_view text);
 
-/// Hexadecimal digits, at least one; `overflow` is set where there are too many bits.
+/// Hexadecimal digits, at least one. Sets `overflow` if the number has more than 64 bits.
 std::optional<std::uint64_t> hexadecimal(std::string_view digits, bool& overflow);
 
 /// Whether `pattern` (with * and ?) matches all of `text`, without regard to case.

@@ -1,4 +1,6 @@
-// attr_bits.h: the bits of an attr and the arguments that causes compare with, by short names. The facts are abi's.
+// attr_bits.h: short names for the bits of an attr and the arguments of perf_event_open() that the checks of this
+// folder compare with. The values come from src/abi; numbers written out here are uapi/linux/perf_event.h's and
+// uapi/linux/hw_breakpoint.h's, whose names are beside them.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +43,12 @@ inline constexpr unsigned long kAllOpenFlags = 15;  // FD_NO_GROUP, FD_OUTPUT, P
 
 inline constexpr std::uint64_t kBranchKernelOrHv = 2 | 4;  // PERF_SAMPLE_BRANCH_KERNEL, _HV
 
-inline constexpr std::uint32_t kBreakpointRead = 1;     // HW_BREAKPOINT_R
-inline constexpr std::uint32_t kBreakpointWrite = 2;    // HW_BREAKPOINT_W
-inline constexpr std::uint32_t kBreakpointExecute = 4;  // HW_BREAKPOINT_X
+inline constexpr std::uint32_t kBreakpointRead = abi::value_of(abi::kBreakpointTypes, "HW_BREAKPOINT_R");
+inline constexpr std::uint32_t kBreakpointWrite = abi::value_of(abi::kBreakpointTypes, "HW_BREAKPOINT_W");
+inline constexpr std::uint32_t kBreakpointExecute = abi::value_of(abi::kBreakpointTypes, "HW_BREAKPOINT_X");
 
-/// Counted by the PMU of the cores, under whatever name sysfs has it.
+/// Whether the PMU of the cores counts events of this type. These types are fixed numbers, while the name of that PMU
+/// in sysfs varies ("cpu", "cpu_core" …).
 constexpr bool for_core_pmu(std::uint32_t type) {
     return type == abi::kTypeHardware || type == abi::kTypeHwCache || type == abi::kTypeRaw;
 }

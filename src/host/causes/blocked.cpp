@@ -1,22 +1,27 @@
-// blocked.cpp: what stands before perf_event_open. A null attr shows it: the kernel itself answers EFAULT, so any other
-// answer comes from whoever stands in front.
+// blocked.cpp: checks for something that refuses perf_event_open whatever its arguments: a kernel without performance
+// events, a distribution's patch, a seccomp filter, gVisor, a security module.
+//
+// A call with a null attr shows it. The kernel itself answers EFAULT, so any other answer comes from code that decides
+// before the kernel reads the attr. Which of them it was is then found from files.
 #include <fmt/format.h>
 
 #include <cerrno>
 
 #include "host/causes/checks.h"
-#include "host/container.h"
-#include "host/process_status.h"
-#include "host/sysctl.h"
+#include "host/kernel/sysctl.h"
+#include "host/process/container.h"
+#include "host/process/process_status.h"
 
 namespace anyperf::host::causes {
 
 namespace {
 
+/// Whether a null attr gets the same errno as the failed call, so that the arguments don't matter.
 bool blocked(const Failure& failure) {
     return failure.can_retry() && failure.kernel.try_null_attr() == failure.errno_value;
 }
 
+/// How to change the filter: by the container's own options where it is a known kind.
 std::string allow_in_container(const Root& root) {
     if (const Container inside = container(root)) return std::string{inside.kind->allow_perf};
     return "allow perf_event_open in the seccomp filter of whatever started this process";
@@ -28,29 +33,33 @@ std::string allow_in_container(const Root& root) {
 // /proc/sys/kernel/perf_event_paranoid." perf_event_open(2), "Other notes".
 Found no_perf_events_in_kernel(const Failure& failure) {
     if (failure.privileges.paranoid || !failure.root.exists("/proc/sys/kernel")) return {};
-    return Cause{"this kernel was built without performance events: /proc/sys/kernel/perf_event_paranoid is not there",
-                 "boot a kernel built with CONFIG_PERF_EVENTS=y"};
+    return Cause{
+        "this kernel was built without performance events: /proc/sys/kernel/perf_event_paranoid does not exist",
+        "boot a kernel built with CONFIG_PERF_EVENTS=y"};
 }
 
-// Debian's and Ubuntu's kernels add a level above mainline's 2 that closes the call to those without CAP_SYS_ADMIN.
+// Debian's and Ubuntu's kernels add levels above mainline's 2, at which the call is refused to unprivileged processes
+// whatever they ask for.
 Found paranoid_beyond_mainline(const Failure& failure) {
     const auto level = failure.privileges.paranoid.value_or(2);
-    if (level <= 2 || failure.privileges.perfmon() || !blocked(failure)) return {};
-    return Cause{fmt::format("kernel.perf_event_paranoid is {} (/proc/sys/kernel/perf_event_paranoid), and this kernel "
-                             "then refuses perf_event_open altogether to {}",
-                             level, describe(failure.privileges)),
-                 "as root: sysctl kernel.perf_event_paranoid=2 (or 1 to count the kernel too, -1 for everything)"};
+    if (level <= 2 || failure.privileges.has_perfmon() || !blocked(failure)) return {};
+    return Cause{
+        fmt::format("kernel.perf_event_paranoid is {} (/proc/sys/kernel/perf_event_paranoid); at that level this "
+                    "kernel refuses every perf_event_open of this process, {}",
+                    level, describe(failure.privileges)),
+        "as root: sysctl kernel.perf_event_paranoid=2 (or 1 to count the kernel too, -1 for everything)"};
 }
 
 Found seccomp_filter(const Failure& failure) {
     const auto self = process_status(failure.root, "self");
     if (!self || self->seccomp_mode != 2 || !blocked(failure)) return {};
-    const std::string filters =
-        self->seccomp_filters > 0 ? fmt::format("{} filters", self->seccomp_filters) : "filters";
+    const std::string filters = self->seccomp_filters > 0 ? fmt::format(", {} filter{}", self->seccomp_filters,
+                                                                        self->seccomp_filters == 1 ? "" : "s")
+                                                          : "";
     const Container inside = container(failure.root);
     return Cause{
         fmt::format("a seccomp filter refuses perf_event_open whatever its arguments (/proc/self/status: "
-                    "Seccomp 2, {}){}",
+                    "seccomp mode 2{}){}",
                     filters, inside ? fmt::format("; this is {} ({})", inside.kind->name, inside.evidence) : ""),
         allow_in_container(failure.root)};
 }

@@ -1,5 +1,6 @@
-// checks.h: the checks that open_failure.cpp's table lists, by the file that has them. Each looks at the call and at
-// the machine, and names a cause only where it is found to hold.
+// checks.h: the checks that the table of open_failure.cpp lists, grouped by the file that defines them. Each is called
+// only for the errnos that its rows name; the table has the order. Many checks rely on that: they assume that the
+// causes before them were ruled out.
 #pragma once
 
 #include "host/causes/cause.h"
@@ -13,7 +14,7 @@ Found seccomp_filter(const Failure& failure);
 Found gvisor(const Failure& failure);
 Found security_module(const Failure& failure);
 
-// rights.cpp: this process may not measure that.
+// rights_checks.cpp: this process lacks a right that the event needs.
 Found namespaces_need_privilege(const Failure& failure);
 Found kernel_needs_privilege(const Failure& failure);
 Found physical_addresses_need_privilege(const Failure& failure);
@@ -24,7 +25,7 @@ Found raw_tracepoint_needs_privilege(const Failure& failure);
 Found kernel_breakpoint_needs_privilege(const Failure& failure);
 Found lockdown_forbids_registers(const Failure& failure);
 
-// task.cpp: that process.
+// task_checks.cpp: the process or thread to measure.
 Found negative_pid(const Failure& failure);
 Found no_such_process(const Failure& failure);
 Found process_has_exited(const Failure& failure);
@@ -32,19 +33,19 @@ Found process_of_another_user(const Failure& failure);
 Found process_not_dumpable(const Failure& failure);
 Found process_with_more_capabilities(const Failure& failure);
 
-// descriptors.cpp: group_fd, the cgroup's descriptor, and how many there may be.
+// descriptors_checks.cpp: group_fd, the descriptor of a cgroup, and limits on open descriptors.
 Found group_fd_not_open(const Failure& failure);
-Found group_fd_no_event(const Failure& failure);
-Found cgroup_fd_no_cgroup(const Failure& failure);
+Found group_fd_not_an_event(const Failure& failure);
+Found cgroup_fd_not_a_cgroup(const Failure& failure);
 Found too_many_descriptors(const Failure& failure);
 Found too_many_files(const Failure& failure);
 
-// cpu.cpp: that CPU.
+// cpu_checks.cpp: the CPU to measure.
 Found cpu_offline(const Failure& failure);
 Found cpu_out_of_range(const Failure& failure);
-Found cpu_not_of_pmu(const Failure& failure);
+Found cpu_not_served_by_pmu(const Failure& failure);
 
-// pmu.cpp: that PMU.
+// pmu.cpp: the PMU that the event is for.
 Found no_hardware_pmu(const Failure& failure);
 Found no_such_type(const Failure& failure);
 Found no_such_software_event(const Failure& failure);
@@ -52,11 +53,12 @@ Found probe_target_absent(const Failure& failure);
 Found event_unknown_to_pmu(const Failure& failure);
 Found pmu_in_exclusive_use(const Failure& failure);
 Found breakpoint_slots_used_up(const Failure& failure);
-Found no_room_on_pmu(const Failure& failure);
+Found no_counter_left_for_group(const Failure& failure);
 Found uprobe_shared_with_ftrace(const Failure& failure);
 
-// attr.cpp: fields of the attr that contradict each other, a limit or the kernel.
-Found attr_larger_than_kernels(const Failure& failure);
+// attr_checks.cpp, attr_rules.cpp: fields of the attr that contradict each other, exceed a limit or are unknown to the
+// kernel.
+Found attr_larger_than_kernel_supports(const Failure& failure);
 Found group_too_large(const Failure& failure);
 Found bad_pointer_in_config(const Failure& failure);
 Found stack_deeper_than_limit(const Failure& failure);
@@ -68,7 +70,7 @@ Found no_such_tracepoint(const Failure& failure);
 Found bad_open_flags(const Failure& failure);
 Found neither_process_nor_cpu(const Failure& failure);
 
-// refused_parts.cpp: the call repeated with parts of it left out.
+// refused_parts.cpp: the call tried again with parts of it left out.
 Found refused_by_group(const Failure& failure);
 Found refused_part(const Failure& failure);
 Found refused_config(const Failure& failure);

@@ -1,4 +1,5 @@
-// parts.cpp: see parts.h.
+// parts.cpp: the tables of the parts: every sample_type and read_format bit and one-bit field by its name (the tables
+// of src/abi), bits without a name in one part together, and the other optional fields.
 #include "host/causes/parts.h"
 
 #include <fmt/format.h>
@@ -15,24 +16,25 @@ namespace {
 
 using abi::Attr;
 
+/// What is known about a part that PMUs or kernels often refuse.
 struct Hint {
     std::string_view name;
     std::string_view text;
 };
 
 constexpr std::array kHints{
-    Hint{"precise_ip", "the PMU's caps/max_precise is the most it can do"},
+    Hint{"precise_ip", "it needs a sample_period, and the PMU's caps/max_precise is its maximum"},
     Hint{"PERF_SAMPLE_BRANCH_STACK",
          "it needs a CPU with branch records (LBR, BRS), and a PMU whose caps/branches is not 0"},
     Hint{"sample_period", "the PMU can count, but has no interrupt to sample with"},
     Hint{"aux_output", "it needs a leader with an AUX area (intel_pt)"},
     Hint{"clockid", "hardware events, breakpoints and tracepoints take MONOTONIC (1) and MONOTONIC_RAW (4) only"},
-    Hint{"exclude_user", "this PMU can't tell modes apart"},
-    Hint{"exclude_kernel", "this PMU can't tell modes apart"},
-    Hint{"exclude_hv", "this PMU can't tell modes apart"},
-    Hint{"exclude_idle", "this PMU can't tell modes apart"},
-    Hint{"exclude_host", "this PMU can't tell host from guests"},
-    Hint{"exclude_guest", "this PMU can't tell host from guests"},
+    Hint{"exclude_user", "this PMU can't count modes separately"},
+    Hint{"exclude_kernel", "this PMU can't count modes separately"},
+    Hint{"exclude_hv", "this PMU can't count modes separately"},
+    Hint{"exclude_idle", "this PMU can't count modes separately"},
+    Hint{"exclude_host", "this PMU can't count host and guests separately"},
+    Hint{"exclude_guest", "this PMU can't count host and guests separately"},
 };
 
 std::string hint(std::string_view name) {
@@ -41,6 +43,7 @@ std::string hint(std::string_view name) {
     return {};
 }
 
+/// Adds a part for each bit of `set` that `table` names, and one for the rest.
 template <class Table>
 void add_bits(std::vector<Part>& parts, const Table& table, std::uint64_t Attr::* word, std::string_view field,
               std::uint64_t set) {
@@ -52,21 +55,23 @@ void add_bits(std::vector<Part>& parts, const Table& table, std::uint64_t Attr::
                          [word, mask = row.mask()](OpenCall& call) { call.attr.*word &= ~mask; }});
     }
     if (unnamed != 0)
-        parts.push_back({fmt::format("{} bits {:#x}, which have no meaning yet", field, unnamed), "",
+        parts.push_back({fmt::format("{} bits {:#x}, which are not defined", field, unnamed), "",
                          [word, unnamed](OpenCall& call) { call.attr.*word &= ~unnamed; }});
 }
 
-/// One-bit fields, but not `disabled`, which no kernel refuses, and use_clockid, which goes with clockid.
+/// The one-bit fields, except those that are not parts of their own: no kernel refuses `disabled`, use_clockid goes
+/// with clockid, and freq with sample_period.
 void add_flags(std::vector<Part>& parts, const Attr& attr) {
     constexpr std::uint64_t kNotParts = abi::flag("disabled") | abi::flag("use_clockid") | abi::flag("freq");
     add_bits(parts, abi::kAttrFlags, &Attr::flags, "attr", attr.flags & ~kNotParts);
 }
 
+/// An optional field that is not a set of named bits.
 struct Word {
     std::string_view name;
     std::uint64_t (*value)(const Attr&);
-    void (*clear)(Attr&);
-    bool is_place = false;
+    void (*clear)(Attr&);      ///< also clears the bits that make no sense without the field
+    bool is_location = false;  ///< of breakpoints and probes it says where they are
 };
 
 constexpr std::array kWords{
@@ -94,14 +99,14 @@ constexpr std::array kWords{
 
 }  // namespace
 
-std::vector<Part> parts_of(const OpenCall& call, bool config1_is_place) {
+std::vector<Part> parts_of(const OpenCall& call, bool config1_is_location) {
     std::vector<Part> parts;
     const Attr& attr = call.attr;
     add_bits(parts, abi::kSampleBits, &Attr::sample_type, "sample_type", attr.sample_type);
     add_bits(parts, abi::kReadFormatBits, &Attr::read_format, "read_format", attr.read_format);
     add_flags(parts, attr);
     for (const Word& word : kWords) {
-        if (word.value(attr) == 0 || (word.is_place && config1_is_place)) continue;
+        if (word.value(attr) == 0 || (word.is_location && config1_is_location)) continue;
         parts.push_back({fmt::format("attr.{} ({:#x})", word.name, word.value(attr)), hint(word.name),
                          [clear = word.clear](OpenCall& without) { clear(without.attr); }});
     }

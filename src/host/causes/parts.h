@@ -1,22 +1,24 @@
-// parts.h: the parts of a call that can be left out, so that the call without one tells whether that one was refused.
+// parts.h: an open call as a list of optional parts (sample_type bits, flags, fields), each of which can be left out.
+// The kernel reports EINVAL without a reason; the same call without one part shows whether that part was the reason.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "host/kernel.h"
+#include "host/kernel/kernel_probe.h"
 
 namespace anyperf::host::causes {
 
+/// One optional part of a call.
 struct Part {
-    std::string name;  ///< "sample_type PERF_SAMPLE_RAW", "attr.precise_ip (3)"
-    std::string hint;  ///< what else is known of it; may be empty
-    std::function<void(OpenCall&)> leave_out;
+    std::string name;                          ///< "sample_type PERF_SAMPLE_RAW", "attr.precise_ip (3)"
+    std::string hint;                          ///< why this part may be refused, for the message; may be empty
+    std::function<void(OpenCall&)> leave_out;  ///< removes the part from a call, with whatever depends on it
 };
 
-/// Those that are set in `call`. type, config, pid, cpu and group_fd are what the event is, so no parts; nor are
-/// config1 and config2 where they name a breakpoint's or a probe's place.
-std::vector<Part> parts_of(const OpenCall& call, bool config1_is_place);
+/// The parts that `call` sets. type, config, pid, cpu and group_fd identify the event and are not parts. Neither are
+/// config1 and config2 if `config1_is_location`: there they are the address of a breakpoint or the name of a probe.
+std::vector<Part> parts_of(const OpenCall& call, bool config1_is_location);
 
 }  // namespace anyperf::host::causes

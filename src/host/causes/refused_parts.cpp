@@ -1,5 +1,10 @@
-// refused_parts.cpp: the kernel says EINVAL or EOPNOTSUPP for a hundred reasons and doesn't tell which. The same call
-// without one part of it does: where it is answered otherwise, that part was refused.
+// refused_parts.cpp: finds what the kernel refused by asking again. EINVAL and EOPNOTSUPP have a hundred reasons, and
+// the kernel gives none of them. So the same call is tried without one part: if the answer changes, that part was
+// refused.
+//
+// All tried calls are disabled events that are closed at once (Kernel::try_open). A changed answer is no proof when two
+// parts are only refused together, or when another refusal hides the first; hence the search for a least set of parts,
+// and answers about rights never count as acceptance.
 #include <fmt/format.h>
 
 #include <array>
@@ -8,33 +13,38 @@
 #include "host/causes/attr_bits.h"
 #include "host/causes/checks.h"
 #include "host/causes/parts.h"
-#include "host/causes/pmus.h"
-#include "host/sysctl.h"
+#include "host/causes/pmu_names.h"
+#include "host/kernel/sysctl.h"
 
 namespace anyperf::host::causes {
 
 namespace {
 
-constexpr int kMostCpusTried = 64;
+/// How many CPUs are tried when the leader's CPU is searched: each try is a system call.
+constexpr int kMaxCpusTried = 64;
 
+/// The PMU of the call as the subject of a sentence.
 std::string subject(const Failure& failure) {
     const std::string pmu = pmu_of_type(failure.root, failure.call.attr.type);
     return pmu.empty() ? fmt::format("the PMU of type {}", failure.call.attr.type) : "the PMU " + pmu;
 }
 
-/// Answered otherwise. Lack of rights doesn't count: the kernel may have looked at those first.
+/// Whether the kernel gets past the check that refused the failed call: it answers success or another errno. Errnos
+/// about rights and descriptors don't count, because the kernel may check those first.
 bool accepted(const Failure& failure, const OpenCall& call) {
     const int answer = failure.kernel.try_open(call);
     return answer != failure.errno_value && answer != EACCES && answer != EPERM && answer != EMFILE;
 }
 
-bool config1_is_place(const Failure& failure) {
+/// Whether config1 and config2 say where the event is, rather than being options of it.
+bool config1_is_location(const Failure& failure) {
     const std::string pmu = pmu_of_type(failure.root, failure.call.attr.type);
     return failure.call.attr.type == abi::kTypeBreakpoint || pmu == "uprobe" || pmu == "kprobe";
 }
 
-/// The least set of parts without which the call is accepted: all are left out one after the other until it is, then
-/// each is put back that can be. Empty where the call is refused without any of them.
+/// A minimal set of parts that must be left out for the call to be accepted. First parts are left out one after the
+/// other until it is; then each part that can be put back is. Empty if the call is refused even without all of them.
+/// It takes at most two calls for each part.
 std::vector<Part> refused_together(const Failure& failure, const std::vector<Part>& parts) {
     std::size_t count = 0;
     OpenCall call = failure.call;
@@ -53,7 +63,8 @@ std::vector<Part> refused_together(const Failure& failure, const std::vector<Par
     return out;
 }
 
-/// A change to the call that a group may depend on, and what it shows where it helps.
+/// A difference between an event and its group leader that the kernel refuses. If `make` removes the difference and the
+/// call is then accepted, `shows` is the cause.
 struct Change {
     std::string_view shows;
     std::string_view fix;
@@ -61,13 +72,13 @@ struct Change {
 };
 
 constexpr std::array kChanges{
-    Change{"attr.pinned is for group leaders", "set it on the leader only (modifier D)",
+    Change{"only a group leader may have attr.pinned", "set it on the leader only (modifier D)",
            [](OpenCall& call) { call.attr.flags &= ~kPinned; }},
-    Change{"attr.exclusive is for group leaders", "set it on the leader only (modifier e)",
+    Change{"only a group leader may have attr.exclusive", "set it on the leader only (modifier e)",
            [](OpenCall& call) { call.attr.flags &= ~kExclusive; }},
-    Change{"attr.inherit differs between it and the leader", "set it on all members of a group, or on none",
+    Change{"attr.inherit differs from the leader's", "set it on all members of a group, or on none",
            [](OpenCall& call) { call.attr.flags ^= kInherit; }},
-    Change{"it and the leader use different clocks (use_clockid, clockid)", "the same clock for the whole group",
+    Change{"it and the leader use different clocks (use_clockid, clockid)", "use the same clock for the whole group",
            [](OpenCall& call) { call.attr.flags ^= kUseClockid, call.attr.clockid = call.attr.clockid == 0 ? 1 : 0; }},
     Change{"the leader is on the calling process, this event on another", "put the whole group on the same process",
            [](OpenCall& call) { call.pid = 0; }},
@@ -75,9 +86,9 @@ constexpr std::array kChanges{
            [](OpenCall& call) { call.cpu = -1; }},
 };
 
-/// The CPU the leader is on, where that is what differs.
+/// The CPU that the leader is on, found by trying each; -1 if a different CPU is not the reason.
 int cpu_of_leader(const Failure& failure) {
-    for (int cpu = 0; cpu < kMostCpusTried; ++cpu) {
+    for (int cpu = 0; cpu < kMaxCpusTried; ++cpu) {
         OpenCall there = failure.call;
         there.cpu = cpu;
         if (cpu != failure.call.cpu && accepted(failure, there)) return cpu;
@@ -85,20 +96,22 @@ int cpu_of_leader(const Failure& failure) {
     return -1;
 }
 
+/// What is left once every other difference to the leader is ruled out. The kernel refuses a group whose members don't
+/// fit on the counters together when the event is opened (validate_group() in arch/x86/events/core.c).
 Cause leader_or_room(const Failure& failure) {
     const bool watchdog = kernel_setting(failure.root, "nmi_watchdog").value_or(0) == 1;
     if (for_core_pmu(failure.call.attr.type))
-        return {
-            fmt::format("{} opens alone, but not in this group; pinned, exclusive, inherit, clock, process and CPU are "
-                        "not what is refused: the PMU has no room for the whole group{}",
-                        failure.event, watchdog ? ", the NMI watchdog holds a counter (kernel.nmi_watchdog is 1)" : ""),
-            watchdog ? "fewer events in the group; or as root: sysctl kernel.nmi_watchdog=0"
-                     : "fewer events in the group (:W lets it be broken up)"};
+        return {fmt::format(
+                    "{} opens alone, but not in this group; pinned, exclusive, inherit, clock, process and CPU are "
+                    "not the reason: the PMU has no room for the whole group{}",
+                    failure.event, watchdog ? ", and the NMI watchdog holds a counter (kernel.nmi_watchdog is 1)" : ""),
+                watchdog ? "use fewer events in the group; or as root: sysctl kernel.nmi_watchdog=0"
+                         : "use fewer events in the group (:W lets it be broken up)"};
     return {
         fmt::format("{} opens alone, but not in this group; pinned, exclusive, inherit, clock, process and CPU are not "
-                    "what is refused: the leader is itself a member of a group, is on another process, or has exited",
+                    "the reason: the leader is itself a member of a group, is on another process, or has exited",
                     failure.event),
-        "the descriptor of a leader of the same process and CPU"};
+        "pass the descriptor of a leader on the same process and CPU"};
 }
 
 }  // namespace
@@ -123,7 +136,7 @@ Found refused_by_group(const Failure& failure) {
 
 Found refused_part(const Failure& failure) {
     if (!failure.can_retry()) return {};
-    const auto refused = refused_together(failure, parts_of(failure.call, config1_is_place(failure)));
+    const auto refused = refused_together(failure, parts_of(failure.call, config1_is_location(failure)));
     if (refused.empty()) return {};
     std::string names, hints;
     for (const Part& part : refused) {
@@ -135,6 +148,8 @@ Found refused_part(const Failure& failure) {
                  refused.size() == 1 ? "leave it out" : "leave one of them out"};
 }
 
+// The last check for these errnos: the event alone, with nothing but the fields that identify it and its privilege
+// levels. If even that gets the same errno, the event itself is refused.
 Found refused_config(const Failure& failure) {
     if (!failure.can_retry()) return {};
     const auto& attr = failure.call.attr;
@@ -151,12 +166,11 @@ Found refused_config(const Failure& failure) {
     plain.cpu = failure.call.cpu;
     plain.flags = failure.call.flags;
     if (failure.kernel.try_open(plain) != failure.errno_value) return {};
-    return Cause{
-        fmt::format("{} refuses this event by itself, with nothing else asked for (config {:#x}, config1 {:#x}, "
-                    "config2 {:#x}, {})",
-                    subject(failure), attr.config, attr.config1, attr.config2,
-                    failure.call.pid == -1 ? "CPU-wide" : "on a process"),
-        "compare the terms with the PMU's format/ in sysfs, and the event with anyperf list"};
+    return Cause{fmt::format("{} refuses the event itself, with nothing else requested (config {:#x}, config1 {:#x}, "
+                             "config2 {:#x}, {})",
+                             subject(failure), attr.config, attr.config1, attr.config2,
+                             failure.call.pid == -1 ? "CPU-wide" : "on a process"),
+                 "compare the terms with the PMU's format/ in sysfs, and the event with anyperf list"};
 }
 
 }  // namespace anyperf::host::causes

@@ -11,14 +11,14 @@
 extern "C" {
 #endif
 
-/* With PFM_OS_PERF_EVENT and PFM_OS_PERF_EVENT_EXT. */
+/* The argument of pfm_get_os_event_encoding() with PFM_OS_PERF_EVENT and PFM_OS_PERF_EVENT_EXT. */
 typedef struct {
     struct perf_event_attr* attr;
-    char** fstr; /* NULL, or where the malloc'ed canonical string goes */
+    char** fstr; /* NULL, or where to store the canonical string, from malloc */
     size_t size;
     int idx;
-    int cpu;   /* out: the CPU that the string names, -1: none */
-    int flags; /* for perf_event_open; left as it is */
+    int cpu;   /* out: the CPU that the string names; -1: none */
+    int flags; /* not changed */
     int pad0;
 } pfm_perf_encode_arg_t;
 

@@ -1,21 +1,18 @@
-// call.h: an ioctl of an event on its way to its handler.
+// call.h: an ioctl on an event with its argument fetched, as all handlers get it.
 #pragma once
 
-#include "subsystem/subsystem.h"
+#include "subsystem/requests.h"
 #include "subsystem/world.h"
 
 namespace anyperf::subsystem {
 
 struct IoctlCall {
     World& world;
-    const TaskName& caller;
+    const TaskId& caller;
     Event& event;
     const IoctlArgument& argument;
 };
 
 using IoctlHandler = Answer<IoctlAnswer> (*)(const IoctlCall&);
-
-/// What a pointer to a u64 holds; EFAULT where it can't be read.
-Answer<std::uint64_t> fetch_u64(const IoctlArgument& argument);
 
 }  // namespace anyperf::subsystem

@@ -4,11 +4,11 @@
 #include <array>
 
 #include "abi/ioctls.h"
+#include "subsystem/ioctl/enable.h"
+#include "subsystem/ioctl/filter_and_bpf.h"
 #include "subsystem/ioctl/modify.h"
-#include "subsystem/ioctl/output.h"
 #include "subsystem/ioctl/period.h"
-#include "subsystem/ioctl/programs.h"
-#include "subsystem/ioctl/switch.h"
+#include "subsystem/ioctl/set_output.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -18,7 +18,7 @@ struct Row {
     IoctlHandler handler;
 };
 
-/// Numbers and arguments are those of abi::kIoctls, in its order.
+/// In the order of abi::kIoctls, which has the numbers and the kinds of argument.
 constexpr std::array kHandlers{
     Row{"PERF_EVENT_IOC_ENABLE", ioctl_enable},
     Row{"PERF_EVENT_IOC_DISABLE", ioctl_disable},

@@ -1,25 +1,24 @@
-// modify.cpp: perf_event_modify_attr() of Linux 6.18.
 #include "subsystem/ioctl/modify.h"
 
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
-#include "subsystem/attr_copy.h"
-#include "subsystem/attr_rules.h"
-#include "subsystem/birth.h"
 #include "subsystem/control.h"
+#include "subsystem/events/attr_copy.h"
+#include "subsystem/events/attr_rules.h"
+#include "subsystem/events/event_creation.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-/// One event, without its children.
+/// Changes one event, without its children.
 Answer<> change(World& world, Event& event, const abi::Attr& wanted) {
     event.attr.sig_data = wanted.sig_data;
     const Answer<> answer = event.pmu->modify(event.index, event.attr, wanted);
     {
-        Locked page(world, event);
+        LockedPage page(world, event);
         page->shape = shape_of(event.attr);
     }
-    if (event.task) attend_later(world, *event.task);
+    if (event.task) request_safepoint_later(world, *event.task);
     return answer;
 }
 
@@ -31,7 +30,7 @@ Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
     TRY(check_attr_content(wanted, {limits, call.world.host.credentials(call.caller)}));
     complete_attr(wanted, limits);
     Event& event = call.event;
-    if (wanted.type != event.attr.type) return refuse(EINVAL, "an event does not change its type");
+    if (wanted.type != event.attr.type) return refuse(EINVAL, "attr.type can't be modified");
     if (wanted.type != abi::kTypeBreakpoint) return refuse(EOPNOTSUPP, "events of this PMU can't be modified");
     Event* const one = &event;
     disable(call.world, {&one, 1});

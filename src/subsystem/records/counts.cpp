@@ -1,4 +1,3 @@
-// counts.cpp: layouts as in perf_event_open(2).
 #include "subsystem/records/counts.h"
 
 #include <vector>
@@ -7,7 +6,7 @@
 
 namespace anyperf::subsystem {
 
-Record read_record(TaskIds task, std::uint64_t read_format, const ReadValues& values) {
+Record read_record(PidAndTid task, std::uint64_t read_format, const ReadValues& values) {
     std::vector<std::byte> answer(read_bytes(read_format, values.members.size()));
     Sink sink{answer.data(), std::uint64_t{1} << 32, 0};
     put_read(sink, read_format, values);

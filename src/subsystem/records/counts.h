@@ -1,5 +1,5 @@
-// counts.h: records of counts and of what was lost, and of cgroups: READ, LOST_SAMPLES, CGROUP. LOST is ring.h's,
-// THROTTLE and UNTHROTTLE are throttle.h's.
+// counts.h: the records READ, LOST_SAMPLES and CGROUP. LOST is written by shared/ring.h, THROTTLE and UNTHROTTLE by
+// shared/throttle.h.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace anyperf::subsystem {
 
-/// What an inherited event has counted in a task that ends (attr.inherit_stat): its own values, the parent's id.
-Record read_record(TaskIds task, std::uint64_t read_format, const ReadValues& values);
+/// An inherited event's own values when its task ends (attr.inherit_stat), with the parent's id.
+Record read_record(PidAndTid task, std::uint64_t read_format, const ReadValues& values);
 
-/// Samples that hardware dropped before they were records.
+/// Samples that the hardware dropped before they became records.
 Record lost_samples_record(std::uint64_t lost);
 
-/// A cgroup that was made; `path` from its hierarchy's root.
+/// A new cgroup. `path` is relative to the root of its hierarchy.
 Record cgroup_record(std::uint64_t inode, std::string_view path);
 
 }  // namespace anyperf::subsystem

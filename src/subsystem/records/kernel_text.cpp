@@ -1,11 +1,10 @@
-// kernel_text.cpp: layouts as in perf_event_open(2).
 #include "subsystem/records/kernel_text.h"
 
 namespace anyperf::subsystem {
 
 Record ksymbol_record(const KernelSymbol& symbol) {
     Record record{record_type("PERF_RECORD_KSYMBOL")};
-    record.word(symbol.address).half(symbol.bytes).quarter(symbol.type).quarter(symbol.goes ? 1 : 0);
+    record.word(symbol.address).half(symbol.bytes).quarter(symbol.type).quarter(symbol.unregistered ? 1 : 0);
     return record.name(symbol.name);
 }
 

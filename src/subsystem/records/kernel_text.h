@@ -1,4 +1,4 @@
-// kernel_text.h: records of code that the kernel makes while it runs: KSYMBOL, BPF_EVENT, TEXT_POKE.
+// kernel_text.h: records about code that the kernel generates or changes at run time: KSYMBOL, BPF_EVENT, TEXT_POKE.
 #pragma once
 
 #include <array>
@@ -13,8 +13,8 @@ namespace anyperf::subsystem {
 struct KernelSymbol {
     std::uint64_t address = 0;
     std::uint32_t bytes = 0;
-    std::uint16_t type = 0;  ///< abi::kKsymbolTypes
-    bool goes = false;       ///< PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER
+    std::uint16_t type = 0;     ///< abi::kKsymbolTypes
+    bool unregistered = false;  ///< PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER
     std::string_view name;
 };
 Record ksymbol_record(const KernelSymbol& symbol);
@@ -26,7 +26,7 @@ struct BpfProgram {
 };
 Record bpf_event_record(const BpfProgram& program);
 
-/// Code at an address that was changed: the bytes before and after, each below 64 KiB together.
+/// Kernel code at `address` was changed from `before` to `after`. Their sizes together must be below 64 KiB.
 Record text_poke_record(std::uint64_t address, std::span<const std::byte> before, std::span<const std::byte> after);
 
 }  // namespace anyperf::subsystem

@@ -1,4 +1,3 @@
-// mappings.cpp: perf_event_mmap_output() of Linux 6.18.
 #include "subsystem/records/mappings.h"
 
 #include <sys/mman.h>
@@ -15,13 +14,13 @@ constexpr std::uint16_t kMmapData = 1u << 13;
 constexpr std::uint16_t kMmapBuildId = 1u << 14;
 constexpr std::size_t kBuildIdBytes = 20;
 
-Record start(std::uint32_t type, std::uint16_t misc, const Mapped& mapped) {
+Record start(std::uint32_t type, std::uint16_t misc, const TaskMapping& mapped) {
     Record record{type, static_cast<std::uint16_t>(misc | kUser | (mapped.executable() ? 0 : kMmapData))};
     record.half(mapped.task.pid).half(mapped.task.tid).word(mapped.address).word(mapped.bytes).word(mapped.offset);
     return record;
 }
 
-/// A byte with the id's size, three of nothing, the id in 20.
+/// One byte with the id's size, three zero bytes, and the id in 20 bytes.
 void put_build_id(Record& record, std::span<const std::byte> id) {
     std::array<std::byte, 4 + kBuildIdBytes> field{};
     const std::size_t bytes = std::min(id.size(), kBuildIdBytes);
@@ -30,27 +29,27 @@ void put_build_id(Record& record, std::span<const std::byte> id) {
     record.bytes(field);
 }
 
-void put_file(Record& record, const Mapped& mapped) {
+void put_file(Record& record, const TaskMapping& mapped) {
     record.half(mapped.device_major).half(mapped.device_minor).word(mapped.inode).word(mapped.generation);
 }
 
 }  // namespace
 
-bool Mapped::executable() const {
+bool TaskMapping::executable() const {
     return (prot & PROT_EXEC) != 0;
 }
 
-/// The kernel keeps 8 of its PATH_MAX bytes for padding.
+/// The kernel formats the path into PATH_MAX bytes, less 8 for padding.
 std::string_view name_in_record(std::string_view path) {
     return path.size() + 1 > PATH_MAX - sizeof(std::uint64_t) ? "//toolong" : path;
 }
 
-Record mmap_record(const Mapped& mapped) {
+Record mmap_record(const TaskMapping& mapped) {
     Record record = start(record_type("PERF_RECORD_MMAP"), 0, mapped);
     return record.name(name_in_record(mapped.name));
 }
 
-Record mmap2_record(const Mapped& mapped, bool wants_build_id) {
+Record mmap2_record(const TaskMapping& mapped, bool wants_build_id) {
     const bool with_id = wants_build_id && !mapped.build_id.empty();
     Record record = start(record_type("PERF_RECORD_MMAP2"), with_id ? kMmapBuildId : 0, mapped);
     if (with_id)

@@ -1,4 +1,3 @@
-// record.cpp: bytes and their padding.
 #include "subsystem/records/record.h"
 
 namespace anyperf::subsystem {

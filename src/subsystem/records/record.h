@@ -1,5 +1,5 @@
-// record.h: a side-band record on its way to the rings of those who want it: header and body, without the trailer of
-// sample_id_all, which differs from event to event (perf_event_open(2), "MMAP layout").
+// record.h: builds a side-band record: header and body. The trailer of sample_id_all differs from event to event and is
+// added when the record is written (perf_event_open(2), "MMAP layout").
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ class Record {
     Record& half(std::int32_t value) { return bytes(&value, sizeof value); }
     Record& quarter(std::uint16_t value) { return bytes(&value, sizeof value); }
     Record& bytes(std::span<const std::byte> some) { return bytes(some.data(), some.size()); }
-    /// A name: a zero behind it, then zeros up to a multiple of 8.
+    /// A string: terminated by a zero byte, padded with zeros to a multiple of 8.
     Record& name(std::string_view text);
-    /// Zeros up to a multiple of 8.
+    /// Pads with zeros to a multiple of 8.
     Record& padding();
 
-    /// The type and misc; `size` is filled in by whoever writes it.
+    /// `size` is 0 here; write_record() fills it in.
     RecordHeader header() const { return header_; }
     std::span<const std::byte> body() const { return body_; }
 
@@ -38,12 +38,12 @@ class Record {
     std::vector<std::byte> body_;
 };
 
-/// With the event's trailer, into the ring that the event writes to. The caller holds the locks of both.
-inline Written write_record(Ring ring, EventPage& event, const Moment& moment, const Record& record) {
+/// Writes the record with the event's trailer into the event's ring. The caller holds the locks of both.
+inline WriteResult write_record(Ring ring, EventPage& event, const RecordOrigin& moment, const Record& record) {
     return write_record(ring, event, moment, record.header(), record.body());
 }
 
-/// A record's number: record_type("PERF_RECORD_COMM"). A name that isn't in the table doesn't compile.
+/// The number of a record type, e.g. record_type("PERF_RECORD_COMM"). An unknown name does not compile.
 consteval std::uint32_t record_type(std::string_view name) {
     return static_cast<std::uint32_t>(abi::value_of(abi::kRecordTypes, name));
 }

@@ -1,7 +1,5 @@
-// counter_sum.h: a Source of kind `counters` over a thread's live counters: its value, and how long a thread may run
-// before the value can have come to an end that matters.
-//
-// Freestanding, as event_page.h.
+// counter_sum.h: the value of a Source of kind `counters`, computed from a thread's live counters, and a bound on how
+// long the thread may run before that value reaches a target. Freestanding, as event_page.h.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +8,10 @@
 
 namespace anyperf::subsystem {
 
+/// No number of instructions is enough.
 inline constexpr std::uint64_t kNever = ~0ull;
 
-/// Before the division by 2^shift. `counters` are indexed as Source::Term::counter says, instructions filled in.
+/// The weighted sum before it is divided by 2^shift. `counters` is indexed by Source::Term::counter.
 inline std::uint64_t raw_counter_sum(const Source& source, const std::uint64_t* counters) {
     std::uint64_t sum = 0;
     for (unsigned i = 0; i < source.terms; ++i)
@@ -20,17 +19,19 @@ inline std::uint64_t raw_counter_sum(const Source& source, const std::uint64_t* 
     return sum;
 }
 
+/// The source's value.
 inline std::uint64_t counter_sum(const Source& source, const std::uint64_t* counters) {
     return raw_counter_sum(source, counters) >> source.shift;
 }
 
-/// The least number of instructions after which the value may be `target`: 0 where it is already, kNever where no
-/// number is enough. An instruction counts once at most in a class, so none adds more than all the weights; but for
-/// Source::call_terms, for which it is to be asked again after each system call. Exact for a source of instructions
-/// alone; else a lower bound, to be asked again from where it ends.
+/// The fewest instructions after which the value may reach `target`: 0 if it has, kNever if it never will.
+///
+/// An instruction adds at most 1 to each counter, so it adds at most the sum of the positive weights. The bound is
+/// exact for a source of instructions alone; otherwise it is a lower bound, and the caller asks again when it is used
+/// up. Source::syscall_terms grow by system calls only and are left out: the caller asks again after each system call.
 inline std::uint64_t instructions_until(const Source& source, const std::uint64_t* counters, std::uint64_t target) {
     std::uint64_t most = 0;
-    for (unsigned i = 0; i + source.call_terms < source.terms; ++i)
+    for (unsigned i = 0; i + source.syscall_terms < source.terms; ++i)
         if (source.term[i].weight > 0) most += static_cast<std::uint32_t>(source.term[i].weight);
     const std::uint64_t raw = raw_counter_sum(source, counters);
     if (static_cast<std::int64_t>((raw >> source.shift) - target) >= 0) return 0;

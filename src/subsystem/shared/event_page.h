@@ -1,13 +1,16 @@
-// event_page.h: the part of an event that its task's own thread needs while it runs: what is counted, from where on,
-// when it overflows, and what a sample of it has. It stands in memory that the host of the subsystem shares with the
-// threads that are measured, so that a thread reads its own counters and writes its own samples without asking anybody.
-// Pages are numbered, not pointed at: each process has them at another address. 0 names none.
+// event_page.h: the half of an event that its task's own thread needs while it runs: what is counted, since when, where
+// it overflows, and what its samples contain.
 //
-// Freestanding: no libc, no allocation, general registers only. Whoever changes a page holds its `lock`; who changes
-// what a group's events are told to be (`own`), what becomes of them (`state`) or who is in the group holds the
-// leader's `group` lock around that. The host does so for every event. The event's own thread does so for itself,
-// without asking the host, where a limit of overflows runs out (`limit`) and where `switchable` is set
-// (shared/own_switch.h); the host keeps no copy that could grow old.
+// Event pages are in memory shared between the host of the subsystem and the measured threads. So a thread reads its
+// own counts and writes its own samples without a request. Pages are named by number, because each process maps them at
+// another address; 0 names no page.
+//
+// Locks. A writer of a page holds its `lock`. A writer of a group's requested states, states or membership also holds
+// the leader's `group_lock`, taken first. The host writes any page. An event's own thread writes its page when a
+// REFRESH limit reaches 0 (`limit`), when it samples, and where `may_toggle_locally` is set (shared/local_toggle.h).
+// The host therefore keeps no copy of these fields.
+//
+// Freestanding: no libc, no allocation, general registers only, because the engine compiles this too.
 #pragma once
 
 #include <cstddef>
@@ -19,105 +22,109 @@ using EventIndex = std::uint32_t;
 using RingIndex = std::uint32_t;
 using FilterIndex = std::uint32_t;
 
-/// perf_event_state of the kernel, in its order: what is below `inactive` does not want to count.
+/// perf_event_state of the kernel, in its order. States below `inactive` are not enabled.
 enum class EventState : std::int32_t {
     dead = -5,
-    exited = -3,   ///< its task has ended, or has left it by remove_on_exec
-    error = -2,    ///< pinned, and did not fit
+    exited = -3,   ///< its task has ended, or an exec has removed the event (remove_on_exec)
+    error = -2,    ///< a pinned event that did not fit its PMU
     off = -1,      ///< disabled
-    inactive = 0,  ///< enabled and not on its PMU
+    inactive = 0,  ///< enabled, but without a counter or on another CPU
     active = 1,    ///< counting
 };
 
-/// Where an event's value comes from. Values only ever grow while the task lives; an event's count is how much its
-/// source has grown while it was active.
+/// Where an event's value comes from. Values never decrease while the task lives. An event's count is the growth of its
+/// source while it is active.
 struct Source {
     enum class Kind : std::uint8_t {
         nothing,      ///< always 0: dummy, bpf-output
         counters,     ///< a weighted sum of the task's live counters
-        task_clock,   ///< ns the task has run
+        task_clock,   ///< ns that the task has run
         cpu_clock,    ///< ns of CLOCK_MONOTONIC
-        page_faults,  ///< of the task, both kinds
+        page_faults,  ///< minor and major faults of the task
         minor_faults,
         major_faults,
         context_switches,
         cpu_migrations,
-        happenings,  ///< whoever makes them adds to EventPage::count: tracepoints, breakpoints, uprobes
+        software_events,  ///< tracepoints, breakpoints, uprobes: the thread adds each occurrence to EventPage::count
+                          ///< itself
     };
     struct Term {
-        std::uint32_t counter;  ///< a row of the engine's table of classes
-        std::int32_t weight;    ///< below 0 takes away; no instruction may make the sum smaller
+        std::uint32_t counter;  ///< a row of the engine's table of instruction classes
+        std::int32_t weight;    ///< a negative weight subtracts; no instruction may decrease the sum
     };
     static constexpr std::size_t kTerms = 8;
 
-    /// What a thread of the run can see happen to itself.
-    enum class Happening : std::uint8_t {
+    /// What a thread can observe itself do, for tracepoints and uprobes.
+    enum class SoftwareEvent : std::uint8_t {
         none,
-        call_entered,      ///< a system call begins
-        call_left,         ///< and has its answer
-        process_forked,    ///< in the parent
-        program_executed,  ///< in the new program
+        syscall_entered,   ///< sys_enter
+        syscall_returned,  ///< sys_exit
+        process_forked,    ///< reported by the parent
+        program_executed,  ///< exec; reported by the new program
         task_ended,
-        place_reached,  ///< an instruction of a file is about to run (probe.h)
-        place_left,     ///< a function that begins there has returned
+        probe_reached,   ///< a uprobe: the instruction at a place in a file is about to run (probe.h)
+        probe_returned,  ///< a uretprobe: the function that begins there has returned
     };
-    static constexpr std::uint32_t kEveryCall = ~0u;
+    static constexpr std::uint32_t kEverySyscall = ~0u;
 
     Kind kind = Kind::nothing;
     std::uint8_t terms = 0;
-    std::uint8_t shift = 0;       ///< the sum is divided by 2^shift
-    bool modelled = false;        ///< computed by a model, not counted
-    std::uint8_t call_terms = 0;  ///< the last so many: system calls alone add to them, and are looked at after each
-    Happening happening = Happening::none;
-    std::uint8_t words = 0;    ///< of a call: the arguments that its record has
-    bool in_kernel = false;    ///< samples are of kernel mode
-    std::uint32_t number = 0;  ///< of the system call, or kEveryCall; of a place, a ProbeIndex
-    std::uint32_t record = 0;  ///< of a place: which values its record has (ProbeRecord); 0: none
+    std::uint8_t shift = 0;  ///< the sum is divided by 2^shift
+    bool modelled = false;   ///< computed by a model, not counted
+    /// How many terms at the end only system calls add to; they are checked after each system call.
+    std::uint8_t syscall_terms = 0;
+    SoftwareEvent software_event = SoftwareEvent::none;
+    std::uint8_t syscall_arguments = 0;  ///< of syscall_entered: how many arguments its record has
+    bool in_kernel = false;              ///< its samples are of kernel mode
+    std::uint32_t number = 0;            ///< the system call's number or kEverySyscall; of a uprobe, its ProbeIndex
+    std::uint32_t record = 0;            ///< of a uprobe: the values in its record (ProbeRecord); 0: none
     Term term[kTerms] = {};
 };
 
-/// Page faults of one kind or both.
+/// Whether the source counts page faults of any kind.
 constexpr bool counts_faults(const Source& source) {
     return source.kind == Source::Kind::page_faults || source.kind == Source::Kind::minor_faults ||
            source.kind == Source::Kind::major_faults;
 }
 
-/// What uprobes count: `number` is that of a place.
-constexpr bool is_of_place(const Source& source) {
-    return source.kind == Source::Kind::happenings &&
-           (source.happening == Source::Happening::place_reached || source.happening == Source::Happening::place_left);
+/// Whether it is a uprobe or uretprobe; `number` is then a ProbeIndex.
+constexpr bool is_uprobe(const Source& source) {
+    return source.kind == Source::Kind::software_events &&
+           (source.software_event == Source::SoftwareEvent::probe_reached ||
+            source.software_event == Source::SoftwareEvent::probe_returned);
 }
 
-/// Mutual exclusion between processes, one of which may die inside: holds the thread id of who has it.
+/// A lock shared between processes. A process may die while it holds one, so it contains the holder's thread id
+/// (page_lock.h). 0: free.
 struct PageLock {
     std::int32_t holder = 0;
 };
 
-/// How an overflow's signal is sent (fcntl F_SETOWN, F_SETSIG, O_ASYNC).
+/// The signal that an overflow sends (fcntl F_SETOWN, F_SETSIG, O_ASYNC).
 struct Notify {
-    std::int32_t owner = 0;       ///< pid, tid or -pgrp; 0: nobody
+    std::int32_t owner = 0;       ///< pid, tid or -pgrp as F_SETOWN sets it; 0: no signal
     std::int32_t owner_type = 0;  ///< F_OWNER_TID, F_OWNER_PID, F_OWNER_PGRP
-    std::int32_t signal = 0;      ///< 0: SIGIO without a siginfo of its own
+    std::int32_t signal = 0;      ///< 0: SIGIO, without a siginfo of its own
     std::int32_t fd = -1;         ///< the descriptor that O_ASYNC was set on
     std::uint32_t on = 0;         ///< O_ASYNC is set
 };
 
-/// What stays as the event was opened, from its attr.
+/// The part of the attr that does not change after the open (except by MODIFY_ATTRIBUTES).
 struct EventShape {
     std::uint32_t type = 0;
     std::uint32_t bp_type = 0;
     std::uint64_t config = 0;
     std::uint64_t sample_type = 0;
     std::uint64_t read_format = 0;
-    std::uint64_t flags = 0;  ///< the attr's word of bit fields
+    std::uint64_t flags = 0;  ///< the attr's bit fields, as one word
     std::uint64_t branch_sample_type = 0;
     std::uint64_t sample_regs_user = 0;
     std::uint64_t sample_regs_intr = 0;
     std::uint32_t sample_stack_user = 0;
     std::int32_t clockid = 0;
-    std::uint16_t sample_max_stack = 0;  ///< 0 taken as the maximum
+    std::uint16_t sample_max_stack = 0;  ///< 0: the maximum
     std::uint16_t precise_ip = 0;
-    std::uint32_t wakeup = 0;  ///< wakeup_events, or wakeup_watermark with the flag
+    std::uint32_t wakeup = 0;  ///< wakeup_events, or wakeup_watermark if attr.watermark is set
     std::uint64_t bp_addr = 0;
     std::uint64_t bp_len = 0;
     std::uint64_t sig_data = 0;
@@ -125,52 +132,52 @@ struct EventShape {
 
 struct alignas(512) EventPage {
     PageLock lock;
-    EventState state = EventState::off;  ///< what has become of it
-    PageLock group;                      ///< in the leader. Taken before the `lock` of any member
-    /// What it was told to be: off, error, exited, or `inactive` where it wants to count. Below a leader that is off
-    /// it is off whatever it wants.
-    EventState own = EventState::off;
-    std::uint64_t id = 0;         ///< what samples and ioctl ID say: of an inherited event, its parent's
-    std::uint64_t stream_id = 0;  ///< its own
+    EventState state = EventState::off;  ///< the present state
+    PageLock group_lock;                 ///< of a leader, for its group; taken before the `lock` of any member
+    /// What clients asked for: off, or `inactive` for enabled; also error and exited. Under a leader that is off,
+    /// `state` is off whatever this says.
+    EventState requested_state = EventState::off;
+    std::uint64_t id = 0;         ///< in samples and for ioctl ID; a child has its parent's
+    std::uint64_t stream_id = 0;  ///< unique to this event, also a child
     EventShape shape;
     Source source;
 
-    // Counting. Count now = count + (source now - start) while active, else count.
+    // Counting. The count is count + (source - start) while active, otherwise count.
     std::uint64_t count = 0;
     std::uint64_t start = 0;       ///< the source's value when it became active
-    std::uint64_t enabled = 0;     ///< total_time_enabled, ns, up to the last change of state
-    std::uint64_t running = 0;     ///< total_time_running
+    std::uint64_t enabled = 0;     ///< total_time_enabled in ns, up to the last change of state
+    std::uint64_t running = 0;     ///< total_time_running in ns, up to the last change of state
     std::uint64_t time_start = 0;  ///< the task's clock at the last change of state
-    std::uint64_t lost = 0;        ///< samples that found the ring full
+    std::uint64_t lost = 0;        ///< samples that were dropped because the ring was full
 
-    // Sampling. It overflows when the source reaches overflow_at while active.
+    // Sampling. The event overflows when its source reaches overflow_at while it is active (overflow.h).
     std::uint64_t period = 0;       ///< 0: counts only
-    std::uint64_t period_left = 0;  ///< of the current period, while not active
+    std::uint64_t period_left = 0;  ///< what is left of the current period, while not active
     std::uint64_t overflow_at = 0;
-    std::uint64_t frequency = 0;  ///< samples a second that the period is to follow; 0: a fixed period
+    std::uint64_t frequency = 0;  ///< samples per second that `period` is adapted to; 0: the period is fixed
     std::uint64_t last_overflow_time = 0;
-    std::uint64_t last_period = 0;  ///< of software-kind events: the one that runs; `period` follows it (overflow.h)
-    std::uint64_t tick = 0;         ///< that `tick_samples` were taken in; both for throttling
+    /// Software family: length of the period that runs; `period` takes effect after it (overflow.h).
+    std::uint64_t last_period = 0;
+    std::uint64_t tick = 0;  ///< the tick in which `tick_samples` were taken, for throttling
     std::uint32_t tick_samples = 0;
-    std::uint32_t throttled = 0;  ///< no samples before the next tick
-    std::uint32_t early = 0;      ///< the end lies an event behind the period's begin: IOC_PERIOD (overflow.h)
-    std::int64_t limit = 0;       ///< overflows left of REFRESH; 0: unlimited
-    std::uint32_t sampling = 0;   ///< overflows, be it into a ring, a signal or a limit
-    std::uint32_t wakeups = 0;    ///< overflows since the last wake-up
+    std::uint32_t throttled = 0;  ///< no sample before the next tick
+    std::uint32_t early_end = 0;  ///< after IOC_PERIOD: the period ends at its first event already (overflow.h)
+    std::int64_t limit = 0;       ///< overflows left until the event is disabled (REFRESH); 0: no limit
+    std::uint32_t sampling = 0;   ///< whether it overflows: into a ring, by a signal, or for a limit
 
-    // Where it stands.
+    // The event's place: task, thread's list, group, ring.
     std::int32_t cpu = -1;
-    std::uint32_t thread_page = ~0u;  ///< of the task it counts; ~0: none
-    EventIndex next_armed = 0;        ///< list of that thread's events, in whatever state (armed_list.h)
+    std::uint32_t thread_page = ~0u;  ///< of the task that it counts; ~0: none
+    EventIndex next_active = 0;       ///< next active event of that thread, in whatever state (active_events.h)
     EventIndex leader = 0;            ///< itself, if it leads
-    EventIndex next_in_group = 0;     ///< leader, then siblings in order of creation
-    std::uint32_t group_size = 1;     ///< in the leader
-    std::uint32_t has_children = 0;   ///< inherited by tasks that live or have ended: only the host knows the sum
-    /// Set by the host: whether it counts is a matter of nobody but its thread. It is of no CPU or cgroup, no PMU is to
-    /// be told, and it needs no counter that another event might need.
-    std::uint32_t switchable = 0;
-    RingIndex ring = 0;      ///< where its samples go; 0: nowhere
-    FilterIndex filter = 0;  ///< what happens counts where this holds (filter.h); 0: always
+    EventIndex next_in_group = 0;     ///< the leader, then its siblings in order of creation; 0 ends the list
+    std::uint32_t group_size = 1;     ///< of a leader: members, itself included
+    std::uint32_t has_children = 0;   ///< has or had children, whose counts only the host adds up
+    /// Set by the host: the event's thread may toggle it without a request. It is bound to no CPU or cgroup, its PMU
+    /// need not be informed, and no event of the task competes for counters.
+    std::uint32_t may_toggle_locally = 0;
+    RingIndex ring = 0;      ///< the ring of its samples; 0: none
+    FilterIndex filter = 0;  ///< software events count only if it holds (filter.h); 0: always
     Notify notify;
 };
 static_assert(sizeof(EventPage) == 512);

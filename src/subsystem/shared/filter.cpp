@@ -1,11 +1,11 @@
-// filter.cpp: see filter.h. Comparisons as filter_pred_*() of Linux 6.18: the value is taken as the field's type.
+// filter.cpp: comparisons as filter_pred_*() of Linux 6.18: both sides are taken as the field's type.
 #include "subsystem/shared/filter.h"
 
 namespace anyperf::subsystem {
 namespace {
 
 constexpr std::size_t kCommBytes = 16;
-constexpr std::size_t kLongestText = 1024;  ///< of a program's text that is looked at
+constexpr std::size_t kLongestText = 1024;  ///< bytes that are read of a string in the program's memory
 
 std::uint64_t read(std::span<const std::byte> record, std::size_t offset, std::size_t size) {
     std::uint64_t value = 0;
@@ -49,7 +49,7 @@ bool number_holds(const FilterStep& step, const FilterFacts& facts) {
     return result != step.negated;
 }
 
-/// As far as its NUL.
+/// The string up to its NUL, at most `room` bytes.
 std::span<const char> text_in(const void* from, std::size_t room) {
     const auto* const text = static_cast<const char*>(from);
     std::size_t length = 0;
@@ -79,14 +79,14 @@ bool text_holds(const Filter& filter, const FilterStep& step, const FilterFacts&
         return step.compare == FilterStep::Compare::glob ? matches_glob(wanted, text) : equal(wanted, text);
     };
     if (step.field != FilterStep::Field::user_pointer) return compare(text_of(step, facts)) != step.negated;
-    // What can't be read is neither equal nor other.
+    // A string that can't be read fails the predicate, negated or not.
     char copied[kLongestText];
     if (facts.copy == nullptr) return false;
     const std::size_t bytes = facts.copy(copied, read(facts.record, step.offset, 8), sizeof copied);
     return bytes != 0 && compare(text_in(copied, bytes)) != step.negated;
 }
 
-/// Results that wait for what joins them.
+/// The results of predicates that no operator has consumed yet.
 class Results {
   public:
     void push(bool value) {
@@ -109,7 +109,8 @@ class Results {
     std::size_t depth_ = 0;
 };
 
-/// A `[…]` that begins behind `at`: whether c is in it; `at` moves behind it. Without an end it is no class.
+/// Whether `c` is in the character class that begins after the '[' before `at`. Moves `at` after its ']'. Without a ']'
+/// it is not a class, and `at` stays.
 bool in_class(std::span<const char> pattern, std::size_t& at, char c, bool& is_class) {
     std::size_t i = at;
     const bool inverted = i < pattern.size() && pattern[i] == '!';
@@ -128,7 +129,7 @@ bool in_class(std::span<const char> pattern, std::size_t& at, char c, bool& is_c
     return found != inverted;
 }
 
-/// One element of the pattern, no star, against one character; moves behind the element.
+/// Whether one element of the pattern other than '*' matches `c`. Moves `at` after the element.
 bool element_matches(std::span<const char> pattern, std::size_t& at, char c) {
     const char element = pattern[at++];
     if (element == '?') return true;
@@ -147,8 +148,8 @@ bool matches_glob(std::span<const char> pattern, std::span<const char> text) {
     constexpr std::size_t kNone = ~std::size_t{0};
     std::size_t p = 0;
     std::size_t t = 0;
-    std::size_t star = kNone;  // behind the last one
-    std::size_t kept = 0;      // where the text stood then
+    std::size_t star = kNone;  // the pattern after the last star
+    std::size_t kept = 0;      // the text position that this star was tried with
     while (t < text.size()) {
         if (p < pattern.size() && pattern[p] == '*') {
             star = ++p;

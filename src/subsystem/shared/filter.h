@@ -1,7 +1,9 @@
-// filter.h: a filter of PERF_EVENT_IOC_SET_FILTER as measured threads evaluate it: steps in postfix order over a
-// record's bytes, and the texts that they name. It is made by who knows the fields, and stands in shared memory.
+// filter.h: a filter of PERF_EVENT_IOC_SET_FILTER in the form that measured threads evaluate: steps in postfix order
+// over a record's bytes, and the strings that they compare with. The PMU parses it, since it knows the record's fields;
+// it is kept in shared memory.
 //
-// Freestanding, as event_page.h. Whatever stands in the memory, evaluating it ends and reads nothing beyond it.
+// Freestanding, as event_page.h. Evaluation terminates and stays within the filter and the record whatever the shared
+// memory contains.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +12,14 @@
 
 namespace anyperf::subsystem {
 
-/// A predicate, or what joins the results of those before it.
+/// A predicate that pushes its result, or an operator on the last results.
 struct FilterStep {
     enum class Kind : std::uint8_t { number, text, both, either, negate };
     enum class Compare : std::uint8_t { equal, less, less_equal, greater, greater_equal, bits, glob };
     enum class Field : std::uint8_t {
-        record,        ///< at `offset`, `size` bytes
-        located,       ///< at `offset` stands where the text is: offset and length, 16 bits each
-        user_pointer,  ///< at `offset` stands an address in the program's memory
+        record,        ///< `size` bytes at `offset`
+        data_loc,      ///< __data_loc: at `offset` the string's offset and length in the record, 16 bits each
+        user_pointer,  ///< at `offset` an address in the program's memory
         comm,
         cpu,
     };
@@ -26,9 +28,9 @@ struct FilterStep {
     Field field = Field::record;
     bool is_signed = false;
     bool negated = false;
-    std::uint8_t size = 0;  ///< 1, 2, 4, 8; of a text its room
+    std::uint8_t size = 0;  ///< 1, 2, 4 or 8; of a string, the bytes reserved for it
     std::uint16_t offset = 0;
-    std::uint16_t text = 0;  ///< where the text that is looked for begins, among the texts
+    std::uint16_t text = 0;  ///< offset in Filter::text of the string to compare with
     std::uint16_t text_bytes = 0;
     std::uint64_t value = 0;
 
@@ -36,7 +38,8 @@ struct FilterStep {
 };
 static_assert(sizeof(FilterStep) == 24);
 
-inline constexpr std::size_t kFilterBytes = 65536;  ///< room for one: text of a page becomes no more
+inline constexpr std::size_t kFilterBytes =
+    65536;  ///< room for one filter: an expression of at most one page never needs more
 inline constexpr std::size_t kFilterSteps = 2400;
 inline constexpr std::size_t kFilterTexts = kFilterBytes - 8 - sizeof(FilterStep) * kFilterSteps;
 static_assert(kFilterTexts > 4096);
@@ -51,19 +54,19 @@ struct Filter {
 };
 static_assert(sizeof(Filter) == kFilterBytes);
 
-/// What it is asked about.
+/// What a filter is evaluated on.
 struct FilterFacts {
     std::span<const std::byte> record;
-    const char* comm = nullptr;  ///< 16 bytes
+    const char* comm = nullptr;  ///< the task's name, 16 bytes
     std::int32_t cpu = 0;
-    /// Copies a text from the program's memory, up to and with its end; how many bytes, 0 where it can't be read.
+    /// Copies a string with its terminator from the program's memory. Returns the bytes copied, 0 if it can't be read.
     std::size_t (*copy)(void* to, std::uint64_t address, std::size_t bytes) = nullptr;
 };
 
-/// Whether it holds.
+/// Whether the filter holds for these facts.
 bool passes(const Filter& filter, const FilterFacts& facts);
 
-/// glob(7) without a rule for '/' or a leading dot; what is no pattern stands for itself.
+/// glob(7), without the special cases of '/' and a leading dot. A '[' without its ']' is an ordinary character.
 bool matches_glob(std::span<const char> pattern, std::span<const char> text);
 
 }  // namespace anyperf::subsystem

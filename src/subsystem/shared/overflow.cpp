@@ -1,4 +1,3 @@
-// overflow.cpp: a family is chosen by the kind of source; the rest is arithmetic on the page.
 #include "subsystem/shared/overflow.h"
 
 #include "abi/attr_flags.h"
@@ -18,11 +17,11 @@ Family family_of(const EventPage& page) {
     }
 }
 
-bool is_made_to_happen(const EventPage& page) {
-    return page.source.kind == Source::Kind::happenings;
+bool is_software_event(const EventPage& page) {
+    return page.source.kind == Source::Kind::software_events;
 }
 
-/// Every event is a sample, whatever is left of a period (the first branches of perf_swevent_event()).
+/// Whether every event is a sample, whatever is left of a period (the first branches of perf_swevent_event()).
 bool samples_each(const EventPage& page) {
     if (family_of(page) != Family::software || page.frequency != 0) return false;
     return page.period == 1 || (page.shape.sample_type & abi::sample("PERF_SAMPLE_PERIOD"));
@@ -43,22 +42,22 @@ void end_clock_period(EventPage& page, std::uint64_t value) {
 }
 
 void move_end(EventPage& page, std::uint64_t by) {
-    if (is_made_to_happen(page))
+    if (is_software_event(page))
         page.period_left += by;
     else
         page.overflow_at += by;
 }
 
-/// perf_swevent_set_period(): the length that was in force when this period began is that of the next, then the new one
-/// follows. An early end is the first event of the period that now begins; of a period of 1 it is the second as well,
-/// and so overflows twice.
+/// perf_swevent_set_period(): the next period has the length that was in force when the present one began, and the new
+/// length follows after it. An early end is the first event of the period that now begins; in a period of 1 it is also
+/// the last, so it overflows twice.
 void end_software_period(EventPage& page) {
     if (samples_each(page)) return move_end(page, 1);
     const std::uint64_t length = page.last_period == 0 ? page.period : page.last_period;
-    const std::uint64_t early = page.early;
-    page.early = 0;
-    move_end(page, length - early);
-    if (length > early) page.last_period = page.period;
+    const std::uint64_t early_end = page.early_end;
+    page.early_end = 0;
+    move_end(page, length - early_end);
+    if (length > early_end) page.last_period = page.period;
 }
 
 void end_period(EventPage& page, std::uint64_t value) {
@@ -69,8 +68,8 @@ void end_period(EventPage& page, std::uint64_t value) {
     }
 }
 
-/// An eighth of the way to the period that would have been right: perf_adjust_period(). The kernel leaves intervals of
-/// more than two ticks to its tick; here nothing ticks on a measured thread, so each overflow adapts.
+/// Moves the period by an eighth of the way to the one that would have been right, as perf_adjust_period(). The kernel
+/// adapts intervals of more than two ticks in its tick; a measured thread has no tick, so each overflow adapts.
 void adapt(EventPage& page, std::uint64_t now) {
     const std::uint64_t ns = now - page.last_overflow_time;
     const bool first = page.last_overflow_time == 0;
@@ -83,7 +82,7 @@ void adapt(EventPage& page, std::uint64_t now) {
     if (page.period == 0) page.period = 1;
 }
 
-/// Clocks alone. A throttled event looks again when the next tick begins, which its source, being ns, can tell.
+/// Clocks only. The period ends when the next tick begins: the source is in ns, so that value can be computed.
 void throttle(EventPage& page, std::uint64_t value, std::uint64_t now, Overflow& overflow) {
     page.throttled = 1;
     overflow.throttle = true;
@@ -97,7 +96,7 @@ bool over_limit(EventPage& page, std::uint64_t now, std::uint32_t samples_per_ti
     return samples_per_tick != 0 && page.tick_samples >= samples_per_tick;
 }
 
-/// Counts one overflow of REFRESH's limit, where there is one.
+/// Counts an overflow against REFRESH's limit, if there is one. True if it was the last.
 bool runs_out(EventPage& page) {
     if (page.limit <= 0) return false;
     --page.limit;
@@ -122,8 +121,8 @@ std::uint64_t first_period(const EventPage& page) {
 }
 
 void resume_period(EventPage& page) {
-    if (page.early) page.period_left = first_period(page);
-    page.early = 0;
+    if (page.early_end) page.period_left = first_period(page);
+    page.early_end = 0;
     page.last_period = page.period;
 }
 
@@ -133,19 +132,19 @@ void change_period(EventPage& page, std::uint64_t value, std::uint64_t period_or
         return;
     }
     page.period = period_or_frequency;
-    page.early = family_of(page) == Family::software && page.state == EventState::active;
-    page.period_left = page.early ? 1 : first_period(page);
-    if (!is_made_to_happen(page)) page.overflow_at = value + page.period_left;
+    page.early_end = family_of(page) == Family::software && page.state == EventState::active;
+    page.period_left = page.early_end ? 1 : first_period(page);
+    if (!is_software_event(page)) page.overflow_at = value + page.period_left;
 }
 
-void happened(EventPage& page, std::uint64_t times) {
+void add_occurrences(EventPage& page, std::uint64_t times) {
     page.count += times;
     if (page.sampling) page.period_left -= times < page.period_left ? times : page.period_left;
 }
 
 bool overflow_due(const EventPage& page, std::uint64_t value) {
     if (!page.sampling || page.state != EventState::active) return false;
-    if (is_made_to_happen(page)) return page.period_left == 0;
+    if (is_software_event(page)) return page.period_left == 0;
     return static_cast<std::int64_t>(value - page.overflow_at) >= 0;
 }
 
@@ -153,7 +152,7 @@ Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, 
     Overflow overflow{.sample = true, .period = samples_each(page) ? 1 : page.period};
     if (page.throttled) overflow.unthrottle = true;
     page.throttled = 0;
-    // A counter begins the new period here; software events have begun it already (end_software_period).
+    // The kernel adapts a counter before it sets the new period, a software event after (end_software_period).
     if (page.frequency != 0 && family_of(page) == Family::counter) adapt(page, now);
     end_period(page, value);
     if (family_of(page) == Family::clock && over_limit(page, now, samples_per_tick))

@@ -1,17 +1,18 @@
-// overflow.h: what happens to an event when a period ends: where the next one ends, what is to be written and who is to
-// be told. Three families end their periods differently, as in Linux 6.18:
+// overflow.h: the end of a sampling period: where the next period ends, which records are due, whether a signal is due.
+// Three families of events end their periods differently, as in Linux 6.18:
 //
-//   - counters (the cpu PMU): as x86_perf_event_set_period(). What the source is beyond the end belongs to the next
-//     period; a new period set by IOC_PERIOD begins at once.
-//   - clocks: as perf_swevent_hrtimer(). At most a sample every 10,000 ns; ends that were missed are skipped; only
-//     they are throttled, since a counter that runs in user space holds no machine up.
-//   - software kinds (faults, switches, tracepoints, breakpoints, uprobes): as perf_swevent_event(). One overflow for
-//     each end. IOC_PERIOD makes the very next event overflow, as the first of a period of the old length; the new
-//     length follows that, or begins when the event becomes active again. A fixed period with PERF_SAMPLE_PERIOD makes
-//     every event a sample of period 1.
+//   - Counters (the cpu PMU): as x86_perf_event_set_period(). An overshoot counts towards the next period. A new period
+//     set by IOC_PERIOD begins at once.
+//   - Clocks: as perf_swevent_hrtimer(). At most one sample per 10,000 ns; missed ends are skipped. Only clocks are
+//     throttled, because a counter that runs in user space cannot stall the machine with interrupts.
+//   - Software events (faults, switches, tracepoints, breakpoints, uprobes): as perf_swevent_event(). One overflow for
+//     each end. IOC_PERIOD makes the very next event overflow, as the first event of a period of the old length; the
+//     new length applies after that period, or when the event next becomes active. A fixed period together with
+//     PERF_SAMPLE_PERIOD makes every event a sample of period 1.
 //
-// The end is EventPage::overflow_at, of the source's values, for events that have one; those that are made to happen
-// (Source::happenings) count EventPage::period_left down. The caller holds the event's lock. Freestanding.
+// Most sources have a value, and the period ends where it reaches EventPage::overflow_at. Sources of kind
+// software_events have none: each occurrence counts EventPage::period_left down. The caller holds the event's lock.
+// Freestanding, as event_page.h.
 #pragma once
 
 #include <cstdint>
@@ -20,45 +21,46 @@
 
 namespace anyperf::subsystem {
 
-/// HZ of 250, which the advertised perf_event_mux_interval_ms of 4 fits to.
+/// The tick of a kernel with HZ=250, which fits the advertised perf_event_mux_interval_ms of 4.
 inline constexpr std::uint64_t kTickNs = 4'000'000;
 inline constexpr std::uint64_t kShortestClockPeriodNs = 10'000;
 
 struct Overflow {
-    bool sample = false;      ///< a SAMPLE record is due, with `period` in its PERIOD field
-    bool disable = false;     ///< the limit of REFRESH has run out: change_state() to off at this value
-    bool hang_up = false;     ///< the signal of O_ASYNC says POLL_HUP, not POLL_IN
-    bool signal = false;      ///< O_ASYNC wants a signal
-    bool sigtrap = false;     ///< attr.sigtrap wants one
-    bool throttle = false;    ///< a THROTTLE record is due, after the sample
-    bool unthrottle = false;  ///< an UNTHROTTLE record is due, before all else
+    bool sample = false;      ///< a SAMPLE record is due; `period` is for its PERIOD field
+    bool disable = false;     ///< the REFRESH limit has reached 0: the caller must change_state() to off at this value
+    bool hang_up = false;     ///< the signal's code is POLL_HUP instead of POLL_IN
+    bool signal = false;      ///< a signal by O_ASYNC is due
+    bool sigtrap = false;     ///< a SIGTRAP is due (attr.sigtrap)
+    bool throttle = false;    ///< a THROTTLE record is due after the sample
+    bool unthrottle = false;  ///< an UNTHROTTLE record is due before the sample
     std::uint64_t period = 0;
 };
 
-/// The period that a new event begins with: period_left of an event that has never been active.
+/// The first period of a new event: its initial period_left.
 std::uint64_t first_period(const EventPage& page);
 
-/// The event becomes active: its period goes on, or begins anew where it was changed meanwhile. Sets period_left.
+/// To be called when the event becomes active: its period goes on, or restarts if IOC_PERIOD has changed it meanwhile.
+/// Sets period_left.
 void resume_period(EventPage& page);
 
-/// PERF_EVENT_IOC_PERIOD, or a frequency by the same name: sets period or frequency, and the end of the period that
-/// runs. `value` is the source's now.
+/// PERF_EVENT_IOC_PERIOD: sets the period (or the frequency, if the event has one) and the end of the current period.
+/// `value` is the source's present value.
 void change_period(EventPage& page, std::uint64_t value, std::uint64_t period_or_frequency);
 
-/// `times` more of what is made to happen: adds to count and brings the end nearer. Call once for each where each may
-/// be a sample.
-void happened(EventPage& page, std::uint64_t times);
+/// Adds `times` occurrences of a software event to the count and to the period. With `times` above 1 at most one
+/// overflow comes of them, so an event that may sample each occurrence is to be called for each.
+void add_occurrences(EventPage& page, std::uint64_t times);
 
-/// An active event that samples has come to a period's end at this value of its source; asked of events that are made
-/// to happen after happened(), of whose source no value is.
+/// Whether an active event that samples has reached the end of its period, given its source's value. Software events
+/// have no value: they are asked after add_occurrences().
 bool overflow_due(const EventPage& page, std::uint64_t value);
 
-/// One overflow, taken while one is due: moves the end, counts the limit down, adapts the period to a frequency.
-/// `now` is in ns of a clock that goes on while the task sleeps. `samples_per_tick`: clocks are throttled beyond so
-/// many in kTickNs; 0: never.
+/// Processes one overflow that is due: moves the end, counts the limit down, adapts the period to the frequency. `now`
+/// is in ns of a clock that also runs while the task sleeps. Clocks are throttled after `samples_per_tick` samples in
+/// kTickNs; 0: never.
 Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, std::uint32_t samples_per_tick);
 
-/// The period that would have given `frequency` samples a second, had `count` events in `ns` been the rule; at least 1.
+/// The period with which `count` events in `ns` would have given `frequency` samples per second. At least 1.
 std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t ns);
 
 }  // namespace anyperf::subsystem

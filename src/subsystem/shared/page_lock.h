@@ -1,8 +1,15 @@
-// page_lock.h: how a PageLock is taken and left. Its holder may be a thread of another process and may be killed at any
-// instruction, so who waits asks now and then whether the holder is gone, and then goes on in its place. What such a
-// holder left half done is at worst a record that was not committed, or a count that is off: never a broken page.
+// page_lock.h: locks and unlocks a PageLock.
 //
-// Freestanding. Not recursive. A signal handler that could run while its own thread holds a lock may not take one.
+// The holder may be a thread of another process and may be killed at any instruction. So a waiter checks now and then
+// whether the holder still lives, and takes the lock over if not. What the dead holder left half done is at worst a
+// record that was not committed or a count that is off, never a page that can't be used.
+//
+// Nor does a holder that lives stop the others for ever, because it may be stopped, or no holder at all: programs can
+// write the lock. Both sides wait 10 ms at most (run/lock_holder.h). A thread then does without: it asks the broker
+// instead of toggling, drops a record, and changes its event's count and period without the lock. The broker takes over
+// an event's lock, and leaves out a record that it cannot write.
+//
+// Freestanding. Not recursive. A signal handler that may interrupt a holder on its own thread must not lock.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +18,61 @@
 
 namespace anyperf::subsystem {
 
-/// Takes it for `me`, a thread id above 0, unless another has it.
-inline bool try_take(PageLock& lock, std::int32_t me) {
-    std::int32_t nobody = 0;
-    return __atomic_compare_exchange_n(&lock.holder, &nobody, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+/// Locks for `me`, a thread id above 0, if the lock is free.
+inline bool try_lock_page(PageLock& lock, std::int32_t me) {
+    std::int32_t expected = 0;
+    return __atomic_compare_exchange_n(&lock.holder, &expected, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/// Returns with the lock held by `me`. `abandoned(holder)` is called between tries: it gives way (yields, sleeps), and
-/// says whether this holder will never leave. A lock that `me` seems to have already was left by a dead thread of the
-/// same id; it is not asked about.
+/// Locks for `me`. Between tries it calls `is_abandoned(holder)`, which yields or sleeps and returns whether that
+/// holder will never unlock. If the lock seems to be held by `me`, a dead thread of the same id has left it: thread ids
+/// are reused. It is then taken over without a question.
 template <class Abandoned>
-void take(PageLock& lock, std::int32_t me, Abandoned&& abandoned) {
-    while (!try_take(lock, me)) {
+void lock_page(PageLock& lock, std::int32_t me, Abandoned&& is_abandoned) {
+    while (!try_lock_page(lock, me)) {
         std::int32_t holder = __atomic_load_n(&lock.holder, __ATOMIC_RELAXED);
-        if (holder == 0 || (holder != me && !abandoned(holder))) continue;
+        if (holder == 0 || (holder != me && !is_abandoned(holder))) continue;
         if (__atomic_compare_exchange_n(&lock.holder, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;
     }
 }
 
-/// Leaves it, unless somebody has gone on in our place.
-inline void leave(PageLock& lock, std::int32_t me) {
+/// What is known of the thread that has a lock.
+enum class HolderState : std::uint8_t {
+    lives,
+    gone,      ///< it will never unlock
+    too_slow,  ///< it lives, but has had the lock for longer than the caller wants to wait
+};
+
+/// As lock_page(), but `check(holder)` may also end the wait. Returns whether the lock is held.
+template <class Check>
+bool lock_page_or_give_up(PageLock& lock, std::int32_t me, Check&& check) {
+    while (!try_lock_page(lock, me)) {
+        std::int32_t holder = __atomic_load_n(&lock.holder, __ATOMIC_RELAXED);
+        if (holder == 0) continue;
+        const HolderState state = holder == me ? HolderState::gone : check(holder);
+        if (state == HolderState::too_slow) return false;
+        if (state == HolderState::gone &&
+            __atomic_compare_exchange_n(&lock.holder, &holder, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return true;
+    }
+    return true;
+}
+
+/// Unlocks, unless a waiter has taken the lock over meanwhile.
+inline void unlock_page(PageLock& lock, std::int32_t me) {
     __atomic_compare_exchange_n(&lock.holder, &me, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
 /// Holds a lock for a scope.
-class PageHeld {
+class ScopedPageLock {
   public:
     template <class Abandoned>
-    PageHeld(PageLock& lock, std::int32_t me, Abandoned&& abandoned) : lock_(lock), me_(me) {
-        take(lock, me, abandoned);
+    ScopedPageLock(PageLock& lock, std::int32_t me, Abandoned&& is_abandoned) : lock_(lock), me_(me) {
+        lock_page(lock, me, is_abandoned);
     }
-    ~PageHeld() { leave(lock_, me_); }
-    PageHeld(const PageHeld&) = delete;
-    PageHeld& operator=(const PageHeld&) = delete;
+    ~ScopedPageLock() { unlock_page(lock_, me_); }
+    ScopedPageLock(const ScopedPageLock&) = delete;
+    ScopedPageLock& operator=(const ScopedPageLock&) = delete;
 
   private:
     PageLock& lock_;

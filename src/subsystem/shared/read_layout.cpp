@@ -1,4 +1,3 @@
-// read_layout.cpp: the fields of an answer in their order.
 #include "subsystem/shared/read_layout.h"
 
 #include "abi/sample_bits.h"

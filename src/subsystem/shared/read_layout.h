@@ -1,7 +1,5 @@
-// read_layout.h: what read(2) of an event answers, and a sample's READ field with it (perf_event_open(2), "Reading
-// results"; kernel_read_format: __perf_read_group_add() and perf_read_one() of Linux 6.18).
-//
-// Freestanding, as event_page.h.
+// read_layout.h: the layout of a read(2) on an event, which is also that of a sample's READ field (perf_event_open(2),
+// "Reading results"; __perf_read_group_add() and perf_read_one() of Linux 6.18). Freestanding, as event_page.h.
 #pragma once
 
 #include <cstddef>
@@ -12,26 +10,26 @@
 
 namespace anyperf::subsystem {
 
-/// One event's share of an answer.
+/// What an answer has of one event.
 struct MemberValue {
     std::uint64_t value = 0;
     std::uint64_t id = 0;
     std::uint64_t lost = 0;
 };
 
-/// All that an answer may have. Without FORMAT_GROUP the first member is the one; with it, they stand as in the
-/// group: leader, then siblings in order of creation. The times are those of the event that is read, with FORMAT_GROUP
-/// the leader's. Borrowed: `members` outlives the call.
+/// The input for any layout. Without PERF_FORMAT_GROUP only the first member is used; with it, the members are the
+/// leader and its siblings in order of creation. The times are the leader's with PERF_FORMAT_GROUP, otherwise the
+/// event's. `members` is borrowed.
 struct ReadValues {
     std::uint64_t enabled = 0;
     std::uint64_t running = 0;
     std::span<const MemberValue> members;
 };
 
-/// What an answer takes, in bytes. `members` doesn't matter without FORMAT_GROUP.
+/// The size in bytes of an answer with so many members (ignored without PERF_FORMAT_GROUP).
 std::size_t read_bytes(std::uint64_t read_format, std::size_t members);
 
-/// The answer itself: read_bytes() of them. Values must have a member at least.
+/// Writes the answer, read_bytes() long. `values` must have at least one member.
 void put_read(Sink& sink, std::uint64_t read_format, const ReadValues& values);
 
 }  // namespace anyperf::subsystem

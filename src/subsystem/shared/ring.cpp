@@ -1,4 +1,3 @@
-// ring.cpp: positions, room, marks.
 #include "subsystem/shared/ring.h"
 
 #include "abi/attr_flags.h"
@@ -11,10 +10,10 @@ constexpr std::uint32_t kLost = 2;
 static_assert(abi::name_of(abi::kRecordTypes, kLost) == "PERF_RECORD_LOST");
 constexpr std::size_t kLostBytes = sizeof(RecordHeader) + 16;
 
-constexpr std::uint64_t kHeaderCapabilities = abi::bit(abi::kMmapCapabilities, "cap_bit0_is_deprecated");
+constexpr std::uint64_t kHeaderCapabilities = abi::capability("cap_bit0_is_deprecated");
 
-/// One byte stays free, or a full ring would look like an empty one. A reader may have written anything into data_tail:
-/// the answer is then as senseless as the tail, and stays within the ring.
+/// One byte must stay free, because a full ring would look like an empty one. A reader may have written anything into
+/// data_tail; then the answer is as wrong as the tail, but writes stay within the ring.
 bool has_room(const Ring& ring, std::size_t bytes) {
     if (ring.page->overwrite) return true;
     const std::uint64_t tail = __atomic_load_n(&ring.header().data_tail, __ATOMIC_ACQUIRE);
@@ -26,7 +25,6 @@ bool has_room(const Ring& ring, std::size_t bytes) {
 void drop(const Ring& ring, EventPage& event) {
     ++ring.page->lost;
     ++event.lost;
-    ring.page->lost_id = event.id;
 }
 
 }  // namespace
@@ -34,8 +32,8 @@ void drop(const Ring& ring, EventPage& event) {
 void start_ring(Ring ring, const RingShape& shape) {
     RingPage& page = *ring.page;
     page.pages = shape.pages;
-    page.head = page.lost = page.lost_id = page.wake_at = 0;
-    page.samples = page.wake = 0;
+    page.head = page.lost = page.wake_mark = 0;
+    page.samples = page.wake_pending = 0;
     page.overwrite = shape.overwrite;
     page.backward = shape.backward;
     page.paused = shape.pages == 0;
@@ -65,19 +63,19 @@ bool RingWriter::begin(std::size_t bytes) {
         if (page.pages != 0) drop(ring_, event_);
         return false;
     }
-    lost_told_ = page.lost != 0;
-    const std::size_t all = bytes + (lost_told_ ? kLostBytes + trailer_bytes(event_.shape) : 0);
+    writes_lost_record_ = page.lost != 0;
+    const std::size_t all = bytes + (writes_lost_record_ ? kLostBytes + trailer_bytes(event_.shape) : 0);
     if (bytes > kLongestRecord || all >= ring_.bytes() || !has_room(ring_, all)) {
         drop(ring_, event_);
         return false;
     }
     head_ = page.backward ? page.head - all : page.head + all;
     sink_ = Sink{ring_.data(), ring_.bytes(), page.backward ? head_ : page.head};
-    if (lost_told_) put_lost();
+    if (writes_lost_record_) put_lost();
     return true;
 }
 
-/// In the name of the event that writes now, an inherited one in its parent's.
+/// The LOST record names the event that writes now; for an inherited event, its parent.
 void RingWriter::put_lost() {
     const std::size_t size = kLostBytes + trailer_bytes(event_.shape);
     const RecordHeader header{kLost, 0, static_cast<std::uint16_t>(size)};
@@ -87,40 +85,40 @@ void RingWriter::put_lost() {
     put_trailer(sink_, event_.shape, moment_, event_.id, event_.id);
 }
 
-/// The distance grows in both directions of writing: backward, positions count from 0 downwards.
+/// The distance from 0 grows in both directions: backward, positions count down from 0.
 bool RingWriter::passes_watermark() {
     RingPage& page = *ring_.page;
     const std::uint64_t written = page.backward ? -head_ : head_;
-    if (written - page.wake_at <= page.watermark) return false;
-    page.wake_at += page.watermark;
+    if (written - page.wake_mark <= page.watermark) return false;
+    page.wake_mark += page.watermark;
     return true;
 }
 
 /// wakeup_events counts the samples of all events that share the ring.
-bool RingWriter::counts_up() {
+bool RingWriter::reaches_wakeup_events() {
     const bool by_bytes = event_.shape.flags & abi::flag("watermark");
     if (by_bytes || event_.shape.wakeup == 0) return false;
     RingPage& page = *ring_.page;
     if (++page.samples < event_.shape.wakeup) return false;
     page.samples -= event_.shape.wakeup;
-    ++page.wake_at;  // as the kernel's mark, of which a wake-up is any movement
+    ++page.wake_mark;  // the kernel wakes pollers by moving this mark
     return true;
 }
 
-Written RingWriter::commit(bool is_sample) {
+WriteResult RingWriter::commit(bool is_sample) {
     RingPage& page = *ring_.page;
     const bool by_bytes = passes_watermark();
-    const bool by_samples = is_sample && counts_up();
-    if (lost_told_) page.lost = 0;
+    const bool by_samples = is_sample && reaches_wakeup_events();
+    if (writes_lost_record_) page.lost = 0;
     page.head = head_;
     __atomic_store_n(&ring_.header().data_head, head_, __ATOMIC_RELEASE);
     const bool wake = by_bytes || by_samples;
-    if (wake) __atomic_store_n(&page.wake, 1, __ATOMIC_RELEASE);
+    if (wake) __atomic_store_n(&page.wake_pending, 1, __ATOMIC_RELEASE);
     return {.written = true, .wake = wake};
 }
 
-Written write_record(Ring ring, EventPage& event, const Moment& moment, RecordHeader header,
-                     std::span<const std::byte> body) {
+WriteResult write_record(Ring ring, EventPage& event, const RecordOrigin& moment, RecordHeader header,
+                         std::span<const std::byte> body) {
     const std::size_t size = sizeof header + body.size() + trailer_bytes(event.shape);
     RingWriter writer{ring, event, moment};
     if (!writer.begin(size)) return {};

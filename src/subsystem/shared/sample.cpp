@@ -1,4 +1,4 @@
-// sample.cpp: a row a field; the same row measures and writes.
+// sample.cpp: a table of fields, one row each. The same row measures the field and writes it, by a Sink.
 #include "subsystem/shared/sample.h"
 
 #include <array>
@@ -15,19 +15,19 @@ static_assert(abi::name_of(abi::kRecordTypes, kSample) == "PERF_RECORD_SAMPLE");
 constexpr std::uint64_t kRegisterAbi64 = 2;
 constexpr std::uint64_t kUserEnd = 0x7ffffffff000;  ///< TASK_SIZE with four-level page tables
 
-struct Origin {
+struct FieldSource {
     const EventPage& event;
     const SampleFacts& facts;
-    std::size_t stack = 0;  ///< bytes of it, once that is known
+    std::size_t stack = 0;  ///< bytes of user stack, once computed
 };
 
-void put_callchain(Sink& sink, const Origin& from) {
+void put_callchain(Sink& sink, const FieldSource& from) {
     sink.word(from.facts.callchain.size());
     sink.put(from.facts.callchain.data(), from.facts.callchain.size_bytes());
 }
 
-/// The size is of what follows it, padding included; without data four bytes of padding.
-void put_raw(Sink& sink, const Origin& from) {
+/// The size field covers what follows it, padding included. Without data there are four bytes of padding.
+void put_raw(Sink& sink, const FieldSource& from) {
     const std::size_t bytes = from.facts.raw.size();
     const std::size_t padded = ((bytes + sizeof(std::uint32_t) + 7) & ~std::size_t{7}) - sizeof(std::uint32_t);
     sink.half(static_cast<std::uint32_t>(padded));
@@ -35,7 +35,7 @@ void put_raw(Sink& sink, const Origin& from) {
     sink.zeros(padded - bytes);
 }
 
-void put_branches(Sink& sink, const Origin& from) {
+void put_branches(Sink& sink, const FieldSource& from) {
     sink.word(from.facts.branches.size());
     if (from.event.shape.branch_sample_type & abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_HW_INDEX"))
         sink.word(~0ull);  // the first entry is the newest
@@ -50,8 +50,8 @@ void put_registers(Sink& sink, const std::uint64_t* registers, std::uint64_t mas
     for (; mask != 0; mask &= mask - 1) sink.word(registers[__builtin_ctzll(mask)]);
 }
 
-/// What couldn't be copied is zeros: a ring's older bytes are nobody's business.
-void put_stack(Sink& sink, const Origin& from) {
+/// Bytes that couldn't be copied are zeroed, so that the ring's older records don't leak into the field.
+void put_stack(Sink& sink, const FieldSource& from) {
     sink.word(from.stack);
     if (from.stack == 0) return;
     const UserStack& stack = from.facts.stack;
@@ -65,49 +65,50 @@ void put_stack(Sink& sink, const Origin& from) {
     sink.word(copied);
 }
 
-/// A field is one word, or `put` writes it, and measures it by the same way.
+/// A field that is one word (`word`), or one that `put` measures and writes.
 struct FieldRow {
     std::string_view name;
-    std::uint64_t (*word)(const Origin&);
-    void (*put)(Sink&, const Origin&) = nullptr;
+    std::uint64_t (*word)(const FieldSource&);
+    void (*put)(Sink&, const FieldSource&) = nullptr;
 };
 
 constexpr std::array kFields{
-    FieldRow{"PERF_SAMPLE_IDENTIFIER", [](const Origin& f) { return f.event.id; }},
-    FieldRow{"PERF_SAMPLE_IP", [](const Origin& f) { return f.facts.ip; }},
+    FieldRow{"PERF_SAMPLE_IDENTIFIER", [](const FieldSource& f) { return f.event.id; }},
+    FieldRow{"PERF_SAMPLE_IP", [](const FieldSource& f) { return f.facts.ip; }},
     FieldRow{"PERF_SAMPLE_TID",
-             [](const Origin& f) {
-                 return std::uint64_t{static_cast<std::uint32_t>(f.facts.moment.tid)} << 32 |
-                        static_cast<std::uint32_t>(f.facts.moment.pid);
+             [](const FieldSource& f) {
+                 return std::uint64_t{static_cast<std::uint32_t>(f.facts.origin.tid)} << 32 |
+                        static_cast<std::uint32_t>(f.facts.origin.pid);
              }},
-    FieldRow{"PERF_SAMPLE_TIME", [](const Origin& f) { return f.facts.moment.time; }},
-    FieldRow{"PERF_SAMPLE_ADDR", [](const Origin& f) { return f.facts.addr; }},
-    FieldRow{"PERF_SAMPLE_ID", [](const Origin& f) { return f.event.id; }},
-    FieldRow{"PERF_SAMPLE_STREAM_ID", [](const Origin& f) { return f.event.stream_id; }},
-    FieldRow{"PERF_SAMPLE_CPU", [](const Origin& f) { return std::uint64_t{f.facts.moment.cpu}; }},
-    FieldRow{"PERF_SAMPLE_PERIOD", [](const Origin& f) { return f.facts.period; }},
+    FieldRow{"PERF_SAMPLE_TIME", [](const FieldSource& f) { return f.facts.origin.time; }},
+    FieldRow{"PERF_SAMPLE_ADDR", [](const FieldSource& f) { return f.facts.addr; }},
+    FieldRow{"PERF_SAMPLE_ID", [](const FieldSource& f) { return f.event.id; }},
+    FieldRow{"PERF_SAMPLE_STREAM_ID", [](const FieldSource& f) { return f.event.stream_id; }},
+    FieldRow{"PERF_SAMPLE_CPU", [](const FieldSource& f) { return std::uint64_t{f.facts.origin.cpu}; }},
+    FieldRow{"PERF_SAMPLE_PERIOD", [](const FieldSource& f) { return f.facts.period; }},
     FieldRow{"PERF_SAMPLE_READ", nullptr,
-             [](Sink& s, const Origin& f) { put_read(s, f.event.shape.read_format, f.facts.read); }},
+             [](Sink& s, const FieldSource& f) { put_read(s, f.event.shape.read_format, f.facts.read); }},
     FieldRow{"PERF_SAMPLE_CALLCHAIN", nullptr, put_callchain},
     FieldRow{"PERF_SAMPLE_RAW", nullptr, put_raw},
     FieldRow{"PERF_SAMPLE_BRANCH_STACK", nullptr, put_branches},
-    FieldRow{
-        "PERF_SAMPLE_REGS_USER", nullptr,
-        [](Sink& s, const Origin& f) { put_registers(s, f.facts.user_registers, f.event.shape.sample_regs_user); }},
+    FieldRow{"PERF_SAMPLE_REGS_USER", nullptr,
+             [](Sink& s, const FieldSource& f) {
+                 put_registers(s, f.facts.user_registers, f.event.shape.sample_regs_user);
+             }},
     FieldRow{"PERF_SAMPLE_STACK_USER", nullptr, put_stack},
-    FieldRow{"PERF_SAMPLE_WEIGHT", [](const Origin& f) { return f.facts.weight; }},
-    FieldRow{"PERF_SAMPLE_WEIGHT_STRUCT", [](const Origin& f) { return f.facts.weight; }},
-    FieldRow{"PERF_SAMPLE_DATA_SRC", [](const Origin& f) { return f.facts.data_source; }},
-    FieldRow{"PERF_SAMPLE_TRANSACTION", [](const Origin& f) { return f.facts.transaction; }},
+    FieldRow{"PERF_SAMPLE_WEIGHT", [](const FieldSource& f) { return f.facts.weight; }},
+    FieldRow{"PERF_SAMPLE_WEIGHT_STRUCT", [](const FieldSource& f) { return f.facts.weight; }},
+    FieldRow{"PERF_SAMPLE_DATA_SRC", [](const FieldSource& f) { return f.facts.data_source; }},
+    FieldRow{"PERF_SAMPLE_TRANSACTION", [](const FieldSource& f) { return f.facts.transaction; }},
     FieldRow{"PERF_SAMPLE_REGS_INTR", nullptr,
-             [](Sink& s, const Origin& f) {
+             [](Sink& s, const FieldSource& f) {
                  put_registers(s, f.facts.interrupted_registers, f.event.shape.sample_regs_intr);
              }},
-    FieldRow{"PERF_SAMPLE_PHYS_ADDR", [](const Origin& f) { return f.facts.physical_address; }},
-    FieldRow{"PERF_SAMPLE_CGROUP", [](const Origin& f) { return f.facts.cgroup; }},
-    FieldRow{"PERF_SAMPLE_DATA_PAGE_SIZE", [](const Origin& f) { return f.facts.data_page_size; }},
-    FieldRow{"PERF_SAMPLE_CODE_PAGE_SIZE", [](const Origin& f) { return f.facts.code_page_size; }},
-    FieldRow{"PERF_SAMPLE_AUX", [](const Origin&) { return std::uint64_t{0}; }},
+    FieldRow{"PERF_SAMPLE_PHYS_ADDR", [](const FieldSource& f) { return f.facts.physical_address; }},
+    FieldRow{"PERF_SAMPLE_CGROUP", [](const FieldSource& f) { return f.facts.cgroup; }},
+    FieldRow{"PERF_SAMPLE_DATA_PAGE_SIZE", [](const FieldSource& f) { return f.facts.data_page_size; }},
+    FieldRow{"PERF_SAMPLE_CODE_PAGE_SIZE", [](const FieldSource& f) { return f.facts.code_page_size; }},
+    FieldRow{"PERF_SAMPLE_AUX", [](const FieldSource&) { return std::uint64_t{0}; }},
 };
 
 constexpr bool in_order_of_records() {
@@ -126,7 +127,7 @@ constexpr std::uint64_t kWords = [] {
     return words;
 }();
 
-void put_fields(Sink& sink, const Origin& from, std::uint64_t wanted) {
+void put_fields(Sink& sink, const FieldSource& from, std::uint64_t wanted) {
     for (std::size_t i = 0; i < kFields.size() && wanted != 0; ++i) {
         const std::uint64_t field = abi::kSampleBits[i].mask();
         if ((wanted & field) == 0) continue;
@@ -138,7 +139,7 @@ void put_fields(Sink& sink, const Origin& from, std::uint64_t wanted) {
     }
 }
 
-/// The bytes of all fields but the stack, whose own size depends on them.
+/// The size without the stack, whose own size depends on it.
 std::size_t without_stack(const EventPage& event, const SampleFacts& facts) {
     std::size_t words = 0;
     for (std::uint64_t left = event.shape.sample_type & kWords; left != 0; left &= left - 1) ++words;
@@ -172,11 +173,11 @@ std::size_t sample_bytes(const EventPage& event, const SampleFacts& facts) {
     return whole(event, others, stack_of(event, facts, others));
 }
 
-Written write_sample(Ring ring, EventPage& event, const SampleFacts& facts) {
+WriteResult write_sample(Ring ring, EventPage& event, const SampleFacts& facts) {
     const std::size_t others = without_stack(event, facts);
     const std::size_t stack = stack_of(event, facts, others);
     const std::size_t size = whole(event, others, stack);
-    RingWriter writer{ring, event, facts.moment};
+    RingWriter writer{ring, event, facts.origin};
     if (!writer.begin(size)) return {};
     const RecordHeader header{kSample, facts.misc, static_cast<std::uint16_t>(size)};
     writer.sink().word(__builtin_bit_cast(std::uint64_t, header));

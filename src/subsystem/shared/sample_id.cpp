@@ -1,5 +1,5 @@
-// sample_id.cpp: the trailer's fields stand in the order of a sample's, but IDENTIFIER last, so that it is always at
-// the same distance from the record's end.
+// sample_id.cpp: the trailer's fields are in the order of a sample's, but IDENTIFIER comes last, so that a reader finds
+// it at a fixed distance from the record's end.
 #include "subsystem/shared/sample_id.h"
 
 #include "abi/attr_flags.h"
@@ -18,7 +18,7 @@ constexpr std::uint64_t kIdentifier = abi::sample("PERF_SAMPLE_IDENTIFIER");
 constexpr std::uint64_t kInTrailer = [] {
     std::uint64_t bits = 0;
     for (const abi::SampleBit& row : abi::kSampleBits)
-        if (row.in_trailer) bits |= row.mask();
+        if (row.in_sample_id) bits |= row.mask();
     return bits;
 }();
 static_assert(kInTrailer == (kTid | kTime | kId | kStreamId | kCpu | kIdentifier));
@@ -30,7 +30,8 @@ std::size_t trailer_bytes(const EventShape& shape) {
     return 8 * static_cast<std::size_t>(__builtin_popcountll(shape.sample_type & kInTrailer));
 }
 
-void put_trailer(Sink& sink, const EventShape& shape, const Moment& moment, std::uint64_t id, std::uint64_t stream_id) {
+void put_trailer(Sink& sink, const EventShape& shape, const RecordOrigin& moment, std::uint64_t id,
+                 std::uint64_t stream_id) {
     if (!(shape.flags & abi::flag("sample_id_all"))) return;
     if (shape.sample_type & kTid) {
         sink.half(static_cast<std::uint32_t>(moment.pid));

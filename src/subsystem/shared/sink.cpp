@@ -1,4 +1,3 @@
-// sink.cpp: copying into a ring, around its end.
 #include "subsystem/shared/sink.h"
 
 namespace anyperf::subsystem {

@@ -1,5 +1,5 @@
-// sink.h: where the bytes of a record go: into a ring, around its end, or nowhere, to learn how many they are. One
-// description of a record's fields so serves for its size and for its bytes, and the two agree.
+// sink.h: the target of a record's bytes: a ring, with wrap-around, or nothing, to measure the size. So one description
+// of a record's fields gives both its size and its bytes, and they agree.
 //
 // Freestanding, as event_page.h.
 #pragma once
@@ -11,10 +11,10 @@ namespace anyperf::subsystem {
 
 class Sink {
   public:
-    /// Counts only.
+    /// Only counts bytes.
     Sink() = default;
 
-    /// Writes at `position` modulo `ring_bytes`, a power of two. Whoever makes it has seen to room.
+    /// Writes at `position` modulo `ring_bytes`, a power of two. The caller has made sure that there is room.
     Sink(std::byte* data, std::uint64_t ring_bytes, std::uint64_t position)
         : data_(data), mask_(ring_bytes - 1), position_(position) {}
 
@@ -23,7 +23,7 @@ class Sink {
     void half(std::uint32_t value) { number(value); }
     void zeros(std::size_t count);
 
-    /// Hands out the next `count` bytes in one or two pieces: fill(void* piece, std::size_t bytes, std::size_t done).
+    /// Passes the next `count` bytes in one or two pieces to fill(void* piece, std::size_t bytes, std::size_t done).
     template <typename Fill>
     void pieces(std::size_t count, Fill fill) {
         for (std::size_t done = 0; data_ != nullptr && done < count;) {
@@ -40,7 +40,7 @@ class Sink {
     std::size_t size() const { return size_; }
 
   private:
-    /// Most of a record are words, and hardly one stands across the ring's end.
+    /// The common case: most of a record is words, and few of them wrap around the ring's end.
     template <class Number>
     void number(Number value) {
         const std::uint64_t at = (position_ + size_) & mask_;

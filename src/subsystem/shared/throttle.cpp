@@ -1,4 +1,3 @@
-// throttle.cpp: time, id, stream id.
 #include "subsystem/shared/throttle.h"
 
 #include "abi/records.h"
@@ -6,18 +5,18 @@
 namespace anyperf::subsystem {
 namespace {
 
-Written write(Ring ring, EventPage& event, const Moment& moment, std::uint32_t type) {
+WriteResult write(Ring ring, EventPage& event, const RecordOrigin& moment, std::uint32_t type) {
     const std::uint64_t body[] = {moment.time, event.id, event.stream_id};
     return write_record(ring, event, moment, {.type = type}, std::as_bytes(std::span{body}));
 }
 
 }  // namespace
 
-Written write_throttle(Ring ring, EventPage& event, const Moment& moment) {
+WriteResult write_throttle(Ring ring, EventPage& event, const RecordOrigin& moment) {
     return write(ring, event, moment, abi::value_of(abi::kRecordTypes, "PERF_RECORD_THROTTLE"));
 }
 
-Written write_unthrottle(Ring ring, EventPage& event, const Moment& moment) {
+WriteResult write_unthrottle(Ring ring, EventPage& event, const RecordOrigin& moment) {
     return write(ring, event, moment, abi::value_of(abi::kRecordTypes, "PERF_RECORD_UNTHROTTLE"));
 }
 

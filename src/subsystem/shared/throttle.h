@@ -1,14 +1,13 @@
-// throttle.h: the records that tell that a clock's samples stop and go on again (PERF_RECORD_THROTTLE, _UNTHROTTLE),
-// which the thread writes that Overflow::throttle and ::unthrottle are told to.
-//
-// Freestanding, as event_page.h.
+// throttle.h: the records THROTTLE and UNTHROTTLE: the samples of a clock event stop and resume. The thread writes them
+// when Overflow::throttle or ::unthrottle says so. Freestanding, as event_page.h.
 #pragma once
 
 #include "subsystem/shared/ring.h"
 
 namespace anyperf::subsystem {
 
-Written write_throttle(Ring ring, EventPage& event, const Moment& moment);
-Written write_unthrottle(Ring ring, EventPage& event, const Moment& moment);
+/// The caller holds the locks of the event and of the ring.
+WriteResult write_throttle(Ring ring, EventPage& event, const RecordOrigin& moment);
+WriteResult write_unthrottle(Ring ring, EventPage& event, const RecordOrigin& moment);
 
 }  // namespace anyperf::subsystem

@@ -1,4 +1,4 @@
-"""Damaged and hostile input, every verb: one message with what, cause and fix, the right exit status, nothing hangs."""
+"""Damaged and hostile input to every verb: one message with the failure, its cause and a fix, the right exit status, no hang."""
 import os
 import subprocess
 import unittest
@@ -23,39 +23,43 @@ class BadInput(Case):
         for word in words:
             self.assertIn(word, text)
 
-    def test_words_that_are_no_verb(self):
+    def test_unknown_verbs_are_refused(self):
         for word in [*NOISE, b"", b"lsit"]:
-            self.assert_one_message(anyperf(word), "the verbs are list, stat, run, encode, explain")
+            self.assert_one_message(anyperf(word), "the verbs are list, stat, run, record, report, script, export, encode, explain")
         self.assert_one_message(anyperf(), "no verb")
 
-    def test_options_that_are_none(self):
+    def test_unknown_options_are_refused(self):
         for verb in ("list", "stat", "run", "encode", "explain"):
             self.assert_one_message(anyperf(verb, *(["cycles"] if verb == "encode" else []), "--no-such-option"), "unknown option --no-such-option")
 
-    def test_values_of_options(self):
+    def test_invalid_option_values_are_refused(self):
         for option in ("-I", "-r", "-p", "-t", "-C", "-D", "--timeout", "--fail-above", "--interval-count", "--counters"):
             for value in (b"x", b"99999999999999999999999", b"\xff", b"1" * 5000):
                 self.assert_one_message(anyperf("stat", "-e", "page-faults:u", option, value, "--", "true"))
 
-    def test_event_strings(self):
+    def test_malformed_event_strings_are_refused(self):
         for text in [*NOISE, b"", b",", b"{", b"{}", b"cycles,", b"cycles}", b"r" + b"f" * 17, b"mem:", b"software/config=-1/",
                      b"software/config=1,config=2/", b"uprobe:/etc/passwd:main", b"skl::", b"::x", b"99999999999:1", b"{" * 9000]:
             self.assert_one_message(anyperf("encode", "--", text), "cannot use the event string")
 
-    def test_output_files_that_cannot_be_written(self):
+    def test_output_files_that_cannot_be_written_are_reported(self):
         pipe = self.file("pipe")
         os.mkfifo(pipe)
         for file in (self.directory.name, pipe, "/nonexistent/x"):
             self.assert_one_message(anyperf("stat", "-e", "page-faults:u", "-o", file, "--", "true"), "cannot write")
 
-    def test_full_disks(self):
+    def test_full_disks_are_reported(self):
         self.assert_one_message(anyperf("stat", "-e", "page-faults:u", "-o", "/dev/full", "--", "true"), "No space left")
+        for words in (["-e", "page-faults:u"], ["--csv", "-e", "page-faults:u"], ["-j", "-n"], ["-I", "10", "-n"]):
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([ANYPERF, "stat", *words, "--", "true"], stderr=full, timeout=60, check=False)
+            self.assertEqual(result.returncode, 125, words)
         for words in (["list"], ["encode", "cycles"], ["explain"], ["--help"], ["stat", "--help"]):
             with open("/dev/full", "wb") as full:
                 result = subprocess.run([ANYPERF, *words], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
             self.assert_one_message(result, "standard output", "No space left")
 
-    def test_baselines(self):
+    def test_unusable_baselines_are_refused(self):
         pipe = self.file("pipe")
         os.mkfifo(pipe)
         deep = self.file("deep", "[" * 500_000)
@@ -64,14 +68,14 @@ class BadInput(Case):
         for file in [self.directory.name, "/nonexistent", "/dev/zero", pipe, deep, *files]:
             self.assert_one_message(anyperf("stat", "-e", "page-faults:u", "--baseline", file, "--", "true"), "cannot compare with")
 
-    def test_a_baseline_may_come_through_a_pipe(self):
+    def test_baseline_may_be_a_pipe(self):
         report = stat("--json", "-e", "page-faults:u", "--", "true").stderr
         result = subprocess.run([ANYPERF, "stat", "-e", "page-faults:u", "--baseline", "/dev/stdin", "--", "true"],
                                 input=report, text=True, capture_output=True, timeout=60, check=False)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("difference", result.stderr)
 
-    def test_commands_that_are_none(self):
+    def test_commands_that_cannot_be_run_are_reported(self):
         for command, status in (("", 127), ("/nonexistent", 127), ("/etc/passwd", 126), ("/", 126)):
             result = anyperf("stat", "-e", "page-faults:u", "--", command)
             self.assertEqual(result.returncode, status, command)

@@ -1,4 +1,4 @@
-"""The command that stat runs: its exit, its streams, its signals, and commands that can't be run."""
+"""The command that stat runs: exit status, streams, signals, inherited state, and commands that can't be run."""
 import os
 import signal
 import subprocess
@@ -18,18 +18,18 @@ class Command(Case):
         self.assertEqual(result.stdout, "through\n")
         self.assertIn("to-stderr", result.stderr)
 
-    def test_words_behind_the_command_are_the_commands(self):
+    def test_words_after_the_command_are_its_arguments(self):
         result = stat("-e", SOFTWARE, "echo", "-e", "-x", "--json", "--", "-p")
         self.assertEqual(result.stdout.split()[-3:], ["--json", "--", "-p"])
         result = stat("-e", SOFTWARE, "--", "echo", "[a,b]", "{}", "%%", "", "--")
         self.assertEqual(result.stdout, "[a,b] {} %%  --\n")
 
-    def test_command_may_be_named_as_a_verb(self):
+    def test_command_may_have_the_name_of_a_verb(self):
         program = self.file("list", "#!/bin/sh\necho mine\n", 0o755)
         path = f"{program.parent}:{os.environ['PATH']}"
         self.assertEqual(stat("-e", SOFTWARE, "list", env={**os.environ, "PATH": path}).stdout, "mine\n")
 
-    def test_absent_command_is_127(self):
+    def test_absent_command_exits_with_127(self):
         self.assert_error(stat("--", "anyperf-no-such-command"), 127, "anyperf-no-such-command", "PATH")
         self.assert_error(stat("--", "/no/such/file"), 127, "no such file")
 
@@ -37,10 +37,23 @@ class Command(Case):
         script = self.file("script", "#!/no/such/interpreter -x\n", 0o755)
         self.assert_error(stat("--", script), 127, "/no/such/interpreter")
 
-    def test_file_that_is_not_executable_is_126(self):
+    def test_file_that_is_not_executable_exits_with_126(self):
         self.assert_error(stat("--", self.file("text", "hello")), 126, "not marked as executable", "chmod +x")
 
-    def test_directory_is_126(self):
+    def test_script_without_an_interpreter_is_run_by_a_shell(self):
+        script = self.file("script", "echo \"ran $1\"\n", 0o755)
+        self.assertEqual(stat("-n", "--", script, "here").stdout, "ran here\n")
+
+    def test_path_is_searched_beyond_a_file_without_permission(self):
+        (self.file("a")).mkdir()
+        (self.file("b")).mkdir()
+        self.file("a/program", "#!/bin/sh\necho a\n", 0o644)
+        self.file("b/program", "#!/bin/sh\necho b\n", 0o755)
+        path = f"{self.file('a')}:{self.file('b')}"
+        self.assertEqual(stat("-n", "--", "program", env={**os.environ, "PATH": path}).stdout, "b\n")
+        self.assertEqual(stat("-n", "--", "program", env={**os.environ, "PATH": str(self.file("a"))}).returncode, 126)
+
+    def test_directory_exits_with_126(self):
         self.assert_error(stat("--", self.directory.name), 126, "directory")
 
     def test_death_by_a_signal_is_passed_on(self):
@@ -48,7 +61,7 @@ class Command(Case):
         self.assertEqual(result.returncode, -signal.SIGTERM)
         self.assertIn("page-faults", result.stderr)
 
-    def test_shell_sees_128_plus_the_signal(self):
+    def test_shell_reports_128_plus_the_signal(self):
         script = f"{ANYPERF} stat -n -- sh -c 'kill -KILL $$'; echo status=$?"
         result = subprocess.run(["sh", "-c", script], text=True, capture_output=True, check=False)
         self.assertIn("status=137", result.stdout)
@@ -78,18 +91,18 @@ class Command(Case):
         result = subprocess.run(["sh", "-c", script], text=True, capture_output=True, check=False)
         self.assertEqual((result.returncode, result.stdout), (0, "lives\n"))
 
-    def test_signal_mask_is_the_one_from_before(self):
+    def test_signal_mask_is_inherited_unchanged(self):
         result = stat("-n", "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status")
         plain = subprocess.run(["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"], text=True, capture_output=True,
                                check=False)
         self.assertEqual(result.stdout, plain.stdout)
 
-    def test_no_descriptor_of_ours_reaches_the_command(self):
+    def test_command_inherits_no_descriptor_of_anyperf(self):
         result = stat("-e", SOFTWARE, "--", "ls", "/proc/self/fd")
         plain = subprocess.run(["ls", "/proc/self/fd"], text=True, capture_output=True, check=False)
         self.assertEqual(result.stdout, plain.stdout)
 
-    def test_descriptor_limit_is_the_one_from_before(self):
+    def test_descriptor_limit_is_inherited_unchanged(self):
         result = subprocess.run(["sh", "-c", f"ulimit -Sn 100; {ANYPERF} stat -n -- sh -c 'ulimit -Sn'"], text=True,
                                 capture_output=True, check=False)
         self.assertEqual(result.stdout, "100\n")
@@ -101,11 +114,11 @@ class Command(Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn("page-faults", result.stderr)
 
-    def test_delay_leaves_out_the_beginning(self):
+    def test_delay_excludes_the_beginning(self):
         result = stat("--json", "-e", "page-faults:u", "-D", "60000", "--", "true")
         self.assertEqual(self.event(self.objects(result.stderr)[0], "page-faults:u")["status"], "not-counted")
 
-    def test_nothing_runs_where_an_event_is_unknown(self):
+    def test_command_does_not_run_if_an_event_is_unknown(self):
         mark = self.file("mark")
         result = stat("-e", "page-fualts", "--", "touch", mark)
         self.assert_error(result, 125, "page-fualts", "page-faults")

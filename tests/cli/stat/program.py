@@ -1,4 +1,4 @@
-"""Runs anyperf; what the tests beside it share."""
+"""Runs anyperf; shared by the tests in this folder."""
 import json
 import os
 import subprocess
@@ -11,7 +11,7 @@ SOFTWARE = "page-faults:u,task-clock:u"
 
 
 def stat(*words, **options):
-    """The finished process; results are in stderr, which the command leaves to anyperf."""
+    """Runs `anyperf stat` and returns the finished process. Its stderr has the results if the command prints nothing there."""
     return subprocess.run([ANYPERF, "stat", *map(str, words)], text=True, capture_output=True, timeout=60, check=False,
                           **options)
 

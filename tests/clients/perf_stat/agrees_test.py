@@ -1,4 +1,4 @@
-"""perf stat -x, and anyperf stat --csv on the same events of the same program: same lines, same fields, same counts."""
+"""anyperf stat --csv prints the same lines, fields and counts as perf stat -x, (the oracle) for the same events of the same program."""
 import os
 import shutil
 import subprocess
@@ -6,8 +6,8 @@ import unittest
 from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
-# No address randomisation: then a program has the same page faults in every run. Whole paths: perf puts a directory of its
-# own before PATH, which costs a program that searches it one more execve.
+# Without address randomisation a program has the same page faults in every run. Absolute paths are used because perf puts
+# a directory of its own first in PATH, which costs a program that searches PATH one more execve.
 PROGRAM = ["setarch", "-R", "/bin/sh", "-c", "i=0; while [ $i -lt 50 ]; do /bin/true; i=$((i+1)); done"]
 TRACEPOINTS = Path("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id")
 
@@ -53,17 +53,17 @@ class Agrees(unittest.TestCase):
         theirs, ours = self.assert_same_shape(events, 0, 3, kernel=True)
         self.assertEqual([line[5] for line in ours], [line[5] for line in theirs])
 
-    def test_times_that_are_named_as_events_have_the_same_fields(self):
+    def test_time_events_have_the_same_fields(self):
         _, ours = self.assert_same_shape(["-e", "duration_time,page-faults:u,user_time,system_time"], 1, 3)
-        self.assertGreater(int(ours[0][0]), 1_000_000)  # ns, of fifty processes
+        self.assertGreater(int(ours[0][0]), 1_000_000)  # ns, for fifty processes
 
-    def test_all_user_and_all_kernel_leave_the_other_mode_out(self):
+    def test_all_user_and_all_kernel_exclude_the_other_mode(self):
         theirs, ours = self.assert_same_shape(["--all-user", "-e", "page-faults"], 1, 3)
         self.assertAlmostEqual(int(theirs[0][0]), int(ours[0][0]), delta=max(2, int(theirs[0][0]) // 500))
         theirs, ours = self.assert_same_shape(["--all-kernel", "-e", "page-faults"], 1, 3, kernel=True)
         self.assertAlmostEqual(int(theirs[0][0]), int(ours[0][0]), delta=max(2, int(theirs[0][0]) // 10))
 
-    def test_groups_are_equal(self):
+    def test_group_counts_are_equal(self):
         if not TRACEPOINTS.exists():
             self.skipTest("tracefs is not mounted, or may not be read")
         self.assert_same_shape(["-e", "{syscalls:sys_enter_execve,sched:sched_process_exit}"], 0, 3, kernel=True)
@@ -81,7 +81,7 @@ class Agrees(unittest.TestCase):
         self.assertEqual({len(line) for line in ours}, {len(line) for line in theirs})
         self.assertEqual(ours[0][2:4], theirs[0][2:4])
 
-    def test_clock_has_the_same_unit(self):
+    def test_clocks_have_the_same_unit(self):
         theirs, ours = self.assert_same_shape(["-e", "task-clock:u,cpu-clock:u"], 1, 3)
         for their, our in zip(theirs, ours):
             self.assertLess(abs(float(their[0]) - float(our[0])), 10 * float(their[0]) + 10)

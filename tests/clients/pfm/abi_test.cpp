@@ -1,4 +1,5 @@
-// abi_test.cpp: a program built for Debian's libpfm.so.4 finds all it needs in ours: symbols, name, needs, structures.
+// abi_test.cpp: a program built for Debian's libpfm.so.4 can use anyperf's: the symbols, the soname, the layout of the
+// structures and the constants are those of Debian's library and header, which are the oracle.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ std::string output_of(const std::string& command) {
     return output;
 }
 
-/// "T pfm_initialize": what a library defines for others, with symbol versions.
+/// The dynamic symbols that a library defines, with their kinds and versions: "T pfm_initialize".
 std::set<std::string> exported(const std::string& file) {
     std::istringstream lines{output_of("nm -D --defined-only " + file)};
     std::set<std::string> symbols;
@@ -37,17 +38,17 @@ std::set<std::string> exported(const std::string& file) {
     return symbols;
 }
 
-TEST(PfmAbi, ExportsTheSameSymbols) {
+TEST(PfmAbi, ExportsTheSymbolsOfDebians) {
     if (!std::filesystem::exists(kDebian)) GTEST_SKIP() << "Debian's libpfm4 is not installed";
     EXPECT_EQ(exported(kOurs), exported(kDebian));
     EXPECT_EQ(exported(kOurs).size(), 13U);
 }
 
-TEST(PfmAbi, HasTheNameThatProgramsAskFor) {
+TEST(PfmAbi, HasTheSonameThatProgramsLoad) {
     EXPECT_THAT(output_of("readelf -d " + kOurs), testing::HasSubstr("soname: [libpfm.so.4]"));
 }
 
-TEST(PfmAbi, HasTheStructuresAndNumbersOfDebiansHeader) {
+TEST(PfmAbi, HasTheStructuresAndConstantsOfDebiansHeader) {
     const auto debian = layout_of_debian();
     const auto ours = layout_of_ours();
     for (const auto& [what, number] : debian) {

@@ -1,5 +1,5 @@
-// calls_test.cpp: the calls of libpfm.so.4 with what programs get wrong: no initialisation, NULL, structures of other
-// sizes, too little room, too many attributes. Where Debian's library crashes, ours answers.
+// calls_test.cpp: the calls of libpfm.so.4 with common mistakes of programs: no initialisation, NULL, structures of
+// other sizes, too little room, too many attributes. Where Debian's library crashes, anyperf's returns an error.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -59,7 +59,7 @@ TEST_F(PfmCalls, RefuseNull) {
     EXPECT_EQ(pfm.pmu_validate(PFM_PMU_PERF_EVENT, nullptr), PFM_ERR_INVAL);
 }
 
-TEST_F(PfmCalls, RefuseAnAttrOfNull) {
+TEST_F(PfmCalls, RefuseANullAttr) {
     pfm_perf_encode_arg_t argument{};
     EXPECT_EQ(pfm.get_os_event_encoding("perf::cycles", 0, PFM_OS_PERF_EVENT, &argument), PFM_ERR_INVAL);
 }
@@ -70,7 +70,7 @@ TEST_F(PfmCalls, RefuseUnknownLevelsAndLayers) {
     EXPECT_EQ(pfm.get_os_event_encoding("perf::cycles", 0, static_cast<pfm_os_t>(3), &argument), PFM_ERR_NOTSUPP);
 }
 
-TEST_F(PfmCalls, TooLittleRoomLeavesTheCallersStringAlone) {
+TEST_F(PfmCalls, LeaveTheCallersStringAloneIfTheCodesDoNotFit) {
     std::uint64_t code = 7;
     char mine[] = "mine";
     char* canonical = mine;
@@ -79,21 +79,21 @@ TEST_F(PfmCalls, TooLittleRoomLeavesTheCallersStringAlone) {
     EXPECT_EQ(code, 7U);
 }
 
-TEST_F(PfmCalls, MoreThan64AttributesAreTooMany) {
+TEST_F(PfmCalls, RefuseMoreThan64Attributes) {
     std::string text = "skx_unc_cha0::UNC_C_TOR_INSERTS";
     for (int i = 0; i < 200; ++i) text += ":e";
     std::array<std::uint64_t, 8> codes{};
     EXPECT_EQ(raw(text.c_str(), codes.data(), 8), PFM_ERR_TOOMANY);
 }
 
-TEST_F(PfmCalls, RawEventsDoNotLookAtAnOldErrno) {
+TEST_F(PfmCalls, IgnoreAStaleErrnoForRawEvents) {
     std::array<std::uint64_t, 8> codes{};
     errno = ERANGE;
     EXPECT_EQ(raw("perf_raw::r1a2", codes.data(), 8), PFM_SUCCESS);
     EXPECT_EQ(codes[0], 0x1a2U);
 }
 
-TEST_F(PfmCalls, TakeStructuresOfANewerHeaderWhoseRestIsZero) {
+TEST_F(PfmCalls, AcceptStructuresOfANewerHeaderIfTheRestIsZero) {
     struct Newer {
         pfm_pmu_info_t known;
         std::uint64_t unknown;
@@ -108,7 +108,7 @@ TEST_F(PfmCalls, TakeStructuresOfANewerHeaderWhoseRestIsZero) {
     EXPECT_EQ(pfm.get_pmu_info(PFM_PMU_PERF_EVENT, &newer.known), PFM_ERR_INVAL);
 }
 
-TEST_F(PfmCalls, AttrSizeZeroIsTheFirstStructure) {
+TEST_F(PfmCalls, TreatAttrSizeZeroAsTheFirstVersion) {
     perf_event_attr attr;
     std::memset(&attr, 0, sizeof attr);
     attr.config2 = 0x5555;
@@ -120,7 +120,7 @@ TEST_F(PfmCalls, AttrSizeZeroIsTheFirstStructure) {
     EXPECT_EQ(argument.cpu, -1);
 }
 
-TEST_F(PfmCalls, AllocateCodesWhereThereAreNone) {
+TEST_F(PfmCalls, AllocateCodesIfTheCallerHasNone) {
     char* canonical = nullptr;
     pfm_pmu_encode_arg_t argument{nullptr, &canonical, 0, 0, 0};
     ASSERT_EQ(pfm.get_os_event_encoding("skl::OFFCORE_RESPONSE_0", PFM_PLM3, PFM_OS_NONE, &argument), PFM_SUCCESS);
@@ -129,17 +129,28 @@ TEST_F(PfmCalls, AllocateCodesWhereThereAreNone) {
     std::free(canonical);
 }
 
-TEST_F(PfmCalls, AnyNumberHasAnErrorText) {
+TEST_F(PfmCalls, ShowTheLow32BitsOfARawMaskAsLibpfmDoes) {
+    char* canonical = nullptr;
+    pfm_pmu_encode_arg_t argument{nullptr, &canonical, 0, 0, 0};
+    ASSERT_EQ(pfm.get_os_event_encoding("glm::OFFCORE_RESPONSE_1:0x1234567890", PFM_PLM3, PFM_OS_NONE, &argument),
+              PFM_SUCCESS);
+    EXPECT_STREQ(canonical, "glm::OFFCORE_RESPONSE_1:0x34567890:k=0:u=1:e=0:i=0:c=0");
+    EXPECT_EQ(argument.codes[1], 0x1234567890U) << "the code has all bits";
+    std::free(argument.codes);
+    std::free(canonical);
+}
+
+TEST_F(PfmCalls, HaveAnErrorTextForAnyNumber) {
     for (const int code : {1, 100, -13, INT_MAX, INT_MIN}) EXPECT_STREQ(pfm.strerror(code), "unknown error code");
 }
 
-TEST_F(PfmCalls, EnvironmentIsReadAtEachInitialisation) {
+TEST_F(PfmCalls, ReadTheEnvironmentAtEachInitialisation) {
     std::array<std::uint64_t, 8> codes{};
     pfm.terminate();
     ::setenv("LIBPFM_FORCE_PMU", "SK,more", 1);
     ASSERT_EQ(pfm.initialize(), PFM_SUCCESS);
-    EXPECT_EQ(raw("INST_RETIRED", codes.data(), 8), PFM_SUCCESS) << "without a prefix: skl is active";
-    EXPECT_EQ(raw("cycles", codes.data(), 8), PFM_ERR_NOTFOUND) << "perf is not";
+    EXPECT_EQ(raw("INST_RETIRED", codes.data(), 8), PFM_SUCCESS) << "needs no prefix: skl is active";
+    EXPECT_EQ(raw("cycles", codes.data(), 8), PFM_ERR_NOTFOUND) << "perf is not active";
     pfm.terminate();
     ::unsetenv("LIBPFM_FORCE_PMU");
     ::setenv("LIBPFM_DISABLED_PMUS", "kl,zen", 1);
@@ -149,7 +160,7 @@ TEST_F(PfmCalls, EnvironmentIsReadAtEachInitialisation) {
     EXPECT_EQ(pfm.get_pmu_info(PFM_PMU_INTEL_SKL, &info), PFM_ERR_NOTSUPP);
 }
 
-TEST_F(PfmCalls, EveryPmuOfTheFactsValidates) {
+TEST_F(PfmCalls, ValidateEveryPmuOfTheCatalog) {
     int pmus = 0;
     for (int id = 0; id < 2048; ++id) {
         pfm_pmu_info_t info{};

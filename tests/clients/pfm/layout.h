@@ -1,16 +1,18 @@
-// layout.h: the layout of libpfm's structures and the numbers of its names, as one header has them. Compiled once with
-// Debian's header and once with ours; abi_test.cpp compares. Static: the two must not become one.
+// layout.h: the layout of libpfm's structures and the values of its constants, as one header defines them. It is
+// compiled once with Debian's header and once with anyperf's; abi_test.cpp compares the results. The function is
+// static, so that the linker does not merge the two.
 #include <cstddef>
 #include <map>
 #include <string>
 
-// NOLINTBEGIN(bugprone-macro-parentheses,bugprone-sizeof-expression): types take no parentheses, pointers are measured
+// NOLINTBEGIN(bugprone-macro-parentheses,bugprone-sizeof-expression): types can't be parenthesized, sizes of pointers
+// are meant
 #define ANYPERF_NUMBER(name) {#name, static_cast<long>(name)}
 #define ANYPERF_SIZE(type) {"sizeof " #type, static_cast<long>(sizeof(type))}
 #define ANYPERF_FIELD(type, field) \
     {#type "." #field, static_cast<long>(offsetof(type, field) * 1000 + sizeof(type{}.field))}
 
-/// Name -> size, number, or offset * 1000 + size.
+/// Maps a name to a size, a constant, or offset * 1000 + size of a field.
 static std::map<std::string, long> layout_of_this_header() {
     return {
         ANYPERF_SIZE(pfm_pmu_info_t),

@@ -1,4 +1,4 @@
-// layout_debian.cpp: layout.h with Debian's header.
+// layout_debian.cpp: layout.h compiled with Debian's header.
 #include <perfmon/pfmlib_perf_event.h>
 
 #include "clients/pfm/layout.h"

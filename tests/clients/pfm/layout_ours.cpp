@@ -1,4 +1,4 @@
-// layout_ours.cpp: layout.h with our header, which the build puts in front of Debian's for this file.
+// layout_ours.cpp: layout.h compiled with anyperf's header, which the build puts before Debian's for this file.
 #include <perfmon/pfmlib_perf_event.h>
 
 #include "clients/pfm/layout.h"

@@ -1,5 +1,4 @@
-// library.h: a libpfm.so.4 under test: the calls of one file, so that two libraries can be asked the same in one
-// process.
+// library.h: a libpfm.so.4 under test, loaded from a file, so that one process can call two libraries.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,6 +9,7 @@
 
 namespace anyperf::clients {
 
+/// The calls of one library. The constructor throws if the file or a symbol is missing.
 class PfmLibrary {
   public:
     explicit PfmLibrary(const std::string& file) : handle_(::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {

@@ -1,4 +1,4 @@
-"""Other people's clients of perf_event_open, unmodified, under `anyperf run`: what they print where the kernel has no PMU."""
+"""perf and PAPI, unmodified, work under `anyperf run`: their output has plausible counts, samples and capabilities."""
 import os
 import re
 import shutil
@@ -16,7 +16,7 @@ def run(*words, check=True, **options):
 
 
 def perf_counts(text):
-    """event: count of `perf stat -x,`."""
+    """The counts in the output of `perf stat -x,`, by event."""
     rows = [line.split(",") for line in text.splitlines() if line.count(",") > 4]
     return {row[2]: row[0] for row in rows}
 
@@ -32,13 +32,13 @@ class Clients(unittest.TestCase):
         self.assertGreater(int(counts["instructions:u"]), int(counts["branches:u"]))
         self.assertGreater(int(counts["branches:u"]), 1000)
 
-    def test_perf_stat_counts_what_children_do(self):
+    def test_perf_stat_counts_children(self):
         self.need("perf")
         one, five = (perf_counts(run("--", "perf", "stat", "-x,", "-e", "instructions:u", "--", "sh", "-c",
                                      "; ".join(["/bin/true"] * n) + "; :").stderr) for n in (1, 5))
         self.assertGreater(int(five["instructions:u"]), 2 * int(one["instructions:u"]))
 
-    def test_perf_stat_says_what_is_not_supported(self):
+    def test_perf_stat_marks_unsupported_events(self):
         self.need("perf")
         counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", "branch-misses:u", "--", "true", check=False).stderr)
         self.assertEqual(counts["branch-misses:u"], "<not supported>")
@@ -53,7 +53,7 @@ class Clients(unittest.TestCase):
         self.assertNotIn("cpu-clock", report.stdout)
         self.assertRegex(report.stdout, r"\bsh\b")
 
-    def test_perf_record_samples_at_every_period(self):
+    def test_perf_record_takes_a_sample_every_period(self):
         self.need("perf")
         period = 10000
         with tempfile.TemporaryDirectory() as directory:
@@ -65,7 +65,7 @@ class Clients(unittest.TestCase):
         self.assertAlmostEqual(len(script.stdout.splitlines()), expected, delta=max(3, expected / 50))
 
     def script_of(self, *record, fields):
-        """What `perf script` prints of these fields, after `perf record` with these words."""
+        """The output of `perf script` with these fields, after a perf command that records."""
         self.need("perf")
         with tempfile.TemporaryDirectory() as directory:
             data = str(Path(directory) / "perf.data")
@@ -73,14 +73,14 @@ class Clients(unittest.TestCase):
             return subprocess.run(["perf", "script", "-i", data, "-F", fields], text=True, capture_output=True,
                                   check=True).stdout
 
-    def test_perf_record_branches_come_with_each_sample(self):
+    def test_perf_record_has_branches_in_each_sample(self):
         text = self.script_of("record", "-b", "-e", "instructions:u", "-c", "10000", fields="ip,brstack")
         stacks = [line.split()[1:] for line in text.splitlines()]
         self.assertGreater(len(stacks), 10)
         self.assertTrue(all(len(stack) == 32 for stack in stacks[1:]))
         self.assertRegex(stacks[-1][0], r"^0x[0-9a-f]+/0x[0-9a-f]+/-/-/-/0/")
 
-    def test_perf_record_call_graph_by_last_branches(self):
+    def test_perf_record_has_call_graphs_from_last_branches(self):
         text = self.script_of("record", "--call-graph", "lbr", "-e", "instructions:u", "-c", "10000", fields="ip,sym")
         deepest = max(len(stack.splitlines()) for stack in text.split("\n\n"))
         self.assertGreater(deepest, 4)
@@ -89,7 +89,7 @@ class Clients(unittest.TestCase):
         text = self.script_of("record", "-e", "cpu-clock:u", "-F", "4000", fields="ip")
         self.assertGreater(len(text.splitlines()), 3)
 
-    def test_perf_mem_record_tells_addresses(self):
+    def test_perf_mem_record_has_addresses_and_kinds_of_access(self):
         text = self.script_of("mem", "record", fields="event,addr,data_src")
         loads = [line for line in text.splitlines() if "mem-loads" in line]
         stores = [line for line in text.splitlines() if "mem-stores" in line]

@@ -1,4 +1,4 @@
-"""ctypes_client.py: perf_event_open(2) by hand: counts instructions, samples them into a ring, prints what it saw."""
+"""ctypes_client.py: calls perf_event_open(2) through ctypes: counts instructions, samples them into a ring, prints the results."""
 import ctypes
 import fcntl
 import mmap

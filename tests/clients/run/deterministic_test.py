@@ -1,4 +1,4 @@
-"""`anyperf run --deterministic`: the same samples and counts, to the address, in every run."""
+"""`anyperf run --deterministic` gives the same counts and samples, with the same addresses, in every run."""
 import os
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""A run needs nothing: the same counts where rights, files and system calls are missing. A row of ENVIRONMENTS each."""
+"""A run works, and counts the same, in restricted environments: without privileges, files, system calls or resources."""
 import json
 import os
 import shutil
@@ -8,11 +8,11 @@ import unittest
 from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
-PYTHON = "/usr/bin/python3"  # not one in a home directory: the user `nobody` runs it
+PYTHON = "/usr/bin/python3"  # not an interpreter in a home directory, since user nobody must be able to run it
 
 DENIED = Path(__file__).resolve().parents[2] / "support" / "denied.py"
 
-# The level is only shown: where the kernel enforces it, perf_event_open answers as under the filter above.
+# Only the file shows the level 4. If a kernel enforced it, perf_event_open would fail as with DENYING.
 READ_ONLY = """
 mount -o remount,ro,bind /proc && mount -o remount,ro,bind /sys || exit 99
 echo 4 > LEVEL && mount --bind LEVEL /proc/sys/kernel/perf_event_paranoid || exit 99
@@ -25,7 +25,7 @@ NAMESPACES = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--for
               "--uts"]
 
 PROGRAM = "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); done"
-COUNTED = """
+COUNT_INSTRUCTIONS = """
 import ctypes, os, struct
 libc = ctypes.CDLL(None, use_errno=True)
 attr = ctypes.create_string_buffer(struct.pack("IIQ24xQ", 0, 128, 1, 1 << 5 | 1 << 6).ljust(128, b"\\0"))
@@ -46,7 +46,7 @@ class Environments(unittest.TestCase):
         return subprocess.run([*prefix, *words], text=True, capture_output=True, check=False, timeout=100, cwd="/")
 
     def mounted(self):
-        """The words that show /proc and /sys read-only, and a paranoid level of 4, in mounts of their own."""
+        """The command prefix for a mount namespace with read-only /proc and /sys and a paranoid level of 4."""
         script = READ_ONLY.replace("LEVEL", str(self.directory / "level"))
         return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"]
 
@@ -58,9 +58,9 @@ class Environments(unittest.TestCase):
             self.skipTest(f"cannot be made here: {made.stderr.strip()}")
 
     def assert_runs(self, prefix):
-        """All that a run does, behind these words: what it hosts, what it counts, what stat shows of it."""
+        """With this command prefix, programs in a run can count, and stat, run --count and perf stat give the expected counts."""
         self.need(prefix)
-        own = self.inside(prefix, ANYPERF, "run", "--", PYTHON, "-c", COUNTED)
+        own = self.inside(prefix, ANYPERF, "run", "--", PYTHON, "-c", COUNT_INSTRUCTIONS)
         self.assertGreater(int(own.stdout or 0), 100, own.stderr)
         report = self.inside(prefix, ANYPERF, "stat", "--virtual", "--json", "-e", "instructions:u", "--", "sh", "-c", PROGRAM)
         event = json.loads(report.stderr)["events"][0]
@@ -74,32 +74,32 @@ class Environments(unittest.TestCase):
             stat = self.inside(prefix, ANYPERF, "run", "--", "perf", "stat", "-x,", "-e", "instructions:u", "--", "true")
             self.assertRegex(stat.stderr, r"(?m)^\d+,,instructions:u,")
 
-    def test_as_nobody_without_capabilities(self):
+    def test_runs_as_nobody_without_capabilities(self):
         self.assert_runs(NOBODY)
 
-    def test_with_perf_event_open_bpf_and_ptrace_denied(self):
+    def test_runs_with_perf_event_open_bpf_and_ptrace_denied(self):
         self.assert_runs(DENYING)
 
-    def test_with_proc_and_sys_read_only_and_paranoid_4(self):
+    def test_runs_with_proc_and_sys_read_only_and_paranoid_4(self):
         self.assert_runs(self.mounted())
 
-    def test_in_namespaces_of_its_own(self):
+    def test_runs_in_new_namespaces(self):
         self.assert_runs([*NOBODY[:-2], *NAMESPACES])
 
-    def test_with_all_of_it_missing(self):
+    def test_runs_with_all_of_these_restrictions(self):
         self.assert_runs([*self.mounted(), *NOBODY, *DENYING])
 
-    def test_with_few_descriptors_and_no_locked_memory(self):
+    def test_runs_with_few_descriptors_and_no_locked_memory(self):
         self.assert_runs(["prlimit", "--nofile=24:24", "--memlock=0:0", "--"])
 
-    def test_with_no_room_in_dev_shm(self):
+    def test_runs_with_dev_shm_full(self):
         full = "mount -t tmpfs -o size=4k none /dev/shm && ! head -c 8k /dev/zero > /dev/shm/full 2> /dev/null"
         self.assert_runs(["unshare", "-m", "sh", "-c", full + ' && exec "$@"', "sh"])
 
-    def test_where_files_may_not_grow(self):
+    def test_runs_with_a_soft_file_size_limit_of_0(self):
         self.assert_runs(["prlimit", "--fsize=0:", "--"])
 
-    def test_where_nothing_can_be_started_it_says_so(self):
+    def test_reports_the_cause_if_a_run_cannot_start(self):
         for limit, cause in (("--fsize=0:0", "File too large"), ("--as=300000000", "Cannot allocate memory"),
                              ("--nofile=4", "Too many open files")):
             for verb in (["run"], ["stat", "--virtual", "-e", "instructions:u"]):
@@ -109,7 +109,7 @@ class Environments(unittest.TestCase):
                     self.assertIn(cause, result.stderr)
                     self.assertIn("fix:", result.stderr)
 
-    def test_with_standard_streams_closed(self):
+    def test_runs_with_standard_streams_closed(self):
         self.need([])
         result = subprocess.run(["sh", "-c", f'exec 0<&- 2>&-; {ANYPERF} run -- sh -c "echo out"'], text=True,
                                 stdout=subprocess.PIPE, check=False, timeout=60)

@@ -1,5 +1,5 @@
-// faults.c: a program that goes on opening, switching and reading events while something around it fails. Says what it
-// met, a line each.
+// faults.c: a program that opens, toggles and reads events while something around it fails. The argument selects the
+// scenario; each line of output is "NAME VALUE", a result that faults_test.py checks.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -61,7 +61,7 @@ static void wait_for_a_line(void) {
     if (read(0, line, 1) < 0) perror("read");
 }
 
-// As many events as descriptors allow; then one more once one is closed.
+// Opens as many events as descriptors allow, then one more after closing some.
 static void exhaust(int limit) {
     static int fds[4096];
     int opened = 0;
@@ -82,7 +82,7 @@ static void exhaust(int limit) {
     say("again", instructions() >= 0);
 }
 
-static void hammer(void) {
+static void make_requests_forever(void) {
     for (;;) {
         const int fd = open_event(0, 1, PERF_COUNT_HW_INSTRUCTIONS);
         const pid_t child = fork();
@@ -95,11 +95,11 @@ static void hammer(void) {
     }
 }
 
-// Children that are killed in the middle of requests; the rest is served as before.
+// Kills children in the middle of requests to the broker; the parent must still be served.
 static void killed(void) {
     for (int round = 0; round < 20; ++round) {
         const pid_t child = fork();
-        if (child == 0) hammer();
+        if (child == 0) make_requests_forever();
         usleep(20000);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -118,7 +118,7 @@ static void orphaned(void) {
         pause();
         _exit(0);
     }
-    wait_for_a_line();  // the broker is killed meanwhile
+    wait_for_a_line();  // the test kills the broker here
     uint64_t count = 0;
     say("read_own", read(own, &count, sizeof count) == sizeof count && count > 0);
     say("read_inherited", read(far, &count, sizeof count) < 0 ? errno : 0);
@@ -130,7 +130,7 @@ static void orphaned(void) {
     waitpid(child, NULL, 0);
 }
 
-// The time of a child that is killed, as its parent's inherited clock has it once the child is waited for.
+// An inherited task clock must contain the time of a killed child after waitpid.
 static void clock_of_the_killed(void) {
     for (int round = 0; round < 5; ++round) {
         const int fd = open_event(0, 1, PERF_COUNT_SW_TASK_CLOCK);
@@ -156,12 +156,12 @@ static void clock_of_the_killed(void) {
     say("done", 0);
 }
 
-// A thread that samples into a ring, and another one that takes the ring away as soon as something stands in it.
+// One thread samples into a ring, and another one unmaps the ring as soon as it has a record.
 static sem_t opened;
 static int sampling = -1;
 static volatile int over;
 
-static void* works(void* nothing) {
+static void* sample_until_over(void* nothing) {
     sampling = instructions_every(0, 1000);
     sem_post(&opened);
     while (!over) {
@@ -172,7 +172,7 @@ static void* works(void* nothing) {
 static void unmapped(void) {
     pthread_t thread;
     sem_init(&opened, 0, 0);
-    if (pthread_create(&thread, NULL, works, NULL) != 0) return;
+    if (pthread_create(&thread, NULL, sample_until_over, NULL) != 0) return;
     sem_wait(&opened);
     const size_t bytes = 9 * 4096;
     int rounds = 0;
@@ -189,8 +189,8 @@ static void unmapped(void) {
     say("count", read(sampling, &count, sizeof count) == sizeof count && count >= 500 * 1000);
 }
 
-// Children that are killed while they write samples, and that nobody waits for before their events are asked about.
-static void unfetched(void) {
+// Kills children while they write samples, and uses their events before the children are reaped.
+static void unreaped(void) {
     const size_t bytes = 9 * 4096;
     int rounds = 0;
     for (; rounds < 30; ++rounds) {
@@ -214,7 +214,7 @@ static void unfetched(void) {
     say("rounds", rounds);
 }
 
-// Forks until there is no process left to be had, each child with an event of its own; then once more.
+// Forks up to the limit of processes, each child with an event of its own; then forks once more after they have exited.
 static void forks(void) {
     const struct rlimit few = {80, 80};
     setrlimit(RLIMIT_NPROC, &few);
@@ -255,7 +255,7 @@ int main(int count, char** words) {
     if (strcmp(words[1], "killed") == 0) killed();
     if (strcmp(words[1], "orphaned") == 0) orphaned();
     if (strcmp(words[1], "unmapped") == 0) unmapped();
-    if (strcmp(words[1], "unfetched") == 0) unfetched();
+    if (strcmp(words[1], "unreaped") == 0) unreaped();
     if (strcmp(words[1], "forks") == 0) forks();
     if (strcmp(words[1], "clock") == 0) clock_of_the_killed();
     say("end", 0);

@@ -1,4 +1,5 @@
-"""What goes wrong around a run: descriptors run out, programs are killed in the middle of a request, the broker is killed."""
+"""Failures around a run give errors, and neither hangs nor harm to other programs: descriptors or processes run out, programs are
+killed in the middle of a request, the broker is killed. The scenarios are in faults.c."""
 import errno
 import os
 import resource
@@ -29,42 +30,42 @@ class Faults(unittest.TestCase):
         self.addCleanup(run.kill)
         return run
 
-    def directory_for_all(self):
+    def make_directory_readable_by_all(self):
         os.chmod(self.directory.name, 0o755)
 
-    def said(self, text):
+    def results(self, text):
         return {name: int(value) for name, value in (line.split() for line in text.splitlines())}
 
     def finish(self, run):
-        return self.said(run.communicate("x", timeout=100)[0])
+        return self.results(run.communicate("x", timeout=100)[0])
 
     def test_a_program_without_descriptors_gets_emfile(self):
         self.assertEqual(self.finish(self.start("exhaust")),
                          {"error": errno.EMFILE, "some": 1, "all_count": 1, "again": 1, "end": 0})
 
-    def test_a_broker_without_descriptors_says_emfile(self):
+    def test_a_broker_without_descriptors_answers_emfile(self):
         run = self.start("exhaust_broker")
         self.assertEqual(run.stdout.readline(), "ready 0\n")
         resource.prlimit(run.pid, resource.RLIMIT_NOFILE, (30, 30))
         self.assertEqual(self.finish(run), {"error": errno.EMFILE, "some": 1, "all_count": 1, "again": 1, "end": 0})
 
-    def test_programs_killed_in_the_middle_of_requests_harm_nobody(self):
+    def test_programs_killed_in_the_middle_of_requests_do_not_harm_others(self):
         self.assertEqual(self.finish(self.start("killed")), {"read": 8, "counts": 1, "end": 0})
 
-    def test_a_ring_that_is_unmapped_while_it_is_written_harms_nobody(self):
+    def test_a_ring_that_is_unmapped_while_it_is_written_does_no_harm(self):
         self.assertEqual(self.finish(self.start("unmapped")), {"rounds": 500, "count": 1, "end": 0})
 
-    def test_a_child_killed_while_it_samples_need_not_be_waited_for(self):
-        self.assertEqual(self.finish(self.start("unfetched")), {"rounds": 30, "end": 0})
+    def test_events_of_a_child_killed_while_it_samples_work_before_it_is_reaped(self):
+        self.assertEqual(self.finish(self.start("unreaped")), {"rounds": 30, "end": 0})
 
-    def test_forks_to_the_process_limit_harm_nobody(self):
-        self.directory_for_all()
+    def test_forks_up_to_the_process_limit_do_no_harm(self):
+        self.make_directory_readable_by_all()
         as_nobody = {} if os.geteuid() != 0 else {"user": 65534, "group": 65534, "extra_groups": []}
-        said = subprocess.run([ANYPERF, "run", "--", self.program, "forks"], stdout=subprocess.PIPE, text=True, check=True, timeout=100,
+        output = subprocess.run([ANYPERF, "run", "--", self.program, "forks"], stdout=subprocess.PIPE, text=True, check=True, timeout=100,
                               **as_nobody).stdout
-        self.assertEqual(self.said(said), {"error": errno.EAGAIN, "some": 1, "failed": 0, "again": 7, "count": 1, "end": 0})
+        self.assertEqual(self.results(output), {"error": errno.EAGAIN, "some": 1, "failed": 0, "again": 7, "count": 1, "end": 0})
 
-    def test_without_a_broker_events_answer_with_errors(self):
+    def test_calls_without_a_broker_return_errors(self):
         run = self.start("orphaned")
         self.assertEqual(run.stdout.readline(), "ready 0\n")
         os.kill(run.pid, signal.SIGKILL)

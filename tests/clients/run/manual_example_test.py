@@ -1,4 +1,4 @@
-"""The EXAMPLE of perf_event_open(2), as the installed manual has it, built unchanged: it prints what single-stepping counts."""
+"""The example program of the installed perf_event_open(2), built unchanged, prints the count of single-stepping (the oracle)."""
 import gzip
 import json
 import os
@@ -16,7 +16,7 @@ ESCAPES = ((r"\-", "-"), (r"\(aq", "'"), (r"\(dq", '"'), (r"\&", ""), (r"\e", "\
 
 
 def example_of_the_manual():
-    """The program between .EX and .EE of the section EXAMPLES, as man shows it."""
+    """The program between .EX and .EE of the section EXAMPLES, unescaped as man does it."""
     text = gzip.decompress(MANUAL.read_bytes()).decode()
     program = re.search(r"^\.SH EXAMPLES?$.*?^\.EX$(.*?)^\.EE$", text, re.MULTILINE | re.DOTALL).group(1)
     for escape, character in ESCAPES:
@@ -50,17 +50,17 @@ class ManualExample(unittest.TestCase):
                                       check=True, timeout=60).stdout)
 
     def window(self, program):
-        """From behind the ioctl that enables to behind the one that disables, where a PIE lies without randomisation."""
+        """The addresses after the ioctls that enable and disable, for a PIE without address randomisation."""
         text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", program], text=True, capture_output=True,
                               check=True).stdout
         main = text[text.index("<main>:"):].split("\n\n")[0].splitlines()
-        behind = [main[at + 1].split(":")[0].strip() for at, line in enumerate(main) if "<ioctl@plt>" in line]
-        self.assertEqual(len(behind), 3, "ioctl to reset, to enable, to disable")
-        return [hex(0x555555554000 + int(address, 16)) for address in behind[1:]]
+        after_ioctl = [main[at + 1].split(":")[0].strip() for at, line in enumerate(main) if "<ioctl@plt>" in line]
+        self.assertEqual(len(after_ioctl), 3, "ioctl to reset, to enable, to disable")
+        return [hex(0x555555554000 + int(address, 16)) for address in after_ioctl[1:]]
 
     def stepped(self, source):
-        """The instructions of the window, single-stepped. A kernel without a PMU opens the event that never counts: the
-        program's path is the same."""
+        """The number of instructions in the window by single steps. The program opens a dummy event instead, which a kernel without
+        a PMU has, too; it executes the same path."""
         dummy = source.replace("PERF_TYPE_HARDWARE", "PERF_TYPE_SOFTWARE").replace("PERF_COUNT_HW_INSTRUCTIONS",
                                                                                    "PERF_COUNT_SW_DUMMY")
         program, counts = self.build("stepped", dummy), self.directory / "counts"

@@ -1,6 +1,6 @@
-// many_events.c: MANY events of one thread count the same: each class has one count over a window that begins and ends
-// for all at once (prctl), however many come and go. Two windows that differ by a known loop tell that it is exact.
-// Prints "exact", or what was counted otherwise.
+// many_events.c: MANY events of one thread count exactly. All events of a class must have the same count over a window,
+// which prctl begins and ends for all at once, however many are opened and closed. Two windows that differ by a known
+// number of loop turns show that the counts are exact. Prints "exact", or the wrong count.
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 enum { MANY = 10000, CLASSES = 2, SHORT_LOOP = 1000, LONG_LOOP = 51000, SAMPLES_EVERY = 500 };
 
 static const uint64_t kConfigs[CLASSES] = {PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_BRANCH_INSTRUCTIONS};
-static const uint64_t kOfATurn[CLASSES] = {2, 1};
+static const uint64_t kPerTurn[CLASSES] = {2, 1};
 
 static int fds[MANY];
 static uint64_t before[MANY];
@@ -28,7 +28,7 @@ static int open_event(int number) {
     attr.config = kConfigs[number % CLASSES];
     attr.disabled = 1;
     attr.exclude_kernel = attr.exclude_hv = 1;
-    // Some overflow, too: their thread stops for them.
+    // Some events also overflow, which interrupts their thread.
     attr.sample_period = number % SAMPLES_EVERY == 0 ? 777 : 0;
     const int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0) {
@@ -38,13 +38,13 @@ static int open_event(int number) {
     return fd;
 }
 
-static void turn(uint64_t turns) {
+static void loop(uint64_t turns) {
     __asm__ volatile("1: dec %0\n\tjnz 1b" : "+r"(turns) : : "cc");
 }
 
 static void window(uint64_t turns) {
     prctl(PR_TASK_PERF_EVENTS_ENABLE);
-    turn(turns);
+    loop(turns);
     prctl(PR_TASK_PERF_EVENTS_DISABLE);
 }
 
@@ -57,7 +57,7 @@ static uint64_t count_of(int number) {
     return value;
 }
 
-/// What each event that is open counts in a window beyond its last count, which is to be the same for its class.
+/// The count of each class in a window. Exits with a message if an open event differs from others of its class.
 static void count_window(uint64_t turns, uint64_t counted[CLASSES]) {
     window(turns);
     for (int i = 0; i < CLASSES; ++i) counted[i] = 0;
@@ -78,7 +78,7 @@ static void expect_exact(const char* when) {
     count_window(SHORT_LOOP, few);
     count_window(LONG_LOOP, many);
     for (int i = 0; i < CLASSES; ++i) {
-        const uint64_t expected = kOfATurn[i] * (LONG_LOOP - SHORT_LOOP);
+        const uint64_t expected = kPerTurn[i] * (LONG_LOOP - SHORT_LOOP);
         if (many[i] - few[i] == expected) continue;
         printf("%s: config %lu counts %lu of %lu\n", when, kConfigs[i], many[i] - few[i], expected);
         exit(1);

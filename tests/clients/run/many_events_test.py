@@ -1,4 +1,4 @@
-"""A client with ten thousand events open: each counts what every other one of its class counts, exactly."""
+"""Ten thousand open events of one thread count exactly: all events of a class have the same, correct count."""
 import os
 import resource
 import shutil
@@ -9,11 +9,11 @@ from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 HERE = Path(__file__).resolve().parent
-DESCRIPTORS = 10100  # the events', and what a process has besides
+DESCRIPTORS = 10100  # one for each event, and some more for the process itself
 
 
 class ManyEvents(unittest.TestCase):
-    def test_ten_thousand_events_of_a_thread_count_the_same(self):
+    def test_ten_thousand_events_of_a_thread_count_exactly(self):
         if shutil.which("gcc") is None:
             self.skipTest("gcc is not installed")
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

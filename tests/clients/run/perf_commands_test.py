@@ -1,4 +1,4 @@
-"""perf's commands under `anyperf run`, unmodified: what they tell of a program with a known shape."""
+"""perf's commands, unmodified, under `anyperf run` report the known call graph and hot spot of a small program."""
 import os
 import re
 import shutil
@@ -16,11 +16,11 @@ __attribute__((noinline)) void leaf(long n) { for (long i = 0; i < n; i++) sink 
 __attribute__((noinline)) void middle(long n) { leaf(n); sink++; }
 int main(int argc, char** argv) { for (long i = atol(argv[1]); i > 0; i--) middle(20000); return argc != 2; }
 """
-LEAF = 20000 * 17  # instructions of one call of leaf, at the least
+LEAF = 20000 * 17  # lower bound of the instructions of one call of leaf
 
 
 def rows(text):
-    """Lines of a report without its head."""
+    """The lines of a report without its header."""
     return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
@@ -39,39 +39,39 @@ class PerfCommands(unittest.TestCase):
     def tearDownClass(cls):
         cls.directory.cleanup()
 
-    def perf(self, *words, calls=100, loud=False):
-        """A command of perf under a run, in the directory of its data; SHAPED is the program with its argument."""
+    def perf(self, *words, calls=100, stderr=False):
+        """Runs a perf command under anyperf in the data directory; the word SHAPED is replaced by the program and its argument."""
         arguments = []
         for word in words:
             arguments += [str(self.program), str(calls)] if word == "SHAPED" else [word]
         got = subprocess.run([ANYPERF, "run", "--", "perf", *arguments], text=True, capture_output=True, check=True,
                              timeout=100, cwd=self.directory.name)
-        return got.stderr if loud else got.stdout
+        return got.stderr if stderr else got.stdout
 
     def test_stat_repeats(self):
-        text = self.perf("stat", "-r", "3", "-e", "instructions:u", "SHAPED", loud=True)
+        text = self.perf("stat", "-r", "3", "-e", "instructions:u", "SHAPED", stderr=True)
         self.assertRegex(text, r"\(3 runs\)")
         self.assertGreater(int(re.search(r"(\d+) +instructions:u", text)[1]), 100 * LEAF // 2)
 
     def test_stat_counts_intervals(self):
-        text = self.perf("stat", "-x,", "-I", "20", "-e", "instructions:u", "SHAPED", calls=3000, loud=True)
+        text = self.perf("stat", "-x,", "-I", "20", "-e", "instructions:u", "SHAPED", calls=3000, stderr=True)
         counts = [int(line.split(",")[1]) for line in text.splitlines() if line.split(",")[1].isdigit()]
         self.assertGreater(len(counts), 2)
         self.assertGreater(sum(counts), 3000 * LEAF // 2)
 
-    def test_stat_details_tell_what_is_not_modelled(self):
-        text = self.perf("stat", "-d", "SHAPED", loud=True)
+    def test_stat_details_mark_unsupported_events(self):
+        text = self.perf("stat", "-d", "SHAPED", stderr=True)
         self.assertRegex(text, r"\d+ +instructions .* insn per cycle")
         self.assertRegex(text, r"\d+ +L1-dcache-loads")
         self.assertRegex(text, r"<not supported> +LLC-loads")
 
     def test_stat_counts_all_cpus(self):
-        text = self.perf("stat", "-a", "-A", "-x,", "-e", "instructions:u", "SHAPED", loud=True)
+        text = self.perf("stat", "-a", "-A", "-x,", "-e", "instructions:u", "SHAPED", stderr=True)
         counts = [int(line.split(",")[1]) for line in text.splitlines() if line.startswith("CPU")]
         self.assertEqual(len(counts), os.sysconf("SC_NPROCESSORS_ONLN"))
         self.assertGreater(sum(counts), 100 * LEAF // 2)
 
-    def test_stat_names_the_threads_of_what_runs_already(self):
+    def test_stat_names_the_threads_of_a_running_program(self):
         script = f"{self.program} 1000000 & perf stat --per-thread -x, -e instructions:u -p $! -- sleep 0.3; kill $!"
         got = subprocess.run([ANYPERF, "run", "--", "sh", "-c", script], text=True, capture_output=True, timeout=100)
         self.assertRegex(got.stderr, r"(?m)^shaped-\d+,\d{5,},,instructions:u")
@@ -91,35 +91,35 @@ class PerfCommands(unittest.TestCase):
         at = functions.index("leaf")
         self.assertEqual(functions[at:at + 3], ["leaf", "middle", "main"])
 
-    def test_annotate_shows_where_in_a_function(self):
+    def test_annotate_shows_shares_within_a_function(self):
         self.perf("record", "-q", "-e", "instructions:u", "-c", "10007", "-o", "a.data", "SHAPED")
         text = self.perf("annotate", "-i", "a.data", "--stdio", "-s", "leaf")
         shares = [float(share) for share in re.findall(r"(?m)^ *(\d+\.\d+) ", text)]
         self.assertAlmostEqual(sum(shares), 100, delta=1)
 
-    def test_script_tells_each_sample(self):
+    def test_script_prints_each_sample(self):
         self.perf("record", "-q", "-e", "instructions:u", "-c", "1000003", "-o", "s.data", "SHAPED")
         lines = self.perf("script", "-i", "s.data", "-F", "comm,period,event,ip,sym").splitlines()
         self.assertGreater(len(lines), 100 * LEAF // 1000003 // 2)
         self.assertRegex(lines[-1], r"shaped +1000003 +instructions:u: +[0-9a-f]+ leaf")
 
-    def test_record_has_cycles_by_name_unless_told_otherwise(self):
+    def test_record_samples_cycles_by_default(self):
         self.perf("record", "-q", "-o", "c.data", "SHAPED")
         self.assertRegex(self.perf("evlist", "-i", "c.data"), r"^cycles(:u|:P)?\s")
 
-    def test_record_by_frequency_is_the_same_each_time(self):
-        told = set()
+    def test_record_by_frequency_is_the_same_in_every_run(self):
+        recorded = set()
         for name in ("f1.data", "f2.data"):
             self.perf("record", "-q", "-e", "cycles:pp", "-F", "4000", "-o", name, "SHAPED")
             script = self.perf("script", "-i", name, "-F", "period,ip,sym")
-            told.add(tuple(re.findall(r"(\d+) +[0-9a-f]+ (\S+)", script)))
-        self.assertEqual(len(told), 1, told)
-        samples = told.pop()
+            recorded.add(tuple(re.findall(r"(\d+) +[0-9a-f]+ (\S+)", script)))
+        self.assertEqual(len(recorded), 1, recorded)
+        samples = recorded.pop()
         self.assertTrue(20 < len(samples) < 200, samples)
         self.assertEqual(samples[-1][1], "leaf")
         self.assertGreater(int(samples[-1][0]), 100000)
 
-    def test_top_shows_the_hottest(self):
+    def test_top_shows_the_hottest_function(self):
         script = f"{self.program} 1000000 & echo $! > top.pid; exec perf top --stdio -e instructions:u -p $! -d 1"
         top = subprocess.Popen([ANYPERF, "run", "--", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, cwd=self.directory.name)
@@ -132,7 +132,7 @@ class PerfCommands(unittest.TestCase):
         top.terminate()
         top.communicate(timeout=60)
 
-    def test_own_tests_of_perf_pass(self):
+    def test_tests_of_perf_pass(self):
         names = ["Read samples using the mmap interface", "PERF_RECORD_* events & perf_sample fields",
                  "Software clock events period values", "Sample parsing",
                  "Use a dummy software event to keep tracking", "Parse event definition strings",
@@ -142,18 +142,18 @@ class PerfCommands(unittest.TestCase):
         listing = subprocess.run(["perf", "test", "list"], text=True, capture_output=True).stderr
         numbers = [found[1] for name in names if (found := re.search(rf"(?m)^ *(\d+): {re.escape(name)}", listing))]
         self.assertGreater(len(numbers), 8, listing)
-        text = self.perf("test", *numbers, loud=True)
+        text = self.perf("test", *numbers, stderr=True)
         self.assertEqual(re.findall(r".*FAILED.*", text), [])
         self.assertGreater(len(re.findall(r": Ok$", text, re.M)), 7, text)
 
-    def test_record_tells_when_a_task_sleeps(self):
+    def test_record_has_the_context_switches_of_a_sleeping_task(self):
         self.perf("record", "-q", "-e", "instructions:u", "--switch-events", "-o", "switches.data", "sleep", "0.2")
         script = subprocess.run(["perf", "script", "-i", "switches.data", "--show-switch-events"], text=True,
                                 capture_output=True, cwd=self.directory.name, check=True)
-        told = re.findall(r"sleep +(\d+) .*?(\d+\.\d+): PERF_RECORD_SWITCH (IN|OUT) *(preempt)?", script.stdout)
-        times = [float(time) for _, time, _, _ in told]
+        switches = re.findall(r"sleep +(\d+) .*?(\d+\.\d+): PERF_RECORD_SWITCH (IN|OUT) *(preempt)?", script.stdout)
+        times = [float(time) for _, time, _, _ in switches]
         self.assertGreaterEqual(max(b - a for a, b in zip(times, times[1:])), 0.19, script.stdout)
-        directions = [direction for _, _, direction, preempt in told if not preempt]
+        directions = [direction for _, _, direction, preempt in switches if not preempt]
         self.assertIn("OUT", directions)
 
 

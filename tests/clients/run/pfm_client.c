@@ -1,5 +1,5 @@
-/* pfm_client.c: counts by the names of its arguments, as the example programs of libpfm4 do: the library encodes, the
- * kernel counts. One group, around a loop of which the number of instructions is known by the other counts. */
+/* pfm_client.c: counts the events that its arguments name, as libpfm4's example programs do: libpfm encodes them and
+ * perf_event_open counts them, as one group around a loop of 100000 turns. */
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdint.h>
 #include <stdio.h>

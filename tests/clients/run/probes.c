@@ -1,4 +1,4 @@
-/* probes.c: calls `probed` with 0, 1, ... 8 and a text; a third of the calls are left by longjmp. */
+/* probes.c: calls `probed` with 0, 1, ... 8 and a text; a third of the calls end by longjmp instead of a return. */
 #include <setjmp.h>
 #include <stdio.h>
 

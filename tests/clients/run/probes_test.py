@@ -1,4 +1,4 @@
-"""Probes in programs: uprobes of anyperf stat, perf probe and uprobe_events, under `anyperf run`."""
+"""Uprobes under `anyperf run`: by anyperf stat, by perf probe and by definitions in uprobe_events, with the answers of Linux."""
 import os
 import re
 import shutil
@@ -30,7 +30,7 @@ class Probes(unittest.TestCase):
         source = Path(__file__).with_name("probes.c")
         subprocess.run(["cc", "-O1", "-g", "-o", cls.program, str(source)], check=True)
         symbols = subprocess.run(["nm", cls.program], text=True, capture_output=True, check=True).stdout
-        # The code's segment lies in the file where it lies in memory.
+        # The code segment has the same offset in the file as in memory.
         cls.offset = "0x" + re.search(r"(\w+) T probed", symbols).group(1).lstrip("0")
 
     @classmethod
@@ -57,7 +57,7 @@ class Probes(unittest.TestCase):
         self.assertIn("field:s32 n;\toffset:16;\tsize:4;\tsigned:1;", shown.stdout)
         self.assertIn('print fmt: "(%lx) n=%d t=\\"%s\\"", REC->__probe_ip, REC->n, __get_str(t)', shown.stdout)
 
-    def test_definitions_are_refused_as_by_linux(self):
+    def test_invalid_definitions_are_refused_as_by_linux(self):
         cases = {"p:own/in /nonexistent:0": "ENOENT", "-:own/in": "ENOENT", "p:own/in": "EINVAL",
                  f"p:own/in {self.program}:{self.offset} a=%zz": "EINVAL"}
         script = "import errno,os,sys\n" \
@@ -69,14 +69,14 @@ class Probes(unittest.TestCase):
             self.assertEqual(refused.stdout.strip(), answer, f"{line}: {refused.stderr}")
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become nobody")
-    def test_nobody_defines_probes_too(self):
+    def test_user_nobody_can_define_probes(self):
         script = f"echo 'p:own/in /bin/true:0' >> {LIST}; echo 'p:own/again /bin/true:0' >> {LIST}; cat {LIST}"
         done = subprocess.run([ANYPERF, "run", "--", "sh", "-c", script], text=True, capture_output=True, timeout=200,
                               user=65534, group=65534, extra_groups=[])
         self.assertEqual(done.stdout.count("p:own/"), 2, done.stderr)
 
     @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
-    def test_perf_probe_adds_lists_and_removes_a_function(self):
+    def test_perf_probe_adds_lists_and_removes_a_probe(self):
         done = self.shell(f"perf probe -q -x {self.program} probed && perf probe -l && perf probe -d 'probe_probes:*' && "
                           f"cat {LIST}; ls /sys/kernel/tracing/events")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,4 +1,4 @@
-"""Other people's ways to performance events under `anyperf run`: python through ctypes, libpfm4, gdb."""
+"""Other clients under `anyperf run`: Python through ctypes, programs of libpfm4, code selected by CPU model, gdb."""
 import os
 import re
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 HERE = Path(__file__).parent
-LOOPS = 100000  # of pfm_client.c: a compare, a jump, and an addition to memory at the least
+LOOPS = 100000  # of pfm_client.c; each turn has at least a compare, a jump and an addition to memory
 
 
 def run(*words, options_of_run=(), **options):
@@ -28,38 +28,38 @@ class Programs(unittest.TestCase):
         self.assertEqual(built.returncode, 0, built.stderr)
         return program
 
-    def test_code_chosen_by_the_cpus_model_finds_its_instructions(self):
+    def test_code_selected_by_cpu_model_runs_on_every_model(self):
         with tempfile.TemporaryDirectory() as directory:
             program = self.compiled(directory, HERE / "by_model.c")
-            natively = subprocess.run([program], text=True, capture_output=True)
+            native = subprocess.run([program], text=True, capture_output=True)
             for model in [(), ("--cpu-model", "skl"), ("--cpu-model", "host")]:
-                told = run(program, options_of_run=model)
-                self.assertEqual((told.returncode, told.stdout), (natively.returncode, natively.stdout), model)
+                result = run(program, options_of_run=model)
+                self.assertEqual((result.returncode, result.stdout), (native.returncode, native.stdout), model)
 
     def test_python_counts_and_samples_through_ctypes(self):
-        told = run(sys.executable, str(HERE / "ctypes_client.py"))
-        self.assertEqual(told.returncode, 0, told.stderr)
-        self.assertGreater(int(re.search(r"least (\d+)", told.stdout)[1]), 20000 * 10, told.stdout)
-        samples, periods = re.search(r"samples (\d+) periods (\d+)", told.stdout).groups()
+        result = run(sys.executable, str(HERE / "ctypes_client.py"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(int(re.search(r"least (\d+)", result.stdout)[1]), 20000 * 10, result.stdout)
+        samples, periods = re.search(r"samples (\d+) periods (\d+)", result.stdout).groups()
         self.assertGreater(int(samples), 10)
         self.assertEqual(samples, periods)
 
     def test_a_program_of_libpfm4_counts_by_names(self):
         with tempfile.TemporaryDirectory() as directory:
             program = self.compiled(directory, HERE / "pfm_client.c", "-lpfm")
-            told = run(program, "INST_RETIRED:ANY_P", "PERF_COUNT_HW_INSTRUCTIONS", "BR_INST_RETIRED:ALL_BRANCHES")
-        self.assertEqual(told.returncode, 0, told.stderr)
-        counts = [int(line.split()[1]) for line in told.stdout.splitlines()]
-        self.assertEqual(counts[0], counts[1], told.stdout)
+            result = run(program, "INST_RETIRED:ANY_P", "PERF_COUNT_HW_INSTRUCTIONS", "BR_INST_RETIRED:ALL_BRANCHES")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        counts = [int(line.split()[1]) for line in result.stdout.splitlines()]
+        self.assertEqual(counts[0], counts[1], result.stdout)
         self.assertGreater(counts[0], 3 * LOOPS)
-        self.assertTrue(LOOPS <= counts[2] < 3 * LOOPS, told.stdout)
+        self.assertTrue(LOOPS <= counts[2] < 3 * LOOPS, result.stdout)
 
     def test_libpfm4s_example_programs_find_the_virtual_cpu(self):
         examples = Path("/usr/share/doc/libpfm4-dev/examples")
         if not examples.exists():
             self.skipTest("libpfm4-dev has no examples here")
         with tempfile.TemporaryDirectory() as directory:
-            # Debian's package has the examples and not the header that they begin with.
+            # Debian's package has the examples but not a header that they include.
             (Path(directory) / "perfmon").mkdir()
             (Path(directory) / "perfmon" / "err.h").write_text("#include <err.h>\n")
             listed = run(self.compiled(directory, examples / "showevtinfo.c", "-I", directory, "-lpfm"), "INST_RETIRED:")
@@ -72,9 +72,9 @@ class Programs(unittest.TestCase):
     def test_gdbs_hardware_watchpoints_are_refused_with_the_reason(self):
         if shutil.which("gdb") is None:
             self.skipTest("gdb is not installed")
-        told = run("gdb", "-q", "-batch", "-ex", "watch *(int*)0x1000", "-ex", "run", "/bin/true")
-        self.assertIn("a debugger can't look into a program of a run", told.stderr + told.stdout)
-        self.assertIn("trace it without anyperf", told.stderr + told.stdout)
+        result = run("gdb", "-q", "-batch", "-ex", "watch *(int*)0x1000", "-ex", "run", "/bin/true")
+        self.assertIn("cannot debug a program inside a run", result.stderr + result.stdout)
+        self.assertIn("trace it without anyperf", result.stderr + result.stdout)
 
 
 if __name__ == "__main__":

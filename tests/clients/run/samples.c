@@ -1,4 +1,4 @@
-// samples.c: samples itself every so many instructions and prints each sample: ip, period, call chain.
+// samples.c: samples itself every 10007 instructions and prints each sample: ip, period, call chain.
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@ enum { PAGES = 128 };
 
 static int compare(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
 
-// Of the library too, and of memory that the kernel has placed.
+// The work includes code of the C library and addresses that the kernel chooses.
 static __attribute__((noinline)) uint64_t work(int depth) {
     if (depth != 0) return work(depth - 1) + (uint64_t)depth;
     int* const numbers = malloc(20000 * sizeof *numbers);

@@ -1,4 +1,4 @@
-"""perf's tracepoints and its way into programs that run already, under `anyperf run`."""
+"""Under `anyperf run`, perf counts, records and traces tracepoints, and attaches to programs that already run."""
 import os
 import re
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 LOOP = "i=0; while :; do i=$((i+1)); done"
-# A program that had begun before anybody opened an event, and is killed behind the measurement.
+# A program that runs before any event is opened, and is killed after the measurement.
 ATTACHED = f"sh -c '{LOOP}' & sleep 0.3; %s -p $! -- sleep 0.5; status=$?; kill $!; exit $status"
 
 
@@ -18,7 +18,8 @@ def run(*words, **options):
 
 
 def run_on_one_cpu(*words):
-    """perf trace reads a ring a CPU, one after the other: who moves between CPUs may be told of before its name is."""
+    """Runs on one CPU. perf trace reads the rings of the CPUs one after the other: it may print calls of a thread that moves
+    between CPUs before it has read the thread's name."""
     return run(*words, preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
 
 
@@ -29,13 +30,13 @@ def count_of(event, text):
 
 @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
 class Tracing(unittest.TestCase):
-    def test_perf_trace_tells_system_calls_with_their_arguments(self):
+    def test_perf_trace_prints_system_calls_with_their_arguments(self):
         traced = run_on_one_cpu("perf", "trace", "--", "cat", "/dev/null")
         self.assertEqual(traced.returncode, 0, traced.stderr)
         self.assertRegex(traced.stderr, r"cat/\d+ close\(fd: 3\S*\) +.*= 0")
         self.assertRegex(traced.stderr, r"cat/\d+ exit_group\(\)")
 
-    def test_perf_trace_tells_chosen_calls_alone(self):
+    def test_perf_trace_prints_only_the_selected_calls(self):
         traced = run_on_one_cpu("perf", "trace", "-e", "openat", "--", "cat", "/dev/null")
         calls = set(re.findall(r"cat/\d+ (\w+)\(", traced.stderr))
         self.assertEqual(calls, {"openat"}, traced.stderr)
@@ -43,11 +44,11 @@ class Tracing(unittest.TestCase):
     def test_perf_stat_counts_system_calls_and_processes(self):
         counted = run("perf", "stat", "-x,", "-e", "syscalls:sys_enter_execve,sched:sched_process_exit", "--", "sh", "-c",
                       "/bin/true; /bin/true; :")
-        # perf's events begin with the first execve, inside of it.
+        # perf's events are enabled inside the first execve, which is not counted.
         self.assertEqual(count_of("syscalls:sys_enter_execve", counted.stderr), ["2"], counted.stderr)
         self.assertEqual(count_of("sched:sched_process_exit", counted.stderr), ["3"], counted.stderr)
 
-    def test_perf_stat_counts_what_a_filter_lets_pass(self):
+    def test_perf_stat_counts_only_what_passes_the_filter(self):
         counted = run("perf", "stat", "-x,", "-e", "syscalls:sys_enter_write", "--filter", "count == 3", "--", "sh", "-c",
                       "echo a; echo ab; echo abc; echo cd")
         self.assertEqual(count_of("syscalls:sys_enter_write", counted.stderr), ["2"], counted.stderr)
@@ -61,12 +62,12 @@ class Tracing(unittest.TestCase):
         counts = re.findall(r"syscalls:sys_enter_write: fd: 0x0+1, buf: 0x[0-9a-f]+, count: (0x\w+)", script.stdout)
         self.assertEqual([int(count, 16) for count in counts], [3, 2], script.stdout)
 
-    def test_perf_stat_attaches_to_what_runs_already(self):
+    def test_perf_stat_attaches_to_a_running_program(self):
         counted = run("sh", "-c", ATTACHED % "perf stat -x, -e instructions:u")
         [count] = count_of("instructions:u", counted.stderr)
         self.assertGreater(int(count), 100_000, counted.stderr)
 
-    def test_perf_record_attaches_to_what_runs_already(self):
+    def test_perf_record_attaches_to_a_running_program(self):
         with tempfile.TemporaryDirectory() as directory:
             data = str(Path(directory) / "perf.data")
             recorded = run("sh", "-c", ATTACHED % f"perf record -e instructions:u -c 100000 -o {data}")

@@ -1,4 +1,5 @@
-// areas.cpp: all areas. The names are those of ctest, of the tables and of docs/conformance.md.
+// areas.cpp: the list of all areas. Their names are parts of the names of ctest's tests, of the keys in differences.tsv
+// and of the headings in docs/conformance.md. CMakeLists.txt reads the rows below.
 #include "areas/areas.h"
 
 namespace conformance {

@@ -1,4 +1,4 @@
-// areas.h: the areas' lists of cases; areas.cpp names them in the order of the manual.
+// areas.h: the functions that return the cases of each area; areas.cpp lists them in the order of the manual.
 #pragma once
 
 #include <vector>

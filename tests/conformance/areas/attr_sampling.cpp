@@ -1,9 +1,10 @@
-// attr_sampling.cpp: fields of the attr that say what a sample holds: branch stacks, registers, stack, chains, clocks.
+// attr_sampling.cpp: which values are accepted for the fields of the attr that define the contents of a sample: branch
+// stack, registers, stack, callchain and clock.
 #include <array>
 
 #include "areas/areas.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/open_rows.h"
 
 namespace conformance {
@@ -30,7 +31,7 @@ void stack(Call& call, std::uint32_t bytes) {
     call.attr.sample_stack_user = bytes;
 }
 
-void chain(Call& call, int above_the_limit) {
+void callchain(Call& call, int above_the_limit) {
     call.attr.sample_type = PERF_SAMPLE_CALLCHAIN;
     call.attr.sample_max_stack =
         static_cast<std::uint16_t>(sysctl("perf_event_max_stack").value_or(127) + above_the_limit);
@@ -45,13 +46,14 @@ constexpr std::array kRows{
             [](Call& c) { branches(c, 1ULL << 20 | PERF_SAMPLE_BRANCH_ANY); }},
     OpenRow{"branch.software", "a software event has no branch stack", EOPNOTSUPP,
             [](Call& c) { branches(c, PERF_SAMPLE_BRANCH_ANY); }},
-    OpenRow{"branch.user_any_call", "nor with a filter", EOPNOTSUPP,
-            [](Call& c) { branches(c, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY_CALL); }},
-    OpenRow{"branch.type_alone", "branch_sample_type is not looked at without BRANCH_STACK", 0,
+    OpenRow{"branch.user_any_call", "a software event has no branch stack of a filter other than ANY, either",
+            EOPNOTSUPP, [](Call& c) { branches(c, PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY_CALL); }},
+    OpenRow{"branch.type_alone", "branch_sample_type is ignored without BRANCH_STACK", 0,
             [](Call& c) { c.attr.branch_sample_type = ~0ULL; }},
     OpenRow{"regs_user.none", "REGS_USER needs a register", EINVAL, [](Call& c) { user_registers(c, 0); }},
-    OpenRow{"regs_user.ax", "REGS_USER of one register", 0, [](Call& c) { user_registers(c, 1); }},
-    OpenRow{"regs_user.all", "REGS_USER of all general registers", 0, [](Call& c) { user_registers(c, 0xff0fff); }},
+    OpenRow{"regs_user.ax", "REGS_USER of one register is accepted", 0, [](Call& c) { user_registers(c, 1); }},
+    OpenRow{"regs_user.all", "REGS_USER of all general registers is accepted", 0,
+            [](Call& c) { user_registers(c, 0xff0fff); }},
     OpenRow{"regs_user.ds", "REGS_USER of ds is refused on x86-64", EINVAL,
             [](Call& c) { user_registers(c, 1U << 12); }},
     OpenRow{"regs_user.es", "REGS_USER of es is refused on x86-64", EINVAL,
@@ -60,50 +62,54 @@ constexpr std::array kRows{
             [](Call& c) { user_registers(c, 1U << 14); }},
     OpenRow{"regs_user.gs", "REGS_USER of gs is refused on x86-64", EINVAL,
             [](Call& c) { user_registers(c, 1U << 15); }},
-    OpenRow{"regs_user.bit_24", "REGS_USER: bit 24 is no register", EINVAL,
+    OpenRow{"regs_user.bit_24", "REGS_USER: bit 24 is not a register", EINVAL,
             [](Call& c) { user_registers(c, 1U << 24); }},
-    OpenRow{"regs_user.bit_31", "REGS_USER: bit 31 is no register", EINVAL,
+    OpenRow{"regs_user.bit_31", "REGS_USER: bit 31 is not a register", EINVAL,
             [](Call& c) { user_registers(c, 1U << 31); }},
-    OpenRow{"regs_user.vector", "REGS_USER: bits 32 to 63 are vector registers", EOPNOTSUPP,
+    OpenRow{"regs_user.vector", "REGS_USER of bits 32 to 63, vector registers, is refused", EOPNOTSUPP,
             [](Call& c) { user_registers(c, 1ULL << 32); }},
-    OpenRow{"regs_user.vector_unasked", "vector registers are refused though sample_type doesn't ask for any",
+    OpenRow{"regs_user.vector_unasked",
+            "a vector register in sample_regs_user is refused even if sample_type does not request registers",
             EOPNOTSUPP, [](Call& c) { c.attr.sample_regs_user = 1ULL << 32; }},
-    OpenRow{"regs_user.mask_alone", "the mask is not looked at without REGS_USER", 0,
+    OpenRow{"regs_user.mask_alone", "sample_regs_user is ignored without REGS_USER", 0,
             [](Call& c) { c.attr.sample_regs_user = 1U << 12; }},
     OpenRow{"regs_intr.none", "REGS_INTR needs a register", EINVAL, [](Call& c) { intr_registers(c, 0); }},
-    OpenRow{"regs_intr.all", "REGS_INTR of all general registers", 0, [](Call& c) { intr_registers(c, 0xff0fff); }},
+    OpenRow{"regs_intr.all", "REGS_INTR of all general registers is accepted", 0,
+            [](Call& c) { intr_registers(c, 0xff0fff); }},
     OpenRow{"regs_intr.ds", "REGS_INTR of ds is refused on x86-64", EINVAL,
             [](Call& c) { intr_registers(c, 1U << 12); }},
-    OpenRow{"regs_intr.bit_31", "REGS_INTR: bit 31 is no register", EINVAL,
+    OpenRow{"regs_intr.bit_31", "REGS_INTR: bit 31 is not a register", EINVAL,
             [](Call& c) { intr_registers(c, 1U << 31); }},
-    OpenRow{"regs_intr.vector", "REGS_INTR: bits 32 to 63 are vector registers", EOPNOTSUPP,
+    OpenRow{"regs_intr.vector", "REGS_INTR of bits 32 to 63, vector registers, is refused", EOPNOTSUPP,
             [](Call& c) { intr_registers(c, 1ULL << 63); }},
-    OpenRow{"regs_intr.vector_unasked", "vector registers are refused though sample_type doesn't ask for any",
+    OpenRow{"regs_intr.vector_unasked",
+            "a vector register in sample_regs_intr is refused even if sample_type does not request registers",
             EOPNOTSUPP, [](Call& c) { c.attr.sample_regs_intr = 1ULL << 63; }},
     OpenRow{"stack.0", "STACK_USER of 0 bytes is accepted", 0, [](Call& c) { stack(c, 0); }},
     OpenRow{"stack.8", "STACK_USER of 8 bytes is accepted", 0, [](Call& c) { stack(c, 8); }},
-    OpenRow{"stack.12", "STACK_USER takes multiples of 8", EINVAL, [](Call& c) { stack(c, 12); }},
+    OpenRow{"stack.12", "STACK_USER of a size that is not a multiple of 8 is refused", EINVAL,
+            [](Call& c) { stack(c, 12); }},
     OpenRow{"stack.65528", "STACK_USER of 65528 bytes is accepted", 0, [](Call& c) { stack(c, 65528); }},
     OpenRow{"stack.65535", "STACK_USER of 65535 bytes is refused", EINVAL, [](Call& c) { stack(c, 65535); }},
     OpenRow{"stack.65536", "STACK_USER of 65536 bytes is refused", EINVAL, [](Call& c) { stack(c, 65536); }},
-    OpenRow{"stack.size_alone", "sample_stack_user is not looked at without STACK_USER", 0,
+    OpenRow{"stack.size_alone", "sample_stack_user is ignored without STACK_USER", 0,
             [](Call& c) { c.attr.sample_stack_user = 12; }},
     OpenRow{"chain.at_the_limit", "sample_max_stack may be kernel.perf_event_max_stack", 0,
-            [](Call& c) { chain(c, 0); }},
+            [](Call& c) { callchain(c, 0); }},
     OpenRow{"chain.above_the_limit", "sample_max_stack above kernel.perf_event_max_stack is EOVERFLOW", EOVERFLOW,
-            [](Call& c) { chain(c, 1); }},
-    OpenRow{"chain.0", "sample_max_stack 0 stands for the maximum", 0,
+            [](Call& c) { callchain(c, 1); }},
+    OpenRow{"chain.0", "sample_max_stack 0 means the maximum", 0,
             [](Call& c) { c.attr.sample_type = PERF_SAMPLE_CALLCHAIN; }},
-    OpenRow{"chain.depth_alone", "sample_max_stack is not looked at without CALLCHAIN", 0,
+    OpenRow{"chain.depth_alone", "sample_max_stack is ignored without CALLCHAIN", 0,
             [](Call& c) { c.attr.sample_max_stack = 0xffff; }},
-    OpenRow{"clock.unused", "clockid is not looked at without use_clockid", 0, [](Call& c) { c.attr.clockid = 99; }},
+    OpenRow{"clock.unused", "clockid is ignored without use_clockid", 0, [](Call& c) { c.attr.clockid = 99; }},
 };
 
 struct Clock {
     int id;
     const char* name;
-    int software;    ///< answer for a software event
-    int breakpoint;  ///< and for one that may hit where NMIs do
+    int software;    ///< errno or 0 for a software event
+    int breakpoint;  ///< errno or 0 for a breakpoint, which may overflow in NMI context
 };
 
 constexpr std::array kClocks{
@@ -119,12 +125,14 @@ constexpr std::array kClocks{
     Clock{9, "boottime_alarm", EINVAL, EINVAL},
     Clock{11, "tai", 0, EINVAL},
     Clock{12, "12", EINVAL, EINVAL},
-    Clock{-1, "negative", EINVAL, EINVAL},
+    Clock{-1, "minus_1", EINVAL, EINVAL},
 };
 
-Case clock_case(const Clock& clock, const char* what, int expected, unsigned needs, Attr (*base)()) {
-    return {std::string{"clock."} + what + "." + clock.name,
-            std::string{"use_clockid on a "} + what + " event with clock " + clock.name, needs, [=] {
+Case clock_case(const Clock& clock, const char* kind, int expected, unsigned needs, Attr (*base)()) {
+    return {std::string{"clock."} + kind + "." + clock.name,
+            std::string{"use_clockid on a "} + kind + " event with clock " + in_words(clock.name) +
+                (expected == 0 ? " is accepted" : " is EINVAL"),
+            needs, [=] {
                 Attr attr = base();
                 attr.use_clockid = 1;
                 attr.clockid = clock.id;

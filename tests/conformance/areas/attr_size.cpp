@@ -1,4 +1,5 @@
-// attr_size.cpp: attr.size, attr as memory, and the size that a refusal writes back.
+// attr_size.cpp: which values of attr.size are accepted, how many bytes of attr are read, and the size that a refusal
+// writes to attr.size.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@ namespace conformance {
 
 namespace {
 
-/// An attr in memory of its own, larger than any size that is accepted.
+/// An attr in a buffer that is larger than any accepted size.
 struct Memory {
     alignas(8) std::array<char, 8192> bytes{};
 
@@ -40,7 +41,7 @@ long open_close(const void* attr) {
 struct SizeRow {
     std::uint32_t size;
     int expected;
-    std::uint32_t written;  ///< attr.size afterwards
+    std::uint32_t written;  ///< attr.size after the call
 };
 
 constexpr std::array kSizes{
@@ -69,17 +70,17 @@ Case size_case(const SizeRow& row) {
             }};
 }
 
-/// Linux reads only so many bytes: a field beyond them is as good as zero.
-Case beyond_case(const char* name, std::uint32_t size, std::size_t offset, int expected) {
-    return {name, "bytes beyond size are not looked at, those within are", kNothing, [=] {
+/// Linux reads only attr.size bytes; fields beyond them count as zero.
+Case beyond_case(const char* name, const char* statement, std::uint32_t size, std::size_t offset, int expected) {
+    return {name, statement, kNothing, [=] {
                 Memory memory{size};
                 memory.bytes.at(offset) = 1;
                 want_result("perf_event_open", open_close(memory.bytes.data()), expected);
             }};
 }
 
-/// Two pages, the second of which can't be read.
-char* before_a_hole() {
+/// The end of a page that is followed by a page that can't be read.
+char* end_of_readable_page() {
     constexpr std::size_t kPage = 4096;
     auto* pages =
         static_cast<char*>(::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -87,35 +88,35 @@ char* before_a_hole() {
     return pages + kPage;
 }
 
-void attr_before_a_hole(std::uint32_t size, std::size_t bytes, int expected) {
-    char* attr = before_a_hole() - bytes;
+void open_at_end_of_page(std::uint32_t size, std::size_t bytes, int expected) {
+    char* attr = end_of_readable_page() - bytes;
     const Memory memory{size};
     std::memcpy(attr, memory.bytes.data(), std::min(bytes, memory.bytes.size()));
     want_result("perf_event_open", open_close(attr), expected);
 }
 
-void read_only_attr() {
-    char* hole = before_a_hole();
+void refuse_read_only_attr() {
+    char* end = end_of_readable_page();
     Attr attr = dummy();
     attr.size = 63;
-    std::memcpy(hole - sizeof attr, &attr, sizeof attr);
-    ::mprotect(hole - 4096, 4096, PROT_READ);
-    want_result("size 63 in read-only memory", open_close(hole - sizeof attr), E2BIG);
+    std::memcpy(end - sizeof attr, &attr, sizeof attr);
+    ::mprotect(end - 4096, 4096, PROT_READ);
+    want_result("size 63 in read-only memory", open_close(end - sizeof attr), E2BIG);
 }
 
 void attr_is_not_written() {
     Memory memory{136};
     const auto before = memory.bytes;
     want_result("perf_event_open", open_close(memory.bytes.data()), 0);
-    want("attr is as before", memory.bytes == before);
+    want("attr is unchanged", memory.bytes == before);
 }
 
-void read_only_attr_opens() {
-    char* hole = before_a_hole();
+void open_read_only_attr() {
+    char* end = end_of_readable_page();
     const Attr attr = dummy();
-    std::memcpy(hole - sizeof attr, &attr, sizeof attr);
-    ::mprotect(hole - 4096, 4096, PROT_READ);
-    want_result("attr in read-only memory", open_close(hole - sizeof attr), 0);
+    std::memcpy(end - sizeof attr, &attr, sizeof attr);
+    ::mprotect(end - 4096, 4096, PROT_READ);
+    want_result("attr in read-only memory", open_close(end - sizeof attr), 0);
 }
 
 }  // namespace
@@ -124,31 +125,36 @@ std::vector<Case> attr_size_cases() {
     std::vector<Case> cases;
     cases.reserve(kSizes.size());
     for (const SizeRow& row : kSizes) cases.push_back(size_case(row));
-    append(cases,
-           {
-               beyond_case("unknown_byte_set", 144, 136, E2BIG),
-               beyond_case("last_unknown_byte_set", 4096, 4095, E2BIG),
-               beyond_case("byte_beyond_a_large_size", 144, 144, 0),
-               beyond_case("field_beyond_size_64", 64, 110, 0),
-               beyond_case("field_within_size_120", 120, 110, EINVAL),  // __reserved_2
-               {"null", "attr NULL is EFAULT", kNothing,
-                [] { want_result("perf_event_open", open_close(nullptr), EFAULT); }},
-               {"unmapped", "attr at an unmapped address is EFAULT", kNothing,
-                [] { want_result("perf_event_open", open_close(before_a_hole()), EFAULT); }},
-               {"kernel_address", "attr at an address of the kernel is EFAULT", kNothing,
-                [] { want_result("perf_event_open", open_close(reinterpret_cast<void*>(~0xfffUL)), EFAULT); }},
-               {"tail_unmapped", "attr whose tail, up to size, can't be read is EFAULT", kNothing,
-                [] { attr_before_a_hole(136, 128, EFAULT); }},
-               {"head_only_readable", "attr of which only the type can be read is EFAULT", kNothing,
-                [] { attr_before_a_hole(136, 4, EFAULT); }},
-               {"size_64_before_a_hole", "of an attr of size 64 no more than 64 bytes are read", kNothing,
-                [] { attr_before_a_hole(64, 64, 0); }},
-               {"size_0_before_a_hole", "of an attr of size 0, taken as 64, no more than 64 bytes are read", kNothing,
-                [] { attr_before_a_hole(0, 64, 0); }},
-               {"read_only_refused", "E2BIG it is even where attr.size can't be written", kNothing, read_only_attr},
-               {"read_only_accepted", "a good attr may stand in read-only memory", kNothing, read_only_attr_opens},
-               {"not_written", "a successful call leaves attr as it is", kNothing, attr_is_not_written},
-           });
+    append(
+        cases,
+        {
+            beyond_case("unknown_byte_set", "a byte that is not 0 after the known fields, within size, is E2BIG", 144,
+                        136, E2BIG),
+            beyond_case("last_unknown_byte_set", "a byte that is not 0 at the end of an attr of size 4096 is E2BIG",
+                        4096, 4095, E2BIG),
+            beyond_case("byte_beyond_a_large_size", "a byte after a size above the known one is ignored", 144, 144, 0),
+            beyond_case("field_beyond_size_64", "a field after size 64 is ignored", 64, 110, 0),
+            beyond_case("field_within_size_120", "a reserved field within size 120 that is not 0 is EINVAL", 120, 110,
+                        EINVAL),  // __reserved_2
+            {"null", "attr NULL is EFAULT", kNothing,
+             [] { want_result("perf_event_open", open_close(nullptr), EFAULT); }},
+            {"unmapped", "attr at an unmapped address is EFAULT", kNothing,
+             [] { want_result("perf_event_open", open_close(end_of_readable_page()), EFAULT); }},
+            {"kernel_address", "attr at a kernel address is EFAULT", kNothing,
+             [] { want_result("perf_event_open", open_close(reinterpret_cast<void*>(~0xfffUL)), EFAULT); }},
+            {"tail_unmapped", "attr whose last bytes within size can't be read is EFAULT", kNothing,
+             [] { open_at_end_of_page(136, 128, EFAULT); }},
+            {"head_only_readable", "attr of which only the type can be read is EFAULT", kNothing,
+             [] { open_at_end_of_page(136, 4, EFAULT); }},
+            {"size_64_before_a_hole", "only 64 bytes are read of an attr of size 64", kNothing,
+             [] { open_at_end_of_page(64, 64, 0); }},
+            {"size_0_before_a_hole", "only 64 bytes are read of an attr of size 0, which means 64", kNothing,
+             [] { open_at_end_of_page(0, 64, 0); }},
+            {"read_only_refused", "an invalid size is E2BIG even if attr.size can't be written", kNothing,
+             refuse_read_only_attr},
+            {"read_only_accepted", "a valid attr may be in read-only memory", kNothing, open_read_only_attr},
+            {"not_written", "a successful call does not change attr", kNothing, attr_is_not_written},
+        });
     return cases;
 }
 

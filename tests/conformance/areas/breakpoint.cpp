@@ -1,4 +1,5 @@
-// breakpoint.cpp: PERF_TYPE_BREAKPOINT. "bp_type", "bp_addr", "bp_len" of the manual.
+// breakpoint.cpp: PERF_TYPE_BREAKPOINT: which attrs are accepted ("bp_type", "bp_addr" and "bp_len" of the manual), how
+// often each kind of access counts, samples, and the number of breakpoints at a time.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -11,7 +12,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/open_rows.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
@@ -29,7 +30,7 @@ struct AttrRow {
     const char* name;
     std::uint32_t type;
     std::uint64_t length;
-    std::uint64_t offset;  ///< of the address from an aligned one
+    std::uint64_t offset;  ///< of bp_addr from an aligned address
     int expected;
 };
 
@@ -60,20 +61,23 @@ constexpr std::array kAttrs{
 
 Case attr_case(const AttrRow& row) {
     return {std::string{"attr."} + row.name,
-            "bp_type W, RW, X; bp_len 1, 2, 4, 8 (X: 8); bp_addr a multiple of it (X: any)", kBreakpoint, [&row] {
+            "bp_type " + std::to_string(row.type) + " with bp_len " + std::to_string(row.length) +
+                " at an aligned address" + (row.offset == 0 ? "" : " + " + std::to_string(row.offset)) +
+                (row.expected == 0 ? " is accepted" : " is EINVAL"),
+            kBreakpoint, [&row] {
                 const auto* address = reinterpret_cast<const char*>(memory.data()) + row.offset;
                 want_result("perf_event_open", result_of(watchpoint(address, row.length, row.type)), row.expected);
             }};
 }
 
-/// What one act does to bytes of `memory`, and how often a watchpoint sees it.
-struct Act {
+/// One access to bytes of `memory`, and how often a watchpoint counts it.
+struct Access {
     const char* name;
     const char* statement;
     std::uint32_t type;
     std::uint64_t length;
-    std::uint64_t offset;  ///< of the watchpoint
-    void (*act)();
+    std::uint64_t offset;  ///< of the watchpoint from the start of `memory`
+    void (*perform)();
     std::uint64_t count;
 };
 
@@ -83,119 +87,121 @@ std::uint64_t segment_base() {
     return base;
 }
 
-constexpr std::array kActs{
-    Act{"store", "a store counts once", kWrite, 8, 0, [] { asm volatile("movq $1, %0"
-                                                                        : "=m"(memory[0])); }, 1},
-    Act{"load_by_w", "W doesn't count a load", kWrite, 8, 0,
-        [] { asm volatile("movq %0, %%rax"
-                          :
-                          : "m"(memory[0])
-                          : "rax"); }, 0},
-    Act{"load_by_rw", "RW counts a load", kReadWrite, 8, 0,
-        [] { asm volatile("movq %0, %%rax"
-                          :
-                          : "m"(memory[0])
-                          : "rax"); }, 1},
-    Act{"store_by_rw", "RW counts a store", kReadWrite, 8, 0, [] { asm volatile("movq $1, %0"
-                                                                                : "=m"(memory[0])); }, 1},
-    Act{"modify", "a read-modify-write counts once", kReadWrite, 8, 0,
-        [] { asm volatile("addq $1, %0"
-                          : "+m"(memory[0])); }, 1},
-    Act{"modify_by_w", "also by W", kWrite, 8, 0, [] { asm volatile("lock addq $1, %0"
-                                                                    : "+m"(memory[0])); }, 1},
-    Act{"failed_cmpxchg", "a failed lock cmpxchg counts", kWrite, 8, 0,
-        [] { asm volatile("movq $-5, %%rax; lock cmpxchgq %%rcx, %0"
-                          : "+m"(memory[0])
-                          :
-                          : "rax", "rcx", "cc"); }, 1},
-    Act{"byte_within", "a store to one byte of the range", kWrite, 8, 0,
-        [] { asm volatile("movb $1, 3+%0"
-                          : "=m"(memory[0])); }, 1},
-    Act{"byte_before", "a store to the byte before doesn't count", kWrite, 1, 1,
-        [] { asm volatile("movb $1, %0"
-                          : "=m"(memory[0])); }, 0},
-    Act{"byte_after", "a store to the byte after doesn't count", kWrite, 1, 1,
-        [] { asm volatile("movb $1, 2+%0"
-                          : "=m"(memory[0])); }, 0},
-    Act{"wide_over", "a wider store over the range counts", kWrite, 1, 1,
-        [] { asm volatile("movl $1, %0"
-                          : "=m"(memory[0])); }, 1},
-    Act{"unaligned_over", "an unaligned store that overlaps counts", kWrite, 4, 4,
-        [] { asm volatile("movq $1, 1+%0"
-                          : "=m"(memory[0])); }, 1},
-    Act{"vector", "a vector store counts once", kWrite, 8, 8,
-        [] { asm volatile("movdqu %%xmm0, %0"
-                          : "=m"(memory[0])); }, 1},
-    Act{"rep_movsb", "rep movsb counts once an iteration", kWrite, 8, 0,
-        [] {
-            static const std::array<char, 8> source{};
-            void* to = memory.data();
-            const void* from = source.data();
-            std::uint64_t times = 8;
-            asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(times) : : "memory");
-        },
-        8},
-    Act{"rep_lodsb", "rep lodsb counts once an iteration by RW", kReadWrite, 4, 4,
-        [] {
-            const void* from = memory.data();
-            std::uint64_t times = 8;
-            asm volatile("rep lodsb" : "+S"(from), "+c"(times) : : "rax", "memory");
-        },
-        4},
-    Act{"pushed", "push counts", kWrite, 8, 0,
-        [] {
-            asm volatile("movq %%rsp, %%rbx; leaq 8+%0, %%rsp; pushq $1; movq %%rbx, %%rsp"
-                         : "+m"(memory[0])
-                         :
-                         : "rbx", "memory");
-        },
-        1},
-    Act{"popped", "pop counts by RW", kReadWrite, 8, 0,
-        [] {
-            asm volatile("movq %%rsp, %%rbx; leaq %0, %%rsp; popq %%rax; movq %%rbx, %%rsp"
-                         :
-                         : "m"(memory[0])
-                         : "rax", "rbx");
-        },
-        1},
-    Act{"called", "the return address of a call counts, and by RW its return", kReadWrite, 8, 0,
-        [] {
-            asm volatile("movq %%rsp, %%rbx; leaq 8+%0, %%rsp; call 1f; movq %%rbx, %%rsp; jmp 2f; 1: ret; 2:"
-                         : "+m"(memory[0])
-                         :
-                         : "rbx", "memory");
-        },
-        2},
-    Act{"exchange", "xchg counts once", kReadWrite, 8, 0,
-        [] { asm volatile("xchgq %%rax, %0"
-                          : "+m"(memory[0])
-                          :
-                          : "rax"); }, 1},
-    Act{"wide_exchange", "cmpxchg16b counts once", kReadWrite, 8, 8,
-        [] { asm volatile("lock cmpxchg16b %0"
-                          : "+m"(memory[0])
-                          :
-                          : "rax", "rbx", "rcx", "rdx", "cc"); }, 1},
-    Act{"by_index", "an address of base, index and displacement", kWrite, 8, 24,
-        [] { asm volatile("movl $1, -8(%0,%1,8)"
-                          :
-                          : "r"(memory.data()), "r"(std::uint64_t{4})
-                          : "memory"); }, 1},
-    Act{"test", "W doesn't count a comparison", kWrite, 8, 0,
-        [] { asm volatile("cmpq $0, %0"
-                          :
-                          : "m"(memory[0])
-                          : "cc"); }, 0},
-    Act{"push", "a store by another register", kWrite, 2, 6, [] { asm volatile("movw %%ax, 6+%0"
-                                                                               : "=m"(memory[0])); },
-        1},
+constexpr std::array kAccesses{
+    Access{"store", "a store counts once", kWrite, 8, 0, [] { asm volatile("movq $1, %0"
+                                                                           : "=m"(memory[0])); }, 1},
+    Access{"load_by_w", "W does not count a load", kWrite, 8, 0,
+           [] { asm volatile("movq %0, %%rax"
+                             :
+                             : "m"(memory[0])
+                             : "rax"); }, 0},
+    Access{"load_by_rw", "RW counts a load", kReadWrite, 8, 0,
+           [] { asm volatile("movq %0, %%rax"
+                             :
+                             : "m"(memory[0])
+                             : "rax"); }, 1},
+    Access{"store_by_rw", "RW counts a store", kReadWrite, 8, 0, [] { asm volatile("movq $1, %0"
+                                                                                   : "=m"(memory[0])); },
+           1},
+    Access{"modify", "a read-modify-write counts once", kReadWrite, 8, 0,
+           [] { asm volatile("addq $1, %0"
+                             : "+m"(memory[0])); }, 1},
+    Access{"modify_by_w", "a locked read-modify-write counts once by W", kWrite, 8, 0,
+           [] { asm volatile("lock addq $1, %0"
+                             : "+m"(memory[0])); }, 1},
+    Access{"failed_cmpxchg", "a lock cmpxchg that fails counts once by W", kWrite, 8, 0,
+           [] {
+               asm volatile("movq $-5, %%rax; lock cmpxchgq %%rcx, %0" : "+m"(memory[0]) : : "rax", "rcx", "cc");
+           },
+           1},
+    Access{"byte_within", "a store to one byte of the range counts", kWrite, 8, 0,
+           [] { asm volatile("movb $1, 3+%0"
+                             : "=m"(memory[0])); }, 1},
+    Access{"byte_before", "a store to the byte before the range does not count", kWrite, 1, 1,
+           [] { asm volatile("movb $1, %0"
+                             : "=m"(memory[0])); }, 0},
+    Access{"byte_after", "a store to the byte after the range does not count", kWrite, 1, 1,
+           [] { asm volatile("movb $1, 2+%0"
+                             : "=m"(memory[0])); }, 0},
+    Access{"wide_over", "a wider store over the range counts", kWrite, 1, 1,
+           [] { asm volatile("movl $1, %0"
+                             : "=m"(memory[0])); }, 1},
+    Access{"unaligned_over", "an unaligned store that overlaps counts", kWrite, 4, 4,
+           [] { asm volatile("movq $1, 1+%0"
+                             : "=m"(memory[0])); }, 1},
+    Access{"vector", "a vector store counts once", kWrite, 8, 8,
+           [] { asm volatile("movdqu %%xmm0, %0"
+                             : "=m"(memory[0])); }, 1},
+    Access{"rep_movsb", "rep movsb counts once an iteration", kWrite, 8, 0,
+           [] {
+               static const std::array<char, 8> source{};
+               void* to = memory.data();
+               const void* from = source.data();
+               std::uint64_t times = 8;
+               asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(times) : : "memory");
+           },
+           8},
+    Access{"rep_lodsb", "rep lodsb counts once an iteration by RW", kReadWrite, 4, 4,
+           [] {
+               const void* from = memory.data();
+               std::uint64_t times = 8;
+               asm volatile("rep lodsb" : "+S"(from), "+c"(times) : : "rax", "memory");
+           },
+           4},
+    Access{"pushed", "push counts by W", kWrite, 8, 0,
+           [] {
+               asm volatile("movq %%rsp, %%rbx; leaq 8+%0, %%rsp; pushq $1; movq %%rbx, %%rsp"
+                            : "+m"(memory[0])
+                            :
+                            : "rbx", "memory");
+           },
+           1},
+    Access{"popped", "pop counts by RW", kReadWrite, 8, 0,
+           [] {
+               asm volatile("movq %%rsp, %%rbx; leaq %0, %%rsp; popq %%rax; movq %%rbx, %%rsp"
+                            :
+                            : "m"(memory[0])
+                            : "rax", "rbx");
+           },
+           1},
+    Access{"called", "call counts as a store of the return address, and ret as a load of it", kReadWrite, 8, 0,
+           [] {
+               asm volatile("movq %%rsp, %%rbx; leaq 8+%0, %%rsp; call 1f; movq %%rbx, %%rsp; jmp 2f; 1: ret; 2:"
+                            : "+m"(memory[0])
+                            :
+                            : "rbx", "memory");
+           },
+           2},
+    Access{"exchange", "xchg counts once", kReadWrite, 8, 0,
+           [] { asm volatile("xchgq %%rax, %0"
+                             : "+m"(memory[0])
+                             :
+                             : "rax"); }, 1},
+    Access{"wide_exchange", "cmpxchg16b counts once", kReadWrite, 8, 8,
+           [] { asm volatile("lock cmpxchg16b %0"
+                             : "+m"(memory[0])
+                             :
+                             : "rax", "rbx", "rcx", "rdx", "cc"); }, 1},
+    Access{"by_index", "a store to an address of base, index and displacement counts", kWrite, 8, 24,
+           [] { asm volatile("movl $1, -8(%0,%1,8)"
+                             :
+                             : "r"(memory.data()), "r"(std::uint64_t{4})
+                             : "memory"); }, 1},
+    Access{"test", "W does not count a comparison with memory", kWrite, 8, 0,
+           [] { asm volatile("cmpq $0, %0"
+                             :
+                             : "m"(memory[0])
+                             : "cc"); }, 0},
+    Access{"push", "a store of a register to the last bytes counts", kWrite, 2, 6,
+           [] { asm volatile("movw %%ax, 6+%0"
+                             : "=m"(memory[0])); }, 1},
 };
 
-void check(const Act& row) {
+void check(const Access& row) {
     const auto* address = reinterpret_cast<const char*>(memory.data()) + row.offset;
     const Event event{watchpoint(address, row.length, row.type)};
     event.enable();
-    row.act();
+    row.perform();
     event.disable();
     want_equal("count", event.count(), row.count);
 }
@@ -222,7 +228,7 @@ void thread_local_store() {
     want_equal("count", event.count(), 1U);
 }
 
-/// Flags are not touched by who watches.
+/// The engine's check of the address must change neither flags nor registers.
 void flags_and_registers() {
     const Event event{watchpoint(memory.data(), 8, kReadWrite)};
     event.enable();
@@ -271,7 +277,7 @@ void store_sample() {
     want_equal("misc: user, not exact", records[0].misc, PERF_RECORD_MISC_USER);
 }
 
-void pages_of_data() {
+void page_fields() {
     memory[2] = 1;
     const Attr attr = changed(watchpoint(&memory[2], 8, kWrite, 1), [](Attr& a) {
         a.sample_type = PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE;
@@ -288,13 +294,13 @@ void pages_of_data() {
     want_equal("code page", sample.code_page_size, kPageBytes);
 }
 
-void five_slots() {
+void four_slots() {
     std::vector<Event> events;
     events.reserve(4);
     for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
     const Attr fifth = watchpoint(&memory[4]);
-    want_result("the fifth", result_of(fifth), ENOSPC);
-    want_result("the fifth on a CPU", result_of(Call{.attr = fifth, .cpu = allowed_cpus().at(0)}), ENOSPC);
+    want_result("the fifth breakpoint", result_of(fifth), ENOSPC);
+    want_result("the fifth bound to a CPU", result_of(Call{.attr = fifth, .cpu = allowed_cpus().at(0)}), ENOSPC);
     {
         const Child child{{}};
         want_result("one on another task", result_of(Call{.attr = fifth, .pid = child.pid()}), 0);
@@ -303,16 +309,16 @@ void five_slots() {
     want_result("after close of one", result_of(fifth), 0);
 }
 
-void slots_of_cpus() {
+void slots_per_cpu() {
     const auto bound = [](int cpu) { return Call{.attr = watchpoint(&memory[0]), .cpu = cpu}; };
     std::vector<Event> events;
     for (const std::size_t cpu : {0, 1, 0, 1}) events.emplace_back(watchpoint(&memory[0]), 0, allowed_cpus().at(cpu));
     for (int i = 0; i < 2; ++i) events.emplace_back(watchpoint(&memory[1]));
-    want_result("a third of any CPU", result_of(watchpoint(&memory[2])), ENOSPC);
-    want_result("a third of one", result_of(bound(allowed_cpus().at(1))), ENOSPC);
+    want_result("a third one on any CPU", result_of(watchpoint(&memory[2])), ENOSPC);
+    want_result("a third one on the second CPU", result_of(bound(allowed_cpus().at(1))), ENOSPC);
     events[1].close();
-    want_result("one of that CPU after a close there", result_of(bound(allowed_cpus().at(1))), 0);
-    want_result("one of the other", result_of(bound(allowed_cpus().at(0))), ENOSPC);
+    want_result("one on that CPU after a close there", result_of(bound(allowed_cpus().at(1))), 0);
+    want_result("one on the first CPU", result_of(bound(allowed_cpus().at(0))), ENOSPC);
 }
 
 void fifth_sibling_pinned() {
@@ -321,7 +327,7 @@ void fifth_sibling_pinned() {
     for (std::size_t i = 0; i < 4; ++i) events.emplace_back(watchpoint(&memory.at(i)));
     Call call{.attr = watchpoint(&memory[4]), .group = events[0].fd()};
     call.attr.pinned = 1;
-    want_result("no slot comes before the group's rules", result_of(call), ENOSPC);
+    want_result("ENOSPC comes before the errors of the group", result_of(call), ENOSPC);
 }
 
 void slot_freed_by_munmap() {
@@ -358,7 +364,7 @@ void kernel_stores(bool excluded, std::uint64_t expected) {
     if (expected != 0) want_at_least("count", event.count(), expected);
 }
 
-void without_user() {
+void exclude_user() {
     const Event event{changed(watchpoint(memory.data()), [](Attr& a) { a.exclude_user = 1; })};
     event.enable();
     store(memory[0], 5);
@@ -419,10 +425,10 @@ void exact_in_a_loop() {
     want_equal("count", event.count(), 1000U);
 }
 
-/// Signals that come at any moment while `work` runs.
-class Interrupted {
+/// Delivers a signal each millisecond while it exists.
+class PeriodicSignals {
   public:
-    Interrupted() {
+    PeriodicSignals() {
         struct sigaction action{};
         action.sa_handler = [](int) { memory[7] = memory[7] + 1; };
         action.sa_flags = SA_RESTART;
@@ -430,20 +436,20 @@ class Interrupted {
         constexpr itimerval often{{0, 1000}, {0, 1000}};
         ::setitimer(ITIMER_REAL, &often, nullptr);
     }
-    ~Interrupted() {
+    ~PeriodicSignals() {
         constexpr itimerval never{};
         ::setitimer(ITIMER_REAL, &never, nullptr);
         ::signal(SIGALRM, SIG_DFL);
     }
-    Interrupted(const Interrupted&) = delete;
-    Interrupted& operator=(const Interrupted&) = delete;
+    PeriodicSignals(const PeriodicSignals&) = delete;
+    PeriodicSignals& operator=(const PeriodicSignals&) = delete;
 };
 
-void exact_beside_signals() {
+void exact_despite_signals() {
     constexpr std::uint64_t kTimes = 3000;
     const Event stores{watchpoint(memory.data())};
     const Event calls{watchpoint(reinterpret_cast<void*>(&called), 8, kExecute)};
-    const Interrupted signals;
+    const PeriodicSignals signals;
     stores.enable();
     calls.enable();
     for (std::uint64_t i = 0; i < kTimes; ++i) {
@@ -465,7 +471,7 @@ std::uint64_t instructions_of_work() {
     return event.count();
 }
 
-void changes_no_count() {
+void instruction_counts_unchanged() {
     instructions_of_work();
     const std::uint64_t without = instructions_of_work();
     const Event stores{watchpoint(memory.data())};
@@ -495,37 +501,44 @@ constexpr std::array kOpens{
 std::vector<Case> breakpoint_cases() {
     std::vector<Case> cases = open_cases(kOpens, dummy());
     for (const AttrRow& row : kAttrs) cases.push_back(attr_case(row));
-    for (const Act& row : kActs)
+    for (const Access& row : kAccesses)
         cases.push_back({std::string{"count."} + row.name, row.statement, kBreakpoint, [&row] { check(row); }});
     append(
         cases,
         {
-            {"thread_local", "a store through a segment", kBreakpoint, thread_local_store},
-            {"state", "registers and flags are as without a breakpoint", kBreakpoint, flags_and_registers},
+            {"thread_local", "a store through the segment register fs counts", kBreakpoint, thread_local_store},
+            {"state", "registers and flags are the same as without a breakpoint", kBreakpoint, flags_and_registers},
             {"execute", "X counts executions of the instruction", kBreakpoint, execution},
-            {"execute_sample", "a sample of X: ip and address are the instruction's", kBreakpoint, execution_sample},
-            {"store_sample", "a sample of W: ip behind the access, the breakpoint's address", kBreakpoint,
+            {"execute_sample", "a sample of X has the instruction's address as ip and as address", kBreakpoint,
+             execution_sample},
+            {"store_sample", "a sample of W has the ip after the access, and bp_addr as address", kBreakpoint,
              store_sample},
-            {"pages", "PHYS_ADDR, DATA_PAGE_SIZE and CODE_PAGE_SIZE of a watchpoint", kBreakpoint | kRoot,
-             pages_of_data},
-            {"slots", "four a task; the fifth is ENOSPC; close frees at once", kBreakpoint, five_slots},
-            {"slots_cpus", "one bound to a CPU takes a slot of that CPU, an unbound one of each",
-             kBreakpoint | kTwoCpus, slots_of_cpus},
-            {"slots_before_group", "no slot left comes before the group's rules", kBreakpoint, fifth_sibling_pinned},
-            {"slots_munmap", "a closed event keeps its slot as long as its ring is mapped", kBreakpoint,
+            {"pages", "samples of a watchpoint have PHYS_ADDR, DATA_PAGE_SIZE and CODE_PAGE_SIZE", kBreakpoint | kRoot,
+             page_fields},
+            {"slots", "a task has four slots: a fifth breakpoint is ENOSPC; close frees a slot at once", kBreakpoint,
+             four_slots},
+            {"slots_cpus",
+             "a breakpoint bound to a CPU takes a slot of that CPU, an unbound one takes a slot of each CPU",
+             kBreakpoint | kTwoCpus, slots_per_cpu},
+            {"slots_before_group", "ENOSPC for want of a slot is checked before the rules of the group", kBreakpoint,
+             fifth_sibling_pinned},
+            {"slots_munmap", "a closed event keeps its slot while its ring is mapped", kBreakpoint,
              slot_freed_by_munmap},
-            {"four_at_once", "four watchpoints count side by side", kBreakpoint, four_at_once},
-            {"kernel_excluded", "stores of the kernel for the task don't count with exclude_kernel", kBreakpoint,
+            {"four_at_once", "four watchpoints count at the same time", kBreakpoint, four_at_once},
+            {"kernel_excluded", "with exclude_kernel the kernel's stores for the task do not count", kBreakpoint,
              [] { kernel_stores(true, 0); }},
-            {"kernel_included", "without it they do", kBreakpoint | kKernelSide, [] { kernel_stores(false, 1); }},
-            {"exclude_user", "exclude_user: the program's stores don't count", kBreakpoint | kKernelSide, without_user},
-            {"thread", "pid 0 watches the thread, not the process", kBreakpoint, one_thread},
-            {"period", "samples every n-th hit", kBreakpoint, period},
-            {"refresh", "REFRESH stops at the overflow", kBreakpoint, refresh},
-            {"other_task", "a watchpoint on another task", kBreakpoint, on_another_task},
+            {"kernel_included", "without exclude_kernel the kernel's stores for the task count",
+             kBreakpoint | kKernelSide, [] { kernel_stores(false, 1); }},
+            {"exclude_user", "with exclude_user the program's stores do not count", kBreakpoint | kKernelSide,
+             exclude_user},
+            {"thread", "pid 0 counts the calling thread, not its process", kBreakpoint, one_thread},
+            {"period", "sample_period n samples every n-th hit", kBreakpoint, period},
+            {"refresh", "REFRESH stops the event at the overflow", kBreakpoint, refresh},
+            {"other_task", "a watchpoint on another task counts that task's stores", kBreakpoint, on_another_task},
             {"unmapped", "an unmapped address is accepted", kBreakpoint, unmapped},
-            {"signals", "each counts once, whatever signals come meanwhile", kBreakpoint, exact_beside_signals},
-            {"instructions", "breakpoints change no count of instructions", kBreakpoint | kHardware, changes_no_count},
+            {"signals", "each hit counts once, even if signals arrive meanwhile", kBreakpoint, exact_despite_signals},
+            {"instructions", "breakpoints do not change counts of instructions", kBreakpoint | kHardware,
+             instruction_counts_unchanged},
             {"exact", "a loop of a thousand stores counts a thousand", kBreakpoint, exact_in_a_loop},
         });
     return cases;

@@ -1,4 +1,5 @@
-// cpus.cpp: events bound to a CPU: each gets what its task did on that CPU, together they get all of it.
+// cpus.cpp: events bound to a CPU: each counts what its task does on that CPU, and together they count all of it.
+// CPU-wide events count all tasks on their CPU.
 #include <unistd.h>
 
 #include <array>
@@ -21,7 +22,7 @@ Attr stores() {
     return changed(watchpoint(&watched), [](Attr& a) { a.disabled = 0; });
 }
 
-void each_cpu_its_own() {
+void count_of_each_cpu() {
     const auto& cpus = allowed_cpus();
     const Event first{stores(), 0, cpus[0]};
     const Event second{stores(), 0, cpus[1]};
@@ -37,7 +38,7 @@ void each_cpu_its_own() {
     want_equal("on any", anywhere.count(), 13U);
 }
 
-void nothing_twice() {
+void sum_of_cpus() {
     const auto& cpus = allowed_cpus();
     std::vector<Event> events;
     events.reserve(cpus.size());
@@ -92,7 +93,7 @@ void times_on_another_cpu() {
     want_equal("count, running", event.words(), std::vector<std::uint64_t>{0, 0});
 }
 
-void cpu_wide_sees_all() {
+void cpu_wide_counts_all() {
     const int cpu = pin_to(0);
     const Event event{changed(page_faults(), [](Attr& a) { a.disabled = 0; }), -1, cpu};
     Faults faults;
@@ -114,11 +115,11 @@ void cpu_wide_times() {
     const std::uint64_t first = event.words()[1];
     ::usleep(5000);
     const auto words = event.words();
-    want_at_least("a CPU's event is enabled whether its tasks sleep or not", words[1], first + 5'000'000U);
+    want_at_least("enabled, while the task sleeps", words[1], first + 5'000'000U);
     want_equal("running", words[2], words[1]);
 }
 
-void cpu_wide_tasks() {
+void cpu_wide_task_records() {
     const int cpu = pin_to(0);
     const Attr attr = changed(dummy(), [](Attr& a) {
         a.disabled = 0;
@@ -138,23 +139,27 @@ void cpu_wide_tasks() {
         fork = fork || (record.type == PERF_RECORD_FORK && static_cast<pid_t>(record.u32(0)) == pid);
         exit = exit || (record.type == PERF_RECORD_EXIT && static_cast<pid_t>(record.u32(0)) == pid);
     }
-    want("FORK of any task on the CPU is recorded", fork);
-    want("EXIT of any task on the CPU is recorded", exit);
+    want("FORK of a task on the CPU is recorded", fork);
+    want("EXIT of a task on the CPU is recorded", exit);
 }
 
 }  // namespace
 
 std::vector<Case> cpu_cases() {
     return {
-        {"each", "a task's events on several CPUs: each what was done there", kBreakpoint | kTwoCpus, each_cpu_its_own},
-        {"sum", "their sum is all that was done, nothing twice", kBreakpoint, nothing_twice},
-        {"inherit", "also of children and threads, where inherited", kBreakpoint, inherited_on_each_cpu},
-        {"rings", "an inherited event a CPU, each with a ring: every sample once, in its CPU's", kBreakpoint,
-         rings_of_each_cpu},
-        {"elsewhere", "on another CPU: count 0, running 0", kBreakpoint | kTwoCpus, times_on_another_cpu},
-        {"everybody", "a CPU-wide event counts all tasks", kRoot, cpu_wide_sees_all},
-        {"everybody_times", "its times go on whoever runs", kRoot, cpu_wide_times},
-        {"everybody_records", "its ring has all tasks' FORK and EXIT", kRoot, cpu_wide_tasks},
+        {"each", "of a task's events on several CPUs, each counts only what the task does on that event's CPU",
+         kBreakpoint | kTwoCpus, count_of_each_cpu},
+        {"sum", "a task's events on all CPUs together count each store exactly once", kBreakpoint, sum_of_cpus},
+        {"inherit", "inherited events on all CPUs together count children and threads exactly once", kBreakpoint,
+         inherited_on_each_cpu},
+        {"rings", "with an inherited event and a ring for each CPU, every sample is once in its CPU's ring",
+         kBreakpoint, rings_of_each_cpu},
+        {"elsewhere", "an event on a CPU where the task does not run has count 0 and running 0", kBreakpoint | kTwoCpus,
+         times_on_another_cpu},
+        {"all_tasks", "a CPU-wide event counts all tasks", kRoot, cpu_wide_counts_all},
+        {"all_tasks_times", "a CPU-wide event's times advance whichever task runs", kRoot, cpu_wide_times},
+        {"all_tasks_records", "a CPU-wide event's ring has the FORK and EXIT records of all tasks", kRoot,
+         cpu_wide_task_records},
     };
 }
 

@@ -1,5 +1,5 @@
-// descriptor.cpp: an event's descriptor as a descriptor: dup, fork, SCM_RIGHTS, fstat, and calls that make no sense of
-// it.
+// descriptor.cpp: what an event's descriptor has in common with other descriptors (dup, fork, SCM_RIGHTS, fstat), and
+// the errors of calls that an event does not support.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ namespace conformance {
 
 namespace {
 
-std::string link_of(int fd) {
+std::string link_target(int fd) {
     std::array<char, 256> text{};
     const auto bytes = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), text.data(), text.size());
     return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
@@ -35,7 +35,7 @@ void lowest_number() {
     want_equal("descriptor", event.fd(), free);
 }
 
-void fstat_of() {
+void fstat_fields() {
     const Event event{dummy()};
     const Event other{dummy()};
     struct stat first{}, second{};
@@ -46,13 +46,27 @@ void fstat_of() {
     want_equal("inodes of two events", first.st_ino, second.st_ino);
 }
 
+void fstat_without_a_free_descriptor() {
+    const Event event{dummy()};
+    struct stat before{}, after{};
+    want_success("fstat", or_errno(::fstat(event.fd(), &before)));
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = static_cast<rlim_t>(event.fd()) + 1;
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) throw Failure{"setrlimit failed"};
+    want_result("another event", result_of(dummy()), EMFILE);
+    want_success("fstat", or_errno(::fstat(event.fd(), &after)));
+    want_equal("st_ino", after.st_ino, before.st_ino);
+    want_equal("st_mode", after.st_mode, 0600U);
+}
+
 void reopened() {
     const Event event{dummy()};
     const long result = or_errno(::open(("/proc/self/fd/" + std::to_string(event.fd())).c_str(), O_RDWR));
     want_result("open of /proc/self/fd/N", result, ENXIO);
 }
 
-/// preadv2(2), or readv(2) where the position is -1 and there are no flags, of as many words as a count says.
+/// preadv2(2) into `count` buffers of one word each, or readv(2) if the position is -1 and there are no flags.
 long read_vector(int fd, int count, off_t position, int flags = 0) {
     std::uint64_t word = 0;
     std::vector<iovec> parts(static_cast<std::size_t>(count), iovec{&word, sizeof word});
@@ -68,8 +82,8 @@ void read_by_preadv2() {
     want_equal("count", word, 0U);
 }
 
-/// All names that /proc has for a descriptor of this thread.
-void links_of() {
+/// Reads the link by each name that /proc has for a descriptor of this thread.
+void links_by_all_names() {
     const Event event{dummy()};
     const std::string number = std::to_string(event.fd());
     for (const std::string& directory : {std::string{"/proc/self/fd/"}, std::string{"/proc/thread-self/fd/"},
@@ -86,11 +100,11 @@ void links_of() {
         std::array<char, 64> seen{};
         const std::string path = "/proc/" + std::to_string(::getppid()) + "/fd/" + number;
         want_success("readlink", or_errno(::readlink(path.c_str(), seen.data(), seen.size())));
-        want_equal("as a child sees it", std::string{seen.data()}, "anon_inode:[perf_event]");
+        want_equal("read by a child", std::string{seen.data()}, "anon_inode:[perf_event]");
     });
 }
 
-void statx_of() {
+void statx_fields() {
     const Event event{dummy()};
     struct statx about{};
     want_success("statx", or_errno(::statx(event.fd(), "", AT_EMPTY_PATH, STATX_BASIC_STATS, &about)));
@@ -100,69 +114,69 @@ void statx_of() {
     want_equal("f_type", static_cast<long>(system.f_type), 0x09041934L);  // ANON_INODE_FS_MAGIC
 }
 
-struct Senseless {
+/// A call on an event's descriptor.
+struct CallRow {
     const char* name;
     const char* statement;
     int expected;
     long (*call)(int fd);
 };
 
-constexpr std::array kSenseless{
-    Senseless{"pread", "pread is ESPIPE", ESPIPE,
-              [](int fd) {
-                  std::uint64_t word = 0;
-                  return or_errno(::pread(fd, &word, sizeof word, 0));
-              }},
-    Senseless{"pwrite", "pwrite is ESPIPE", ESPIPE, [](int fd) { return or_errno(::pwrite(fd, "12345678", 8, 0)); }},
-    Senseless{"lseek", "lseek is ESPIPE", ESPIPE, [](int fd) { return or_errno(::lseek(fd, 0, SEEK_SET)); }},
-    Senseless{"write", "write is EINVAL", EINVAL, [](int fd) { return or_errno(::write(fd, "12345678", 8)); }},
-    Senseless{"ftruncate", "ftruncate is EINVAL", EINVAL, [](int fd) { return or_errno(::ftruncate(fd, 0)); }},
-    Senseless{"nonblock", "O_NONBLOCK is accepted", 0,
-              [](int fd) { return or_errno(::fcntl(fd, F_SETFL, O_NONBLOCK)); }},
-    Senseless{"fionbio", "FIONBIO is accepted", 0,
-              [](int fd) {
-                  int on = 1;
-                  return or_errno(::ioctl(fd, FIONBIO, &on));
-              }},
-    Senseless{"lseek_whence", "lseek with a whence that there is not is EINVAL", EINVAL,
-              [](int fd) { return or_errno(::lseek(fd, 0, 99)); }},
-    Senseless{"pread_negative", "pread before the beginning is EINVAL", EINVAL,
-              [](int fd) {
-                  std::uint64_t word = 0;
-                  return or_errno(::pread(fd, &word, sizeof word, -1));
-              }},
-    Senseless{"preadv", "preadv is ESPIPE", ESPIPE, [](int fd) { return read_vector(fd, 1, 0); }},
-    Senseless{"preadv2", "preadv2 with RWF_NOWAIT is EOPNOTSUPP", EOPNOTSUPP,
-              [](int fd) { return read_vector(fd, 1, -1, RWF_NOWAIT); }},
-    Senseless{"readv_count", "readv of more than 1,024 buffers is EINVAL", EINVAL,
-              [](int fd) { return read_vector(fd, 1025, -1); }},
-    Senseless{"read_size", "read of more than the address space has is EFAULT", EFAULT,
-              [](int fd) {
-                  std::uint64_t word = 0;
-                  return or_errno(::syscall(SYS_read, fd, &word, std::size_t{1} << 47));
-              }},
-    Senseless{"fsync", "fsync is EINVAL", EINVAL, [](int fd) { return or_errno(::fsync(fd)); }},
-    Senseless{"fchmod", "fchmod is EOPNOTSUPP", EOPNOTSUPP, [](int fd) { return or_errno(::fchmod(fd, 0700)); }},
-    Senseless{"copy_file_range", "copy_file_range is EINVAL", EINVAL,
-              [](int fd) { return or_errno(::copy_file_range(fd, nullptr, STDIN_FILENO, nullptr, 8, 0)); }},
-    Senseless{"fionread", "FIONREAD is ENOTTY", ENOTTY,
-              [](int fd) {
-                  int count = 0;
-                  return or_errno(::ioctl(fd, FIONREAD, &count));
-              }},
-    Senseless{"recv", "recv is ENOTSOCK", ENOTSOCK,
-              [](int fd) {
-                  char byte = 0;
-                  return or_errno(::recv(fd, &byte, 1, MSG_DONTWAIT));
-              }},
-    Senseless{"send", "send is ENOTSOCK", ENOTSOCK, [](int fd) { return or_errno(::send(fd, "x", 1, 0)); }},
-    Senseless{"shutdown", "shutdown is ENOTSOCK", ENOTSOCK, [](int fd) { return or_errno(::shutdown(fd, SHUT_RDWR)); }},
-    Senseless{"getsockopt", "getsockopt is ENOTSOCK", ENOTSOCK,
-              [](int fd) {
-                  int type = 0;
-                  socklen_t bytes = sizeof type;
-                  return or_errno(::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes));
-              }},
+constexpr std::array kCalls{
+    CallRow{"pread", "pread is ESPIPE", ESPIPE,
+            [](int fd) {
+                std::uint64_t word = 0;
+                return or_errno(::pread(fd, &word, sizeof word, 0));
+            }},
+    CallRow{"pwrite", "pwrite is ESPIPE", ESPIPE, [](int fd) { return or_errno(::pwrite(fd, "12345678", 8, 0)); }},
+    CallRow{"lseek", "lseek is ESPIPE", ESPIPE, [](int fd) { return or_errno(::lseek(fd, 0, SEEK_SET)); }},
+    CallRow{"write", "write is EINVAL", EINVAL, [](int fd) { return or_errno(::write(fd, "12345678", 8)); }},
+    CallRow{"ftruncate", "ftruncate is EINVAL", EINVAL, [](int fd) { return or_errno(::ftruncate(fd, 0)); }},
+    CallRow{"nonblock", "O_NONBLOCK is accepted", 0, [](int fd) { return or_errno(::fcntl(fd, F_SETFL, O_NONBLOCK)); }},
+    CallRow{"fionbio", "FIONBIO is accepted", 0,
+            [](int fd) {
+                int on = 1;
+                return or_errno(::ioctl(fd, FIONBIO, &on));
+            }},
+    CallRow{"lseek_whence", "lseek with an invalid whence is EINVAL", EINVAL,
+            [](int fd) { return or_errno(::lseek(fd, 0, 99)); }},
+    CallRow{"pread_negative", "pread at a negative offset is EINVAL", EINVAL,
+            [](int fd) {
+                std::uint64_t word = 0;
+                return or_errno(::pread(fd, &word, sizeof word, -1));
+            }},
+    CallRow{"preadv", "preadv is ESPIPE", ESPIPE, [](int fd) { return read_vector(fd, 1, 0); }},
+    CallRow{"preadv2", "preadv2 with RWF_NOWAIT is EOPNOTSUPP", EOPNOTSUPP,
+            [](int fd) { return read_vector(fd, 1, -1, RWF_NOWAIT); }},
+    CallRow{"readv_count", "readv of more than 1,024 buffers is EINVAL", EINVAL,
+            [](int fd) { return read_vector(fd, 1025, -1); }},
+    CallRow{"read_size", "read of more bytes than the address space has is EFAULT", EFAULT,
+            [](int fd) {
+                std::uint64_t word = 0;
+                return or_errno(::syscall(SYS_read, fd, &word, std::size_t{1} << 47));
+            }},
+    CallRow{"fsync", "fsync is EINVAL", EINVAL, [](int fd) { return or_errno(::fsync(fd)); }},
+    CallRow{"fchmod", "fchmod is EOPNOTSUPP", EOPNOTSUPP, [](int fd) { return or_errno(::fchmod(fd, 0700)); }},
+    CallRow{"copy_file_range", "copy_file_range is EINVAL", EINVAL,
+            [](int fd) { return or_errno(::copy_file_range(fd, nullptr, STDIN_FILENO, nullptr, 8, 0)); }},
+    CallRow{"fionread", "FIONREAD is ENOTTY", ENOTTY,
+            [](int fd) {
+                int count = 0;
+                return or_errno(::ioctl(fd, FIONREAD, &count));
+            }},
+    CallRow{"recv", "recv is ENOTSOCK", ENOTSOCK,
+            [](int fd) {
+                char byte = 0;
+                return or_errno(::recv(fd, &byte, 1, MSG_DONTWAIT));
+            }},
+    CallRow{"send", "send is ENOTSOCK", ENOTSOCK, [](int fd) { return or_errno(::send(fd, "x", 1, 0)); }},
+    CallRow{"shutdown", "shutdown is ENOTSOCK", ENOTSOCK, [](int fd) { return or_errno(::shutdown(fd, SHUT_RDWR)); }},
+    CallRow{"getsockopt", "getsockopt is ENOTSOCK", ENOTSOCK,
+            [](int fd) {
+                int type = 0;
+                socklen_t bytes = sizeof type;
+                return or_errno(::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes));
+            }},
 };
 
 void splice_refused() {
@@ -207,7 +221,7 @@ void close_in_a_child() {
     want_at_least("faults after a child has closed its copy", event.count() - before, 4U);
 }
 
-/// Sends a descriptor through a socket and takes what comes out.
+/// Sends a descriptor through a socket and returns the descriptor that is received.
 int through_a_socket(int fd) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) throw Failure{"socketpair failed"};
@@ -234,7 +248,7 @@ int through_a_socket(int fd) {
     return received;
 }
 
-void passed_on() {
+void sent_through_socket() {
     Faults faults;
     Event event{page_faults()};
     const Event copy = Event::adopt(through_a_socket(event.fd()));
@@ -263,7 +277,7 @@ void creator_exits() {
     want_at_least("faults", event.count(), 6U);
 }
 
-void too_many() {
+void descriptor_limit() {
     const Event first{dummy()};
     const Event second{dummy()};
     const auto next = static_cast<rlim_t>(second.fd()) + 1;
@@ -271,7 +285,7 @@ void too_many() {
     ::getrlimit(RLIMIT_NOFILE, &one_more);
     one_more.rlim_cur = next + 1;
     if (::setrlimit(RLIMIT_NOFILE, &one_more) != 0) throw Failure{"setrlimit failed"};
-    want_result("the last", result_of(dummy()), 0);
+    want_result("the last descriptor below the limit", result_of(dummy()), 0);
     const rlimit limit{next, next};
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) throw Failure{"setrlimit failed"};
     want_result("the next", result_of(dummy()), EMFILE);
@@ -282,30 +296,34 @@ void too_many() {
 std::vector<Case> descriptor_cases() {
     std::vector<Case> cases{
         {"lowest", "the descriptor is the lowest free number", kNothing, lowest_number},
-        {"link", "its link reads anon_inode:[perf_event]", kNothing,
+        {"link", "the link in /proc/self/fd reads anon_inode:[perf_event]", kNothing,
          [] {
              const Event event{dummy()};
-             want_equal("link", link_of(event.fd()), "anon_inode:[perf_event]");
+             want_equal("link", link_target(event.fd()), "anon_inode:[perf_event]");
          }},
-        {"fstat", "fstat: mode 0600 without a type, size 0, one inode for all", kNothing, fstat_of},
-        {"read_write", "it is open for reading and writing", kNothing,
+        {"fstat", "fstat reports mode 0600 without a file type, size 0, and the same inode for all events", kNothing,
+         fstat_fields},
+        {"fstat_full", "fstat reports the same without a free descriptor", kNothing, fstat_without_a_free_descriptor},
+        {"read_write", "the descriptor is open for reading and writing", kNothing,
          [] {
              const Event event{dummy()};
              want_equal("F_GETFL & O_ACCMODE", ::fcntl(event.fd(), F_GETFL) & O_ACCMODE, O_RDWR);
          }},
-        {"reopen", "opening it through /proc/self/fd is ENXIO", kRoot, reopened},
-        {"links", "by every name that /proc has for it, also to another process", kNothing, links_of},
-        {"statx", "statx and fstatfs tell of an anonymous inode", kNothing, statx_of},
-        {"preadv2_reads", "preadv2 without a position reads as read does", kNothing, read_by_preadv2},
+        {"reopen", "opening the descriptor through /proc/self/fd is ENXIO", kRoot, reopened},
+        {"links", "the link is the same by every name in /proc, also for another process", kNothing,
+         links_by_all_names},
+        {"statx", "statx and fstatfs report an anonymous inode", kNothing, statx_fields},
+        {"preadv2_reads", "preadv2 without a position reads like read", kNothing, read_by_preadv2},
         {"splice", "splice is EINVAL", kNothing, splice_refused},
-        {"dup", "a dup is the same event, which lives until the last is closed", kNothing, dup_is_the_same_event},
+        {"dup", "a dup refers to the same event, which exists until the last descriptor is closed", kNothing,
+         dup_is_the_same_event},
         {"child_controls", "a forked child's copy reads and controls the event", kNothing, child_controls},
-        {"close_in_a_child", "closing a forked copy has no effect", kNothing, close_in_a_child},
-        {"scm_rights", "a descriptor sent through a socket is the same event", kNothing, passed_on},
-        {"creator_exits", "an event lives on after the thread that has opened it", kNothing, creator_exits},
-        {"emfile", "at the limit of descriptors, and no sooner: EMFILE", kNothing, too_many},
+        {"close_in_a_child", "closing a forked copy does not affect the event", kNothing, close_in_a_child},
+        {"scm_rights", "a descriptor sent through a socket is the same event", kNothing, sent_through_socket},
+        {"creator_exits", "an event outlives the thread that has opened it", kNothing, creator_exits},
+        {"emfile", "open is EMFILE at the limit of descriptors, and not before", kNothing, descriptor_limit},
     };
-    for (const Senseless& row : kSenseless)
+    for (const CallRow& row : kCalls)
         cases.push_back({row.name, row.statement, kNothing, [&row] {
                              const Event event{dummy()};
                              want_result(row.name, row.call(event.fd()), row.expected);

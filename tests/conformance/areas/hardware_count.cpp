@@ -1,11 +1,12 @@
-// hardware_count.cpp: exact counts of loops that are known to the instruction, groups, inherit, exec, rdpmc.
+// hardware_count.cpp: counts of hardware events, compared with a loop (suite/loop.S) whose instructions and branches
+// are known exactly: single events, groups, inherit, exec, CPUs and rdpmc.
 #include <algorithm>
 #include <array>
 
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/workload.h"
 
@@ -13,9 +14,9 @@ namespace conformance {
 
 namespace {
 
-/// What the event counts in a window around the loop. An interrupt may add to a PMU's count, never take away: the least
-/// of some.
-std::uint64_t window(const Event& event, std::uint64_t times) {
+/// The event's count of the loop and of the ioctls around it. An interrupt may add to a PMU's count, but never
+/// subtracts from it, so this is the minimum of eight runs.
+std::uint64_t count_loop(const Event& event, std::uint64_t times) {
     std::uint64_t least = ~0ULL;
     for (int i = 0; i < 8; ++i) {
         event.reset();
@@ -27,28 +28,28 @@ std::uint64_t window(const Event& event, std::uint64_t times) {
     return least;
 }
 
-/// What `times` rounds more cost.
-std::uint64_t rounds(const Event& event, std::uint64_t times) {
-    return window(event, 1000 + times) - window(event, 1000);
+/// The count of `times` rounds of the loop, without the ioctls around it.
+std::uint64_t count_rounds(const Event& event, std::uint64_t times) {
+    return count_loop(event, 1000 + times) - count_loop(event, 1000);
 }
 
-void exact(std::uint64_t config, std::uint64_t a_round) {
+void exact(std::uint64_t config, std::uint64_t per_round) {
     const Event event{hardware(config)};
-    want_equal("of 10000 rounds", rounds(event, 10'000), 10'000 * a_round);
-    want_equal("of one round", rounds(event, 1), a_round);
+    want_equal("count of 10000 rounds", count_rounds(event, 10'000), 10'000 * per_round);
+    want_equal("count of one round", count_rounds(event, 1), per_round);
 }
 
-void cycles_pass() {
+void cycles_increase() {
     const Event event{hardware(PERF_COUNT_HW_CPU_CYCLES)};
-    const std::uint64_t few = window(event, 1000);
-    const std::uint64_t many = window(event, 1'000'000);
+    const std::uint64_t few = count_loop(event, 1000);
+    const std::uint64_t many = count_loop(event, 1'000'000);
     want_at_least("cycles of a thousand rounds", few, 100U);
     want_at_least("cycles of a million", many, 100 * few);
 }
 
-void the_same_twice() {
+void repeatable() {
     const Event event{instructions()};
-    want_equal("the same window again", window(event, 5000), window(event, 5000));
+    want_equal("count of the same loop again", count_loop(event, 5000), count_loop(event, 5000));
 }
 
 void nothing_while_disabled() {
@@ -66,13 +67,13 @@ void excluded_user() {
         a.exclude_user = 1;
         a.exclude_kernel = 0;
     })};
-    want_at_most("instructions in user mode", rounds(event, 1'000'000), 100'000U);
+    want_at_most("instructions in user mode", count_rounds(event, 1'000'000), 100'000U);
 }
 
 void raw_equals_generic() {
-    const std::string text = text_in("/sys/bus/event_source/devices/cpu/events/instructions");
+    const std::string text = read_text("/sys/bus/event_source/devices/cpu/events/instructions");
     const auto at = text.find("event=");
-    if (at == std::string::npos) throw Skip{"sysfs doesn't describe the event instructions"};
+    if (at == std::string::npos) throw Skip{"sysfs does not describe the event instructions"};
     Attr raw = instructions();
     raw.type = PERF_TYPE_RAW;
     raw.config = std::stoul(text.substr(at + 6), nullptr, 0);
@@ -94,14 +95,14 @@ void group_of_two() {
     std::array<std::uint64_t, 2> least{~0ULL, ~0ULL};
     std::array<std::uint64_t, 2> more{~0ULL, ~0ULL};
     for (int i = 0; i < 16; ++i) {
-        const std::uint64_t times = i % 2 == 0 ? 1000 : 6000;  // chosen outside the window
+        const std::uint64_t times = i % 2 == 0 ? 1000 : 6000;  // chosen before the event is enabled
         leader.reset(PERF_IOC_FLAG_GROUP);
         leader.enable();
         conformance_loop(times);
         leader.disable();
         const auto words = leader.words();
-        auto& to = i % 2 == 0 ? least : more;
-        to = {std::min(to[0], words.at(1)), std::min(to[1], words.at(2))};
+        auto& minimum = i % 2 == 0 ? least : more;
+        minimum = {std::min(minimum[0], words.at(1)), std::min(minimum[1], words.at(2))};
     }
     want_equal("instructions of 5000 rounds", more[0] - least[0], 10'000U);
     want_equal("branches of 5000 rounds", more[1] - least[1], 5'000U);
@@ -121,7 +122,7 @@ void mixed_group() {
     want_at_most("instructions of the hardware sibling", words.at(2), 60'000U);
 }
 
-void times_of_one() {
+void times_of_single_event() {
     const Event event{changed(instructions(), [](Attr& a) {
         a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     })};
@@ -235,26 +236,26 @@ std::uint64_t rdpmc(std::uint32_t counter) {
     return std::uint64_t{high} << 32 | low;
 }
 
-/// The manual's way to read oneself: nothing where the page says it can't be.
-std::uint64_t read_by_page(const perf_event_mmap_page& page) {
+/// Reads the count as perf_event_open(2) describes for cap_user_rdpmc; skips the case if the page does not allow that.
+std::uint64_t rdpmc_count(const perf_event_mmap_page& page) {
     while (true) {
         const std::uint32_t lock = __atomic_load_n(&page.lock, __ATOMIC_ACQUIRE);
         const std::uint32_t index = page.index;
         std::int64_t value = page.offset;
-        if (page.cap_user_rdpmc == 0 || index == 0) throw Skip{"the page doesn't offer rdpmc, which it need not"};
+        if (page.cap_user_rdpmc == 0 || index == 0) throw Skip{"the page does not offer rdpmc, which is optional"};
         auto counter = static_cast<std::int64_t>(rdpmc(index - 1) << (64 - page.pmc_width));
         value += counter >> (64 - page.pmc_width);
         if (__atomic_load_n(&page.lock, __ATOMIC_ACQUIRE) == lock) return static_cast<std::uint64_t>(value);
     }
 }
 
-void self_monitoring() {
+void read_by_rdpmc() {
     const Event event{instructions()};
     const Ring page{event, 0};
     event.enable();
     conformance_loop(1000);
     const std::uint64_t before = event.count();
-    const std::uint64_t by_page = read_by_page(page.page());
+    const std::uint64_t by_page = rdpmc_count(page.page());
     const std::uint64_t after = event.count();
     want_at_least("by rdpmc", by_page, before);
     want_at_most("by rdpmc", by_page, after);
@@ -264,24 +265,28 @@ void self_monitoring() {
 
 std::vector<Case> hardware_count_cases() {
     return {
-        {"instructions", "instructions of a loop, exactly", kHardware, [] { exact(PERF_COUNT_HW_INSTRUCTIONS, 2); }},
-        {"branches", "branches of a loop, exactly", kHardware, [] { exact(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1); }},
-        {"cycles", "cycles pass with work", kHardware, cycles_pass},
-        {"again", "the same window counts the same", kHardware, the_same_twice},
+        {"instructions", "instructions of a loop are counted exactly", kHardware,
+         [] { exact(PERF_COUNT_HW_INSTRUCTIONS, 2); }},
+        {"branches", "branches of a loop are counted exactly", kHardware,
+         [] { exact(PERF_COUNT_HW_BRANCH_INSTRUCTIONS, 1); }},
+        {"cycles", "cycles increase with work", kHardware, cycles_increase},
+        {"again", "two runs of the same loop have the same count", kHardware, repeatable},
         {"disabled", "a disabled event counts nothing", kHardware, nothing_while_disabled},
-        {"exclude_user", "exclude_user: user mode doesn't count", kHardware | kKernelSide, excluded_user},
-        {"raw", "PERF_TYPE_RAW with the code of sysfs counts as the generic event", kHardware, raw_equals_generic},
-        {"group", "a group's members count the same window", kHardware, group_of_two},
-        {"mixed_group", "a hardware event in a software event's group", kHardware, mixed_group},
-        {"times", "a single event runs whenever it is enabled", kHardware, times_of_one},
-        {"inherit", "inherit: children's instructions are added", kHardware, inherited},
-        {"process", "another process's instructions", kHardware, another_process},
-        {"thread", "pid 0 counts this thread alone", kHardware, another_thread},
-        {"exec", "enable_on_exec counts the new program", kHardware, enabled_on_exec},
-        {"cpus", "events on all CPUs add up to the thread's work", kHardware, bound_to_cpus},
+        {"exclude_user", "with exclude_user instructions in user mode do not count", kHardware | kKernelSide,
+         excluded_user},
+        {"raw", "PERF_TYPE_RAW with the event code from sysfs has the same count as the generic event", kHardware,
+         raw_equals_generic},
+        {"group", "all members of a group count the same loop", kHardware, group_of_two},
+        {"mixed_group", "a hardware event counts in the group of a software leader", kHardware, mixed_group},
+        {"times", "a single event's running time equals its enabled time", kHardware, times_of_single_event},
+        {"inherit", "inherit adds the instructions of children", kHardware, inherited},
+        {"process", "an event on another process counts its instructions", kHardware, another_process},
+        {"thread", "pid 0 counts only the calling thread", kHardware, another_thread},
+        {"exec", "enable_on_exec counts the instructions of the new program", kHardware, enabled_on_exec},
+        {"cpus", "events on all CPUs together count the thread's instructions", kHardware, bound_to_cpus},
         {"cpu_wide", "a CPU-wide event counts other processes", kHardware | kRoot, cpu_wide},
-        {"loads", "L1-dcache-loads of a loop of loads", kHardware, loads},
-        {"rdpmc", "where the page offers rdpmc, it agrees with read(2)", kHardware, self_monitoring},
+        {"loads", "L1-dcache-loads counts the loads of a loop", kHardware, loads},
+        {"rdpmc", "if the page offers rdpmc, its value agrees with read(2)", kHardware, read_by_rdpmc},
     };
 }
 

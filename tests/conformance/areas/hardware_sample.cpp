@@ -1,4 +1,5 @@
-// hardware_sample.cpp: overflows of hardware events: number, place, REFRESH, signals, frequency, branch stacks.
+// hardware_sample.cpp: overflows of hardware events: their number and ip in a loop with known instructions, REFRESH,
+// signals, frequency, branch stacks and data addresses.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace conformance {
 namespace {
 
 const auto kLoop = reinterpret_cast<std::uint64_t>(&conformance_loop);
-const std::uint64_t kJump = kLoop + 3;  // behind the 3 bytes of dec %rdi
+const std::uint64_t kJump = kLoop + 3;  // after the 3 bytes of dec %rdi
 
 Attr sampling(std::uint64_t period, unsigned precise = 0) {
     return changed(instructions(period), [&](Attr& a) {
@@ -27,83 +28,85 @@ Attr sampling(std::uint64_t period, unsigned precise = 0) {
     });
 }
 
-/// Samples of a window around so many rounds of the loop.
-struct Taken {
+/// The records and samples of a run of the loop, and the event's count.
+struct Sampling {
     std::vector<Record> records;
     std::vector<Sample> samples;
     std::uint64_t count = 0;
 };
 
-Taken take(const Attr& attr, std::uint64_t rounds) {
+Sampling sample_loop(const Attr& attr, std::uint64_t rounds) {
     const Event event{attr};
     Ring ring{event, 64};
     event.enable();
     conformance_loop(rounds);
     event.disable();
-    Taken taken;
-    taken.records = ring.drain();
-    taken.samples = parse_samples(attr, taken.records);
-    taken.count = event.count();
-    return taken;
+    Sampling result;
+    result.records = ring.drain();
+    result.samples = parse_samples(attr, result.records);
+    result.count = event.count();
+    return result;
 }
 
+/// Skips the case if the PMU lacks this precise_ip.
 void need_precise(unsigned level) {
     if (result_of(sampling(2000, level)) == -EOPNOTSUPP)
         throw Skip{"this PMU has no precise_ip " + std::to_string(level)};
 }
 
-bool in_loop(std::uint64_t ip) {
+bool is_in_loop(std::uint64_t ip) {
     return ip >= kLoop && ip <= kJump + 2;
 }
 
-void number(std::uint64_t period) {
-    const Taken taken = take(sampling(period), 100'000);
+void number_of_samples(std::uint64_t period) {
+    const Sampling taken = sample_loop(sampling(period), 100'000);
     const std::uint64_t expected = taken.count / period;
     want_at_least("samples", taken.samples.size() + 1, expected);
     want_at_most("samples", taken.samples.size(), expected + 1);
 }
 
 void period_field() {
-    for (const Sample& sample : take(sampling(5000), 100'000).samples) want_equal("period", sample.period, 5000U);
+    for (const Sample& sample : sample_loop(sampling(5000), 100'000).samples)
+        want_equal("period", sample.period, 5000U);
 }
 
-void place(unsigned precise) {
+void ips_in_loop(unsigned precise) {
     need_precise(precise);
-    const Taken taken = take(sampling(2000, precise), 100'000);
+    const Sampling taken = sample_loop(sampling(2000, precise), 100'000);
     std::size_t inside = 0;
-    for (const Sample& sample : taken.samples) inside += in_loop(sample.ip) ? 1 : 0;
-    want_at_least("samples in the loop, all but those at its ends", inside + 2, taken.samples.size());
+    for (const Sample& sample : taken.samples) inside += is_in_loop(sample.ip) ? 1 : 0;
+    want_at_least("samples in the loop, but for those at its start and end", inside + 2, taken.samples.size());
     want_at_least("samples", taken.samples.size(), 90U);
 }
 
 void exact_bit(unsigned precise) {
     need_precise(precise);
-    for (const Record& record : only(take(sampling(2000, precise), 50'000).records, PERF_RECORD_SAMPLE))
+    for (const Record& record : only(sample_loop(sampling(2000, precise), 50'000).records, PERF_RECORD_SAMPLE))
         want_equal("misc EXACT_IP", record.misc & PERF_RECORD_MISC_EXACT_IP, PERF_RECORD_MISC_EXACT_IP);
 }
 
-/// Of a loop of two instructions an even period hits always the same one, an odd one both in turns.
+/// In a loop of two instructions, an even period always samples the same one, an odd period each of them in turn.
 void zero_skid(std::uint64_t period) {
     need_precise(3);
     std::vector<std::uint64_t> ips;
-    for (const Sample& sample : take(sampling(period, 3), 100'000).samples)
+    for (const Sample& sample : sample_loop(sampling(period, 3), 100'000).samples)
         if (sample.ip == kLoop || sample.ip == kJump) ips.push_back(sample.ip);
     want_at_least("samples in the loop", ips.size(), 90U);
     for (std::size_t i = 1; i < ips.size(); ++i)
-        want_equal("the other instruction", ips[i] != ips[i - 1], period % 2 != 0);
+        want_equal("is not the instruction of the sample before", ips[i] != ips[i - 1], period % 2 != 0);
 }
 
 void repeats() {
     need_precise(3);
-    const auto ips = [](const Taken& taken) {
+    const auto ips = [](const Sampling& taken) {
         std::vector<std::uint64_t> all;
         all.reserve(taken.samples.size());
         for (const Sample& sample : taken.samples) all.push_back(sample.ip);
         return all;
     };
     const Attr attr = sampling(1009, 3);
-    take(attr, 50'000);
-    want_equal("ips of the same window again", ips(take(attr, 50'000)), ips(take(attr, 50'000)));
+    sample_loop(attr, 50'000);
+    want_equal("ips of the same loop again", ips(sample_loop(attr, 50'000)), ips(sample_loop(attr, 50'000)));
 }
 
 void refresh() {
@@ -113,7 +116,7 @@ void refresh() {
     conformance_loop(1'000'000);
     want_equal("samples", ring.drain(PERF_RECORD_SAMPLE).size(), 3U);
     want_at_least("count", event.count(), 30'000U);
-    want_at_most("count, but for the interrupt's skid", event.count(), 60'000U);
+    want_at_most("count, with the interrupt's skid", event.count(), 60'000U);
 }
 
 void new_period() {
@@ -209,20 +212,20 @@ Attr with_branches(std::uint64_t filter) {
     });
 }
 
-void branches(std::uint64_t filter) {
-    const Taken taken = take(with_branches(filter), 100'000);
+void loop_branches(std::uint64_t filter) {
+    const Sampling taken = sample_loop(with_branches(filter), 100'000);
     want_at_least("samples", taken.samples.size(), 15U);
     std::size_t seen = 0;
     for (const Sample& sample : taken.samples) {
-        if (!in_loop(sample.ip)) continue;
+        if (!is_in_loop(sample.ip)) continue;
         want_at_most("entries", sample.branches.size(), 256U);
         for (const Branch& branch : sample.branches) seen += branch.from == kJump && branch.to == kLoop ? 1 : 0;
     }
-    want_at_least("entries from the loop's end to its beginning", seen, 100U);
+    want_at_least("entries from the loop's end to its start", seen, 100U);
 }
 
-void no_calls_in_the_loop(std::uint64_t filter) {
-    for (const Sample& sample : take(with_branches(filter), 100'000).samples)
+void no_loop_branches(std::uint64_t filter) {
+    for (const Sample& sample : sample_loop(with_branches(filter), 100'000).samples)
         for (const Branch& branch : sample.branches) want("the loop's jump is filtered out", branch.from != kJump);
 }
 
@@ -234,7 +237,7 @@ __attribute__((noinline)) void outer() {
     asm volatile("");
 }
 
-/// Who has been called and has not returned, however many others have meanwhile.
+/// The entries are the calls that have not returned yet, not the latest branches.
 void call_stack() {
     const Attr attr = changed(with_branches(0), [](Attr& a) {
         a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
@@ -244,18 +247,18 @@ void call_stack() {
     event.enable();
     outer();
     event.disable();
-    std::size_t deep = 0;
+    std::size_t complete = 0;
     for (const Sample& sample : parse_samples(attr, ring.drain())) {
-        if (!in_loop(sample.ip) || sample.branches.size() < 3) continue;
+        if (!is_in_loop(sample.ip) || sample.branches.size() < 3) continue;
         const bool nested = sample.branches[0].to == kLoop &&
                             sample.branches[1].to == reinterpret_cast<std::uint64_t>(&inner) &&
                             sample.branches[2].to == reinterpret_cast<std::uint64_t>(&outer);
-        deep += nested ? 1 : 0;
+        complete += nested ? 1 : 0;
     }
-    want_at_least("samples with the three calls that lead to the loop", deep, 5U);
+    want_at_least("samples with the three calls that lead to the loop", complete, 5U);
 }
 
-void refused(std::uint64_t filter, int expected) {
+void want_open_result(std::uint64_t filter, int expected) {
     want_result("perf_event_open", result_of(with_branches(filter)), expected);
 }
 
@@ -266,26 +269,26 @@ void data_address(std::uint32_t op, std::uint64_t expected) {
         a.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
         a.precise_ip = 3;
     });
-    if (result_of(attr) != 0) throw Skip{"this PMU has no precise event of loads and stores"};
+    if (result_of(attr) != 0) throw Skip{"this PMU has no precise event for loads and stores"};
     static volatile std::uint64_t word = 0;
     const Event event{attr};
     Ring ring{event, 64};
     event.enable();
     for (int i = 0; i < 20'000; ++i) word = word + 1;
     event.disable();
-    std::size_t here = 0;
+    std::size_t of_word = 0;
     for (const Sample& sample : parse_samples(attr, ring.drain())) {
         if (sample.address != reinterpret_cast<std::uint64_t>(&word)) continue;
-        ++here;
+        ++of_word;
         want_equal("DATA_SRC: the operation", sample.data_source & 0x1f, expected);
     }
-    want_at_least("samples of the word", here, 50U);
+    want_at_least("samples of the word", of_word, 50U);
 }
 
 struct Filter {
     const char* name;
     std::uint64_t bits;
-    bool takes_the_loop;
+    bool includes_the_loop;  ///< the filter accepts the loop's jnz
 };
 
 constexpr std::array kFilters{
@@ -303,44 +306,50 @@ constexpr std::array kFilters{
 
 std::vector<Case> hardware_sample_cases() {
     std::vector<Case> cases{
-        {"number_1000", "a sample every 1000 instructions", kHardware, [] { number(1000); }},
-        {"number_7919", "a sample every 7919 instructions", kHardware, [] { number(7919); }},
-        {"period_field", "PERIOD is the period", kHardware, period_field},
-        {"even_period", "zero skid: an even period hits one instruction of a loop of two", kHardware,
+        {"number_1000", "period 1000 takes a sample every 1000 instructions", kHardware,
+         [] { number_of_samples(1000); }},
+        {"number_7919", "period 7919 takes a sample every 7919 instructions", kHardware,
+         [] { number_of_samples(7919); }},
+        {"period_field", "the PERIOD field of a sample is sample_period", kHardware, period_field},
+        {"even_period", "without skid, an even period always samples the same instruction of a loop of two", kHardware,
          [] { zero_skid(1000); }},
-        {"odd_period", "zero skid: an odd one hits both in turns", kHardware, [] { zero_skid(1001); }},
-        {"repeats", "the same window is sampled at the same places", kHardware, repeats},
-        {"refresh", "REFRESH stops after its overflows", kHardware, refresh},
-        {"new_period", "PERIOD takes effect on a running event", kHardware, new_period},
-        {"frequency", "freq: about so many samples a second, by periods that adapt", kHardware, frequency},
-        {"signal", "F_SETSIG: a signal an overflow", kHardware, by_signal},
-        {"signal_refresh", "REFRESH 1: one signal, POLL_HUP", kHardware, by_signal_refreshed},
-        {"sigtrap", "sigtrap of a hardware event", kHardware, sigtrap},
+        {"odd_period", "without skid, an odd period samples both instructions of a loop of two in turn", kHardware,
+         [] { zero_skid(1001); }},
+        {"repeats", "two runs of the same loop have samples at the same ips", kHardware, repeats},
+        {"refresh", "REFRESH stops the event after the given number of overflows", kHardware, refresh},
+        {"new_period", "ioctl PERIOD takes effect on a running event", kHardware, new_period},
+        {"frequency", "freq takes about the requested number of samples a second by adapting the period", kHardware,
+         frequency},
+        {"signal", "after F_SETSIG each overflow sends a signal", kHardware, by_signal},
+        {"signal_refresh", "REFRESH 1 sends one signal with si_code POLL_HUP", kHardware, by_signal_refreshed},
+        {"sigtrap", "sigtrap sends a SIGTRAP with TRAP_PERF for each overflow of a hardware event", kHardware, sigtrap},
     };
-    append(cases,
-           {
-               {"branch_stack.call_stack", "CALL_STACK: the calls that have not returned", kHardware | kBranchStack,
-                call_stack},
-               {"branch_stack.call_stack_and_any", "CALL_STACK with other branches is EINVAL", kHardware | kBranchStack,
-                [] { refused(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ANY, EINVAL); }},
-               {"branch_stack.nothing", "a filter of levels alone is EINVAL", kHardware | kBranchStack,
-                [] { refused(0, EINVAL); }},
-               {"address.loads", "a precise event of loads: ADDR, and DATA_SRC says LOAD", kHardware,
-                [] { data_address(PERF_COUNT_HW_CACHE_OP_READ, 2); }},
-               {"address.stores", "a precise event of stores: ADDR, and DATA_SRC says STORE", kHardware,
-                [] { data_address(PERF_COUNT_HW_CACHE_OP_WRITE, 4); }},
-           });
+    append(cases, {
+                      {"branch_stack.call_stack", "CALL_STACK has the calls that have not returned",
+                       kHardware | kBranchStack, call_stack},
+                      {"branch_stack.call_stack_and_any", "CALL_STACK together with other branch types is EINVAL",
+                       kHardware | kBranchStack,
+                       [] { want_open_result(PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ANY, EINVAL); }},
+                      {"branch_stack.nothing", "a filter of privilege levels only is EINVAL", kHardware | kBranchStack,
+                       [] { want_open_result(0, EINVAL); }},
+                      {"address.loads", "samples of a precise event for loads have ADDR, and LOAD in DATA_SRC",
+                       kHardware, [] { data_address(PERF_COUNT_HW_CACHE_OP_READ, 2); }},
+                      {"address.stores", "samples of a precise event for stores have ADDR, and STORE in DATA_SRC",
+                       kHardware, [] { data_address(PERF_COUNT_HW_CACHE_OP_WRITE, 4); }},
+                  });
     for (unsigned precise = 0; precise <= 3; ++precise)
         cases.push_back({"place_" + std::to_string(precise),
-                         "precise_ip " + std::to_string(precise) + ": samples are where the work is", kHardware,
-                         [precise] { place(precise); }});
+                         "precise_ip " + std::to_string(precise) + ": the ips of samples are in the code that runs",
+                         kHardware, [precise] { ips_in_loop(precise); }});
     for (unsigned precise = 2; precise <= 3; ++precise)
-        cases.push_back({"exact_" + std::to_string(precise), "precise_ip above 1: misc says EXACT_IP", kHardware,
+        cases.push_back({"exact_" + std::to_string(precise),
+                         "precise_ip " + std::to_string(precise) + " sets EXACT_IP in misc", kHardware,
                          [precise] { exact_bit(precise); }});
     for (const Filter& filter : kFilters)
         cases.push_back({std::string{"branch_stack."} + filter.name,
-                         "a branch stack holds what its filter lets through", kHardware | kBranchStack, [&filter] {
-                             filter.takes_the_loop ? branches(filter.bits) : no_calls_in_the_loop(filter.bits);
+                         std::string{"a branch stack has exactly the branches that match the filter "} + filter.name,
+                         kHardware | kBranchStack, [&filter] {
+                             filter.includes_the_loop ? loop_branches(filter.bits) : no_loop_branches(filter.bits);
                          }});
     return cases;
 }

@@ -1,6 +1,5 @@
-// hardware_scarce.cpp: more events than counters: multiplexing, pinned and its error state, exclusive, groups as a
-// whole.
-
+// hardware_scarce.cpp: more events than counters: multiplexing, pinned events and their error state, exclusive groups,
+// and groups that run as a whole.
 #include <algorithm>
 #include <array>
 #include <ctime>
@@ -32,8 +31,8 @@ std::vector<Event> many(const Attr& attr) {
     return events;
 }
 
-/// Works until the last of the events has run, or for 10 s of CPU time.
-void until_all_ran(const std::vector<Event>& events) {
+/// Works until every event has run, at most for 10 s of CPU time.
+void work_until_all_ran(const std::vector<Event>& events) {
     const auto ran = [&] {
         for (const Event& event : events)
             if (event.words()[2] == 0) return false;
@@ -45,7 +44,7 @@ void until_all_ran(const std::vector<Event>& events) {
 
 void rotation() {
     const auto events = many(timed());
-    until_all_ran(events);
+    work_until_all_ran(events);
     bool scarce = false;
     for (const Event& event : events) {
         const auto words = event.words();
@@ -53,11 +52,11 @@ void rotation() {
         want_at_most("running", words[2], words[1]);
         scarce = scarce || words[2] < words[1];
     }
-    want("some ran less than they were enabled", scarce);
+    want("some events ran for less time than they were enabled", scarce);
 }
 
-/// The machine is faster in one turn than in another: what one event makes of its turns may be far off, the mean of
-/// many is not.
+/// The speed of the machine varies: the scaled count of one event may be far off, but the mean of many is close to the
+/// count.
 void scaled() {
     const Event always{timed([](Attr& a) { a.pinned = 1; })};
     const auto events = many(timed());
@@ -68,14 +67,14 @@ void scaled() {
         sum += static_cast<double>(words[0]) * static_cast<double>(words[1]) / static_cast<double>(words[2]);
     }
     const double mean = sum / kMany / static_cast<double>(always.words()[0]);
-    want("the mean of count × enabled / running is the count of an event that always ran, within a fifth",
+    want("the mean of count × enabled / running is within a fifth of the count of an event that always ran",
          mean > 0.8 && mean < 1.2);
 }
 
 void pinned_always_runs() {
     const Event pinned{timed([](Attr& a) { a.pinned = 1; })};
     const auto events = many(timed());
-    until_all_ran(events);
+    work_until_all_ran(events);
     const auto words = pinned.words();
     want_equal("running of a pinned event", words.at(2), words.at(1));
 }
@@ -84,15 +83,15 @@ void pinned_error() {
     const auto events = many(timed([](Attr& a) { a.pinned = 1; }));
     conformance_loop(10'000'000);
     int failed = 0;
-    const Event* one = nullptr;
+    const Event* in_error = nullptr;
     for (const Event& event : events)
         if (event.read_result(64) == 0) {
             ++failed;
-            one = &event;
+            in_error = &event;
         }
-    want_at_least("pinned events in error state: read gives end of file", failed, 1);
-    one->disable();
-    want_equal("read after DISABLE", one->read_result(64), 24);
+    want_at_least("pinned events in error state, whose read returns end of file", failed, 1);
+    in_error->disable();
+    want_equal("read after DISABLE", in_error->read_result(64), 24);
 }
 
 void group_too_large() {
@@ -115,7 +114,7 @@ void group_as_a_whole() {
     const Event member = sibling(timed(), leader);
     const auto events = many(timed());
     leader.enable();
-    until_all_ran(events);
+    work_until_all_ran(events);
     leader.disable();
     const auto words = leader.words();
     want_equal("nr", words.at(0), 2U);
@@ -124,13 +123,13 @@ void group_as_a_whole() {
     want_at_most("difference of two equal members", difference, words.at(3) / 100 + 1000);
 }
 
-void software_not_scarce() {
+void software_always_runs() {
     const auto events = many(timed());
     const Event clock{changed(task_clock(), [](Attr& a) {
         a.disabled = 0;
         a.read_format = kTimes;
     })};
-    until_all_ran(events);
+    work_until_all_ran(events);
     const auto words = clock.words();
     want_equal("running of a software event", words.at(2), words.at(1));
 }
@@ -154,14 +153,16 @@ void exclusive() {
 std::vector<Case> hardware_scarce_cases() {
     constexpr unsigned kNeeds = kHardware | kFewCounters;
     return {
-        {"rotation", "with more events than counters all get their turn, and say how long", kNeeds, rotation},
-        {"scaled", "counts scaled by their times agree", kNeeds, scaled},
+        {"rotation",
+         "if there are more events than counters, all of them run for a part of the time, and report how long", kNeeds,
+         rotation},
+        {"scaled", "the mean of counts scaled by their times is close to the actual count", kNeeds, scaled},
         {"pinned", "a pinned event always runs", kNeeds, pinned_always_runs},
-        {"pinned_error", "one that can't be on the PMU reads as end of file until it is enabled or disabled", kNeeds,
+        {"pinned_error", "read of a pinned event that got no counter returns 0 until it is enabled or disabled", kNeeds,
          pinned_error},
         {"group_too_large", "a group that could never run is refused", kNeeds, group_too_large},
         {"group", "a group runs as a whole or not at all", kNeeds, group_as_a_whole},
-        {"software", "software events are not scarce", kNeeds, software_not_scarce},
+        {"software", "a software event always runs", kNeeds, software_always_runs},
         {"exclusive", "an exclusive group is alone on the PMU", kNeeds, exclusive},
     };
 }

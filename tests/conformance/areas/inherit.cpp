@@ -1,4 +1,5 @@
-// inherit.cpp: inherit, inherit_stat, inherit_thread. "inherit" of the manual.
+// inherit.cpp: inherit, inherit_stat and inherit_thread: the counts, times, states and samples of inherited events. The
+// workloads are stores that a watchpoint counts exactly, in children, too.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,7 +9,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
 #include "suite/workload.h"
@@ -19,7 +20,7 @@ namespace {
 
 std::uint64_t watched = 0;
 
-/// A vehicle that is exact in children too.
+/// An inherited, enabled watchpoint on `watched`: its counts are exact in children, too.
 Attr stores(void (*change)(Attr&)) {
     return changed(watchpoint(&watched), [&](Attr& a) {
         a.inherit = 1;
@@ -32,13 +33,13 @@ Attr stores() {
     return stores([](Attr&) {});
 }
 
-void none(Attr&) {}
+void no_change(Attr&) {}
 
 void sums(void (*change)(Attr&)) {
     const Event event{stores(change)};
     store(watched, 2);
     in_child([] { store(watched, 3); });
-    want_equal("own and exited child's", event.count(), 5U);
+    want_equal("own count and that of the exited child", event.count(), 5U);
 }
 
 void living_child() {
@@ -59,7 +60,7 @@ void grandchildren() {
             in_child([] { store(watched, 4); });
         });
     });
-    want_equal("three generations", event.count(), 7U);
+    want_equal("count of three generations", event.count(), 7U);
 }
 
 void threads() {
@@ -114,14 +115,14 @@ void reset_reaches_children() {
 }
 
 void reset_keeps_exited() {
-    // Without SAMPLE_READ Linux may have swapped the contexts of parent and child: the parent's event has then counted
-    // for it.
+    // Without SAMPLE_READ Linux may swap the contexts of parent and child; the parent's event then counts for the
+    // child.
     const Event event{stores([](Attr& a) { a.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID; })};
     in_child([] { store(watched, 3); });
     store(watched, 1);
     want_equal("before", event.count(), 4U);
     event.reset();
-    want_equal("what exited children have added stays", event.count(), 3U);
+    want_equal("after reset, the count of exited children", event.count(), 3U);
 }
 
 void child_inherits_state() {
@@ -137,7 +138,7 @@ void threads_only() {
     const Event event{stores([](Attr& a) { a.inherit_thread = 1; })};
     in_thread([] { store(watched, 3); });
     in_child([] { store(watched, 5); });
-    want_equal("threads are added, processes aren't", event.count(), 3U);
+    want_equal("count of threads without processes", event.count(), 3U);
 }
 
 void times_are_summed() {
@@ -172,12 +173,12 @@ void closing_frees_slots() {
     std::vector<Event> events;
     events.reserve(4);
     for (int i = 0; i < 4; ++i) events.emplace_back(stores());
-    Child child{{[&] { events.clear(); }}};  // its copies of the descriptors
+    Child child{{[&] { events.clear(); }}};  // closes the child's copies of the descriptors
     child.step();
     const Call fifth{.attr = watchpoint(&watched), .pid = child.pid()};
-    want_result("a fifth on the child", result_of(fifth), ENOSPC);
+    want_result("a fifth breakpoint on the child", result_of(fifth), ENOSPC);
     events.clear();
-    want_result("after close of the parent's", result_of(fifth), 0);
+    want_result("after the parent has closed its events", result_of(fifth), 0);
 }
 
 void faults_of_children() {
@@ -191,7 +192,7 @@ void faults_of_children() {
     want_at_least("faults", event.count() - before, 200U);
 }
 
-void childs_samples() {
+void samples_of_child() {
     const int cpu = pin_to(0);
     const Attr attr = changed(stores(), [](Attr& a) {
         a.sample_period = 1;
@@ -215,7 +216,7 @@ void childs_samples() {
     want_equal("READ is this task's own count", samples[1].read.at(0), 2U);
 }
 
-void hup_with_the_last_child() {
+void no_hup_while_child_lives() {
     const int cpu = pin_to(0);
     Child parent{{[] {
         const pid_t child = ::fork();
@@ -236,25 +237,30 @@ void hup_with_the_last_child() {
 
 std::vector<Case> inherit_cases() {
     return {
-        {"sums", "inherit: a read is the sum of own, living and exited children", kBreakpoint, [] { sums(none); }},
-        {"stat", "inherit_stat: the same counts", kBreakpoint, [] { sums([](Attr& a) { a.inherit_stat = 1; }); }},
-        {"living", "a living child's count is in the sum", kBreakpoint, living_child},
-        {"grandchildren", "so are grandchildren's", kBreakpoint, grandchildren},
-        {"threads", "so are threads'", kBreakpoint, threads},
-        {"many", "children one after the other add up", kBreakpoint, many_children},
-        {"not_inherited", "without inherit only the own thread counts", kBreakpoint, not_inherited},
-        {"existing", "children that are there at the open are not counted, nor theirs", kBreakpoint, existing_children},
+        {"sums", "with inherit a read returns its own count plus those of living and exited children", kBreakpoint,
+         [] { sums(no_change); }},
+        {"stat", "inherit_stat does not change the sum", kBreakpoint,
+         [] { sums([](Attr& a) { a.inherit_stat = 1; }); }},
+        {"living", "the count of a living child is in the sum", kBreakpoint, living_child},
+        {"grandchildren", "the counts of grandchildren are in the sum", kBreakpoint, grandchildren},
+        {"threads", "the counts of threads are in the sum", kBreakpoint, threads},
+        {"many", "the counts of successive children add up", kBreakpoint, many_children},
+        {"not_inherited", "without inherit only the event's own thread counts", kBreakpoint, not_inherited},
+        {"existing", "children that exist at the open, and their children, are not counted", kBreakpoint,
+         existing_children},
         {"disable", "ENABLE and DISABLE act on living children", kBreakpoint, disable_reaches_children},
         {"reset", "RESET acts on living children", kBreakpoint, reset_reaches_children},
-        {"reset_exited", "RESET leaves what exited children have added", kBreakpoint, reset_keeps_exited},
-        {"state", "a child inherits the state as it is", kBreakpoint, child_inherits_state},
-        {"thread_only", "inherit_thread: threads are added, processes aren't", kBreakpoint, threads_only},
-        {"times", "times are summed as well", kBreakpoint, times_are_summed},
-        {"group", "FORMAT_GROUP: each member is summed", kBreakpoint, group},
-        {"close", "close ends the children's events too: their slots are free", kBreakpoint, closing_frees_slots},
-        {"faults", "page faults of children", kNothing, faults_of_children},
-        {"samples", "a child's samples: the parent's ID, a STREAM_ID of its own", kBreakpoint, childs_samples},
-        {"hup", "no POLLHUP while an inherited child lives", kNothing, hup_with_the_last_child},
+        {"reset_exited", "RESET does not reset the counts of exited children", kBreakpoint, reset_keeps_exited},
+        {"state", "a child's event starts in the current state of its parent's", kBreakpoint, child_inherits_state},
+        {"thread_only", "with inherit_thread threads are in the sum, processes are not", kBreakpoint, threads_only},
+        {"times", "the times of children are added as well", kBreakpoint, times_are_summed},
+        {"group", "with FORMAT_GROUP each member's value is its sum", kBreakpoint, group},
+        {"close", "close removes the children's events, too: their breakpoint slots become free", kBreakpoint,
+         closing_frees_slots},
+        {"faults", "inherit adds the page faults of children", kNothing, faults_of_children},
+        {"samples", "samples of a child have the parent's ID and their own STREAM_ID", kBreakpoint, samples_of_child},
+        {"hup", "poll does not report POLLHUP while a child with an inherited event lives", kNothing,
+         no_hup_while_child_lives},
     };
 }
 

@@ -1,4 +1,5 @@
-// ioctl_basic.cpp: ENABLE, DISABLE, RESET, ID, and requests that aren't there. "perf_event ioctl calls" of the manual.
+// ioctl_basic.cpp: ENABLE, DISABLE, RESET and ID of single events, and unknown requests: "perf_event ioctl calls" of
+// the manual.
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
@@ -59,7 +60,7 @@ void enable_disable() {
     event.enable();
     faults.cause(3);
     event.disable();
-    want_equal("after the second round", event.count(), 8U);
+    want_equal("after the second ENABLE and DISABLE", event.count(), 8U);
 }
 
 void enabled_from_the_start() {
@@ -102,7 +103,7 @@ void bad_pointer(unsigned long request, int expected) {
     want_result("argument NULL", event.ioctl(request, 0UL), expected);
 }
 
-void id_is_that_of_read() {
+void same_id_as_read() {
     const Event event{changed(dummy(), [](Attr& a) { a.read_format = PERF_FORMAT_ID; })};
     want_equal("PERF_EVENT_IOC_ID", event.id(), event.words()[1]);
 }
@@ -146,26 +147,29 @@ void remote() {
 std::vector<Case> ioctl_basic_cases() {
     std::vector<Case> cases{
         {"enable_disable", "ENABLE starts the event, DISABLE stops it and keeps the count", kNothing, enable_disable},
-        {"not_disabled", "an event opened without disabled counts at once", kNothing, enabled_from_the_start},
-        {"idempotent", "ENABLE and DISABLE twice are as once", kNothing, idempotent},
-        {"reset", "RESET sets the count to 0 and leaves the event as it is", kNothing, reset},
-        {"id", "ID gives the id that read gives", kNothing, id_is_that_of_read},
+        {"not_disabled", "an event opened without disabled counts from the start", kNothing, enabled_from_the_start},
+        {"idempotent", "a second ENABLE or DISABLE has no effect", kNothing, idempotent},
+        {"reset", "RESET sets the count to 0 and does not stop the event", kNothing, reset},
+        {"id", "ID returns the same id as read", kNothing, same_id_as_read},
         {"id_bad_pointer", "ID with a bad pointer is EFAULT", kNothing, [] { bad_pointer(PERF_EVENT_IOC_ID, EFAULT); }},
         {"period_bad_pointer", "PERIOD with a bad pointer is EFAULT", kNothing,
          [] { bad_pointer(PERF_EVENT_IOC_PERIOD, EFAULT); }},
-        {"after_exit", "after the task's exit the requests succeed, and RESET zeroes", kNothing, after_exit},
-        {"remote", "they work on another task's event", kNothing, remote},
+        {"after_exit", "after the task's exit the requests still succeed, and RESET sets the count to 0", kNothing,
+         after_exit},
+        {"remote", "ENABLE, DISABLE and RESET work on another task's event", kNothing, remote},
     };
     for (const Request& row : kUnknown)
-        cases.push_back({std::string{"unknown."} + row.name, "an unknown request, number, size or direction, is ENOTTY",
+        cases.push_back({std::string{"unknown."} + row.name,
+                         "a request with an unknown number, size or direction is ENOTTY: " + in_words(row.name),
                          kNothing, [&row] {
                              const Event event{dummy()};
                              std::uint64_t word = 0;
                              want_result("ioctl", event.ioctl(row.request, &word), ENOTTY);
                          }});
     for (const Request& row : kFlagRequests)
-        cases.push_back({std::string{"other_bits."} + row.name, "bits other than PERF_IOC_FLAG_GROUP are ignored",
-                         kNothing, [&row] { other_bits(row.request); }});
+        cases.push_back({std::string{"other_bits."} + row.name,
+                         "bits other than PERF_IOC_FLAG_GROUP are ignored by " + in_words(row.name), kNothing,
+                         [&row] { other_bits(row.request); }});
     return cases;
 }
 

@@ -1,4 +1,5 @@
-// ioctl_group.cpp: ENABLE, DISABLE and RESET on groups, with and without PERF_IOC_FLAG_GROUP; a leader's death; prctl.
+// ioctl_group.cpp: ENABLE, DISABLE and RESET on groups, with and without PERF_IOC_FLAG_GROUP; siblings of a closed
+// leader; PR_TASK_PERF_EVENTS_ENABLE and _DISABLE of prctl(2).
 #include <sys/prctl.h>
 
 #include <array>
@@ -18,7 +19,7 @@ Attr counting() {
     return changed(page_faults(), [](Attr& a) { a.disabled = 0; });
 }
 
-/// A disabled leader with a sibling that is on and one that is off; what each has counted.
+/// A disabled leader with two siblings, one enabled and one disabled.
 struct Group {
     Faults faults;
     Event leader{page_faults()};
@@ -31,34 +32,35 @@ struct Group {
     Words counts() const { return {leader.count(), on.count(), off.count()}; }
 };
 
-/// What is done to the group, and what it has counted of 4 faults afterwards: leader, sibling on, sibling off.
+/// Operations on the group, and what its events then count of 4 faults: the leader, the sibling that was opened
+/// enabled, and the one that was opened disabled.
 struct Row {
     const char* name;
     const char* statement;
-    void (*act)(Group&);
+    void (*change)(Group&);
     std::array<std::uint64_t, 3> counts;
 };
 
 constexpr std::array kRows{
-    Row{"nothing", "while the leader is off nothing in the group counts", [](Group&) {}, {0, 0, 0}},
+    Row{"leader_disabled", "while the leader is disabled no event of the group counts", [](Group&) {}, {0, 0, 0}},
     Row{"leader_on",
-        "ENABLE of the leader starts it and the siblings that are on",
+        "ENABLE of the leader starts it and the siblings that are enabled",
         [](Group& g) { g.leader.enable(); },
         {4, 4, 0}},
     Row{"group_on",
-        "ENABLE with FLAG_GROUP starts all",
+        "ENABLE with FLAG_GROUP starts all events of the group",
         [](Group& g) { g.leader.enable(PERF_IOC_FLAG_GROUP); },
         {4, 4, 4}},
     Row{"group_on_by_sibling",
-        "ENABLE with FLAG_GROUP through a sibling starts all",
+        "ENABLE of a sibling with FLAG_GROUP starts all events of the group",
         [](Group& g) { g.off.enable(PERF_IOC_FLAG_GROUP); },
         {4, 4, 4}},
     Row{"sibling_on",
-        "ENABLE of a sibling doesn't start it while the leader is off",
+        "ENABLE of a sibling does not start it while the leader is disabled",
         [](Group& g) { g.off.enable(); },
         {0, 0, 0}},
     Row{"sibling_on_then_leader",
-        "a sibling enabled while the leader is off starts with the leader",
+        "a sibling enabled while the leader is disabled starts with the leader",
         [](Group& g) {
             g.off.enable();
             g.leader.enable();
@@ -72,7 +74,7 @@ constexpr std::array kRows{
         },
         {4, 4, 4}},
     Row{"sibling_off",
-        "DISABLE of a sibling stops that one",
+        "DISABLE of a sibling stops only that sibling",
         [](Group& g) {
             g.leader.enable();
             g.on.disable();
@@ -94,7 +96,7 @@ constexpr std::array kRows{
         },
         {4, 4, 0}},
     Row{"group_off_leader_on",
-        "DISABLE with FLAG_GROUP turns off the siblings themselves",
+        "DISABLE with FLAG_GROUP disables the siblings, too: ENABLE of the leader does not start them",
         [](Group& g) {
             g.leader.enable(PERF_IOC_FLAG_GROUP);
             g.leader.disable(PERF_IOC_FLAG_GROUP);
@@ -102,7 +104,7 @@ constexpr std::array kRows{
         },
         {4, 0, 0}},
     Row{"group_off_by_sibling",
-        "DISABLE with FLAG_GROUP through a sibling stops all",
+        "DISABLE of a sibling with FLAG_GROUP stops all events of the group",
         [](Group& g) {
             g.leader.enable(PERF_IOC_FLAG_GROUP);
             g.on.disable(PERF_IOC_FLAG_GROUP);
@@ -112,19 +114,20 @@ constexpr std::array kRows{
 
 void check(const Row& row) {
     Group group;
-    group.leader.enable(PERF_IOC_FLAG_GROUP);  // the first time touches what the second counts
+    group.leader.enable(PERF_IOC_FLAG_GROUP);  // touches the pages of the code that is measured below
     group.faults.cause(1);
     group.leader.disable();
     group.reset();
-    [[maybe_unused]] const Words warm = group.counts();
+    [[maybe_unused]] const Words ignored = group.counts();
     group.off.disable();
-    row.act(group);
+    row.change(group);
     group.reset();
     group.faults.cause(4);
-    want_equal("leader, sibling on, sibling off", group.counts(), Words{row.counts.begin(), row.counts.end()});
+    want_equal("leader, enabled sibling, disabled sibling", group.counts(),
+               Words{row.counts.begin(), row.counts.end()});
 }
 
-void reset(unsigned long flags, bool through_leader, std::array<bool, 3> zeroed) {
+void reset(unsigned long flags, bool through_leader, std::array<bool, 3> is_reset) {
     Group group;
     group.leader.enable(PERF_IOC_FLAG_GROUP);
     group.faults.cause(3);
@@ -132,8 +135,8 @@ void reset(unsigned long flags, bool through_leader, std::array<bool, 3> zeroed)
     Words expected = group.counts();
     (through_leader ? group.leader : group.on).reset(flags);
     for (std::size_t i = 0; i < 3; ++i)
-        if (zeroed.at(i)) expected[i] = 0;
-    want_equal("leader, sibling on, sibling off", group.counts(), expected);
+        if (is_reset.at(i)) expected[i] = 0;
+    want_equal("leader, enabled sibling, disabled sibling", group.counts(), expected);
 }
 
 void orphans_keep_counts() {
@@ -149,7 +152,7 @@ void orphans_keep_counts() {
     want_at_least("value", words.at(1), 3U);
 }
 
-void orphans_count_on() {
+void orphans_still_count() {
     Faults faults;
     Event leader{counting()};
     const Event member = sibling(counting(), leader);
@@ -166,13 +169,13 @@ void orphan_of_a_disabled_leader() {
     faults.cause(2);
     want_equal("before the leader's close", member.count(), 0U);
     leader.close();
-    in_child([] {});  // this task is scheduled anew
+    in_child([] {});  // this task is switched out and in again
     const std::uint64_t before = member.count();
     faults.cause(5);
-    want_at_least("afterwards", member.count() - before, 5U);
+    want_at_least("after the leader's close", member.count() - before, 5U);
 }
 
-void orphan_is_controlled() {
+void orphan_ioctls() {
     Faults faults;
     Event leader{counting()};
     const Event member = sibling(counting(), leader);
@@ -187,7 +190,7 @@ void orphan_is_controlled() {
     want_equal("faults while enabled", member.count() - before, 2U);
 }
 
-void all_events(bool enable) {
+void set_all_events(bool enable) {
     want_success("prctl", or_errno(::prctl(enable ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE)));
 }
 
@@ -195,61 +198,61 @@ void prctl_disables() {
     Faults faults;
     const Event first{counting()};
     const Event second{counting()};
-    all_events(false);
-    all_events(true);
-    all_events(false);
+    set_all_events(false);
+    set_all_events(true);
+    set_all_events(false);
     const Words before{first.count(), second.count()};
     faults.cause(3);
     want_equal("while disabled", Words{first.count(), second.count()}, before);
-    all_events(true);
+    set_all_events(true);
     faults.cause(2);
-    all_events(false);
+    set_all_events(false);
     want_equal("of the first", first.count() - before[0], 2U);
     want_equal("of the second", second.count() - before[1], 2U);
 }
 
 void prctl_on_siblings() {
     Group group;
-    all_events(true);
-    all_events(false);
+    set_all_events(true);
+    set_all_events(false);
     group.reset();
-    all_events(true);
+    set_all_events(true);
     group.faults.cause(4);
-    all_events(false);
+    set_all_events(false);
     const Words counts = group.counts();
     for (const std::uint64_t count : counts) want_at_least("faults of each member", count, 4U);
 }
 
-void prctl_not_others() {
+void prctl_spares_others_events() {
     Faults faults;
     Child child{{[&] {
                      faults.cause(1);
-                     all_events(false);
-                     all_events(false);
+                     set_all_events(false);
+                     set_all_events(false);
                  },
                  [&] { faults.cause(5); }}};
-    const Event put_on_it{counting(), child.pid()};
+    const Event of_parent{counting(), child.pid()};
     child.step();
-    const std::uint64_t before = put_on_it.count();
+    const std::uint64_t before = of_parent.count();
     child.step();
-    want_at_least("faults of an event that another has put on the task", put_on_it.count() - before, 5U);
+    want_at_least("faults of an event that another task has opened on the task", of_parent.count() - before, 5U);
 }
 
-void prctl_on_what_it_opened() {
+void prctl_on_events_of_other_tasks() {
     Faults faults;
     Child child{{[&] { faults.cause(1); }, [&] { faults.cause(5); }}};
-    const Event mine{counting(), child.pid()};
+    const Event on_child{counting(), child.pid()};
     child.step();
-    all_events(false);
-    const std::uint64_t before = mine.count();
+    set_all_events(false);
+    const std::uint64_t before = on_child.count();
     child.step();
-    want_equal("faults of an own event on another task", mine.count() - before, 0U);
+    want_equal("faults of an event of the caller on another task", on_child.count() - before, 0U);
 }
 
 void prctl_other_thread() {
     Faults faults;
     const Event event{counting()};
-    in_thread([] { all_events(false); });
+    in_thread([] { set_all_events(false); });
     const std::uint64_t before = event.count();
     faults.cause(3);
     want_at_least("faults of an event of another thread", event.count() - before, 3U);
@@ -264,24 +267,28 @@ std::vector<Case> ioctl_group_cases() {
     append(
         cases,
         {
-            {"reset_leader", "RESET is for that event alone", kNothing, [] { reset(0, true, {true, false, false}); }},
-            {"reset_sibling", "RESET of a sibling is for that alone", kNothing,
+            {"reset_leader", "RESET of the leader resets only the leader", kNothing,
+             [] { reset(0, true, {true, false, false}); }},
+            {"reset_sibling", "RESET of a sibling resets only that sibling", kNothing,
              [] { reset(0, false, {false, true, false}); }},
-            {"reset_group", "RESET with FLAG_GROUP is for the group", kNothing,
+            {"reset_group", "RESET with FLAG_GROUP resets all events of the group", kNothing,
              [] { reset(PERF_IOC_FLAG_GROUP, true, {true, true, true}); }},
-            {"reset_group_by_sibling", "and so through a sibling", kNothing,
+            {"reset_group_by_sibling", "RESET of a sibling with FLAG_GROUP resets all events of the group", kNothing,
              [] { reset(PERF_IOC_FLAG_GROUP, false, {true, true, true}); }},
-            {"orphan_keeps_count", "a sibling of a closed leader keeps its count and reads with nr 1", kNothing,
+            {"orphan_keeps_count", "a sibling of a closed leader keeps its count, and its read has nr 1", kNothing,
              orphans_keep_counts},
-            {"orphan_counts_on", "it counts on", kNothing, orphans_count_on},
-            {"orphan_of_disabled", "enabled siblings of a disabled leader that is closed start to count", kNothing,
-             orphan_of_a_disabled_leader},
-            {"orphan_is_controlled", "it is enabled and disabled by itself", kNothing, orphan_is_controlled},
+            {"orphan_counts_on", "a sibling of a closed leader continues to count", kNothing, orphans_still_count},
+            {"orphan_of_disabled", "an enabled sibling of a disabled leader starts to count when the leader is closed",
+             kNothing, orphan_of_a_disabled_leader},
+            {"orphan_is_controlled", "a sibling of a closed leader can be enabled and disabled on its own", kNothing,
+             orphan_ioctls},
             {"prctl", "prctl(2) stops and starts all events that the thread has opened", kNothing, prctl_disables},
-            {"prctl_siblings", "siblings too", kNothing, prctl_on_siblings},
-            {"prctl_not_others", "not events that others have put on the task", kNothing, prctl_not_others},
-            {"prctl_own_on_others", "also those that it has put on other tasks", kNothing, prctl_on_what_it_opened},
-            {"prctl_other_thread", "not those of its other threads", kNothing, prctl_other_thread},
+            {"prctl_siblings", "prctl(2) stops and starts siblings, too", kNothing, prctl_on_siblings},
+            {"prctl_not_others", "prctl(2) does not affect events that others have opened on the task", kNothing,
+             prctl_spares_others_events},
+            {"prctl_own_on_others", "prctl(2) affects events that the thread has opened on other tasks", kNothing,
+             prctl_on_events_of_other_tasks},
+            {"prctl_other_thread", "prctl(2) does not affect events of other threads", kNothing, prctl_other_thread},
         });
     return cases;
 }

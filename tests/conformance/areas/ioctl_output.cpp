@@ -1,4 +1,5 @@
-// ioctl_output.cpp: PERF_EVENT_IOC_SET_OUTPUT and PERF_EVENT_IOC_PAUSE_OUTPUT.
+// ioctl_output.cpp: PERF_EVENT_IOC_SET_OUTPUT: which pairs of events it accepts, and where records, wake-ups and lost
+// samples go; and PERF_EVENT_IOC_PAUSE_OUTPUT.
 #include <poll.h>
 #include <unistd.h>
 
@@ -8,7 +9,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/workload.h"
 
@@ -24,7 +25,7 @@ long set_output(const Event& event, int fd) {
     return event.ioctl(PERF_EVENT_IOC_SET_OUTPUT, static_cast<unsigned long>(static_cast<long>(fd)));
 }
 
-/// One target with a ring, one source without.
+/// SET_OUTPUT redirects the source, which has no ring, to the ring of the target.
 struct Pair {
     Call target{.attr = sampling()};
     Call source{.attr = sampling()};
@@ -39,27 +40,29 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"plain", "an event of the same task", 0, [](Pair&) {}},
-    Row{"target_on_a_cpu", "the target is bound to a CPU, the source isn't", EINVAL,
+    Row{"plain", "source and target on the same task are accepted", 0, [](Pair&) {}},
+    Row{"target_on_a_cpu", "a target that is bound to a CPU is EINVAL for a source that is not", EINVAL,
         [](Pair& p) { p.target.cpu = allowed_cpus().at(0); }},
-    Row{"source_on_a_cpu", "the source is bound to a CPU, the target isn't", EINVAL,
+    Row{"source_on_a_cpu", "a source that is bound to a CPU is EINVAL for a target that is not", EINVAL,
         [](Pair& p) { p.source.cpu = allowed_cpus().at(0); }},
-    Row{"one_cpu", "both are bound to one CPU", 0, [](Pair& p) { p.target.cpu = p.source.cpu = allowed_cpus().at(0); }},
-    Row{"two_cpus", "they are bound to two CPUs", EINVAL,
+    Row{"one_cpu", "source and target bound to the same CPU are accepted", 0,
+        [](Pair& p) { p.target.cpu = p.source.cpu = allowed_cpus().at(0); }},
+    Row{"two_cpus", "source and target bound to different CPUs are EINVAL", EINVAL,
         [](Pair& p) {
             p.target.cpu = allowed_cpus().at(0);
             p.source.cpu = allowed_cpus().at(1);
         },
         kTwoCpus},
-    Row{"other_clock", "they have different clocks", EINVAL,
+    Row{"other_clock", "different clocks are EINVAL", EINVAL,
         [](Pair& p) {
             p.source.attr.use_clockid = 1;
             p.source.attr.clockid = 1;
         }},
-    Row{"other_direction", "one writes backward", EINVAL, [](Pair& p) { p.source.attr.write_backward = 1; }},
-    Row{"both_backward", "both write backward", 0,
+    Row{"other_direction", "write_backward of only one of them is EINVAL", EINVAL,
+        [](Pair& p) { p.source.attr.write_backward = 1; }},
+    Row{"both_backward", "write_backward of both is accepted", 0,
         [](Pair& p) { p.source.attr.write_backward = p.target.attr.write_backward = 1; }},
-    Row{"another_sample_type", "they may have different sample types", 0,
+    Row{"another_sample_type", "different sample types are accepted", 0,
         [](Pair& p) { p.source.attr.sample_type = PERF_SAMPLE_IP; }},
 };
 
@@ -88,7 +91,7 @@ void bad_target(int fd, int expected) {
 void itself() {
     const Event event{sampling()};
     const Ring ring{event};
-    want_result("its own descriptor", set_output(event, event.fd()), EINVAL);
+    want_result("the event's own descriptor", set_output(event, event.fd()), EINVAL);
 }
 
 void without_ring() {
@@ -102,9 +105,9 @@ void own_ring() {
     const Ring ring{target};
     const Event source{sampling()};
     Ring own{source};
-    want_result("with a ring of its own", set_output(source, target.fd()), EINVAL);
+    want_result("a source with its own ring", set_output(source, target.fd()), EINVAL);
     own.unmap();
-    want_result("after munmap", set_output(source, target.fd()), 0);
+    want_result("the source after munmap", set_output(source, target.fd()), 0);
 }
 
 void minus_one_of_32_bits() {
@@ -113,7 +116,7 @@ void minus_one_of_32_bits() {
     want_result("-1", source.ioctl(PERF_EVENT_IOC_SET_OUTPUT, ~0UL), 0);
 }
 
-/// So many faults while both count; the records that come.
+/// Causes `count` faults while the source counts; returns the number of samples in the ring.
 std::size_t samples(Ring& ring, const Event& source, Faults& faults, int count) {
     ring.drain();
     source.enable();
@@ -122,17 +125,17 @@ std::size_t samples(Ring& ring, const Event& source, Faults& faults, int count) 
     return ring.drain(PERF_RECORD_SAMPLE).size();
 }
 
-void records_arrive_and_stop() {
+void records_redirected() {
     Faults faults;
     const Event target{sampling()};
     Ring ring{target};
     const Event source{sampling()};
-    want_equal("before", samples(ring, source, faults, 3), 0U);
+    want_equal("samples before SET_OUTPUT", samples(ring, source, faults, 3), 0U);
     want_success("SET_OUTPUT", set_output(source, target.fd()));
     samples(ring, source, faults, 1);
-    want_equal("redirected", samples(ring, source, faults, 3), 3U);
+    want_equal("samples while redirected", samples(ring, source, faults, 3), 3U);
     want_success("SET_OUTPUT -1", set_output(source, -1));
-    want_equal("detached", samples(ring, source, faults, 3), 0U);
+    want_equal("samples after SET_OUTPUT -1", samples(ring, source, faults, 3), 0U);
 }
 
 void chain_of_two() {
@@ -158,7 +161,7 @@ void target_closed() {
     want_equal("samples", samples(ring, source, faults, 2), 2U);
 }
 
-void last_mapping_gone() {
+void last_mapping_removed() {
     const Event target{sampling()};
     Ring ring{target};
     const Event source{sampling()};
@@ -166,8 +169,8 @@ void last_mapping_gone() {
     want_equal("poll before", poll_now(source) & POLLHUP, 0);
     ring.unmap();
     want_equal("poll after", poll_now(source) & POLLHUP, POLLHUP);
-    const Ring anew{target};
-    want_equal("poll with the target mapped anew", poll_now(source) & POLLHUP, POLLHUP);
+    const Ring second{target};
+    want_equal("poll after the target is mapped again", poll_now(source) & POLLHUP, POLLHUP);
 }
 
 void mapping_redirected() {
@@ -176,7 +179,7 @@ void mapping_redirected() {
     const Event source{sampling()};
     want_success("SET_OUTPUT", set_output(source, target.fd()));
     want_result("mmap with the ring's size", mapping_result(source.fd(), 9 * kPageBytes), EBUSY);
-    want_result("mmap with another", mapping_result(source.fd(), 5 * kPageBytes), EINVAL);
+    want_result("mmap with another size", mapping_result(source.fd(), 5 * kPageBytes), EINVAL);
 }
 
 void poll_is_shared() {
@@ -192,7 +195,7 @@ void poll_is_shared() {
     want_equal("poll of the source", poll_now(source), 0);
 }
 
-void lost_by_the_redirected() {
+void lost_by_redirected_event() {
     Faults faults;
     const Attr attr = changed(sampling(), [](Attr& a) { a.read_format = PERF_FORMAT_LOST; });
     const Event target{attr};
@@ -228,9 +231,9 @@ void pause_drops() {
     event.disable();
     const auto records = ring.drain();
     want_equal("records", records.size(), 2U);
-    want_equal("the first", records[0].type, std::uint32_t{PERF_RECORD_LOST});
-    want_equal("its id", records[0].u64(0), event.id());
-    want_equal("its number", records[0].u64(8), 4U);
+    want_equal("type of the first record", records[0].type, std::uint32_t{PERF_RECORD_LOST});
+    want_equal("id in LOST", records[0].u64(0), event.id());
+    want_equal("number in LOST", records[0].u64(8), 4U);
 }
 
 }  // namespace
@@ -240,40 +243,42 @@ std::vector<Case> ioctl_output_cases() {
     cases.reserve(kRows.size());
     for (const Row& row : kRows)
         cases.push_back({row.name, std::string{"SET_OUTPUT: "} + row.statement, row.needs, [&row] { check(row); }});
-    append(cases,
-           {
-               {"other_task", "SET_OUTPUT: another task, when no CPU is given, is EINVAL", kNothing,
-                [] { other_task(-1, EINVAL); }},
-               {"other_task_one_cpu", "different tasks on the same CPU may share a ring", kNothing,
-                [] { other_task(allowed_cpus().at(0), 0); }},
-               {"closed_fd", "SET_OUTPUT to a descriptor that isn't open is EBADF", kNothing,
-                [] { bad_target(9999, EBADF); }},
-               {"no_event", "SET_OUTPUT to something that is no event is EBADF", kNothing,
-                [] { bad_target(STDIN_FILENO, EBADF); }},
-               {"itself", "SET_OUTPUT to itself is EINVAL", kNothing, itself},
-               {"without_ring", "SET_OUTPUT to an event without a ring is EINVAL", kNothing, without_ring},
-               {"own_ring", "SET_OUTPUT of an event with a ring of its own is EINVAL, until that is unmapped", kNothing,
-                own_ring},
-               {"minus_one", "-1 is a long: 0xffffffff is no descriptor", kNothing, minus_one_of_32_bits},
-               {"records", "SET_OUTPUT sends the records to the other ring, -1 nowhere", kNothing,
-                records_arrive_and_stop},
-               {"chain", "an event redirected to a redirected one writes into the same ring", kNothing, chain_of_two},
-               {"target_closed", "records go on when the target's descriptor is closed and its ring still mapped",
-                kNothing, target_closed},
-               {"last_mapping", "when the ring's last mapping goes, redirected events have none", kNothing,
-                last_mapping_gone},
-               {"map_redirected", "mmap of a redirected event is EBUSY with the ring's size, EINVAL with another",
-                kNothing, mapping_redirected},
-               {"poll", "poll of a redirected event is that of the ring: who polls first sees the wake-up", kNothing,
-                poll_is_shared},
-               {"lost", "samples are lost by the event that had them, not by the ring's", kNothing,
-                lost_by_the_redirected},
-               {"pause_no_ring", "PAUSE_OUTPUT without a ring is EINVAL", kNothing, [] { pause_without_ring(false); }},
-               {"pause_header_only", "PAUSE_OUTPUT with the header page alone is EINVAL", kNothing,
-                [] { pause_without_ring(true); }},
-               {"pause", "paused, samples are dropped and counted as lost; afterwards LOST comes first", kNothing,
-                pause_drops},
-           });
+    append(
+        cases,
+        {
+            {"other_task", "SET_OUTPUT to an event of another task is EINVAL if they are not bound to a CPU", kNothing,
+             [] { other_task(-1, EINVAL); }},
+            {"other_task_one_cpu", "events of different tasks that are bound to the same CPU may share a ring",
+             kNothing, [] { other_task(allowed_cpus().at(0), 0); }},
+            {"closed_fd", "SET_OUTPUT to a descriptor that is not open is EBADF", kNothing,
+             [] { bad_target(9999, EBADF); }},
+            {"no_event", "SET_OUTPUT to a descriptor that is not an event is EBADF", kNothing,
+             [] { bad_target(STDIN_FILENO, EBADF); }},
+            {"itself", "SET_OUTPUT to itself is EINVAL", kNothing, itself},
+            {"without_ring", "SET_OUTPUT to an event without a ring is EINVAL", kNothing, without_ring},
+            {"own_ring", "SET_OUTPUT of an event that has its own ring is EINVAL until the ring is unmapped", kNothing,
+             own_ring},
+            {"minus_one", "the argument is a long: 0xffffffff is not -1, but an invalid descriptor", kNothing,
+             minus_one_of_32_bits},
+            {"records", "SET_OUTPUT sends the records to the target's ring; with -1 there are no records", kNothing,
+             records_redirected},
+            {"chain", "an event redirected to a redirected event writes to the same ring", kNothing, chain_of_two},
+            {"target_closed", "records still arrive after the target's descriptor is closed, while its ring is mapped",
+             kNothing, target_closed},
+            {"last_mapping", "when the last mapping of the ring is removed, redirected events no longer have a ring",
+             kNothing, last_mapping_removed},
+            {"map_redirected", "mmap of a redirected event is EBUSY with the ring's size, and EINVAL with another size",
+             kNothing, mapping_redirected},
+            {"poll", "events that share a ring share its wake-up: the first poll reports it", kNothing, poll_is_shared},
+            {"lost", "a lost sample is counted by the event that it belongs to, not by the owner of the ring", kNothing,
+             lost_by_redirected_event},
+            {"pause_no_ring", "PAUSE_OUTPUT without a ring is EINVAL", kNothing, [] { pause_without_ring(false); }},
+            {"pause_header_only", "PAUSE_OUTPUT with only the user page mapped is EINVAL", kNothing,
+             [] { pause_without_ring(true); }},
+            {"pause",
+             "while paused, samples are dropped and counted as lost; then a LOST record precedes the next sample",
+             kNothing, pause_drops},
+        });
     return cases;
 }
 

@@ -1,10 +1,10 @@
-// ioctl_period.cpp: PERF_EVENT_IOC_PERIOD and PERF_EVENT_IOC_REFRESH.
+// ioctl_period.cpp: PERF_EVENT_IOC_PERIOD and PERF_EVENT_IOC_REFRESH on software events, whose overflows are exact.
 #include <array>
 
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/workload.h"
 
@@ -47,7 +47,7 @@ Attr sampling(std::uint64_t period) {
     return changed(page_faults(period), [](Attr& a) { a.sample_type = PERF_SAMPLE_ADDR; });
 }
 
-/// Which of the faults to come are sampled: their numbers, from 1.
+/// Causes `count` faults; returns the numbers, from 1, of those that are sampled.
 std::vector<int> sampled(Ring& ring, const Event& event, Faults& faults, int count) {
     std::vector<int> numbers;
     for (int i = 1; i <= count; ++i) {
@@ -63,24 +63,26 @@ void takes_effect() {
     Faults faults;
     const Event event{sampling(8)};
     Ring ring{event};
-    sampled(ring, event, faults, 1);  // touches
+    sampled(ring, event, faults, 1);  // touches the pages of the code that is measured below
     event.reset();
-    want_equal("samples of period 8, one event done", sampled(ring, event, faults, 7), std::vector<int>{7});
+    want_equal("samples of period 8, of which one fault has passed", sampled(ring, event, faults, 7),
+               std::vector<int>{7});
     want_success("PERIOD", set_period(event, 3));
-    // Linux 6.18 with software events: the next one overflows, the old period runs once more, then the new one holds.
-    // The manual promises only that the new period holds in the end.
+    // Linux 6.18 with software events: the next event overflows, then the old period applies once more, then the new
+    // period. The manual only promises that the period is updated.
     sampled(ring, event, faults, 20);
     const auto numbers = sampled(ring, event, faults, 12);
-    want_equal("samples in 12 events", numbers.size(), 4U);
-    for (std::size_t i = 1; i < numbers.size(); ++i) want_equal("distance", numbers[i] - numbers[i - 1], 3);
+    want_equal("samples of 12 faults", numbers.size(), 4U);
+    for (std::size_t i = 1; i < numbers.size(); ++i)
+        want_equal("faults between two samples", numbers[i] - numbers[i - 1], 3);
 }
 
-void refused(const Attr& attr) {
+void want_refresh_refused(const Attr& attr) {
     const Event event{attr};
     want_result("REFRESH", event.ioctl(PERF_EVENT_IOC_REFRESH, 1UL), EINVAL);
 }
 
-void stops_after(std::uint64_t period, unsigned long overflows) {
+void stop_after(std::uint64_t period, unsigned long overflows) {
     Faults faults;
     const Event event{sampling(period)};
     Ring ring{event};
@@ -136,19 +138,21 @@ std::vector<Case> ioctl_period_cases() {
            {
                {"frequency", "PERIOD of an event opened with freq is a frequency, up to the limit", kNothing,
                 [] { frequency(0, 0); }},
-               {"frequency_above", "above the limit it is EINVAL", kNothing, [] { frequency(1, EINVAL); }},
-               {"frequency_of_a_clock", "a clock's frequency has become a period, which has no limit", kNothing,
-                frequency_of_a_clock},
+               {"frequency_above", "PERIOD of an event opened with freq is EINVAL above the limit", kNothing,
+                [] { frequency(1, EINVAL); }},
+               {"frequency_of_a_clock", "PERIOD of a task-clock opened with freq is a period, which has no limit",
+                kNothing, frequency_of_a_clock},
                {"takes_effect", "PERIOD updates the overflow period", kNothing, takes_effect},
-               {"refresh_counting", "REFRESH of a counting event is EINVAL", kNothing, [] { refused(page_faults()); }},
+               {"refresh_counting", "REFRESH of a counting event is EINVAL", kNothing,
+                [] { want_refresh_refused(page_faults()); }},
                {"refresh_inherit", "REFRESH with inherit is EINVAL", kNothing,
-                [] { refused(changed(page_faults(1), [](Attr& a) { a.inherit = 1; })); }},
-               {"refresh_1", "REFRESH 1 enables for one overflow; at its end the count stands at the period", kNothing,
-                [] { stops_after(5, 1); }},
-               {"refresh_3", "REFRESH 3 enables for three", kNothing, [] { stops_after(4, 3); }},
+                [] { want_refresh_refused(changed(page_faults(1), [](Attr& a) { a.inherit = 1; })); }},
+               {"refresh_1", "REFRESH 1 enables the event for one overflow, after which the count is the period",
+                kNothing, [] { stop_after(5, 1); }},
+               {"refresh_3", "REFRESH 3 enables the event for three overflows", kNothing, [] { stop_after(4, 3); }},
                {"refresh_adds", "REFRESH adds to the overflows that are left", kNothing, adds_up},
                {"refresh_again", "REFRESH starts a software event again", kNothing, again},
-               {"refresh_no_ring", "REFRESH needs no ring", kNothing, without_a_ring},
+               {"refresh_no_ring", "REFRESH works without a ring", kNothing, without_a_ring},
            });
     return cases;
 }

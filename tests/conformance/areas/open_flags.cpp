@@ -1,4 +1,4 @@
-// open_flags.cpp: the flags argument. "PERF_FLAG_…" of the manual.
+// open_flags.cpp: the flags argument of perf_event_open ("PERF_FLAG_…" of the manual), and invalid values of group_fd.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 #include "areas/areas.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/open_rows.h"
 #include "suite/ring.h"
 #include "suite/workload.h"
@@ -20,19 +20,21 @@ constexpr std::array kRows{
     OpenRow{"bit_4", "flags: bit 4 is unknown", EINVAL, [](Call& c) { c.flags = 16; }},
     OpenRow{"bit_31", "flags: bit 31 is unknown", EINVAL, [](Call& c) { c.flags = 1UL << 31; }},
     OpenRow{"bit_63", "flags: bit 63 is unknown", EINVAL, [](Call& c) { c.flags = 1UL << 63; }},
-    OpenRow{"no_group", "FD_NO_GROUP without a group", 0, [](Call& c) { c.flags = PERF_FLAG_FD_NO_GROUP; }},
-    OpenRow{"output_alone", "FD_OUTPUT without a group_fd is ignored", 0,
+    OpenRow{"no_group", "FD_NO_GROUP without a group_fd is accepted", 0,
+            [](Call& c) { c.flags = PERF_FLAG_FD_NO_GROUP; }},
+    OpenRow{"output_alone", "FD_OUTPUT without a group_fd is accepted and has no effect", 0,
             [](Call& c) { c.flags = PERF_FLAG_FD_OUTPUT; }},
-    OpenRow{"no_group_bad_fd", "FD_NO_GROUP: group_fd must be an event all the same", EBADF,
+    OpenRow{"no_group_bad_fd", "with FD_NO_GROUP, too, a group_fd that is not open is EBADF", EBADF,
             [](Call& c) {
                 c.flags = PERF_FLAG_FD_NO_GROUP;
                 c.group = 9999;
             }},
-    OpenRow{"group_fd_stdin", "group_fd that is no event is EBADF", EBADF, [](Call& c) { c.group = STDIN_FILENO; }},
-    OpenRow{"group_fd_closed", "group_fd that isn't open is EBADF", EBADF, [](Call& c) { c.group = 9999; }},
+    OpenRow{"group_fd_stdin", "group_fd that is not an event is EBADF", EBADF, [](Call& c) { c.group = STDIN_FILENO; }},
+    OpenRow{"group_fd_closed", "group_fd that is not open is EBADF", EBADF, [](Call& c) { c.group = 9999; }},
     OpenRow{"group_fd_below_minus_1", "group_fd -2 is EBADF", EBADF, [](Call& c) { c.group = -2; }},
-    OpenRow{"cgroup_cpu_minus_1", "PID_CGROUP needs a CPU", EINVAL, [](Call& c) { c.flags = PERF_FLAG_PID_CGROUP; }},
-    OpenRow{"cgroup_pid_minus_1", "PID_CGROUP needs a descriptor", EINVAL,
+    OpenRow{"cgroup_cpu_minus_1", "PID_CGROUP with cpu -1 is EINVAL", EINVAL,
+            [](Call& c) { c.flags = PERF_FLAG_PID_CGROUP; }},
+    OpenRow{"cgroup_pid_minus_1", "PID_CGROUP with pid -1 is EINVAL", EINVAL,
             [](Call& c) {
                 c.flags = PERF_FLAG_PID_CGROUP;
                 c.pid = -1;
@@ -52,7 +54,7 @@ constexpr std::array kRows{
                 c.cpu = 0;
             },
             kRoot},
-    OpenRow{"cgroup_directory", "PID_CGROUP with a directory that is no cgroup is EBADF", EBADF,
+    OpenRow{"cgroup_directory", "PID_CGROUP with a directory that is not a cgroup is EBADF", EBADF,
             [](Call& c) {
                 c.flags = PERF_FLAG_PID_CGROUP;
                 c.pid = ::open("/", O_RDONLY | O_CLOEXEC);
@@ -65,18 +67,18 @@ void cloexec() {
     const Event with{dummy(), 0, -1, -1, PERF_FLAG_FD_CLOEXEC};
     want_equal("F_GETFD with FD_CLOEXEC", ::fcntl(with.fd(), F_GETFD), FD_CLOEXEC);
     const Event without{dummy()};
-    want_equal("F_GETFD without", ::fcntl(without.fd(), F_GETFD), 0);
+    want_equal("F_GETFD without FD_CLOEXEC", ::fcntl(without.fd(), F_GETFD), 0);
 }
 
 Attr group_format() {
     return changed(page_faults(), [](Attr& a) { a.read_format = PERF_FORMAT_GROUP; });
 }
 
-void no_group_is_no_sibling() {
+void no_group_does_not_join() {
     const Event leader{group_format()};
     const Event other{group_format(), 0, -1, leader.fd(), PERF_FLAG_FD_NO_GROUP};
     want_equal("nr of the leader", leader.words()[0], 1U);
-    want_equal("nr of the other", other.words()[0], 1U);
+    want_equal("nr of the other event", other.words()[0], 1U);
 }
 
 Attr sampling_tid() {
@@ -92,7 +94,7 @@ void output_redirects(unsigned long flags, std::uint64_t members) {
     Ring ring{leader};
     const Event other{sampling_tid(), 0, -1, leader.fd(), flags};
     want_equal("nr of the leader", leader.words()[0], members);
-    for (int round = 0; round < 2; ++round) {  // the first touches what the second counts
+    for (int round = 0; round < 2; ++round) {  // each round samples three faults
         ring.drain();
         other.enable();
         leader.enable();
@@ -117,34 +119,38 @@ void cgroup_counts_its_tasks() {
     const Event event{page_faults(), directory, cpu, -1, PERF_FLAG_PID_CGROUP};
     event.enable();
     faults.cause(20);
-    want_equal("faults of a task outside", event.count(), 0U);
+    want_equal("faults of a task outside the cgroup", event.count(), 0U);
     Child child{{[&] { faults.cause(1); }, [&] { faults.cause(30); }}};
     child.step();
     group.add(child.pid());
     child.step();
     child.join();
     event.disable();
-    want_at_least("faults of a task inside", event.count(), 30U);
+    want_at_least("faults of a task in the cgroup", event.count(), 30U);
 }
 
 }  // namespace
 
 std::vector<Case> open_flags_cases() {
     std::vector<Case> cases = open_cases(kRows, dummy());
-    append(cases, {
-                      {"cloexec", "FD_CLOEXEC sets close-on-exec, which is clear otherwise", kNothing, cloexec},
-                      {"no_group_with_group", "FD_NO_GROUP: the event is no sibling", kNothing, no_group_is_no_sibling},
-                      {"output_no_group", "FD_OUTPUT with FD_NO_GROUP: records go to the ring of group_fd", kNothing,
-                       [] { output_redirects(PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP, 1); }},
-                      {"output_group", "FD_OUTPUT: records go to the leader's ring, and the event is a sibling",
-                       kNothing, [] { output_redirects(PERF_FLAG_FD_OUTPUT, 2); }},
-                      {"output_no_ring", "FD_OUTPUT to an event without a ring is EINVAL", kNothing,
-                       [] { output_without_ring(PERF_FLAG_FD_OUTPUT); }},
-                      {"output_no_group_no_ring", "and so with FD_NO_GROUP", kNothing,
-                       [] { output_without_ring(PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP); }},
-                      {"cgroup", "PID_CGROUP counts the cgroup's tasks on that CPU, and no others", kRoot | kCgroup,
-                       cgroup_counts_its_tasks},
-                  });
+    append(
+        cases,
+        {
+            {"cloexec", "the descriptor is close-on-exec if and only if FD_CLOEXEC is set", kNothing, cloexec},
+            {"no_group_with_group", "with FD_NO_GROUP the event does not join the group", kNothing,
+             no_group_does_not_join},
+            {"output_no_group",
+             "with FD_OUTPUT and FD_NO_GROUP records go to the ring of group_fd, and the event does not join the group",
+             kNothing, [] { output_redirects(PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP, 1); }},
+            {"output_group", "with FD_OUTPUT records go to the leader's ring, and the event joins the group", kNothing,
+             [] { output_redirects(PERF_FLAG_FD_OUTPUT, 2); }},
+            {"output_no_ring", "FD_OUTPUT to an event without a ring is EINVAL", kNothing,
+             [] { output_without_ring(PERF_FLAG_FD_OUTPUT); }},
+            {"output_no_group_no_ring", "FD_OUTPUT with FD_NO_GROUP to an event without a ring is EINVAL", kNothing,
+             [] { output_without_ring(PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP); }},
+            {"cgroup", "PID_CGROUP counts only the cgroup's tasks on that CPU", kRoot | kCgroup,
+             cgroup_counts_its_tasks},
+        });
     return cases;
 }
 

@@ -1,4 +1,5 @@
-// open_target.cpp: whom an event measures: pid and cpu. "Arguments" of the manual.
+// open_target.cpp: which tasks and CPUs an event measures: the arguments pid and cpu of perf_event_open ("Arguments" of
+// the manual).
 #include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -10,7 +11,7 @@
 
 #include "areas/areas.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/open_rows.h"
 #include "suite/workload.h"
 
@@ -19,17 +20,17 @@ namespace conformance {
 namespace {
 
 constexpr std::array kRows{
-    OpenRow{"pid_0", "pid 0 and cpu -1: the calling thread on any CPU", 0, [](Call&) {}},
-    OpenRow{"own_pid", "the own pid", 0, [](Call& c) { c.pid = ::getpid(); }},
-    OpenRow{"cpu_too_large", "a CPU that isn't there is EINVAL", EINVAL, [](Call& c) { c.cpu = 0x7ffffff0; }},
+    OpenRow{"pid_0", "pid 0 and cpu -1 are accepted: the calling thread on any CPU", 0, [](Call&) {}},
+    OpenRow{"own_pid", "the caller's own pid is accepted", 0, [](Call& c) { c.pid = ::getpid(); }},
+    OpenRow{"cpu_too_large", "a CPU that does not exist is EINVAL", EINVAL, [](Call& c) { c.cpu = 0x7ffffff0; }},
     OpenRow{"cpu_just_too_large", "CPU 8192 or above is EINVAL", EINVAL, [](Call& c) { c.cpu = 8192; }},
     OpenRow{"cpu_below_minus_1", "cpu -2 is EINVAL", EINVAL, [](Call& c) { c.cpu = -2; }},
-    OpenRow{"nobody_nowhere", "pid -1 with cpu -1 is EINVAL", EINVAL, [](Call& c) { c.pid = -1; }},
-    OpenRow{"no_such_pid", "a pid that isn't there is ESRCH", ESRCH, [](Call& c) { c.pid = 0x7ffffff0; }},
+    OpenRow{"no_task_no_cpu", "pid -1 with cpu -1 is EINVAL", EINVAL, [](Call& c) { c.pid = -1; }},
+    OpenRow{"no_such_pid", "a pid that does not exist is ESRCH", ESRCH, [](Call& c) { c.pid = 0x7ffffff0; }},
     OpenRow{"pid_below_minus_1", "pid -2 is ESRCH", ESRCH, [](Call& c) { c.pid = -2; }},
-    OpenRow{"lowest_pid", "the lowest number is ESRCH", ESRCH, [](Call& c) { c.pid = -0x7fffffff - 1; }},
-    OpenRow{"own_cpu", "pid 0 with a CPU", 0, [](Call& c) { c.cpu = allowed_cpus().at(0); }},
-    OpenRow{"cpu_wide", "pid -1 with a CPU: everything on that CPU", 0,
+    OpenRow{"lowest_pid", "the lowest int as pid is ESRCH", ESRCH, [](Call& c) { c.pid = -0x7fffffff - 1; }},
+    OpenRow{"own_cpu", "pid 0 with a CPU is accepted", 0, [](Call& c) { c.cpu = allowed_cpus().at(0); }},
+    OpenRow{"cpu_wide", "pid -1 with a CPU is accepted: all tasks on that CPU", 0,
             [](Call& c) {
                 c.pid = -1;
                 c.cpu = allowed_cpus().at(0);
@@ -67,11 +68,11 @@ void just_forked() {
         const long result = result_of(Call{.attr = dummy(), .pid = pid});
         ::kill(pid, SIGKILL);
         ::waitpid(pid, nullptr, 0);
-        want_result("a child that has only just been made", result, 0);
+        want_result("a child that has just been created", result, 0);
     }
 }
 
-void stopped_at_birth() {
+void stopped_at_start() {
     Faults faults;
     const pid_t pid = ::fork();
     if (pid == 0) {
@@ -81,12 +82,12 @@ void stopped_at_birth() {
     const bool attached = ::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0;
     int status = 0;
     ::waitpid(pid, &status, 0);
-    if (!attached || !WIFSTOPPED(status)) throw Skip{"a parent may not trace its child here"};
+    if (!attached || !WIFSTOPPED(status)) throw Skip{"tracing a child is not permitted"};
     const Event event{page_faults(), pid};
     event.enable();
     ::ptrace(PTRACE_CONT, pid, nullptr, nullptr);
     ::waitpid(pid, &status, 0);
-    want_at_least("all that it does", event.count(), 9U);
+    want_at_least("faults of the child from its start", event.count(), 9U);
 }
 
 void tid_measures_that_thread() {
@@ -117,10 +118,10 @@ void pid_measures_the_first_thread() {
     });
     by_pid.disable();
     want_equal("faults of another thread", during, 0U);
-    want_at_most("faults around it", by_pid.count() - before, 45U);
+    want_at_most("faults of the first thread meanwhile", by_pid.count() - before, 45U);
 }
 
-void counts_what_a_child_does() {
+void counts_child() {
     Faults faults;
     Child child{{[&] { faults.cause(1); }, [&] { faults.cause(9); }}};
     const Event event{page_faults(), child.pid()};
@@ -170,23 +171,22 @@ void cpu_wide_counts_a_child() {
 
 std::vector<Case> open_target_cases() {
     std::vector<Case> cases = open_cases(kRows, dummy());
-    append(cases,
-           {
-               {"child", "a child's pid", kNothing, child_pid},
-               {"child_on_cpu", "a child's pid with a CPU", kNothing, child_on_cpu},
-               {"just_forked", "a child can be measured as soon as fork has returned", kNothing, just_forked},
-               {"stopped_at_birth", "a child that a tracer stops before it has done anything can be measured", kNothing,
-                stopped_at_birth},
-               {"zombie", "a process that has ended, reaped or not, is ESRCH", kNothing, zombie},
-               {"tid", "a tid measures that thread", kNothing, tid_measures_that_thread},
-               {"pid_is_one_thread", "a pid measures the first thread, not its others", kNothing,
-                pid_measures_the_first_thread},
-               {"counts_a_child", "an event on a child counts what the child does", kNothing, counts_what_a_child_does},
-               {"other_cpu", "a thread is measured only while it runs on the event's CPU", kTwoCpus,
-                other_cpu_counts_nothing},
-               {"that_cpu", "on the event's CPU it is measured", kNothing, own_cpu_counts},
-               {"everybody", "pid -1 counts whatever runs on the CPU", kRoot, cpu_wide_counts_a_child},
-           });
+    append(cases, {
+                      {"child", "a child's pid is accepted", kNothing, child_pid},
+                      {"child_on_cpu", "a child's pid with a CPU is accepted", kNothing, child_on_cpu},
+                      {"just_forked", "a child can be measured as soon as fork has returned", kNothing, just_forked},
+                      {"stopped_at_start", "a child that a tracer has stopped at its start can be measured", kNothing,
+                       stopped_at_start},
+                      {"zombie", "a process that has ended, reaped or not, is ESRCH", kNothing, zombie},
+                      {"tid", "a tid measures the thread with that id", kNothing, tid_measures_that_thread},
+                      {"pid_is_one_thread", "a pid measures the first thread of the process, not its other threads",
+                       kNothing, pid_measures_the_first_thread},
+                      {"counts_a_child", "an event on a child counts what the child does", kNothing, counts_child},
+                      {"other_cpu", "a thread is not measured while it runs on another CPU than the event's", kTwoCpus,
+                       other_cpu_counts_nothing},
+                      {"that_cpu", "a thread is measured while it runs on the event's CPU", kNothing, own_cpu_counts},
+                      {"all_tasks", "pid -1 counts all tasks that run on the CPU", kRoot, cpu_wide_counts_a_child},
+                  });
     return cases;
 }
 

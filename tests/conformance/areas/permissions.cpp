@@ -1,5 +1,5 @@
-// permissions.cpp: what nobody may at each level of kernel.perf_event_paranoid. "perf_event_paranoid", EACCES and EPERM
-// of the manual.
+// permissions.cpp: what the unprivileged user nobody may do at each level of kernel.perf_event_paranoid, and with
+// single capabilities: "perf_event_paranoid", EACCES and EPERM of the manual.
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/open_rows.h"
 #include "suite/ring.h"
 #include "suite/workload.h"
@@ -21,10 +21,10 @@ namespace {
 
 std::uint64_t watched = 0;
 
-/// Answers of one call at levels 2, 1, 0 and -1.
+/// The results of one call at levels 2, 1, 0 and -1.
 struct Row {
     const char* name;
-    const char* statement;
+    const char* subject;  ///< of the statement: what is requested
     std::array<int, 4> expected;
     void (*change)(Call&);
     unsigned needs = kNothing;
@@ -33,48 +33,45 @@ struct Row {
 constexpr std::array kLevels{2, 1, 0, -1};
 
 constexpr std::array kRows{
-    Row{"user", "user mode of the own thread", {0, 0, 0, 0}, [](Call&) {}},
-    Row{"hypervisor", "exclude_hv is not asked for", {0, 0, 0, 0}, [](Call& c) { c.attr.exclude_hv = 0; }},
-    Row{"kernel",
-        "kernel mode is for level 1 and below",
-        {EACCES, 0, 0, 0},
-        [](Call& c) { c.attr.exclude_kernel = 0; }},
+    Row{"user", "user mode of the caller's thread", {0, 0, 0, 0}, [](Call&) {}},
+    Row{"hypervisor", "an event without exclude_hv", {0, 0, 0, 0}, [](Call& c) { c.attr.exclude_hv = 0; }},
+    Row{"kernel", "kernel mode", {EACCES, 0, 0, 0}, [](Call& c) { c.attr.exclude_kernel = 0; }},
     Row{"kernel_software",
-        "also of a software event",
+        "kernel mode of a software event",
         {EACCES, 0, 0, 0},
         [](Call& c) {
             c.attr = page_faults();
             c.attr.exclude_kernel = 0;
         }},
     Row{"kernel_without_user",
-        "also where user mode is left out",
+        "kernel mode without user mode",
         {EACCES, 0, 0, 0},
         [](Call& c) {
             c.attr.exclude_kernel = 0;
             c.attr.exclude_user = 1;
         }},
-    Row{"own_on_a_cpu", "the own thread on one CPU", {0, 0, 0, 0}, [](Call& c) { c.cpu = allowed_cpus().at(0); }},
+    Row{"own_on_a_cpu", "the caller's thread on one CPU", {0, 0, 0, 0}, [](Call& c) { c.cpu = allowed_cpus().at(0); }},
     Row{"cpu_wide",
-        "everything on a CPU is for level 0 and below",
+        "a CPU-wide event",
         {EACCES, EACCES, 0, 0},
         [](Call& c) {
             c.pid = -1;
             c.cpu = allowed_cpus().at(0);
         }},
     Row{"namespaces",
-        "namespaces records are for the privileged",
+        "an event with namespaces",
         {EACCES, EACCES, EACCES, EACCES},
         [](Call& c) { c.attr.namespaces = 1; }},
     Row{"records",
-        "other records are for everybody",
+        "an event with mmap, comm, task, mmap_data and context_switch",
         {0, 0, 0, 0},
         [](Call& c) { c.attr.mmap = c.attr.comm = c.attr.task = c.attr.mmap_data = c.attr.context_switch = 1; }},
     Row{"ksymbol",
-        "ksymbol, bpf_event, cgroup, text_poke too",
+        "an event with ksymbol, bpf_event, cgroup and text_poke",
         {0, 0, 0, 0},
         [](Call& c) { c.attr.ksymbol = c.attr.bpf_event = c.attr.cgroup = c.attr.text_poke = 1; }},
     Row{"sample_bits",
-        "sample bits, addresses and registers too",
+        "sampling of addresses, registers and stack",
         {0, 0, 0, 0},
         [](Call& c) {
             c.attr = page_faults(1);
@@ -83,22 +80,22 @@ constexpr std::array kRows{
             c.attr.sample_regs_user = 1;
         }},
     Row{"watchpoint",
-        "watchpoints on own data",
+        "a watchpoint on the caller's data",
         {0, 0, 0, 0},
         [](Call& c) { c.attr = watchpoint(&watched); },
         kBreakpoint},
     Row{"watchpoint_kernel",
-        "a watchpoint on a kernel address, user mode only, is EINVAL",
+        "a watchpoint on a kernel address in user mode",
         {EINVAL, EINVAL, EINVAL, EINVAL},
         [](Call& c) { c.attr = watchpoint(reinterpret_cast<void*>(0xffffffff81000000UL)); },
         kBreakpoint},
     Row{"instructions",
-        "hardware events in user mode",
+        "a hardware event in user mode",
         {0, 0, 0, 0},
         [](Call& c) { c.attr = instructions(); },
         kHardware},
     Row{"instructions_kernel",
-        "hardware events in kernel mode",
+        "a hardware event in kernel mode",
         {EACCES, 0, 0, 0},
         [](Call& c) {
             c.attr = instructions();
@@ -107,7 +104,7 @@ constexpr std::array kRows{
         kHardware},
 };
 
-void as_nobody(const Row& row, int expected) {
+void check_as_nobody(const Row& row, int expected) {
     Call call{.attr = dummy()};
     row.change(call);
     if (::geteuid() == 0) become_nobody();
@@ -116,13 +113,16 @@ void as_nobody(const Row& row, int expected) {
 
 Case at_level(const Row& row, std::size_t level) {
     const std::string number = std::to_string(kLevels.at(level));
-    const bool present = level == 0;
-    return {"level_" + number + "." + row.name, std::string{row.statement} + ": at level " + number,
-            row.needs | (present ? unsigned{kLevel2} : kRoot | kSysctl | kNobody), [&row, level, present] {
-                if (present) return as_nobody(row, row.expected[0]);
-                const Setting setting{"perf_event_paranoid", kLevels.at(level)};
-                in_checked_child([&] { as_nobody(row, row.expected.at(level)); });
-            }};
+    const bool is_current = level == 0;  // such cases need no change of the setting
+    const int expected = row.expected.at(level);
+    return {
+        "level_" + number + "." + row.name,
+        std::string{row.subject} + " is " + (expected == 0 ? "accepted" : errno_name(expected)) + " at level " + number,
+        row.needs | (is_current ? unsigned{kLevel2} : kRoot | kSysctl | kNobody), [&row, level, is_current, expected] {
+            if (is_current) return check_as_nobody(row, expected);
+            const Setting setting{"perf_event_paranoid", kLevels.at(level)};
+            in_checked_child([&] { check_as_nobody(row, expected); });
+        }};
 }
 
 void another_users_task() {
@@ -144,17 +144,18 @@ void unknown_type_on_another() {
     want_result("a process of root, with an unknown type", result_of(call), ENOENT);
 }
 
-void own_child() {
+void child_of_caller() {
     if (::geteuid() == 0) become_nobody();
     const Child child{{}};
-    want_result("an own child", result_of(Call{.attr = dummy(), .pid = child.pid()}), 0);
+    want_result("a child of the caller", result_of(Call{.attr = dummy(), .pid = child.pid()}), 0);
 }
 
 void undumpable_child() {
     if (::geteuid() == 0) become_nobody();
     Child child{{[] { ::prctl(PR_SET_DUMPABLE, 0); }}};
     child.step();
-    want_result("an own child that isn't dumpable", result_of(Call{.attr = dummy(), .pid = child.pid()}), EACCES);
+    want_result("a child of the caller that is not dumpable", result_of(Call{.attr = dummy(), .pid = child.pid()}),
+                EACCES);
 }
 
 void raw_sample(const char* system, const char* name, std::uint64_t type, int expected) {
@@ -188,7 +189,7 @@ void query_bpf() {
     want_result("QUERY_BPF", event.ioctl(PERF_EVENT_IOC_QUERY_BPF, query.data()), EPERM);
 }
 
-/// Nobody, but for these capabilities.
+/// Becomes nobody, but keeps these capabilities.
 void become_nobody_with(std::uint64_t capabilities) {
     ::prctl(PR_SET_KEEPCAPS, 1);
     become_nobody();
@@ -203,7 +204,7 @@ void with_perfmon() {
     constexpr std::uint64_t kPerfmon = 1ULL << 38;
     become_nobody_with(kPerfmon);
     want_result("kernel mode", result_of(changed(dummy(), [](Attr& a) { a.exclude_kernel = 0; })), 0);
-    want_result("everything on a CPU", result_of(Call{.attr = dummy(), .pid = -1, .cpu = allowed_cpus().at(0)}), 0);
+    want_result("a CPU-wide event", result_of(Call{.attr = dummy(), .pid = -1, .cpu = allowed_cpus().at(0)}), 0);
 }
 
 void with_another_capability() {
@@ -212,13 +213,25 @@ void with_another_capability() {
     want_result("kernel mode", result_of(changed(dummy(), [](Attr& a) { a.exclude_kernel = 0; })), EACCES);
 }
 
+/// CAP_PERFMON allows kernel mode, but not a breakpoint where the kernel may execute it within its own handler
+/// (hw_breakpoint_parse() in kernel/events/hw_breakpoint.c).
+void kernel_breakpoint() {
+    constexpr std::uint64_t kPerfmon = 1ULL << 38;
+    const auto on_kernel = [](bool excluded) {
+        return changed(watchpoint(reinterpret_cast<void*>(0xffffffff81000000UL)),
+                       [=](Attr& a) { a.exclude_kernel = excluded; });
+    };
+    become_nobody_with(kPerfmon);
+    want_result("with exclude_kernel", result_of(on_kernel(true)), EINVAL);
+    want_result("a kernel address", result_of(on_kernel(false)), EPERM);
+}
+
 void root_without_capabilities() {
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, 2> none{};
     if (::syscall(SYS_capset, &header, none.data()) != 0) throw Skip{"capset is refused"};
     want_result("kernel mode", result_of(changed(dummy(), [](Attr& a) { a.exclude_kernel = 0; })), EACCES);
-    want_result("everything on a CPU", result_of(Call{.attr = dummy(), .pid = -1, .cpu = allowed_cpus().at(0)}),
-                EACCES);
+    want_result("a CPU-wide event", result_of(Call{.attr = dummy(), .pid = -1, .cpu = allowed_cpus().at(0)}), EACCES);
 }
 
 void level_3() {
@@ -236,31 +249,39 @@ std::vector<Case> permission_cases() {
     std::vector<Case> cases;
     for (std::size_t level = 0; level < kLevels.size(); ++level)
         for (const Row& row : kRows) cases.push_back(at_level(row, level));
-    append(cases,
-           {
-               {"level_3", "level 3 is like 2", kRoot | kSysctl | kNobody, level_3},
-               {"perfmon", "CAP_PERFMON alone: kernel mode and CPU-wide", kRoot | kNobody | kLevel2, with_perfmon},
-               {"other_capability", "another capability is not enough", kRoot | kNobody | kLevel2,
-                with_another_capability},
-               {"root_without", "uid 0 without capabilities is nobody", kRoot | kNobody | kLevel2,
-                root_without_capabilities},
-               {"another_user", "another user's process is EACCES", kRoot | kNobody, another_users_task},
-               {"first_process", "so is process 1, which no run holds", kNothing, first_process},
-               {"another_user_type", "an unknown type is found first", kRoot | kNobody, unknown_type_on_another},
-               {"own_child", "an own child is fine", kNothing, own_child},
-               {"not_dumpable", "an own child that isn't dumpable is EACCES", kNothing, undumpable_child},
-               {"phys_addr", "PHYS_ADDR is for the privileged", kLevel2, physical_address},
-               {"tracepoint", "tracepoints may be counted", kTracefs | kNobody | kLevel2,
-                [] { raw_sample("sched", "sched_process_fork", 0, 0); }},
-               {"tracepoint_tid", "and sampled without RAW", kTracefs | kNobody | kLevel2,
-                [] { raw_sample("sched", "sched_process_fork", PERF_SAMPLE_TID, 0); }},
-               {"tracepoint_raw", "RAW samples of others than system calls are EPERM", kTracefs | kNobody | kLevel2,
-                [] { raw_sample("sched", "sched_process_fork", PERF_SAMPLE_RAW, EPERM); }},
-               {"syscall_raw", "RAW samples of system call tracepoints are allowed", kTracefs | kNobody | kLevel2,
-                [] { raw_sample("syscalls", "sys_enter_getppid", PERF_SAMPLE_RAW, 0); }},
-               {"query_bpf", "QUERY_BPF is for the privileged", kTracefs | kNobody | kLevel2, query_bpf},
-               {"dropped", "a descriptor opened with privilege goes on without", kRoot | kNobody, kept_after_dropping},
-           });
+    append(
+        cases,
+        {
+            {"level_3", "level 3 allows and refuses the same as level 2", kRoot | kSysctl | kNobody, level_3},
+            {"perfmon", "CAP_PERFMON alone allows kernel mode and CPU-wide events", kRoot | kNobody | kLevel2,
+             with_perfmon},
+            {"other_capability", "another capability alone does not allow kernel mode", kRoot | kNobody | kLevel2,
+             with_another_capability},
+            {"kernel_breakpoint", "a breakpoint on a kernel address needs CAP_SYS_ADMIN, else EPERM",
+             kRoot | kNobody | kBreakpoint, kernel_breakpoint},
+            {"root_without", "uid 0 without capabilities has no privileges", kRoot | kNobody | kLevel2,
+             root_without_capabilities},
+            {"another_user", "an event on another user's process is EACCES", kRoot | kNobody, another_users_task},
+            {"first_process", "an event on process 1, which is never part of a run, is EACCES", kNothing,
+             first_process},
+            {"another_user_type", "an unknown type on another user's process is ENOENT: it is checked first",
+             kRoot | kNobody, unknown_type_on_another},
+            {"own_child", "an event on a child of the caller is accepted", kNothing, child_of_caller},
+            {"not_dumpable", "an event on a child of the caller that is not dumpable is EACCES", kNothing,
+             undumpable_child},
+            {"phys_addr", "PHYS_ADDR without privileges is EACCES", kLevel2, physical_address},
+            {"tracepoint", "a tracepoint may be counted", kTracefs | kNobody | kLevel2,
+             [] { raw_sample("sched", "sched_process_fork", 0, 0); }},
+            {"tracepoint_tid", "a tracepoint may be sampled without RAW", kTracefs | kNobody | kLevel2,
+             [] { raw_sample("sched", "sched_process_fork", PERF_SAMPLE_TID, 0); }},
+            {"tracepoint_raw", "RAW samples of tracepoints other than those of system calls are EPERM",
+             kTracefs | kNobody | kLevel2, [] { raw_sample("sched", "sched_process_fork", PERF_SAMPLE_RAW, EPERM); }},
+            {"syscall_raw", "RAW samples of system call tracepoints are allowed", kTracefs | kNobody | kLevel2,
+             [] { raw_sample("syscalls", "sys_enter_getppid", PERF_SAMPLE_RAW, 0); }},
+            {"query_bpf", "QUERY_BPF without privileges is EPERM", kTracefs | kNobody | kLevel2, query_bpf},
+            {"dropped", "an event opened with privileges still counts after they are dropped", kRoot | kNobody,
+             kept_after_dropping},
+        });
     return cases;
 }
 

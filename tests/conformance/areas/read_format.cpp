@@ -1,4 +1,4 @@
-// read_format.cpp: what read(2) gives. "Reading results" of the manual.
+// read_format.cpp: the result of read(2) on an event or a group, for each read_format: "Reading results" of the manual.
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ Attr faults_with(std::uint64_t format) {
     return changed(page_faults(), [&](Attr& a) { a.read_format = format; });
 }
 
-/// enabled and running, where the format has them; the position behind them.
+/// Checks enabled and running if the format has them; returns the position after them.
 std::size_t check_times(const Words& words, std::uint64_t format, std::size_t at) {
     if (format & PERF_FORMAT_TOTAL_TIME_ENABLED) want_at_least("enabled", words.at(at++), 1U);
     if (format & PERF_FORMAT_TOTAL_TIME_RUNNING) want_at_least("running", words.at(at++), 1U);
@@ -31,6 +31,7 @@ std::size_t check_times(const Words& words, std::uint64_t format, std::size_t at
     return at;
 }
 
+/// Checks the words of one event from position `at` on; returns the position after them.
 std::size_t check_member(const Words& words, std::uint64_t format, std::size_t at, const Event& event,
                          std::uint64_t count) {
     want_equal("value", words.at(at++), count);
@@ -71,7 +72,7 @@ void group(std::uint64_t format) {
     check_member(words, format, at, third, 0);
 }
 
-void through_a_sibling() {
+void group_read_by_sibling() {
     const Event leader{faults_with(0)};
     const Event member = sibling(faults_with(PERF_FORMAT_GROUP | PERF_FORMAT_ID), leader);
     want_equal("words", member.words(), Words{2, 0, leader.id(), 0, member.id()});
@@ -103,7 +104,7 @@ void closed_sibling() {
     want_equal("words", leader.words(), Words{2, 0, leader.id(), 0, second.id()});
 }
 
-void ids_grow() {
+void ids_increase() {
     const Event first{dummy()};
     const Event second{dummy()};
     want_at_least("id", first.id(), 1U);
@@ -123,8 +124,8 @@ void long_buffer() {
 
 void unmapped_buffer() {
     const Event event{dummy()};
-    void* hole = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    want_result("read", or_errno(::read(event.fd(), hole, 8)), EFAULT);
+    void* unreadable = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    want_result("read", or_errno(::read(event.fd(), unreadable, 8)), EFAULT);
 }
 
 void read_again() {
@@ -133,18 +134,18 @@ void read_again() {
     event.enable();
     faults.cause(2);
     event.disable();
-    want_equal("first", event.count(), 2U);
-    want_equal("second", event.count(), 2U);
+    want_equal("the first read", event.count(), 2U);
+    want_equal("the second read", event.count(), 2U);
 }
 
-void readv_is_two_reads() {
+void readv_into_two_buffers() {
     const Event event{faults_with(PERF_FORMAT_ID)};
     std::array<std::uint64_t, 2> words{};
     const std::array<iovec, 2> parts{iovec{words.data(), 8}, iovec{&words[1], 8}};
     want_result("readv", or_errno(::readv(event.fd(), parts.data(), 2)), ENOSPC);
 }
 
-std::string combination(std::uint64_t format) {
+std::string format_name(std::uint64_t format) {
     std::string name;
     for (const auto& [bit, word] : {std::pair{1, "enabled"}, {2, "running"}, {4, "id"}, {16, "lost"}})
         if (format & static_cast<std::uint64_t>(bit)) name += (name.empty() ? "" : "_") + std::string{word};
@@ -156,25 +157,33 @@ std::string combination(std::uint64_t format) {
 std::vector<Case> read_format_cases() {
     std::vector<Case> cases{
         {"sibling_with_group", "a sibling whose read_format has GROUP reads the whole group", kNothing,
-         through_a_sibling},
-        {"sibling_without_group", "a sibling's own read_format decides", kNothing, member_without_group},
-        {"order", "a group's members come in the order of their creation", kNothing, order_of_creation},
-        {"closed_sibling", "a closed sibling is gone from the group's read", kNothing, closed_sibling},
-        {"ids", "ids are above 0 and grow", kNothing, ids_grow},
-        {"short", "a buffer that is too small is ENOSPC, and nothing is consumed", kNothing, [] { short_buffer(16); }},
-        {"short_by_one", "and so by one byte", kNothing, [] { short_buffer(23); }},
-        {"empty", "and so a buffer of 0 bytes", kNothing, [] { short_buffer(0); }},
-        {"long", "a larger buffer is filled as far as the result goes", kNothing, long_buffer},
+         group_read_by_sibling},
+        {"sibling_without_group", "a sibling whose read_format does not have GROUP reads only itself", kNothing,
+         member_without_group},
+        {"order", "a group's read has its members in the order of their creation", kNothing, order_of_creation},
+        {"closed_sibling", "a closed sibling is no longer in the group's read", kNothing, closed_sibling},
+        {"ids", "ids are above 0 and increase", kNothing, ids_increase},
+        {"short", "a buffer that is too small is ENOSPC, and a later read succeeds", kNothing,
+         [] { short_buffer(16); }},
+        {"short_by_one", "a buffer that is too small by one byte is ENOSPC", kNothing, [] { short_buffer(23); }},
+        {"empty", "a buffer of 0 bytes is ENOSPC", kNothing, [] { short_buffer(0); }},
+        {"long", "a read into a larger buffer returns the size of the result", kNothing, long_buffer},
         {"unmapped", "an unmapped buffer is EFAULT", kNothing, unmapped_buffer},
-        {"again", "reading doesn't change the count", kNothing, read_again},
-        {"readv", "readv with parts smaller than the result is ENOSPC", kNothing, readv_is_two_reads},
+        {"again", "a read does not change the count", kNothing, read_again},
+        {"readv", "readv with buffers smaller than the result is ENOSPC", kNothing, readv_into_two_buffers},
     };
     for (const std::uint64_t format : {0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23}) {
-        cases.push_back({"single." + combination(format), "read_format of one event: value, enabled, running, id, lost",
-                         kNothing, [format] { single(format); }});
-        cases.push_back({"group." + combination(format),
-                         "FORMAT_GROUP: nr, enabled, running, then each value, id, lost", kNothing,
-                         [format] { group(format); }});
+        cases.push_back(
+            {"single." + format_name(format),
+             "the read of one event has value, enabled, running, id and lost, as far as read_format requests them: " +
+                 in_words(format_name(format)),
+             kNothing, [format] { single(format); }});
+        cases.push_back(
+            {"group." + format_name(format),
+             "with FORMAT_GROUP a read has nr, enabled, running, then value, id and lost of each event, as far as "
+             "read_format requests them: " +
+                 in_words(format_name(format)),
+             kNothing, [format] { group(format); }});
     }
     return cases;
 }

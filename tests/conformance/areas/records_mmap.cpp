@@ -1,4 +1,5 @@
-// records_mmap.cpp: MMAP and MMAP2. "PERF_RECORD_MMAP", "PERF_RECORD_MMAP2" of the manual.
+// records_mmap.cpp: which mappings write MMAP and MMAP2 records, and the fields of these: "PERF_RECORD_MMAP" and
+// "PERF_RECORD_MMAP2" of the manual.
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,7 +13,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/workload.h"
 
@@ -42,7 +43,7 @@ std::string own_path() {
     return {path.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
 }
 
-/// Maps pages of this program's file, or anonymous ones; unmapped at the end.
+/// Maps pages of this program's file, or anonymous pages; the destructor unmaps them.
 class Mapping {
   public:
     explicit Mapping(int protection, int flags = MAP_PRIVATE | MAP_ANONYMOUS, off_t offset = 0) {
@@ -61,14 +62,15 @@ class Mapping {
     void* memory_ = nullptr;
 };
 
-/// The record of that mapping among those of a type; ends the case where there isn't one.
-Record of(const std::vector<Record>& records, std::uint32_t type, std::uint64_t address) {
+/// The record of the mapping at `address` among those of a type; ends the case if there is none.
+Record record_of(const std::vector<Record>& records, std::uint32_t type, std::uint64_t address) {
     for (const Record& record : only(records, type))
         if (record.u64(8) == address) return record;
     throw Failure{"expected a record of type " + std::to_string(type) + " for the mapping"};
 }
 
-bool any(const std::vector<Record>& records, std::uint64_t address) {
+/// Whether there is a record of the mapping at `address`.
+bool has_record(const std::vector<Record>& records, std::uint64_t address) {
     for (const Record& record : records)
         if ((record.type == PERF_RECORD_MMAP || record.type == PERF_RECORD_MMAP2) && record.u64(8) == address)
             return true;
@@ -87,7 +89,7 @@ void file() {
     const Event event{mmaps()};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_EXEC, MAP_PRIVATE, 4096};
-    const Record record = of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
+    const Record record = record_of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
     check_head(record, mapping.address(), 4096);
     want_equal("filename", record.text(32), own_path());
     want_equal("size % 8", record.size % 8, 0);
@@ -98,7 +100,7 @@ void anonymous() {
     const Event event{mmaps()};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_EXEC};
-    const Record record = of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
+    const Record record = record_of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
     check_head(record, mapping.address(), mapping.address());
     want_equal("filename", record.text(32), "//anon");
 }
@@ -107,7 +109,8 @@ void shared_anonymous() {
     const Event event{mmaps()};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS};
-    want_equal("filename", of(ring.drain(), PERF_RECORD_MMAP, mapping.address()).text(32), "/dev/zero (deleted)");
+    want_equal("filename", record_of(ring.drain(), PERF_RECORD_MMAP, mapping.address()).text(32),
+               "/dev/zero (deleted)");
 }
 
 void data(const Attr& attr, bool expected) {
@@ -115,29 +118,29 @@ void data(const Attr& attr, bool expected) {
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_WRITE};
     const auto records = ring.drain();
-    want_equal("record of a data mapping", any(records, mapping.address()), expected);
+    want_equal("record of a data mapping", has_record(records, mapping.address()), expected);
     if (expected)
-        want_equal("misc", of(records, PERF_RECORD_MMAP, mapping.address()).misc,
+        want_equal("misc", record_of(records, PERF_RECORD_MMAP, mapping.address()).misc,
                    PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
 }
 
-void code_with_data_only() {
+void code_with_mmap_data_only() {
     const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_EXEC};
-    want("there is no record of executable mappings", !any(ring.drain(), mapping.address()));
+    want("there is no record of the executable mapping", !has_record(ring.drain(), mapping.address()));
 }
 
 void made_executable() {
     const Event event{mmaps()};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_WRITE};
-    want("there is none of the data mapping", !any(ring.drain(), mapping.address()));
+    want("there is no record of the data mapping", !has_record(ring.drain(), mapping.address()));
     ::mprotect(mapping.memory(), kLength, PROT_READ | PROT_EXEC);
-    want("there is one of mprotect", any(ring.drain(), mapping.address()));
+    want("there is a record of mprotect", has_record(ring.drain(), mapping.address()));
 }
 
-void munmap_is_silent() {
+void munmap_writes_none() {
     const Event event{mmaps()};
     Ring ring{event};
     {
@@ -156,14 +159,14 @@ void made_read_only() {
     const Mapping mapping{PROT_READ | PROT_WRITE};
     ring.drain();
     ::mprotect(mapping.memory(), kLength, PROT_READ);
-    const Record record = of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
+    const Record record = record_of(ring.drain(), PERF_RECORD_MMAP, mapping.address());
     want_equal("misc", record.misc, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
 }
 
 void heap_grows() {
     const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
     Ring ring{event};
-    // This process has been forked: what the heap grows by first is an area of its own, which has no name yet.
+    // This process has been forked: the first growth of the heap is a separate area, which has no name yet.
     for (const char* const name : {"//anon", "[heap]"}) {
         ring.drain();
         const auto old = reinterpret_cast<std::uint64_t>(::sbrk(0));
@@ -173,12 +176,12 @@ void heap_grows() {
         want_equal("filename", records[0].text(32), name);
         want_equal("pgoff", records[0].u64(24), records[0].u64(8));
         want_equal("misc", records[0].misc, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
-        want_at_least("its end", records[0].u64(8) + records[0].u64(16), old + std::uint64_t{3 * 4096});
+        want_at_least("end of the mapping", records[0].u64(8) + records[0].u64(16), old + std::uint64_t{3 * 4096});
     }
-    want("a break that stays is none", ::sbrk(0) != nullptr && ring.drain(PERF_RECORD_MMAP).empty());
+    want("an unchanged break writes no record", ::sbrk(0) != nullptr && ring.drain(PERF_RECORD_MMAP).empty());
 }
 
-void the_rings_own() {
+void mapping_of_ring() {
     const Event event{recording([](Attr& a) { a.mmap_data = 1; })};
     Ring ring{event};
     const auto records = ring.drain(PERF_RECORD_MMAP);
@@ -192,7 +195,7 @@ void mmap2_file() {
     const Mapping mapping{PROT_READ | PROT_EXEC, MAP_PRIVATE, 4096};
     const auto records = ring.drain();
     want_equal("MMAP records", only(records, PERF_RECORD_MMAP).size(), 0U);
-    const Record record = of(records, PERF_RECORD_MMAP2, mapping.address());
+    const Record record = record_of(records, PERF_RECORD_MMAP2, mapping.address());
     check_head(record, mapping.address(), 4096);
     struct stat file{};
     ::stat(own_path().c_str(), &file);
@@ -208,22 +211,23 @@ void mmap2_shared() {
     const Event event{mmap2s()};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_EXEC, MAP_SHARED};
-    want_equal("flags", of(ring.drain(), PERF_RECORD_MMAP2, mapping.address()).u32(60) & 3, std::uint32_t{MAP_SHARED});
+    want_equal("flags", record_of(ring.drain(), PERF_RECORD_MMAP2, mapping.address()).u32(60) & 3,
+               std::uint32_t{MAP_SHARED});
 }
 
 void mmap2_anonymous() {
     const Event event{mmap2s()};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_WRITE | PROT_EXEC};
-    const Record record = of(ring.drain(), PERF_RECORD_MMAP2, mapping.address());
+    const Record record = record_of(ring.drain(), PERF_RECORD_MMAP2, mapping.address());
     want_equal("ino", record.u64(40), 0U);
     want_equal("prot", record.u32(56), static_cast<std::uint32_t>(PROT_READ | PROT_WRITE | PROT_EXEC));
     want_equal("filename", record.text(64), "//anon");
 }
 
-/// The build id in this program's notes: empty where it has none.
+/// The build id in this program's notes, or "" if it has none.
 std::string own_build_id() {
-    const std::string file = text_in(own_path());
+    const std::string file = read_text(own_path());
     Elf64_Ehdr header{};
     file.copy(reinterpret_cast<char*>(&header), sizeof header);
     for (std::size_t i = 0; i < header.e_phnum; ++i) {
@@ -249,10 +253,10 @@ void build_id() {
     const Mapping mapping{PROT_READ | PROT_EXEC, MAP_PRIVATE};
     const std::string id = own_build_id();
     if (id.empty()) throw Skip{"this program has no build id"};
-    const Record record = of(ring.drain(), PERF_RECORD_MMAP2, mapping.address());
+    const Record record = record_of(ring.drain(), PERF_RECORD_MMAP2, mapping.address());
     want_equal("misc", record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_BUILD_ID);
     want_equal("build_id_size", static_cast<std::size_t>(record.body.at(32)), id.size());
-    want("the id is the file's",
+    want("the id is that of the file",
          id == std::string(record.body.begin() + 36, record.body.begin() + 36 + 20).substr(0, id.size()));
     want_equal("filename", record.text(64), own_path());
 }
@@ -261,7 +265,8 @@ void build_id_of_anonymous() {
     const Event event{changed(mmap2s(), [](Attr& a) { a.build_id = 1; })};
     Ring ring{event};
     const Mapping mapping{PROT_READ | PROT_EXEC};
-    want_equal("misc", of(ring.drain(), PERF_RECORD_MMAP2, mapping.address()).misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0);
+    want_equal("misc",
+               record_of(ring.drain(), PERF_RECORD_MMAP2, mapping.address()).misc & PERF_RECORD_MISC_MMAP_BUILD_ID, 0);
 }
 
 void at_exec() {
@@ -272,8 +277,8 @@ void at_exec() {
     child.join();
     const auto records = ring.drain();
     want_at_least("records", records.size(), 4U);
-    want_equal("the first is COMM", records.front().type, std::uint32_t{PERF_RECORD_COMM});
-    want_equal("the last is EXIT", records.back().type, std::uint32_t{PERF_RECORD_EXIT});
+    want_equal("type of the first record, COMM", records.front().type, std::uint32_t{PERF_RECORD_COMM});
+    want_equal("type of the last record, EXIT", records.back().type, std::uint32_t{PERF_RECORD_EXIT});
     bool program = false;
     bool vdso = false;
     for (const Record& record : only(records, PERF_RECORD_MMAP)) {
@@ -288,26 +293,30 @@ void at_exec() {
 
 std::vector<Case> record_mmap_cases() {
     return {
-        {"file", "MMAP of an executable file mapping: pid, tid, addr, len, pgoff, filename", kNothing, file},
-        {"anonymous", "MMAP of an anonymous mapping is called //anon", kNothing, anonymous},
-        {"shared_anonymous", "of a shared one /dev/zero (deleted)", kNothing, shared_anonymous},
-        {"data_unasked", "mmap: no records of mappings without PROT_EXEC", kNothing, [] { data(mmaps(), false); }},
-        {"data", "mmap_data: records of the others, with misc MMAP_DATA", kNothing,
+        {"file", "MMAP of an executable file mapping has pid, tid, addr, len, pgoff and filename", kNothing, file},
+        {"anonymous", "MMAP of an anonymous mapping has the filename //anon", kNothing, anonymous},
+        {"shared_anonymous", "MMAP of a shared anonymous mapping has the filename /dev/zero (deleted)", kNothing,
+         shared_anonymous},
+        {"data_unasked", "mmap alone writes no records of mappings without PROT_EXEC", kNothing,
+         [] { data(mmaps(), false); }},
+        {"data", "mmap_data writes records of mappings without PROT_EXEC, with MMAP_DATA in misc", kNothing,
          [] { data(recording([](Attr& a) { a.mmap_data = 1; }), true); }},
-        {"data_and_code", "mmap with mmap_data: both", kNothing,
+        {"data_and_code", "mmap with mmap_data writes records of mappings without PROT_EXEC, too", kNothing,
          [] { data(recording([](Attr& a) { a.mmap = a.mmap_data = 1; }), true); }},
-        {"data_only", "mmap_data alone: none of executable ones", kNothing, code_with_data_only},
-        {"mprotect", "mprotect to executable writes one", kNothing, made_executable},
-        {"munmap", "munmap writes none", kNothing, munmap_is_silent},
-        {"data_mprotect", "mmap_data: mprotect is told as a mapping", kNothing, made_read_only},
-        {"heap", "mmap_data: the heap each time it grows", kNothing, heap_grows},
-        {"ring", "mmap_data: the ring's own mapping is the first", kNothing, the_rings_own},
-        {"mmap2", "MMAP2 instead of MMAP: device, inode, protection, flags", kNothing, mmap2_file},
-        {"mmap2_shared", "MMAP2: flags tell shared from private", kNothing, mmap2_shared},
-        {"mmap2_anonymous", "MMAP2 of an anonymous mapping: no inode", kNothing, mmap2_anonymous},
-        {"build_id", "build_id: MMAP2 has the file's build id in place of its inode", kNothing, build_id},
-        {"build_id_none", "MMAP2 of what has no build id is plain", kNothing, build_id_of_anonymous},
-        {"exec", "exec: COMM, the program, [vdso]; EXIT is the last", kNothing, at_exec},
+        {"data_only", "mmap_data alone writes no records of executable mappings", kNothing, code_with_mmap_data_only},
+        {"mprotect", "mprotect with PROT_EXEC writes a record", kNothing, made_executable},
+        {"munmap", "munmap writes no record", kNothing, munmap_writes_none},
+        {"data_mprotect", "with mmap_data mprotect without PROT_EXEC writes a record", kNothing, made_read_only},
+        {"heap", "with mmap_data each growth of the heap writes a record", kNothing, heap_grows},
+        {"ring", "with mmap_data the first record is that of the ring's own mapping", kNothing, mapping_of_ring},
+        {"mmap2", "mmap2 writes MMAP2 instead of MMAP, with device, inode, protection and flags", kNothing, mmap2_file},
+        {"mmap2_shared", "the flags of MMAP2 distinguish shared from private mappings", kNothing, mmap2_shared},
+        {"mmap2_anonymous", "MMAP2 of an anonymous mapping has inode 0", kNothing, mmap2_anonymous},
+        {"build_id", "with build_id MMAP2 has the file's build id instead of its inode", kNothing, build_id},
+        {"build_id_none", "with build_id MMAP2 of a mapping without build id does not have MMAP_BUILD_ID in misc",
+         kNothing, build_id_of_anonymous},
+        {"exec", "an exec writes COMM first, then the MMAP records of the program and [vdso]; EXIT is the last record",
+         kNothing, at_exec},
     };
 }
 

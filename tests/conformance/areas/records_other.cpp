@@ -1,4 +1,5 @@
-// records_other.cpp: SWITCH, NAMESPACES, CGROUP, KSYMBOL, BPF_EVENT, READ, THROTTLE.
+// records_other.cpp: when SWITCH, NAMESPACES, CGROUP, KSYMBOL, BPF_EVENT and READ records are written, and their
+// fields.
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <sched.h>
@@ -16,7 +17,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
 #include "suite/workload.h"
@@ -32,7 +33,8 @@ Attr recording(void (*change)(Attr&)) {
     });
 }
 
-void sleep_a_little(int times) {
+/// Sleeps `times` times for 2 ms.
+void sleep_briefly(int times) {
     for (int i = 0; i < times; ++i) {
         const timespec little{.tv_sec = 0, .tv_nsec = 2'000'000};
         ::nanosleep(&little, nullptr);
@@ -43,10 +45,10 @@ Attr switches() {
     return recording([](Attr& a) { a.context_switch = 1; });
 }
 
-void switch_in_turns() {
+void switches_alternate() {
     const Event event{changed(switches(), [](Attr& a) { a.exclude_kernel = 0; })};
     Ring ring{event};
-    sleep_a_little(3);
+    sleep_briefly(3);
     const auto records = ring.drain(PERF_RECORD_SWITCH);
     want_at_least("records", records.size(), 6U);
     for (std::size_t i = 0; i < records.size(); ++i) {
@@ -59,20 +61,20 @@ void switch_in_turns() {
 void switch_by_sleeping() {
     const Event event{changed(switches(), [](Attr& a) { a.exclude_kernel = 0; })};
     Ring ring{event};
-    sleep_a_little(8);
+    sleep_briefly(8);
     int asleep = 0;
     for (const Record& record : ring.drain(PERF_RECORD_SWITCH))
         if ((record.misc & PERF_RECORD_MISC_SWITCH_OUT) && !(record.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT))
             ++asleep;
-    want_at_least("switches out that are no preemption", asleep, 8);
+    want_at_least("switches out that are not preemptions", asleep, 8);
 }
 
-void switch_for_nobody() {
+void switch_unprivileged() {
     in_checked_child([] {
         if (::geteuid() == 0) become_nobody();
         const Event event{switches()};
         Ring ring{event};
-        sleep_a_little(2);
+        sleep_briefly(2);
         want_at_least("records", ring.drain(PERF_RECORD_SWITCH).size(), 4U);
     });
 }
@@ -81,13 +83,13 @@ void switch_cpu_wide() {
     const int cpu = pin_to(0);
     const Event event{changed(switches(), [](Attr& a) { a.exclude_kernel = 0; }), -1, cpu};
     Ring ring{event, 64};
-    sleep_a_little(5);
+    sleep_briefly(5);
     const auto records = ring.drain(PERF_RECORD_SWITCH_CPU_WIDE);
     want_at_least("records", records.size(), 2U);
     want_equal("size", records[0].size, 16);
     bool named = false;
     for (const Record& record : records) named = named || static_cast<pid_t>(record.u32(4)) == thread_id();
-    want("this thread is the other one of some", named);
+    want("some records name this thread as the other task", named);
 }
 
 constexpr std::array<const char*, 7> kNamespaces{"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
@@ -108,7 +110,7 @@ void namespaces() {
     }
 }
 
-void cgroup_made() {
+void cgroup_created() {
     const Event event{recording([](Attr& a) { a.cgroup = 1; })};
     Ring ring{event};
     struct stat directory{};
@@ -123,8 +125,8 @@ void cgroup_made() {
     want("the path ends with the cgroup's name", path.ends_with(record.text(8)) && record.text(8).size() > 1);
 }
 
-/// The cgroup's directory by its name alone, from its parent's descriptor.
-void cgroup_made_at() {
+/// Creates a cgroup with a path that is relative to the descriptor of its parent.
+void cgroup_created_at() {
     const Event event{recording([](Attr& a) { a.cgroup = 1; })};
     Ring ring{event};
     std::string path;
@@ -132,27 +134,28 @@ void cgroup_made_at() {
         const Cgroup outer;
         path = outer.path();
         const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY);
-        const bool made = directory >= 0 && ::mkdirat(directory, "inner", 0755) == 0;
-        if (made) ::unlinkat(directory, "inner", AT_REMOVEDIR);
+        const bool created = directory >= 0 && ::mkdirat(directory, "inner", 0755) == 0;
+        if (created) ::unlinkat(directory, "inner", AT_REMOVEDIR);
         if (directory >= 0) ::close(directory);
-        want("mkdirat", made);
+        want("mkdirat creates a directory", created);
     }
     const auto records = ring.drain(PERF_RECORD_CGROUP);
     want_equal("records", records.size(), 2U);
-    want_equal("path of the inner one", records[1].text(8), records[0].text(8) + "/inner");
+    want_equal("path of the inner cgroup", records[1].text(8), records[0].text(8) + "/inner");
 }
 
-void cgroup_elsewhere() {
+void mkdir_elsewhere() {
     const Event event{recording([](Attr& a) { a.cgroup = 1; })};
     Ring ring{event};
     char path[] = "/tmp/conformance.XXXXXX";
-    want("a directory is made", ::mkdtemp(path) != nullptr);
+    want("a directory is created", ::mkdtemp(path) != nullptr);
     ::rmdir(path);
     want_equal("records", ring.drain(PERF_RECORD_CGROUP).size(), 0U);
 }
 
-/// Records that an event of this thread's CPU gets of a cgroup that is made and of other namespaces.
-std::size_t told_of_cpu(void (*change)(Attr&)) {
+/// Creates a cgroup and changes this thread's namespaces; returns the number of records that a CPU-wide event gets of
+/// both.
+std::size_t cpu_wide_records(void (*change)(Attr&)) {
     const int cpu = pin_to(0);
     const Event of_cpu{recording(change), -1, cpu};
     Ring ring{of_cpu};
@@ -164,15 +167,15 @@ std::size_t told_of_cpu(void (*change)(Attr&)) {
     return only(records, PERF_RECORD_CGROUP).size() + only(records, PERF_RECORD_NAMESPACES).size();
 }
 
-void cpu_wide_alone() {
-    want_equal("records", told_of_cpu([](Attr& a) { a.cgroup = a.namespaces = 1; }), 0U);
+void cpu_wide_without_comm() {
+    want_equal("records", cpu_wide_records([](Attr& a) { a.cgroup = a.namespaces = 1; }), 0U);
 }
 
 void cpu_wide_with_comm() {
-    want_equal("records", told_of_cpu([](Attr& a) { a.cgroup = a.namespaces = a.comm = 1; }), 2U);
+    want_equal("records", cpu_wide_records([](Attr& a) { a.cgroup = a.namespaces = a.comm = 1; }), 2U);
 }
 
-bpf_prog_info bpf_facts(int program) {
+bpf_prog_info bpf_info(int program) {
     bpf_prog_info info{};
     bpf_attr question{};
     question.info.bpf_fd = static_cast<std::uint32_t>(program);
@@ -182,31 +185,31 @@ bpf_prog_info bpf_facts(int program) {
     return info;
 }
 
-void bpf_is_named() {
+void bpf_fields() {
     const Event event{recording([](Attr& a) { a.ksymbol = a.bpf_event = 1; })};
     Ring ring{event, 16};
     const int program = static_cast<int>(want_success("BPF_PROG_LOAD", load_bpf_program(BPF_PROG_TYPE_TRACEPOINT)));
     const auto records = ring.drain();
-    const bpf_prog_info facts = bpf_facts(program);
+    const bpf_prog_info info = bpf_info(program);
     ::close(program);
     const Record event_record = the_only(records, PERF_RECORD_BPF_EVENT);
     want_equal("flags", event_record.u32(0) >> 16, 0U);
-    want_equal("id", event_record.u32(4), facts.id);
-    want("tag", std::memcmp(event_record.body.data() + 8, facts.tag, sizeof facts.tag) == 0);
+    want_equal("id", event_record.u32(4), info.id);
+    want("tag", std::memcmp(event_record.body.data() + 8, info.tag, sizeof info.tag) == 0);
     const Record symbol = the_only(records, PERF_RECORD_KSYMBOL);
     want_equal("type", symbol.u32(12) & 0xffff, std::uint32_t{PERF_RECORD_KSYMBOL_TYPE_BPF});
     want_equal("flags", symbol.u32(12) >> 16, 0U);
     std::string tag;
-    for (const unsigned byte : facts.tag) {
+    for (const unsigned byte : info.tag) {
         char digits[3];
         std::snprintf(digits, sizeof digits, "%02x", byte);
         tag += digits;
     }
     want_equal("name", symbol.text(16), "bpf_prog_" + tag);
-    want_equal("the symbol comes first", records.front().type, std::uint32_t{PERF_RECORD_KSYMBOL});
+    want_equal("type of the first record, KSYMBOL", records.front().type, std::uint32_t{PERF_RECORD_KSYMBOL});
 }
 
-void bpf_unasked() {
+void bpf_not_requested() {
     const Event event{recording([](Attr& a) { a.ksymbol = 1; })};
     Ring ring{event, 16};
     ::close(static_cast<int>(want_success("BPF_PROG_LOAD", load_bpf_program(BPF_PROG_TYPE_TRACEPOINT))));
@@ -240,7 +243,7 @@ void read_record() {
         a.inherit = a.inherit_stat = 1;
         a.disabled = 0;
         a.read_format = PERF_FORMAT_ID;
-        // Without these Linux may have swapped the contexts of parent and child, and then writes none.
+        // Without these bits Linux may swap the contexts of parent and child, and then writes no record.
         a.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
     });
     const Event event{attr, 0, cpu};
@@ -255,7 +258,7 @@ void read_record() {
     want_equal("pid", static_cast<pid_t>(record.u32(0)), pid);
     want_equal("tid", static_cast<pid_t>(record.u32(4)), pid);
     want_at_least("value", record.u64(8), 5U);
-    want_equal("id: the parent's", record.u64(16), event.id());
+    want_equal("id of the parent's event", record.u64(16), event.id());
 }
 
 void no_read_record() {
@@ -275,23 +278,28 @@ void no_read_record() {
 
 std::vector<Case> record_other_cases() {
     return {
-        {"switch.turns", "SWITCH: out and in take turns, beginning with out", kKernelSide, switch_in_turns},
-        {"switch.sleep", "SWITCH of a task that goes to sleep has no PREEMPT bit", kKernelSide, switch_by_sleeping},
-        {"switch.nobody", "everybody may record own switches", kNothing, switch_for_nobody},
+        {"switch.turns", "SWITCH records alternate between out and in, beginning with out", kKernelSide,
+         switches_alternate},
+        {"switch.sleep", "SWITCH of a task that goes to sleep does not have the PREEMPT bit", kKernelSide,
+         switch_by_sleeping},
+        {"switch.nobody", "unprivileged users may record their own switches", kNothing, switch_unprivileged},
         {"switch.cpu_wide", "SWITCH_CPU_WIDE has the other task's pid and tid", kRoot, switch_cpu_wide},
-        {"namespaces", "NAMESPACES at unshare: pid, tid, seven namespaces", kRoot, namespaces},
-        {"cgroup", "CGROUP at mkdir in the cgroup file system: inode and path", kRoot | kCgroup, cgroup_made},
-        {"cgroup.at", "CGROUP at mkdirat: the path is from the hierarchy's root", kRoot | kCgroup, cgroup_made_at},
-        {"cgroup.elsewhere", "no CGROUP at mkdir in another file system", kNothing, cgroup_elsewhere},
-        {"cpu_wide.alone", "*quirk*: an event of a CPU with cgroup and namespaces alone is told of neither",
-         kRoot | kCgroup, cpu_wide_alone},
-        {"cpu_wide.comm", "an event of a CPU with cgroup and namespaces is told of both once it has comm, too",
+        {"namespaces", "unshare writes NAMESPACES with pid, tid and seven namespaces", kRoot, namespaces},
+        {"cgroup", "mkdir in the cgroup file system writes CGROUP with inode and path", kRoot | kCgroup,
+         cgroup_created},
+        {"cgroup.at", "mkdirat in the cgroup file system writes CGROUP with the path from the hierarchy's root",
+         kRoot | kCgroup, cgroup_created_at},
+        {"cgroup.elsewhere", "mkdir in another file system writes no CGROUP", kNothing, mkdir_elsewhere},
+        {"cpu_wide.alone", "*quirk*: a CPU-wide event with only cgroup and namespaces gets neither record",
+         kRoot | kCgroup, cpu_wide_without_comm},
+        {"cpu_wide.comm", "a CPU-wide event with cgroup and namespaces gets both records if it also has comm",
          kRoot | kCgroup, cpu_wide_with_comm},
-        {"bpf.facts", "BPF_EVENT has the program's id and tag, KSYMBOL its symbol's name", kBpf, bpf_is_named},
-        {"bpf.ksymbol", "ksymbol without bpf_event: KSYMBOL alone", kBpf, bpf_unasked},
-        {"bpf", "KSYMBOL and BPF_EVENT when a BPF program is loaded", kBpf, bpf_loaded},
-        {"read", "READ when an inherited child exits, with inherit_stat: its count", kNothing, read_record},
-        {"read_unasked", "no READ without inherit_stat", kNothing, no_read_record},
+        {"bpf.facts", "BPF_EVENT has the program's id and tag, and KSYMBOL has the name of its symbol", kBpf,
+         bpf_fields},
+        {"bpf.ksymbol", "ksymbol without bpf_event writes only KSYMBOL", kBpf, bpf_not_requested},
+        {"bpf", "loading a BPF program writes KSYMBOL and BPF_EVENT", kBpf, bpf_loaded},
+        {"read", "with inherit_stat the exit of an inherited child writes READ with its count", kNothing, read_record},
+        {"read_unasked", "without inherit_stat there is no READ", kNothing, no_read_record},
     };
 }
 

@@ -1,4 +1,5 @@
-// records_task.cpp: COMM, FORK, EXIT, and the sample_id trailer. "PERF_RECORD_COMM", "…_FORK", "…_EXIT" of the manual.
+// records_task.cpp: when COMM, FORK and EXIT records are written, their fields, and the sample_id trailer:
+// "PERF_RECORD_COMM", "PERF_RECORD_FORK" and "PERF_RECORD_EXIT" of the manual.
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
 #include "suite/workload.h"
@@ -74,7 +75,7 @@ void by_proc() {
     want_equal("name", the_only(ring.drain(), PERF_RECORD_COMM).text(8), "by_proc");
 }
 
-void threads_name() {
+void name_of_thread() {
     in_thread([] {
         const Event event{comms()};
         Ring ring{event};
@@ -92,14 +93,14 @@ void disabled_writes_none() {
     want_equal("records", ring.drain().size(), 0U);
 }
 
-void not_without_comm() {
+void no_comm_bit() {
     const Event event{tasks()};
     Ring ring{event};
     ::prctl(PR_SET_NAME, "unseen");
     want_equal("COMM records", ring.drain(PERF_RECORD_COMM).size(), 0U);
 }
 
-std::string own_name() {
+std::string program_name() {
     std::array<char, PATH_MAX> path{};
     const auto bytes = ::readlink("/proc/self/exe", path.data(), path.size());
     const std::string text{path.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))};
@@ -114,7 +115,7 @@ void comm_at_exec(bool comm_exec) {
     child.join();
     const Record record = the_only(ring.drain(), PERF_RECORD_COMM);
     want_equal("misc", record.misc & PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_COMM_EXEC);
-    want_equal("name: the file's, up to 15 letters", record.text(8), own_name());
+    want_equal("name: the first 15 letters of the file's", record.text(8), program_name());
 }
 
 struct TaskRecord {
@@ -122,7 +123,7 @@ struct TaskRecord {
     std::uint64_t time;
 };
 
-TaskRecord task_of(const Record& record) {
+TaskRecord parse_task(const Record& record) {
     want_equal("size", record.size, 32);
     return {static_cast<pid_t>(record.u32(0)), static_cast<pid_t>(record.u32(4)), static_cast<pid_t>(record.u32(8)),
             static_cast<pid_t>(record.u32(12)), record.u64(16)};
@@ -134,7 +135,7 @@ void fork_of_a_process(const Attr& attr) {
     const pid_t pid = ::fork();
     if (pid == 0) ::_exit(0);
     ::waitpid(pid, nullptr, 0);
-    const TaskRecord record = task_of(the_only(ring.drain(), PERF_RECORD_FORK));
+    const TaskRecord record = parse_task(the_only(ring.drain(), PERF_RECORD_FORK));
     want_equal("pid", record.pid, pid);
     want_equal("ppid", record.ppid, ::getpid());
     want_equal("tid", record.tid, pid);
@@ -147,7 +148,7 @@ void fork_of_a_thread() {
     Ring ring{event};
     pid_t tid = 0;
     in_thread([&] { tid = thread_id(); });
-    const TaskRecord record = task_of(the_only(ring.drain(), PERF_RECORD_FORK));
+    const TaskRecord record = parse_task(the_only(ring.drain(), PERF_RECORD_FORK));
     want_equal("pid", record.pid, ::getpid());
     want_equal("ppid", record.ppid, ::getpid());
     want_equal("tid", record.tid, tid);
@@ -160,7 +161,7 @@ void own_exit() {
     const Event event{tasks(), pid};
     Ring ring{event};
     child.join();
-    const TaskRecord record = task_of(the_only(ring.drain(), PERF_RECORD_EXIT));
+    const TaskRecord record = parse_task(the_only(ring.drain(), PERF_RECORD_EXIT));
     want_equal("pid", record.pid, pid);
     want_equal("tid", record.tid, pid);
 }
@@ -180,8 +181,8 @@ void inherited_exit() {
     if (pid == 0) ::_exit(0);
     ::waitpid(pid, nullptr, 0);
     const auto records = ring.drain();
-    want_equal("pid of FORK", task_of(the_only(records, PERF_RECORD_FORK)).pid, pid);
-    want_equal("pid of EXIT", task_of(the_only(records, PERF_RECORD_EXIT)).pid, pid);
+    want_equal("pid of FORK", parse_task(the_only(records, PERF_RECORD_FORK)).pid, pid);
+    want_equal("pid of EXIT", parse_task(the_only(records, PERF_RECORD_EXIT)).pid, pid);
 }
 
 void trailer(std::uint64_t bits) {
@@ -241,45 +242,50 @@ constexpr std::array kTrailers{
                                    PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_WEIGHT},
 };
 
-/// Bits that ask for FORK and EXIT as well.
-struct Asking {
+/// A bit of the attr that requests FORK and EXIT.
+struct TaskBit {
     const char* name;
     void (*set)(Attr&);
 };
 
-constexpr std::array kAsking{
-    Asking{"task", [](Attr& a) { a.task = 1; }},           Asking{"comm", [](Attr& a) { a.comm = 1; }},
-    Asking{"mmap", [](Attr& a) { a.mmap = 1; }},           Asking{"mmap2", [](Attr& a) { a.mmap = a.mmap2 = 1; }},
-    Asking{"mmap_data", [](Attr& a) { a.mmap_data = 1; }},
+constexpr std::array kTaskBits{
+    TaskBit{"task", [](Attr& a) { a.task = 1; }},           TaskBit{"comm", [](Attr& a) { a.comm = 1; }},
+    TaskBit{"mmap", [](Attr& a) { a.mmap = 1; }},           TaskBit{"mmap2", [](Attr& a) { a.mmap = a.mmap2 = 1; }},
+    TaskBit{"mmap_data", [](Attr& a) { a.mmap_data = 1; }},
 };
 
 }  // namespace
 
 std::vector<Case> record_task_cases() {
     std::vector<Case> cases{
-        {"comm.same", "COMM is written for a rename to the same name too", kNothing, same_name},
-        {"comm.proc", "COMM for a write to /proc/self/comm", kNothing, by_proc},
-        {"comm.thread", "COMM of a thread has its tid", kNothing, threads_name},
-        {"comm.disabled", "a disabled event writes none", kNothing, disabled_writes_none},
-        {"comm.unasked", "without attr.comm there are none", kNothing, not_without_comm},
-        {"comm.exec", "COMM of an exec has misc COMM_EXEC", kNothing, [] { comm_at_exec(true); }},
-        {"comm.exec_unasked", "also where comm_exec isn't set", kNothing, [] { comm_at_exec(false); }},
-        {"fork.thread", "FORK of a thread: pid and ppid are the process", kNothing, fork_of_a_thread},
-        {"exit.own", "EXIT of the measured task", kNothing, own_exit},
-        {"exit.child", "no EXIT of children that aren't measured", kNothing, no_child_exit},
-        {"exit.inherited", "FORK and EXIT of inherited children", kNothing, inherited_exit},
-        {"trailer.lost", "LOST has the trailer too", kNothing, trailer_of_lost},
+        {"comm.same", "a change to the same name writes COMM, too", kNothing, same_name},
+        {"comm.proc", "a write to /proc/self/comm writes COMM", kNothing, by_proc},
+        {"comm.thread", "COMM of a thread has its tid", kNothing, name_of_thread},
+        {"comm.disabled", "a disabled event writes no COMM", kNothing, disabled_writes_none},
+        {"comm.unasked", "an event without comm writes no COMM", kNothing, no_comm_bit},
+        {"comm.exec", "COMM of an exec has COMM_EXEC in misc", kNothing, [] { comm_at_exec(true); }},
+        {"comm.exec_unasked", "COMM of an exec has COMM_EXEC in misc even if comm_exec is not set", kNothing,
+         [] { comm_at_exec(false); }},
+        {"fork.thread", "FORK of a thread has the process as pid and ppid", kNothing, fork_of_a_thread},
+        {"exit.own", "the exit of the measured task writes EXIT", kNothing, own_exit},
+        {"exit.child", "the exit of a child that is not measured writes no EXIT", kNothing, no_child_exit},
+        {"exit.inherited", "an inherited child writes FORK and EXIT", kNothing, inherited_exit},
+        {"trailer.lost", "LOST has the trailer, too", kNothing, trailer_of_lost},
     };
     for (const Name& name : kNames)
         cases.push_back({"comm.bytes_" + std::to_string(std::strlen(name.text)),
-                         "COMM: pid, tid, the name padded with zeros to a multiple of 8", kNothing,
-                         [&name] { renamed(name); }});
-    for (const Asking& row : kAsking)
+                         "COMM of a name of " + std::to_string(std::strlen(name.text)) +
+                             " bytes has pid, tid and the name, padded with zeros to a multiple of 8",
+                         kNothing, [&name] { renamed(name); }});
+    for (const TaskBit& row : kTaskBits)
         cases.push_back({std::string{"fork."} + row.name, std::string{"FORK is written with attr."} + row.name,
                          kNothing, [&row] { fork_of_a_process(recording(row.set)); }});
     for (const Bits& row : kTrailers)
-        cases.push_back({std::string{"trailer."} + row.name, "sample_id_all: TID, TIME, ID, STREAM_ID, CPU, IDENTIFIER",
-                         kNothing, [&row] { trailer(row.bits); }});
+        cases.push_back(
+            {std::string{"trailer."} + row.name,
+             "sample_id_all adds what sample_type requests of TID, TIME, ID, STREAM_ID, CPU and IDENTIFIER: " +
+                 in_words(row.name),
+             kNothing, [&row] { trailer(row.bits); }});
     return cases;
 }
 

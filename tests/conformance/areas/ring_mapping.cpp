@@ -1,4 +1,5 @@
-// ring_mapping.cpp: mmap(2) of an event: sizes, protections, second mappings, the header's constants. "MMAP layout".
+// ring_mapping.cpp: mmap(2) of an event: sizes, protections, further mappings, changes of a mapping, and the constant
+// fields of the user page, the first page of the mapping: "MMAP layout" of the manual.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -12,7 +13,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/workload.h"
 
@@ -33,29 +34,29 @@ struct Row {
 };
 
 constexpr std::array kRows{
-    Row{"pages_1", "the header page alone", 0, 1 * kPageBytes},
-    Row{"pages_2", "1 + 1 pages", 0, 2 * kPageBytes},
-    Row{"pages_3", "1 + 2 pages", 0, 3 * kPageBytes},
-    Row{"pages_4", "1 + 3 pages: not a power of two", EINVAL, 4 * kPageBytes},
-    Row{"pages_5", "1 + 4 pages", 0, 5 * kPageBytes},
-    Row{"pages_6", "1 + 5 pages: not a power of two", EINVAL, 6 * kPageBytes},
-    Row{"pages_9", "1 + 8 pages", 0, 9 * kPageBytes},
-    Row{"pages_10", "1 + 9 pages: not a power of two", EINVAL, 10 * kPageBytes},
-    Row{"pages_129", "1 + 128 pages", 0, 129 * kPageBytes},
-    Row{"bytes_0", "a length of 0", EINVAL, 0},
-    Row{"bytes_1", "a length is rounded up to pages", 0, 1},
-    Row{"bytes_4097", "a length is rounded up to pages: 1 + 1", 0, 4097},
-    Row{"read_only", "PROT_READ alone", 0, 2 * kPageBytes, PROT_READ},
-    Row{"write_only", "PROT_WRITE alone", 0, 2 * kPageBytes, PROT_WRITE},
-    Row{"no_access", "PROT_NONE", 0, 2 * kPageBytes, PROT_NONE},
-    Row{"executable", "PROT_EXEC is EPERM", EPERM, 2 * kPageBytes, PROT_READ | PROT_EXEC},
-    Row{"private", "MAP_PRIVATE is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_PRIVATE},
-    Row{"offset_1", "an offset of a page is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 4096},
-    Row{"offset_end", "an offset behind every file is EOVERFLOW", EOVERFLOW, 2 * kPageBytes, kReadWrite, MAP_SHARED,
-        -static_cast<off_t>(kPageBytes)},
-    Row{"pages_half_million", "1 + 2^19 pages: ENOMEM, for want of a list of them", ENOMEM,
+    Row{"pages_1", "of the user page alone is accepted", 0, 1 * kPageBytes},
+    Row{"pages_2", "of 1 + 1 pages is accepted", 0, 2 * kPageBytes},
+    Row{"pages_3", "of 1 + 2 pages is accepted", 0, 3 * kPageBytes},
+    Row{"pages_4", "of 1 + 3 pages is EINVAL: 3 is not a power of two", EINVAL, 4 * kPageBytes},
+    Row{"pages_5", "of 1 + 4 pages is accepted", 0, 5 * kPageBytes},
+    Row{"pages_6", "of 1 + 5 pages is EINVAL: 5 is not a power of two", EINVAL, 6 * kPageBytes},
+    Row{"pages_9", "of 1 + 8 pages is accepted", 0, 9 * kPageBytes},
+    Row{"pages_10", "of 1 + 9 pages is EINVAL: 9 is not a power of two", EINVAL, 10 * kPageBytes},
+    Row{"pages_129", "of 1 + 128 pages is accepted", 0, 129 * kPageBytes},
+    Row{"bytes_0", "of length 0 is EINVAL", EINVAL, 0},
+    Row{"bytes_1", "of length 1, rounded up to one page, is accepted", 0, 1},
+    Row{"bytes_4097", "of length 4097, rounded up to two pages, is accepted", 0, 4097},
+    Row{"read_only", "with PROT_READ alone is accepted", 0, 2 * kPageBytes, PROT_READ},
+    Row{"write_only", "with PROT_WRITE alone is accepted", 0, 2 * kPageBytes, PROT_WRITE},
+    Row{"no_access", "with PROT_NONE is accepted", 0, 2 * kPageBytes, PROT_NONE},
+    Row{"executable", "with PROT_EXEC is EPERM", EPERM, 2 * kPageBytes, PROT_READ | PROT_EXEC},
+    Row{"private", "with MAP_PRIVATE is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_PRIVATE},
+    Row{"offset_1", "at an offset of one page is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 4096},
+    Row{"offset_end", "at an offset beyond the end of any file is EOVERFLOW", EOVERFLOW, 2 * kPageBytes, kReadWrite,
+        MAP_SHARED, -static_cast<off_t>(kPageBytes)},
+    Row{"pages_half_million", "of 1 + 2^19 pages is ENOMEM: the kernel can't allocate the list of pages", ENOMEM,
         ((1UL << 19) + 1) * kPageBytes},
-    Row{"offset_far", "any other offset is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 65536},
+    Row{"offset_far", "at any other offset is EINVAL", EINVAL, 2 * kPageBytes, kReadWrite, MAP_SHARED, 65536},
 };
 
 Attr sampling() {
@@ -75,21 +76,21 @@ void second_mapping() {
     event.enable();
     faults.cause(1);
     event.disable();
-    want_equal("head through both", first.head(), second.head());
+    want_equal("head in both mappings", first.head(), second.head());
     want_at_least("head", first.head(), 16U);
-    want_result("with another size", mapping_result(event.fd(), 5 * kPageBytes), EINVAL);
-    want_result("the header alone", mapping_result(event.fd(), kPageBytes), EINVAL);
+    want_result("mmap with another size", mapping_result(event.fd(), 5 * kPageBytes), EINVAL);
+    want_result("mmap of the user page alone", mapping_result(event.fd(), kPageBytes), EINVAL);
 }
 
-void header_first() {
+void user_page_first() {
     const Event event{sampling()};
-    Ring header{event, 0};
-    want_result("the ring with the header mapped", mapping_result(event.fd(), 2 * kPageBytes), EINVAL);
-    header.unmap();
-    want_result("the ring after munmap", mapping_result(event.fd(), 2 * kPageBytes), 0);
+    Ring user_page{event, 0};
+    want_result("mmap of the ring while the user page is mapped", mapping_result(event.fd(), 2 * kPageBytes), EINVAL);
+    user_page.unmap();
+    want_result("mmap of the ring after munmap", mapping_result(event.fd(), 2 * kPageBytes), 0);
 }
 
-void mapped_anew() {
+void mapped_again() {
     Faults faults;
     const Event event{sampling()};
     Ring ring{event};
@@ -97,12 +98,12 @@ void mapped_anew() {
     faults.cause(2);
     event.disable();
     ring.unmap();
-    const Ring anew{event, 2};
-    want_equal("head", anew.head(), 0U);
-    want_equal("data_size", anew.page().data_size, 2 * kPageBytes);
+    const Ring second{event, 2};
+    want_equal("head", second.head(), 0U);
+    want_equal("data_size", second.page().data_size, 2 * kPageBytes);
 }
 
-void header_fields(std::size_t pages) {
+void constant_fields(std::size_t pages) {
     const Event event{sampling()};
     const Ring ring{event, pages};
     const perf_event_mmap_page& page = ring.page();
@@ -156,14 +157,14 @@ void partial_munmap() {
 void partly_replaced() {
     const Event event{sampling()};
     const Ring ring{event};
-    const auto over = [&](std::size_t page) {
-        void* const place = ring.memory() + page * kPageBytes;
+    const auto map_over = [&](std::size_t page) {
+        void* const address = ring.memory() + page * kPageBytes;
         return or_errno(reinterpret_cast<long>(
-            ::mmap(place, kPageBytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)));
+            ::mmap(address, kPageBytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)));
     };
-    want_result("mmap over the header", over(0), EINVAL);
-    want_result("mmap over the first records", over(1), EINVAL);
-    want_result("mmap over the last", over(8), EINVAL);
+    want_result("mmap over the user page", map_over(0), EINVAL);
+    want_result("mmap over the first data page", map_over(1), EINVAL);
+    want_result("mmap over the last data page", map_over(8), EINVAL);
     want_equal("data_size", ring.page().data_size, 8 * kPageBytes);
 }
 
@@ -172,9 +173,9 @@ void wholly_replaced() {
     Ring ring{event};
     void* const memory = ring.memory();
     const std::size_t bytes = ring.mapped_bytes();
-    void* const got = ::mmap(memory, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    want("mmap over all of it", got == memory);
-    want_result("another size now", mapping_result(event.fd(), 2 * kPageBytes + kPageBytes), 0);
+    void* const mapped = ::mmap(memory, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    want("mmap replaces the whole ring", mapped == memory);
+    want_result("mmap of the event with another size", mapping_result(event.fd(), 2 * kPageBytes + kPageBytes), 0);
     ::munmap(memory, bytes);
 }
 
@@ -185,16 +186,17 @@ void partly_protected() {
                 or_errno(::mprotect(ring.memory() + 8 * kPageBytes, kPageBytes, PROT_READ)), EINVAL);
 }
 
-/// What is behind the ring may go by mremap, which takes a size that reaches beyond it.
-void given_up_behind() {
+/// mremap with an old size that reaches beyond the ring's end unmaps the memory after the ring.
+void shrink_beyond_end() {
     const Event event{sampling()};
-    const std::size_t room = 16 * kPageBytes;
-    auto* const region = static_cast<std::byte*>(::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const std::size_t region_bytes = 16 * kPageBytes;
+    auto* const region =
+        static_cast<std::byte*>(::mmap(nullptr, region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     const std::size_t bytes = 3 * kPageBytes;
-    want("the ring", ::mmap(region, bytes, kReadWrite, MAP_SHARED | MAP_FIXED, event.fd(), 0) == region);
+    want("mmap places the ring", ::mmap(region, bytes, kReadWrite, MAP_SHARED | MAP_FIXED, event.fd(), 0) == region);
     void* const last = region + 2 * kPageBytes;
-    want("mremap from its last page on", ::mremap(last, bytes, kPageBytes, MREMAP_MAYMOVE) == last);
-    want_result("munmap of all", or_errno(::munmap(region, room)), 0);
+    want("mremap from the last page on succeeds", ::mremap(last, bytes, kPageBytes, MREMAP_MAYMOVE) == last);
+    want_result("munmap of all", or_errno(::munmap(region, region_bytes)), 0);
 }
 
 void remapped() {
@@ -225,28 +227,29 @@ void advised() {
     want_result("msync without waiting", or_errno(::msync(ring.memory(), ring.mapped_bytes(), MS_ASYNC)), 0);
 }
 
-void protected_again() {
+void changed_protection() {
     const Event event{sampling()};
-    const auto dies_by = [&](int protection, std::size_t offset, bool store) {
+    const auto signal_of_access = [&](int protection, std::size_t offset, bool store) {
         const int status = in_child([&] {
             const Ring own{event};
             want_success("mprotect", or_errno(::mprotect(own.memory(), own.mapped_bytes(), protection)));
-            auto* const place = reinterpret_cast<volatile unsigned char*>(own.memory()) + offset;
+            auto* const byte = reinterpret_cast<volatile unsigned char*>(own.memory()) + offset;
             if (store)
-                *place = 1;
+                *byte = 1;
             else
-                ::_exit(*place & 0);
+                ::_exit(*byte & 0);
         });
         return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     };
     const Ring ring{event};
-    want_equal("a store to the header, read-only", dies_by(PROT_READ, 0, true), SIGSEGV);
-    want_equal("a load without any right", dies_by(PROT_NONE, 0, false), SIGSEGV);
-    want_equal("a store to the header, writable again", dies_by(kReadWrite, 4000, true), 0);
-    want_equal("a store to the records, writable again", dies_by(kReadWrite, kPageBytes, true), SIGBUS);
+    want_equal("signal of a store to the read-only user page", signal_of_access(PROT_READ, 0, true), SIGSEGV);
+    want_equal("signal of a load with PROT_NONE", signal_of_access(PROT_NONE, 0, false), SIGSEGV);
+    want_equal("signal of a store to the user page, writable again", signal_of_access(kReadWrite, 4000, true), 0);
+    want_equal("signal of a store to a data page, writable again", signal_of_access(kReadWrite, kPageBytes, true),
+               SIGBUS);
 }
 
-void not_in_a_child() {
+void not_inherited_by_fork() {
     const Event event{sampling()};
     const Ring ring{event};
     const int status = in_child([&] { ::_exit(*static_cast<volatile char*>(ring.memory())); });
@@ -263,12 +266,12 @@ void mapped_by_a_child() {
     event.disable();
     const std::uint64_t head = ring.head();
     in_checked_child([&] {
-        const Ring childs{event};
-        want_equal("head", childs.head(), head);
+        const Ring second{event};
+        want_equal("head", second.head(), head);
     });
 }
 
-void store_dies(int protection, std::size_t offset, int signal) {
+void store_signals(int protection, std::size_t offset, int signal) {
     const Event event{sampling()};
     const Ring ring{event, 8, protection};
     const int status = in_child([&] {
@@ -279,7 +282,7 @@ void store_dies(int protection, std::size_t offset, int signal) {
     want_equal("the signal", WTERMSIG(status), signal);
 }
 
-void siblings_ring() {
+void ring_of_sibling() {
     Faults faults;
     const Event leader{sampling()};
     const Event member = sibling(sampling(), leader);
@@ -288,11 +291,11 @@ void siblings_ring() {
     leader.enable(PERF_IOC_FLAG_GROUP);
     faults.cause(2);
     leader.disable(PERF_IOC_FLAG_GROUP);
-    want_at_least("samples in the leader's", leaders.drain(PERF_RECORD_SAMPLE).size(), 2U);
-    want_at_least("samples in the sibling's", members.drain(PERF_RECORD_SAMPLE).size(), 2U);
+    want_at_least("samples in the leader's ring", leaders.drain(PERF_RECORD_SAMPLE).size(), 2U);
+    want_at_least("samples in the sibling's ring", members.drain(PERF_RECORD_SAMPLE).size(), 2U);
 }
 
-void lives_by_its_mapping() {
+void kept_by_its_mapping() {
     Faults faults;
     Event event{sampling()};
     Ring ring{event};
@@ -331,45 +334,54 @@ std::vector<Case> ring_mapping_cases() {
     std::vector<Case> cases;
     cases.reserve(kRows.size());
     for (const Row& row : kRows)
-        cases.push_back({row.name, std::string{"mmap: "} + row.statement, kNothing, [&row] {
+        cases.push_back({row.name, std::string{"mmap "} + row.statement, kNothing, [&row] {
                              const Event event{sampling()};
                              want_result("mmap",
                                          mapping_result(event.fd(), row.bytes, row.protection, row.flags, row.offset),
                                          row.expected);
                          }});
-    append(
-        cases,
-        {
-            {"inherit_any_cpu", "an inherited event on any CPU has no ring", kNothing, [] { inherited(-1, EINVAL); }},
-            {"inherit_one_cpu", "an inherited event on one CPU has", kNothing,
-             [] { inherited(allowed_cpus().at(0), 0); }},
-            {"second", "a second mapping shows the same ring, and must have its size", kNothing, second_mapping},
-            {"header_first", "with the header mapped, the ring can't be until it is unmapped", kNothing, header_first},
-            {"anew", "mapped anew the ring may have another size and starts empty", kNothing, mapped_anew},
-            {"fields", "data_offset and data_size tell where the ring is", kNothing, [] { header_fields(8); }},
-            {"fields_header_only", "without data pages data_size is 0", kNothing, [] { header_fields(0); }},
-            {"no_rdpmc", "an event without a hardware counter can't be read by rdpmc", kNothing, no_hardware_counter},
-            {"aux", "a PMU without AUX has no AUX area", kNothing, no_aux_area},
-            {"lock", "lock is even when stable", kNothing, even_lock},
-            {"partial_munmap", "a part of a mapping can't be unmapped", kNothing, partial_munmap},
-            {"partly_replaced", "a part of a mapping can't be replaced by another", kNothing, partly_replaced},
-            {"wholly_replaced", "a mapping that is replaced is as good as unmapped", kNothing, wholly_replaced},
-            {"partly_protected", "a part can't be protected in another way", kNothing, partly_protected},
-            {"given_up_behind", "mremap may give up what lies behind a mapping", kNothing, given_up_behind},
-            {"mremap", "a mapping can neither grow nor shrink", kNothing, remapped},
-            {"mprotect_exec", "it can't be made executable", kNothing, made_executable},
-            {"advice", "madvise and msync that would change its pages are refused", kNothing, advised},
-            {"mprotect", "mprotect of the whole is obeyed; records stay read-only", kNothing, protected_again},
-            {"fork", "a forked child doesn't have the mapping", kNothing, not_in_a_child},
-            {"child_maps", "it may map the descriptor, and sees the same ring", kNothing, mapped_by_a_child},
-            {"store_read_only", "a store through a read-only mapping is SIGSEGV", kNothing,
-             [] { store_dies(PROT_READ, kPageBytes, SIGSEGV); }},
-            {"store_data", "a store to a data page is SIGBUS", kNothing,
-             [] { store_dies(kReadWrite, kPageBytes, SIGBUS); }},
-            {"sibling", "a sibling has a ring of its own", kNothing, siblings_ring},
-            {"close", "an event whose descriptor is closed lives on by its mapping", kNothing, lives_by_its_mapping},
-            {"mlock", "without privilege rings are limited by perf_event_mlock_kb: EPERM", kLevel2, locked_memory},
-        });
+    append(cases,
+           {
+               {"inherit_any_cpu", "mmap of an inherited event on any CPU is EINVAL", kNothing,
+                [] { inherited(-1, EINVAL); }},
+               {"inherit_one_cpu", "mmap of an inherited event on one CPU is accepted", kNothing,
+                [] { inherited(allowed_cpus().at(0), 0); }},
+               {"second", "a second mapping must have the size of the first, and maps the same ring", kNothing,
+                second_mapping},
+               {"header_first", "while the user page alone is mapped, mmap of the ring is EINVAL", kNothing,
+                user_page_first},
+               {"anew", "a ring that is mapped again after munmap may have another size and is empty", kNothing,
+                mapped_again},
+               {"fields", "data_offset and data_size are the offset and size of the data pages", kNothing,
+                [] { constant_fields(8); }},
+               {"fields_header_only", "without data pages data_size is 0", kNothing, [] { constant_fields(0); }},
+               {"no_rdpmc", "the user page of an event without a hardware counter does not offer rdpmc", kNothing,
+                no_hardware_counter},
+               {"aux", "mmap of the AUX area is EOPNOTSUPP for a PMU without AUX", kNothing, no_aux_area},
+               {"lock", "lock is even while no update is in progress", kNothing, even_lock},
+               {"partial_munmap", "munmap of a part of a mapping is EINVAL", kNothing, partial_munmap},
+               {"partly_replaced", "mmap over a part of a mapping is EINVAL", kNothing, partly_replaced},
+               {"wholly_replaced", "mmap over the whole mapping unmaps the ring", kNothing, wholly_replaced},
+               {"partly_protected", "mprotect of a part of a mapping is EINVAL", kNothing, partly_protected},
+               {"unmap_after", "mremap that shrinks a larger range may cut off the memory after the mapping", kNothing,
+                shrink_beyond_end},
+               {"mremap", "mremap can neither grow nor shrink a mapping", kNothing, remapped},
+               {"mprotect_exec", "mprotect with PROT_EXEC is EACCES", kNothing, made_executable},
+               {"advice", "madvise and msync that would change the pages of a mapping are refused", kNothing, advised},
+               {"mprotect", "mprotect of the whole mapping takes effect, but data pages stay read-only", kNothing,
+                changed_protection},
+               {"fork", "a forked child does not inherit the mapping", kNothing, not_inherited_by_fork},
+               {"child_maps", "a forked child may map the descriptor, and maps the same ring", kNothing,
+                mapped_by_a_child},
+               {"store_read_only", "a store to a read-only mapping is SIGSEGV", kNothing,
+                [] { store_signals(PROT_READ, kPageBytes, SIGSEGV); }},
+               {"store_data", "a store to a data page is SIGBUS", kNothing,
+                [] { store_signals(kReadWrite, kPageBytes, SIGBUS); }},
+               {"sibling", "a sibling has its own ring", kNothing, ring_of_sibling},
+               {"close", "an event whose descriptor is closed exists as long as its mapping", kNothing,
+                kept_by_its_mapping},
+               {"mlock", "without privileges rings above perf_event_mlock_kb are EPERM", kLevel2, locked_memory},
+           });
     return cases;
 }
 

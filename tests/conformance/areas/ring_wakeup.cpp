@@ -1,4 +1,5 @@
-// ring_wakeup.cpp: poll(2): wake-ups by number and by bytes, POLLHUP. "Overflow handling" of the manual.
+// ring_wakeup.cpp: what poll(2), select(2) and epoll(7) report for an event: wake-ups by number of samples and by
+// bytes, and POLLHUP: "Overflow handling" of the manual.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -31,8 +32,9 @@ Attr watermark(std::uint32_t bytes) {
     });
 }
 
-/// At which of the samples to come poll has something to say: their numbers, from 1. The ring is not drained.
-std::vector<int> wakes(const Event& event, Faults& faults, int samples) {
+/// Causes `samples` samples; returns the numbers, from 1, of those after which poll reports POLLIN. Does not drain the
+/// ring.
+std::vector<int> wakeups(const Event& event, Faults& faults, int samples) {
     std::vector<int> numbers;
     for (int i = 1; i <= samples; ++i) {
         event.enable();
@@ -48,22 +50,30 @@ struct Row {
     const char* statement;
     Attr (*attr)();
     int samples;
-    std::vector<int> at;
+    std::vector<int> wakeups;  ///< numbers of the samples that wake the poller
 };
 
-const std::vector<Row>& rows() {
+const std::vector<Row>& wakeup_rows() {
     static const std::vector<Row> all{
-        {"events_1", "wakeup_events 1: at every sample", [] { return waking(1); }, 4, {1, 2, 3, 4}},
-        {"events_2", "wakeup_events 2: at every second", [] { return waking(2); }, 6, {2, 4, 6}},
-        {"events_5", "wakeup_events 5: at every fifth", [] { return waking(5); }, 12, {5, 10}},
+        {"events_1", "wakeup_events 1 wakes at every sample", [] { return waking(1); }, 4, {1, 2, 3, 4}},
+        {"events_2", "wakeup_events 2 wakes at every second sample", [] { return waking(2); }, 6, {2, 4, 6}},
+        {"events_5", "wakeup_events 5 wakes at every fifth sample", [] { return waking(5); }, 12, {5, 10}},
         {"watermark_32",
-         "watermark of 32 bytes: when head is more than 32 beyond the last mark",
+         "a watermark of 32 bytes wakes when head is more than 32 bytes beyond the last wake-up",
          [] { return watermark(32); },
          9,
          {3, 5, 7, 9}},
-        {"watermark_40", "watermark of 40 bytes with samples of 16", [] { return watermark(40); }, 8, {3, 6, 8}},
-        {"watermark_48", "watermark of 48 bytes with samples of 16", [] { return watermark(48); }, 7, {4, 7}},
-        {"watermark_1", "watermark of 1 byte: at every sample", [] { return watermark(1); }, 3, {1, 2, 3}},
+        {"watermark_40",
+         "a watermark of 40 bytes wakes at samples 3, 6 and 8 of 16 bytes each",
+         [] { return watermark(40); },
+         8,
+         {3, 6, 8}},
+        {"watermark_48",
+         "a watermark of 48 bytes wakes at samples 4 and 7 of 16 bytes each",
+         [] { return watermark(48); },
+         7,
+         {4, 7}},
+        {"watermark_1", "a watermark of 1 byte wakes at every sample", [] { return watermark(1); }, 3, {1, 2, 3}},
     };
     return all;
 }
@@ -72,36 +82,36 @@ void check(const Row& row) {
     Faults faults;
     const Event event{row.attr()};
     const Ring ring{event};
-    want_equal("wakes at the samples", wakes(event, faults, row.samples), row.at);
+    want_equal("samples that wake the poller", wakeups(event, faults, row.samples), row.wakeups);
 }
 
-/// A ring of 1 page: half of it are 128 samples of 16 bytes.
+/// Half of a ring of one page is 128 samples of 16 bytes.
 void half_the_ring(const Attr& attr) {
     Faults faults;
     const Event event{attr};
     const Ring ring{event, 1};
-    want_equal("wakes at the samples", wakes(event, faults, 200), std::vector<int>{129});
+    want_equal("samples that wake the poller", wakeups(event, faults, 200), std::vector<int>{129});
 }
 
 void above_the_ring() {
     Faults faults;
     const Event event{watermark(1U << 30)};
     Ring ring{event, 1};
-    want_equal("wakes in the first 255", wakes(event, faults, 255), std::vector<int>{});
+    want_equal("wake-ups in the first 255 samples", wakeups(event, faults, 255), std::vector<int>{});
     ring.drain();
-    want_equal("wakes later", wakes(event, faults, 3), std::vector<int>{2});
+    want_equal("wake-ups later", wakeups(event, faults, 3), std::vector<int>{2});
 }
 
 void once() {
     Faults faults;
     const Event event{waking(1)};
     const Ring ring{event};
-    wakes(event, faults, 0);
+    wakeups(event, faults, 0);
     event.enable();
     faults.cause(1);
     event.disable();
     want_equal("poll", poll_now(event), POLLIN);
-    want_equal("poll again, though the data is unread", poll_now(event), 0);
+    want_equal("second poll, with the data still unread", poll_now(event), 0);
 }
 
 void by_select() {
@@ -136,12 +146,13 @@ void by_epoll() {
     want_equal("epoll_wait again", ::epoll_wait(epoll.fd(), &got, 1, 0), 0);
 }
 
-/// What an epoll descriptor with this event alone has to say within a moment; 0: nothing.
-std::uint32_t told_by(const Event& epoll) {
+/// The events that an epoll descriptor with one entry reports within 10 ms, or 0.
+std::uint32_t poll_epoll(const Event& epoll) {
     epoll_event got{};
     return ::epoll_wait(epoll.fd(), &got, 1, 10) == 1 ? got.events : 0;
 }
 
+/// An epoll descriptor with the event as its only entry.
 Event epoll_of(const Event& event, std::uint32_t wanted) {
     Event epoll = Event::adopt(::epoll_create1(EPOLL_CLOEXEC));
     epoll_event entry{.events = wanted, .data = {.fd = event.fd()}};
@@ -156,13 +167,13 @@ void hup_by_epoll() {
     const Event edge = epoll_of(event, EPOLLIN | EPOLLET);
     const Event once = epoll_of(event, EPOLLIN | EPOLLONESHOT);
     for (const Event* epoll : {&level, &none, &edge, &once})
-        want_equal("an event never mapped", told_by(*epoll), std::uint32_t{EPOLLHUP});
-    want_equal("again", told_by(level), std::uint32_t{EPOLLHUP});
-    want_equal("again, asked for nothing", told_by(none), std::uint32_t{EPOLLHUP});
-    want_equal("again with EPOLLET", told_by(edge), 0U);
-    want_equal("again with EPOLLONESHOT", told_by(once), 0U);
+        want_equal("an event that was never mapped", poll_epoll(*epoll), std::uint32_t{EPOLLHUP});
+    want_equal("the second epoll_wait", poll_epoll(level), std::uint32_t{EPOLLHUP});
+    want_equal("the second epoll_wait, with no events requested", poll_epoll(none), std::uint32_t{EPOLLHUP});
+    want_equal("the second epoll_wait with EPOLLET", poll_epoll(edge), 0U);
+    want_equal("the second epoll_wait with EPOLLONESHOT", poll_epoll(once), 0U);
     const Ring ring{event};
-    want_equal("with an empty ring", told_by(level), 0U);
+    want_equal("with an empty ring", poll_epoll(level), 0U);
 }
 
 void exit_by_epoll() {
@@ -170,13 +181,13 @@ void exit_by_epoll() {
     const Event event{waking(1), child.pid()};
     const Ring ring{event};
     const Event epoll = epoll_of(event, EPOLLIN);
-    want_equal("before", told_by(epoll), 0U);
+    want_equal("before the task's exit", poll_epoll(epoll), 0U);
     child.join();
-    want_equal("after the task's exit", told_by(epoll) & EPOLLHUP, std::uint32_t{EPOLLHUP});
-    want_equal("and again", told_by(epoll) & EPOLLHUP, std::uint32_t{EPOLLHUP});
+    want_equal("after the task's exit", poll_epoll(epoll) & EPOLLHUP, std::uint32_t{EPOLLHUP});
+    want_equal("the second epoll_wait after the exit", poll_epoll(epoll) & EPOLLHUP, std::uint32_t{EPOLLHUP});
 }
 
-void beside_others_in_epoll() {
+void epoll_with_other_descriptors() {
     const Event event{waking(1)};
     const Event epoll = epoll_of(event, EPOLLIN);
     std::array<int, 2> pipe{};
@@ -185,9 +196,9 @@ void beside_others_in_epoll() {
     want_success("epoll_ctl", or_errno(::epoll_ctl(epoll.fd(), EPOLL_CTL_ADD, pipe[0], &entry)));
     std::array<epoll_event, 3> got{};
     want_equal("epoll_wait", ::epoll_wait(epoll.fd(), got.data(), 3, -1), 2);
-    const std::size_t others = got[0].data.u64 == 77 ? 0 : 1;
-    want_equal("the pipe's", got[others].events, std::uint32_t{EPOLLIN});
-    want_equal("the event's", got[1 - others].events, std::uint32_t{EPOLLHUP});
+    const std::size_t of_pipe = got[0].data.u64 == 77 ? 0 : 1;
+    want_equal("events of the pipe", got[of_pipe].events, std::uint32_t{EPOLLIN});
+    want_equal("events of the perf event", got[1 - of_pipe].events, std::uint32_t{EPOLLHUP});
 }
 
 void wakes_a_waiter() {
@@ -203,7 +214,7 @@ void wakes_a_waiter() {
 
 void hup_without_ring() {
     const Event event{waking(1)};
-    want_equal("poll of an event never mapped", poll_now(event), POLLHUP);
+    want_equal("poll of an event that was never mapped", poll_now(event), POLLHUP);
     {
         const Ring ring{event};
         want_equal("poll with an empty ring", poll_now(event), 0);
@@ -217,12 +228,12 @@ void header_only() {
     want_equal("poll", poll_now(event), 0);
 }
 
-void quiet_when_disabled_or_paused() {
+void nothing_while_disabled_or_paused() {
     const Event event{waking(1)};
     const Ring ring{event};
     want_equal("poll of a disabled event", poll_now(event), 0);
     want_success("PAUSE_OUTPUT", event.ioctl(PERF_EVENT_IOC_PAUSE_OUTPUT, 1UL));
-    want_equal("poll of a paused one", poll_now(event), 0);
+    want_equal("poll of a paused event", poll_now(event), 0);
 }
 
 void hup_at_exit() {
@@ -232,7 +243,7 @@ void hup_at_exit() {
     want_equal("poll before", poll_now(event), 0);
     child.join();
     want_equal("poll after the task's exit", poll_now(event) & POLLHUP, POLLHUP);
-    want_equal("and again", poll_now(event) & POLLHUP, POLLHUP);
+    want_equal("the second poll after the exit", poll_now(event) & POLLHUP, POLLHUP);
 }
 
 void side_band(const Attr& attr, bool wakes_up) {
@@ -246,7 +257,7 @@ void side_band(const Attr& attr, bool wakes_up) {
     want_equal("poll after a COMM record", poll_now(event), wakes_up ? POLLIN : 0);
 }
 
-void refresh_end() {
+void last_overflow_of_refresh() {
     Faults faults;
     const Event event{waking(1)};
     const Ring ring{event};
@@ -259,31 +270,37 @@ void refresh_end() {
 
 std::vector<Case> ring_wakeup_cases() {
     std::vector<Case> cases;
-    cases.reserve(rows().size());
-    for (const Row& row : rows()) cases.push_back({row.name, row.statement, kNothing, [&row] { check(row); }});
-    append(
-        cases,
-        {
-            {"events_0", "wakeup_events 0: a watermark of half the ring", kNothing, [] { half_the_ring(waking(0)); }},
-            {"watermark_0", "watermark of 0 bytes: half the ring", kNothing, [] { half_the_ring(watermark(0)); }},
-            {"watermark_huge", "a watermark above the ring's size is the ring's size", kNothing, above_the_ring},
-            {"once", "a wake-up is said once", kNothing, once},
-            {"select", "and so by select", kNothing, by_select},
-            {"epoll", "and so by epoll", kNothing, by_epoll},
-            {"epoll_hup", "EPOLLHUP without a ring, at each look but with EPOLLET or EPOLLONESHOT", kNothing,
-             hup_by_epoll},
-            {"epoll_exit", "EPOLLHUP once the task has exited", kNothing, exit_by_epoll},
-            {"epoll_others", "what else an epoll watches is told beside it", kNothing, beside_others_in_epoll},
-            {"waiter", "a process that waits is woken by an overflow in another", kNothing, wakes_a_waiter},
-            {"no_ring", "POLLHUP without a ring", kNothing, hup_without_ring},
-            {"header_only", "with the header page alone there is nothing to say", kNothing, header_only},
-            {"quiet", "a disabled or paused event has nothing to say", kNothing, quiet_when_disabled_or_paused},
-            {"exit", "POLLHUP once the task has exited", kNothing, hup_at_exit},
-            {"side_band_events", "records that are no samples don't count for wakeup_events", kNothing,
-             [] { side_band(waking(1), false); }},
-            {"side_band_watermark", "they do for the watermark", kNothing, [] { side_band(watermark(1), true); }},
-            {"refresh", "the end of a REFRESH is POLLIN as any sample", kNothing, refresh_end},
-        });
+    cases.reserve(wakeup_rows().size());
+    for (const Row& row : wakeup_rows()) cases.push_back({row.name, row.statement, kNothing, [&row] { check(row); }});
+    append(cases,
+           {
+               {"events_0", "wakeup_events 0 means a watermark of half the ring", kNothing,
+                [] { half_the_ring(waking(0)); }},
+               {"watermark_0", "a watermark of 0 bytes means half the ring", kNothing,
+                [] { half_the_ring(watermark(0)); }},
+               {"watermark_huge", "a watermark above the ring's size means the ring's size", kNothing, above_the_ring},
+               {"once", "poll reports a wake-up once", kNothing, once},
+               {"select", "select reports a wake-up once", kNothing, by_select},
+               {"epoll", "epoll reports a wake-up once", kNothing, by_epoll},
+               {"epoll_hup",
+                "without a ring each epoll_wait reports EPOLLHUP, but only the first with EPOLLET or EPOLLONESHOT",
+                kNothing, hup_by_epoll},
+               {"epoll_exit", "after the task's exit epoll reports EPOLLHUP", kNothing, exit_by_epoll},
+               {"epoll_others", "epoll reports an event together with other descriptors", kNothing,
+                epoll_with_other_descriptors},
+               {"waiter", "an overflow in another process wakes a process that polls", kNothing, wakes_a_waiter},
+               {"no_ring", "without a ring poll reports POLLHUP", kNothing, hup_without_ring},
+               {"header_only", "with only the user page mapped poll reports nothing", kNothing, header_only},
+               {"quiet", "poll reports nothing for a disabled or paused event", kNothing,
+                nothing_while_disabled_or_paused},
+               {"exit", "after the task's exit poll reports POLLHUP", kNothing, hup_at_exit},
+               {"side_band_events", "records other than samples do not count for wakeup_events", kNothing,
+                [] { side_band(waking(1), false); }},
+               {"side_band_watermark", "records other than samples count for the watermark", kNothing,
+                [] { side_band(watermark(1), true); }},
+               {"refresh", "the last overflow of a REFRESH is reported as POLLIN, like any sample", kNothing,
+                last_overflow_of_refresh},
+           });
     return cases;
 }
 

@@ -1,5 +1,5 @@
-// sample_fields.cpp: each field of a sample, as far as events without a PMU have it. "PERF_RECORD_SAMPLE" of the
-// manual.
+// sample_fields.cpp: each field of the samples of software events: its value, its size and its position:
+// "PERF_RECORD_SAMPLE" of the manual.
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ Attr sampling(std::uint64_t type) {
     return changed(page_faults(1), [&](Attr& a) { a.sample_type = type; });
 }
 
-/// One sample of the next fault, with nothing left behind its fields.
+/// Causes a fault and returns its sample; there must be no bytes after its fields.
 Sample one_sample(const Attr& attr, Faults& faults, const Event& event, Ring& ring) {
     ring.drain();
     event.enable();
@@ -29,7 +29,7 @@ Sample one_sample(const Attr& attr, Faults& faults, const Event& event, Ring& ri
     event.disable();
     const auto samples = parse_samples(attr, ring.drain());
     want_equal("samples", samples.size(), 1U);
-    want_equal("bytes behind the fields", samples[0].left_over, 0U);
+    want_equal("bytes after the fields", samples[0].left_over, 0U);
     return samples[0];
 }
 
@@ -43,7 +43,7 @@ Sample one_sample(const Attr& attr) {
 void ip() {
     const auto ip = one_sample(sampling(PERF_SAMPLE_IP)).ip;
     Faults faults;
-    // Faults::cause stores from one place in this program.
+    // All stores of Faults::cause are the same instruction.
     const auto again = one_sample(sampling(PERF_SAMPLE_IP)).ip;
     want_equal("ip of the same instruction", again, ip);
     want_at_least("ip, within the program", ip, 0x400000U);
@@ -89,7 +89,7 @@ void time_by(const Clock& clock) {
     want_at_most("time", sample.time, now(clock.id));
 }
 
-void time_ascends() {
+void time_never_decreases() {
     Faults faults;
     const Attr attr = sampling(PERF_SAMPLE_TIME);
     const Event event{attr};
@@ -133,7 +133,7 @@ void ids_of_a_sibling() {
     want_equal("STREAM_ID", sample.stream_id, member.id());
 }
 
-void identifier_comes_first() {
+void identifier_is_first() {
     Faults faults;
     const Attr attr = sampling(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID);
     const Event event{attr};
@@ -152,7 +152,7 @@ void cpu() {
 }
 
 void period_of_software_events() {
-    // Linux 6.18: every event of a software PMU with a fixed period is given with period 1, whatever the period is.
+    // Linux 6.18: a software event with a fixed period reports period 1, whatever its sample_period is.
     want_equal("period", one_sample(sampling(PERF_SAMPLE_PERIOD)).period, 1U);
 }
 
@@ -168,7 +168,7 @@ void read_field(std::uint64_t format) {
     std::size_t at = (format & PERF_FORMAT_GROUP) != 0 ? 1 : 0;
     if (at == 1) want_equal("nr", sample.read[0], 1U);
     if (at == 1) at += (format & 1) + (format >> 1 & 1);
-    want_equal("value, the sample's own event included", sample.read.at(at), 1U);
+    want_equal("value, including the event that is sampled", sample.read.at(at), 1U);
     if (format & PERF_FORMAT_ID)
         want_equal("id",
                    sample.read.at((format & PERF_FORMAT_GROUP) != 0 ? at + 1 : 1 + (format & 1) + (format >> 1 & 1)),
@@ -190,9 +190,9 @@ void read_of_a_group() {
     const auto& read = samples[0].read;
     want_equal("words", read.size(), 5U);
     want_equal("nr", read[0], 2U);
-    want_equal("the leader comes first", read[2], leader.id());
-    want_equal("then the sibling", read[4], member.id());
-    want_equal("its value", read[3], 1U);
+    want_equal("id of the first entry, the leader", read[2], leader.id());
+    want_equal("id of the second entry, the sibling", read[4], member.id());
+    want_equal("value of the sibling", read[3], 1U);
 }
 
 void raw_without_data() {
@@ -204,7 +204,7 @@ void hardware_fields_are_empty() {
     const Sample sample = one_sample(sampling(PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION));
     want_equal("weight", sample.weight, 0U);
     want_equal("transaction", sample.transaction, 0U);
-    want_equal("data_src: nothing available", sample.data_source, 0x1e05080021U);
+    want_equal("data_src, not available", sample.data_source, 0x1e05080021U);
 }
 
 void weight_struct() {
@@ -213,12 +213,13 @@ void weight_struct() {
 
 void page_sizes() {
     const Sample sample = one_sample(sampling(PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE));
-    want_equal("data page: not there yet", sample.data_page_size, 0U);
+    want_equal("size of a data page that is not present yet", sample.data_page_size, 0U);
     want_equal("code page", sample.code_page_size, 4096U);
 }
 
 void physical() {
-    want_equal("physical address: none yet", one_sample(sampling(PERF_SAMPLE_PHYS_ADDR)).physical, 0U);
+    want_equal("physical address of a page that is not present yet",
+               one_sample(sampling(PERF_SAMPLE_PHYS_ADDR)).physical, 0U);
 }
 
 void cgroup() {
@@ -229,7 +230,7 @@ void aux() {
     want_equal("aux", one_sample(sampling(PERF_SAMPLE_AUX)).aux, "");
 }
 
-void all_in_order() {
+void all_fields_in_order() {
     Faults faults;
     const int here = pin_to(0);
     constexpr std::uint64_t kAll =
@@ -265,7 +266,7 @@ void misc_is_user() {
     want_equal("misc", the_only(ring.drain(), PERF_RECORD_SAMPLE).misc, PERF_RECORD_MISC_USER);
 }
 
-/// sample_type with one bit: 8 bytes of body, but for those that are longer.
+/// The size of a sample's body if sample_type has one bit.
 struct Size {
     const char* name;
     std::uint64_t bit;
@@ -313,36 +314,40 @@ void size_of(const Size& row) {
 
 std::vector<Case> sample_field_cases() {
     std::vector<Case> cases{
-        {"ip", "IP is where the event happened", kNothing, ip},
-        {"tid", "TID: process and thread", kNothing, tid},
-        {"tid_of_a_thread", "TID of another thread", kNothing, tid_of_a_thread},
-        {"time_ascends", "TIME doesn't fall within a ring of one thread", kNothing, time_ascends},
-        {"addr", "ADDR of a page fault is the faulting byte", kNothing, address},
+        {"ip", "IP is the instruction that caused the event", kNothing, ip},
+        {"tid", "TID has the process and the thread", kNothing, tid},
+        {"tid_of_a_thread", "TID of a sample in another thread has that thread", kNothing, tid_of_a_thread},
+        {"time_ascends", "TIME never decreases in the ring of one thread", kNothing, time_never_decreases},
+        {"addr", "ADDR of a page fault is the address of the faulting byte", kNothing, address},
         {"ids", "ID, STREAM_ID and IDENTIFIER are the event's id", kNothing, ids},
-        {"ids_of_a_sibling", "a sibling's are its own", kNothing, ids_of_a_sibling},
-        {"identifier_first", "IDENTIFIER is the first field", kNothing, identifier_comes_first},
-        {"cpu", "CPU is where it ran; the other half is 0", kNothing, cpu},
+        {"ids_of_a_sibling", "ID and STREAM_ID of a sibling's sample are the sibling's id", kNothing, ids_of_a_sibling},
+        {"identifier_first", "IDENTIFIER is the first field", kNothing, identifier_is_first},
+        {"cpu", "CPU has the CPU of the task; its upper half is 0", kNothing, cpu},
         {"period", "PERIOD of a software event with a fixed period is 1", kNothing, period_of_software_events},
-        {"read", "READ is as read(2) would answer at the overflow", kNothing, [] { read_field(0); }},
-        {"read_all", "READ with times, id and lost", kNothing, [] { read_field(23); }},
-        {"read_group_format", "READ with FORMAT_GROUP", kNothing,
+        {"read", "READ has what read(2) would return at the overflow", kNothing, [] { read_field(0); }},
+        {"read_all", "READ has times, id and lost if read_format requests them", kNothing, [] { read_field(23); }},
+        {"read_group_format", "READ with FORMAT_GROUP has nr, value and id", kNothing,
          [] { read_field(PERF_FORMAT_GROUP | PERF_FORMAT_ID); }},
-        {"read_group", "READ of a sibling with FORMAT_GROUP: the leader first", kNothing, read_of_a_group},
-        {"raw", "RAW of an event without data: four zero bytes", kNothing, raw_without_data},
-        {"no_hardware", "WEIGHT, TRANSACTION are 0, DATA_SRC says not available", kNothing, hardware_fields_are_empty},
+        {"read_group", "READ of a sibling with FORMAT_GROUP has the leader first", kNothing, read_of_a_group},
+        {"raw", "RAW of an event without raw data has four zero bytes", kNothing, raw_without_data},
+        {"no_hardware", "WEIGHT and TRANSACTION are 0, and DATA_SRC is \"not available\"", kNothing,
+         hardware_fields_are_empty},
         {"weight_struct", "WEIGHT_STRUCT is 0", kNothing, weight_struct},
-        {"page_sizes", "DATA_PAGE_SIZE is 0 before the page is there, CODE_PAGE_SIZE 4096", kNothing, page_sizes},
-        {"phys_addr", "PHYS_ADDR is 0 before the page is there", kRoot, physical},
+        {"page_sizes", "DATA_PAGE_SIZE of a page that is not present is 0, and CODE_PAGE_SIZE is 4096", kNothing,
+         page_sizes},
+        {"phys_addr", "PHYS_ADDR of a page that is not present is 0", kRoot, physical},
         {"cgroup", "CGROUP is the inode of the task's cgroup", kNothing, cgroup},
-        {"aux", "AUX without AUX data is empty", kNothing, aux},
-        {"order", "all fields together, in the manual's order", kNothing, all_in_order},
-        {"misc", "misc says user mode", kNothing, misc_is_user},
+        {"aux", "AUX of an event without AUX data is empty", kNothing, aux},
+        {"order", "a sample with all fields has them in the manual's order", kNothing, all_fields_in_order},
+        {"misc", "misc of a sample in user mode is USER", kNothing, misc_is_user},
     };
     for (const Clock& clock : kClocks)
-        cases.push_back({std::string{"clock."} + clock.name, "TIME with use_clockid is that clock", kNothing,
+        cases.push_back({std::string{"clock."} + clock.name,
+                         "TIME with clock " + in_words(clock.name) + " is a value of that clock", kNothing,
                          [&clock] { time_by(clock); }});
     for (const Size& row : kSizes)
-        cases.push_back({std::string{"size."} + row.name, "a sample has its fields and no padding", kNothing,
+        cases.push_back({std::string{"size."} + row.name,
+                         "a sample with " + in_words(row.name) + " has that field and no padding", kNothing,
                          [&row] { size_of(row); }});
     return cases;
 }

@@ -1,4 +1,4 @@
-// sample_rate.cpp: frequencies, clocks that sample, throttling. "sample_period, sample_freq" of the manual.
+// sample_rate.cpp: sampling by time and by frequency, and throttling: "sample_period, sample_freq" of the manual.
 #include <time.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
 #include "suite/workload.h"
@@ -26,7 +26,8 @@ std::uint64_t thread_time() {
     return now(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/// Works until a sample is there or so much CPU time has gone; a read of the clock touches the kernel often enough.
+/// Works until the ring has a sample, at most for `nanoseconds` of CPU time. Returns whether there is a sample. Reading
+/// the clock enters the kernel often enough for samples to be taken.
 bool work_until_sample(const Ring& ring, std::uint64_t nanoseconds) {
     const std::uint64_t until = thread_time() + nanoseconds;
     while (ring.head() == 0 && thread_time() < until) {
@@ -40,7 +41,7 @@ void clock_samples(std::uint64_t config) {
     const Event event{attr};
     Ring ring{event};
     event.enable();
-    want("a clock of 1 ms samples within 5 s of work", work_until_sample(ring, 5'000'000'000U));
+    want("a clock with a period of 1 ms samples within 5 s of work", work_until_sample(ring, 5'000'000'000U));
     event.disable();
     const auto samples = parse_samples(attr, ring.drain());
     want_equal("tid", static_cast<pid_t>(samples.at(0).tid), thread_id());
@@ -55,31 +56,31 @@ void clock_by_frequency() {
     const Event event{attr};
     Ring ring{event};
     event.enable();
-    want("a clock of 1000 Hz samples within 5 s of work", work_until_sample(ring, 5'000'000'000U));
+    want("a clock with a frequency of 1000 Hz samples within 5 s of work", work_until_sample(ring, 5'000'000'000U));
     event.disable();
     want_equal("period", parse_samples(attr, ring.drain()).at(0).period, 1'000'000U);
 }
 
-/// Works without the kernel's help, for about a millisecond.
-void work_alone() {
+/// Works for about a millisecond without system calls.
+void work_without_syscalls() {
     volatile std::uint64_t left = 1'000'000;
     while (left != 0) left = left - 1;
 }
 
-void clock_goes_on() {
+void clock_keeps_sampling() {
     const Attr attr = changed(task_clock(200'000), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
     const Event event{attr};
     Ring ring{event, 128};
     event.enable();
     for (int round = 0; round < 200; ++round) {
         const std::uint64_t before = ring.head();
-        for (int i = 0; i < 10 && ring.head() == before; ++i) work_alone();
-        want_at_least("samples of one of 200 rounds of work", ring.head() - before, 1U);
+        for (int i = 0; i < 10 && ring.head() == before; ++i) work_without_syscalls();
+        want_at_least("bytes of samples in one of 200 rounds of work", ring.head() - before, 1U);
         ring.drain();
     }
 }
 
-void at_most_one_in_ten_microseconds() {
+void at_most_one_in_10_us() {
     const Attr attr = changed(task_clock(1), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
     const Event event{attr};
     Ring ring{event, 128};
@@ -90,10 +91,10 @@ void at_most_one_in_ten_microseconds() {
     }
     event.disable();
     const std::uint64_t took =
-        now(CLOCK_MONOTONIC) - before;  // the thread's clock may leave out what the host has stolen
+        now(CLOCK_MONOTONIC) - before;  // the thread's clock may not include time that the host has stolen
     const auto samples = ring.drain(PERF_RECORD_SAMPLE).size();
     want_at_least("samples", samples, 1U);
-    want_at_most("samples in the time", samples, took / 10'000 + 1);
+    want_at_most("samples, one for each 10 µs", samples, took / 10'000 + 1);
 }
 
 void first_period_of_a_frequency() {
@@ -109,7 +110,7 @@ void first_period_of_a_frequency() {
     event.disable();
     const auto samples = parse_samples(attr, ring.drain());
     want_equal("samples of the first event", samples.size(), 1U);
-    want_equal("its period", samples[0].period, 1U);
+    want_equal("period of the first sample", samples[0].period, 1U);
 }
 
 void frequency_adapts() {
@@ -125,13 +126,13 @@ void frequency_adapts() {
     event.disable();
     const auto samples = parse_samples(attr, ring.drain());
     want_at_least("samples", samples.size(), 1U);
-    want_at_most("samples of 16000 events in a moment", samples.size(), 15000U);
+    want_at_most("samples of 16000 events in quick succession", samples.size(), 15000U);
     std::uint64_t largest = 0;
     for (const Sample& sample : samples) largest = std::max(largest, sample.period);
     want_at_least("largest period", largest, 2U);
 }
 
-void one_by_one_is_not_throttled() {
+void single_events_not_throttled() {
     Faults faults{4096};
     const Event event{changed(page_faults(1), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; })};
     Ring ring{event, 64};
@@ -141,7 +142,7 @@ void one_by_one_is_not_throttled() {
     want_equal("THROTTLE records", ring.drain(PERF_RECORD_THROTTLE).size(), 0U);
 }
 
-/// Linux counts a task's interrupts by the tick: a rate of 1000 is 4 in a tick of 4 ms.
+/// Linux limits the interrupts in one tick: a rate of 1000 allows 4 in a tick of 4 ms.
 void throttled() {
     const Setting rate{"perf_event_max_sample_rate", 1000};
     const Attr attr = changed(task_clock(20'000), [](Attr& a) {
@@ -173,13 +174,14 @@ std::vector<Case> sample_rate_cases() {
         {"cpu_clock", "cpu-clock samples at its period, in nanoseconds", kNothing,
          [] { clock_samples(PERF_COUNT_SW_CPU_CLOCK); }},
         {"clock_frequency", "a clock's frequency is a fixed period of 10^9/freq", kNothing, clock_by_frequency},
-        {"clock_goes_on", "a clock samples for as long as its task works", kNothing, clock_goes_on},
-        {"clock_limit", "a clock samples every 10 µs at most", kNothing, at_most_one_in_ten_microseconds},
+        {"clock_goes_on", "a clock samples as long as its task works", kNothing, clock_keeps_sampling},
+        {"clock_limit", "a clock samples at most once in 10 µs", kNothing, at_most_one_in_10_us},
         {"frequency_first", "with freq the first period is 1", kNothing, first_period_of_a_frequency},
-        {"frequency_adapts", "then it is adapted to the frequency", kNothing, frequency_adapts},
-        {"not_throttled", "software events that come one by one are not throttled", kNothing,
-         one_by_one_is_not_throttled},
-        {"throttle", "above the maximal rate: THROTTLE, and UNTHROTTLE at a later tick", kRoot | kSysctl, throttled},
+        {"frequency_adapts", "with freq the period adapts to the frequency", kNothing, frequency_adapts},
+        {"not_throttled", "a software event is not throttled if each overflow is one occurrence", kNothing,
+         single_events_not_throttled},
+        {"throttle", "above the maximal rate there is a THROTTLE record, and an UNTHROTTLE record at a later tick",
+         kRoot | kSysctl, throttled},
     };
 }
 

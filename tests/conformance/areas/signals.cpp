@@ -1,4 +1,4 @@
-// signals.cpp: overflow by signal: F_SETSIG, F_SETOWN, O_ASYNC; sigtrap. "Overflow handling" of the manual.
+// signals.cpp: signals at overflows: F_SETSIG, F_SETOWN and O_ASYNC ("Overflow handling" of the manual), and sigtrap.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -13,7 +13,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
 #include "suite/workload.h"
@@ -22,10 +22,10 @@ namespace conformance {
 
 namespace {
 
-constexpr int kSignal = 40;  // a real-time signal: each is queued
+constexpr int kSignal = 40;  // a real-time signal: each one is queued
 
-/// What the handler has seen.
-struct Seen {
+/// The values that the handler has received.
+struct ReceivedSignal {
     int number;
     int code;
     int fd;
@@ -38,11 +38,11 @@ struct Seen {
     int error;
 };
 
-constexpr std::size_t kMost = 64;
-Seen seen[kMost];
+constexpr std::size_t kMaxSignals = 64;
+ReceivedSignal seen[kMaxSignals];
 volatile std::size_t count = 0;
 
-/// struct siginfo_t of Linux 5.18: si_perf_data, si_perf_type, si_perf_flags stand behind si_addr.
+/// The fields of siginfo_t after si_addr, as of Linux 5.18: si_perf_data, si_perf_type and si_perf_flags.
 struct PerfInfo {
     std::uint64_t data;
     std::uint32_t type;
@@ -50,8 +50,8 @@ struct PerfInfo {
 };
 
 void handler(int number, siginfo_t* info, void*) {
-    if (count >= kMost) return;
-    Seen& one = seen[count];
+    if (count >= kMaxSignals) return;
+    ReceivedSignal& one = seen[count];
     one = {number, info->si_code, info->si_fd, info->si_band, info->si_addr, 0, 0, 0, 0, info->si_errno};
     if (number == SIGTRAP) {
         PerfInfo perf{};
@@ -64,6 +64,7 @@ void handler(int number, siginfo_t* info, void*) {
     count = count + 1;
 }
 
+/// Installs the handler and resets the count.
 void handle(int number) {
     count = 0;
     struct sigaction action{};
@@ -76,6 +77,7 @@ Attr sampling(std::uint64_t period = 1) {
     return changed(page_faults(period), [](Attr& a) { a.sample_type = PERF_SAMPLE_TID; });
 }
 
+/// Lets the event send a signal to this thread; 0 means the default, SIGIO.
 void notify(const Event& event, int number = kSignal) {
     handle(number == 0 ? SIGIO : number);
     if (number != 0) want_success("F_SETSIG", or_errno(::fcntl(event.fd(), F_SETSIG, number)));
@@ -84,20 +86,20 @@ void notify(const Event& event, int number = kSignal) {
     want_success("F_SETFL", or_errno(::fcntl(event.fd(), F_SETFL, O_ASYNC)));
 }
 
-/// Causes faults in a measured window whose surroundings have been touched before.
-void window(const Event& event, Faults& faults, int times) {
+/// Causes faults while the event is enabled.
+void cause_counted(const Event& event, Faults& faults, int times) {
     event.enable();
     faults.cause(times);
     event.disable();
 }
 
-void one_a_overflow(bool with_ring) {
+void signal_per_overflow(bool with_ring) {
     Faults faults;
     const Event event{sampling(4)};
     notify(event);
     std::unique_ptr<Ring> ring;
     if (with_ring) ring = std::make_unique<Ring>(event);
-    window(event, faults, 12);
+    cause_counted(event, faults, 12);
     want_equal("signals", std::size_t{count}, 3U);
     want_equal("si_code", seen[0].code, POLL_IN);
     want_equal("si_fd", seen[0].fd, event.fd());
@@ -108,7 +110,7 @@ void sigio() {
     Faults faults;
     const Event event{sampling()};
     notify(event, 0);
-    window(event, faults, 1);
+    cause_counted(event, faults, 1);
     want_at_least("signals", std::size_t{count}, 1U);
     want_equal("the signal", seen[0].number, SIGIO);
 }
@@ -133,28 +135,28 @@ void by_fioasync() {
         count = 0;
         want_success("FIOASYNC", or_errno(::ioctl(event.fd(), FIOASYNC, &on)));
         want_equal("O_ASYNC", ::fcntl(event.fd(), F_GETFL) & O_ASYNC, on != 0 ? O_ASYNC : 0);
-        window(event, faults, 2);
-        want_equal("signals", count != 0, on != 0);
+        cause_counted(event, faults, 2);
+        want_equal("whether there are signals", count != 0, on != 0);
     }
 }
 
-void wakeup_events_dont_matter() {
+void wakeup_events_ignored() {
     Faults faults;
     const Event event{changed(sampling(), [](Attr& a) { a.wakeup_events = 1000; })};
     const Ring ring{event};
     notify(event);
-    window(event, faults, 5);
+    cause_counted(event, faults, 5);
     want_equal("signals", std::size_t{count}, 5U);
 }
 
-void cleared() {
+void async_cleared() {
     Faults faults;
     const Event event{sampling()};
     notify(event);
-    window(event, faults, 2);
+    cause_counted(event, faults, 2);
     const std::size_t before = count;
     want_success("F_SETFL", or_errno(::fcntl(event.fd(), F_SETFL, 0)));
-    window(event, faults, 5);
+    cause_counted(event, faults, 5);
     want_equal("signals after O_ASYNC is cleared", count - before, 0U);
 }
 
@@ -162,7 +164,7 @@ void not_for_counting() {
     Faults faults;
     const Event event{page_faults()};
     notify(event);
-    window(event, faults, 5);
+    cause_counted(event, faults, 5);
     want_equal("signals", std::size_t{count}, 0U);
 }
 
@@ -171,7 +173,7 @@ void to_a_process() {
     const Event event{sampling()};
     notify(event);
     want_success("F_SETOWN", or_errno(::fcntl(event.fd(), F_SETOWN, ::getpid())));
-    window(event, faults, 2);
+    cause_counted(event, faults, 2);
     want_equal("signals", std::size_t{count}, 2U);
 }
 
@@ -195,9 +197,9 @@ void to_the_thread() {
     in_thread([&] {
         const Event event{sampling()};
         notify(event);
-        window(event, faults, 3);
+        cause_counted(event, faults, 3);
         want_at_least("signals", std::size_t{count}, 3U);
-        want_equal("the thread that is told", seen[0].tid, thread_id());
+        want_equal("the thread that runs the handler", seen[0].tid, thread_id());
     });
 }
 
@@ -260,7 +262,7 @@ void sigtrap_blocked() {
     event.disable();
     want_equal("signals while blocked", std::size_t{count}, 0U);
     ::sigprocmask(SIG_UNBLOCK, &traps, nullptr);
-    want_equal("signals afterwards", std::size_t{count}, 1U);
+    want_equal("signals after unblocking", std::size_t{count}, 1U);
     want_equal("si_perf_flags: asynchronous", seen[0].flags, 1U);
 }
 
@@ -270,8 +272,8 @@ void sigtrap_kills() {
         event.enable();
         store(watched);
     });
-    want("the process is killed", WIFSIGNALED(status));
-    want_equal("by", WTERMSIG(status), SIGTRAP);
+    want("a signal ends the process", WIFSIGNALED(status));
+    want_equal("the signal", WTERMSIG(status), SIGTRAP);
 }
 
 void sigtrap_after_period() {
@@ -281,11 +283,11 @@ void sigtrap_after_period() {
     store(watched, 2);
     std::uint64_t period = 3;
     want_success("PERIOD", event.ioctl(PERF_EVENT_IOC_PERIOD, &period));
-    want_equal("signals before", std::size_t{count}, 2U);
+    want_equal("signals before PERIOD", std::size_t{count}, 2U);
     store(watched, 1);
-    want_equal("signals of the store at which old and new periods end", std::size_t{count}, 3U);
+    want_equal("signals after the store at which the old and the new period end", std::size_t{count}, 3U);
     store(watched, 9);
-    want_equal("signals of nine more", std::size_t{count}, 6U);
+    want_equal("signals after nine more stores", std::size_t{count}, 6U);
 }
 
 void sigtrap_ignored() {
@@ -294,22 +296,22 @@ void sigtrap_ignored() {
         const Event event{trapping()};
         event.enable();
         store(watched, 2);
-        if (event.count() != 2) throw Failure{"both are counted"};
+        if (event.count() != 2) throw Failure{"expected that both stores are counted"};
     });
     want_equal("status", status, 0);
 }
 
-void sigtrap_on_another() {
+void sigtrap_on_another_process() {
     Child child{{[] { handle(SIGTRAP); },
                  [] {
                      store(watched, 2);
-                     if (count != 2) throw Failure{"the process gets its signals"};
+                     if (count != 2) throw Failure{"expected that the process receives its signals"};
                  }}};
     child.step();
     const Event event{trapping(), child.pid()};
     event.enable();
     child.step();
-    want_equal("signals here", std::size_t{count}, 0U);
+    want_equal("signals in the opener's process", std::size_t{count}, 0U);
     want_equal("count", event.count(), 2U);
 }
 
@@ -332,29 +334,32 @@ void sigtrap_on_faults() {
 
 std::vector<Case> signal_cases() {
     return {
-        {"setsig", "F_SETSIG: a signal an overflow: POLL_IN, the descriptor, the band", kNothing,
-         [] { one_a_overflow(true); }},
-        {"setsig_no_ring", "also without a ring", kNothing, [] { one_a_overflow(false); }},
-        {"sigio", "without F_SETSIG it is SIGIO", kNothing, sigio},
-        {"refresh_1", "REFRESH 1: the one signal is POLL_HUP", kNothing, [] { refresh_hup(1); }},
-        {"refresh_3", "REFRESH 3: POLL_IN, POLL_IN, POLL_HUP", kNothing, [] { refresh_hup(3); }},
-        {"wakeup_events", "whatever wakeup_events says", kNothing, wakeup_events_dont_matter},
-        {"fioasync", "the ioctl FIOASYNC is O_ASYNC", kNothing, by_fioasync},
-        {"cleared", "clearing O_ASYNC ends them", kNothing, cleared},
-        {"counting", "a counting event sends none", kNothing, not_for_counting},
-        {"setown", "F_SETOWN: to a process", kNothing, to_a_process},
-        {"other_process", "overflows of another process are told the owner", kNothing, of_another_process},
-        {"thread", "F_SETOWN_EX with F_OWNER_TID: to that thread", kNothing, to_the_thread},
-        {"sigtrap", "sigtrap: TRAP_PERF with the address, sig_data and type", kBreakpoint, sigtrap},
-        {"sigtrap_at_once", "sigtrap is synchronous: delivered before the next instruction's effect is seen",
-         kBreakpoint, sigtrap_at_once},
-        {"sigtrap_ring", "it is also written to the ring", kBreakpoint, sigtrap_and_ring},
-        {"sigtrap_blocked", "blocked, one is delivered later, marked asynchronous", kBreakpoint, sigtrap_blocked},
+        {"setsig", "after F_SETSIG each overflow sends a signal with POLL_IN, the descriptor and the band", kNothing,
+         [] { signal_per_overflow(true); }},
+        {"setsig_no_ring", "after F_SETSIG each overflow sends a signal without a ring, too", kNothing,
+         [] { signal_per_overflow(false); }},
+        {"sigio", "without F_SETSIG the signal is SIGIO", kNothing, sigio},
+        {"refresh_1", "REFRESH 1 sends one signal with POLL_HUP", kNothing, [] { refresh_hup(1); }},
+        {"refresh_3", "REFRESH 3 sends signals with POLL_IN, POLL_IN and POLL_HUP", kNothing, [] { refresh_hup(3); }},
+        {"wakeup_events", "each overflow sends a signal, whatever wakeup_events is", kNothing, wakeup_events_ignored},
+        {"fioasync", "the ioctl FIOASYNC sets and clears O_ASYNC", kNothing, by_fioasync},
+        {"cleared", "clearing O_ASYNC stops the signals", kNothing, async_cleared},
+        {"counting", "a counting event sends no signals", kNothing, not_for_counting},
+        {"setown", "after F_SETOWN the signals go to that process", kNothing, to_a_process},
+        {"other_process", "overflows in another process send signals to the owner", kNothing, of_another_process},
+        {"thread", "after F_SETOWN_EX with F_OWNER_TID the signals go to that thread", kNothing, to_the_thread},
+        {"sigtrap", "sigtrap sends SIGTRAP with TRAP_PERF, the address, sig_data and type", kBreakpoint, sigtrap},
+        {"sigtrap_at_once", "sigtrap is synchronous: the signal is delivered right after the instruction", kBreakpoint,
+         sigtrap_at_once},
+        {"sigtrap_ring", "an event with sigtrap also writes samples", kBreakpoint, sigtrap_and_ring},
+        {"sigtrap_blocked", "while SIGTRAP is blocked, one signal becomes pending, marked asynchronous", kBreakpoint,
+         sigtrap_blocked},
         {"sigtrap_period", "an event that overflows twice at once traps once", kBreakpoint, sigtrap_after_period},
-        {"sigtrap_kills", "unhandled it kills", kBreakpoint, sigtrap_kills},
-        {"sigtrap_ignored", "ignored it is dropped", kBreakpoint, sigtrap_ignored},
-        {"sigtrap_other", "on another process: that one gets it", kBreakpoint, sigtrap_on_another},
-        {"sigtrap_software", "sigtrap of a software event", kNothing, sigtrap_on_faults},
+        {"sigtrap_kills", "a SIGTRAP of sigtrap without a handler kills the process", kBreakpoint, sigtrap_kills},
+        {"sigtrap_ignored", "an ignored SIGTRAP of sigtrap is dropped", kBreakpoint, sigtrap_ignored},
+        {"sigtrap_other", "sigtrap on another process sends the signal to that process", kBreakpoint,
+         sigtrap_on_another_process},
+        {"sigtrap_software", "sigtrap works with a software event", kNothing, sigtrap_on_faults},
     };
 }
 

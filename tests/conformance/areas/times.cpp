@@ -1,11 +1,12 @@
-// times.cpp: time_enabled and time_running. "read_format" of the manual; Linux 6.18 for sleeping and dead tasks.
+// times.cpp: time_enabled and time_running: "read_format" of the manual, and Linux 6.18 for tasks that sleep or have
+// exited.
 #include <ctime>
 #include <string>
 
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/workload.h"
 
 namespace conformance {
@@ -25,7 +26,7 @@ std::uint64_t now(clockid_t clock = CLOCK_MONOTONIC) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Works until this thread has been on a CPU for so long.
+/// Works until this thread has used `nanoseconds` of CPU time.
 void burn(std::uint64_t nanoseconds = 2'000'000) {
     const std::uint64_t until = now(CLOCK_THREAD_CPUTIME_ID) + nanoseconds;
     while (now(CLOCK_THREAD_CPUTIME_ID) < until) {
@@ -57,7 +58,7 @@ void at_most_the_wall_clock() {
     want_at_most("enabled", event.words()[1], now() - before + 1'000'000U);
 }
 
-void stands_still_while_disabled() {
+void stops_while_disabled() {
     const Event event{timed()};
     event.enable();
     burn();
@@ -67,7 +68,7 @@ void stands_still_while_disabled() {
     want_equal("value, enabled, running", event.words(), words);
 }
 
-void goes_on_when_enabled_again() {
+void continues_when_enabled_again() {
     const Event event{timed()};
     event.enable();
     burn();
@@ -87,7 +88,7 @@ void grows_while_enabled() {
     want_at_least("enabled", event.words()[1], first + 1'000'000U);
 }
 
-void reset_leaves_times() {
+void reset_keeps_times() {
     const Event event{timed()};
     event.enable();
     burn();
@@ -104,7 +105,7 @@ void sleeping_task() {
     const Event event{changed(timed(), [](Attr& a) { a.disabled = 0; }), child.pid()};
     child.step();
     const std::string stat = "/proc/" + std::to_string(child.pid()) + "/stat";
-    while (text_in(stat).find(") S ") == std::string::npos) burn();  // it has answered, and goes to sleep
+    while (read_text(stat).find(") S ") == std::string::npos) burn();  // the child has done its step and goes to sleep
     burn();
     const Words words = event.words();
     want_at_least("enabled", words[1], 1'000'000U);
@@ -142,7 +143,7 @@ void sibling_with_disabled_leader() {
     want_equal("value, enabled, running", member.words(), Words{0, 0, 0});
 }
 
-void task_clock_is_time_running() {
+void task_clock_near_time_running() {
     const Event event{timed(task_clock())};
     event.enable();
     burn();
@@ -156,19 +157,20 @@ void task_clock_is_time_running() {
 
 std::vector<Case> times_cases() {
     return {
-        {"never_enabled", "an event never enabled has times 0", kNothing, never_enabled},
-        {"enabled", "enabled counts while the event is enabled; a software event always runs", kNothing,
-         runs_while_enabled},
+        {"never_enabled", "an event that was never enabled has times 0", kNothing, never_enabled},
+        {"enabled", "time_enabled advances while the event is enabled, and time_running of a software event equals it",
+         kNothing, runs_while_enabled},
         {"nanoseconds", "times are nanoseconds", kNothing, at_most_the_wall_clock},
-        {"disabled", "both stand still while it is disabled", kNothing, stands_still_while_disabled},
-        {"again", "both go on when it is enabled again", kNothing, goes_on_when_enabled_again},
-        {"while_enabled", "a read of an enabled event has the times of now", kNothing, grows_while_enabled},
-        {"reset", "RESET leaves the times alone", kNothing, reset_leaves_times},
-        {"sleeping", "a sleeping task gains no enabled time", kNothing, sleeping_task},
-        {"exited", "after the task's exit count and times stand still and can be read", kNothing, exited_task},
+        {"disabled", "both times stop while the event is disabled", kNothing, stops_while_disabled},
+        {"again", "both times continue when the event is enabled again", kNothing, continues_when_enabled_again},
+        {"while_enabled", "a read of an enabled event has the current times", kNothing, grows_while_enabled},
+        {"reset", "RESET does not change the times", kNothing, reset_keeps_times},
+        {"sleeping", "the times of an event do not advance while its task sleeps", kNothing, sleeping_task},
+        {"exited", "after the task's exit count and times are constant and can be read", kNothing, exited_task},
         {"later_sibling", "a sibling that joins later has its own, shorter times", kNothing, later_sibling},
-        {"disabled_leader", "a sibling of a disabled leader gains no time", kNothing, sibling_with_disabled_leader},
-        {"task_clock", "task-clock of a task is its running time", kNothing, task_clock_is_time_running},
+        {"disabled_leader", "the times of a sibling of a disabled leader do not advance", kNothing,
+         sibling_with_disabled_leader},
+        {"task_clock", "task-clock of a task is close to its time_running", kNothing, task_clock_near_time_running},
     };
 }
 

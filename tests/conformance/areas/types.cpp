@@ -1,4 +1,4 @@
-// types.cpp: which types and configs there are: software events, PMUs in sysfs, sysctls. "type", "config" and
+// types.cpp: which types and configs exist: software events, PMUs in sysfs, and sysctls: "type", "config" and
 // "perf_event related configuration files" of the manual.
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 #include "suite/workload.h"
 
 namespace conformance {
@@ -60,12 +60,12 @@ void dynamic_pmu(const char* name) {
 void has_file(const char* pmu, const char* file, const char* expected) {
     const std::string path = std::string{"/sys/bus/event_source/devices/"} + pmu + "/" + file;
     if (!pmu_type(pmu)) throw Skip{std::string{"no PMU "} + pmu};
-    want_equal(path, text_in(path), expected);
+    want_equal(path, read_text(path), expected);
 }
 
 struct Sysctl {
     const char* name;
-    long least;
+    long minimum;
 };
 
 constexpr std::array kSettings{
@@ -77,7 +77,8 @@ constexpr std::array kSettings{
 Case software_case(const Config& row) {
     const std::string name{row.name};
     return {"software." + name,
-            row.expected == 0 ? "PERF_TYPE_SOFTWARE has " + name : "PERF_TYPE_SOFTWARE: config " + name + " is ENOENT",
+            row.expected == 0 ? "PERF_TYPE_SOFTWARE has " + in_words(name)
+                              : "PERF_TYPE_SOFTWARE: config " + in_words(name) + " is ENOENT",
             kNothing, [&row] { want_result("perf_event_open", result_of(software(row.config)), row.expected); }};
 }
 
@@ -88,49 +89,54 @@ std::vector<Case> type_cases() {
     cases.reserve(kSoftware.size());
     for (const Config& row : kSoftware) cases.push_back(software_case(row));
     for (const Pmu& pmu : kPmus)
-        cases.push_back({std::string{"sysfs."} + pmu.name, "sysfs has the PMU with its fixed type", pmu.needs,
+        cases.push_back({std::string{"sysfs."} + pmu.name,
+                         std::string{"sysfs has the PMU "} + pmu.name + " with its fixed type", pmu.needs,
                          [&pmu] { want_equal("type", pmu_type(pmu.name).value_or(~0U), pmu.type); }});
     for (const Sysctl& setting : kSettings)
-        cases.push_back(
-            {std::string{"sysctl."} + setting.name, "/proc/sys/kernel has this number", kNothing, [&setting] {
-                 const auto value = sysctl(setting.name);
-                 want("the file can be read", value.has_value());
-                 want_at_least(setting.name, *value, setting.least);
-             }});
-    append(
-        cases,
-        {
-            {"sysfs.uprobe", "uprobe has a type above the fixed ones", kNothing, [] { dynamic_pmu("uprobe"); }},
-            {"sysfs.uprobe_retprobe", "uprobe: retprobe is bit 0 of config", kNothing,
-             [] { has_file("uprobe", "format/retprobe", "config:0\n"); }},
-            {"sysfs.uprobe_ref_ctr", "uprobe: ref_ctr_offset is the upper half of config", kNothing,
-             [] { has_file("uprobe", "format/ref_ctr_offset", "config:32-63\n"); }},
-            {"sysfs.uevent", "every PMU has a uevent file", kNothing,
-             [] { want("it is there", ::access("/sys/bus/event_source/devices/software/uevent", F_OK) == 0); }},
-            {"sysfs.cpu_rdpmc", "the CPU's PMU has a file rdpmc", kHardware,
-             [] { want("it has a number", number_in("/sys/bus/event_source/devices/cpu/rdpmc").has_value()); }},
-            {"sysfs.cpu_format_event", "the CPU's PMU has format/event", kHardware,
-             [] {
-                 want("it begins with config:",
-                      text_in("/sys/bus/event_source/devices/cpu/format/event").starts_with("config:"));
-             }},
-            {"sysfs.cpu_events", "the CPU's PMU has events/instructions", kHardware,
-             [] { want("it isn't empty", !text_in("/sys/bus/event_source/devices/cpu/events/instructions").empty()); }},
-            {"sysfs.devices_cpu", "the CPU's PMU is found under /sys/devices/cpu too", kHardware,
-             [] { want_equal("type", number_in("/sys/devices/cpu/type").value_or(-1), 4); }},
-            {"tracepoint_0", "tracepoint id 0 is EINVAL", kNothing,
-             [] {
-                 Attr attr = software(0);
-                 attr.type = PERF_TYPE_TRACEPOINT;
-                 want_result("perf_event_open", result_of(attr), EINVAL);
-             }},
-            {"tracepoint_unknown", "an unknown tracepoint id is EINVAL", kNothing,
-             [] {
-                 Attr attr = software(0xfffffff);
-                 attr.type = PERF_TYPE_TRACEPOINT;
-                 want_result("perf_event_open", result_of(attr), EINVAL);
-             }},
-        });
+        cases.push_back({std::string{"sysctl."} + setting.name,
+                         std::string{"/proc/sys/kernel/"} + setting.name + " has a number in its range", kNothing,
+                         [&setting] {
+                             const auto value = sysctl(setting.name);
+                             want("the file can be read", value.has_value());
+                             want_at_least(setting.name, *value, setting.minimum);
+                         }});
+    append(cases,
+           {
+               {"sysfs.uprobe", "the uprobe PMU has a type above the fixed types", kNothing,
+                [] { dynamic_pmu("uprobe"); }},
+               {"sysfs.uprobe_retprobe", "the retprobe format of uprobe is bit 0 of config", kNothing,
+                [] { has_file("uprobe", "format/retprobe", "config:0\n"); }},
+               {"sysfs.uprobe_ref_ctr", "the ref_ctr_offset format of uprobe is the upper half of config", kNothing,
+                [] { has_file("uprobe", "format/ref_ctr_offset", "config:32-63\n"); }},
+               {"sysfs.uevent", "every PMU has a uevent file", kNothing,
+                [] { want("uevent exists", ::access("/sys/bus/event_source/devices/software/uevent", F_OK) == 0); }},
+               {"sysfs.cpu_rdpmc", "the CPU's PMU has the file rdpmc", kHardware,
+                [] { want("rdpmc has a number", read_number("/sys/bus/event_source/devices/cpu/rdpmc").has_value()); }},
+               {"sysfs.cpu_format_event", "the CPU's PMU has format/event", kHardware,
+                [] {
+                    want("format/event begins with config:",
+                         read_text("/sys/bus/event_source/devices/cpu/format/event").starts_with("config:"));
+                }},
+               {"sysfs.cpu_events", "the CPU's PMU has events/instructions", kHardware,
+                [] {
+                    want("events/instructions is not empty",
+                         !read_text("/sys/bus/event_source/devices/cpu/events/instructions").empty());
+                }},
+               {"sysfs.devices_cpu", "the CPU's PMU is also in /sys/devices/cpu", kHardware,
+                [] { want_equal("type", read_number("/sys/devices/cpu/type").value_or(-1), 4); }},
+               {"tracepoint_0", "tracepoint id 0 is EINVAL", kNothing,
+                [] {
+                    Attr attr = software(0);
+                    attr.type = PERF_TYPE_TRACEPOINT;
+                    want_result("perf_event_open", result_of(attr), EINVAL);
+                }},
+               {"tracepoint_unknown", "an unknown tracepoint id is EINVAL", kNothing,
+                [] {
+                    Attr attr = software(0xfffffff);
+                    attr.type = PERF_TYPE_TRACEPOINT;
+                    want_result("perf_event_open", result_of(attr), EINVAL);
+                }},
+           });
     return cases;
 }
 

@@ -1,12 +1,13 @@
-// uprobe.cpp: the uprobe PMU. "kprobe and uprobe" and "uprobe_path, probe_offset" of the manual.
+// uprobe.cpp: the uprobe PMU: its attr, counts and samples of entries and returns: "kprobe and uprobe" and
+// "uprobe_path, probe_offset" of the manual.
 #include <array>
 
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
-#include "suite/probe.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
+#include "suite/uprobe_attr.h"
 #include "suite/workload.h"
 
 namespace conformance {
@@ -30,7 +31,7 @@ void call(int times) {
     for (int i = 0; i < times; ++i) probed(i);
 }
 
-void counts(const Attr& attr) {
+void count_calls(const Attr& attr) {
     const Event event{attr};
     call(2);
     event.enable();
@@ -40,22 +41,24 @@ void counts(const Attr& attr) {
     want_equal("count", event.count(), 11U);
 }
 
-struct Bad {
+/// An invalid path or offset.
+struct Invalid {
     const char* name;
-    const char* path;  ///< null: NULL
+    const char* statement;
+    const char* path;  ///< may be NULL
     std::uint64_t offset;
     int expected;
 };
 
-constexpr std::array kBad{
-    Bad{"path_null", nullptr, 0, EINVAL},
-    Bad{"path_empty", "", 0, EINVAL},
-    Bad{"path_directory", "/", 0, EINVAL},
-    Bad{"path_absent", "/nonexistent", 0, ENOENT},
-    Bad{"offset_beyond", "/proc/self/exe", 1ULL << 40, EINVAL},
+constexpr std::array kInvalid{
+    Invalid{"path_null", "a null path", nullptr, 0, EINVAL},
+    Invalid{"path_empty", "an empty path", "", 0, EINVAL},
+    Invalid{"path_directory", "a directory as path", "/", 0, EINVAL},
+    Invalid{"path_absent", "a path that does not exist", "/nonexistent", 0, ENOENT},
+    Invalid{"offset_beyond", "an offset beyond the file", "/proc/self/exe", 1ULL << 40, EINVAL},
 };
 
-void bad(const Bad& row) {
+void refuse_invalid(const Invalid& row) {
     Attr attr = uprobe();
     attr.config1 = reinterpret_cast<std::uint64_t>(row.path);
     if (row.offset != 0) {
@@ -77,8 +80,8 @@ void two_on_one() {
     call(5);
     first.disable();
     second.disable();
-    want_equal("the first", first.count(), 5U);
-    want_equal("the second", second.count(), 5U);
+    want_equal("count of the first event", first.count(), 5U);
+    want_equal("count of the second event", second.count(), 5U);
 }
 
 void ip_at_entry() {
@@ -134,45 +137,47 @@ void period() {
     want_equal("samples", ring.drain(PERF_RECORD_SAMPLE).size(), 3U);
 }
 
-void for_nobody() {
+void unprivileged() {
     const Attr attr = uprobe();
     become_nobody();
     want_result("perf_event_open", result_of(attr), EACCES);
 }
 
-void gone_with_the_descriptor() {
+void removed_by_close() {
     Event event{uprobe()};
     event.enable();
     call(1);
     event.close();
-    call(5);  // must not trap into anything any more
+    call(5);  // must not trap: the probe is removed
     const Event again{uprobe()};
     again.enable();
     call(2);
     again.disable();
-    want_equal("count of a new one", again.count(), 2U);
+    want_equal("count of a new event", again.count(), 2U);
 }
 
 }  // namespace
 
 std::vector<Case> uprobe_cases() {
     std::vector<Case> cases{
-        {"entry", "config1 path, config2 offset: counts calls", kUprobe, [] { counts(uprobe()); }},
-        {"return", "config bit 0: counts returns", kUprobe, [] { counts(uprobe(true)); }},
+        {"entry", "a uprobe with a path in config1 and an offset in config2 counts calls", kUprobe,
+         [] { count_calls(uprobe()); }},
+        {"return", "with config bit 0 a uprobe counts returns", kUprobe, [] { count_calls(uprobe(true)); }},
         {"config_bits", "other bits of the lower half of config are ignored", kUprobe,
-         [] { counts(changed(uprobe(), [](Attr& a) { a.config = 0x10; })); }},
-        {"path_pointer", "a bad pointer is EFAULT", kUprobe, bad_pointer},
-        {"two", "two on one function both count", kUprobe, two_on_one},
-        {"ip", "IP of an entry is the function", kUprobe, ip_at_entry},
-        {"ip_return", "IP of a return is where it returns to", kUprobe, ip_at_return},
-        {"process", "on another process", kUprobe, another_process},
-        {"cpu_wide", "on a CPU: all processes", kUprobe | kRoot, cpu_wide},
-        {"period", "samples every n-th", kUprobe, period},
-        {"nobody", "not for the unprivileged", kUprobe | kNobody, for_nobody},
-        {"closed", "the probe goes with the descriptor", kUprobe, gone_with_the_descriptor},
+         [] { count_calls(changed(uprobe(), [](Attr& a) { a.config = 0x10; })); }},
+        {"path_pointer", "a bad pointer as path is EFAULT", kUprobe, bad_pointer},
+        {"two", "two uprobes on one function both count", kUprobe, two_on_one},
+        {"ip", "IP of an entry is the address of the function", kUprobe, ip_at_entry},
+        {"ip_return", "IP of a return is the return address", kUprobe, ip_at_return},
+        {"process", "a uprobe on another process counts its calls", kUprobe, another_process},
+        {"cpu_wide", "a CPU-wide uprobe counts the calls of all processes", kUprobe | kRoot, cpu_wide},
+        {"period", "sample_period n samples every n-th call", kUprobe, period},
+        {"nobody", "a uprobe without privileges is EACCES", kUprobe | kNobody, unprivileged},
+        {"closed", "closing the descriptor removes the probe", kUprobe, removed_by_close},
     };
-    for (const Bad& row : kBad)
-        cases.push_back({row.name, "a path that is none, or an offset beyond the file", kUprobe, [&row] { bad(row); }});
+    for (const Invalid& row : kInvalid)
+        cases.push_back({row.name, std::string{row.statement} + " is " + errno_name(row.expected), kUprobe,
+                         [&row] { refuse_invalid(row); }});
     return cases;
 }
 

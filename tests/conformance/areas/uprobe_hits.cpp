@@ -1,5 +1,5 @@
-// uprobe_hits.cpp: what a uprobe sees: calls and returns in every shape, counters of who is there, the record, and
-// which mappings of the file it is in.
+// uprobe_hits.cpp: which calls and returns a uprobe counts (recursion, longjmp, tail calls), the semaphores of
+// ref_ctr_offset, the contents of the record, and in which mappings of the file the probe is.
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
@@ -13,9 +13,9 @@
 
 #include "areas/areas.h"
 #include "suite/expect.h"
-#include "suite/probe.h"
 #include "suite/ring.h"
 #include "suite/sample.h"
+#include "suite/uprobe_attr.h"
 #include "suite/workload.h"
 
 namespace conformance {
@@ -25,7 +25,7 @@ namespace {
 volatile int sink = 0;
 std::jmp_buf back;
 
-/// A USDT program's semaphore: 16 bits in its data.
+/// Semaphores as USDT probes have them: 16 bits in the program's data.
 __attribute__((aligned(2))) volatile std::uint16_t semaphore = 1;
 __attribute__((aligned(2))) volatile std::uint16_t other_semaphore = 1;
 
@@ -40,9 +40,9 @@ __attribute__((noinline, noipa)) int recursive(int depth) {
     return below + 1;
 }
 
-__attribute__((noinline, noipa)) int leaves(int far) {
-    sink = far;
-    if (far != 0) std::longjmp(back, 1);
+__attribute__((noinline, noipa)) int may_longjmp(int jump) {
+    sink = jump;
+    if (jump != 0) std::longjmp(back, 1);
     return 2;
 }
 
@@ -70,20 +70,20 @@ void recursion(int depth, unsigned expected) {
     want_equal("returns", returns.count(), expected);
 }
 
-void call_leaving(int far) {
-    if (setjmp(back) == 0) leaves(far);
+void call_may_longjmp(int jump) {
+    if (setjmp(back) == 0) may_longjmp(jump);
 }
 
-/// A call that is left by longjmp does not return; the calls behind it do.
+/// A call that longjmp leaves does not return; later calls do.
 void longjmp_past() {
-    const Event returns{uprobe_at(at(leaves), true)};
+    const Event returns{uprobe_at(at(may_longjmp), true)};
     returns.enable();
-    for (int i = 0; i < 6; ++i) call_leaving(i % 2);
+    for (int i = 0; i < 6; ++i) call_may_longjmp(i % 2);
     returns.disable();
     want_equal("returns", returns.count(), 3U);
 }
 
-/// Who jumps to another function leaves it to return.
+/// A function that ends with a jump to another function returns when that one returns.
 void tail_call() {
     const Event outer{uprobe_at(at(conformance_tail), true)};
     const Event inner{uprobe_at(at(conformance_loop), true)};
@@ -93,8 +93,8 @@ void tail_call() {
     conformance_loop(1);
     outer.disable();
     inner.disable();
-    want_equal("of who jumps", outer.count(), 3U);
-    want_equal("of who returns", inner.count(), 4U);
+    want_equal("returns of the function that jumps", outer.count(), 3U);
+    want_equal("returns of the function that it jumps to", inner.count(), 4U);
 }
 
 void entered_before() {
@@ -105,7 +105,7 @@ void entered_before() {
     recursive(2);
     returns.disable();
     want_equal("returns", returns.count(), 2U);
-    want_equal("of another function", late.count(), 0U);
+    want_equal("returns of another function", late.count(), 0U);
 }
 
 /// The first sample of one call of plain().
@@ -155,7 +155,8 @@ void registers_at_entry() {
     const Sample sample = sample_of_plain(attr, 77);
     want_equal("rdi", sample.user_registers.at(0), 77U);
     want_equal("rip", sample.user_registers.at(1), reinterpret_cast<std::uint64_t>(at(plain)));
-    want_equal("the first of the callchain", sample.callchain.at(1), reinterpret_cast<std::uint64_t>(at(plain)));
+    want_equal("the first address of the callchain", sample.callchain.at(1),
+               reinterpret_cast<std::uint64_t>(at(plain)));
 }
 
 Attr with_semaphore(const volatile std::uint16_t& counter) {
@@ -166,24 +167,24 @@ Attr with_semaphore(const volatile std::uint16_t& counter) {
 void semaphore_rises() {
     {
         const Event first{with_semaphore(semaphore)};
-        want_equal("with one", semaphore, 2U);
+        want_equal("semaphore with one event", semaphore, 2U);
         const Event second{with_semaphore(semaphore)};
-        want_equal("with two on one place", semaphore, 2U);
+        want_equal("semaphore with two events on one address", semaphore, 2U);
         first.enable();
         plain(1);
         first.disable();
         want_equal("count", first.count(), 1U);
     }
-    want_equal("with none", semaphore, 1U);
+    want_equal("semaphore without events", semaphore, 1U);
 }
 
 void semaphore_of_child() {
-    Child child{
-        {[] {}, [] { want_equal("while it is probed", semaphore, 2U); }, [] { want_equal("behind", semaphore, 1U); }}};
+    Child child{{[] {}, [] { want_equal("semaphore while the child is probed", semaphore, 2U); },
+                 [] { want_equal("semaphore afterwards", semaphore, 1U); }}};
     child.step();
     {
         const Event event{with_semaphore(semaphore), child.pid()};
-        want_equal("of who is not probed", semaphore, 1U);
+        want_equal("semaphore of a process that is not probed", semaphore, 1U);
         child.step();
     }
     child.step();
@@ -192,8 +193,8 @@ void semaphore_of_child() {
 
 void other_counter() {
     const Event event{with_semaphore(semaphore)};
-    want_result("another ref_ctr_offset at the place", result_of(with_semaphore(other_semaphore)), EINVAL);
-    want_result("none at the place", result_of(uprobe_at(at(plain))), EINVAL);
+    want_result("another ref_ctr_offset at the same address", result_of(with_semaphore(other_semaphore)), EINVAL);
+    want_result("no ref_ctr_offset at the same address", result_of(uprobe_at(at(plain))), EINVAL);
 }
 
 void odd_counter() {
@@ -205,7 +206,9 @@ void long_path() {
     static const std::string path = "/" + std::string(PATH_MAX, 'a');
     const Attr attr =
         changed(uprobe_at(at(plain)), [](Attr& a) { a.config1 = reinterpret_cast<std::uint64_t>(path.c_str()); });
-    want_result("a path of more than PATH_MAX", result_of(attr), E2BIG);
+    Call call{.attr = attr};
+    want_result("a path longer than PATH_MAX", open_event(call), E2BIG);
+    want_equal("attr.size after the refusal", call.attr.size, attr.size);
 }
 
 void file_without_pages() {
@@ -213,7 +216,7 @@ void file_without_pages() {
         a.config1 = reinterpret_cast<std::uint64_t>("/proc/version");
         a.config2 = 0;
     });
-    want_result("a file of proc", result_of(attr), EIO);
+    want_result("a file in /proc", result_of(attr), EIO);
 }
 
 void branch_stack() {
@@ -245,10 +248,10 @@ void not_inherited() {
 
 using Loop = void (*)(std::uint64_t);
 
-/// A further mapping of the file that has conformance_loop().
-class Again {
+/// A further mapping of the page of this program's file that has conformance_loop().
+class SecondMapping {
   public:
-    explicit Again(int flags) {
+    explicit SecondMapping(int flags) {
         const int fd = ::open(own_path(), O_RDONLY | O_CLOEXEC);
         const std::uint64_t offset = file_offset(at(conformance_loop));
         memory_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_EXEC, flags, fd,
@@ -257,16 +260,16 @@ class Again {
         if (memory_ == MAP_FAILED) throw Failure{"mmap failed"};
         loop_ = reinterpret_cast<Loop>(static_cast<char*>(memory_) + offset % kPageBytes);
     }
-    Again(const Again&) = delete;
-    Again& operator=(const Again&) = delete;
-    ~Again() { ::munmap(memory_, kBytes); }
+    SecondMapping(const SecondMapping&) = delete;
+    SecondMapping& operator=(const SecondMapping&) = delete;
+    ~SecondMapping() { ::munmap(memory_, kBytes); }
 
     void run() const { loop_(1); }
-    /// Anonymous memory with the same function in its place.
-    void become_anonymous() const {
+    /// Replaces the mapping by anonymous memory with a copy of the function.
+    void replace_by_anonymous() const {
         constexpr std::array<unsigned char, 6> kCode{0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3};
-        constexpr int kHow = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-        if (::mmap(memory_, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, kHow, -1, 0) != memory_)
+        constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+        if (::mmap(memory_, kBytes, PROT_READ | PROT_WRITE | PROT_EXEC, kFlags, -1, 0) != memory_)
             throw Failure{"mmap failed"};
         std::memcpy(reinterpret_cast<void*>(loop_), kCode.data(), kCode.size());
     }
@@ -280,45 +283,45 @@ class Again {
 void mapped_later() {
     const Event event{uprobe_at(at(conformance_loop))};
     event.enable();
-    const Again again{MAP_PRIVATE};
-    for (int i = 0; i < 3; ++i) again.run();
-    want_equal("in the new mapping", event.count(), 3U);
+    const SecondMapping mapping{MAP_PRIVATE};
+    for (int i = 0; i < 3; ++i) mapping.run();
+    want_equal("count in the new mapping", event.count(), 3U);
     conformance_loop(1);
-    want_equal("and in the old one", event.count(), 4U);
+    want_equal("count in the new and the old mapping", event.count(), 4U);
 }
 
 void mapped_before() {
-    const Again again{MAP_PRIVATE};
-    again.run();
+    const SecondMapping mapping{MAP_PRIVATE};
+    mapping.run();
     const Event event{uprobe_at(at(conformance_loop))};
     event.enable();
-    again.run();
+    mapping.run();
     conformance_loop(1);
-    want_equal("in both", event.count(), 2U);
+    want_equal("count in both mappings", event.count(), 2U);
 }
 
 void mapped_shared() {
     const Event event{uprobe_at(at(conformance_loop))};
     event.enable();
-    const Again again{MAP_SHARED};
-    for (int i = 0; i < 3; ++i) again.run();
-    want_equal("in a shared mapping", event.count(), 0U);
+    const SecondMapping mapping{MAP_SHARED};
+    for (int i = 0; i < 3; ++i) mapping.run();
+    want_equal("count in a shared mapping", event.count(), 0U);
 }
 
 void mapped_over() {
     const Event event{uprobe_at(at(conformance_loop))};
     event.enable();
-    const Again again{MAP_PRIVATE};
-    again.run();
-    want_equal("in the mapping", event.count(), 1U);
-    again.become_anonymous();
-    again.run();
-    want_equal("in other memory there", event.count(), 1U);
+    const SecondMapping mapping{MAP_PRIVATE};
+    mapping.run();
+    want_equal("count in the mapping", event.count(), 1U);
+    mapping.replace_by_anonymous();
+    mapping.run();
+    want_equal("count after the mapping is replaced", event.count(), 1U);
 }
 
 void filtered() {
     const Event event{uprobe_at(at(plain))};
-    want_result("a field of the record", event.ioctl(PERF_EVENT_IOC_SET_FILTER, "__probe_ip == 1"), EINVAL);
+    want_result("a filter on a field of the probe", event.ioctl(PERF_EVENT_IOC_SET_FILTER, "__probe_ip == 1"), EINVAL);
     want_success("SET_FILTER", event.ioctl(PERF_EVENT_IOC_SET_FILTER, "common_pid == 1"));
     event.enable();
     repeat(2);
@@ -331,7 +334,7 @@ void excluding() {
     user.enable();
     repeat(3);
     user.disable();
-    want_equal("with exclude_user", user.count(), 3U);
+    want_equal("count with exclude_user", user.count(), 3U);
 }
 
 void after_exec() {
@@ -355,32 +358,34 @@ void refreshed() {
 
 std::vector<Case> uprobe_hit_cases() {
     return {
-        {"recursion", "each call and each return of a recursion counts", kUprobe, [] { recursion(20, 20); }},
-        {"recursion_deep", "of calls in each other the outer 64 are waited for", kUprobe, [] { recursion(100, 64); }},
-        {"longjmp", "a call that longjmp leaves does not return", kUprobe, longjmp_past},
-        {"enabled_later", "returns count from the enabling on", kUprobe, entered_before},
-        {"raw", "the record of an entry: __probe_ip", kUprobe, raw_of_entry},
-        {"raw_return", "the record of a return: __probe_func and __probe_ret_ip", kUprobe, raw_of_return},
-        {"registers", "registers and callchain at the entry", kUprobe, registers_at_entry},
-        {"semaphore", "ref_ctr_offset: a counter in memory is one higher while anybody is there", kUprobe,
+        {"recursion", "each call and each return of a recursive function counts", kUprobe, [] { recursion(20, 20); }},
+        {"recursion_deep", "of nested calls only the outer 64 count as returns", kUprobe, [] { recursion(100, 64); }},
+        {"longjmp", "a call that longjmp leaves does not count as a return", kUprobe, longjmp_past},
+        {"enabled_later", "only returns after ENABLE count", kUprobe, entered_before},
+        {"raw", "RAW of an entry has __probe_ip", kUprobe, raw_of_entry},
+        {"raw_return", "RAW of a return has __probe_func and __probe_ret_ip", kUprobe, raw_of_return},
+        {"registers", "a sample of an entry has the registers and the callchain at the entry", kUprobe,
+         registers_at_entry},
+        {"semaphore", "the counter at ref_ctr_offset is incremented by 1 while there is an event on the probe", kUprobe,
          semaphore_rises},
-        {"semaphore_child", "the counter is that of who is probed", kUprobe, semaphore_of_child},
-        {"semaphore_other", "one place has one ref_ctr_offset", kUprobe, other_counter},
+        {"semaphore_child", "only the counter of the probed process is incremented", kUprobe, semaphore_of_child},
+        {"semaphore_other", "events on one address must have the same ref_ctr_offset", kUprobe, other_counter},
         {"semaphore_odd", "an odd ref_ctr_offset is refused", kUprobe, odd_counter},
-        {"path_long", "a path too long is E2BIG", kUprobe, long_path},
-        {"path_proc", "a file without pages is EIO", kUprobe, file_without_pages},
-        {"branch_stack", "no branch stack", kUprobe, branch_stack},
-        {"inherit", "threads, by inherit", kUprobe, inherited},
-        {"no_inherit", "not children and threads, without", kUprobe, not_inherited},
-        {"filter", "filters, on what every record has", kUprobe, filtered},
-        {"exclude_user", "exclude_user does not matter", kUprobe, excluding},
-        {"exec", "goes on in a program that is executed", kUprobe, after_exec},
-        {"refresh", "REFRESH ends after so many", kUprobe, refreshed},
-        {"mapped_later", "also where the file is mapped later", kUprobe, mapped_later},
-        {"mapped_before", "in all mappings of the file", kUprobe, mapped_before},
-        {"mapped_shared", "not in shared mappings", kUprobe, mapped_shared},
-        {"mapped_over", "not in what is mapped there instead", kUprobe, mapped_over},
-        {"tail", "a function that ends by a jump to another one returns with that", kUprobe, tail_call},
+        {"path_long", "a path that is too long is E2BIG, and attr.size stays", kUprobe, long_path},
+        {"path_proc", "a file without page cache is EIO", kUprobe, file_without_pages},
+        {"branch_stack", "a uprobe with a branch stack is EOPNOTSUPP", kUprobe, branch_stack},
+        {"inherit", "with inherit the calls of threads count", kUprobe, inherited},
+        {"no_inherit", "without inherit the calls of children and threads do not count", kUprobe, not_inherited},
+        {"filter", "a filter may use only fields that every record has", kUprobe, filtered},
+        {"exclude_user", "exclude_user does not exclude uprobes", kUprobe, excluding},
+        {"exec", "a uprobe on a task counts in a program that the task executes", kUprobe, after_exec},
+        {"refresh", "REFRESH stops the event after the given number of hits", kUprobe, refreshed},
+        {"mapped_later", "a uprobe counts in a mapping of the file that is created later", kUprobe, mapped_later},
+        {"mapped_before", "a uprobe counts in all private mappings of the file", kUprobe, mapped_before},
+        {"mapped_shared", "a uprobe does not count in shared mappings of the file", kUprobe, mapped_shared},
+        {"mapped_over", "a uprobe does not count in memory that replaces a mapping of the file", kUprobe, mapped_over},
+        {"tail", "a function that ends with a jump to another function returns when that one returns", kUprobe,
+         tail_call},
     };
 }
 

@@ -1,4 +1,5 @@
-// events_test.cpp: what is counted, against things that happen exactly so often.
+// events_test.cpp: counts of the counting library on the kernel, compared with workloads whose counts are known
+// exactly, and with getrusage(2).
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -14,7 +15,7 @@
 namespace anyperf::counting {
 namespace {
 
-// NOLINTBEGIN(bugprone-macro-parentheses): it declares what it is given
+// NOLINTBEGIN(bugprone-macro-parentheses): `counter` is the name of a variable
 #define OPEN_OR_FAIL(counter, text)     \
     auto counter = Counter::open(text); \
     ASSERT_TRUE(counter) << counter.error().what << ": " << counter.error().cause
@@ -39,14 +40,14 @@ void touch_new_pages(std::size_t pages) {
 }
 
 // Covers: PERF_COUNT_SW_PAGE_FAULTS "This reports the number of page faults"
-TEST(PageFaults, AreThePagesThatAreTouchedForTheFirstTime) {
+TEST(PageFaults, CountFirstTouchesOfPages) {
     OPEN_OR_FAIL(counter, "page-faults:u");
-    counted(*counter, [] { touch_new_pages(1); });  // code and stack of the loop itself
+    counted(*counter, [] { touch_new_pages(1); });  // touches the code and the stack of the loop itself
     EXPECT_EQ(counted(*counter, [] { touch_new_pages(500); }), 500);
 }
 
 // Covers: PERF_COUNT_SW_PAGE_FAULTS_MIN "did not require disk I/O to handle"
-TEST(MinorAndMajorFaults, AreAllFaults) {
+TEST(AnonymousPages, CauseOnlyMinorFaults) {
     OPEN_OR_FAIL(minor, "minor-faults:u");
     OPEN_OR_FAIL(major, "major-faults:u");
     counted(*minor, [] { touch_new_pages(1); });
@@ -71,30 +72,30 @@ void ping_pong(int rounds) {
     for (const int fd : {there[0], there[1], back[0], back[1]}) ::close(fd);
 }
 
-std::uint64_t switches() {
+std::uint64_t context_switches() {
     rusage usage{};
     ::getrusage(RUSAGE_THREAD, &usage);
     return static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw);
 }
 
 // Covers: PERF_COUNT_SW_CONTEXT_SWITCHES "This counts context switches"
-TEST(ContextSwitches, OfAPingPongAreThoseThatTheKernelAccounts) {
-    if (::geteuid() != 0) GTEST_SKIP() << "context switches happen in the kernel, which only root may count here";
+TEST(ContextSwitches, MatchGetrusage) {
+    if (::geteuid() != 0) GTEST_SKIP() << "context switches happen in kernel mode, which only root may count";
     cpu_set_t before;
     ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
-    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);  // so that each round must give the CPU away
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);  // on one CPU each round needs a context switch
     OPEN_OR_FAIL(counter, "context-switches");
     std::uint64_t inner = 0;
-    const std::uint64_t outer_start = switches();
+    const std::uint64_t outer_start = context_switches();
     const auto count = counted(*counter, [&] {
-        const std::uint64_t start = switches();
+        const std::uint64_t start = context_switches();
         ping_pong(200);
-        inner = switches() - start;
+        inner = context_switches() - start;
     });
-    const std::uint64_t outer = switches() - outer_start;
+    const std::uint64_t outer = context_switches() - outer_start;
     ::sched_setaffinity(0, sizeof before, &before);
     EXPECT_GE(inner, 200);
     EXPECT_GE(count, inner);
@@ -115,7 +116,7 @@ TEST(Breakpoint, CountsStoresToItsAddress) {
 }
 
 // Covers: attr.bp_type "HW_BREAKPOINT_RW count when we read or write the memory location"
-TEST(Breakpoint, OfBothKindsCountsLoadsToo) {
+TEST(Breakpoint, ReadWriteCountsLoadsAndStores) {
     OPEN_OR_FAIL(counter, "mem:" + std::to_string(reinterpret_cast<std::uintptr_t>(&watched)) + "/8:rw:u");
     EXPECT_EQ(counted(*counter,
                       [] {
@@ -130,7 +131,7 @@ extern "C" __attribute__((noinline, used)) void anyperf_probed_function() {
     asm volatile("");
 }
 
-/// Where in its file the code at `address` is, from /proc/self/maps: start-end perms offset.
+/// The offset in its file of the code at `address`, by /proc/self/maps (start-end permissions offset).
 std::uint64_t offset_in_file(std::uintptr_t address) {
     std::ifstream maps{"/proc/self/maps"};
     for (std::string line; std::getline(maps, line);) {
@@ -165,15 +166,15 @@ TEST(Uprobe, CountsCallsOfItsFunction) {
               77);
 }
 
-// Covers: tracepoints "sys_enter counts every system call": the ioctl that disables is one of them
-TEST(Tracepoint, OfAllSystemCallsSeesTheOneThatStopsIt) {
+// Covers: tracepoints "sys_enter counts every system call": the ioctl that disables the event is one of them
+TEST(Tracepoint, OfAllSystemCallsCountsTheIoctlThatDisablesIt) {
     if (const auto why = no_tracepoints(); !why.empty()) GTEST_SKIP() << why;
     OPEN_OR_FAIL(counter, "raw_syscalls:sys_enter");
     EXPECT_EQ(counted(*counter, [] { rare_calls(40); }), 41);
 }
 
 // Covers: groups "the values of the member counters can be meaningfully compared"
-TEST(Group, MembersHaveTheSameTimesAndSeeTheSameWork) {
+TEST(Group, MembersHaveEqualTimesAndCountTheSameWork) {
     const auto groups = events::parse(events::Machine::read(), "{page-faults:u,minor-faults:u,task-clock:u}");
     ASSERT_TRUE(groups);
     auto group = Group::open(groups->front(), {}, {});
@@ -188,7 +189,7 @@ TEST(Group, MembersHaveTheSameTimesAndSeeTheSameWork) {
 }
 
 // Covers: ioctl.PERF_EVENT_IOC_RESET "Reset the event count specified by the file descriptor argument to zero"
-TEST(Reset, ZeroesTheCountAndTimesGoOn) {
+TEST(Reset, ZeroesTheCountButNotTheTimes) {
     OPEN_OR_FAIL(counter, "page-faults:u");
     ASSERT_TRUE(counter->enable());
     touch_new_pages(10);
@@ -202,7 +203,7 @@ TEST(Reset, ZeroesTheCountAndTimesGoOn) {
 }
 
 // Covers: mmap_page.cap_user_rdpmc "If the hardware supports user-space read of performance counters without syscall"
-TEST(MappedPage, GivesTheSameCountAsTheCall) {
+TEST(MappedPage, GivesTheSameCountAsRead) {
     OPEN_OR_FAIL(counter, "page-faults:u");
     ASSERT_TRUE(counter->map_page());
     counted(*counter, [] { touch_new_pages(1); });
@@ -214,7 +215,7 @@ std::size_t open_descriptors() {
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-TEST(Refusal, LeavesNoDescriptorOpen) {
+TEST(FailedOpen, LeavesNoDescriptorOpen) {
     const std::size_t before = open_descriptors();
     const auto groups = events::parse(events::Machine::read(), "{page-faults:u,task-clock:u},software/config=0x7fff/u");
     ASSERT_TRUE(groups) << groups.error().cause;

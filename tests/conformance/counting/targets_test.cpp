@@ -1,4 +1,5 @@
-// targets_test.cpp: who is counted. The truth is a system call that only these tests make.
+// targets_test.cpp: which tasks each kind of target counts. The oracle is a known number of calls of a system call that
+// only these tests make.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "conformance/counting/workload.h"
-#include "host/cgroups.h"
+#include "host/process/cgroups.h"
 
 namespace anyperf::counting {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 #define SKIP_WITHOUT_TRACEPOINTS \
     if (const auto why = no_tracepoints(); !why.empty()) GTEST_SKIP() << why
 
-/// Opens the rare call's event, lets `work` run while it is enabled, and gives the total.
+/// Opens the rare call's event, runs `work` while it is enabled, and returns the total.
 std::uint64_t counted(const Target& target, OpenOptions options, const std::function<void()>& work) {
     auto set = open_set(kRareCall, target, options);
     EXPECT_TRUE(set) << set.error().what << ": " << set.error().cause;
@@ -37,7 +38,7 @@ void in_threads(int threads, const std::function<void()>& work) {
 }
 
 // Covers: arguments.pid_0_cpu_any "measures the calling process/thread on any CPU"
-TEST(Self, CountsTheCallingThreadAlone) {
+TEST(Self, CountsOnlyTheCallingThread) {
     SKIP_WITHOUT_TRACEPOINTS;
     EXPECT_EQ(counted(Target::self(), {},
                       [] {
@@ -76,7 +77,7 @@ TEST(Inherit, CountsChildrenAndTheirChildren) {
 }
 
 // Covers: attr.inherit "applies only to new children, not to any existing children at the time the counter is created"
-TEST(Inherit, LeavesOutChildrenThatWereThereBefore) {
+TEST(Inherit, DoesNotCountExistingChildren) {
     SKIP_WITHOUT_TRACEPOINTS;
     Child before{[] { rare_calls(50); }};
     EXPECT_EQ(counted(Target::self(), {.inherit = true},
@@ -89,7 +90,7 @@ TEST(Inherit, LeavesOutChildrenThatWereThereBefore) {
 }
 
 // Covers: attr.enable_on_exec "a counter is automatically enabled after a call to exec"
-TEST(Exec, StartsTheCountAndWhatCameBeforeIsNotInIt) {
+TEST(StartOnExec, CountsOnlyAfterTheExec) {
     SKIP_WITHOUT_TRACEPOINTS;
     Child child{[] {
         rare_calls(30);
@@ -106,7 +107,7 @@ TEST(Exec, StartsTheCountAndWhatCameBeforeIsNotInIt) {
 }
 
 // Covers: arguments.pid_tid "measures the specified process/thread on any CPU"
-TEST(Process, IsAllOfItsThreads) {
+TEST(Process, CountsAllItsThreads) {
     SKIP_WITHOUT_TRACEPOINTS;
     std::atomic<int> waiting = 0;
     std::atomic<bool> go = false;
@@ -130,7 +131,7 @@ TEST(Process, IsAllOfItsThreads) {
               4 * (25 + 5));
 }
 
-/// Shared with a child that makes threads all the time; they make rare calls while `counting` is set.
+/// Shared with a child that creates threads all the time; each makes rare calls if `counting` is set.
 struct Storm {
     std::atomic<bool> over = false;
     std::atomic<bool> counting = false;
@@ -148,7 +149,7 @@ struct Storm {
 };
 
 // Covers: arguments.pid_tid "measures the specified process/thread on any CPU"
-TEST(Process, ThatMakesThreadsWhileItIsOpenedIsCountedWhole) {
+TEST(Process, CountsThreadsCreatedDuringTheOpen) {
     SKIP_WITHOUT_TRACEPOINTS;
     void* shared = ::mmap(nullptr, sizeof(Storm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     auto* storm = new (shared) Storm;
@@ -179,7 +180,7 @@ TEST(Process, ThatMakesThreadsWhileItIsOpenedIsCountedWhole) {
 }
 
 // Covers: arguments.pid_cpu "measures the specified process/thread only when running on the specified CPU"
-TEST(Task, BoundToEachCpuIsCountedOnceInAll) {
+TEST(TaskOnEachCpu, CountsEachCallOnce) {
     SKIP_WITHOUT_TRACEPOINTS;
     Target target = Target::self();
     target.cpus = system_kernel().online_cpus();
@@ -194,7 +195,7 @@ TEST(Task, BoundToEachCpuIsCountedOnceInAll) {
 }
 
 // Covers: arguments.pid_any_cpu "measures all processes/threads on the specified CPU"
-TEST(System, CountsEverybodyOnEveryCpu) {
+TEST(System, CountsAllTasksOnAllCpus) {
     SKIP_WITHOUT_TRACEPOINTS;
     EXPECT_EQ(counted(Target::system(), {},
                       [] {
@@ -206,7 +207,7 @@ TEST(System, CountsEverybodyOnEveryCpu) {
 }
 
 // Covers: arguments.pid_any_cpu "measures all processes/threads on the specified CPU"
-TEST(Cpu, CountsOnlyWhatRunsThere) {
+TEST(Cpu, CountsOnlyTasksThatRunOnIt) {
     SKIP_WITHOUT_TRACEPOINTS;
     const auto cpus = system_kernel().online_cpus();
     if (cpus.size() < 2) GTEST_SKIP() << "this machine has one CPU";
@@ -229,14 +230,14 @@ TEST(Cpu, CountsOnlyWhatRunsThere) {
 
 // Covers: flags.PERF_FLAG_PID_CGROUP "an event is measured only if the thread running on the monitored CPU belongs to
 // the designated container (cgroup)"
-TEST(Cgroup, CountsItsTasksAndNoOthers) {
+TEST(Cgroup, CountsOnlyItsTasks) {
     SKIP_WITHOUT_TRACEPOINTS;
     const auto top = host::cgroup_directory(host::Root{}, "/");
     if (!top) GTEST_SKIP() << top.error().cause;
     const std::filesystem::path directory = *top + "/anyperf-test-" + std::to_string(::getpid());
     std::error_code error;
     if (!std::filesystem::create_directory(directory, error))
-        GTEST_SKIP() << "no cgroup can be made: " << error.message();
+        GTEST_SKIP() << "can't create a cgroup: " << error.message();
     Child inside{[] { rare_calls(17); }};
     std::ofstream{directory / "cgroup.procs"} << inside.pid();
     const auto total = counted(Target::cgroup(directory), {}, [&] {

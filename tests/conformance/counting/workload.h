@@ -1,4 +1,4 @@
-// workload.h: things of which one knows exactly how often they happen, and the events that count them.
+// workload.h: workloads whose counts are known exactly, and the events that count them.
 #pragma once
 
 #include <sched.h>
@@ -14,27 +14,28 @@
 
 #include "anyperf/counter_set.h"
 #include "anyperf/event.h"
+#include "host/kernel/tracefs.h"
 #include "host/root.h"
-#include "host/tracefs.h"
 
 namespace anyperf::counting {
 
-/// A system call that nobody else makes, so that even the whole machine's count is exact.
+/// The tracepoint of a system call that no other process makes: even a count of the whole machine is exact.
 inline constexpr const char* kRareCall = "syscalls:sys_enter_sched_rr_get_interval";
 
+/// Makes that system call `times` times.
 inline void rare_calls(int times) {
     timespec interval{};
     for (int i = 0; i < times; ++i) ::syscall(SYS_sched_rr_get_interval, 0, &interval);
 }
 
-/// Sees to it that tracepoints have names here: mounts tracefs for this process alone where root may. The reason to
-/// skip, or nothing.
+/// Makes tracepoints available: mounts tracefs in this process's own mount namespace if it is not mounted. Returns the
+/// reason to skip the test, or "".
 inline std::string no_tracepoints() {
-    if (::geteuid() != 0) return "tracefs can only be read by root here";
+    if (::geteuid() != 0) return "only root can read tracefs";
     if (!host::Tracefs::find(host::Root{}) &&
         (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
          ::mount("none", "/sys/kernel/tracing", "tracefs", 0, nullptr) != 0))
-        return "tracefs is not mounted and can't be";
+        return "tracefs is not mounted and can't be mounted";
     const auto tracefs = host::Tracefs::find(host::Root{});
     if (!tracefs || !tracefs->has("syscalls", "sys_enter_sched_rr_get_interval"))
         return "this kernel has no system call tracepoints";
@@ -46,7 +47,7 @@ inline Result<CounterSet> open_set(std::string_view events, const Target& target
     return CounterSet::open(groups, target, {.open = options});
 }
 
-/// A child process that waits for a word before it works, and ends after it.
+/// A child process that waits for go(), then does its work and ends.
 class Child {
   public:
     explicit Child(const std::function<void()>& work) {
@@ -67,7 +68,7 @@ class Child {
     }
 
     pid_t pid() const { return pid_; }
-    void go() const { [[maybe_unused]] const auto told = ::write(go_[1], "g", 1); }
+    void go() const { [[maybe_unused]] const auto ignored = ::write(go_[1], "g", 1); }
     void finish() {
         if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
         pid_ = -1;
@@ -78,6 +79,7 @@ class Child {
     pid_t pid_ = -1;
 };
 
+/// Does the work in a child process and waits for its end.
 inline void run_child(const std::function<void()>& work) {
     Child child{work};
     child.go();

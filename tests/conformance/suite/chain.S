@@ -1,11 +1,11 @@
-/* chain.S: calls with frame pointers and known return addresses, and registers with known values around a store. */
+/* chain.S: a chain of calls with frame pointers and known return addresses, and a store with known register values. */
     .text
     .globl conformance_chain
     .globl conformance_chain_outer
     .globl conformance_chain_inner
     .globl conformance_chain_store
     .type conformance_chain, @function
-/* void conformance_chain(char* target): stores one byte to it, two frames below. */
+/* void conformance_chain(char* target): two calls deeper, stores one byte to target. */
 conformance_chain:
     push %rbp
     mov %rsp, %rbp
@@ -38,8 +38,8 @@ conformance_chain_store:
     .globl conformance_registers
     .globl conformance_registers_store
     .type conformance_registers, @function
-/* uint64_t conformance_registers(char* target): every general register but rdi has 0x100 + its perf number at the store, rsp is
-   returned as it is there, with the words 0x201 and 0x202 on top of the stack. */
+/* uint64_t conformance_registers(char* target): at the store, every general register but rdi and rsp holds 0x100 + its
+   number in asm/perf_regs.h, and the words 0x201 and 0x202 are on top of the stack. Returns the value of rsp at the store. */
 conformance_registers:
     push %rbp
     push %rbx

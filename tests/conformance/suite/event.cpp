@@ -1,4 +1,4 @@
-// event.cpp: the system call, and the descriptor's calls.
+// event.cpp: the perf_event_open system call, and the calls on an event's descriptor.
 #include "suite/event.h"
 
 #include <sys/ioctl.h>

@@ -1,4 +1,4 @@
-// expect.cpp: errno values by name.
+// expect.cpp: the names of errno values.
 #include "suite/expect.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// expect.h: how a case says what it expected and what it saw. All of these end the case by an exception.
+// expect.h: checks of a case. Each failed check ends the case with an exception whose text has the expected and the
+// actual value.
 #pragma once
 
 #include <cerrno>
@@ -9,21 +10,23 @@
 
 namespace conformance {
 
+/// The statement does not hold.
 struct Failure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// The case can't run here.
 struct Skip : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// "EINVAL" for 22; the number itself where it has no name here.
+/// The name of an errno value ("EINVAL" for 22), or "errno N" if expect.cpp has no name for it.
 std::string errno_name(int value);
 
-/// The result of a system call: errno's name for -errno, else the number.
+/// The result of a system call as text: the name of errno if it is negative, else the number.
 std::string describe_result(long result);
 
-/// A system call's result as one number: what it returned, or -errno where it returned -1.
+/// A system call's result as one number: what it returned, or -errno if it returned -1.
 inline long or_errno(long result) {
     return result == -1 ? -static_cast<long>(errno) : result;
 }
@@ -61,13 +64,15 @@ void want_at_most(const std::string& what, const A& got, const B& most) {
     if (most < got) fail(what, "at most " + text_of(most), text_of(got));
 }
 
+/// `what` completes the sentence "expected that …".
 inline void want(const std::string& what, bool holds) {
     if (!holds) throw Failure{"expected that " + what};
 }
 
-/// `result` is as or_errno() gives it; `errno_value` 0 stands for success.
+/// `result` is a result of or_errno(); an `errno_value` of 0 means success.
 void want_result(const std::string& what, long result, int errno_value);
 
+/// Returns `result`.
 inline long want_success(const std::string& what, long result) {
     want_result(what, result, 0);
     return result;

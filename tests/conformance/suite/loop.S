@@ -1,9 +1,10 @@
-/* loop.S: code whose instructions and branches are counted by hand. */
+/* loop.S: code with a known number of instructions and branches. */
     .text
     .globl conformance_loop
     .type conformance_loop, @function
     .p2align 4
-/* void conformance_loop(uint64_t times), times > 0: 2 * times + 1 instructions, times + 1 branches (jnz, ret). */
+/* void conformance_loop(uint64_t times), times > 0: executes 2 * times + 1 instructions, of which times + 1 are branches
+   (jnz, ret). */
 conformance_loop:
     dec %rdi
     jnz conformance_loop

@@ -1,4 +1,5 @@
-// main.cpp: `conformance`: statements about perf_event_open(2), checked on whatever serves it here.
+// main.cpp: the program `conformance` checks statements about perf_event_open(2) against the implementation that it
+// runs on.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,17 +13,17 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: conformance [OPTION...]\n"
-    "  --list               the cases and their statements\n"
-    "  --filter GLOB        only these, of AREA/CASE\n"
-    "  --json FILE          write the outcomes there\n"
-    "  --has NEED,...       what must be there: cases that lack it fail instead of being skipped (hardware, "
+    "  --list               list the cases and their statements\n"
+    "  --filter GLOB        run only the cases whose AREA/CASE matches\n"
+    "  --json FILE          write the outcomes to FILE\n"
+    "  --has NEED,...       what the machine must have: cases that miss it fail instead of being skipped (hardware, "
     "breakpoint, ...)\n"
     "  --differences FILE   table of cases that are known to differ: case, what, why\n"
-    "  --sysctls            cases may change /proc/sys/kernel: nobody else shares it\n"
-    "  --timeout SECONDS    of one case (20)\n"
-    "  --quiet              no lines for cases that pass\n";
+    "  --sysctls            cases may change /proc/sys/kernel: no other process depends on it\n"
+    "  --timeout SECONDS    limit for one case (20)\n"
+    "  --quiet              don't print cases that pass\n";
 
-/// The options; false where one is unknown.
+/// Parses the options; returns false if one is unknown.
 bool parse(std::span<char*> arguments, conformance::Options& options) {
     const auto value = [&](std::size_t& i) { return i + 1 < arguments.size() ? arguments[++i] : ""; };
     for (std::size_t i = 0; i < arguments.size(); ++i) {

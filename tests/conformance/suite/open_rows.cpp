@@ -1,4 +1,4 @@
-// open_rows.cpp: rows to cases.
+// open_rows.cpp: turns rows into cases.
 #include "suite/open_rows.h"
 
 #include "suite/expect.h"

@@ -1,4 +1,4 @@
-// open_rows.h: cases that are one call and its errno, as rows.
+// open_rows.h: tables of cases that check the result of one perf_event_open call.
 #pragma once
 
 #include <span>
@@ -12,12 +12,13 @@ namespace conformance {
 struct OpenRow {
     const char* name;
     const char* statement;
-    int expected;  ///< errno, 0 for success
-    void (*change)(Call&);
+    int expected;           ///< errno, or 0 for success
+    void (*change)(Call&);  ///< applied to the base call
     unsigned needs = kNothing;
 };
 
-/// A case a row: the call of `base` on this thread, changed, answers as expected.
+/// One case for each row: perf_event_open with `base` on this thread, after the row's change, returns the expected
+/// result.
 std::vector<Case> open_cases(std::span<const OpenRow> rows, const Attr& base);
 
 }  // namespace conformance

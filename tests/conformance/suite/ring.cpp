@@ -1,4 +1,4 @@
-// ring.cpp: mapping and draining.
+// ring.cpp: maps rings and reads records from them.
 #include "suite/ring.h"
 
 #include <poll.h>
@@ -15,7 +15,8 @@ template <typename T>
 T field(const Record& record, std::size_t offset) {
     T value{};
     if (offset + sizeof value > record.body.size())
-        fail("record of type " + std::to_string(record.type), "a body of " + std::to_string(offset + sizeof value),
+        fail("record of type " + std::to_string(record.type),
+             "a body of at least " + std::to_string(offset + sizeof value),
              std::to_string(record.body.size()) + " bytes");
     std::memcpy(&value, record.body.data() + offset, sizeof value);
     return value;

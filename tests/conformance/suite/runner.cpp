@@ -1,4 +1,4 @@
-// runner.cpp: a forked process a case; what it leaves behind goes with its process group.
+// runner.cpp: runs each case in a forked process, and then kills its process group, so that no child is left over.
 #include "suite/runner.h"
 
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "suite/expect.h"
-#include "suite/machine.h"
+#include "suite/needs.h"
 
 namespace conformance {
 
@@ -18,11 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void be_the_case(const Case& one, int report) {
+/// Runs the check and writes to the pipe `report`: 'p', or 's' or 'f' and the text of the Skip or Failure.
+[[noreturn]] void run_check(const Case& test, int report) {
     ::setpgid(0, 0);
     std::string text = "p";
     try {
-        one.check();
+        test.check();
     } catch (const Skip& skip) {
         text = std::string{"s"} + skip.what();
     } catch (const std::exception& failure) {
@@ -32,7 +33,7 @@ using Clock = std::chrono::steady_clock;
     ::_exit(0);
 }
 
-Result from_report(const std::string& report, int status) {
+Result parse_report(const std::string& report, int status) {
     if (report.starts_with('p')) return {Outcome::passed, ""};
     if (report.starts_with('s')) return {Outcome::skipped, report.substr(1)};
     if (report.starts_with('f')) return {Outcome::failed, report.substr(1)};
@@ -40,25 +41,26 @@ Result from_report(const std::string& report, int status) {
     return {Outcome::failed, "ended with status " + std::to_string(WEXITSTATUS(status))};
 }
 
-void take(int report, std::string& text) {
+void append_report(int report, std::string& text) {
     std::array<char, 4096> buffer{};
     const auto bytes = ::read(report, buffer.data(), buffer.size());
     if (bytes > 0) text.append(buffer.data(), static_cast<std::size_t>(bytes));
 }
 
-/// Reads what the case reports, until it has ended or its time is up. Grandchildren may hold the pipe open.
+/// Reads the report of a case until its process has ended or the timeout has expired. The end of the pipe is no sign of
+/// the end of the case: its children may hold the pipe open.
 Result wait_for(pid_t pid, int report, int timeout_seconds) {
     const auto deadline = Clock::now() + std::chrono::seconds{timeout_seconds};
     std::string text;
     int status = 0;
     while (true) {
         pollfd entry{report, POLLIN, 0};
-        constexpr int kGlance = 20;
-        if (::poll(&entry, 1, kGlance) == 1) take(report, text);
+        constexpr int kPollMilliseconds = 20;
+        if (::poll(&entry, 1, kPollMilliseconds) == 1) append_report(report, text);
         const bool reported = !text.empty();
         if (::waitpid(pid, &status, reported ? 0 : WNOHANG) == pid) {
-            if (!reported && ::poll(&entry, 1, 0) == 1) take(report, text);
-            return from_report(text, status);
+            if (!reported && ::poll(&entry, 1, 0) == 1) append_report(report, text);
+            return parse_report(text, status);
         }
         if (Clock::now() > deadline) break;
     }
@@ -69,11 +71,11 @@ Result wait_for(pid_t pid, int report, int timeout_seconds) {
 
 }  // namespace
 
-Result run_case(const Case& one, const Options& options) {
-    if (const auto lacking = lack(one.needs, options.sysctls)) {
-        if (("," + options.has + ",").find("," + lacking->name + ",") == std::string::npos)
-            return {Outcome::skipped, lacking->reason};
-        return {Outcome::failed, "expected " + lacking->name + ", but: " + lacking->reason};
+Result run_case(const Case& test, const Options& options) {
+    if (const auto missing = find_missing_need(test.needs, options.sysctls)) {
+        if (("," + options.has + ",").find("," + missing->name + ",") == std::string::npos)
+            return {Outcome::skipped, missing->reason};
+        return {Outcome::failed, "expected " + missing->name + ", but: " + missing->reason};
     }
     std::array<int, 2> report{};
     if (::pipe(report.data()) != 0) return {Outcome::failed, "pipe: " + errno_name(errno)};
@@ -81,7 +83,7 @@ Result run_case(const Case& one, const Options& options) {
     if (pid < 0) return {Outcome::failed, "fork: " + errno_name(errno)};
     if (pid == 0) {
         ::close(report[0]);
-        be_the_case(one, report[1]);
+        run_check(test, report[1]);
     }
     ::close(report[1]);
     const Result result = wait_for(pid, report[0], options.timeout_seconds);

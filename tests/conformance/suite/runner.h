@@ -1,4 +1,4 @@
-// runner.h: runs cases, each in a process of its own with a limit of time, and keeps what came of it.
+// runner.h: runs cases, each in its own process and with a time limit, and returns their outcomes.
 #pragma once
 
 #include <string>
@@ -12,25 +12,25 @@ enum class Outcome { passed, failed, skipped };
 
 struct Result {
     Outcome outcome = Outcome::failed;
-    std::string text;  ///< what was expected and seen; the reason to skip
+    std::string text;  ///< the expected and the actual value of a failure, or the reason of a skip
 };
 
-/// What a run was asked for.
+/// The options of the command line.
 struct Options {
-    std::string filter = "*";  ///< of AREA/CASE
+    std::string filter = "*";  ///< a glob for AREA/CASE
     std::string json;          ///< file to write, or empty
-    std::string has;           ///< needs that must be there, separated by commas: to lack one of them is a failure
+    std::string has;           ///< needs, separated by commas: cases fail, instead of being skipped, if one is missing
     std::string differences;   ///< table of cases that are known to differ, or empty
     int timeout_seconds = 20;
     bool list = false;
-    bool sysctls = false;  ///< may change /proc/sys/kernel
-    bool quiet = false;    ///< no lines for cases that pass
+    bool sysctls = false;  ///< cases may change /proc/sys/kernel
+    bool quiet = false;    ///< don't print cases that pass
 };
 
 /// Runs one case in a forked process.
-Result run_case(const Case& one, const Options& options);
+Result run_case(const Case& test, const Options& options);
 
-/// Runs or lists what the filter selects; the exit status.
+/// Runs or lists the cases that match the filter; returns the exit status.
 int run(const Options& options);
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// sample.cpp: a cursor over a record's body, and the fields in their order.
+// sample.cpp: reads the fields of a record's body in the order that the manual gives.
 #include "suite/sample.h"
 
 #include <bit>
@@ -10,31 +10,31 @@ namespace conformance {
 
 namespace {
 
+/// Reads a record's body from the start; ends the case if the body is too short.
 class Cursor {
   public:
     explicit Cursor(const std::vector<char>& bytes) : bytes_{bytes} {}
 
     template <typename T>
-    T take() {
+    T read() {
         T value{};
-        std::memcpy(&value, need(sizeof value), sizeof value);
+        std::memcpy(&value, advance(sizeof value), sizeof value);
         return value;
     }
-    std::uint64_t u64() { return take<std::uint64_t>(); }
-    std::uint32_t u32() { return take<std::uint32_t>(); }
+    std::uint64_t u64() { return read<std::uint64_t>(); }
+    std::uint32_t u32() { return read<std::uint32_t>(); }
     std::vector<std::uint64_t> words(std::size_t count) {
         std::vector<std::uint64_t> all(count <= left() / 8 ? count : 0);
-        if (all.size() != count) need(left() + 1);  // more than the record has
+        if (all.size() != count) advance(left() + 1);  // the body is too short: ends the case
         for (std::uint64_t& word : all) word = u64();
         return all;
     }
-    std::string text(std::size_t bytes) { return {need(bytes), bytes}; }
+    std::string text(std::size_t bytes) { return {advance(bytes), bytes}; }
     std::size_t left() const { return bytes_.size() - at_; }
 
   private:
-    const char* need(std::size_t bytes) {
-        if (left() < bytes)
-            fail("sample", std::to_string(bytes) + " bytes more", std::to_string(left()) + " of its body");
+    const char* advance(std::size_t bytes) {
+        if (left() < bytes) fail("sample", std::to_string(bytes) + " more bytes", std::to_string(left()));
         at_ += bytes;
         return bytes_.data() + at_ - bytes;
     }
@@ -43,32 +43,32 @@ class Cursor {
     std::size_t at_ = 0;
 };
 
-std::vector<std::uint64_t> take_read(Cursor& cursor, std::uint64_t format) {
+std::vector<std::uint64_t> read_read_field(Cursor& cursor, std::uint64_t format) {
     if ((format & PERF_FORMAT_GROUP) == 0) return cursor.words(read_words(format, 1));
     std::vector<std::uint64_t> all{cursor.u64()};
     for (const std::uint64_t word : cursor.words(read_words(format, all[0]) - 1)) all.push_back(word);
     return all;
 }
 
-void take_branches(Cursor& cursor, const Attr& attr, Sample& sample) {
+void read_branches(Cursor& cursor, const Attr& attr, Sample& sample) {
     const std::uint64_t count = cursor.u64();
     if ((attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX) != 0) cursor.u64();
-    for (std::uint64_t i = 0; i < count; ++i) sample.branches.push_back(cursor.take<Branch>());
+    for (std::uint64_t i = 0; i < count; ++i) sample.branches.push_back(cursor.read<Branch>());
 }
 
-void take_registers(Cursor& cursor, std::uint64_t mask, std::uint64_t& abi, std::vector<std::uint64_t>& values) {
+void read_registers(Cursor& cursor, std::uint64_t mask, std::uint64_t& abi, std::vector<std::uint64_t>& values) {
     abi = cursor.u64();
     if (abi != PERF_SAMPLE_REGS_ABI_NONE) values = cursor.words(static_cast<std::size_t>(std::popcount(mask)));
 }
 
-void take_stack(Cursor& cursor, Sample& sample) {
+void read_stack(Cursor& cursor, Sample& sample) {
     sample.stack_size = cursor.u64();
     if (sample.stack_size == 0) return;
     sample.stack = cursor.text(sample.stack_size);
     sample.stack_dynamic = cursor.u64();
 }
 
-void take_head(Cursor& cursor, std::uint64_t type, Sample& sample) {
+void read_head(Cursor& cursor, std::uint64_t type, Sample& sample) {
     if (type & PERF_SAMPLE_IDENTIFIER) sample.identifier = cursor.u64();
     if (type & PERF_SAMPLE_IP) sample.ip = cursor.u64();
     if (type & PERF_SAMPLE_TID) {
@@ -86,13 +86,13 @@ void take_head(Cursor& cursor, std::uint64_t type, Sample& sample) {
     if (type & PERF_SAMPLE_PERIOD) sample.period = cursor.u64();
 }
 
-void take_tail(Cursor& cursor, std::uint64_t type, Sample& sample) {
+void read_tail(Cursor& cursor, std::uint64_t type, Sample& sample) {
     if (type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) sample.weight = cursor.u64();
     if (type & PERF_SAMPLE_DATA_SRC) sample.data_source = cursor.u64();
     if (type & PERF_SAMPLE_TRANSACTION) sample.transaction = cursor.u64();
 }
 
-void take_pages(Cursor& cursor, std::uint64_t type, Sample& sample) {
+void read_pages(Cursor& cursor, std::uint64_t type, Sample& sample) {
     if (type & PERF_SAMPLE_PHYS_ADDR) sample.physical = cursor.u64();
     if (type & PERF_SAMPLE_CGROUP) sample.cgroup = cursor.u64();
     if (type & PERF_SAMPLE_DATA_PAGE_SIZE) sample.data_page_size = cursor.u64();
@@ -113,18 +113,18 @@ Sample parse_sample(const Attr& attr, const Record& record) {
     const std::uint64_t type = attr.sample_type;
     Cursor cursor{record.body};
     Sample sample;
-    take_head(cursor, type, sample);
-    if (type & PERF_SAMPLE_READ) sample.read = take_read(cursor, attr.read_format);
+    read_head(cursor, type, sample);
+    if (type & PERF_SAMPLE_READ) sample.read = read_read_field(cursor, attr.read_format);
     if (type & PERF_SAMPLE_CALLCHAIN) sample.callchain = cursor.words(cursor.u64());
     if (type & PERF_SAMPLE_RAW) sample.raw = cursor.text(cursor.u32());
-    if (type & PERF_SAMPLE_BRANCH_STACK) take_branches(cursor, attr, sample);
+    if (type & PERF_SAMPLE_BRANCH_STACK) read_branches(cursor, attr, sample);
     if (type & PERF_SAMPLE_REGS_USER)
-        take_registers(cursor, attr.sample_regs_user, sample.user_abi, sample.user_registers);
-    if (type & PERF_SAMPLE_STACK_USER) take_stack(cursor, sample);
-    take_tail(cursor, type, sample);
+        read_registers(cursor, attr.sample_regs_user, sample.user_abi, sample.user_registers);
+    if (type & PERF_SAMPLE_STACK_USER) read_stack(cursor, sample);
+    read_tail(cursor, type, sample);
     if (type & PERF_SAMPLE_REGS_INTR)
-        take_registers(cursor, attr.sample_regs_intr, sample.intr_abi, sample.intr_registers);
-    take_pages(cursor, type, sample);
+        read_registers(cursor, attr.sample_regs_intr, sample.intr_abi, sample.intr_registers);
+    read_pages(cursor, type, sample);
     sample.left_over = cursor.left();
     return sample;
 }

@@ -1,4 +1,4 @@
-// workload.cpp: page faults, children, threads.
+// workload.cpp: workloads with known counts, and helpers to run them in children and threads.
 #include "suite/workload.h"
 
 #include <grp.h>
@@ -29,14 +29,14 @@ namespace {
 
 constexpr std::size_t kStackBytes = 128UL << 10;
 
-void touch(const char* from, const char* to, int advice) {
+void touch_range(const char* from, const char* to, int advice) {
     const auto begin = reinterpret_cast<std::uintptr_t>(from) & ~(Faults::kPage - 1);
     const auto stop = (reinterpret_cast<std::uintptr_t>(to) + Faults::kPage - 1) & ~(Faults::kPage - 1);
     for (auto page = begin; page < stop; page += Faults::kPage)
-        ::madvise(reinterpret_cast<void*>(page), Faults::kPage, advice);  // holes between segments are left out
+        ::madvise(reinterpret_cast<void*>(page), Faults::kPage, advice);  // fails for holes between segments
 }
 
-/// From the break down to where the heap begins.
+/// Touches the heap from the program break down to its start.
 void touch_heap() {
     auto* page = static_cast<char*>(::sbrk(0)) - Faults::kPage;
     while (::madvise(page, Faults::kPage, MADV_POPULATE_WRITE) == 0) page -= Faults::kPage;
@@ -50,21 +50,21 @@ __attribute__((noinline)) void touch_stack() {
 }  // namespace
 
 void touch_program() {
-    touch(__executable_start, etext, MADV_POPULATE_READ);
-    touch(etext, end, MADV_POPULATE_READ);
-    touch(etext, end, MADV_POPULATE_WRITE);  // read-only parts refuse
+    touch_range(__executable_start, etext, MADV_POPULATE_READ);
+    touch_range(etext, end, MADV_POPULATE_READ);
+    touch_range(etext, end, MADV_POPULATE_WRITE);  // fails for read-only parts
     touch_heap();
     touch_stack();
 }
 
 Faults::Faults(std::size_t pages) : bytes_{pages * kPage} {
     void* memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw Failure{"mmap of memory to fault on failed"};
+    if (memory == MAP_FAILED) throw Failure{"mmap of the memory to touch failed"};
     ::madvise(memory, bytes_, MADV_NOHUGEPAGE);
     memory_ = next_ = static_cast<char*>(memory);
     touch_program();
     Attr attr = page_faults();
-    const long fd = open_event(&attr, 0, -1, -1, 0);  // the same path once before it counts
+    const long fd = open_event(&attr, 0, -1, -1, 0);  // executes the same path once before anything is counted
     if (fd >= 0) {
         const Event event = Event::adopt(static_cast<int>(fd));
         event.enable();
@@ -81,7 +81,7 @@ Faults::~Faults() {
 
 void Faults::cause(int times) {
     for (; times > 0; --times, next_ += kPage) {
-        if (next_ >= memory_ + bytes_) throw Failure{"the case has used up its pages"};
+        if (next_ >= memory_ + bytes_) throw Failure{"the case has touched all its pages"};
         *static_cast<volatile char*>(next_) = 1;
     }
 }
@@ -112,18 +112,18 @@ Child::Child(std::vector<std::function<void()>> steps) {
     } catch (const std::exception&) {
         ::_exit(99);
     }
-    [[maybe_unused]] const auto told = ::read(command[0], &byte, 1);  // join() ends it
+    [[maybe_unused]] const auto ignored = ::read(command[0], &byte, 1);  // returns when join() closes the pipe
     ::_exit(0);
 }
 
 void Child::step() {
     char byte = 0;
     if (::write(command_, "g", 1) != 1 || ::read(done_, &byte, 1) != 1)
-        throw Failure{"expected that the child does its step, but it has ended"};
+        throw Failure{"expected that the child executes its step, but it has ended"};
 }
 
 void Child::last_step() {
-    if (::write(command_, "g", 1) != 1) throw Failure{"expected a living child"};
+    if (::write(command_, "g", 1) != 1) throw Failure{"expected that the child is alive"};
     ::close(std::exchange(command_, -1));
 }
 
@@ -136,7 +136,7 @@ int Child::join() {
 }
 
 Child::~Child() {
-    if (command_ >= 0) ::close(command_);  // enough where the case has become nobody and may not kill
+    if (command_ >= 0) ::close(command_);  // ends the child if this process has become nobody and may not kill it
     if (pid_ > 0) {
         ::kill(pid_, SIGKILL);
         ::waitpid(pid_, nullptr, 0);
@@ -164,7 +164,7 @@ void in_checked_child(const std::function<void()>& body) {
     auto* text =
         static_cast<char*>(::mmap(nullptr, PATH_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (text == MAP_FAILED) throw Failure{"mmap failed"};
-    const auto say = [&](char kind, const char* what) {
+    const auto report = [&](char kind, const char* what) {
         text[0] = kind;
         std::string{what}.copy(text + 1, PATH_MAX - 2);
     };
@@ -173,9 +173,9 @@ void in_checked_child(const std::function<void()>& body) {
             body();
             text[0] = '.';
         } catch (const Skip& skip) {
-            say('s', skip.what());
+            report('s', skip.what());
         } catch (const std::exception& failure) {
-            say('f', failure.what());
+            report('f', failure.what());
         }
     });
     if (text[0] == 's') throw Skip{text + 1};
@@ -191,11 +191,11 @@ void in_thread(const std::function<void()>& body) {
     } start{body, failure};
     pthread_t thread{};
     const auto run = [](void* argument) -> void* {
-        auto* given = static_cast<Start*>(argument);
+        auto* context = static_cast<Start*>(argument);
         try {
-            given->body();
+            context->body();
         } catch (const std::exception& caught) {
-            given->failure = caught.what();
+            context->failure = caught.what();
         }
         return nullptr;
     };
@@ -214,11 +214,11 @@ void exec_helper(const std::vector<std::string>& arguments) {
 }
 
 int helper(const std::vector<std::string>& arguments) {
-    const std::string act = arguments.empty() ? "nothing" : arguments[0];
+    const std::string action = arguments.empty() ? "nothing" : arguments[0];
     const int times = arguments.size() > 1 ? std::atoi(arguments[1].c_str()) : 0;
-    if (act == "faults") Faults{}.cause(times);
-    if (act == "name") ::prctl(PR_SET_NAME, arguments.at(1).c_str());
-    if (act == "loop") conformance_loop(static_cast<std::uint64_t>(times));
+    if (action == "faults") Faults{}.cause(times);
+    if (action == "name") ::prctl(PR_SET_NAME, arguments.at(1).c_str());
+    if (action == "loop") conformance_loop(static_cast<std::uint64_t>(times));
     return 0;
 }
 
@@ -226,7 +226,7 @@ void become_nobody() {
     constexpr uid_t kNobodyId = 65534;
     if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobodyId, kNobodyId, kNobodyId) != 0 ||
         ::setresuid(kNobodyId, kNobodyId, kNobodyId) != 0)
-        throw Skip{"can't become uid 65534 here"};
+        throw Skip{"can't become uid 65534"};
     ::prctl(PR_SET_DUMPABLE, 1);
 }
 
@@ -248,7 +248,7 @@ std::vector<int> affinity() {
 }  // namespace
 
 const std::vector<int>& allowed_cpus() {
-    static const std::vector<int> cpus = affinity();  // before anything is pinned: the runner asks first
+    static const std::vector<int> cpus = affinity();  // run() calls this before a case pins a thread
     return cpus;
 }
 

@@ -31,8 +31,8 @@ __asm__(
     " movabs scratch+16,%al\n movabs words,%rax\n mov %rax,104(%rbx)\n movabs %rax,scratch+48\n movabs %eax,scratch+48\n"
     " mov scratch+48(%rip),%rcx\n mov %rcx,112(%rbx)\n"
     " lea words(%rip),%eax\n mov 8(%eax),%rcx\n mov %rcx,120(%rbx)\n"       // 67: image below 4 GiB
-    " mov words(%eip),%rcx\n mov %rcx,128(%rbx)\n"                           // 67 and rip-relative
-    " mov words,%rcx\n mov %rcx,136(%rbx)\n"                                 // sib without base
+    " mov words(%eip),%rcx\n mov %rcx,128(%rbx)\n"                           // 67 with rip-relative
+    " mov words,%rcx\n mov %rcx,136(%rbx)\n"                                 // SIB without base
     " mov $2,%ecx\n mov words(,%rcx,8),%rdx\n mov %rdx,144(%rbx)\n"
     " lea -4(%rax,%rcx,4),%rdx\n sub %rax,%rdx\n mov %rdx,152(%rbx)\n"
     " cmovz words(%rip),%rdx\n cmovnz words+8(%rip),%rdx\n mov %rdx,160(%rbx)\n"

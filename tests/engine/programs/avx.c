@@ -1,4 +1,4 @@
-// AVX, AVX2 and FMA where the CPU has them: 256-bit state, gathers, masked moves, vzeroupper; else says nothing.
+// AVX, AVX2 and FMA if the CPU has them: 256-bit state, gathers, masked moves, vzeroupper. Otherwise prints nothing.
 #include "tiny.h"
 #include <cpuid.h>
 #include <immintrin.h>
@@ -27,7 +27,7 @@ __attribute__((target("avx2,fma"))) static void run(void) {
     _mm256_zeroupper();
     __m128 s = _mm_broadcast_ss((const float*)words);
     _mm_storeu_ps((float*)(out + 12), _mm_permute_ps(s, 3));
-    // values that stay in registers over branches, calls and system calls
+    // values kept in registers across branches, calls and system calls
     __m256i kept = _mm256_set1_epi64x(0x5555);
     for (int i = 0; i < 10; ++i) {
         __asm__ volatile("" : "+x"(kept));

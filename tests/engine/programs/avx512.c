@@ -1,4 +1,4 @@
-// AVX-512 where the CPU has it: masks, broadcasts in memory operands (compressed displacements), registers 16 to 31.
+// AVX-512 if the CPU has it: masks, broadcasts in memory operands (compressed displacements), registers 16 to 31.
 #include "tiny.h"
 #include <cpuid.h>
 #include <immintrin.h>

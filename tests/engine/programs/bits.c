@@ -1,4 +1,4 @@
-// Shifts by zero, rotates through carry, BMI, adcx/adox, bit scans: flags that are kept, changed in part, or undefined.
+// Shifts by zero, rotates through carry, BMI, adcx/adox, bit scans: flags that are kept, partly changed, or undefined.
 #include "tiny.h"
 #include <cpuid.h>
 

@@ -2,7 +2,7 @@
 .globl _start
 .macro each cc
     mov $0, %r12d
-1:  mov %r12, %rax                  // flags from 0 to 0xff through sahf, with OF by add
+1:  mov %r12, %rax                  // flags from 0 to 0xff by sahf, OF by add
     mov %al, %ah
     mov %r12b, %bl
     add $0x60, %bl
@@ -11,7 +11,7 @@
     inc %r13
 2:  j\cc 3f
     nop
-3:  .byte 0x0f                      // the near form of the same, to the next instruction
+3:  .byte 0x0f                      // the near form of jcc, to the next instruction
     .byte 0x80 + (\@ % 16)
     .long 0
     add $17, %r12d

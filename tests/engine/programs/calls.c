@@ -1,4 +1,4 @@
-// Calls and returns that are no pairs, and every way to go somewhere through a register or memory.
+// Unpaired calls and returns, and every kind of indirect call and jump through a register or memory.
 #include "tiny.h"
 
 u64 calls_asm(u64* results);

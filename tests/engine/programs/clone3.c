@@ -1,4 +1,4 @@
-// clone3: a thread, a process, handlers that are cleared, a pidfd, and what is refused.
+// clone3: a thread, processes, CLONE_CLEAR_SIGHAND, a pidfd, and arguments that are refused.
 #include <linux/sched.h>
 
 #include "tiny.h"
@@ -21,7 +21,7 @@ __attribute__((noreturn, used)) static void thread_body(void) {
     for (;;) sys(__NR_exit, 0);
 }
 
-/// On the new stack the function can't return: it goes to thread_body.
+/// The new thread can't return from this function, since its stack is empty: it calls thread_body.
 static long clone3_thread(struct clone_args* arguments, u64 size) {
     long result;
     __asm__ volatile(
@@ -61,19 +61,44 @@ static void process(u64 flags, int signal) {
     sys(__NR_close, pidfd);
 }
 
-static void refused(void) {
+/// CLONE_CLEAR_SIGHAND clears flags as well: without SA_NOCLDWAIT the child can wait for its own child.
+static void cleared_flags(void) {
+    struct action no_zombies = {0, SA_NOCLDWAIT | SA_RESTORER, restore_frame, 0};
+    const struct action by_default = {0};
+    struct clone_args arguments = {.flags = CLONE_CLEAR_SIGHAND, .exit_signal = SIGUSR2};
+    sys(__NR_rt_sigaction, SIGCHLD, &no_zombies, 0, 8);
+    on_signal(SIGUSR2, handler, 0, 0);
+    const long child = sys(435, &arguments, sizeof arguments);
+    if (child == 0) {
+        struct action after;
+        int status = 0;
+        sys(__NR_rt_sigaction, SIGCHLD, 0, &after, 8);
+        const long grandchild = sys(__NR_fork);
+        if (grandchild == 0)
+            for (;;) sys(__NR_exit_group, 7);
+        const long waited = sys(__NR_wait4, grandchild, &status, 0, 0);
+        for (;;) sys(__NR_exit_group, after.flags == 0 && waited == grandchild ? status >> 8 : 60);
+    }
+    sys(__NR_rt_sigaction, SIGCHLD, &by_default, 0, 8);
+    int status = 0;
+    while (sys(__NR_wait4, child, &status, 0x40000000, 0) == -EINTR) {  // __WALL: the exit signal is not SIGCHLD
+    }
+    say("cleared flags", (u64)status);
+}
+
+static void refused_arguments(void) {
     struct clone_args arguments = {.exit_signal = SIGCHLD};
     say("too small", (u64)-sys(435, &arguments, 63));
     say("unreadable", (u64)-sys(435, 8, sizeof arguments));
     say("too big", (u64)-sys(435, &arguments, 5000));
     arguments.stack = (u64)stack;
-    say("a stack of no size", (u64)-sys(435, &arguments, sizeof arguments));
+    say("a stack without size", (u64)-sys(435, &arguments, sizeof arguments));
     arguments = (struct clone_args){.flags = CLONE_SIGHAND | CLONE_CLEAR_SIGHAND | CLONE_VM};
     say("handlers shared and cleared", (u64)-sys(435, &arguments, sizeof arguments));
     arguments = (struct clone_args){.flags = CLONE_THREAD};
     say("a thread with its own memory", (u64)-sys(435, &arguments, sizeof arguments));
     arguments = (struct clone_args){.exit_signal = 200};
-    say("no signal", (u64)-sys(435, &arguments, sizeof arguments));
+    say("invalid exit signal", (u64)-sys(435, &arguments, sizeof arguments));
 }
 
 int program(int argc, char** argv, char** envp) {
@@ -81,6 +106,7 @@ int program(int argc, char** argv, char** envp) {
     thread();
     process(0, SIGUSR1);
     process(CLONE_CLEAR_SIGHAND, SIGUSR1);
-    refused();
+    cleared_flags();
+    refused_arguments();
     return 0;
 }

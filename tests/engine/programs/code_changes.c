@@ -1,5 +1,5 @@
-// Code that changes in every way that x86 allows: own page, next instruction, within a loop, over a page end, protected
-// and unprotected again, through another mapping, by a system call, mapped over, unmapped and mapped anew, on the stack.
+// Self-modifying code of every kind: on its own page, the next instruction, inside a loop, across a page end, after
+// mprotect, through a second mapping, by a system call, after being mapped over, unmapped or moved, on the stack.
 #include "tiny.h"
 
 typedef u64 (*function)(void);
@@ -29,12 +29,12 @@ static void same_page(void) {
         sum = sum * 7 + call(page + 64 * (i % 3)) + call(page);
     }
     say("same page", sum);
-    for (unsigned i = 0; i < 50; ++i) {  // over a page end
+    for (unsigned i = 0; i < 50; ++i) {  // across a page end
         write_code(page + 4094, i * 3);
         sum = sum * 7 + call(page + 4094);
     }
     say("page end", sum);
-    unsigned char* data = page + 512;  // data beside code on one page
+    unsigned char* data = page + 512;  // data and code on one page
     write_code(page, 5);
     for (unsigned i = 0; i < 300; ++i) {
         data[i % 64] = (unsigned char)i;
@@ -45,18 +45,18 @@ static void same_page(void) {
 
 __asm__(
     ".text\n"
-    "code_template:\n"  // changes the immediate of its own next instruction, in a loop
+    "code_template:\n"  // changes the immediate of the next instruction, in a loop
     " mov $20,%ecx\n xor %eax,%eax\n"
     "1: mov %cl,2f+1(%rip)\n"
     "2: mov $0x11,%edx\n add %edx,%eax\n dec %ecx\n jnz 1b\n"
-    " movb $0x90,3f(%rip)\n movb $0x90,3f+1(%rip)\n"  // and removes two bytes right before it runs
+    " movb $0x90,3f(%rip)\n movb $0x90,3f+1(%rip)\n"  // replaces the ud2 right before it would run
     "3: ud2\n"
     " movl $0xc3c3c3c3,4f(%rip)\n"
     "4: ud2\n ud2\n"
     "code_template_end:\n");
 extern unsigned char code_template[], code_template_end[];
 
-static void own_instruction(void) {
+static void next_instruction(void) {
     unsigned char* page = map(0, 4096, RWX, 0);
     for (int times = 0; times < 3; ++times) {
         memcpy(page + 100, code_template, (size_t)(code_template_end - code_template));
@@ -151,7 +151,7 @@ static void on_the_stack(void) {
 
 int program(int argc, char** argv, char** envp) {
     same_page();
-    own_instruction();
+    next_instruction();
     write_then_execute();
     two_mappings();
     by_the_kernel();

@@ -1,5 +1,5 @@
-// Threads run code that another one unmaps, maps anew, protects and writes all the time: each call answers what some
-// version of the code answers, or faults at its address.
+// Threads call code that another thread continually unmaps, maps, protects and writes: each call returns what some
+// version of the code returns, or faults at the code's address.
 #include "tiny_thread.h"
 
 enum { kRunners = 3, kSlots = 6, kRounds = 600, kPage = 4096 };
@@ -10,11 +10,11 @@ static volatile int exited[kRunners];
 static u64 called[kRunners], faulted;
 static char stacks[kRunners][32768] __attribute__((aligned(16)));
 
-/// A call that faults at its target answers 0.
+/// Makes a call that faults at its target return 0.
 static void on_fault(int number, siginfo_t* info, void* context) {
     greg_t* r = registers_of(context);
     const u64 at = (u64)r[REG_RIP];
-    must(at >= (u64)slots && at < (u64)slots + kSlots * kPage, "a fault is at code that changes");
+    must(at >= (u64)slots && at < (u64)slots + kSlots * kPage, "faults are in the changing code only");
     __atomic_add_fetch(&faulted, 1, __ATOMIC_RELAXED);
     r[REG_RIP] = *(greg_t*)r[REG_RSP];
     r[REG_RSP] += 8;
@@ -22,9 +22,9 @@ static void on_fault(int number, siginfo_t* info, void* context) {
 }
 
 static u64 call(const void* code) {
-    u64 answer = 0;
-    __asm__ volatile("sub $128,%%rsp\n call *%1\n add $128,%%rsp" : "+a"(answer) : "r"(code) : "rcx", "rdx", "memory");
-    return answer;
+    u64 result = 0;
+    __asm__ volatile("sub $128,%%rsp\n call *%1\n add $128,%%rsp" : "+a"(result) : "r"(code) : "rcx", "rdx", "memory");
+    return result;
 }
 
 static int runner(void* number) {
@@ -32,13 +32,13 @@ static int runner(void* number) {
     for (u64 i = self; !done; ++i) {
         const u64 slot = i % kSlots;
         const u64 got = call(slots + slot * kPage);
-        must(got == 0 || got >> 8 == slot + 1, "an answer is one of this slot's");
+        must(got == 0 || got >> 8 == slot + 1, "the result is one of this slot");
         ++called[self];
     }
     return 0;
 }
 
-/// `mov $value, %eax; ret`, its first byte last; until then it faults.
+/// Writes `mov $value, %eax; ret`, the first byte last: until then the call faults.
 static void write_code(unsigned char* page, unsigned value) {
     page[5] = 0xc3;
     page[2] = (unsigned char)(value >> 8);

@@ -1,4 +1,4 @@
-// One thread changes what others run: they see the change soon, and never a mixture.
+// One thread changes code that others run: they soon run the new code, and never a mixture of old and new.
 #include "tiny_thread.h"
 
 #define RWX (PROT_READ | PROT_WRITE | PROT_EXEC)
@@ -14,7 +14,7 @@ static int runner(void* unused) {
     (void)unused;
     while (!done) {
         const u64 got = ((function)(u64)page)();
-        must(got == 1 || got == 2, "an instruction is old or new");
+        must(got == 1 || got == 2, "the instruction is the old or the new one");
     }
     return 0;
 }
@@ -32,7 +32,7 @@ static void end_runners(void) {
     for (int i = 0; i < 3; ++i) wait_cleared(&exited[i]);
 }
 
-/// mov $1,%eax; ret, whose immediate becomes 2 and 1 in turn.
+/// `mov $1,%eax; ret`, whose immediate alternates between 2 and 1.
 static void immediate(void) {
     page[0] = 0xb8;
     page[1] = 1;
@@ -46,7 +46,7 @@ static void immediate(void) {
     end_runners();
 }
 
-/// An instruction of 7 bytes becomes a jump of 5 in one aligned store, as the JVM redirects the callers of a method.
+/// One aligned store replaces an instruction of 7 bytes by a jump of 5, as the JVM does to redirect a method's callers.
 static void entry(void) {
     static const unsigned char plain[] = {0x48, 0x8d, 0x80, 0, 0, 0, 0, 0x90, 0xb8, 1, 0, 0, 0, 0xc3};
     static const unsigned char other[] = {0xb8, 2, 0, 0, 0, 0xc3};

@@ -1,4 +1,4 @@
-// What the CPU says of itself agrees with what it does; time stamps do not go back.
+// CPUID agrees with xgetbv and with itself; time stamps never decrease.
 #include "tiny.h"
 #include <cpuid.h>
 
@@ -20,13 +20,13 @@ int program(int argc, char** argv, char** envp) {
     for (int i = 0; i < 100; ++i) {
         __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
         const u64 now = (u64)high << 32 | low;
-        must(now >= last, "rdtsc goes on");
+        must(now >= last, "rdtsc does not decrease");
         last = now;
     }
     __cpuid(0x80000001, a, b, c, d);
     if (d >> 27 & 1) {
         __asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(aux));
-        must(((u64)high << 32 | low) >= last, "rdtscp too");
+        must(((u64)high << 32 | low) >= last, "rdtscp does not decrease");
     }
     u64 kept = 0x1122334455667788;
     __asm__ volatile("mov $0,%%eax\n mov $0,%%ecx\n cpuid\n shr $32,%%rax\n mov %%rax,%0" : "=r"(kept) : : "rax", "rbx", "rcx", "rdx");

@@ -1,4 +1,4 @@
-// A program that closes every descriptor, or puts its own over all of them, and counts what is open.
+// Closes every descriptor, overwrites all of them by dup2, and counts the open ones.
 #include "tiny.h"
 
 static u64 open_count(void) {
@@ -7,7 +7,7 @@ static u64 open_count(void) {
     return count;
 }
 
-/// The same as other calls see it, each of which is about any descriptor, beyond the limit as well.
+/// Counts the descriptors that several system calls accept, also above RLIMIT_NOFILE.
 static void say_seen(void) {
     char stat[256];
     u64 seen[5] = {0};
@@ -16,7 +16,7 @@ static void say_seen(void) {
         seen[1] += sys(__NR_newfstatat, fd, "", stat, 0x1000) >= 0;  // AT_EMPTY_PATH
         seen[2] += sys(__NR_lseek, fd, 0, 1) != -9;                  // EBADF
         seen[3] += sys(__NR_ioctl, fd, 0x5451) >= 0;                 // FIOCLEX
-        seen[4] += sys(__NR_newfstatat, fd, "/", stat, 0) >= 0;      // an absolute path needs none
+        seen[4] += sys(__NR_newfstatat, fd, "/", stat, 0) >= 0;      // an absolute path needs no descriptor
     }
     for (int i = 0; i < 5; ++i) say("seen", seen[i]);
 }
@@ -25,7 +25,7 @@ int program(int argc, char** argv, char** envp) {
     struct { u64 now, most; } limit = {256, 256};
     sys(__NR_setrlimit, 7, &limit);
     if (argc > 1) {
-        say("open behind exec", open_count());
+        say("open after execve", open_count());
         say_seen();
         return 0;
     }

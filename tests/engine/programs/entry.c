@@ -1,4 +1,4 @@
-// What a program finds when it starts: registers, stack, auxiliary vector.
+// The state of a program at its start: stack, arguments, auxiliary vector.
 #include "tiny.h"
 #include <elf.h>
 
@@ -30,7 +30,7 @@ int program(int argc, char** argv, char** envp) {
     say("base", auxiliary(envp, AT_BASE));
     say("secure", auxiliary(envp, AT_SECURE));
     say("ticks", auxiliary(envp, AT_CLKTCK));
-    say("name given", same_text((const char*)auxiliary(envp, AT_EXECFN), argv[0]));
+    say("execfn is argv[0]", same_text((const char*)auxiliary(envp, AT_EXECFN), argv[0]));
     const u64* random = (const u64*)auxiliary(envp, AT_RANDOM);
     say("random", (random[0] | random[1]) != 0);
     say("uid", auxiliary(envp, AT_UID) == (u64)sys(__NR_getuid));

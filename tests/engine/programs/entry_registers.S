@@ -1,10 +1,11 @@
-// Every register is zero at the first instruction, but rsp. Exit status: how many are not.
+// At the first instruction every register except rsp is zero, and flags and control words have their initial values.
+// The exit status has one bit for each failed check: 1 registers, 2 flags, 4 MXCSR, 8 x87 control word, 16 xmm0 and xmm15.
 .globl _start
 _start:
     pushf
     pop saved_flags(%rip)
     mov %rsp, saved_rsp(%rip)
-    mov %rbp, %rsp                  // room to look at rbp
+    mov %rbp, %rsp                  // rsp collects the other registers
     or %rbx, %rsp
     or %rcx, %rsp
     or %rdx, %rsp

@@ -1,4 +1,4 @@
-// A program that runs itself again, fifteen times, in the same process: count in the arguments, a descriptor kept.
+// A program that executes itself fifteen times in the same process; the number of its arguments is the count.
 #include "tiny.h"
 
 int program(int argc, char** argv, char** envp) {

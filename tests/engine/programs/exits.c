@@ -1,4 +1,5 @@
-// The ways to end: exit of the last thread, of the first while another goes on, exit_group with large values.
+// How processes exit: exit of the last thread, of the leader while another thread runs, exit_group with a large status,
+// execve from a thread, a fatal signal.
 #include "tiny_thread.h"
 
 static char stack[16384] __attribute__((aligned(16)));

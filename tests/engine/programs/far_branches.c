@@ -1,4 +1,4 @@
-// Far returns, jumps and calls (16:32, which every vendor has) within the 64-bit code segment, and iretq.
+// Far returns, jumps and calls (16:32 pointers, which every vendor supports) within the 64-bit code segment, and iretq.
 #include "tiny.h"
 
 u64 far_branches(void);

@@ -1,4 +1,4 @@
-// Flags live across jumps, calls, returns, indirect branches and system calls.
+// Flags keep their values across jumps, calls, returns, indirect branches and system calls.
 #include "tiny.h"
 
 u64 flags_after(u64 in, u64 way);
@@ -31,7 +31,7 @@ __asm__(
 u64 chain(u64 a, u64 b);
 __asm__(
     ".text\n"
-    "chain:\n"  // a carry handed from function to function, as big-number code does
+    "chain:\n"  // a carry passed from function to function, as in big-number code
     " mov $8,%ecx\n xor %r8d,%r8d\n clc\n"
     "1: adc %rsi,%rdi\n call step\n dec %ecx\n jnz 1b\n setc %al\n movzbl %al,%eax\n add %r8,%rax\n ret\n"
     "step: rcl $1,%r8\n lea 2f(%rip),%rdx\n jmp *%rdx\n"

@@ -1,4 +1,4 @@
-// The least a program can be: two system calls.
+// The smallest program: two system calls.
 .globl _start
 _start:
     mov $1, %eax

@@ -1,4 +1,4 @@
-// Instructions whose loads and stores are not in an operand, or whose operand is no access.
+// Instructions with implicit loads and stores, and instructions whose memory operand is not accessed.
 #include "tiny.h"
 
 static u64 area[64] __attribute__((aligned(64)));
@@ -30,7 +30,7 @@ int program(int argc, char** argv, char** envp) {
         : [b] "+r"(b), [c] "+r"(c), [d] "+D"(d)
         : [m] "S"(area), [a] "r"(a)
         : "rax", "rbx", "rdx", "rcx", "xmm1", "xmm2", "memory", "cc");
-    // cmpxchg8b/16b: both ways
+    // cmpxchg16b: not equal, then equal
     u64 low = 1, high = 2;
     unsigned char same;
     for (int i = 0; i < 2; ++i) {

@@ -1,4 +1,4 @@
-// 3 000 blocks that run once, then 1 000 jumps through a table to as many places, and one straight line of 6 000 instructions.
+// 3 000 blocks that run once, then 1 000 jumps through a table to as many targets, and 6 000 instructions in a straight line.
 .globl _start
 _start:
     xor %eax, %eax

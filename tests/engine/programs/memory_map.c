@@ -1,4 +1,4 @@
-// brk, mmap and friends: growth, hints, fixed places, files, limits; /proc/self as the program expects it.
+// brk, mmap and mremap: growth, hints, fixed addresses, refused arguments; the program's own /proc/self.
 #include "tiny.h"
 
 static u64 brk_to(u64 at) { return (u64)sys(__NR_brk, at); }
@@ -6,7 +6,7 @@ static u64 brk_to(u64 at) { return (u64)sys(__NR_brk, at); }
 int program(int argc, char** argv, char** envp) {
     extern char _end[];
     const u64 start = brk_to(0);
-    say("behind the image", start >= (u64)_end);
+    say("after the image", start >= (u64)_end);
     say("grown", brk_to(start + 300000) - start);
     char* heap = (char*)start;
     heap[299999] = 5;
@@ -21,7 +21,7 @@ int program(int argc, char** argv, char** envp) {
     say("fixed", sys(__NR_mmap, 0x10000000, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) > 0);
     say("low", (u64)map(0, 4096, PROT_READ, MAP_32BIT) < 0x80000000ul);
     say("unaligned", (u64)-sys(__NR_munmap, 0x10000001, 4096));
-    say("nothing", (u64)-sys(__NR_mmap, 0, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    say("no length", (u64)-sys(__NR_mmap, 0, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     say("terabyte", sys(__NR_mmap, 0, 1ul << 40, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) > 0);
     char* moved = (char*)sys(__NR_mremap, at, 8192, 65536, MREMAP_MAYMOVE);
     moved[65535] = 1;

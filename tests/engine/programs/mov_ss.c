@@ -1,4 +1,4 @@
-// mov to ss holds traps back for one instruction; pop to fs and far returns keep the same segments.
+// mov to ss delays traps by one instruction; execution and the value of ss must not change.
 #include "tiny.h"
 
 int program(int argc, char** argv, char** envp) {

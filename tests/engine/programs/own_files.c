@@ -1,4 +1,4 @@
-// What a program finds of itself in /proc: its mappings and descriptors, and none of anybody else's.
+// The program's own files in /proc show its mappings and descriptors, and none of the engine's.
 #include "tiny.h"
 
 static char text[262144];
@@ -14,7 +14,7 @@ static u64 read_all(const char* path) {
     return size;
 }
 
-static u64 lines_with(const char* word) {
+static u64 occurrences(const char* word) {
     u64 count = 0;
     for (const char* at = text; *at; ++at) {
         const char *a = at, *b = word;
@@ -24,7 +24,7 @@ static u64 lines_with(const char* word) {
     return count;
 }
 
-/// The entries of a directory of numbers.
+/// Prints the entries of a directory.
 static void list(const char* path) {
     const long fd = sys(__NR_open, path, O_RDONLY | O_DIRECTORY, 0);
     must(fd >= 0, path);
@@ -38,11 +38,11 @@ int program(int argc, char** argv, char** envp) {
     (void)argc, (void)argv, (void)envp;
     struct stat status;
     must(read_all("/proc/self/maps") > 0, "maps");
-    say("maps: anyperf", lines_with("anyperf"));
-    say("maps: stack", lines_with("[stack]"));
-    say("maps: written and executed", lines_with("rwx"));
+    say("maps: anyperf", occurrences("anyperf"));
+    say("maps: stack", occurrences("[stack]"));
+    say("maps: written and executed", occurrences("rwx"));
     must(read_all("/proc/self/smaps") > 0, "smaps");
-    say("smaps: anyperf", lines_with("anyperf"));
+    say("smaps: anyperf", occurrences("anyperf"));
     for (int fd = 3; fd < 900; ++fd) sys(__NR_close, fd);
     list("/proc/self/fd");
     list("/proc/thread-self/fdinfo");

@@ -1,4 +1,5 @@
-// Code across pages and up to the end of the last one: the fault comes when control gets there, with the right address.
+// Code across pages and up to the end of the last mapped one: the fault comes when control reaches the unmapped bytes,
+// with their address.
 #include "tiny.h"
 
 static char* pages;
@@ -24,15 +25,15 @@ int program(int argc, char** argv, char** envp) {
     pages = map(0, 5 * 4096, PROT_READ | PROT_WRITE | PROT_EXEC, 0);
     sys(__NR_munmap, pages + 8192, 4096);
     const unsigned char add3[] = {0x83, 0xc0, 3};  // add $3,%eax
-    // complete instructions up to the end, then nothing
+    // complete instructions up to the end of the mapping
     memset(pages, 0x90, 8192);
     memcpy(pages + 8192 - 3, add3, 3);
     enter((u64)pages + 8100);
-    // an instruction cut by the end
+    // an instruction that the end of the mapping cuts
     memset(pages, 0x90, 8192);
     memcpy(pages + 8192 - 2, add3, 2);
     enter((u64)pages + 8100);
-    // cut after a prefix; an undecodable one right before the end
+    // an instruction cut after its prefixes; an invalid one right before the end
     memset(pages, 0x90, 8192);
     pages[8190] = (char)0x66;
     pages[8191] = 0x66;
@@ -40,7 +41,7 @@ int program(int argc, char** argv, char** envp) {
     memset(pages, 0x90, 8192);
     pages[8190] = 0x06;
     enter((u64)pages + 8100);
-    // crossing two good pages, then a return
+    // an instruction across two mapped pages, then a return
     memset(pages, 0x90, 8192);
     const unsigned char across[] = {0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8, 0xc3};
     for (int cut = 0; cut < 11; ++cut) {
@@ -48,13 +49,13 @@ int program(int argc, char** argv, char** envp) {
         say("across", ((u64(*)(void))(u64)(pages + 4000))());
         memset(pages + 4080, 0x90, 40);
     }
-    // the second page loses its right to be run, and gets it again
+    // the second page loses PROT_EXEC, and gets it back
     memcpy(pages + 4096 - 5, across, 11);
     sys(__NR_mprotect, pages + 4096, 4096, PROT_READ | PROT_WRITE);
     enter((u64)pages + 4000);
     sys(__NR_mprotect, pages + 4096, 4096, PROT_READ | PROT_EXEC);
     say("again", ((u64(*)(void))(u64)(pages + 4000))());
-    // jumps to and branches around the end: a branch not taken must not fault on the other side
+    // branches at the end of a page: a taken branch must not fault on the next page
     pages[12288 + 4094] = (char)0xeb;
     pages[12288 + 4095] = (char)(-20);
     pages[12288 + 4076] = (char)0xc3;

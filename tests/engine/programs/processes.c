@@ -1,4 +1,4 @@
-// fork, vfork and their kin: memory of one's own or shared, exit statuses, execve in the child, errors of execve.
+// fork, vfork and execveat: private or shared memory, exit statuses, execve in the child, errors of execve.
 #include "tiny.h"
 
 static volatile int shared = 1;
@@ -32,7 +32,7 @@ static void exec_errors(char** argv, char** envp) {
     char* arguments[] = {argv[0], 0};
     say("missing", (u64)-sys(__NR_execve, "/nowhere/at/all", arguments, envp));
     say("directory", (u64)-sys(__NR_execve, "/", arguments, envp));
-    say("no program", (u64)-sys(__NR_execve, "/proc/self/maps", arguments, envp));
+    say("not a program", (u64)-sys(__NR_execve, "/proc/self/maps", arguments, envp));
     say("not a directory", (u64)-sys(__NR_execve, "/proc/self/maps/x", arguments, envp));
     say("bad name", (u64)-sys(__NR_execve, (char*)1, arguments, envp));
     say("bad arguments", (u64)-sys(__NR_execve, argv[0], (char**)1, envp));
@@ -66,7 +66,7 @@ int program(int argc, char** argv, char** envp) {
         flush();
         const long fd = sys(__NR_open, argv[0], O_RDONLY | O_CLOEXEC, 0);
         sys(__NR_execveat, fd, "", arguments, envp, 0x1000);
-        leave(97);
+        exit_program(97);
     }
     say("status", (u64)wait_status(-1));
     return 0;

@@ -1,4 +1,5 @@
-// pushf and popf: what can be changed changes, what cannot does not, and no trap flag of a tracer shows.
+// pushf and popf: only the flags that user mode can change do change, and a tracer's trap flag is not visible.
+// syscall stores the next rip in rcx and the flags in r11.
 #include "tiny.h"
 
 static u64 through(u64 flags) {
@@ -22,7 +23,7 @@ int program(int argc, char** argv, char** envp) {
     __asm__ volatile("cmp %%rax,%%rax\n mov $39,%%eax\n syscall\n1: lea 1b(%%rip),%2"
                      : "=&c"(rcx), "=a"(flags), "=r"(at) : : "r11", "memory", "cc");
     __asm__ volatile("stc\n mov $39,%%eax\n syscall\n mov %%r11,%0" : "=r"(r11) : : "rax", "rcx", "r11", "memory", "cc");
-    say("rcx behind syscall", rcx == at);
+    say("rcx after syscall", rcx == at);
     say("r11 flags", r11);
     return 0;
 }

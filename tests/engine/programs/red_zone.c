@@ -1,4 +1,4 @@
-// The 128 bytes below rsp belong to the program: across branches of every kind, system calls, faults and signals.
+// The 128 bytes below rsp (the red zone) keep their contents across branches of every kind, system calls, faults and signals.
 #include "tiny.h"
 
 static void handler(int signal, siginfo_t* info, void* context) {
@@ -22,7 +22,7 @@ __asm__(
     " cmp $1,%ecx\n jc 4f\n"
     "4: mov $39,%eax\n syscall\n"
     " mov $234,%eax\n mov %r9,%rdi\n mov %r10,%rsi\n mov $10,%edx\n syscall\n"  // tgkill: SIGUSR1
-    " xor %eax,%eax\n mov (%rax),%rdx\n"                                        // faults, rax is mended
+    " xor %eax,%eax\n mov (%rax),%rdx\n"                                        // faults; the handler repairs rax
     " mov $16,%ecx\n xor %eax,%eax\n"
     "5: add -136(%rsp,%rcx,8),%rax\n dec %ecx\n jnz 5b\n"
     " ret\n");

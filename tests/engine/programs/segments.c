@@ -1,4 +1,4 @@
-// fs and gs bases by arch_prctl and by instruction, and loads, stores and branches through them.
+// fs and gs bases set by arch_prctl and by instructions; loads, stores and branches through them; fork keeps them.
 #include "tiny.h"
 
 static u64 area[16];
@@ -36,7 +36,7 @@ int program(int argc, char** argv, char** envp) {
     while (*envp) ++envp;
     for (u64* at = (u64*)(envp + 1); *at; at += 2)
         if (*at == 26) hwcap2 = at[1];
-    if (!(hwcap2 & 2)) return 0;  // no fsgsbase here
+    if (!(hwcap2 & 2)) return 0;  // the kernel does not enable FSGSBASE
     __asm__ volatile("wrgsbase %2\n mov %%gs:8,%0\n rdgsbase %1" : "=r"(a), "=r"(b) : "r"(area + 1));
     say("wrgsbase", a);
     say("rdgsbase", b == (u64)(area + 1));

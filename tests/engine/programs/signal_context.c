@@ -1,9 +1,9 @@
-// The context a handler gets holds the program's own registers, flags and vectors, and what it changes there takes effect.
+// The context of a signal handler has the program's own registers, flags and vectors, and changes to it take effect.
 #include "tiny.h"
 
 static u64 seen[17];
 
-static void looks(int signal, siginfo_t* info, void* context) {
+static void handler(int signal, siginfo_t* info, void* context) {
     (void)signal, (void)info;
     greg_t* r = registers_of(context);
     for (int i = 0; i < 15; ++i) seen[i] = (u64)r[i];
@@ -21,14 +21,14 @@ static void looks(int signal, siginfo_t* info, void* context) {
     r[REG_RBX] = 0xb0b;
     r[REG_R15] += 1;
     r[REG_EFL] = (r[REG_EFL] & ~0x8d5) | 0x41;
-    r[REG_RIP] += 2;  // over the ud2
+    r[REG_RIP] += 2;  // skips the ud2
     __asm__ volatile("pxor %%xmm7,%%xmm7\n fld1\n" : : : "xmm7");
 }
 
-u64 with_everything_set(u64* out);
+u64 run_with_all_registers_set(u64* out);
 __asm__(
     ".text\n"
-    "with_everything_set:\n"
+    "run_with_all_registers_set:\n"
     " push %rbx\n push %rbp\n push %r12\n push %r13\n push %r14\n push %r15\n push %rdi\n"
     " mov $0x101,%eax\n mov $0x202,%ebx\n mov $0x303,%ecx\n mov $0x404,%edx\n mov $0x505,%esi\n mov $0x606,%edi\n mov $0x707,%ebp\n"
     " mov $0x808,%r8d\n mov $0x909,%r9d\n mov $0xa0a,%r10d\n mov $0xb0b,%r11d\n mov $0xc0c,%r12d\n mov $0xd0d,%r13d\n mov $0xe0e,%r14d\n mov $0xf0f,%r15d\n"
@@ -41,9 +41,9 @@ __asm__(
 extern char the_ud2[];
 
 int program(int argc, char** argv, char** envp) {
-    on_signal(SIGILL, looks, 0, 0);
+    on_signal(SIGILL, handler, 0, 0);
     u64 out[7];
-    with_everything_set(out);
+    run_with_all_registers_set(out);
     for (int i = 0; i < 15; ++i) say("register", i == REG_RDI || seen[i] < 0x10000 ? seen[i] : 0);
     say("flags", seen[15]);
     say("rip", seen[16] == (u64)the_ud2);

@@ -1,4 +1,4 @@
-// How children end: each fatal signal shows in the parent's status, whoever sent it.
+// Wait statuses of children: each fatal signal is reported to the parent, whether it was a fault or sent.
 #include "tiny.h"
 
 static void die(int how) {
@@ -9,7 +9,7 @@ static void die(int how) {
     if (how == 4) __asm__ volatile("xor %%ecx,%%ecx\n mov $1,%%eax\n cltd\n idiv %%ecx" : : : "rax", "rcx", "rdx");
     if (how == 5) __asm__ volatile("int3");
     if (how == 6) raise_here(SIGABRT);
-    if (how == 7) {  // a fault while it is blocked cannot be handled
+    if (how == 7) {  // a fault whose signal is blocked can't be handled
         change_mask(SIG_BLOCK, MASK_OF(SIGSEGV));
         *(volatile int*)16 = 1;
     }

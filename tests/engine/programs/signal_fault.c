@@ -1,5 +1,5 @@
-// Faults at exact instructions: signal, code, address and rip; the handler mends a register and the instruction is run again,
-// or steps over it.
+// Faults at exact instructions: signal, si_code, si_addr, rip, trap number and error code. The handler skips the instruction
+// or returns from the call.
 #include "tiny.h"
 
 extern char f_load[], f_store[], f_rmw[], f_push[], f_call[], f_ret[], f_gp[], f_ud2[], f_int3[], f_div[], f_hlt[], f_exec[], f_sse[],
@@ -21,7 +21,7 @@ static void handler(int signal, siginfo_t* info, void* context) {
     r[REG_R9] += 1;
 }
 
-static void back_from_nowhere(int signal, siginfo_t* info, void* context) {
+static void return_to_caller(int signal, siginfo_t* info, void* context) {
     greg_t* r = registers_of(context);
     say("fetch", (u64)signal);
     say(" code", (u64)(unsigned)info->si_code);
@@ -65,7 +65,7 @@ int program(int argc, char** argv, char** envp) {
     FAULT(f_readonly, "movb $1,f_readonly(%%rip)", 7);
     FAULT(f_exec, "int $0x21", 2);
     __asm__ volatile("f_after:");
-    on_signal(SIGSEGV, back_from_nowhere, 0, 0);
+    on_signal(SIGSEGV, return_to_caller, 0, 0);
     void (*volatile nowhere)(void) = (void (*)(void))0x12345000;
     nowhere();
     static long data[4] __attribute__((aligned(16))) = {(long)0xc3c3c3c3c3c3c3c3};
@@ -73,7 +73,7 @@ int program(int argc, char** argv, char** envp) {
     char* volatile gone = map(0, 4096, PROT_READ | PROT_WRITE, 0);
     *gone = (char)0xc3;
     say("in data", (u64)in_data == (u64)data);
-    on_signal(SIGSEGV, back_from_nowhere, 0, 0);
+    on_signal(SIGSEGV, return_to_caller, 0, 0);
     in_data();
     return 0;
 }

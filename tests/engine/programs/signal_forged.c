@@ -1,4 +1,4 @@
-// A program may send itself a signal that says it were a fault, as crash reporters do: a signal like any other.
+// A program may send itself a signal with the si_code of a fault, as crash reporters do: it is delivered like any other.
 #include "tiny.h"
 
 static volatile int seen, code;

@@ -1,4 +1,5 @@
-// A fault within a REP instruction: rcx, rsi, rdi stand where it got to; the handler maps the page and it goes on.
+// A fault in the middle of a REP instruction: rcx, rsi and rdi show the progress; the handler makes the page accessible and
+// the instruction resumes.
 #include "tiny.h"
 
 static char* pages;

@@ -1,9 +1,9 @@
-// Signals a program sends itself: order, nesting, masks, flags of sigaction, what siginfo says.
+// Signals that a program sends to itself: order, nesting, masks, flags of sigaction, contents of siginfo.
 #include "tiny.h"
 
 static int depth;
 
-static void note(int signal, siginfo_t* info, void* context) {
+static void handler(int signal, siginfo_t* info, void* context) {
     (void)context;
     ++depth;
     say("signal", (u64)signal);
@@ -26,11 +26,11 @@ static void recurse(int signal, siginfo_t* info, void* context) {
 }
 
 int program(int argc, char** argv, char** envp) {
-    on_signal(SIGUSR1, note, 0, 0);
-    on_signal(SIGUSR2, note, 0, MASK_OF(SIGHUP));
+    on_signal(SIGUSR1, handler, 0, 0);
+    on_signal(SIGUSR2, handler, 0, MASK_OF(SIGHUP));
     raise_here(SIGUSR1);  // SIGUSR2 nests in it
     put("with USR2 masked meanwhile\n");
-    on_signal(SIGUSR1, note, 0, MASK_OF(SIGUSR2));
+    on_signal(SIGUSR1, handler, 0, MASK_OF(SIGUSR2));
     raise_here(SIGUSR1);  // SIGUSR2 comes after it
     put("nodefer\n");
     on_signal(SIGHUP, recurse, SA_NODEFER, 0);
@@ -39,9 +39,9 @@ int program(int argc, char** argv, char** envp) {
     on_signal(SIGHUP, recurse, 0, 0);
     raise_here(SIGHUP);
     put("blocked, then lowest first\n");
-    on_signal(SIGHUP, note, 0, ~0ul);
-    on_signal(SIGUSR1, note, 0, ~0ul);
-    on_signal(SIGUSR2, note, 0, ~0ul);
+    on_signal(SIGHUP, handler, 0, ~0ul);
+    on_signal(SIGUSR1, handler, 0, ~0ul);
+    on_signal(SIGUSR2, handler, 0, ~0ul);
     change_mask(SIG_BLOCK, MASK_OF(SIGUSR2) | MASK_OF(SIGUSR1) | MASK_OF(SIGHUP));
     depth = 5;
     raise_here(SIGUSR2);
@@ -54,11 +54,11 @@ int program(int argc, char** argv, char** envp) {
     change_mask(SIG_UNBLOCK, ~0ul);
     put("reset by delivery\n");
     depth = 7;
-    on_signal(SIGUSR1, note, SA_RESETHAND, 0);
+    on_signal(SIGUSR1, handler, SA_RESETHAND, 0);
     raise_here(SIGUSR1);
     struct action now = {0};
     sys(__NR_rt_sigaction, SIGUSR1, 0, &now, 8);
     say("default again", now.handler == 0);
-    say("kill is for the kernel", (u64)-on_signal(SIGKILL, note, 0, 0));
+    say("SIGKILL can't be handled", (u64)-on_signal(SIGKILL, handler, 0, 0));
     return 0;
 }

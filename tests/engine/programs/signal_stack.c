@@ -1,9 +1,9 @@
-// sigaltstack: used, disabled, refused while on it, autodisarm; a handler on it for an overflowed stack.
+// sigaltstack: used, not used, refused while active, SS_AUTODISARM; a handler on it after a stack overflow.
 #include "tiny.h"
 
 static char stack[16384] __attribute__((aligned(16)));
 
-static int on_it(void) {
+static int on_signal_stack(void) {
     char here;
     const char* at = &here;
     __asm__("" : "+r"(at));
@@ -13,7 +13,7 @@ static int on_it(void) {
 static void handler(int signal, siginfo_t* info, void* context) {
     (void)info;
     say("signal", (u64)signal);
-    say(" on it", (u64)on_it());
+    say(" on it", (u64)on_signal_stack());
     stack_t other = {stack, 0, 8192}, old;
     say(" change", (u64)-sys(__NR_sigaltstack, &other, 0));
     sys(__NR_sigaltstack, 0, &old);
@@ -24,7 +24,7 @@ static void handler(int signal, siginfo_t* info, void* context) {
     if (signal == SIGUSR1) raise_here(SIGUSR2);
     if (signal == SIGSEGV) {
         say(" write", ((ucontext_t*)context)->uc_mcontext.gregs[REG_ERR] >> 1 & 1);
-        leave(3);
+        exit_program(3);
     }
 }
 

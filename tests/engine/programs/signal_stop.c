@@ -1,4 +1,4 @@
-// Stopping and continuing: the parent sees both, the child goes on where it was, blocked calls too.
+// SIGSTOP and SIGCONT: the parent sees both, and the child continues where it stopped, also in a blocking call.
 #include "tiny.h"
 
 int program(int argc, char** argv, char** envp) {

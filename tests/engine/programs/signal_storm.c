@@ -1,4 +1,4 @@
-// A fast timer while flags, vectors and the stack are in use everywhere: results stay what they are.
+// A fast timer interrupts code that depends on flags, vectors and the red zone: its results must not change.
 #include "tiny.h"
 
 static volatile u64 ticks;

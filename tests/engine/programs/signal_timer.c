@@ -1,8 +1,8 @@
-// A timer's signals interrupt loops that call nothing: a jump to itself, a tight counting loop, one through a register.
+// A timer's signals interrupt loops without system calls: a counting loop, a jump to itself, an indirect jump, a call.
 #include "tiny.h"
 
 static volatile int ticks;
-static volatile u64 resume_at;  ///< where the next tick leads, once
+static volatile u64 resume_at;  ///< the next tick continues here, if not 0
 
 static void handler(int signal, siginfo_t* info, void* context) {
     (void)signal, (void)info;

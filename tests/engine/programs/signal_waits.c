@@ -1,4 +1,5 @@
-// Blocking calls and signals: EINTR, SA_RESTART, sigsuspend, sigtimedwait, ppoll's mask, pause, signalfd.
+// Blocking calls and signals: EINTR, SA_RESTART, sigsuspend, sigtimedwait, ppoll's mask, pause, signalfd; signals that are
+// ignored or blocked, which do not interrupt.
 #include "tiny.h"
 
 static volatile int hits;
@@ -7,8 +8,8 @@ static void handler(int signal, siginfo_t* info, void* context) {
     hits = hits + 1;
 }
 
-/// A child that sends `signal` to us after a while, twice where `twice`, and after that closes its end of a pipe.
-static long sender(int signal, int times) {
+/// A child that sends `signal` to its parent `times` times, 60 ms apart.
+static long start_sender(int signal, int times) {
     const long parent = sys(__NR_getpid);
     const long child = sys(__NR_fork);
     if (child == 0) {
@@ -17,9 +18,47 @@ static long sender(int signal, int times) {
             sys(__NR_kill, parent, signal);
         }
         nap_ms(60);
-        leave(0);
+        exit_program(0);
     }
     return child;
+}
+
+/// A poll of an empty pipe while a child sends the signal and afterwards writes a byte: 1 if the signal does not interrupt.
+static void poll_during(const char* what, int signal, int ends[2]) {
+    const long child = sys(__NR_fork);
+    char byte;
+    if (child == 0) {
+        nap_ms(60);
+        sys(__NR_kill, sys(__NR_getppid), signal);
+        nap_ms(60);
+        sys(__NR_write, ends[1], "x", 1);
+        sys(__NR_exit_group, 0);
+    }
+    struct pollfd poll = {ends[0], POLLIN, 0};
+    say(what, (u64)sys(__NR_poll, &poll, 1, 60000));
+    wait_status(child);
+    sys(__NR_read, ends[0], &byte, 1);
+}
+
+static void undelivered_signals(int ends[2]) {
+    struct action ignore = {(handler_t)(u64)1, 0, 0, 0};
+    sys(__NR_rt_sigaction, SIGFPE, &ignore, 0, 8);
+    sys(__NR_rt_sigaction, SIGTRAP, &ignore, 0, 8);
+    poll_during("an ignored SIGFPE", SIGFPE, ends);
+    poll_during("an ignored SIGTRAP", SIGTRAP, ends);
+    on_signal(SIGSEGV, handler, 0, 0);
+    const int before = hits;
+    change_mask(SIG_BLOCK, MASK_OF(SIGSEGV));
+    poll_during("a blocked SIGSEGV", SIGSEGV, ends);
+    say("still blocked", (u64)(hits - before));
+    change_mask(SIG_UNBLOCK, MASK_OF(SIGSEGV));
+    say("unblocked", (u64)(hits - before));
+    change_mask(SIG_BLOCK, MASK_OF(SIGFPE));
+    raise_here(SIGFPE);
+    u64 pending = 0;
+    sys(__NR_rt_sigpending, &pending, 8);
+    say("blocked and ignored is pending", pending);
+    change_mask(SIG_UNBLOCK, MASK_OF(SIGFPE));
 }
 
 int program(int argc, char** argv, char** envp) {
@@ -28,13 +67,13 @@ int program(int argc, char** argv, char** envp) {
     out_size = 0;
     on_signal(SIGUSR1, handler, 0, 0);
     sys(__NR_pipe2, ends, 0);
-    long child = sender(SIGUSR1, 1);
+    long child = start_sender(SIGUSR1, 1);
     say("read", (u64)-sys(__NR_read, ends[0], &byte, 1));
     wait_status(child);
-    child = sender(SIGUSR1, 1);
+    child = start_sender(SIGUSR1, 1);
     say("pause", (u64)-sys(__NR_pause));
     wait_status(child);
-    child = sender(SIGUSR1, 1);
+    child = start_sender(SIGUSR1, 1);
     struct timespec long_time = {5, 0}, left = {0, 0};
     say("nanosleep", (u64)-sys(__NR_nanosleep, &long_time, &left));
     say("left", left.tv_sec == 4);
@@ -50,15 +89,16 @@ int program(int argc, char** argv, char** envp) {
     }
     say("read restarted", (u64)sys(__NR_read, ends[0], &byte, 1));
     wait_status(child);
-    child = sender(SIGUSR1, 1);
+    child = start_sender(SIGUSR1, 1);
     struct pollfd poll = {ends[0], POLLIN, 0};
     say("poll never restarts", (u64)-sys(__NR_poll, &poll, 1, 5000));
     wait_status(child);
-    child = sender(SIGUSR1, 1);
+    child = start_sender(SIGUSR1, 1);
     int status = 0;
     say("wait restarted", (u64)(sys(__NR_wait4, child, &status, 0, 0) == child));
     say("hits", (u64)hits);
-    // masks that hold for a call only
+    undelivered_signals(ends);
+    // signal masks for the duration of a call
     change_mask(SIG_BLOCK, MASK_OF(SIGUSR1));
     u64 none = 0;
     raise_here(SIGUSR1);

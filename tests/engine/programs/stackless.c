@@ -1,4 +1,4 @@
-// rsp is a register like another: code that keeps a number in it must run, and nothing may be written near it.
+// rsp as an ordinary register: code that keeps a number in it must run, and nothing may be written near that address.
 #include "tiny.h"
 
 u64 stackless(u64* table);

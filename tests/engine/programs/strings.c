@@ -1,4 +1,4 @@
-// String instructions: each width and prefix, counts 0, 1 and some, both directions, early ends, 32-bit registers.
+// String instructions: each width and prefix, counts 0, 1 and 9, both directions, early termination, 32-bit addresses.
 #include "tiny.h"
 
 static unsigned char from[256], to[256];

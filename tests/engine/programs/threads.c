@@ -1,4 +1,4 @@
-// Raw threads on new stacks, with their own fs base; sums by atomics and futexes; each thread's work is a known number.
+// Threads by clone on new stacks, each with its own fs base, one after the other; each does a known amount of work.
 #include "tiny_thread.h"
 
 enum { kThreads = 8 };

@@ -1,4 +1,4 @@
-// Threads all at once: contended atomics, futex hand-over in a ring, one that ends the whole process.
+// Concurrent threads: contended atomics, futex hand-over in a ring, a thread that ends the whole process.
 #include "tiny_thread.h"
 
 enum { kThreads = 6, kRounds = 300 };
@@ -6,7 +6,7 @@ static char stacks[kThreads][16384] __attribute__((aligned(16)));
 static volatile int alive[kThreads], turn, lock;
 static volatile u64 plain, atomic;
 
-static void take(void) {
+static void acquire(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) sys(__NR_sched_yield);
 }
 
@@ -14,7 +14,7 @@ static int work(void* argument) {
     const int me = (int)(u64)argument;
     for (int i = 0; i < kRounds; ++i) {
         __atomic_fetch_add(&atomic, 1, __ATOMIC_RELAXED);
-        take();
+        acquire();
         plain = plain + 1;
         __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
     }
@@ -30,7 +30,7 @@ static int work(void* argument) {
 static int ends_all(void* argument) {
     (void)argument;
     nap_ms(10);
-    leave(23);
+    exit_program(23);
 }
 
 int program(int argc, char** argv, char** envp) {

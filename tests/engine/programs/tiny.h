@@ -1,5 +1,6 @@
-// tiny.h: what the bare test programs stand on: system calls, printing, signals; no libc, so that the same instructions
-// run on every machine and a single-stepped run stays short. Include it once; write `int program(int, char**, char**)`.
+// tiny.h: the runtime of the bare test programs: system calls, printing, signals. It uses no libc, so that the same
+// instructions run on every machine and a single-stepped run stays short. A program includes it once and defines
+// `int program(int argc, char** argv, char** envp)`; its result is the exit status.
 #ifndef TINY_H
 #define TINY_H
 
@@ -64,7 +65,7 @@ static inline int same_text(const char* a, const char* b) {
     return *a == *b;
 }
 
-/// Output is kept until flush() or the program's end: one write, whatever is interrupted.
+/// Output is buffered until flush() or the program's end, so that signals can't split a write.
 static char out_text[16384];
 static volatile size_t out_size;
 
@@ -87,7 +88,7 @@ static inline void put_hex(u64 value) {
     put(digits + at);
 }
 
-/// "name=value" in hexadecimal, a line.
+/// Prints the line "name=value", the value in hexadecimal.
 static inline void say(const char* name, u64 value) {
     put(name);
     put("=");
@@ -95,18 +96,19 @@ static inline void say(const char* name, u64 value) {
     put("\n");
 }
 
-__attribute__((noreturn)) static inline void leave(int status) {
+/// Flushes the output and ends the process.
+__attribute__((noreturn)) static inline void exit_program(int status) {
     flush();
     for (;;) sys(__NR_exit_group, status);
 }
 
-/// Ends the program with 99 where something that must hold does not.
+/// Ends the program with status 99 if the condition does not hold.
 static inline void must(int holds, const char* what) {
     if (holds) return;
     put("FAILED: ");
     put(what);
     put("\n");
-    leave(99);
+    exit_program(99);
 }
 
 /// The kernel's struct sigaction.
@@ -139,7 +141,7 @@ static inline void raise_here(int signal) {
 static inline u64 change_mask(int how, u64 mask) {
     u64 old = 0;
     sys(__NR_rt_sigprocmask, how, &mask, &old, 8);
-    return old & ~MASK_OF(SIGTRAP);  // a tracer may have to keep that one open
+    return old & ~MASK_OF(SIGTRAP);  // the stepping counter unblocks SIGTRAP
 }
 
 static inline greg_t* registers_of(void* context) {
@@ -167,7 +169,7 @@ static inline int wait_status(long pid) {
 int program(int argc, char** argv, char** envp);
 
 __attribute__((used)) static void start_program(long* stack) {
-    leave(program((int)*stack, (char**)(stack + 1), (char**)(stack + *stack + 2)));
+    exit_program(program((int)*stack, (char**)(stack + 1), (char**)(stack + *stack + 2)));
 }
 
 __asm__(

@@ -1,11 +1,12 @@
-// tiny_thread.h: raw threads for the bare programs.
+// tiny_thread.h: threads by clone(2) for the bare programs.
 #pragma once
 #include "tiny.h"
 
 enum { kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD };
 
-/// Runs `run(argument)` in a new thread on the stack that ends at `top`. `cleared` is set to 0 and woken as a futex at
-/// its end where flags has CLONE_CHILD_CLEARTID; `tls` is its fs base where it has CLONE_SETTLS.
+/// Runs `run(argument)` in a new thread on the stack that ends at `top`. With CLONE_CHILD_CLEARTID in `flags`, the end
+/// of the thread sets `cleared` to 0 and wakes it as a futex; with CLONE_SETTLS, `tls` is the thread's fs base. Returns
+/// the tid, or -errno.
 long start_thread(u64 flags, int (*run)(void*), void* argument, char* top, volatile int* cleared, void* tls);
 __asm__(
     ".text\n"
@@ -15,6 +16,8 @@ __asm__(
     "1: pop %rax\n pop %rdi\n call *%rax\n mov %eax,%edi\n mov $60,%eax\n syscall\n ud2\n");
 
 static inline void wait_cleared(volatile int* cleared) {
-    do sys(__NR_futex, cleared, FUTEX_WAIT, 1, 0);  // the same steps whether the thread is still there or not
+    do
+        sys(__NR_futex, cleared, FUTEX_WAIT, 1,
+            0);  // at least one futex call, so that the count does not depend on timing
     while (*cleared);
 }

@@ -1,4 +1,4 @@
-// A process traces another one, as far as that is the same for every program: stops, signals, options, memory.
+// A process traces another one with the requests of ptrace that the engine supports: stops, signals, options, memory.
 #include <linux/ptrace.h>
 
 #include "tiny_thread.h"
@@ -13,12 +13,11 @@ static long trace(long request, long task, long address, void* data) {
 
 static int next_stop(long child) {
     int status = 0;
-    must(sys(__NR_wait4, child, &status, 0x40000000, 0) == child, "the child has changed");  // __WALL
+    must(sys(__NR_wait4, child, &status, 0x40000000, 0) == child, "wait4 reports the child");  // __WALL
     return status;
 }
 
-/// Writes code and runs it, again and again: where code is translated such writes are faults, of which a tracer knows
-/// nothing.
+/// Writes code and runs it, repeatedly. Under the engine each such write faults; the tracer must not see these faults.
 static int runs_new_code(void) {
     volatile unsigned char* page = map(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, 0);
     int sum = 0;
@@ -29,7 +28,7 @@ static int runs_new_code(void) {
     return sum;
 }
 
-static void traced_by_wish(void) {
+static void traced_by_traceme(void) {
     const long child = sys(__NR_fork);
     if (child == 0) {
         say("traceme", (u64)trace(PTRACE_TRACEME, 0, 0, 0));
@@ -37,7 +36,7 @@ static void traced_by_wish(void) {
         number = 12;
         sys(__NR_kill, sys(__NR_getpid), kTrapped);
         number = runs_new_code();
-        sys(__NR_kill, sys(__NR_getpid), 10);  // SIGUSR1, which the tracer keeps from it
+        sys(__NR_kill, sys(__NR_getpid), 10);  // SIGUSR1, which the tracer suppresses
         sys(__NR_exit_group, 7);
     }
     say("stop", (u64)next_stop(child));
@@ -74,7 +73,7 @@ static void attached(void) {
     say("end", (u64)next_stop(child));
 }
 
-static void over_execve(char** argv, char** envp) {
+static void traced_over_execve(char** argv, char** envp) {
     char* arguments[] = {argv[0], (char*)"again", 0};
     flush();
     const long child = sys(__NR_fork);
@@ -89,7 +88,7 @@ static void over_execve(char** argv, char** envp) {
     say("end", (u64)next_stop(child));
 }
 
-/// What a debugger asks next.
+/// PTRACE_GETREGS, which debuggers need: returns the errno.
 static int registers(void) {
     const long child = sys(__NR_fork);
     if (child == 0) {
@@ -108,9 +107,9 @@ static int registers(void) {
 int program(int argc, char** argv, char** envp) {
     if (argc > 1 && same_text(argv[1], "registers")) return registers();
     if (argc > 1) return runs_new_code() & 127;
-    traced_by_wish();
+    traced_by_traceme();
     attached();
-    over_execve(argv, envp);
-    say("nobody", (u64)-trace(PTRACE_CONT, sys(__NR_getpid), 0, 0));
+    traced_over_execve(argv, envp);
+    say("not a tracee", (u64)-trace(PTRACE_CONT, sys(__NR_getpid), 0, 0));
     return 0;
 }

@@ -1,31 +1,31 @@
-// Bytes that are no instruction, behind some that are: the signal, its code and its address are the CPU's.
+// Invalid instruction bytes after a valid instruction: the signal, si_code and address must be those of the CPU.
 #include "tiny.h"
 
 static const struct {
     unsigned char size;
     unsigned char bytes[17];
 } kBytes[] = {
-    {1, {0x06}},                                // push es, gone in 64-bit mode
+    {1, {0x06}},                                // push es, not in 64-bit mode
     {1, {0xd6}},                                // salc
     {1, {0x27}},                                // daa
     {2, {0x0f, 0xff}},                          // ud0
     {3, {0x0f, 0xb9, 0xc0}},                    // ud1
     {2, {0x0f, 0x0b}},                          // ud2
-    {2, {0x0f, 0x04}},                          // nothing
-    {2, {0x0f, 0x36}},                          // nothing
+    {2, {0x0f, 0x04}},                          // no such opcode
+    {2, {0x0f, 0x36}},                          // no such opcode
     {3, {0x0f, 0x38, 0x3f}},                    // needs a prefix
-    {4, {0x0f, 0x3a, 0xff, 0xff}},              // nothing
+    {4, {0x0f, 0x3a, 0xff, 0xff}},              // no such opcode
     {3, {0xf0, 0x01, 0xc0}},                    // lock with a register
     {2, {0xf0, 0x90}},                          // lock nop
     {2, {0xfe, 0xd0}},                          // group 4, row 2
     {2, {0xff, 0xf8}},                          // group 5, row 7
     {2, {0xc6, 0xc8}},                          // group 11, row 1
-    {2, {0x8f, 0xc8}},                          // pop with another row
-    {5, {0xc5, 0xf8, 0x04, 0xc0, 0x00}},        // VEX without such an opcode
+    {2, {0x8f, 0xc8}},                          // group 1A, row 1
+    {5, {0xc5, 0xf8, 0x04, 0xc0, 0x00}},        // no such VEX opcode
     {5, {0xc4, 0xe0, 0x78, 0x10, 0xc0}},        // VEX map 0
     {5, {0x66, 0xc5, 0xf8, 0x10, 0xc0}},        // 66 before VEX
     {6, {0x62, 0x08, 0x7c, 0x48, 0x10, 0xc0}},  // EVEX map 0
-    {3, {0xea, 0x00, 0x00}},                    // far jump, gone
+    {3, {0xea, 0x00, 0x00}},                    // far jump, not in 64-bit mode
     {2, {0xcd, 0x07}},                          // int 7
     {1, {0xf4}},                                // hlt
     {16, {0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x90}},  // too long

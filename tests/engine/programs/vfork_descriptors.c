@@ -1,4 +1,4 @@
-// Children of vfork that take over every descriptor number before they execute: their parent's are its own.
+// vfork children that overwrite every descriptor number before execve: the parent's descriptors must not change.
 #include "tiny_thread.h"
 
 static char stack[16384] __attribute__((aligned(16)));

@@ -27,7 +27,7 @@ int program(int argc, char** argv, char** envp) {
     u64 here;
     __asm__ volatile("lea 1f(%%rip),%1\n fninit\n fldz\n1: fdivr %%st(0),%%st\n fnstenv %0\n fninit" : "=m"(environment), "=&r"(here));
     say("tag", environment.tag);
-    // AMD forgets it at a context switch unless an exception is pending; the instructions are the same either way.
+    // AMD's CPUs lose the pointer at a context switch unless an exception is pending; the instruction count is the same.
     say("last", (environment.instruction == 0) | (environment.instruction == (uint32_t)here));
     __attribute__((aligned(64))) static char state[512];
     __asm__ volatile("fninit\n fld1\n fxsave64 %0\n fninit\n fxrstor64 %0\n fstpl %1" : "+m"(state), "=m"(r));

@@ -1,5 +1,5 @@
-// Where the last x87 instruction stood, in all that stores it. An exception that is pending keeps it on every CPU:
-// a division by zero, of which nobody hears before the next instruction that waits.
+// The address of the last x87 instruction, in every instruction that stores it. Every CPU stores it while an exception is
+// pending: here a division by zero, which is not delivered before the next waiting x87 instruction.
 #include "tiny.h"
 
 struct environment {
@@ -8,12 +8,12 @@ struct environment {
 
 static u64 in_frame;
 
-static void looks(int signal, siginfo_t* info, void* context) {
+static void handler(int signal, siginfo_t* info, void* context) {
     (void)signal;
     struct _libc_fpstate* fp = ((ucontext_t*)context)->uc_mcontext.fpregs;
     in_frame = fp->rip;
     say("code", (u64)info->si_code);
-    fp->cwd |= 4;  // not again behind this
+    fp->cwd |= 4;  // masked, so that it is not delivered again
     fp->swd &= 0x7f00;
 }
 
@@ -43,7 +43,7 @@ int program(int argc, char** argv, char** envp) {
     for (int i = 512; i < 576; ++i) state[i] = 0;
     __asm__ volatile("mov $2,%%eax\n xor %%edx,%%edx\n xsave64 %0" : "+m"(state) : : "rax", "rdx");
     say("xsave64 without x87", *(u64*)(state + 8));
-    on_signal(SIGFPE, looks, 0, 0);
+    on_signal(SIGFPE, handler, 0, 0);
     __asm__ volatile("lea 1f(%%rip),%0\n fninit\n fldcw %1\n fld1\n fldz\n1: fdivrp\n fwait\n fninit" : "=&r"(here) : "m"(by_zero));
     say("frame", in_frame == here);
     return 0;

@@ -18,7 +18,8 @@ constexpr std::array kConditional{
     ZYDIS_MNEMONIC_JZ,    ZYDIS_MNEMONIC_LOOP, ZYDIS_MNEMONIC_LOOPE, ZYDIS_MNEMONIC_LOOPNE, ZYDIS_MNEMONIC_JCXZ,
     ZYDIS_MNEMONIC_JECXZ, ZYDIS_MNEMONIC_JRCXZ};
 
-/// Names of float arithmetic without the v of VEX and the ps/pd/ss/sd/ph/sh behind; fma forms go by their beginning.
+/// Mnemonics of floating-point arithmetic without the prefix v of VEX and the suffix ps, pd, ss, sd, ph or sh. FMA
+/// forms are matched by their prefix, kFusedPrefixes.
 constexpr std::array<std::string_view, 35> kFloatStems{
     "add",    "sub",      "mul",     "div",   "sqrt",   "min",     "max",     "cmp",      "comi",
     "ucomi",  "rcp",      "rcp14",   "rcp28", "rsqrt",  "rsqrt14", "rsqrt28", "round",    "dp",
@@ -29,8 +30,9 @@ constexpr std::array<std::string_view, 4> kFusedPrefixes{"fmadd", "fmsub", "fnma
 
 constexpr std::array<std::string_view, 6> kFloatSuffixes{"ps", "pd", "ss", "sd", "ph", "sh"};
 
-bool float_arithmetic(const ZydisDecodedInstruction& instruction) {
-    if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP) return false;  // cmpsd, movsd
+bool is_float_arithmetic(const ZydisDecodedInstruction& instruction) {
+    if (instruction.meta.category == ZYDIS_CATEGORY_STRINGOP)
+        return false;  // cmpsd and movsd are string instructions, too
     std::string_view name = ZydisMnemonicGetString(instruction.mnemonic);
     if (name.starts_with('v')) name.remove_prefix(1);
     if (name.starts_with("cvt")) return true;
@@ -41,11 +43,16 @@ bool float_arithmetic(const ZydisDecodedInstruction& instruction) {
     return std::ranges::find(kFloatStems, name) != kFloatStems.end() || std::ranges::any_of(kFusedPrefixes, begins);
 }
 
-bool floating_point(const ZydisDecodedInstruction& instruction) {
-    return instruction.meta.isa_ext == ZYDIS_ISA_EXT_X87 || float_arithmetic(instruction);
+/// FISTTP is an instruction of the x87 FPU that came with SSE3 (SDM volume 2), and Zydis lists it there.
+bool is_x87(const ZydisDecodedInstruction& instruction) {
+    return instruction.meta.isa_ext == ZYDIS_ISA_EXT_X87 || instruction.mnemonic == ZYDIS_MNEMONIC_FISTTP;
 }
 
-bool vector_register(const ZydisDecodedOperand& operand) {
+bool is_floating_point(const ZydisDecodedInstruction& instruction) {
+    return is_x87(instruction) || is_float_arithmetic(instruction);
+}
+
+bool is_vector_register(const ZydisDecodedOperand& operand) {
     if (operand.type != ZYDIS_OPERAND_TYPE_REGISTER) return false;
     switch (ZydisRegisterGetClass(operand.reg.value)) {
         case ZYDIS_REGCLASS_MMX:
@@ -57,8 +64,8 @@ bool vector_register(const ZydisDecodedOperand& operand) {
     }
 }
 
-/// A memory operand that is an address only: computed, hinted at or flushed, never read as data.
-bool address_only(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand& operand) {
+/// Whether a memory operand is only an address: computed, prefetched or flushed, but not read as data.
+bool is_address_only(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand& operand) {
     if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || operand.mem.type == ZYDIS_MEMOP_TYPE_MIB) return true;
     switch (instruction.meta.category) {
         case ZYDIS_CATEGORY_NOP:
@@ -75,14 +82,15 @@ bool address_only(const ZydisDecodedInstruction& instruction, const ZydisDecoded
 ClassSet memory_classes(const ZydisDecodedInstruction& instruction, std::span<const ZydisDecodedOperand> operands) {
     ClassSet classes = 0;
     for (const auto& operand : operands) {
-        if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || address_only(instruction, operand)) continue;
+        if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || is_address_only(instruction, operand)) continue;
         if (operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) classes |= bit(Class::loads);
         if (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) classes |= bit(Class::stores);
     }
+    if ((classes & bit(Class::loads)) != 0 && (classes & bit(Class::stores)) != 0) classes |= bit(Class::updates);
     return classes;
 }
 
-bool far_branch(const ZydisDecodedInstruction& instruction) {
+bool is_far_branch(const ZydisDecodedInstruction& instruction) {
     switch (instruction.mnemonic) {
         case ZYDIS_MNEMONIC_IRET:
         case ZYDIS_MNEMONIC_IRETD:
@@ -94,7 +102,7 @@ bool far_branch(const ZydisDecodedInstruction& instruction) {
 ClassSet branch_classes(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand& target) {
     if (std::ranges::find(kConditional, instruction.mnemonic) != kConditional.end())
         return bit(Class::branches) | bit(Class::conditional);
-    if (far_branch(instruction)) return bit(Class::branches) | bit(Class::far);
+    if (is_far_branch(instruction)) return bit(Class::branches) | bit(Class::far);
     const ClassSet always = bit(Class::branches) | bit(Class::taken);
     const ClassSet indirect = target.type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? 0 : bit(Class::indirect);
     switch (instruction.mnemonic) {
@@ -163,15 +171,15 @@ Classified classify(std::span<const std::uint8_t> bytes) {
     const std::span all(operands.data(), instruction.operand_count);
     ClassSet classes =
         bit(Class::instructions) | branch_classes(instruction, operands[0]) | memory_classes(instruction, all);
-    if (floating_point(instruction)) classes |= bit(Class::floating_point);
-    if (std::ranges::any_of(all.first(instruction.operand_count_visible), vector_register))
+    if (is_floating_point(instruction)) classes |= bit(Class::floating_point);
+    if (std::ranges::any_of(all.first(instruction.operand_count_visible), is_vector_register))
         classes |= bit(Class::vector);
     if (instruction.mnemonic == ZYDIS_MNEMONIC_SYSCALL) classes |= bit(Class::syscalls);
     return {instruction.length, classes, step_of(instruction, operands[0], classes), instruction.mnemonic,
             instruction.address_width};
 }
 
-bool taken(const Classified& instruction, const user_regs_struct& registers) {
+bool is_taken(const Classified& instruction, const user_regs_struct& registers) {
     const std::uint64_t rcx = instruction.address_width == 32 ? registers.rcx & 0xffffffff : registers.rcx;
     const bool zf = registers.eflags & 0x40;
     switch (instruction.mnemonic) {
@@ -184,7 +192,7 @@ bool taken(const Classified& instruction, const user_regs_struct& registers) {
     }
 }
 
-std::string text(std::span<const std::uint8_t> bytes, std::uint64_t address) {
+std::string disassemble(std::span<const std::uint8_t> bytes, std::uint64_t address) {
     ZydisDisassembledInstruction instruction;
     if (!ZYAN_SUCCESS(
             ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, address, bytes.data(), bytes.size(), &instruction)))

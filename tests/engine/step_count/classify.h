@@ -1,5 +1,6 @@
-// classify.h: the definitions of engine/x86_64/classes.h once more, from Zydis' full decode instead of the engine's
-// tables, so that a mistake in one of them shows as a difference between `run --count` and single-stepping.
+// classify.h: a second implementation of the definitions in engine/x86_64/decode/classes.h. It uses Zydis' full
+// decoder, not the engine's tables, so that a mistake in either shows as a difference between `run --count` and
+// single-stepping.
 #pragma once
 
 #include <sys/user.h>
@@ -10,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "engine/x86_64/classes.h"
+#include "engine/x86_64/decode/classes.h"
 
 namespace anyperf::step_count {
 
@@ -19,31 +20,31 @@ using engine::x86_64::ClassSet;
 
 using Counts = std::array<std::uint64_t, engine::x86_64::kClassCount>;
 
-/// What stepping over an instruction has to know, besides what it counts as.
+/// What the stepper must know of an instruction besides its classes.
 enum class Step : std::uint8_t {
     plain,
-    conditional,   ///< `taken` goes by the flags or rcx before it
-    repeated,      ///< REP string: a trap after each iteration, one instruction
-    loads_ss,      ///< mov ss, pop ss: the trap comes after the next instruction
-    pushes_flags,  ///< pushf: the pushed image shows the stepper's own TF
+    conditional,   ///< is_taken() decides from the flags or rcx before it
+    repeated,      ///< REP string instruction: traps after each iteration, counts once
+    loads_ss,      ///< mov ss: the trap comes after the next instruction
+    pushes_flags,  ///< pushf: the pushed image contains the stepper's TF
     syscall,
 };
 
 struct Classified {
-    std::size_t length = 0;  ///< 0: Zydis does not know these bytes
-    ClassSet classes = 0;    ///< without `taken` where that is for taken() to say
+    std::size_t length = 0;  ///< in bytes; 0: Zydis can't decode them
+    ClassSet classes = 0;    ///< without Class::taken for conditional branches, see is_taken()
     Step step = Step::plain;
     int mnemonic = 0;        ///< ZydisMnemonic
-    int address_width = 64;  ///< of loop and jrcxz: which part of rcx they look at
+    int address_width = 64;  ///< in bits; loop and jrcxz use this part of rcx
 };
 
-/// Classifies the instruction that `bytes` begin with; a beginning of one gives length 0.
+/// Classifies the instruction at the start of `bytes`; an incomplete one has length 0.
 Classified classify(std::span<const std::uint8_t> bytes);
 
-/// Whether a Step::conditional instruction branches, with the registers as they are before it.
-bool taken(const Classified& instruction, const user_regs_struct& registers);
+/// Whether an instruction of Step::conditional branches; `registers` are those before it.
+bool is_taken(const Classified& instruction, const user_regs_struct& registers);
 
-/// Its text, for diagnosis.
-std::string text(std::span<const std::uint8_t> bytes, std::uint64_t address);
+/// The instruction in Intel syntax for diagnosis, "?" if it can't be decoded.
+std::string disassemble(std::span<const std::uint8_t> bytes, std::uint64_t address);
 
 }  // namespace anyperf::step_count

@@ -1,7 +1,8 @@
-// step_count: the reference for `anyperf run --count`. Runs a program by single steps and prints the same JSON.
+// main.cpp: step_count, the reference for `anyperf run --count`. Runs a program by single steps and prints the same
+// JSON.
 //   step_count [--count-to FILE] [--trace FILE] [--window START END] -- CMD...
-// --trace lists "tid address instruction" of all that retired, to find where two runs part; --window counts between two
-// addresses (hexadecimal). Ends with the program's status, 128 + n where signal n ended it.
+// --trace lists "tid address instruction" of each retired instruction, to find where two runs diverge. --window counts
+// between two hexadecimal addresses. Exits with the program's status, 128 + n if signal n ended it.
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
@@ -79,8 +80,8 @@ int main(int argc, char** argv) {
     anyperf::step_count::Options options;
     CLI::App app{"counts a program by single steps"};
     app.add_option("--count-to", options.count_to, "write the JSON here, not to standard error");
-    app.add_option("--trace", options.trace, "list what retired here");
-    app.add_option("--window", options.window, "count from this address up to that one")->expected(2);
+    app.add_option("--trace", options.trace, "list the retired instructions here");
+    app.add_option("--window", options.window, "count between these two addresses")->expected(2);
     app.add_option("command", options.command, "the program and its arguments")->required();
     app.positionals_at_end();
     CLI11_PARSE(app, argc, argv);

@@ -1,5 +1,6 @@
 #include "step_count/stepper.h"
 
+#include <asm/unistd.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -13,15 +14,15 @@ namespace {
 constexpr std::uint64_t kTrapFlag = 0x100;
 constexpr int kSyscallBytes = 2;
 
-/// ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK: Linux include/linux/errno.h, never seen outside
-/// but by a tracer.
-bool restarts(const user_regs_struct& registers) {
+/// Whether the result is ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND or ERESTART_RESTARTBLOCK (Linux
+/// include/linux/errno.h), which only a tracer sees.
+bool is_restarting_syscall(const user_regs_struct& registers) {
     const auto result = static_cast<std::int64_t>(registers.rax);
     return static_cast<std::int64_t>(registers.orig_rax) >= 0 &&
            (result == -512 || result == -513 || result == -514 || result == -516);
 }
 
-bool stops_a_group(int signal) {
+bool is_group_stop(int signal) {
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
@@ -36,10 +37,10 @@ int Stepper::run(char* const arguments[]) {
         const pid_t tid = waitpid(-1, &status, __WALL);
         if (tid < 0) break;
         if (WIFSTOPPED(status)) {
-            stopped(tid, status);
+            on_stop(tid, status);
             continue;
         }
-        retire_call(tid);  // SIGKILL lets nothing be said of the end
+        retire_syscall(tid);  // after SIGKILL there was no PTRACE_EVENT_EXIT
         live_.erase(tid);
         if (const auto found = processes_.find(tid); found != processes_.end()) found->second.status = status;
         if (tid == first) first_status = status;
@@ -47,30 +48,30 @@ int Stepper::run(char* const arguments[]) {
     return first_status;
 }
 
-void Stepper::stopped(pid_t tid, int status) {
+void Stepper::on_stop(pid_t tid, int status) {
     const int signal = WSTOPSIG(status);
     switch (status >> 16) {
-        case PTRACE_EVENT_EXIT: return leaving(tid);
-        case PTRACE_EVENT_EXEC: return replaced(tid);
+        case PTRACE_EVENT_EXIT: return on_exit_event(tid);
+        case PTRACE_EVENT_EXEC: return on_exec_event(tid);
         case PTRACE_EVENT_FORK:
         case PTRACE_EVENT_VFORK:
         case PTRACE_EVENT_CLONE:
             tracee::step(tid, 0);  // still inside the call
             return;
         case PTRACE_EVENT_STOP:
-            if (stops_a_group(signal))  // what is pending stays so: the task is where it was
+            if (is_group_stop(signal))  // the pending instruction stays pending: the task has not moved
                 tracee::listen(tid);
             else
                 resume(tid, 0);
             return;
         default: break;
     }
-    if (signal == SIGTRAP) return trapped(tid);
+    if (signal == SIGTRAP) return on_trap(tid);
     live_[tid].pending.reset();
     resume(tid, signal);
 }
 
-void Stepper::trapped(pid_t tid) {
+void Stepper::on_trap(pid_t tid) {
     const siginfo_t info = tracee::signal_info(tid);
     auto& pending = live_[tid].pending;
     user_regs_struct after{};
@@ -80,35 +81,35 @@ void Stepper::trapped(pid_t tid) {
         return step_from(tid, after, 0);
     }
     pending.reset();
-    if (info.si_code == SIGTRAP) {  // a handler's frame was made
+    if (info.si_code == SIGTRAP) {  // a signal handler's frame was built
         tracee::unblock_trap(tid);
         return resume(tid, 0);
     }
-    resume(tid, SIGTRAP);  // int3, or somebody's kill
+    resume(tid, SIGTRAP);  // int3, or a SIGTRAP that was sent
 }
 
-void Stepper::leaving(pid_t tid) {
-    retire_call(tid);
-    Task& leaver = task(tid);
-    leaver.comm = tracee::comm(tid);
-    if (leaver.process == tid && started_) {
-        processes_[tid].comm = leaver.comm;
+void Stepper::on_exit_event(pid_t tid) {
+    retire_syscall(tid);
+    Task& exiting = task(tid);
+    exiting.comm = tracee::comm(tid);
+    if (exiting.process == tid && started_) {
+        processes_[tid].comm = exiting.comm;
         processes_[tid].executable = tracee::executable(tid);
     }
-    tracee::go_on(tid, 0);
+    tracee::resume(tid, 0);
 }
 
-void Stepper::replaced(pid_t tid) {
+void Stepper::on_exec_event(pid_t tid) {
     const auto former = static_cast<pid_t>(tracee::event_message(tid));
-    if (started_) retire_call(former);
+    if (started_) retire_syscall(former);
     if (former != tid) live_.erase(former);
     started_ = true;
     live_[tid].pending.reset();
     processes_[tid].executable = tracee::executable(tid);
-    tracee::step(tid, 0);  // traps at the end of execve, at the new program's first instruction
+    tracee::step(tid, 0);  // traps at the end of execve, before the new program's first instruction
 }
 
-void Stepper::retire_call(pid_t tid) {
+void Stepper::retire_syscall(pid_t tid) {
     auto& pending = live_[tid].pending;
     if (pending && pending->instruction.step == Step::syscall && !pending->counted)
         count(tid, pending->instruction, pending->before);
@@ -123,14 +124,16 @@ void Stepper::retire(pid_t tid, const user_regs_struct& after) {
     if (!done.counted) count(tid, done.instruction, done.before);
     switch (done.instruction.step) {
         case Step::pushes_flags: tracee::clear_bits(tid, after.rsp, kTrapFlag); break;
-        case Step::loads_ss: {  // the instruction behind it went along; it can be no branch that matters here
+        case Step::loads_ss: {  // the trap is delayed by one instruction, which has retired, too
             user_regs_struct between = done.before;
             between.rip += done.instruction.length;
-            count(tid, at(tid, between.rip), between);
+            count(tid, classify_at(tid, between.rip), between);
             break;
         }
         case Step::syscall:
-            if (after.r11 & kTrapFlag) {
+            // The instruction leaves the flags in r11, with the stepper's trap flag. After rt_sigreturn(2) r11 is the
+            // interrupted code's own.
+            if (done.before.rax != __NR_rt_sigreturn && (after.r11 & kTrapFlag)) {
                 user_regs_struct shown = after;
                 shown.r11 &= ~kTrapFlag;
                 tracee::set_registers(tid, shown);
@@ -148,18 +151,19 @@ void Stepper::count(pid_t tid, const Classified& instruction, const user_regs_st
         if (!live.in_window) return;
     }
     ClassSet classes = instruction.classes;
-    if (instruction.step == Step::conditional && taken(instruction, before))
+    if (instruction.step == Step::conditional && is_taken(instruction, before))
         classes |= engine::x86_64::bit(Class::taken);
     Counts& counts = task(tid).counts;
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += classes >> i & 1;
     if (!trace_) return;
     const auto bytes = tracee::code(tid, before.rip);
-    *trace_ << tid << ' ' << std::hex << before.rip << std::dec << ' ' << text(bytes.readable(), before.rip) << '\n';
+    *trace_ << tid << ' ' << std::hex << before.rip << std::dec << ' ' << disassemble(bytes.readable(), before.rip)
+            << '\n';
 }
 
 void Stepper::resume(pid_t tid, int signal) {
-    if (!started_) {  // our own child on its way to execve
-        tracee::go_on(tid, signal);
+    if (!started_) {  // the child before its execve
+        tracee::resume(tid, signal);
         return;
     }
     user_regs_struct now{};
@@ -170,9 +174,9 @@ void Stepper::step_from(pid_t tid, const user_regs_struct& now, int signal) {
     Live& live = live_[tid];
     task(tid);
     if (!live.pending) {
-        live.pending = Pending{.before = now, .instruction = {}, .counted = restarts(now)};
+        live.pending = Pending{.before = now, .instruction = {}, .counted = is_restarting_syscall(now)};
         if (live.pending->counted) live.pending->before.rip -= kSyscallBytes;
-        live.pending->instruction = at(tid, live.pending->before.rip);
+        live.pending->instruction = classify_at(tid, live.pending->before.rip);
     }
     tracee::step(tid, signal);
 }
@@ -186,7 +190,7 @@ Task& Stepper::task(pid_t tid) {
     return found->second;
 }
 
-Classified Stepper::at(pid_t tid, std::uint64_t address) {
+Classified Stepper::classify_at(pid_t tid, std::uint64_t address) {
     return classify(tracee::code(tid, address).readable());
 }
 

@@ -1,12 +1,13 @@
-// stepper.h: runs a program one instruction at a time and counts what retires, as the hardware's user-mode counters
-// would: a REP string instruction once, a faulting one when it finally gets through, `syscall` once, int3 and ud2
-// never.
+// stepper.h: runs a program one instruction at a time and counts the instructions that retire, as the hardware's
+// user-mode counters do: a REP string instruction once, a faulting instruction when it finally completes, `syscall`
+// once, int3 and ud2 never.
 //
-// How a stop is read. Each resumption remembers the instruction at rip ("pending"). A trap by TF (TRAP_TRACE) or at a
-// system call's end (TRAP_BRKPT) says that it retired. Any other stop says that it did not: a signal that is about to
-// be delivered, or a handler's frame just made (reported with si_code SIGTRAP). exit, execve and a task that dies
-// within a call never come back from `syscall`, so their events retire it. A traced task also wakes from blocking calls
-// for signals that it ignores, and enters the call again; that second entry is the tracer's doing and not counted.
+// The meaning of a stop: each resumption remembers the instruction at rip as pending. A trap by TF (TRAP_TRACE) or at
+// the end of a system call (TRAP_BRKPT) means that the pending instruction retired. Any other stop means that it did
+// not: a signal is about to be delivered, or a handler's frame was just built (reported with si_code SIGTRAP). exit,
+// execve and a task that dies inside a call never return from `syscall`, so their ptrace events retire it. Tracing also
+// wakes a task from a blocking call for a signal that it ignores; the task then enters the call again. The tracer
+// causes this second entry, so it is not counted.
 #pragma once
 
 #include <map>
@@ -27,10 +28,10 @@ struct Task {
 struct Process {
     std::string comm;
     std::string executable;
-    int status = 0;  ///< as waitpid gives it
+    int status = 0;  ///< wait status
 };
 
-/// Counting goes on from the instruction at `start` up to that at `end`, exclusive, for each thread by itself.
+/// Each thread counts from the instruction at `start`, included, up to the one at `end`, excluded.
 struct Window {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
@@ -38,37 +39,40 @@ struct Window {
 
 class Stepper {
   public:
+    /// Counts everything without a window. `trace` may be null; it must outlive the object.
     Stepper(std::optional<Window> window, std::ostream* trace) : window_(window), trace_(trace) {}
 
-    /// Runs the program and everything it starts to the end. Returns its wait status.
+    /// Runs the program and all its descendants to their ends. Returns the program's wait status.
     int run(char* const arguments[]);
 
     [[nodiscard]] const std::map<pid_t, Task>& tasks() const { return tasks_; }
     [[nodiscard]] const std::map<pid_t, Process>& processes() const { return processes_; }
 
   private:
+    /// The instruction that a task was resumed at.
     struct Pending {
         user_regs_struct before{};
         Classified instruction;
-        bool counted = false;  ///< a call that is entered again after a signal nobody handles
+        bool counted = false;  ///< a system call that restarts after a signal without a handler
     };
 
+    /// A task that has not ended.
     struct Live {
         std::optional<Pending> pending;
         bool in_window = false;
     };
 
-    void stopped(pid_t tid, int status);
-    void trapped(pid_t tid);
-    void leaving(pid_t tid);
-    void replaced(pid_t tid);
-    void retire_call(pid_t tid);
+    void on_stop(pid_t tid, int status);
+    void on_trap(pid_t tid);
+    void on_exit_event(pid_t tid);
+    void on_exec_event(pid_t tid);
+    void retire_syscall(pid_t tid);
     void retire(pid_t tid, const user_regs_struct& after);
     void count(pid_t tid, const Classified& instruction, const user_regs_struct& before);
     void resume(pid_t tid, int signal);
     void step_from(pid_t tid, const user_regs_struct& now, int signal);
     Task& task(pid_t tid);
-    Classified at(pid_t tid, std::uint64_t address);
+    Classified classify_at(pid_t tid, std::uint64_t address);
 
     std::optional<Window> window_;
     std::ostream* trace_;

@@ -16,7 +16,7 @@ namespace anyperf::step_count::tracee {
 
 namespace {
 
-[[noreturn]] void give_up(const char* what) {
+[[noreturn]] void exit_with_error(const char* what) {
     std::fprintf(stderr, "step_count: %s: %s\n", what, std::strerror(errno));
     std::exit(125);
 }
@@ -24,7 +24,7 @@ namespace {
 constexpr long kOptions = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
                           PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
 
-/// Tracer and traced take turns: on one CPU that costs a switch, on two an interrupt between them at each step.
+/// Tracer and tracee take turns. On one CPU each step costs a context switch, on two CPUs an inter-processor interrupt.
 void stay_on_one_cpu() {
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -38,22 +38,22 @@ constexpr std::uint64_t kTrapBit = 1ull << (SIGTRAP - 1);
 
 pid_t start(char* const arguments[]) {
     stay_on_one_cpu();
-    int seized[2];
-    if (pipe(seized) != 0) give_up("pipe");
+    int seized_pipe[2];
+    if (pipe(seized_pipe) != 0) exit_with_error("pipe");
     const pid_t child = fork();
-    if (child < 0) give_up("fork");
+    if (child < 0) exit_with_error("fork");
     if (child == 0) {
         char byte = 0;
-        close(seized[1]);
-        (void)!read(seized[0], &byte, 1);
-        close(seized[0]);
+        close(seized_pipe[1]);
+        (void)!read(seized_pipe[0], &byte, 1);
+        close(seized_pipe[0]);
         execvp(arguments[0], arguments);
         std::fprintf(stderr, "step_count: cannot run %s: %s\n", arguments[0], std::strerror(errno));
         _exit(errno == ENOENT ? 127 : 126);
     }
-    if (ptrace(PTRACE_SEIZE, child, nullptr, kOptions) != 0) give_up("cannot trace the program");
-    close(seized[0]);
-    close(seized[1]);
+    if (ptrace(PTRACE_SEIZE, child, nullptr, kOptions) != 0) exit_with_error("cannot trace the program");
+    close(seized_pipe[0]);
+    close(seized_pipe[1]);
     return child;
 }
 
@@ -61,7 +61,7 @@ bool step(pid_t tid, int signal) {
     return ptrace(PTRACE_SINGLESTEP, tid, nullptr, static_cast<long>(signal)) == 0;
 }
 
-bool go_on(pid_t tid, int signal) {
+bool resume(pid_t tid, int signal) {
     return ptrace(PTRACE_CONT, tid, nullptr, static_cast<long>(signal)) == 0;
 }
 

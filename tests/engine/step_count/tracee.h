@@ -1,4 +1,4 @@
-// tracee.h: a stopped task, through ptrace. Thin, and the only place of the tool that calls it.
+// tracee.h: thin wrappers of ptrace for a stopped task. Nothing else in the tool calls ptrace.
 #pragma once
 
 #include <sys/types.h>
@@ -12,21 +12,21 @@
 
 namespace anyperf::step_count::tracee {
 
-/// At most 15 bytes of an instruction and how many of them could be read.
+/// At most 15 bytes of an instruction, of which `size` could be read.
 struct CodeBytes {
     std::array<std::uint8_t, 16> bytes{};
     std::size_t size = 0;
     [[nodiscard]] std::span<const std::uint8_t> readable() const { return {bytes.data(), size}; }
 };
 
-/// Starts `arguments` in a child that is seized with every event reported and runs no instruction of its program yet.
-/// Returns its pid; ends the tool with a message where the system refuses.
+/// Starts `arguments` in a child that is seized, reports every ptrace event, and has run no instruction of its program.
+/// Returns the child's pid; if tracing is refused, the tool exits with a message.
 pid_t start(char* const arguments[]);
 
-/// False where the task is gone (killed while it was stopped).
+/// Resume the task and deliver `signal` if it is not 0. False if the task was killed while it was stopped.
 bool step(pid_t tid, int signal);
-bool go_on(pid_t tid, int signal);
-bool listen(pid_t tid);  ///< stays in its group stop and reports its end
+bool resume(pid_t tid, int signal);
+bool listen(pid_t tid);  ///< PTRACE_LISTEN: the task stays in its group stop
 
 bool registers(pid_t tid, user_regs_struct& out);
 void set_registers(pid_t tid, const user_regs_struct& registers);
@@ -34,10 +34,10 @@ siginfo_t signal_info(pid_t tid);
 unsigned long event_message(pid_t tid);
 CodeBytes code(pid_t tid, std::uint64_t address);
 
-/// Clears `bits` of the word at `address`.
+/// Clears `bits` in the task's word at `address`.
 void clear_bits(pid_t tid, std::uint64_t address, std::uint64_t bits);
 
-/// Takes SIGTRAP out of the mask: a trap that is blocked would reset the program's own action for it.
+/// Unblocks SIGTRAP: a trap while SIGTRAP is blocked would reset the program's own action for it.
 void unblock_trap(pid_t tid);
 
 pid_t process_of(pid_t tid);

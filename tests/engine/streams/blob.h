@@ -1,13 +1,13 @@
-// blob.h: what a file of instruction streams looks like; the generator writes it, the driver (plain C) reads it.
-// Header, then for each stream: StreamHeader, `boundaries` offsets of its instructions, `code_size` bytes of code.
+// blob.h: the file format of instruction streams, written by the generator and read by the driver (plain C).
+// A BlobHeader, then for each stream: StreamHeader, `boundaries` offsets of instructions, `code_size` bytes of code.
 #pragma once
 #include <stdint.h>
 
 enum {
     kBlobMagic = 0x4d525453,
-    kCodeAt = 0x51230000,  ///< where the code is put
+    kCodeAt = 0x51230000,  ///< address of the code
     kCodeRoom = 0x10000,
-    kDataAt = 0x52450000,  ///< memory that the streams use: r14 points to its middle, rsp to three quarters
+    kDataAt = 0x52450000,  ///< address of the streams' data; r14 points to its middle, rsp to three quarters of it
     kDataRoom = 0x10000,
     kFsOffset = 0x40  ///< the fs base: a small number, for operands with a prefix
 };
@@ -17,6 +17,6 @@ struct BlobHeader {
 };
 
 struct StreamHeader {
-    uint64_t seed;  ///< of the registers, vectors and memory it starts with
+    uint64_t seed;  ///< of the initial registers, vectors and memory
     uint32_t code_size, boundaries;
 };

@@ -1,13 +1,13 @@
-// driver.c: runs the streams of a blob one after the other and prints what each leaves behind: registers, flags, vectors,
-// x87, a hash of the memory and of the faults on the way (a faulting instruction is stepped over). A bare program: the
-// same binary natively, by single steps and in the engine.
-//   driver FILE [FIRST COUNT] [LENGTH]   LENGTH: stop before that instruction
+// driver.c: runs the streams of a blob one after the other and prints the state after each: registers, flags, hashes of
+// the vectors, the x87 state, the memory and the faults (a faulting instruction is skipped). A bare program, so that the
+// same binary runs natively, by single steps and in the engine.
+//   driver FILE [FIRST COUNT] [LENGTH]   LENGTH: number of instructions to run of each stream
 #include "../programs/tiny.h"
 #include "blob.h"
 #include <cpuid.h>
 
 struct state {
-    u64 general[16];  // in the order of their encoding
+    u64 general[16];  // in the order of their encoding; [4] is rsp
     u64 flags;
     unsigned char vectors[16][32];
     unsigned char x87[108];
@@ -44,7 +44,7 @@ __asm__(
     "2: fnsave state+648(%rip)\n stmxcsr state+756(%rip)\n movl $0x1f80,-4(%rsp)\n ldmxcsr -4(%rsp)\n"
     " pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n");
 _Static_assert(offsetof(struct state, flags) == 128 && offsetof(struct state, vectors) == 136 && offsetof(struct state, x87) == 648 &&
-                   offsetof(struct state, mxcsr) == 756, "the code above knows them");
+                   offsetof(struct state, mxcsr) == 756, "the assembly above uses these offsets");
 
 static unsigned char* const code = (unsigned char*)(u64)kCodeAt;
 static unsigned char* const data = (unsigned char*)(u64)kDataAt;
@@ -71,7 +71,7 @@ static void on_fault(int signal, siginfo_t* info, void* context) {
     }
     say("LOST rip", (u64)r[REG_RIP]);
     say("signal", (u64)signal);
-    leave(3);
+    exit_program(3);
 }
 
 static u64 next_random(u64* seed) {
@@ -81,7 +81,7 @@ static u64 next_random(u64* seed) {
     return *seed;
 }
 
-/// Values as programs have them: small ones, all bits, and anything.
+/// Typical values: small, small negative, one bit, or any.
 static u64 next_value(u64* seed) {
     const u64 any = next_random(seed);
     switch (next_random(seed) % 4) {
@@ -128,8 +128,8 @@ static u64 number_of(const char* text) {
     return n;
 }
 
-/// Puts a stream's code in its place, with a jump out behind it or behind its first `length` instructions.
-static void place(const struct StreamHeader* stream, const unsigned char* bytes, u64 length) {
+/// Copies a stream's code to kCodeAt and appends a jump to leave_stream after it, or after its first `length` instructions.
+static void copy_code(const struct StreamHeader* stream, const unsigned char* bytes, u64 length) {
     sys(__NR_mprotect, code, kCodeRoom, PROT_READ | PROT_WRITE);
     memcpy(code, bytes, stream->code_size);
     const uint32_t end = length < stream->boundaries ? boundaries[length] : stream->code_size;
@@ -153,7 +153,7 @@ int program(int argc, char** argv, char** envp) {
     must(fd >= 0, "the blob can be opened");
     const unsigned char* at = (unsigned char*)sys(__NR_mmap, 0, 64 << 20, PROT_READ, MAP_PRIVATE, fd, 0);
     const struct BlobHeader* header = (const struct BlobHeader*)at;
-    must(header->magic == kBlobMagic, "it is a blob");
+    must(header->magic == kBlobMagic, "the file is a blob");
     const u64 first = argc > 3 ? number_of(argv[2]) : 0, count = argc > 3 ? number_of(argv[3]) : header->streams;
     const u64 length = argc > 4 ? number_of(argv[4]) : ~0ul;
     map(code, kCodeRoom, PROT_READ | PROT_WRITE, MAP_FIXED);
@@ -172,7 +172,7 @@ int program(int argc, char** argv, char** envp) {
         const unsigned char* bytes = (const unsigned char*)(boundaries + boundary_count);
         at = bytes + (stream->code_size + 7) / 8 * 8;
         if (i < first) continue;
-        place(stream, bytes, length);
+        copy_code(stream, bytes, length);
         prepare(stream->seed);
         enter_stream();
         show(i);

@@ -17,23 +17,23 @@ class Builder {
     explicit Builder(std::uint64_t seed) : random_(seed) { stream_.seed = random_() | 1; }
 
     Stream build(unsigned instructions) {
-        while (stream_.boundaries.size() < instructions) piece();
+        while (stream_.boundaries.size() < instructions) add_piece();
         return std::move(stream_);
     }
 
   private:
-    using Label = std::size_t;  ///< place of a 32-bit displacement that is still to be filled in
+    using Label = std::size_t;  ///< offset of a 32-bit displacement that is still to be filled in
 
-    void piece() {
+    void add_piece() {
         switch (random_() % 24) {
-            case 0: return skips();
-            case 1: return jumps_over_garbage();
-            case 2: return calls(random_() % 2);
-            case 3: return jumps_through_register();
-            case 4: return returns_to_pushed();
-            case 5: return loops();
-            case 6: return uses_flags();
-            default: return any();
+            case 0: return add_conditional_skip();
+            case 1: return add_jump_over_garbage();
+            case 2: return add_call(random_() % 2);
+            case 3: return add_jump_through_register();
+            case 4: return add_return_to_pushed();
+            case 5: return add_loop();
+            case 6: return add_use_of_flags();
+            default: return add_random();
         }
     }
 
@@ -42,83 +42,83 @@ class Builder {
         stream_.code.insert(stream_.code.end(), bytes.begin(), bytes.end());
     }
 
-    void any() { add(random_instruction(random_, kCodeAt + here())); }
+    void add_random() { add(random_instruction(random_, kCodeAt + here())); }
 
-    void some(unsigned most) {
-        for (std::uint64_t n = random_() % most + 1; n > 0; --n) any();
+    void add_some(unsigned most) {
+        for (std::uint64_t n = random_() % most + 1; n > 0; --n) add_random();
     }
 
     [[nodiscard]] std::uint32_t here() const { return static_cast<std::uint32_t>(stream_.code.size()); }
 
-    /// An instruction that ends with a displacement to somewhere ahead.
-    Label ahead(Bytes bytes) {
+    /// Adds an instruction that ends with a forward displacement, to be resolved by bind().
+    Label forward(Bytes bytes) {
         bytes.insert(bytes.end(), 4, 0);
         add(bytes);
         return here() - 4;
     }
 
-    void arrive(Label label) {
+    void bind(Label label) {
         const std::uint32_t distance = here() - static_cast<std::uint32_t>(label) - 4;
         std::memcpy(&stream_.code[label], &distance, 4);
     }
 
     std::uint8_t condition() { return static_cast<std::uint8_t>(random_() % 16); }
 
-    void skips() {
-        const Label end = ahead({0x0f, static_cast<std::uint8_t>(0x80 | condition())});
-        some(3);
-        arrive(end);
+    void add_conditional_skip() {
+        const Label end = forward({0x0f, static_cast<std::uint8_t>(0x80 | condition())});
+        add_some(3);
+        bind(end);
     }
 
-    void jumps_over_garbage() {
-        const Label end = ahead({0xe9});
+    void add_jump_over_garbage() {
+        const Label end = forward({0xe9});
         for (std::uint64_t n = random_() % 9; n > 0; --n) stream_.code.push_back(static_cast<std::uint8_t>(random_()));
-        arrive(end);
+        bind(end);
     }
 
-    /// A function that adds with carry; it is called directly or through r15.
-    void calls(bool indirect) {
+    /// A call, direct or through r15, of a function that adds with carry.
+    void add_call(bool indirect) {
         Label function = 0;
         if (indirect) {
-            function = ahead({0x4c, 0x8d, 0x3d});  // lea r15, [rip + …]
+            function = forward({0x4c, 0x8d, 0x3d});  // lea r15, [rip + …]
             add({0x41, 0xff, 0xd7});
         } else {
-            function = ahead({0xe8});
+            function = forward({0xe8});
         }
-        const Label end = ahead({0xe9});
-        arrive(function);
+        const Label end = forward({0xe9});
+        bind(function);
         add({0x48, 0x11, 0xd8});                                     // adc rax, rbx
         add({0x0f, 0x92, 0xc1});                                     // setc cl
-        add({static_cast<std::uint8_t>(0x70 | condition()), 0x03});  // over the next: 3 bytes
+        add({static_cast<std::uint8_t>(0x70 | condition()), 0x03});  // jcc over the next 3 bytes
         add({0x48, 0x8d, 0x36});                                     // lea rsi, [rsi]
         add({0xc3});
-        arrive(end);
+        bind(end);
     }
 
-    void jumps_through_register() {
-        const Label target = ahead({0x4c, 0x8d, 0x3d});
+    void add_jump_through_register() {
+        const Label target = forward({0x4c, 0x8d, 0x3d});
         add({0x41, 0xff, 0xe7});  // jmp r15
-        arrive(target);
+        bind(target);
     }
 
-    void returns_to_pushed() {
-        const Label target = ahead({0x4c, 0x8d, 0x3d});
+    void add_return_to_pushed() {
+        const Label target = forward({0x4c, 0x8d, 0x3d});
         add({0x41, 0x57});  // push r15
         add({0xc3});
-        arrive(target);
+        bind(target);
     }
 
-    void loops() {
+    void add_loop() {
         add({0x41, 0xbd, static_cast<std::uint8_t>(2 + random_() % 4), 0, 0, 0});  // mov r13d, n
         const std::uint32_t top = here();
-        some(4);
+        add_some(4);
         add({0x41, 0xff, 0xcd});  // dec r13d
         add({0x0f, 0x85, 0, 0, 0, 0});
         const std::uint32_t distance = top - here();
         std::memcpy(&stream_.code[here() - 4], &distance, 4);
     }
 
-    void uses_flags() {
+    void add_use_of_flags() {
         constexpr std::array<std::array<std::uint8_t, 3>, 6> kUses{{{0x0f, 0x90, 0xc0},    // seto al
                                                                     {0x4d, 0x11, 0xc1},    // adc r9, r8
                                                                     {0x0f, 0x9a, 0xc2},    // setp dl

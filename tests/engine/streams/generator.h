@@ -1,6 +1,6 @@
-// generator.h: random instruction streams as a blob (blob.h), the same for the same seed on CPUs with the same
-// features. Every form that Zydis decodes, user mode may run and the CPU has, with register and memory operands, odd
-// prefixes and encodings as they fall; between them branches, calls, loops and jumps through registers.
+// generator.h: random instruction streams as a blob (blob.h). The same seed gives the same stream on CPUs with the same
+// features. A stream has any form that Zydis decodes, user mode may run and the CPU supports, with register and memory
+// operands and random redundant prefixes; between them branches, calls, loops and jumps through registers.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace anyperf::engine_test {
 struct Stream {
     std::uint64_t seed = 0;
     std::vector<std::uint8_t> code;
-    std::vector<std::uint32_t> boundaries;  ///< where each piece begins that can be stepped over
+    std::vector<std::uint32_t> boundaries;  ///< offsets of the instructions; a fault continues at the next one
 };
 
-/// A stream of some `instructions` instructions.
+/// A stream of at least `instructions` instructions.
 Stream generate(std::uint64_t seed, unsigned instructions);
 
-/// The streams as the driver reads them.
+/// The contents of a blob file with these streams.
 std::string blob_of(const std::vector<Stream>& streams);
 
-/// One line an instruction, with its number as the driver's LENGTH counts them.
+/// One line for each instruction, with its number from 0.
 std::string listing(const Stream& stream);
 
 }  // namespace anyperf::engine_test

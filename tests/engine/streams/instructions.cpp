@@ -29,8 +29,8 @@ void append32(Bytes& out, std::uint32_t value) {
     for (int i = 0; i < 4; ++i) out.push_back(static_cast<std::uint8_t>(value >> 8 * i));
 }
 
-/// What instruction-set extensions the streams use, and whether this CPU has each.
-bool usable(ZydisISAExt extension) {
+/// Whether the streams use this instruction-set extension and the CPU has it.
+bool is_usable(ZydisISAExt extension) {
     switch (extension) {
         case ZYDIS_ISA_EXT_BASE:
         case ZYDIS_ISA_EXT_X87:
@@ -56,8 +56,8 @@ bool usable(ZydisISAExt extension) {
     }
 }
 
-/// Not in a stream: control, the system's, answers that differ from run to run, state that stops the rest.
-bool unfit_category(ZydisInstructionCategory category) {
+/// Categories that can't be in a stream: control flow, system instructions, gathers, segment registers and bases.
+bool is_unfit_category(ZydisInstructionCategory category) {
     switch (category) {
         case ZYDIS_CATEGORY_CALL:
         case ZYDIS_CATEGORY_RET:
@@ -77,6 +77,8 @@ bool unfit_category(ZydisInstructionCategory category) {
     }
 }
 
+/// Instructions that can't be in a stream: results that differ from run to run, changes of control words or modes,
+/// implicit memory operands outside the data.
 constexpr std::array kUnfit{
     ZYDIS_MNEMONIC_CPUID,    ZYDIS_MNEMONIC_RDTSC,      ZYDIS_MNEMONIC_RDTSCP,      ZYDIS_MNEMONIC_RDPMC,
     ZYDIS_MNEMONIC_HLT,      ZYDIS_MNEMONIC_POPF,       ZYDIS_MNEMONIC_POPFQ,       ZYDIS_MNEMONIC_ENTER,
@@ -88,8 +90,8 @@ constexpr std::array kUnfit{
     ZYDIS_MNEMONIC_WBINVD,   ZYDIS_MNEMONIC_CLTS,       ZYDIS_MNEMONIC_PUSHF,       ZYDIS_MNEMONIC_PUSHFQ,
     ZYDIS_MNEMONIC_SMSW,     ZYDIS_MNEMONIC_FXTRACT};
 
-/// Bit strings: a register as offset reaches half a gigabyte.
-bool bit_string(const ZydisDecodedInstruction& instruction, std::span<const ZydisDecodedOperand> operands) {
+/// bt, bts, btr, btc of memory with the bit number in a register: may access half a gigabyte around the operand.
+bool is_bit_string(const ZydisDecodedInstruction& instruction, std::span<const ZydisDecodedOperand> operands) {
     switch (instruction.mnemonic) {
         case ZYDIS_MNEMONIC_BT:
         case ZYDIS_MNEMONIC_BTS:
@@ -100,7 +102,7 @@ bool bit_string(const ZydisDecodedInstruction& instruction, std::span<const Zydi
     }
 }
 
-bool kept_register(ZydisRegister reg) {
+bool is_reserved_register(ZydisRegister reg) {
     switch (ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg)) {
         case ZYDIS_REGISTER_R13:
         case ZYDIS_REGISTER_R14:
@@ -109,10 +111,10 @@ bool kept_register(ZydisRegister reg) {
     }
 }
 
-bool writes_kept(std::span<const ZydisDecodedOperand> operands) {
+bool writes_reserved_register(std::span<const ZydisDecodedOperand> operands) {
     return std::ranges::any_of(operands, [](const ZydisDecodedOperand& operand) {
         return operand.visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN && operand.type == ZYDIS_OPERAND_TYPE_REGISTER &&
-               (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && kept_register(operand.reg.value);
+               (operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && is_reserved_register(operand.reg.value);
     });
 }
 
@@ -134,29 +136,29 @@ std::optional<Decoded> decode(const Bytes& bytes) {
     return out;
 }
 
-bool fit(const Decoded& decoded) {
+bool is_fit(const Decoded& decoded) {
     const auto& instruction = decoded.instruction;
     const std::span operands(decoded.operands.data(), instruction.operand_count);
-    return usable(instruction.meta.isa_ext) && !unfit_category(instruction.meta.category) &&
+    return is_usable(instruction.meta.isa_ext) && !is_unfit_category(instruction.meta.category) &&
            !(instruction.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) &&
-           std::ranges::find(kUnfit, instruction.mnemonic) == kUnfit.end() && !bit_string(instruction, operands) &&
-           !writes_kept(operands);
+           std::ranges::find(kUnfit, instruction.mnemonic) == kUnfit.end() && !is_bit_string(instruction, operands) &&
+           !writes_reserved_register(operands);
 }
 
-/// Where the B bit of REX or VEX is: it makes registers 0 to 7 of rm 8 to 15.
+/// Position of the B bit of REX or VEX, which turns register 0-7 in ModRM.rm into 8-15.
 struct BaseBit {
     std::size_t at = 0;
     std::uint8_t mask = 0;
 };
 
-/// Legacy prefixes, then REX or VEX, an escape and an opcode. B is set, so that rm 6 is r14, and X is not.
+/// Random legacy prefixes, REX or VEX, escape bytes and opcode. B is set, so that rm 6 is r14; X is clear.
 Bytes random_opcode(Random& random, BaseBit& base) {
     Bytes out;
     const std::uint32_t kind = below(random, 100);
     if (kind < 25) {  // VEX
         const std::uint8_t map = static_cast<std::uint8_t>(1 + below(random, 3));
         out = {0xc4, static_cast<std::uint8_t>((byte(random) & 0x80) | 0x40 | map), byte(random), byte(random)};
-        base = {1, 0x20};  // inverted there
+        base = {1, 0x20};  // B is inverted in VEX
         return out;
     }
     constexpr std::array<std::uint8_t, 4> kMandatory{0x66, 0xf2, 0xf3, 0x66};
@@ -176,13 +178,14 @@ Bytes random_opcode(Random& random, BaseBit& base) {
     return out;
 }
 
-/// Mostly aligned for any vector, sometimes not.
+/// A random displacement below `reach` in size; in four of five cases a multiple of 64, aligned for any vector.
 std::int32_t displacement(Random& random, std::int32_t reach) {
     const auto any = static_cast<std::int32_t>(below(random, static_cast<std::uint32_t>(2 * reach))) - reach;
     return chance(random, 80) ? any & ~63 : any;
 }
 
-/// A ModRM byte and what it needs: a register, [r14 + displacement] in its forms, or a rip-relative one to be mended.
+/// Appends ModRM, SIB and displacement: a register, [r14 + displacement] in each encoding, or a rip-relative operand
+/// whose displacement point_into_data() sets later.
 void append_operand(Bytes& out, Random& random, BaseBit base) {
     const std::uint8_t reg = byte(random) & 0x38;
     switch (below(random, 8)) {
@@ -202,6 +205,7 @@ void append_operand(Bytes& out, Random& random, BaseBit base) {
     }
 }
 
+/// Sets the displacement of a rip-relative operand so that it points into the streams' data.
 void point_into_data(Bytes& bytes, const ZydisDecodedInstruction& instruction, std::uint64_t address, Random& random) {
     const std::uint64_t target = kDataAt + kDataRoom / 2 + static_cast<std::uint64_t>(displacement(random, 2000));
     const auto distance = static_cast<std::uint32_t>(target - (address + instruction.length));
@@ -209,15 +213,16 @@ void point_into_data(Bytes& bytes, const ZydisDecodedInstruction& instruction, s
         bytes[instruction.raw.disp.offset + i] = static_cast<std::uint8_t>(distance >> 8 * i);
 }
 
-bool rip_based(const ZydisDecodedOperand& operand) {
+bool is_rip_relative(const ZydisDecodedOperand& operand) {
     return operand.type == ZYDIS_OPERAND_TYPE_MEMORY &&
            (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP);
 }
 
-/// Neither relative to rip, which is mended, nor near r14 or rsp: moffs, implied registers, an index, a far
-/// displacement.
-bool strange_memory(const ZydisDecodedOperand& operand) {
-    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || rip_based(operand))
+/// Whether a memory operand may be outside the data: neither relative to rip nor near r14 or rsp. These are moffs,
+/// implicit base registers, an index, a large displacement.
+bool may_be_outside_data(const ZydisDecodedOperand& operand) {
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN ||
+        is_rip_relative(operand))
         return false;
     const auto& memory = operand.mem;
     const bool near = memory.disp.value >= -4096 && memory.disp.value < 4096 && memory.index == ZYDIS_REGISTER_NONE;
@@ -225,7 +230,7 @@ bool strange_memory(const ZydisDecodedOperand& operand) {
                      memory.base != ZYDIS_REGISTER_RSP);
 }
 
-/// mov ecx, n; lea rsi, [r14 + a]; lea rdi, [r14 + b]; and a string instruction behind.
+/// mov ecx, n; lea rsi, [r14 + a]; lea rdi, [r14 + b]; then a string instruction.
 Bytes string_instruction(Random& random) {
     Bytes out{0xb9};
     append32(out, below(random, 20));
@@ -251,12 +256,12 @@ Bytes random_instruction(Random& random, std::uint64_t address) {
         append_operand(bytes, random, base);
         for (int i = 0; i < 8; ++i) bytes.push_back(byte(random));
         const auto decoded = decode(bytes);
-        if (!decoded || !fit(*decoded)) continue;
+        if (!decoded || !is_fit(*decoded)) continue;
         const auto& instruction = decoded->instruction;
         const std::span operands(decoded->operands.data(), instruction.operand_count);
-        if (std::ranges::any_of(operands, strange_memory)) continue;
+        if (std::ranges::any_of(operands, may_be_outside_data)) continue;
         bytes.resize(instruction.length);
-        if (std::ranges::any_of(operands, rip_based)) point_into_data(bytes, instruction, address, random);
+        if (std::ranges::any_of(operands, is_rip_relative)) point_into_data(bytes, instruction, address, random);
         return bytes;
     }
 }

@@ -1,4 +1,4 @@
-// instructions.h: one random instruction that is fit to be run in a stream.
+// instructions.h: one random instruction that can run in a stream.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace anyperf::engine_test {
 using Random = std::mt19937_64;
 using Bytes = std::vector<std::uint8_t>;
 
-/// Bytes of an instruction that will stand at `address`: no branch, nothing privileged or different from run to run,
-/// its explicit memory operand inside the streams' data, r13, r14 and rsp left alone (but for push and pop).
-/// Instructions that set up what an implied operand needs (rsi and rdi of string instructions) come with it.
+/// The bytes of an instruction at `address`: not a branch, not privileged, with the same result in every run. Its
+/// explicit memory operand is inside the streams' data; it writes r13, r14 and rsp only as push and pop do. A string
+/// instruction is preceded by the instructions that set rcx, rsi and rdi.
 Bytes random_instruction(Random& random, std::uint64_t address);
 
 }  // namespace anyperf::engine_test

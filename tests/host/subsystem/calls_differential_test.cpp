@@ -1,8 +1,8 @@
-// Random sequences of calls on a handful of events, made on the kernel and on the subsystem: the same errno from each,
-// the same answer from poll and read, the same records in rings. Dummies of this thread: what they count is 0 on both
-// sides, and the rest is the interface itself.
+// calls_differential_test.cpp: random sequences of calls on a few events get the same answers from the subsystem as
+// from the running kernel, which is the oracle: the same errno, the same results of poll and read, the same records in
+// rings. The events are dummies of this thread: they count 0 on both sides, so that only the interface is compared.
 //
-// Left out, as this kernel answers them by the hour of the day: events that swap places with their children's at a
+// Left out, because the kernel's answers depend on the scheduler: events that are exchanged with those of a child at a
 // context switch (inherit), and siblings that start when their disabled leader is closed.
 #include <linux/perf_event.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ struct TwinMapping {
     bool readable = false;
 };
 
-/// An event twice: the kernel's and ours.
+/// The same event in the kernel and in the subsystem.
 struct Twin {
     int descriptor = -1;
     EventIndex event = 0;
@@ -36,11 +36,11 @@ struct Twin {
     std::vector<TwinMapping> mappings = {};
 };
 
-class CallsDifferential : public SubsystemTest, public ::testing::WithParamInterface<unsigned> {
+class RandomCalls : public SubsystemTest, public ::testing::WithParamInterface<unsigned> {
   protected:
     void SetUp() override {
-        if (const std::string why = unlike_linux_618(); !why.empty()) GTEST_SKIP() << why;
-        take_rights(host);
+        if (const std::string why = why_not_linux_618(); !why.empty()) GTEST_SKIP() << why;
+        copy_rights(host);
         me.name.pid = me.name.tid = ::getpid();
         cpu_set_t before;
         ::sched_getaffinity(0, sizeof before, &before);
@@ -48,7 +48,7 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
         cpu_set_t first;
         CPU_ZERO(&first);
         CPU_SET(0, &first);
-        if (::sched_setaffinity(0, sizeof first, &first) != 0) GTEST_SKIP() << "CPU 0 is not ours to run on";
+        if (::sched_setaffinity(0, sizeof first, &first) != 0) GTEST_SKIP() << "this process may not run on CPU 0";
     }
     void TearDown() override {
         for (Twin& twin : twins) {
@@ -59,48 +59,48 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
     }
 
     std::uint64_t below(std::uint64_t limit) { return engine() % limit; }
-    std::uint64_t one_of(std::initializer_list<std::uint64_t> values) {
+    std::uint64_t choose(std::initializer_list<std::uint64_t> values) {
         return *(values.begin() + below(values.size()));
     }
-    bool once_in(std::uint64_t times) { return below(times) == 0; }
-    Twin& any() { return twins[below(twins.size())]; }
+    bool one_in(std::uint64_t times) { return below(times) == 0; }
+    Twin& any_twin() { return twins[below(twins.size())]; }
 
     template <class T>
-    static bool alike(const char* call, long kernel, const Answer<T>& ours) {
+    static bool same_answer(const char* call, long kernel, const Answer<T>& ours) {
         const int theirs = kernel < 0 ? errno : 0;
         EXPECT_EQ(theirs, ours ? 0 : ours.error().error) << call << ": " << (ours ? "" : ours.error().reason);
         return theirs == 0 && ours;
     }
 
     Attr random_attr() {
-        Attr attr = software(FakeSoftwarePmu::kDummy, once_in(2) ? kDisabled : 0);
+        Attr attr = software(FakeSoftwarePmu::kDummy, one_in(2) ? kDisabled : 0);
         attr.read_format = below(32);
-        attr.sample_period = one_of({0, 0, 1, 1000});
-        attr.sample_type = one_of({0, 2, 0x1c2, 0x10146});
-        if (once_in(6)) attr.flags |= flag("write_backward");
-        if (once_in(6)) attr.flags |= flag("use_clockid"), attr.clockid = 1;
-        if (once_in(2)) attr.flags |= flag("comm") | flag("task") | one_of({0, flag("sample_id_all")});
-        if (once_in(4))
-            attr.flags |= flag("watermark"), attr.wakeup_events = static_cast<std::uint32_t>(one_of({0, 1, 40, 100}));
-        if (once_in(8)) attr.flags |= flag("remove_on_exec");
+        attr.sample_period = choose({0, 0, 1, 1000});
+        attr.sample_type = choose({0, 2, 0x1c2, 0x10146});
+        if (one_in(6)) attr.flags |= flag("write_backward");
+        if (one_in(6)) attr.flags |= flag("use_clockid"), attr.clockid = 1;
+        if (one_in(2)) attr.flags |= flag("comm") | flag("task") | choose({0, flag("sample_id_all")});
+        if (one_in(4))
+            attr.flags |= flag("watermark"), attr.wakeup_events = static_cast<std::uint32_t>(choose({0, 1, 40, 100}));
+        if (one_in(8)) attr.flags |= flag("remove_on_exec");
         return attr;
     }
     void open_one() {
         Attr attr = random_attr();
-        const Twin* leader = !twins.empty() && once_in(2) ? &any() : nullptr;
-        if (leader != nullptr && !once_in(4)) attr.flags ^= (attr.flags ^ leader->attr.flags) & flag("use_clockid");
+        const Twin* leader = !twins.empty() && one_in(2) ? &any_twin() : nullptr;
+        if (leader != nullptr && !one_in(4)) attr.flags ^= (attr.flags ^ leader->attr.flags) & flag("use_clockid");
         if (attr.flags & flag("use_clockid")) attr.clockid = 1;
-        const std::uint64_t flags = one_of({0, 0, 0, 1, 2, 3});
+        const std::uint64_t flags = choose({0, 0, 0, 1, 2, 3});
         const long kernel = ::syscall(SYS_perf_event_open, &attr, 0, -1, leader ? leader->descriptor : -1, flags);
         const auto ours =
             try_open(attr, {.group = leader ? std::optional(leader->event) : std::nullopt, .flags = flags});
-        if (!alike("open", kernel, ours)) return;
+        if (!same_answer("open", kernel, ours)) return;
         Twin twin{.descriptor = static_cast<int>(kernel), .event = *ours, .attr = attr};
         ::ioctl(twin.descriptor, PERF_EVENT_IOC_ID, &twin.kernels_id);
         twin.our_id = page(*ours).id;
         twins.push_back(twin);
     }
-    /// Leaders that are off stay, for what their siblings do then depends on the scheduler.
+    /// Does not close a leader with siblings: what its siblings do then depends on the scheduler.
     void close_one() {
         const auto chosen = twins.begin() + static_cast<std::ptrdiff_t>(below(twins.size()));
         if (!chosen->mappings.empty() || page(chosen->event).group_size > 1) return;
@@ -109,25 +109,25 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
         twins.erase(chosen);
     }
     void map_one() {
-        Twin& twin = any();
-        // Linux 6.18 never gives back what it charges a user for a further mapping: without CAP_IPC_LOCK none is made.
+        Twin& twin = any_twin();
+        // Linux 6.18 never uncharges a user for a second mapping of a ring: without CAP_IPC_LOCK the test makes none.
         if (!host.caller.ipc_lock && !twin.mappings.empty()) return;
-        const std::size_t pages = one_of({1, 2, 2, 2, 2, 3, 4, 5, 9});
+        const std::size_t pages = choose({1, 2, 2, 2, 2, 3, 4, 5, 9});
         const auto prot =
-            static_cast<int>(one_of({PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_NONE}));
-        const int flags = once_in(8) ? MAP_PRIVATE : MAP_SHARED;
-        const auto offset = static_cast<std::int64_t>(one_of({0, 0, 0, 0, 0, kPage, 2 * kPage}));
+            static_cast<int>(choose({PROT_READ, PROT_READ | PROT_WRITE, PROT_READ | PROT_WRITE, PROT_NONE}));
+        const int flags = one_in(8) ? MAP_PRIVATE : MAP_SHARED;
+        const auto offset = static_cast<std::int64_t>(choose({0, 0, 0, 0, 0, kPage, 2 * kPage}));
         void* at = ::mmap(nullptr, pages * kPage, prot, flags, twin.descriptor, offset);
         const auto ours = subsystem.map(twin.event, {.caller = me.name,
                                                      .length = pages * kPage,
                                                      .offset = static_cast<std::uint64_t>(offset),
                                                      .prot = prot,
                                                      .flags = flags});
-        if (alike("mmap", at == MAP_FAILED ? -1 : 0, ours))
+        if (same_answer("mmap", at == MAP_FAILED ? -1 : 0, ours))
             twin.mappings.push_back({static_cast<std::byte*>(at), pages * kPage, *ours, (prot & PROT_READ) != 0});
     }
     void unmap_one() {
-        Twin& twin = any();
+        Twin& twin = any_twin();
         if (twin.mappings.empty()) return;
         const TwinMapping mapping = twin.mappings.back();
         twin.mappings.pop_back();
@@ -135,51 +135,51 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
         subsystem.unmap(twin.event, mapping.ours);
     }
     void poll_one() {
-        const Twin& twin = any();
+        const Twin& twin = any_twin();
         pollfd kernel{twin.descriptor, POLLIN, 0};
         ::poll(&kernel, 1, 0);
         const PollState ours = subsystem.poll(twin.event);
         EXPECT_EQ(kernel.revents, (ours.in ? POLLIN : 0) | (ours.hang_up ? POLLHUP : 0)) << "poll";
     }
     void redirect_one() {
-        const Twin& twin = any();
-        const Twin& target = any();
-        const bool none = once_in(5);
+        const Twin& twin = any_twin();
+        const Twin& target = any_twin();
+        const bool none = one_in(5);
         const int kernel = ::ioctl(twin.descriptor, PERF_EVENT_IOC_SET_OUTPUT, none ? -1L : long{target.descriptor});
-        alike("SET_OUTPUT", kernel,
-              ioctl(twin.event, "PERF_EVENT_IOC_SET_OUTPUT",
-                    IoctlArgument{.descriptor = {.none = none,
-                                                 .event = none ? std::nullopt : std::optional(target.event),
-                                                 .open = true}}));
+        same_answer("SET_OUTPUT", kernel,
+                    ioctl(twin.event, "PERF_EVENT_IOC_SET_OUTPUT",
+                          IoctlArgument{.descriptor = {.none = none,
+                                                       .event = none ? std::nullopt : std::optional(target.event),
+                                                       .open = true}}));
     }
-    void switch_one() {
-        const Twin& twin = any();
-        static constexpr std::array kSwitches{"PERF_EVENT_IOC_ENABLE", "PERF_EVENT_IOC_DISABLE", "PERF_EVENT_IOC_RESET",
-                                              "PERF_EVENT_IOC_REFRESH", "PERF_EVENT_IOC_PAUSE_OUTPUT"};
-        const char* name = kSwitches.at(below(kSwitches.size()));
-        const std::uint64_t word = one_of({0, 1, 1, 3});
+    void toggle_one() {
+        const Twin& twin = any_twin();
+        static constexpr std::array kToggles{"PERF_EVENT_IOC_ENABLE", "PERF_EVENT_IOC_DISABLE", "PERF_EVENT_IOC_RESET",
+                                             "PERF_EVENT_IOC_REFRESH", "PERF_EVENT_IOC_PAUSE_OUTPUT"};
+        const char* name = kToggles.at(below(kToggles.size()));
+        const std::uint64_t word = choose({0, 1, 1, 3});
         const auto row = std::ranges::find(abi::kIoctls, std::string_view(name), &abi::Ioctl::name);
-        alike(name, ::ioctl(twin.descriptor, row->request, word), ioctl(twin.event, name, word));
+        same_answer(name, ::ioctl(twin.descriptor, row->request, word), ioctl(twin.event, name, word));
     }
     void period_one() {
-        const Twin& twin = any();
-        std::uint64_t period = one_of({0, 1, 5, 200'000, 1ull << 63});
-        alike("PERIOD", ::ioctl(twin.descriptor, PERF_EVENT_IOC_PERIOD, &period),
-              ioctl_u64(twin.event, "PERF_EVENT_IOC_PERIOD", period));
+        const Twin& twin = any_twin();
+        std::uint64_t period = choose({0, 1, 5, 200'000, 1ull << 63});
+        same_answer("PERIOD", ::ioctl(twin.descriptor, PERF_EVENT_IOC_PERIOD, &period),
+                    ioctl_u64(twin.event, "PERF_EVENT_IOC_PERIOD", period));
     }
     void read_one() {
-        const Twin& twin = any();
+        const Twin& twin = any_twin();
         std::array<std::uint64_t, 600> kernel{};
-        const std::size_t bytes = once_in(4) ? below(40) : sizeof kernel;
+        const std::size_t bytes = one_in(4) ? below(40) : sizeof kernel;
         const ssize_t length = ::read(twin.descriptor, kernel.data(), bytes);
         const auto ours = subsystem.read(twin.event, bytes);
-        if (!alike("read", length, ours)) return;
+        if (!same_answer("read", length, ours)) return;
         ASSERT_EQ(static_cast<std::size_t>(length), ours->size() * sizeof(std::uint64_t));
         for (std::size_t i = 0; i < ours->size(); ++i)
-            EXPECT_EQ(plain(kernel.at(i)), plain((*ours)[i])) << "word " << i;
+            EXPECT_EQ(normalized(kernel.at(i)), normalized((*ours)[i])) << "word " << i;
     }
-    /// A word of an answer without what differs by nature: ids are those of a twin, times are 0 or not.
-    std::string plain(std::uint64_t word) {
+    /// A word of a read with the values replaced that differ on the two sides: ids, and times other than 0.
+    std::string normalized(std::uint64_t word) {
         for (std::size_t i = 0; i < twins.size(); ++i)
             if (word == twins[i].kernels_id || word == twins[i].our_id) return "id";
         return word < 100 ? std::to_string(word) : "time";
@@ -188,8 +188,8 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
         ::prctl(PR_SET_NAME, "a name of ours");
         subsystem.task_comm(me.name, "a name of ours", false);
     }
-    void control_all() {
-        const bool on = once_in(2);
+    void prctl_all() {
+        const bool on = one_in(2);
         ::prctl(on ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE);
         subsystem.prctl(me.name, on);
     }
@@ -208,7 +208,7 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
         ASSERT_EQ(kernel.data_offset, header.data_offset);
         ASSERT_EQ(kernel.size, header.size);
         ASSERT_EQ(kernel.capabilities, header.capabilities);
-        if (kernel.data_head >= kernel.data_size) return;  // full, or backward
+        if (kernel.data_head >= kernel.data_size) return;  // full, or written backward
         for (std::size_t at = kPage; at < kPage + kernel.data_head;) {
             RecordHeader theirs;
             std::memcpy(&theirs, mapping.kernels + at, sizeof theirs);
@@ -232,9 +232,9 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
             case 6: return redirect_one();
             case 7: return period_one();
             case 8: return read_one();
-            case 9: return control_all();
+            case 9: return prctl_all();
             case 10: return rename();
-            default: return switch_one();
+            default: return toggle_one();
         }
     }
 
@@ -243,14 +243,14 @@ class CallsDifferential : public SubsystemTest, public ::testing::WithParamInter
     std::optional<cpu_set_t> affinity;
 };
 
-TEST_P(CallsDifferential, AreAnsweredAlike) {
+TEST_P(RandomCalls, AreAnsweredAsByTheKernel) {
     for (int i = 0; i < 400 && !HasFailure(); ++i) {
         step();
         compare_rings();
     }
     EXPECT_FALSE(HasFailure()) << "seed " << GetParam();
 }
-INSTANTIATE_TEST_SUITE_P(Seeds, CallsDifferential, ::testing::Range(0u, 20u));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomCalls, ::testing::Range(0u, 20u));
 
 }  // namespace
 }  // namespace anyperf::subsystem::testing

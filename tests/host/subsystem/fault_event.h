@@ -1,5 +1,5 @@
-// fault_event.h: a real page-fault event of this thread with a real ring, to hold our own ring against. Page faults
-// come exactly when a test touches a page, on every machine that has perf_event_open at all.
+// fault_event.h: a page-fault event of the running kernel with its ring, as the oracle for the subsystem's rings. A
+// page fault happens exactly when a test touches a fresh page, on every machine that has perf_event_open.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -27,7 +27,7 @@ inline perf_event_attr page_faults() {
     return attr;
 }
 
-/// Pages that nobody has touched.
+/// Pages that have not been touched.
 class FreshPages {
   public:
     FreshPages()
@@ -39,7 +39,7 @@ class FreshPages {
     FreshPages(const FreshPages&) = delete;
     FreshPages& operator=(const FreshPages&) = delete;
 
-    /// One fault, and no other: a sanitizer's own memory would have its own.
+    /// Causes exactly one fault. Not sanitized, because accesses to shadow memory fault, too.
     __attribute__((no_sanitize("address", "thread"))) void touch() {
         if (next_ == kBytes) {
             ::madvise(memory_, kBytes, MADV_DONTNEED);
@@ -55,6 +55,7 @@ class FreshPages {
     std::size_t next_ = 0;
 };
 
+/// The event of this thread; not open() if the kernel refuses it.
 class FaultEvent {
   public:
     explicit FaultEvent(const perf_event_attr& attr)

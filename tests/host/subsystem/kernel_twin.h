@@ -1,5 +1,5 @@
-// kernel_twin.h: what the two sides of a comparison need: a subsystem on fakes that has the rights and limits of this
-// process, and the kernel's own calls.
+// kernel_twin.h: shared by the differential tests: the kernel's perf_event_open, and a subsystem on fakes that has the
+// privileges and limits of this process.
 #pragma once
 
 #include <linux/capability.h>
@@ -20,10 +20,10 @@ inline constexpr std::uint32_t kAttrOfLinux618 = 136;
 struct KernelAnswer {
     int descriptor = -1;
     int error = 0;
-    std::uint32_t attr_size = 0;  // as the call left it
+    std::uint32_t attr_size = 0;  // attr.size after the call
 };
 
-/// `bytes` is a page that starts with the attr.
+/// Calls perf_event_open. `bytes` is a page that starts with the attr; the kernel may write attr.size.
 inline KernelAnswer kernel_open(std::span<std::byte> bytes, int pid, int cpu, int group, std::uint64_t flags) {
     KernelAnswer answer;
     const long result = ::syscall(SYS_perf_event_open, bytes.data(), pid, cpu, group, flags);
@@ -33,8 +33,8 @@ inline KernelAnswer kernel_open(std::span<std::byte> bytes, int pid, int cpu, in
     return answer;
 }
 
-/// Empty where this kernel is the one that the subsystem follows; else why it isn't.
-inline std::string unlike_linux_618() {
+/// Why this kernel can't be the oracle; empty if its attr is that of Linux 6.18, which the subsystem follows.
+inline std::string why_not_linux_618() {
     std::array<std::byte, 4096> page{};
     page[offsetof(Attr, size)] = std::byte{1};
     const KernelAnswer answer = kernel_open(page, 0, -1, -1, 0);
@@ -56,8 +56,8 @@ inline bool has_capability(unsigned bit) {
     return (data.at(bit / 32).effective >> bit % 32 & 1) != 0;
 }
 
-/// This process as the fakes have it.
-inline void take_rights(FakeHost& host) {
+/// Gives the fake host the privileges and limits of this process.
+inline void copy_rights(FakeHost& host) {
     host.limits_now.cpus = static_cast<std::uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     host.limits_now.paranoid = static_cast<std::int32_t>(sysctl("perf_event_paranoid"));
     host.limits_now.max_sample_rate = static_cast<std::uint32_t>(sysctl("perf_event_max_sample_rate"));

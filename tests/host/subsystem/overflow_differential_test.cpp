@@ -1,6 +1,7 @@
-// Our overflows beside the kernel's: enable, disable, refresh, new periods and page faults in random order. The number
-// of samples and the count must be the same after every step. A context switch begins an event's period anew, so this
-// wants a thread that nothing interrupts.
+// overflow_differential_test.cpp: overflows of the subsystem equal those of the running kernel, which is the oracle.
+// EventPair get the same enables, disables, refreshes, new periods and page faults in random order; after every step
+// the number of samples and the count must be equal. A context switch restarts an event's period in the kernel, so the
+// test needs a thread that is not preempted.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -9,14 +10,15 @@
 
 #include "host/subsystem/fault_event.h"
 #include "subsystem/shared/overflow.h"
-#include "subsystem/shared/page_count.h"
+#include "subsystem/shared/page_values.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-class Both {
+/// The same event in the kernel and in the subsystem.
+class EventPair {
   public:
-    Both(std::mt19937_64& random, const perf_event_attr& attr) : random_(random), kernels_(attr) {
+    EventPair(std::mt19937_64& random, const perf_event_attr& attr) : random_(random), kernels_(attr) {
         ours_.source.kind = Source::Kind::page_faults;
         ours_.shape.sample_type = attr.sample_type;
         ours_.period = attr.sample_period;
@@ -90,10 +92,10 @@ class Both {
     std::string log_;
 };
 
-/// Ahead of everything else, on one CPU, for as long as the test lasts.
-class Uninterrupted {
+/// Gives this thread the highest real-time priority on one CPU for the lifetime of the object.
+class Unpreempted {
   public:
-    Uninterrupted() {
+    Unpreempted() {
         cpu_set_t here;
         CPU_ZERO(&here);
         CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &here);
@@ -102,13 +104,13 @@ class Uninterrupted {
         const sched_param first{.sched_priority = 99};
         granted_ = ::sched_setscheduler(0, SCHED_FIFO, &first) == 0;
     }
-    ~Uninterrupted() {
+    ~Unpreempted() {
         const sched_param ordinary{.sched_priority = 0};
         ::sched_setscheduler(0, SCHED_OTHER, &ordinary);
         ::sched_setaffinity(0, sizeof before_, &before_);
     }
-    Uninterrupted(const Uninterrupted&) = delete;
-    Uninterrupted& operator=(const Uninterrupted&) = delete;
+    Unpreempted(const Unpreempted&) = delete;
+    Unpreempted& operator=(const Unpreempted&) = delete;
     bool granted() const { return granted_; }
 
   private:
@@ -116,15 +118,15 @@ class Uninterrupted {
     bool granted_;
 };
 
-TEST(OverflowsBesideTheKernels, AreTheSameAfterEveryStep) {
-    const Uninterrupted thread;
+TEST(Overflows, EqualTheKernelsAfterEveryStep) {
+    const Unpreempted thread;
     if (!thread.granted()) GTEST_SKIP() << "needs SCHED_FIFO: " << std::strerror(errno);
     std::mt19937_64 random{7};
     for (int events = 0; events < 100 && !HasFailure(); ++events) {
         perf_event_attr attr = testing::page_faults();
         attr.sample_period = 1 + random() % 12;
         if (random() % 5 == 0) attr.sample_type = PERF_SAMPLE_PERIOD;
-        Both both{random, attr};
+        EventPair both{random, attr};
         if (!both.open()) GTEST_SKIP() << "no page-fault events with rings here: " << std::strerror(errno);
         for (int steps = 0; steps < 12 && !HasFailure(); ++steps) {
             both.step();

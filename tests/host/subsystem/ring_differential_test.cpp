@@ -1,5 +1,6 @@
-// Our ring beside the kernel's: two events of different records share each, and the same is done to both at random. The
-// data, head and wake-ups must be the same after every step.
+// ring_differential_test.cpp: the subsystem's ring equals that of the running kernel, which is the oracle. Two events
+// with different records share each ring, and both rings get the same random operations; after every step the data, the
+// head and the wake-ups must be equal.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -17,9 +18,10 @@ namespace {
 
 using testing::FaultEvent;
 
-class Pair {
+/// The same ring in the kernel and in the subsystem.
+class RingPair {
   public:
-    explicit Pair(std::mt19937_64& random) : random_(random) {
+    explicit RingPair(std::mt19937_64& random) : random_(random) {
         attr_.write_backward = one_in(3);
         overwrite_ = one_in(3);
         attr_.watermark = one_in(2);
@@ -28,7 +30,7 @@ class Pair {
         pages_ = 1u << below(3);
         memory_.resize(std::size_t{512} * (1 + pages_));
         page_.pages = pages_;
-        ring_ = {&page_, reinterpret_cast<std::byte*>(memory_.data())};
+        ring_ = {&page_, reinterpret_cast<std::byte*>(memory_.data()), std::uint64_t{pages_} * 4096};
         start_ring(ring_, {.pages = pages_,
                            .watermark = attr_.watermark ? attr_.wakeup_watermark : 0,
                            .overwrite = overwrite_,
@@ -56,7 +58,7 @@ class Pair {
         switch (below(8)) {
             case 5: return move_tail();
             case 6: return pause();
-            case 7: return wake_ups();
+            case 7: return poll();
             default: return write(below(2), 1 + below(one_in(4) ? 4 : 60));
         }
     }
@@ -95,12 +97,12 @@ class Pair {
         log_ += paused ? " pause" : " go on";
     }
 
-    void wake_ups() {
+    void poll() {
         log_ += " poll";
         pollfd waiting{kernels_[0]->fd(), POLLIN, 0};
         ::poll(&waiting, 1, 0);
-        EXPECT_EQ((waiting.revents & POLLIN) != 0, page_.wake != 0) << log_;
-        page_.wake = 0;
+        EXPECT_EQ((waiting.revents & POLLIN) != 0, page_.wake_pending != 0) << log_;
+        page_.wake_pending = 0;
     }
 
     std::mt19937_64& random_;
@@ -116,10 +118,10 @@ class Pair {
     std::string log_ = "steps:";
 };
 
-TEST(RingBesideTheKernels, IsTheSameAfterEveryStep) {
+TEST(Ring, EqualsTheKernelsAfterEveryStep) {
     std::mt19937_64 random{11};
     for (int rings = 0; rings < 60; ++rings) {
-        Pair pair{random};
+        RingPair pair{random};
         if (!pair.open()) GTEST_SKIP() << "no page-fault events with rings here: " << std::strerror(errno);
         for (int steps = 0; steps < 50 && !HasFailure(); ++steps) {
             pair.step();

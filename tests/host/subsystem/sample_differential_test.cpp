@@ -1,5 +1,6 @@
-// Our samples beside the kernel's: what is in one of the kernel's is taken out by the order that the manual gives, made
-// facts, and written again by us. The two must be the same, byte for byte.
+// sample_differential_test.cpp: the subsystem's samples equal those of the running kernel, which is the oracle, byte
+// for byte. The test parses a sample of the kernel in the order that perf_event_open(2) gives, and lets the subsystem
+// write a sample with the same facts.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -12,10 +13,10 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// One of the kernel's samples, and what we need to make the same.
-class Taken {
+/// A sample of the kernel, and the facts that the subsystem needs to write the same one.
+class ParsedSample {
   public:
-    Taken(const perf_event_attr& attr, const std::byte* record) : attr_(attr) {
+    ParsedSample(const perf_event_attr& attr, const std::byte* record) : attr_(attr) {
         std::memcpy(&header_, record, sizeof header_);
         bytes_.assign(record, record + header_.size);
         page.shape.sample_type = attr.sample_type;
@@ -24,13 +25,13 @@ class Taken {
         page.shape.sample_regs_intr = attr.sample_regs_intr;
         page.shape.sample_stack_user = attr.sample_stack_user;
         facts.misc = header_.misc;
-        take_all();
+        parse();
     }
 
     EventPage page;
     SampleFacts facts;
     const std::vector<std::byte>& bytes() const { return bytes_; }
-    bool whole() const { return at_ == bytes_.size(); }
+    bool complete() const { return at_ == bytes_.size(); }
 
   private:
     std::uint64_t word() {
@@ -39,47 +40,47 @@ class Taken {
         at_ += sizeof value;
         return value;
     }
-    void take_if(std::uint64_t bit, std::uint64_t& to) {
+    void parse_if(std::uint64_t bit, std::uint64_t& to) {
         if (attr_.sample_type & bit) to = word();
     }
 
-    void take_all() {
-        take_if(PERF_SAMPLE_IDENTIFIER, page.id);
-        take_if(PERF_SAMPLE_IP, facts.ip);
-        if (attr_.sample_type & PERF_SAMPLE_TID) take_tid();
-        take_if(PERF_SAMPLE_TIME, facts.moment.time);
-        take_if(PERF_SAMPLE_ADDR, facts.addr);
-        take_if(PERF_SAMPLE_ID, page.id);
-        take_if(PERF_SAMPLE_STREAM_ID, page.stream_id);
-        if (attr_.sample_type & PERF_SAMPLE_CPU) facts.moment.cpu = static_cast<std::uint32_t>(word());
-        take_if(PERF_SAMPLE_PERIOD, facts.period);
-        if (attr_.sample_type & PERF_SAMPLE_READ) take_read();
-        if (attr_.sample_type & PERF_SAMPLE_CALLCHAIN) take_callchain();
+    void parse() {
+        parse_if(PERF_SAMPLE_IDENTIFIER, page.id);
+        parse_if(PERF_SAMPLE_IP, facts.ip);
+        if (attr_.sample_type & PERF_SAMPLE_TID) parse_tid();
+        parse_if(PERF_SAMPLE_TIME, facts.origin.time);
+        parse_if(PERF_SAMPLE_ADDR, facts.addr);
+        parse_if(PERF_SAMPLE_ID, page.id);
+        parse_if(PERF_SAMPLE_STREAM_ID, page.stream_id);
+        if (attr_.sample_type & PERF_SAMPLE_CPU) facts.origin.cpu = static_cast<std::uint32_t>(word());
+        parse_if(PERF_SAMPLE_PERIOD, facts.period);
+        if (attr_.sample_type & PERF_SAMPLE_READ) parse_read();
+        if (attr_.sample_type & PERF_SAMPLE_CALLCHAIN) parse_callchain();
         if (attr_.sample_type & PERF_SAMPLE_RAW) word();  // a size of 4, and 4 zeros
         if (attr_.sample_type & PERF_SAMPLE_REGS_USER)
-            facts.user_registers = take_registers(user_, attr_.sample_regs_user);
-        if (attr_.sample_type & PERF_SAMPLE_STACK_USER) take_stack();
-        take_if(PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, facts.weight);
-        take_if(PERF_SAMPLE_DATA_SRC, facts.data_source);
-        take_if(PERF_SAMPLE_TRANSACTION, facts.transaction);
+            facts.user_registers = parse_registers(user_, attr_.sample_regs_user);
+        if (attr_.sample_type & PERF_SAMPLE_STACK_USER) parse_stack();
+        parse_if(PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT, facts.weight);
+        parse_if(PERF_SAMPLE_DATA_SRC, facts.data_source);
+        parse_if(PERF_SAMPLE_TRANSACTION, facts.transaction);
         if (attr_.sample_type & PERF_SAMPLE_REGS_INTR)
-            facts.interrupted_registers = take_registers(interrupted_, attr_.sample_regs_intr);
-        take_if(PERF_SAMPLE_PHYS_ADDR, facts.physical_address);
-        take_if(PERF_SAMPLE_CGROUP, facts.cgroup);
-        take_if(PERF_SAMPLE_DATA_PAGE_SIZE, facts.data_page_size);
-        take_if(PERF_SAMPLE_CODE_PAGE_SIZE, facts.code_page_size);
+            facts.interrupted_registers = parse_registers(interrupted_, attr_.sample_regs_intr);
+        parse_if(PERF_SAMPLE_PHYS_ADDR, facts.physical_address);
+        parse_if(PERF_SAMPLE_CGROUP, facts.cgroup);
+        parse_if(PERF_SAMPLE_DATA_PAGE_SIZE, facts.data_page_size);
+        parse_if(PERF_SAMPLE_CODE_PAGE_SIZE, facts.code_page_size);
     }
 
-    void take_tid() {
+    void parse_tid() {
         const std::uint64_t both = word();
-        facts.moment.pid = static_cast<std::int32_t>(both);
-        facts.moment.tid = static_cast<std::int32_t>(both >> 32);
+        facts.origin.pid = static_cast<std::int32_t>(both);
+        facts.origin.tid = static_cast<std::int32_t>(both >> 32);
     }
 
-    /// The event is alone, so a group has one member.
-    void take_read() {
+    /// The event has no siblings, so that a group has one member.
+    void parse_read() {
         const bool group = attr_.read_format & PERF_FORMAT_GROUP;
-        const std::uint64_t first = word();  // a group's number of members, else the value
+        const std::uint64_t first = word();  // the number of members of a group, else the value
         if (!group) member_.value = first;
         if (attr_.read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) facts.read.enabled = word();
         if (attr_.read_format & PERF_FORMAT_TOTAL_TIME_RUNNING) facts.read.running = word();
@@ -89,20 +90,20 @@ class Taken {
         facts.read.members = {&member_, 1};
     }
 
-    void take_callchain() {
+    void parse_callchain() {
         chain_.resize(std::min<std::uint64_t>(word(), 1000));
         for (std::uint64_t& address : chain_) address = word();
         facts.callchain = chain_;
     }
 
-    const std::uint64_t* take_registers(std::uint64_t (&registers)[24], std::uint64_t mask) {
+    const std::uint64_t* parse_registers(std::uint64_t (&registers)[24], std::uint64_t mask) {
         if (word() == 0) return nullptr;
         for (unsigned bit = 0; bit < 24; ++bit)
             if (mask >> bit & 1) registers[bit] = word();
         return registers;
     }
 
-    void take_stack() {
+    void parse_stack() {
         stack_ = at_ + 8;
         const std::uint64_t size = std::min<std::uint64_t>(word(), bytes_.size() - at_);
         at_ += size;
@@ -111,10 +112,10 @@ class Taken {
     }
 
     static std::size_t copy(void* context, void* to, std::uint64_t address, std::size_t bytes) {
-        const Taken& taken = *static_cast<Taken*>(context);
+        const ParsedSample& parsed = *static_cast<ParsedSample*>(context);
         const std::size_t from = address - kStack;
-        const std::size_t part = from < taken.valid_ ? std::min(bytes, taken.valid_ - from) : 0;
-        std::memcpy(to, taken.bytes_.data() + taken.stack_ + from, part);
+        const std::size_t part = from < parsed.valid_ ? std::min(bytes, parsed.valid_ - from) : 0;
+        std::memcpy(to, parsed.bytes_.data() + parsed.stack_ + from, part);
         return part;
     }
 
@@ -131,8 +132,8 @@ class Taken {
     std::uint64_t interrupted_[24] = {};
 };
 
-/// Any fields but those that a page fault has none of (branches), and AUX. A stack of 0 bytes, and one that fills the
-/// record with fields behind it, the kernel writes wrongly: docs/compatibility.md.
+/// Random fields except branch stacks, which page faults don't have, and AUX. Stacks of 0 bytes, and stacks that fill
+/// the record if fields follow, are left out: the kernel writes them wrongly (docs/compatibility.md).
 perf_event_attr random_attr(std::mt19937_64& random, bool privileged) {
     constexpr std::uint32_t kStacks[] = {8, 64, 1024, 8192, 32768};
     perf_event_attr attr = testing::page_faults();
@@ -148,7 +149,7 @@ perf_event_attr random_attr(std::mt19937_64& random, bool privileged) {
     return attr;
 }
 
-TEST(SampleBesideTheKernels, OfTheSameFactsIsTheSame) {
+TEST(Sample, OfTheSameFactsEqualsTheKernels) {
     std::mt19937_64 random{1};
     testing::FreshPages pages;
     std::vector<std::uint64_t> memory(std::size_t{512} * 33);
@@ -161,15 +162,15 @@ TEST(SampleBesideTheKernels, OfTheSameFactsIsTheSame) {
         pages.touch();
         event.disable();
         ASSERT_GT(event.header().data_head, 0u);
-        Taken taken{attr, event.data()};
-        ASSERT_TRUE(taken.whole()) << "sample_type " << attr.sample_type;
+        ParsedSample parsed{attr, event.data()};
+        ASSERT_TRUE(parsed.complete()) << "sample_type " << attr.sample_type;
 
         RingPage page;
         page.pages = 32;
-        const Ring ring{&page, reinterpret_cast<std::byte*>(memory.data())};
+        const Ring ring{&page, reinterpret_cast<std::byte*>(memory.data()), std::uint64_t{page.pages} * 4096};
         start_ring(ring, {.pages = 32});
-        ASSERT_TRUE(write_sample(ring, taken.page, taken.facts).written);
-        EXPECT_EQ(std::memcmp(ring.data(), taken.bytes().data(), taken.bytes().size()), 0)
+        ASSERT_TRUE(write_sample(ring, parsed.page, parsed.facts).written);
+        EXPECT_EQ(std::memcmp(ring.data(), parsed.bytes().data(), parsed.bytes().size()), 0)
             << "sample_type " << attr.sample_type << " read_format " << attr.read_format;
     }
 }

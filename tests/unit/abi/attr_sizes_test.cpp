@@ -1,4 +1,4 @@
-// attr_sizes_test.cpp: the published sizes of perf_event_attr.
+// attr_sizes_test.cpp: the sizes of perf_event_attr that kernels have published, and which of them holds a field.
 #include "abi/attr_sizes.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ TEST(PublishedSize, IsTheSmallestThatHoldsTheField) {
     EXPECT_EQ(published_size(136), 136);
 }
 
-TEST(PublishedSize, EndsWithTheWholeStructure) {
+TEST(PublishedSize, IsAtMostTheWholeStructure) {
     EXPECT_EQ(published_size(4096), sizeof(Attr));
 }
 

@@ -1,4 +1,4 @@
-// describe_test.cpp: perf_event_attr in words.
+// describe_test.cpp: the fields of a perf_event_attr with the names of their values.
 #include "abi/describe.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ std::string line(const Attr& attr, std::string_view name) {
     return "absent";
 }
 
-TEST(Describe, NamesWhatIsSet) {
+TEST(Describe, NamesTheFieldsThatAreSet) {
     Attr attr;
     attr.sample_type = 0x10001;
     attr.read_format = 0x1b;
@@ -30,14 +30,14 @@ TEST(Describe, NamesWhatIsSet) {
     EXPECT_EQ(line(attr, "inherit"), "absent");
 }
 
-TEST(Describe, KnowsCacheEventsOfAHybridMachine) {
+TEST(Describe, NamesCacheEventsOfAHybridMachine) {
     Attr attr;
     attr.type = kTypeHwCache;
     attr.config = 0xa00010002;
     EXPECT_EQ(line(attr, "config"), "42949738498 LL READ MISS of the PMU of type 10");
 }
 
-TEST(Describe, CallsUnionMembersWhatTheyAre) {
+TEST(Describe, NamesTheUnionMemberThatTheTypeUses) {
     Attr attr;
     attr.type = kTypeBreakpoint;
     attr.bp_type = 3;
@@ -51,11 +51,11 @@ TEST(Describe, CallsUnionMembersWhatTheyAre) {
     EXPECT_EQ(line(attr, "sample_freq"), "99 ");
 }
 
-TEST(Describe, ShowsEveryFieldWhenAsked) {
+TEST(Describe, ShowsEveryFieldOnRequest) {
     EXPECT_EQ(describe(Attr{}, true).size(), kAttrFields.size() - 1 + kAttrFlags.size());
 }
 
-TEST(Describe, ShowsBitsThatNobodyKnows) {
+TEST(Describe, ShowsUnknownFlagBits) {
     Attr attr;
     attr.flags = 1ull << 50;
     EXPECT_EQ(line(attr, "__reserved_1"), std::to_string(1ull << 50) + ' ');

@@ -1,5 +1,5 @@
-// command_line_test.cpp: where a verb's options end.
-#include "cli/command_line.h"
+// command_line_test.cpp: which `--` separates a verb's options from the command, and is removed.
+#include "cli/command/command_words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,23 +19,23 @@ Words split(const Words& words) {
     return without_separator(verb, words);
 }
 
-TEST(Separator, IsTakenOutBeforeTheCommand) {
+TEST(Separator, IsRemovedBeforeTheCommand) {
     EXPECT_THAT(split({"-a", "--", "ls", "-l"}), ElementsAre("-a", "ls", "-l"));
     EXPECT_THAT(split({"--", "ls"}), ElementsAre("ls"));
 }
 
-TEST(Separator, OfTheCommandStays) {
+TEST(Separator, InsideTheCommandIsKept) {
     EXPECT_THAT(split({"ls", "--", "x"}), ElementsAre("ls", "--", "x"));
     EXPECT_THAT(split({"--", "ls", "--", "x"}), ElementsAre("ls", "--", "x"));
 }
 
-TEST(Separator, ThatIsAnOptionsValueStays) {
+TEST(Separator, AsAnOptionsValueIsKept) {
     EXPECT_THAT(split({"-e", "--", "--", "ls"}), ElementsAre("-e", "--", "ls"));
     EXPECT_THAT(split({"--event", "--", "--", "ls"}), ElementsAre("--event", "--", "ls"));
     EXPECT_THAT(split({"-ae", "x", "--", "ls"}), ElementsAre("-ae", "x", "ls"));
 }
 
-TEST(Separator, BehindAnAttachedValueIsOurs) {
+TEST(Separator, AfterAnAttachedValueIsRemoved) {
     EXPECT_THAT(split({"--event=x", "--", "ls"}), ElementsAre("--event=x", "ls"));
     EXPECT_THAT(split({"-ex", "--", "ls"}), ElementsAre("-ex", "ls"));
 }

@@ -1,5 +1,5 @@
-// descriptions_test.cpp: list --describe on trees laid out like the vendors' repositories and like the kernel's
-// tools/perf/pmu-events: an event gets its own CPU's text.
+// descriptions_test.cpp: `list --describe` gives an event the text of its own CPU. The trees are laid out as the
+// vendors' repositories and as the kernel's tools/perf/pmu-events.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,42 +24,42 @@ Error refused(const std::string& directory) {
     return text ? Error{} : text.error();
 }
 
-TEST(Descriptions, OfAVendorsTreeAreThoseOfTheCpuThatItsMapNames) {
+TEST(Descriptions, InAVendorTreeBelongToTheCpuNamedByItsMap) {
     EXPECT_THAT(listed("vendor", "skl::INST_RETIRED"), HasSubstr("retired, Skylake"));
     EXPECT_THAT(listed("vendor", "bdw::INST_RETIRED"), Not(HasSubstr("retired, "))) << "the tree has no Broadwell";
     EXPECT_THAT(listed("vendor", "skl::INST_RETIRED", true), HasSubstr(R"("description": "retired, Skylake")"));
 }
 
-TEST(Descriptions, OfAHybridAreThoseOfTheKindOfCore) {
+TEST(Descriptions, OnAHybridBelongToTheKindOfCore) {
     for (const char* tree : {"vendor", "kernel"}) {
         EXPECT_THAT(listed(tree, "adl_glc::INST_RETIRED"), HasSubstr("retired, big cores")) << tree;
         EXPECT_THAT(listed(tree, "adl_grt::INST_RETIRED"), HasSubstr("retired, small cores")) << tree;
     }
 }
 
-TEST(Descriptions, OfAFolderWithoutAMapAreEveryCpus) {
+TEST(Descriptions, InAFolderWithoutAMapApplyToEveryCpu) {
     EXPECT_THAT(listed("vendor/SKL", "skl::INST_RETIRED"), HasSubstr("retired, Skylake"));
     EXPECT_THAT(listed("vendor/SKL/events", "bdw::INST_RETIRED"), HasSubstr("retired, Skylake"));
 }
 
-TEST(Descriptions, OfTheKernelsTreeAreFoundForEachArchitecture) {
+TEST(Descriptions, InTheKernelTreeAreFoundForEachArchitecture) {
     EXPECT_THAT(listed("kernel", "power9::PM_CYC"), HasSubstr("cycles of POWER9"));
     EXPECT_THAT(listed("kernel", "power10::PM_CYC"), Not(HasSubstr("POWER9")));
     EXPECT_THAT(listed("kernel/arch", "arm_n1::SW_INCR"), HasSubstr("increment of the N1"))
-        << "before the common list's";
+        << "it precedes the common list";
     EXPECT_THAT(listed("kernel/arch", "arm_n1::L1I_CACHE_REFILL"), HasSubstr("refill of every ARM"));
 }
 
-TEST(Descriptions, AreFoundByTheCodeWhereTheMakerHasOtherNames) {
+TEST(Descriptions, AreFoundByEventCodeIfTheVendorNamesDiffer) {
     EXPECT_THAT(listed("kernel", "zen4::RETIRED_INSTRUCTIONS"), HasSubstr("instructions of Zen 4"));
     EXPECT_THAT(listed("kernel", "zen3::RETIRED_INSTRUCTIONS"), Not(HasSubstr("Zen 4")));
 }
 
-TEST(Descriptions, OfOneArmFolderTakeTheCommonListAboveIt) {
+TEST(Descriptions, InOneArmFolderIncludeTheCommonListAboveIt) {
     EXPECT_THAT(listed("kernel/arch/arm64/acme/n1", "arm_n1::L1I_CACHE_REFILL"), HasSubstr("refill of every ARM"));
 }
 
-TEST(Descriptions, OfAWrongDirectoryAreAnErrorThatSaysWhatIsWrong) {
+TEST(Descriptions, FromAWrongDirectoryFailWithTheReason) {
     EXPECT_THAT(refused(kTrees + "nowhere").cause, HasSubstr("No such file"));
     EXPECT_THAT(refused(kTrees + "README.md").cause, HasSubstr("Not a directory"));
     EXPECT_THAT(refused(kMachine).cause, HasSubstr("no JSON file"));

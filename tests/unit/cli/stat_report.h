@@ -1,9 +1,9 @@
-// stat_report.h: reports made by hand, for tests of what is derived from them.
+// stat_report.h: makes the lines of a `stat` report by hand, for tests of what is derived from them.
 #pragma once
 
 #include <string>
 
-#include "cli/stat/report.h"
+#include "cli/stat/output/report.h"
 
 namespace anyperf::cli::stat {
 
@@ -16,7 +16,7 @@ inline Line line_of(std::string name, std::uint32_t type, std::uint64_t config, 
     return line;
 }
 
-/// As measured: the clock counts ns and is shown in ms.
+/// As `stat` measures it: the event counts ns, and the report shows ms.
 inline Line task_clock(std::uint64_t ns) {
     Line line = line_of("task-clock", 1, 1, ns);
     line.event.unit = "msec";

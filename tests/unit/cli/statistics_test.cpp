@@ -1,4 +1,4 @@
-// statistics_test.cpp: mean, deviation, median and its confidence interval.
+// statistics_test.cpp: mean, standard deviation, and the median with its confidence interval.
 #include "cli/stat/statistics.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(Summary, OfOneValueIsThatValue) {
     EXPECT_EQ(summary.confidence, 0);
 }
 
-TEST(Summary, HasTheSampleDeviation) {
+TEST(Summary, HasTheSampleStandardDeviation) {
     const Summary summary = summarize(std::array{2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0});
     EXPECT_EQ(summary.mean, 5);
     EXPECT_NEAR(summary.deviation, 2.138, 0.001);
@@ -27,7 +27,7 @@ TEST(Summary, HasTheSampleDeviation) {
     EXPECT_EQ(summary.median, 4.5);
 }
 
-TEST(Summary, OfFewRunsHasWhatConfidenceThereIs) {
+TEST(Summary, OfFewRunsReportsTheConfidenceThatTheyAllow) {
     const Summary summary = summarize(std::array{3.0, 1.0, 2.0, 5.0, 4.0});
     EXPECT_EQ(summary.median, 3);
     EXPECT_EQ(summary.median_low, 1);
@@ -35,7 +35,8 @@ TEST(Summary, OfFewRunsHasWhatConfidenceThereIs) {
     EXPECT_EQ(summary.confidence, 1 - 2.0 / 32);
 }
 
-// Order statistics of the sign test: for n = 10 the 2nd and 9th value (97.9%), for n = 20 the 6th and 15th (95.9%).
+// The interval is that of the sign test: for n = 10 from the 2nd to the 9th value (97.9%), for n = 20 from the 6th to
+// the 15th (95.9%).
 TEST(Summary, OfManyRunsHasANarrowIntervalOfAtLeast95Percent) {
     std::vector<double> values(10);
     std::iota(values.begin(), values.end(), 1);
@@ -48,7 +49,7 @@ TEST(Summary, OfManyRunsHasANarrowIntervalOfAtLeast95Percent) {
     EXPECT_EQ(summarize(values).median_high, 15);
 }
 
-TEST(Summary, OfVeryManyRunsHasTheNormalApproximation) {
+TEST(Summary, OfVeryManyRunsUsesTheNormalApproximation) {
     std::vector<double> values(10'000);
     std::iota(values.begin(), values.end(), 1);
     EXPECT_EQ(summarize(values).median_low, 4902);

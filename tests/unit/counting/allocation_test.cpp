@@ -1,4 +1,4 @@
-// allocation_test.cpp: reading allocates nothing. Every operator new of this program is counted.
+// allocation_test.cpp: reading counts allocates no memory. This program replaces operator new and counts its calls.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -39,7 +39,7 @@ std::size_t allocations_of(Work work) {
 
 const events::EventGroup kGroup = group_of({event_named("a"), event_named("b", 1), event_named("c", 2)});
 
-TEST(Reading, IsSeenByTheCountingOperatorNew) {
+TEST(Reading, AllocationsAreSeenByTheReplacedOperatorNew) {
     EXPECT_GE(allocations_of([] { const std::vector<int> vector(100); }), 1);
 }
 

@@ -1,4 +1,5 @@
-// fake_kernel.h: a kernel made of rules, for tests of what counting asks and what it makes of the answers.
+// fake_kernel.h: a kernel made of rules, for tests of which calls counting makes and how it uses the answers. It
+// records the calls; an event's count is ten times its descriptor.
 #pragma once
 
 #include <algorithm>
@@ -26,26 +27,29 @@ class FakeKernel final : public Kernel {
     };
     struct OpenEvent {
         Call call;
-        std::vector<int> members;  // of a leader: itself and its siblings
+        std::vector<int> members;  ///< of a leader: itself and its siblings
         std::uint64_t value = 0;
     };
 
-    // What a test sets.
-    std::function<int(const Call&)> refuses = [](const Call&) { return 0; };  // an errno, or 0
+    // Set by a test.
+    std::function<int(const Call&)> refuses = [](const Call&) { return 0; };  ///< an errno, or 0 to accept
     std::function<std::vector<pid_t>(pid_t)> threads = [](pid_t process) { return std::vector<pid_t>{process}; };
+    std::function<bool(const abi::Attr&)> apart = [](const abi::Attr&) { return false; };
     std::vector<int> cpus{0, 1};
     std::uint64_t enabled = 1000;
     std::uint64_t running = 1000;
     int read_errno = 0;
+    int directory_errno = 0;
     bool end_of_file = false;
     const void* page = nullptr;
 
-    // What a test looks at.
+    // Read by a test.
     std::map<int, OpenEvent> events;
     std::vector<Call> calls;
     std::vector<std::pair<int, unsigned long>> ioctls;
     int directories = 0;
 
+    bool is_apart(const abi::Attr& attr) override { return apart(attr); }
     int open(const abi::Attr& attr, pid_t pid, int cpu, int group_fd, unsigned long flags) override {
         const Call call{attr, pid, cpu, group_fd, flags};
         calls.push_back(call);
@@ -95,6 +99,7 @@ class FakeKernel final : public Kernel {
     }
     int open_directory(const std::string& path) override {
         if (path.ends_with("absent")) return -ENOENT;
+        if (directory_errno != 0) return -directory_errno;
         ++directories;
         return kDirectory;
     }
@@ -109,7 +114,7 @@ class FakeKernel final : public Kernel {
 
 inline events::Event event_named(std::string name, std::uint64_t config = 0) {
     events::Event event;
-    event.name = event.typed = std::move(name);
+    event.name = event.source_text = std::move(name);
     event.attr.type = 1;
     event.attr.config = config;
     return event;

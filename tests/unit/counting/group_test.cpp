@@ -1,4 +1,4 @@
-// group_test.cpp: what a group asks of the kernel, and what it makes of the answers.
+// group_test.cpp: which calls a group makes to the kernel, and how it uses the answers.
 #include "anyperf/group.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +7,7 @@
 #include <array>
 
 #include "anyperf/counter.h"
+#include "counting/open_event.h"
 #include "unit/counting/fake_kernel.h"
 
 namespace anyperf::counting {
@@ -30,7 +31,7 @@ TEST(Group, SiblingsJoinTheLeaderAndOnlyTheLeaderIsDisabled) {
     EXPECT_EQ(kernel.calls[1].pid, 42);
 }
 
-TEST(Group, OnExecTheLeaderIsEnabledByTheKernel) {
+TEST(Group, LeaderIsEnabledByTheKernelOnExec) {
     FakeKernel kernel;
     const auto group = Group::open(kThree, {}, {.start = Start::on_exec, .inherit = true}, kernel);
     ASSERT_TRUE(group);
@@ -40,7 +41,7 @@ TEST(Group, OnExecTheLeaderIsEnabledByTheKernel) {
     EXPECT_THAT(kernel.ioctls, ElementsAre());
 }
 
-TEST(Group, StartsAtOnceOnlyWhenAllMembersAreOpen) {
+TEST(Group, StartsOnlyAfterAllMembersAreOpen) {
     FakeKernel kernel;
     const auto group = Group::open(kThree, {}, {.start = Start::enabled}, kernel);
     ASSERT_TRUE(group);
@@ -60,7 +61,7 @@ TEST(Group, IsReadByOneCall) {
     EXPECT_EQ(counts[2].raw, 50);
 }
 
-TEST(Group, KernelBefore6WithoutLostCountsIsReadAllTheSame) {
+TEST(Group, IsReadWithoutLostCountsOnKernelsBefore6) {
     FakeKernel kernel;
     kernel.refuses = [](const FakeKernel::Call& call) { return (call.attr.read_format & 16) != 0 ? EINVAL : 0; };
     auto group = Group::open(kThree, {}, {}, kernel);
@@ -71,7 +72,7 @@ TEST(Group, KernelBefore6WithoutLostCountsIsReadAllTheSame) {
     EXPECT_EQ(counts[1].lost, 0);
 }
 
-TEST(Group, KernelThatRefusesInheritedGroupReadsIsReadMemberByMember) {
+TEST(Group, IsReadMemberByMemberIfTheKernelRefusesInheritedGroupReads) {
     FakeKernel kernel;
     kernel.refuses = [](const FakeKernel::Call& call) {
         return has_flag(call.attr, abi::flag("inherit")) && (call.attr.read_format & 8) != 0 ? EINVAL : 0;
@@ -85,7 +86,7 @@ TEST(Group, KernelThatRefusesInheritedGroupReadsIsReadMemberByMember) {
     EXPECT_EQ(counts[2].enabled_ns, 1000);
 }
 
-TEST(Group, NothingStaysOpenWhereASiblingIsRefused) {
+TEST(Group, LeavesNothingOpenIfASiblingIsRefused) {
     FakeKernel kernel;
     kernel.refuses = [](const FakeKernel::Call& call) { return call.attr.config == 2 ? ENOENT : 0; };
     const auto group = Group::open(kThree, {}, {}, kernel);
@@ -94,7 +95,7 @@ TEST(Group, NothingStaysOpenWhereASiblingIsRefused) {
     EXPECT_THAT(kernel.events, ElementsAre());
 }
 
-TEST(Group, TheRefusedMemberAndItsErrnoAreTold) {
+TEST(Group, ReportsTheRefusedMemberAndItsErrno) {
     FakeKernel kernel;
     kernel.refuses = [](const FakeKernel::Call& call) { return call.attr.config == 1 ? ENOSPC : 0; };
     const std::array<const events::Event*, 3> events{&kThree.events[0], &kThree.events[1], &kThree.events[2]};
@@ -104,7 +105,7 @@ TEST(Group, TheRefusedMemberAndItsErrnoAreTold) {
     EXPECT_EQ(group.error().errno_value, ENOSPC);
 }
 
-TEST(Group, PinnedGroupWithoutItsCountersIsNotCounted) {
+TEST(Group, ThatIsPinnedButHasNoCountersIsNotCounted) {
     FakeKernel kernel;
     auto group = Group::open(kThree, {}, {}, kernel);
     ASSERT_TRUE(group);
@@ -126,14 +127,14 @@ TEST(Group, ClosesWhenDestroyedAndNotWhenMoved) {
     EXPECT_EQ(kernel.events.size(), 0);
 }
 
-TEST(Group, CgroupIsAFlagOfTheCall) {
+TEST(Group, OfACgroupIsOpenedWithItsFlag) {
     FakeKernel kernel;
     ASSERT_TRUE(Group::open(kThree, {.pid = 7, .cpu = 1, .cgroup = true}, {}, kernel));
     EXPECT_EQ(kernel.calls[0].flags, 0b1100);
     EXPECT_EQ(kernel.calls[0].cpu, 1);
 }
 
-TEST(Group, MostPreciseEventTakesWhatTheKernelHas) {
+TEST(Group, WithMaximumPrecisionTakesWhatTheKernelAccepts) {
     FakeKernel kernel;
     kernel.refuses = [](const FakeKernel::Call& call) { return (call.attr.flags >> 15 & 3) > 1 ? EOPNOTSUPP : 0; };
     events::Event precise = event_named("a");
@@ -143,7 +144,21 @@ TEST(Group, MostPreciseEventTakesWhatTheKernelHas) {
     EXPECT_EQ(kernel.calls.back().attr.flags >> 15 & 3, 1);
 }
 
-TEST(Counter, ReadsThroughTheCallWhereThePageHasNoCounter) {
+TEST(OpenEvent, RefusedAtEveryPrecisionReportsTheCallThatWasRefusedLast) {
+    FakeKernel kernel;
+    kernel.refuses = [](const FakeKernel::Call& call) { return (call.attr.flags >> 15 & 3) > 0 ? EOPNOTSUPP : EINVAL; };
+    events::Event precise = event_named("a");
+    precise.attr.flags = 3u << 15;
+    precise.precise_max = true;
+    const auto event = open_event(kernel, precise, {}, {.pid = 7, .cpu = 1}, 5);
+    ASSERT_FALSE(event);
+    EXPECT_EQ(event.error().errno_value, EINVAL);
+    EXPECT_EQ(event.error().call.attr.flags >> 15 & 3, 0);
+    EXPECT_EQ(event.error().call.pid, 7);
+    EXPECT_EQ(event.error().call.group_fd, 5);
+}
+
+TEST(Counter, ReadsByASystemCallIfThePageHasNoCounter) {
     FakeKernel kernel;
     alignas(8) std::array<std::uint64_t, 512> page{};
     kernel.page = page.data();
@@ -153,7 +168,7 @@ TEST(Counter, ReadsThroughTheCallWhereThePageHasNoCounter) {
     EXPECT_EQ(counter->read()->raw, 30);
 }
 
-TEST(Counter, ThatCannotBeReadSaysWhy) {
+TEST(Counter, ThatCannotBeReadReportsTheCause) {
     FakeKernel kernel;
     auto counter = Counter::open(event_named("a"), {}, {}, kernel);
     ASSERT_TRUE(counter);

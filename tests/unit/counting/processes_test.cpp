@@ -1,4 +1,4 @@
-// processes_test.cpp: all threads of a process, while they come and go.
+// processes_test.cpp: all threads of a process are counted once, though threads start and end during the open.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::vector<pid_t> tids(const CounterSet& set) {
     return found;
 }
 
-TEST(Processes, EveryThreadIsOpened) {
+TEST(Processes, AreOpenedThreadByThread) {
     FakeKernel kernel;
     kernel.threads = [](pid_t) { return std::vector<pid_t>{10, 11, 12}; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {.open = {.inherit = true}}, kernel);
@@ -29,17 +29,17 @@ TEST(Processes, EveryThreadIsOpened) {
     EXPECT_TRUE(set->stable());
 }
 
-TEST(Processes, ThreadThatAppearsMeanwhileIsCountedOnce) {
+TEST(Processes, CountAThreadThatAppearsDuringTheOpenOnce) {
     FakeKernel kernel;
     kernel.threads = [&](pid_t) { return kernel.calls.empty() ? std::vector<pid_t>{10} : std::vector<pid_t>{10, 11}; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {.open = {.inherit = true}}, kernel);
     ASSERT_TRUE(set);
     EXPECT_THAT(tids(*set), ElementsAre(10, 11));
-    EXPECT_EQ(kernel.calls.size(), 3) << "10, then both anew: 11 could have inherited";
-    EXPECT_EQ(kernel.events.size(), 2) << "the first round is closed";
+    EXPECT_EQ(kernel.calls.size(), 3) << "10, then both again, because 11 could have inherited the event of 10";
+    EXPECT_EQ(kernel.events.size(), 2) << "the events of the first round are closed";
 }
 
-TEST(Processes, WithoutInheritNewcomersAreAddedToWhatIsOpen) {
+TEST(Processes, AddNewThreadsToTheOpenEventsWithoutInherit) {
     FakeKernel kernel;
     kernel.threads = [&](pid_t) { return kernel.calls.empty() ? std::vector<pid_t>{10} : std::vector<pid_t>{10, 11}; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {}, kernel);
@@ -48,7 +48,7 @@ TEST(Processes, WithoutInheritNewcomersAreAddedToWhatIsOpen) {
     EXPECT_EQ(kernel.calls.size(), 2);
 }
 
-TEST(Processes, ProcessThatNeverRestsIsLeftAndSaysSo) {
+TEST(Processes, ThatKeepCreatingThreadsAreReportedAsUnstable) {
     FakeKernel kernel;
     kernel.threads = [&](pid_t) { return std::vector<pid_t>{10, static_cast<pid_t>(11 + kernel.calls.size())}; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {.open = {.inherit = true}}, kernel);
@@ -56,7 +56,7 @@ TEST(Processes, ProcessThatNeverRestsIsLeftAndSaysSo) {
     EXPECT_FALSE(set->stable());
 }
 
-TEST(Processes, ThreadThatEndsMeanwhileIsLeftOut) {
+TEST(Processes, SkipAThreadThatEndsDuringTheOpen) {
     FakeKernel kernel;
     kernel.threads = [](pid_t) { return std::vector<pid_t>{10, 11, 12}; };
     kernel.refuses = [](const FakeKernel::Call& call) { return call.pid == 11 ? ESRCH : 0; };
@@ -65,14 +65,14 @@ TEST(Processes, ThreadThatEndsMeanwhileIsLeftOut) {
     EXPECT_THAT(tids(*set), ElementsAre(10, 12));
 }
 
-TEST(Processes, AbsentProcessIsAnError) {
+TEST(Processes, ThatDoNotExistAreAnError) {
     FakeKernel kernel;
     kernel.threads = [](pid_t) { return std::vector<pid_t>{}; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {.on_refusal = OnRefusal::keep}, kernel);
     EXPECT_FALSE(set);
 }
 
-TEST(Processes, ProcessWhoseThreadsHaveAllEndedIsAnError) {
+TEST(Processes, WhoseThreadsHaveAllEndedAreAnError) {
     FakeKernel kernel;
     kernel.refuses = [](const FakeKernel::Call&) { return ESRCH; };
     const auto set = CounterSet::open(kEvents, Target::process(10), {.on_refusal = OnRefusal::keep}, kernel);

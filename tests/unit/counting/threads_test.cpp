@@ -1,4 +1,4 @@
-// threads_test.cpp: counters opened, read and closed on several threads at once share nothing. For the thread
+// threads_test.cpp: counters that several threads open, read and close at once share nothing. Made for the thread
 // sanitizer.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// user_page_test.cpp: the seqlock protocol and the arithmetic of perf_event_mmap_page.
+// user_page_test.cpp: reading a count from perf_event_mmap_page: its seqlock and its arithmetic.
 #include "counting/user_page.h"
 
 #include <gtest/gtest.h>
@@ -6,16 +6,19 @@
 namespace anyperf::counting {
 namespace {
 
-constexpr std::uint64_t kReadable = kCapUserRdpmc | kCapUserTime;
+using abi::MmapPage;
 
-UserPage readable_page() {
-    UserPage page{};
+constexpr auto kReadsCounter = abi::capability("cap_user_rdpmc");
+constexpr auto kHasClock = abi::capability("cap_user_time");
+
+MmapPage readable_page() {
+    MmapPage page{};
     page.lock = 2;
     page.index = 3;
     page.offset = 1000;
     page.time_enabled = 500;
     page.time_running = 400;
-    page.capabilities = kReadable;
+    page.capabilities = kReadsCounter | kHasClock;
     page.pmc_width = 48;
     page.time_mult = 1;
     return page;
@@ -25,7 +28,7 @@ Instructions fixed() {
     return {[](std::uint32_t index) -> std::uint64_t { return 10 + index; }, []() -> std::uint64_t { return 100; }};
 }
 
-TEST(UserPage, CountIsTheOffsetAndTheCounterOfItsIndex) {
+TEST(UserPage, CountIsTheOffsetPlusTheIndexedCounter) {
     const auto count = read_user_page(readable_page(), fixed());
     ASSERT_TRUE(count);
     EXPECT_EQ(count->raw, 1000 + 10 + 2);
@@ -34,7 +37,7 @@ TEST(UserPage, CountIsTheOffsetAndTheCounterOfItsIndex) {
 }
 
 TEST(UserPage, CounterIsSignExtendedFromItsWidth) {
-    UserPage page = readable_page();
+    MmapPage page = readable_page();
     const Instructions negative{[](std::uint32_t) { return (std::uint64_t{1} << 48) - 5; }, fixed().read_clock};
     EXPECT_EQ(read_user_page(page, negative)->raw, 995);
     page.pmc_width = 64;
@@ -43,7 +46,7 @@ TEST(UserPage, CounterIsSignExtendedFromItsWidth) {
 }
 
 TEST(UserPage, ClockIsScaledByMultAndShift) {
-    UserPage page = readable_page();
+    MmapPage page = readable_page();
     page.time_shift = 10;
     page.time_mult = 2048;
     page.time_offset = static_cast<std::uint64_t>(-50);
@@ -51,31 +54,32 @@ TEST(UserPage, ClockIsScaledByMultAndShift) {
     EXPECT_EQ(read_user_page(page, clock)->enabled_ns, 500 + 10000 - 50);
 }
 
-TEST(UserPage, ShortClockIsCompletedFromWhereItLastStood) {
-    UserPage page = readable_page();
-    page.capabilities |= kCapUserTimeShort;
+TEST(UserPage, ShortClockIsExtendedFromItsLastValue) {
+    MmapPage page = readable_page();
+    page.capabilities |= abi::capability("cap_user_time_short");
     page.time_cycles = 0x1'0000'0050;
     page.time_mask = 0xffff'ffff;
     const Instructions clock{fixed().read_counter, []() -> std::uint64_t { return 0x60; }};
     EXPECT_EQ(read_user_page(page, clock)->running_ns, 400 + 0x1'0000'0060);
 }
 
-TEST(UserPage, IsNotEnoughWithoutCounterPermissionOrClock) {
-    UserPage page = readable_page();
+TEST(UserPage, CannotBeReadWithoutCounterPermissionOrClock) {
+    MmapPage page = readable_page();
     page.index = 0;
     EXPECT_FALSE(read_user_page(page, fixed()));
     page = readable_page();
-    page.capabilities = kCapUserTime;
+    page.capabilities = kHasClock;
     EXPECT_FALSE(read_user_page(page, fixed()));
-    page.capabilities = kCapUserRdpmc;
+    page.capabilities = kReadsCounter;
     EXPECT_FALSE(read_user_page(page, fixed()));
     EXPECT_FALSE(read_user_page(readable_page(), {nullptr, nullptr}));
 }
 
-UserPage* changing_page = nullptr;
+/// The page that the fake rdpmc below changes; a plain function pointer captures nothing.
+MmapPage* changing_page = nullptr;
 
-TEST(UserPage, IsReadAgainWhereTheKernelChangedItMeanwhile) {
-    UserPage page = readable_page();
+TEST(UserPage, IsReadAgainIfTheKernelChangesItDuringTheRead) {
+    MmapPage page = readable_page();
     changing_page = &page;
     const Instructions rescheduled{[](std::uint32_t) -> std::uint64_t {
                                        if (changing_page->lock == 2) {  // scheduled out and in on another counter

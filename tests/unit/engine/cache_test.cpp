@@ -1,5 +1,5 @@
-// cache_test.cpp: the translator and its cache, hosted: what is made, found, linked, removed and dropped. Nothing here
-// is run; that is for tests/engine.
+// cache_test.cpp: the translator and its code cache as a hosted library: blocks are made, found, linked, removed and
+// freed. No translated code runs here; tests/engine runs it.
 #include "engine/cache/cache.h"
 
 #include <gtest/gtest.h>
@@ -10,44 +10,45 @@
 #include <vector>
 
 #include "engine/fail.h"
-#include "engine/x86_64/routines.h"
-#include "engine/x86_64/segment.h"
-#include "engine/x86_64/translate.h"
+#include "engine/x86_64/translate/routines.h"
+#include "engine/x86_64/translate/segment.h"
+#include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// Application code in memory of its own, so that a sanitizer sees each byte too far.
-class Translating : public testing::Test {
+/// A code cache with a translator. Application code is in allocations of its own, so that a sanitizer reports each byte
+/// read beyond it.
+class CodeCache : public testing::Test {
   protected:
     void SetUp() override {
         ASSERT_TRUE(cache_.reserve());
-        Arena* const first = cache_.arena_for(address_of(this));
+        Arena* const first = x86_64::prepared_arena(cache_, address_of(this));
         ASSERT_NE(first, nullptr);
         ASSERT_TRUE(x86_64::emit_routines(*first, routines_));
-        cache_.fill_table(routines_.leave[static_cast<std::size_t>(x86_64::Leave::table_empty)]);
+        cache_.set_lookup_miss(routines_.exit[static_cast<std::size_t>(x86_64::ExitReason::lookup_miss)]);
     }
 
-    Block* translate(const Bytes& code, bool landing = false) {
-        return translate_at(code.data(), code.size(), landing);
+    Block* translate(const Bytes& code, bool indirect_entry = false) {
+        return translate_at(code.data(), code.size(), indirect_entry);
     }
 
-    Block* translate_at(const std::uint8_t* code, std::size_t size, bool landing) {
+    Block* translate_at(const std::uint8_t* code, std::size_t size, bool indirect_entry) {
         const std::uint64_t pc = address_of(code);
         cache_.executable.add({pc, pc + size, false, false});
-        Arena* const arena = cache_.arena_for(pc);
+        Arena* const arena = x86_64::prepared_arena(cache_, pc);
         if (arena == nullptr) return nullptr;
-        x86_64::Translation translation{cache_, *arena, counting_, *watched_};
-        Block* const block = translation.run({pc, code, size}, 0, landing);
+        x86_64::Translation translation{cache_, *arena, counting_, *instrumentation_};
+        Block* const block = translation.run({pc, code, size}, 0, indirect_entry);
         if (block != nullptr && !cache_.add(*block)) return nullptr;
         cache_.executable.remove(pc, pc + size);
         return block;
     }
 
-    /// The operand of an exit leads there.
-    std::uint64_t led_to(const Exit& exit) {
+    /// The address that the exit's jump leads to.
+    std::uint64_t destination_of(const Exit& exit) {
         std::int32_t relative = 0;
         __builtin_memcpy(&relative, cache_.operand_of(exit), sizeof relative);
         return address_of(cache_.operand_of(exit)) + 4 +
@@ -57,7 +58,7 @@ class Translating : public testing::Test {
     Cache cache_;
     x86_64::Routines routines_;
     x86_64::Counting counting_;
-    std::unique_ptr<Watched> watched_ = std::make_unique<Watched>();
+    std::unique_ptr<ProcessInstrumentation> instrumentation_ = std::make_unique<ProcessInstrumentation>();
 };
 
 const Bytes kJump{0x90, 0xeb, 0x10};          // nop; jmp +16
@@ -67,15 +68,15 @@ const Bytes kReturn{0x31, 0xc0, 0x90, 0xc3};  // xor eax, eax; nop; ret
 const Bytes kTwoSegments{0x31, 0xc0, 0x48, 0x8b, 0x07, 0x74, 0x10, 0x31,
                          0xc0, 0x48, 0x8b, 0x1e, 0x48, 0x8b, 0x0e, 0xc3};
 
-/// The immediate of the sub that stands before the js that stands before `host`.
-std::int32_t taken_before(const std::uint8_t* host) {
+/// What the segment at `host` takes from its lane: the immediate of a sub, which a js and then `host` follow.
+std::int32_t charged_before(const std::uint8_t* host) {
     constexpr std::size_t kJs = 6;
-    std::int32_t taken = 0;
-    __builtin_memcpy(&taken, host - kJs - sizeof taken, sizeof taken);
-    return taken;
+    std::int32_t charged = 0;
+    __builtin_memcpy(&charged, host - kJs - sizeof charged, sizeof charged);
+    return charged;
 }
 
-TEST_F(Translating, ASegmentIsChargedWhatItsCodeTakes) {
+TEST_F(CodeCache, ChargesEachSegmentItsInstructionsAndLoads) {
     counting_.open = x86_64::bit(x86_64::Class::instructions) | x86_64::bit(x86_64::Class::loads);
     Block* const block = translate(kTwoSegments);
     ASSERT_NE(block, nullptr);
@@ -85,112 +86,115 @@ TEST_F(Translating, ASegmentIsChargedWhatItsCodeTakes) {
         std::int32_t instructions, loads;
     } segments[]{{0, 0, 1, 3, 1}, {3, 7, 2, 4, 3}};
     for (const auto& row : segments) {
-        const std::uint32_t name = x86_64::name_of_segment(cache_.id_of(*block), row.first, row.lane);
-        const x86_64::ChargedSegment segment = x86_64::segment_of(cache_, name);
+        const std::uint32_t name = x86_64::encode_segment(cache_.id_of(*block), row.first, row.lane);
+        const x86_64::ChargedSegment segment = x86_64::decode_segment(cache_, name);
         EXPECT_EQ(segment.block, cache_.id_of(*block));
         EXPECT_EQ(segment.pc, block->pc + row.offset);
         EXPECT_EQ(segment.lane, row.lane);
-        EXPECT_EQ(segment.charged, (row.instructions << kUpperCounter) - row.loads);
+        EXPECT_EQ(segment.charged, (row.instructions << run::kUpperCounterShift) - row.loads);
         EXPECT_EQ(segment.instructions(), row.instructions);
-        EXPECT_EQ(segment.charged, taken_before(block->host + block->marks[row.first].host));
+        EXPECT_EQ(segment.charged, charged_before(block->host + block->marks[row.first].host));
     }
 }
 
-TEST_F(Translating, ABlockIsFoundByItsAddressUntilItIsRemoved) {
+TEST_F(CodeCache, FindsABlockByItsAddressUntilItIsRemoved) {
     Block* const block = translate(kReturn);
     ASSERT_NE(block, nullptr);
     EXPECT_EQ(block->instructions, 3);
     EXPECT_EQ(block->guest_bytes, 4);
     EXPECT_EQ(cache_.find(address_of(kReturn.data())), block);
     EXPECT_EQ(cache_.find(address_of(kReturn.data()) + 1), nullptr);
-    EXPECT_EQ(cache_.holding(address_of(block->host) + 1), block);
+    EXPECT_EQ(cache_.block_at_host(address_of(block->host) + 1), block);
     cache_.remove(*block);
     EXPECT_TRUE(block->dead);
     EXPECT_EQ(cache_.find(address_of(kReturn.data())), nullptr);
 }
 
-TEST_F(Translating, AnExitLeadsToItsStubUnlessTheBlockItIsLinkedToLives) {
+TEST_F(CodeCache, PointsAnExitToItsStubUnlessItsLinkedBlockIsAlive) {
     Block* const from = translate(kJump);
     Block* const to = translate(kReturn);
     ASSERT_TRUE(from != nullptr && to != nullptr);
     const ExitId id = from->first_exit;
-    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.stub_of(cache_.exits[id])));
+    EXPECT_EQ(destination_of(cache_.exits[id]), address_of(cache_.stub_of(cache_.exits[id])));
     cache_.link(id, *to);
-    EXPECT_EQ(led_to(cache_.exits[id]), address_of(to->host));
+    EXPECT_EQ(destination_of(cache_.exits[id]), address_of(to->host));
     EXPECT_LE(address_of(cache_.operand_of(cache_.exits[id])) % 8, 4u) << "a patch must be one store";
     cache_.remove(*to);
-    EXPECT_EQ(led_to(cache_.exits[id]), address_of(cache_.stub_of(cache_.exits[id])));
+    EXPECT_EQ(destination_of(cache_.exits[id]), address_of(cache_.stub_of(cache_.exits[id])));
 }
 
-TEST_F(Translating, TheTableLeadsToALandingUntilItsBlockIsRemoved) {
+TEST_F(CodeCache, PointsATableSlotToAnIndirectEntryUntilItsBlockIsRemoved) {
     Block* const block = translate(kReturn, true);
     ASSERT_NE(block, nullptr);
-    ASSERT_NE(block->landing, 0u);
+    ASSERT_NE(block->indirect_entry, 0u);
     const std::size_t slot = block->pc % Cache::kTableEntries;
-    EXPECT_EQ(cache_.table()[slot], cache_.nowhere());
-    cache_.add_to_table(block->landing);
-    EXPECT_EQ(cache_.table()[slot], address_of(cache_.landings[block->landing].host));
+    EXPECT_EQ(cache_.indirect_table()[slot], cache_.lookup_miss());
+    cache_.add_to_table(block->indirect_entry);
+    EXPECT_EQ(cache_.indirect_table()[slot], address_of(cache_.indirect_entries[block->indirect_entry].host));
     cache_.remove(*block);
-    EXPECT_EQ(cache_.table()[slot], cache_.nowhere());
+    EXPECT_EQ(cache_.indirect_table()[slot], cache_.lookup_miss());
 }
 
-TEST_F(Translating, LandingsOfOneEntryLeadToEachOtherUntilTheirBlockIsRemoved) {
-    // The same low 16 bits, in three places.
-    constexpr std::size_t kApart = Cache::kTableEntries;
-    Bytes code(2 * kApart + kReturn.size());
+TEST_F(CodeCache, ChainsIndirectEntriesOfOneSlotUntilTheirBlockIsRemoved) {
+    // Three addresses with the same low 16 bits, which select the slot.
+    constexpr std::size_t kDistance = Cache::kTableEntries;
+    Bytes code(2 * kDistance + kReturn.size());
     Block* blocks[3];
     for (std::size_t i = 0; i < std::size(blocks); ++i) {
-        std::copy(kReturn.begin(), kReturn.end(), code.begin() + static_cast<std::ptrdiff_t>(i * kApart));
-        blocks[i] = translate_at(code.data() + i * kApart, kReturn.size(), true);
+        std::copy(kReturn.begin(), kReturn.end(), code.begin() + static_cast<std::ptrdiff_t>(i * kDistance));
+        blocks[i] = translate_at(code.data() + i * kDistance, kReturn.size(), true);
         ASSERT_NE(blocks[i], nullptr);
-        cache_.add_to_table(blocks[i]->landing);
+        cache_.add_to_table(blocks[i]->indirect_entry);
     }
-    const auto way = [&] {
-        std::vector<std::uint64_t> hosts{cache_.table()[blocks[0]->pc % Cache::kTableEntries]};
-        while (hosts.back() != cache_.nowhere())
+    const auto chain = [&] {
+        std::vector<std::uint64_t> hosts{cache_.indirect_table()[blocks[0]->pc % Cache::kTableEntries]};
+        while (hosts.back() != cache_.lookup_miss())
             for (const Block* block : blocks)
-                if (const Landing& landing = cache_.landings[block->landing]; address_of(landing.host) == hosts.back())
-                    hosts.push_back(*landing.other);
+                if (const IndirectEntry& entry = cache_.indirect_entries[block->indirect_entry];
+                    address_of(entry.host) == hosts.back())
+                    hosts.push_back(*entry.on_mismatch);
         return hosts;
     };
-    const auto host = [&](std::size_t i) { return address_of(cache_.landings[blocks[i]->landing].host); };
-    EXPECT_EQ(way(), (std::vector{host(2), host(1), host(0), cache_.nowhere()}));
+    const auto host = [&](std::size_t i) {
+        return address_of(cache_.indirect_entries[blocks[i]->indirect_entry].host);
+    };
+    EXPECT_EQ(chain(), (std::vector{host(2), host(1), host(0), cache_.lookup_miss()}));
     cache_.remove(*blocks[1]);
-    EXPECT_EQ(way(), (std::vector{host(2), host(0), cache_.nowhere()}));
+    EXPECT_EQ(chain(), (std::vector{host(2), host(0), cache_.lookup_miss()}));
     cache_.remove(*blocks[2]);
-    EXPECT_EQ(way(), (std::vector{host(0), cache_.nowhere()}));
+    EXPECT_EQ(chain(), (std::vector{host(0), cache_.lookup_miss()}));
     cache_.remove(*blocks[0]);
-    EXPECT_EQ(way(), (std::vector{cache_.nowhere()}));
+    EXPECT_EQ(chain(), (std::vector{cache_.lookup_miss()}));
 }
 
-TEST(Exit, LeadsToEveryAddressThatCodeCanHave) {
+TEST(Exit, HoldsEveryAddressThatCodeCanHave) {
     for (const std::uint64_t address :
          {std::uint64_t{0}, std::uint64_t{0x401000}, std::uint64_t{0x7fffffffffff}, std::uint64_t{0x80007fffffff},
           std::uint64_t{0xfffffffffff000}, std::uint64_t{0xffffffffff600400}}) {
         Exit exit;
-        exit.lead_to(address);
+        exit.set_target(address);
         EXPECT_EQ(exit.target(), address);
     }
 }
 
-TEST_F(Translating, WhatChangesInAPageTakesItsBlocksWithIt) {
+TEST_F(CodeCache, RemovesTheBlocksOfAChangedRange) {
     Block* const block = translate(kReturn);
     ASSERT_NE(block, nullptr);
-    EXPECT_EQ(cache_.live_code, 4u);
+    EXPECT_EQ(cache_.live_code_bytes, 4u);
     cache_.remove_range(block->pc + 3, block->pc + 4);
     EXPECT_TRUE(block->dead);
-    EXPECT_EQ(cache_.live_code, 0u);
-    EXPECT_EQ(cache_.seen_code, 4u);
+    EXPECT_EQ(cache_.live_code_bytes, 0u);
+    EXPECT_EQ(cache_.translated_code_bytes, 4u);
 }
 
-TEST_F(Translating, ADroppedCacheIsEmptyAndCanBeUsedAgain) {
-    cache_.most = 100;
+TEST_F(CodeCache, IsEmptyAndUsableAfterItIsFreed) {
+    cache_.byte_limit = 100;
     EXPECT_FALSE(cache_.is_full());
     ASSERT_NE(translate(kReturn), nullptr);
     EXPECT_TRUE(cache_.is_full());
     const std::uint32_t generation = cache_.generation;
     cache_.remove_all();
-    cache_.drop_all();
+    cache_.free_all();
     EXPECT_EQ(cache_.generation, generation + 1);
     EXPECT_FALSE(cache_.is_full());
     EXPECT_EQ(cache_.find(address_of(kReturn.data())), nullptr);
@@ -199,7 +203,7 @@ TEST_F(Translating, ADroppedCacheIsEmptyAndCanBeUsedAgain) {
     EXPECT_EQ(cache_.find(address_of(kReturn.data())), again);
 }
 
-TEST_F(Translating, ThousandsOfBlocksAreAllFoundAndCollidingOnesToo) {
+TEST_F(CodeCache, FindsEachOfThousandsOfBlocksDespiteCollisions) {
     std::vector<Bytes> code(5000, kReturn);
     std::vector<Block*> blocks;
     blocks.reserve(code.size());
@@ -207,8 +211,8 @@ TEST_F(Translating, ThousandsOfBlocksAreAllFoundAndCollidingOnesToo) {
     for (std::size_t i = 0; i < code.size(); ++i) EXPECT_EQ(cache_.find(address_of(code[i].data())), blocks[i]);
 }
 
-/// Whatever the bytes are, and wherever they end: nothing is read behind them, nothing written outside of the arena.
-TEST_F(Translating, AnyBytesAreTranslatedAsFarAsTheyReach) {
+/// Whatever the bytes are and wherever they end, nothing is read beyond them and nothing is written outside the arena.
+TEST_F(CodeCache, TranslatesAnyBytesWithoutReadingBeyondTheirEnd) {
     std::mt19937 random(20240611);
     for (const x86_64::ClassSet open : {x86_64::ClassSet{0}, static_cast<x86_64::ClassSet>(~x86_64::ClassSet{0})}) {
         counting_.open = open;
@@ -223,7 +227,7 @@ TEST_F(Translating, AnyBytesAreTranslatedAsFarAsTheyReach) {
     }
 }
 
-TEST(Failing, SaysWhatHappenedWhereInWhichFileAndEndsWith125) {
+TEST(InternalFailure, ReportsReasonAddressAndFileAndExitsWith125) {
     EXPECT_EXIT(
         fail("a test of the message", address_of(kReturn.data())), testing::ExitedWithCode(125),
         "anyperf: internal failure: a test of the message, at application address 0x[0-9a-f]+.*, bytes 31 c0 90 c3");

@@ -1,4 +1,5 @@
-// decode_differences.cpp: where we differ from Zydis 4.0, and why.
+// decode_differences.cpp: the table of instructions for which our decoder is right and Zydis 4.0 is not, or is less
+// exact, with the reasons.
 #include "unit/engine/decode_differences.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ constexpr FlagSet kCf = 1;
 constexpr FlagSet kAf = 0x10;
 constexpr FlagSet kZf = 0x40;
 constexpr FlagSet kOf = 0x800;
-constexpr FlagSet kResult = kStatusFlags & ~(kAf | kOf);  // what a shift defines besides OF
+constexpr FlagSet kResult = kStatusFlags & ~(kAf | kOf);  // the flags besides OF that a shift defines
 constexpr RegisterSet kRaxAndR8 = 0x101;
 constexpr RegisterSet kRcxAndR11 = 0x802;
 constexpr RegisterSet kPointers = 0xc0;  // rsi, rdi
@@ -32,7 +33,7 @@ void no_access(Instruction& e, const Known&) {
     e.reads_memory = e.writes_memory = e.reads_operand = e.writes_operand = false;
 }
 
-void keeps_destination(Instruction& e, const Known&) {
+void may_keep_destination(Instruction& e, const Known&) {
     e.read |= e.overwritten;
     e.overwritten = 0;
 }
@@ -75,7 +76,7 @@ bool shifts_by_immediate(const Known& known) {
 /// The count is certainly not 0, and small enough that CF is defined.
 bool certainly_shifts(const Known& known) {
     const unsigned width = known.instruction.operand_width;
-    const bool six_bits = known.instruction.raw.rex.W;  // of 8-bit shifts too, so that the count may be too large
+    const bool six_bits = known.instruction.raw.rex.W;  // of 8-bit shifts too: the count may exceed the width
     const unsigned count = static_cast<unsigned>(known.instruction.raw.imm[0].value.u) & (six_bits ? 63 : 31);
     if (count == 0) return false;
     return width >= 32 || (count < 8 && !is<ZYDIS_MNEMONIC_SHLD, ZYDIS_MNEMONIC_SHRD>(known));
@@ -98,8 +99,8 @@ bool has_false_base(const Known& known) {
 }
 
 constexpr std::array kRows{
-    Row{{"wide nop", "its operand is never read"}, is<ZYDIS_MNEMONIC_NOP>, no_access},
-    Row{{"prefetch, cldemote", "a hint is no access"},
+    Row{{"wide nop", "does not read its operand"}, is<ZYDIS_MNEMONIC_NOP>, no_access},
+    Row{{"prefetch, cldemote", "are hints, which access no memory"},
         is<ZYDIS_MNEMONIC_PREFETCH, ZYDIS_MNEMONIC_PREFETCHNTA, ZYDIS_MNEMONIC_PREFETCHT0, ZYDIS_MNEMONIC_PREFETCHT1,
            ZYDIS_MNEMONIC_PREFETCHT2, ZYDIS_MNEMONIC_PREFETCHW, ZYDIS_MNEMONIC_PREFETCHWT1, ZYDIS_MNEMONIC_CLDEMOTE>,
         no_access},
@@ -107,33 +108,33 @@ constexpr std::array kRows{
         is<ZYDIS_MNEMONIC_CLFLUSH, ZYDIS_MNEMONIC_CLFLUSHOPT, ZYDIS_MNEMONIC_CLWB>,
         no_access},
     Row{{"ud0, ud1", "fault before their operand"}, is<ZYDIS_MNEMONIC_UD0, ZYDIS_MNEMONIC_UD1>, no_access},
-    Row{{"and, or, xor, test", "every CPU replaces AF too"},
+    Row{{"and, or, xor, test", "replace AF too, on every CPU"},
         is<ZYDIS_MNEMONIC_AND, ZYDIS_MNEMONIC_OR, ZYDIS_MNEMONIC_XOR, ZYDIS_MNEMONIC_TEST>,
         [](Instruction& e, const Known&) { e.flags_overwritten = kStatusFlags; }},
-    Row{{"xor, sub of a register and itself", "give 0 whatever it held"},
+    Row{{"xor, sub of a register and itself", "give 0 whatever the register held"},
         zeroes,
         [](Instruction& e, const Known&) { e.read = 0; }},
     Row{{"sbb", "sets AF as well (SDM)"},
         is<ZYDIS_MNEMONIC_SBB>,
         [](Instruction& e, const Known&) { e.flags_overwritten |= kAf; }},
-    Row{{"bsf, bsr", "may keep the destination"}, is<ZYDIS_MNEMONIC_BSF, ZYDIS_MNEMONIC_BSR>, keeps_destination},
-    Row{{"tzcnt, lzcnt", "are bsf and bsr on older CPUs: only ZF is certain, the destination isn't"},
+    Row{{"bsf, bsr", "may keep the destination"}, is<ZYDIS_MNEMONIC_BSF, ZYDIS_MNEMONIC_BSR>, may_keep_destination},
+    Row{{"tzcnt, lzcnt", "are bsf and bsr on older CPUs: only ZF is certain to be written, the destination is not"},
         is<ZYDIS_MNEMONIC_TZCNT, ZYDIS_MNEMONIC_LZCNT>,
         [](Instruction& e, const Known& known) {
-            keeps_destination(e, known);
+            may_keep_destination(e, known);
             e.flags_overwritten &= kZf;
         }},
-    Row{{"rdssp", "a nop where there is no shadow stack"},
+    Row{{"rdssp", "is a nop without a shadow stack"},
         is<ZYDIS_MNEMONIC_RDSSPD, ZYDIS_MNEMONIC_RDSSPQ>,
-        keeps_destination},
+        may_keep_destination},
     Row{{"lar, lsl, smsw, sldt, str", "may keep the destination, or all but 16 bits"},
         is<ZYDIS_MNEMONIC_LAR, ZYDIS_MNEMONIC_LSL, ZYDIS_MNEMONIC_SMSW, ZYDIS_MNEMONIC_SLDT, ZYDIS_MNEMONIC_STR>,
-        keeps_destination},
-    Row{{"cmps, scas, lods", "Zydis doesn't list the pointers as written"},
+        may_keep_destination},
+    Row{{"cmps, scas, lods", "write their pointers, which Zydis does not list"},
         [](const Known& known) { return is_string(known) && !repeats(known); },
         [](Instruction& e, const Known&) { e.overwritten |= e.touched & kPointers; }},
-    Row{{"rep", "with rcx 0 nothing is written"}, repeats, keeps_destination},
-    Row{{"shifts by a constant", "are known to write flags, and which"},
+    Row{{"rep", "writes nothing if rcx is 0"}, repeats, may_keep_destination},
+    Row{{"shifts by a constant", "write flags for certain, and it is known which"},
         [](const Known& known) { return shifts_by_immediate(known) && certainly_shifts(known); },
         [](Instruction& e, const Known& known) {
             const bool rotates = is<ZYDIS_MNEMONIC_ROL, ZYDIS_MNEMONIC_ROR>(known);
@@ -146,7 +147,7 @@ constexpr std::array kRows{
             e.flags_read = kStatusFlags;
             e.flags_overwritten = 0;
         }},
-    Row{{"shld, shrd by cl", "by 0 they leave all flags; Zydis has them written"},
+    Row{{"shld, shrd by cl", "leave all flags if cl is 0; Zydis lists them as written"},
         [](const Known& known) {
             return is<ZYDIS_MNEMONIC_SHLD, ZYDIS_MNEMONIC_SHRD>(known) && known.instruction.raw.imm[0].size == 0;
         },
@@ -154,23 +155,25 @@ constexpr std::array kRows{
             e.flags_read = kStatusFlags;
             e.flags_overwritten = 0;
         }},
-    Row{{"pause with REX.B", "exchanges rax and r8 all the same (run on Zen 4)"},
+    Row{{"pause with REX.B", "still exchanges rax and r8 (run on Zen 4)"},
         [](const Known& known) { return is<ZYDIS_MNEMONIC_PAUSE>(known) && known.instruction.raw.rex.B; },
         [](Instruction& e, const Known& known) {
             e.touched = e.read = kRaxAndR8;
             e.overwritten = e.operand16 && !known.instruction.raw.rex.W ? 0 : kRaxAndR8;
         }},
-    Row{{"SIB without a base, with 67 and REX.B", "mod 0 and base 101 is disp32 whatever B says; Zydis has r13d"},
+    Row{{"SIB without a base, with 67 and REX.B", "mod 0 with base 101 is disp32 whatever B is; Zydis reports r13d"},
         has_false_base,
         [](Instruction&, const Known&) {}},
-    Row{{"mov moffs with 67", "the address is zero-extended; Zydis sign-extends it"},
+    Row{{"mov moffs with 67", "has a zero-extended address; Zydis sign-extends it"},
         [](const Known& known) {
             return !(known.instruction.attributes & ZYDIS_ATTRIB_HAS_MODRM) && known.instruction.raw.disp.size == 32;
         },
         [](Instruction& e, const Known&) { e.displacement &= 0xffffffff; }},
-    Row{{"what faults in user mode", "the signal frame shows everything"}, faults_in_user_mode, all_visible},
-    Row{{"far branches", "other code sees everything"}, is_far, all_visible},
-    Row{{"syscall", "the kernel sees everything; rcx and r11 are replaced"},
+    Row{{"instructions that fault in user mode", "show every register in the signal frame"},
+        faults_in_user_mode,
+        all_visible},
+    Row{{"far branches", "let other code see every register"}, is_far, all_visible},
+    Row{{"syscall", "lets the kernel see every register, and replaces rcx and r11"},
         is<ZYDIS_MNEMONIC_SYSCALL>,
         [](Instruction& e, const Known& known) {
             all_visible(e, known);

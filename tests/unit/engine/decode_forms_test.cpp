@@ -1,5 +1,5 @@
-// decode_forms_test.cpp: every opcode of every map, under every prefix that can tell two instructions apart, against
-// Zydis.
+// decode_forms_test.cpp: every opcode of every map decodes as by Zydis, with every prefix that can distinguish two
+// instructions.
 #include <array>
 #include <random>
 
@@ -31,7 +31,7 @@ constexpr std::array kLegacyPrefixes{"",         "\x66", "\xf3", "\xf2", "\x66\x
 constexpr std::array kRex{0x00, 0x40, 0x48, 0x45, 0x4f};
 constexpr std::array kEscapes{"", "\x0f", "\x0f\x38", "\x0f\x3a"};
 
-TEST(EveryLegacyForm, DecodesAsZydisHasIt) {
+TEST(EveryLegacyForm, DecodesAsByZydis) {
     Sweep sweep;
     std::mt19937_64 random{1};
     unsigned n = 0;
@@ -50,7 +50,7 @@ TEST(EveryLegacyForm, DecodesAsZydisHasIt) {
     EXPECT_GT(sweep.decoded(), 3'000'000u / kThinning);
 }
 
-/// Each (map, opcode, pp, W, L) with some ModRM, register extensions and vvvv, half of them with vvvv unused.
+/// Each (map, opcode, pp, W, L) with random ModRM, register extensions and vvvv; half of them leave vvvv unused.
 void sweep_vex(Sweep& sweep, unsigned first, unsigned lowest_map, unsigned highest_map) {
     std::mt19937_64 random{first};
     for (unsigned map = lowest_map; map <= highest_map; ++map)
@@ -65,21 +65,21 @@ void sweep_vex(Sweep& sweep, unsigned first, unsigned lowest_map, unsigned highe
             }
 }
 
-TEST(EveryVexForm, DecodesAsZydisHasIt) {
+TEST(EveryVexForm, DecodesAsByZydis) {
     Sweep sweep;
     sweep_vex(sweep, 0xc4, 0, 4);
     EXPECT_EQ(sweep.faults(), 0) << sweep.shown();
     EXPECT_GT(sweep.decoded(), 90'000u / kThinning);
 }
 
-TEST(EveryXopForm, DecodesAsZydisHasIt) {
+TEST(EveryXopForm, DecodesAsByZydis) {
     Sweep sweep;
     sweep_vex(sweep, 0x8f, 8, 11);
     EXPECT_EQ(sweep.faults(), 0) << sweep.shown();
     EXPECT_GT(sweep.decoded(), 5'000u / kThinning);
 }
 
-TEST(EveryEvexForm, DecodesAsZydisHasIt) {
+TEST(EveryEvexForm, DecodesAsByZydis) {
     Sweep sweep;
     std::mt19937_64 random{62};
     for (unsigned map = 0; map < 8; ++map)
@@ -98,7 +98,7 @@ TEST(EveryEvexForm, DecodesAsZydisHasIt) {
     EXPECT_GT(sweep.decoded(), 120'000u / kThinning);
 }
 
-TEST(Every3dNowSuffix, DecodesAsZydisHasIt) {
+TEST(Every3dNowSuffix, DecodesAsByZydis) {
     Sweep sweep;
     std::mt19937_64 random{3};
     for (unsigned suffix = 0; suffix < 256; ++suffix)
@@ -122,7 +122,7 @@ TEST(EveryDifferenceFromZydis, OccursAmongTheForms) {
             }
     compare(Writer{random}.put(0x67).put(0x45).put(0x8b).put(0x04).put(0x25).bytes());
     for (std::size_t n = 0; n < before.size(); ++n)
-        EXPECT_GT(difference_uses()[n], 0u) << differences()[n].what << " is a row that nothing needs";
+        EXPECT_GT(difference_uses()[n], 0u) << differences()[n].what << ": no instruction needs this row";
 }
 
 }  // namespace

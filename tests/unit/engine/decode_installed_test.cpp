@@ -1,4 +1,5 @@
-// decode_installed_test.cpp: the code of installed programs and libraries, from one end to the other, against Zydis.
+// decode_installed_test.cpp: the code of installed programs and libraries, from the first byte to the last, decodes as
+// by Zydis.
 #include <elf.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace anyperf::engine::x86_64 {
 namespace {
 
-/// Of a Debian 12; some are always there.
+/// Files of Debian 12. Every machine has some of them; tests of missing files are skipped.
 constexpr std::array kFiles{
     "/lib/x86_64-linux-gnu/libc.so.6",
     "/lib/x86_64-linux-gnu/libm.so.6",
@@ -49,7 +50,7 @@ std::vector<std::span<const std::uint8_t>> code_of(const std::vector<std::uint8_
 
 class InstalledCode : public testing::TestWithParam<const char*> {};
 
-TEST_P(InstalledCode, DecodesAsZydisHasIt) {
+TEST_P(InstalledCode, DecodesAsByZydis) {
     if (!std::filesystem::exists(GetParam())) GTEST_SKIP() << GetParam() << " is not installed";
     const auto file = read_file(GetParam());
     Sweep sweep;

@@ -1,5 +1,6 @@
-// decode_oracle.cpp: Zydis's answer as an Instruction. Written from Zydis's operands with their actual registers, where
-// the generator works with fields and roles: two ways to the same sets.
+// decode_oracle.cpp: Zydis's answer as an Instruction. The register and flag sets come from Zydis's operands with their
+// actual registers, whereas our decoder's tables are generated from fields and roles: two independent ways to the same
+// sets.
 #include "unit/engine/decode_oracle.h"
 
 #include <fmt/format.h>
@@ -182,16 +183,16 @@ std::string_view name_of(DecodeStatus status) {
     return names[static_cast<unsigned>(status)];
 }
 
-/// An instruction that only the tables know has every register in it.
+/// Whether nothing is known of the instruction but its length, so that it must be taken to use every register.
 bool is_unknown(const Instruction& got) {
     return got.control == Control::none && got.touched == 0xffff && got.read == 0xffff && got.overwritten == 0 &&
            got.flags_read == kStatusFlags && got.flags_overwritten == 0;
 }
 
-/// Where Zydis says no. With the bytes cut off the two may learn it at different bytes; what that may mean is tested by
-/// itself (decode_cut_off_test.cpp).
+/// The faults of our answer where Zydis refuses the bytes. If the bytes are cut off, the two decoders may refuse at
+/// different bytes; decode_random_test.cpp tests what is allowed then.
 std::string refusal_faults(ZyanStatus zydis, DecodeStatus ours, const Instruction& got, bool whole) {
-    if (ours == DecodeStatus::ok) return is_unknown(got) ? "" : " decoded, Zydis doesn't know it";
+    if (ours == DecodeStatus::ok) return is_unknown(got) ? "" : " decoded, but unknown to Zydis";
     if (!whole) return "";
     const bool too_long = zydis == ZYDIS_STATUS_INSTRUCTION_TOO_LONG || zydis == ZYDIS_STATUS_NO_MORE_DATA;
     return too_long && ours == DecodeStatus::truncated ? " truncated at 15 bytes" : "";
@@ -213,7 +214,7 @@ Comparison compare(std::span<const std::uint8_t> bytes) {
     if (ours != DecodeStatus::ok) return {1, false, shown(bytes, &known) + fmt::format(" {}, not ok", name_of(ours))};
     Instruction expected = expectation(known);
     amend(expected, known);
-    // Zydis has no place for it; it is ours to be right, so the byte there must be the opcode
+    // Zydis does not report the offset of the opcode: the byte at our offset must be the opcode.
     expected.opcode_offset = bytes[got.opcode_offset] == expected.opcode ? got.opcode_offset : 0;
     const std::string faults = field_faults(expected, got);
     return {known.instruction.length, true,

@@ -1,4 +1,4 @@
-// decode_oracle.h: what Zydis says of an instruction, in our words, and how the decoder's answer differs from it.
+// decode_oracle.h: compares our decoder with Zydis 4.0, whose answer is expressed as one of our Instructions.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/x86_64/decode.h"
+#include "engine/x86_64/decode/decode.h"
 
 namespace anyperf::engine::x86_64 {
 
-/// An instruction of which we say something else than Zydis 4.0, with the reason. The expectation is amended, so that
-/// the difference is tested like everything else.
+/// An instruction for which our decoder answers otherwise than Zydis 4.0, with the reason. The expected answer is
+/// amended, so that the difference is tested like everything else.
 struct Difference {
     std::string_view what;
     std::string_view why;
@@ -23,12 +23,12 @@ std::span<const Difference> differences();
 std::span<const std::uint64_t> difference_uses();
 
 struct Comparison {
-    std::size_t length = 1;  ///< to go on behind it; 1 where it is no instruction
-    bool decoded = false;    ///< both decoders know it
-    std::string faults;      ///< what differs, empty if nothing
+    std::size_t length = 1;  ///< bytes to the next instruction; 1 if this is not one
+    bool decoded = false;    ///< both decoders accept it
+    std::string faults;      ///< the differences; empty if there are none
 };
 
-/// Decodes by both. At most 15 bytes are looked at.
+/// Decodes with both decoders. Reads at most 15 bytes.
 Comparison compare(std::span<const std::uint8_t> bytes);
 
 }  // namespace anyperf::engine::x86_64

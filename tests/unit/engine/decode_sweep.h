@@ -1,4 +1,5 @@
-// decode_sweep.h: what the comparisons with Zydis share: how much of the work a build does, and how faults are shown.
+// decode_sweep.h: shared by the comparisons with Zydis: how many of the cases a build runs, and how differences are
+// shown.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,17 +12,17 @@
 
 namespace anyperf::engine::x86_64 {
 
-/// Unoptimised builds, sanitizers among them, look at a part only: at every nth case.
+/// Optimised builds run every case; others, among them those with sanitizers, run every nth.
 #ifdef __OPTIMIZE__
 inline constexpr unsigned kThinning = 1;
 #else
 inline constexpr unsigned kThinning = 16;
 #endif
 
-/// Compares, and keeps the first faults.
+/// Compares instructions with Zydis, counts them, and keeps the first 20 differences.
 class Sweep {
   public:
-    /// How far to go on.
+    /// Compares the instruction at the start of `bytes`. Returns the bytes to the next one.
     std::size_t at(std::span<const std::uint8_t> bytes) {
         const Comparison comparison = compare(bytes);
         decoded_ += comparison.decoded;

@@ -1,12 +1,13 @@
-// decode_test.cpp: instructions whose decoding a reader can check by eye. The comparison with Zydis is elsewhere.
-#include "engine/x86_64/decode.h"
+// decode_test.cpp: instructions whose decoding a reader can check by eye. The other decode_*_test.cpp compare with
+// Zydis.
+#include "engine/x86_64/decode/decode.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "engine/x86_64/classes.h"
+#include "engine/x86_64/decode/classes.h"
 
 namespace anyperf::engine::x86_64 {
 namespace {
@@ -42,7 +43,7 @@ DecodeStatus status_of(const std::string& hex) {
     return decode(bytes.data(), bytes.size(), instruction);
 }
 
-TEST(DecodedInstruction, IsCountedInItsClasses) {
+TEST(DecodedInstruction, HasItsClasses) {
     struct Row {
         const char* bytes;
         const char* text;
@@ -52,13 +53,13 @@ TEST(DecodedInstruction, IsCountedInItsClasses) {
              Row{"c3", "ret", "instructions branches taken returns loads"},
              Row{"74 00", "je", "instructions branches conditional"},
              Row{"e8 00 00 00 00", "call", "instructions branches taken calls stores"},
-             Row{"ff 13", "call [rbx]", "instructions branches taken calls indirect loads stores"},
+             Row{"ff 13", "call [rbx]", "instructions branches taken calls indirect loads stores updates"},
              Row{"ff e0", "jmp rax", "instructions branches taken indirect"},
              Row{"e2 fe", "loop", "instructions branches conditional"},
              Row{"0f 05", "syscall", "instructions syscalls"},
              Row{"48 cf", "iretq", "instructions branches far loads"},
-             Row{"f3 a4", "rep movsb", "instructions loads stores"},
-             Row{"ff 33", "push [rbx]", "instructions loads stores"},
+             Row{"f3 a4", "rep movsb", "instructions loads stores updates"},
+             Row{"ff 33", "push [rbx]", "instructions loads stores updates"},
              Row{"48 8d 03", "lea rax, [rbx]", "instructions"},
              Row{"0f 1f 00", "nop [rax]", "instructions"},
              Row{"f2 0f 58 c1", "addsd", "instructions floating-point vector"},
@@ -69,7 +70,45 @@ TEST(DecodedInstruction, IsCountedInItsClasses) {
         EXPECT_EQ(classes_of(decoded(bytes)), classes) << text;
 }
 
-TEST(DecodedInstruction, TellsWhatItDoesToControl) {
+// The table of docs/models.md, "Loads and stores".
+TEST(DecodedInstruction, LoadsAndStoresOncePerInstruction) {
+    struct Row {
+        const char* bytes;
+        const char* text;
+        const char* classes;
+    };
+    for (const auto& [bytes, text, classes] : {
+             Row{"48 8b 03", "mov rax, [rbx]", "instructions loads"},
+             Row{"48 89 03", "mov [rbx], rax", "instructions stores"},
+             Row{"50", "push rax", "instructions stores"},
+             Row{"58", "pop rax", "instructions loads"},
+             Row{"8f 03", "pop [rbx]", "instructions loads stores updates"},
+             Row{"c9", "leave", "instructions loads"},
+             Row{"9c", "pushf", "instructions stores"},
+             Row{"48 01 03", "add [rbx], rax", "instructions loads stores updates"},
+             Row{"48 3b 03", "cmp rax, [rbx]", "instructions loads"},
+             Row{"48 87 03", "xchg [rbx], rax", "instructions loads stores updates"},
+             Row{"48 0f b1 0b", "cmpxchg [rbx], rcx", "instructions loads stores updates"},
+             Row{"f0 48 0f b1 0b", "lock cmpxchg [rbx], rcx", "instructions loads stores updates"},
+             Row{"f0 48 ff 03", "lock inc [rbx]", "instructions loads stores updates"},
+             Row{"f0 48 0f c7 0b", "lock cmpxchg16b [rbx]", "instructions loads stores updates"},
+             Row{"f3 ab", "rep stosd", "instructions stores"},
+             Row{"f3 ac", "rep lodsb", "instructions loads"},
+             Row{"f2 ae", "repne scasb", "instructions loads"},
+             Row{"48 a5", "movsq", "instructions loads stores updates"},
+             Row{"0f 18 0b", "prefetcht0 [rbx]", "instructions"},
+             Row{"0f 0d 0b", "prefetchw [rbx]", "instructions"},
+             Row{"0f ae 3b", "clflush [rbx]", "instructions"},
+             Row{"48 0f c3 03", "movnti [rbx], rax", "instructions stores"},
+             Row{"c4 e2 f1 92 04 13", "vgatherdpd xmm0, [rbx + xmm2], xmm1", "instructions loads vector"},
+             Row{"62 f2 fd 09 a2 04 13", "vscatterdpd [rbx + xmm2] {k1}, xmm0", "instructions stores vector"},
+             Row{"62 f1 fd 49 11 03", "vmovupd [rbx] {k1}, zmm0", "instructions stores vector"},
+             Row{"c4 e2 7d 2d 03", "vmaskmovpd ymm0, ymm0, [rbx]", "instructions loads vector"},
+         })
+        EXPECT_EQ(classes_of(decoded(bytes)), classes) << text;
+}
+
+TEST(DecodedInstruction, HasItsKindOfControlFlow) {
     struct Row {
         const char* bytes;
         const char* text;
@@ -78,9 +117,9 @@ TEST(DecodedInstruction, TellsWhatItDoesToControl) {
     for (const auto& [bytes, text, control] : {
              Row{"90", "nop", Control::none},
              Row{"0f 85 00 00 00 00", "jne", Control::conditional},
-             Row{"e3 00", "jrcxz", Control::counted},
-             Row{"67 e3 00", "jecxz", Control::counted},
-             Row{"e0 00", "loopne", Control::counted},
+             Row{"e3 00", "jrcxz", Control::rcx_branch},
+             Row{"67 e3 00", "jecxz", Control::rcx_branch},
+             Row{"e0 00", "loopne", Control::rcx_branch},
              Row{"3e 75 00", "jne, with a hint", Control::conditional},
              Row{"e9 00 00 00 00", "jmp", Control::jump},
              Row{"3e ff e0", "notrack jmp rax", Control::jump_indirect},
@@ -126,7 +165,7 @@ TEST(DecodedInstruction, TellsWhatItDoesToControl) {
         EXPECT_EQ(decoded(bytes).control, control) << text;
 }
 
-TEST(DecodedInstruction, NamesItsParts) {
+TEST(DecodedInstruction, HasTheOffsetsOfItsParts) {
     const Instruction i = decoded("66 66 48 c7 84 88 44 33 22 11 78 56 34 92");  // mov qword [rax+rcx*4+…], imm32
     EXPECT_TRUE(i.has_rex && i.operand16);
     EXPECT_EQ(i.rex_offset, 2);
@@ -141,7 +180,7 @@ TEST(DecodedInstruction, NamesItsParts) {
     EXPECT_TRUE(i.writes_memory && !i.reads_memory);
 }
 
-TEST(DecodedInstruction, TellsWholeWritesFromPartialOnes) {
+TEST(DecodedInstruction, DistinguishesWholeFromPartialRegisterWrites) {
     EXPECT_EQ(decoded("89 c8").overwritten, kRax);  // mov eax, ecx
     EXPECT_EQ(decoded("89 c8").read, kRcx);
     EXPECT_EQ(decoded("66 89 c8").overwritten, 0);
@@ -166,13 +205,13 @@ TEST(DecodedInstruction, OverwritesOnlyFlagsThatCertainlyChange) {
     EXPECT_EQ(decoded("d3 e0").flags_overwritten, 0);                       // shl eax, cl
     EXPECT_EQ(decoded("d3 e0").flags_read, kStatusFlags);
     EXPECT_TRUE(decoded("c1 e0 04").flags_overwritten & kCf);  // shl eax, 4
-    EXPECT_EQ(decoded("c1 e0 20").flags_overwritten, 0);       // shl eax, 32: not at all
+    EXPECT_EQ(decoded("c1 e0 20").flags_overwritten, 0);       // shl eax, 32: no flag changes
     EXPECT_EQ(decoded("48 0f a3 c8").flags_overwritten, kCf);  // bt
     EXPECT_EQ(decoded("74 00").flags_read, kZf);
     EXPECT_EQ(decoded("9c").flags_read, kStatusFlags);
 }
 
-TEST(Decode, TellsInvalidFromCutOffAndTooLong) {
+TEST(Decode, DistinguishesInvalidTruncatedAndTooLong) {
     EXPECT_EQ(status_of("06"), DecodeStatus::invalid);
     EXPECT_EQ(status_of("0f 04"), DecodeStatus::invalid);
     EXPECT_EQ(status_of("f0 89 c8"), DecodeStatus::invalid);  // lock mov
@@ -185,7 +224,7 @@ TEST(Decode, TellsInvalidFromCutOffAndTooLong) {
     EXPECT_EQ(status_of("2e 2e 2e 2e 2e 2e 2e 2e 2e 2e 2e e8 00 00 00"), DecodeStatus::too_long);
 }
 
-TEST(Branch, LeadsToItsTarget) {
+TEST(RelativeOperand, IsResolvedFromTheInstructionsAddress) {
     EXPECT_EQ(branch_target(decoded("eb fe"), 0x1000), 0x1000u);
     EXPECT_EQ(branch_target(decoded("0f 84 00 01 00 00"), 0x1000), 0x1106u);
     const Instruction load = decoded("48 8b 05 10 00 00 00");

@@ -1,4 +1,4 @@
-// event_names_test.cpp: the C++ face of the catalog: find, match, encode, explain. The machines are fixtures.
+// event_names_test.cpp: the C++ API of the catalog: list, match, encode and explain. The machine is a directory.
 #include "anyperf/event_names.h"
 
 #include <gmock/gmock.h>
@@ -21,14 +21,14 @@ class Names : public testing::Test {
     catalog::OtherMachine files;
 };
 
-TEST_F(Names, KnowWhichPmusAMachineHas) {
+TEST_F(Names, ListTheActivePmusOfAMachine) {
     std::vector<std::string> active;
     for (const PmuName& pmu : EventNames::read(files.directory()).pmus())
         if (pmu.active) active.push_back(pmu.name);
     EXPECT_THAT(active, ElementsAre("skl", "perf", "perf_raw"));
 }
 
-TEST_F(Names, BothCoreTypesOfAHybridAreActive) {
+TEST_F(Names, ListBothCoreTypesOfAHybridAsActive) {
     files.write("/proc/cpuinfo", "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 189\nstepping\t: 1\n");
     std::vector<std::string> active;
     for (const PmuName& pmu : EventNames::read(files.directory()).pmus())
@@ -36,7 +36,7 @@ TEST_F(Names, BothCoreTypesOfAHybridAreActive) {
     EXPECT_THAT(active, ElementsAre("lnl_lnc", "lnl_skt", "perf", "perf_raw"));
 }
 
-TEST_F(Names, OfArmAreFoundByImplementerAndPart) {
+TEST_F(Names, OfArmCpusAreFoundByImplementerAndPart) {
     files.write("/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
     const auto encoded = EventNames::read(files.directory()).encode("CPU_CYCLES");
     ASSERT_TRUE(encoded);
@@ -52,7 +52,7 @@ TEST_F(Names, EncodeAnEventOfThisMachineWithoutItsPmu) {
     EXPECT_THAT(encoded->canonical, HasSubstr("skl::INST_RETIRED:ANY_P:"));
 }
 
-TEST_F(Names, EncodeAnotherCpusEventByItsShortName) {
+TEST_F(Names, EncodeAnotherCpusEventByItsShortPmuName) {
     const auto encoded = EventNames::read(files.directory()).encode("zen4::RETIRED_INSTRUCTIONS:u");
     ASSERT_TRUE(encoded) << encoded.error().cause;
     EXPECT_EQ(encoded->pmu, "amd64_fam19h_zen4");
@@ -67,14 +67,14 @@ TEST_F(Names, EncodeAnUncoreEventWhoseTypeIsNotKnownHere) {
     EXPECT_EQ(encoded->kernel_pmu, "uncore_cha_0");
 }
 
-TEST_F(Names, RefusePointingAtTheWordAndNamingAlternatives) {
+TEST_F(Names, MarkTheWrongWordAndSuggestAlternatives) {
     const auto refused = EventNames::read(files.directory()).encode("skl::INST_RETIRED:ANYP");
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("skl::INST_RETIRED:ANYP\n                      ^~~~"));
     EXPECT_THAT(refused.error().fix, HasSubstr("ANY_P"));
 }
 
-TEST_F(Names, SayWhichCpusHaveAnUnknownEvent) {
+TEST_F(Names, ReportWhichCpusHaveAnUnknownEvent) {
     const auto refused = EventNames::read(files.directory()).encode("RETIRED_INSTRUCTIONS");
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().cause, HasSubstr("amd64_"));
@@ -93,7 +93,7 @@ TEST_F(Names, MatchWordsInAnyOrder) {
     for (const EventName& event : found) EXPECT_EQ(event.pmu, "skl");
 }
 
-TEST_F(Names, ExplainAnAttrBack) {
+TEST_F(Names, ExplainAnAttrByItsEventNames) {
     const auto names = EventNames::read(files.directory());
     abi::Attr attr;
     attr.type = 4;
@@ -101,7 +101,7 @@ TEST_F(Names, ExplainAnAttrBack) {
     EXPECT_THAT(names.explain(attr), ElementsAre("skl::INSTRUCTION_RETIRED", "skl::INST_RETIRED:ANY_P"));
 }
 
-TEST_F(Names, OfRiscvFirmwareGoToTheRawType) {
+TEST_F(Names, OfRiscvFirmwareEventsEncodeTheFirmwareBit) {
     files.write("/proc/cpuinfo", "processor\t: 0\nhart\t: 0\nisa\t: rv64imafdc\n");
     const auto encoded = EventNames::read(files.directory()).encode("FW_SET_TIMER");
     ASSERT_TRUE(encoded) << encoded.error().cause;

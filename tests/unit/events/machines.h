@@ -1,4 +1,4 @@
-// machines.h: the fixture machines of tests/fixtures/machines, and short ways to ask them.
+// machines.h: the machines of tests/fixtures/machines, and short ways to parse event strings on them.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ inline Machine machine(std::string_view name) {
     return Machine::read(std::string{ANYPERF_SOURCE_DIR "/tests/fixtures/machines/"} + std::string{name});
 }
 
-/// All events of `text`, groups flattened; a failed assertion where it does not parse.
+/// All events of `text`, with the groups flattened. Fails the test if it does not parse.
 inline std::vector<Event> events_of(const Machine& where, std::string_view text) {
     const auto groups = parse(where, text);
     std::vector<Event> events;
@@ -26,7 +26,7 @@ inline std::vector<Event> events_of(const Machine& where, std::string_view text)
     return events;
 }
 
-/// The one event of `text`.
+/// The only event of `text`. Fails the test if there is not exactly one.
 inline Event event_of(const Machine& where, std::string_view text) {
     const auto events = events_of(where, text);
     EXPECT_EQ(events.size(), 1) << text;
@@ -39,7 +39,7 @@ inline std::vector<std::string> names_of(const Machine& where, std::string_view 
     return names;
 }
 
-/// The error of `text`; a failed assertion where it parses.
+/// The error of `text`. Fails the test if it parses.
 inline Error error_of(const Machine& where, std::string_view text) {
     const auto groups = parse(where, text);
     EXPECT_FALSE(groups.has_value()) << text;

@@ -1,6 +1,6 @@
-// modifiers_test.cpp: what the letters behind an event exclude. Expected values are those that perf 6.1 prints with
-// `perf stat -vv -e EVENT`.
-#include "events/modifiers.h"
+// modifiers_test.cpp: which flags of attr the modifiers of an event set. The expected values are those that perf 6.1
+// prints with `perf stat -vv -e EVENT`.
+#include "events/syntax/modifiers.h"
 
 #include "abi/attr_flags.h"
 #include "machines.h"
@@ -8,7 +8,7 @@
 namespace anyperf::events {
 namespace {
 
-/// Names of the flags that are set, in the order of their bits.
+/// The names of the flags that are set, in the order of their bits.
 std::string flags_of(const abi::Attr& attr) {
     std::string names;
     for (const abi::AttrFlag& row : abi::kAttrFlags) {
@@ -46,7 +46,7 @@ TEST(Modifiers, ExcludeWhatPerfExcludes) {
         EXPECT_EQ(flags_of(event_of(vm, text).attr), flags) << text;
 }
 
-TEST(Modifiers, OfAGroupComeOnTopOfTheEventsOwn) {
+TEST(Modifiers, OfAGroupAddToThoseOfItsEvents) {
     const Machine vm = machine("vm-without-pmu");
     const auto events = events_of(vm, "{cs,faults:k}:uS");
     ASSERT_EQ(events.size(), 2);
@@ -56,25 +56,25 @@ TEST(Modifiers, OfAGroupComeOnTopOfTheEventsOwn) {
     EXPECT_TRUE(events[1].sample_read);
 }
 
-TEST(Modifiers, PinTheLeaderOfAGroupAlone) {
+TEST(Modifiers, PinOnlyTheLeaderOfAGroup) {
     const auto events = events_of(machine("vm-without-pmu"), "{cs,faults}:De");
     EXPECT_EQ(flags_of(events[0].attr), "pinned exclusive exclude_guest");
     EXPECT_EQ(flags_of(events[1].attr), "exclude_guest");
 }
 
-TEST(Modifiers, OfAPreciseEventAskForWhatThePmuCanDo) {
+TEST(Modifiers, ForMaximumPrecisionAskForWhatThePmuSupports) {
     EXPECT_EQ(flags_of(event_of(machine("intel-skylake-server"), "cycles:P").attr), "precise_ip=3");
     EXPECT_EQ(flags_of(event_of(machine("amd-zen"), "cycles:P").attr), "");
     EXPECT_TRUE(event_of(machine("amd-zen"), "cycles:P").precise_max);
 }
 
-TEST(Modifiers, ThatAreNoneAreNamed) {
+TEST(Modifiers, ThatAreInvalidAreNamed) {
     const Machine vm = machine("vm-without-pmu");
-    EXPECT_EQ(error_of(vm, "cycles:uz").cause, "'z' is no modifier");
+    EXPECT_EQ(error_of(vm, "cycles:uz").cause, "'z' is not a modifier");
     EXPECT_EQ(error_of(vm, "cycles:uu").cause, "a modifier is given twice (only p may be, up to three times)");
-    EXPECT_EQ(error_of(vm, "cycles:").cause, "a modifier is missing behind the ':'");
-    EXPECT_EQ(error_of(vm, "cycles:u:k").cause, "modifiers were given already");
-    EXPECT_EQ(error_of(vm, "{cs,faults:D}").fix, "write the modifier behind the group: {…}:D");
+    EXPECT_EQ(error_of(vm, "cycles:").cause, "a modifier is missing after the ':'");
+    EXPECT_EQ(error_of(vm, "cycles:u:k").cause, "modifiers are given twice");
+    EXPECT_EQ(error_of(vm, "{cs,faults:D}").fix, "write the modifier after the group: {…}:D");
 }
 
 }  // namespace

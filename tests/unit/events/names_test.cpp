@@ -1,8 +1,8 @@
-// names_test.cpp: names that the kernel defines, in all their spellings, and raw numbers.
+// names_test.cpp: hardware, software and cache events by the kernel's names, in all spellings, and by raw numbers.
 #include "abi/event_ids.h"
-#include "events/cache_names.h"
-#include "events/kernel_names.h"
-#include "events/text.h"
+#include "events/sources/cache_names.h"
+#include "events/sources/kernel_names.h"
+#include "events/syntax/text.h"
 #include "machines.h"
 
 namespace anyperf::events {
@@ -14,7 +14,7 @@ struct NameCase {
     std::uint64_t config;
 };
 
-TEST(KernelNames, StandForTheKernelsNumbersWhateverTheirCase) {
+TEST(KernelNames, HaveTheKernelsNumbersInUpperOrLowerCase) {
     const Machine vm = machine("vm-without-pmu");
     for (const NameCase& row : {
              NameCase{"cycles", 0, 0},
@@ -47,7 +47,7 @@ TEST(KernelNames, StandForTheKernelsNumbersWhateverTheirCase) {
     }
 }
 
-TEST(KernelNames, AllOfThemCanBeTyped) {
+TEST(KernelNames, AllParseAsEvents) {
     const Machine vm = machine("vm-without-pmu");
     for (const KernelName& row : kKernelNames)
         for (const std::string_view name : {row.name, row.alias.empty() ? row.name : row.alias, row.constant})
@@ -88,7 +88,7 @@ TEST(CacheNames, AreACacheAnOperationAndAResultInAnyOrder) {
     }
 }
 
-TEST(CacheNames, BeginWithAnyWordForACacheWhateverItsCase) {
+TEST(CacheNames, BeginWithAnySpellingOfACacheInUpperOrLowerCase) {
     const Machine vm = machine("vm-without-pmu");
     for (const CacheWord& word : kCacheWords)
         for (const std::string_view spelling : word.spellings) {
@@ -98,18 +98,19 @@ TEST(CacheNames, BeginWithAnyWordForACacheWhateverItsCase) {
         }
 }
 
-TEST(CacheNames, AreAllPrintable) {
+TEST(CacheNames, ThatAreListedAllParse) {
     const Machine vm = machine("vm-without-pmu");
     const auto names = cache_event_names();
     EXPECT_EQ(names.size(), 32);
     for (const std::string& name : names) EXPECT_EQ(event_of(vm, name).attr.type, abi::kTypeHwCache) << name;
 }
 
-TEST(CacheNames, WithoutSenseAreRefusedWithTheOnesThatHaveIt) {
+TEST(CacheNames, OfImpossibleOperationsAreRefusedWithThePossibleOnes) {
     const Error error = error_of(machine("vm-without-pmu"), "iTLB-stores");
-    EXPECT_EQ(error.cause, "no CPU counts stores of iTLB");
+    EXPECT_EQ(error.cause, "perf has no event for stores of iTLB");
     EXPECT_EQ(error.fix, "use loads");
     EXPECT_EQ(error.exit_status, 125);
+    EXPECT_EQ(error_of(machine("vm-without-pmu"), "L1-icache-stores").fix, "use loads, prefetches");
 }
 
 TEST(HybridMachines, OpenOneEventForEachKindOfCore) {
@@ -121,7 +122,7 @@ TEST(HybridMachines, OpenOneEventForEachKindOfCore) {
     EXPECT_THAT(events[0].cpus, testing::ElementsAre(4, 5, 6, 7));
     EXPECT_EQ(events[1].name, "cpu_core/cycles/u");
     EXPECT_EQ(events[1].attr.config, 4ull << 32);
-    EXPECT_EQ(events[1].typed, "cycles:u");
+    EXPECT_EQ(events[1].source_text, "cycles:u");
     EXPECT_FALSE(events[1].cpu_wide_only);
 }
 

@@ -1,4 +1,4 @@
-// parse_test.cpp: groups, tracepoints, breakpoints, and where the mark of an error stands.
+// parse_test.cpp: groups, tracepoints and breakpoints in event strings, and which part of a string an error marks.
 #include "machines.h"
 
 namespace anyperf::events {
@@ -25,7 +25,7 @@ TEST(Groups, AreBracesAndSingleEvents) {
     EXPECT_EQ((*groups)[2].name, "x");
 }
 
-TEST(Groups, MayBeAsManyAndAsLargeAsOneLikes) {
+TEST(Groups, HaveNoLimitOfNumberOrSize) {
     const Machine server = machine("intel-skylake-server");
     constexpr std::size_t kMany = 300;
     std::string events;
@@ -71,7 +71,7 @@ TEST(Tracepoints, AreFoundByNameAndByPattern) {
     EXPECT_EQ(event_of(hybrid, "raw_syscalls:sys_enter/call-graph=fp/").sampling.call_graph, "fp");
 }
 
-TEST(Tracepoints, ThatAreNotThereAreExplained) {
+TEST(Tracepoints, ThatDoNotExistAreExplained) {
     const Machine hybrid = machine("intel-hybrid");
     EXPECT_EQ(error_of(hybrid, "sched:sched_swich").fix, "did you mean 'sched_switch'?");
     EXPECT_EQ(error_of(hybrid, "shed:sched_switch").fix, "did you mean 'sched'?");
@@ -105,27 +105,27 @@ TEST(Breakpoints, HaveAnAddressALengthAndAccesses) {
     }
 }
 
-TEST(Breakpoints, ThatTheHardwareCannotDoAreRefused) {
+TEST(Breakpoints, ThatTheHardwareDoesNotSupportAreRefused) {
     const Machine vm = machine("vm-without-pmu");
     EXPECT_EQ(error_of(vm, "mem:0x1000/3").fix, "use 1, 2, 4 or 8 (bytes)");
-    EXPECT_EQ(error_of(vm, "mem:0x1000:rx").cause, "one breakpoint can't watch for execution and for data at once");
-    EXPECT_EQ(error_of(vm, "mem:0x1001").cause, "the address is no multiple of the length, 4");
-    EXPECT_EQ(error_of(vm, "mem:0x1000:q").cause, "'q' is no kind of access");
+    EXPECT_EQ(error_of(vm, "mem:0x1000:rx").cause, "one breakpoint can't watch both execution and data");
+    EXPECT_EQ(error_of(vm, "mem:0x1001").cause, "the address is not a multiple of the length, 4");
+    EXPECT_EQ(error_of(vm, "mem:0x1000:q").cause, "'q' is not a kind of access");
     EXPECT_EQ(error_of(vm, "mem:main").cause, "a breakpoint needs an address, as in mem:0x401000:x");
 }
 
-TEST(Errors, MarkThePlace) {
+TEST(Errors, MarkTheWrongPart) {
     const Machine vm = machine("vm-without-pmu");
     for (const auto& [text, mark, cause] : {
              std::tuple{"cycles,cycels", "       ^~~~~~", "no event is called 'cycels'"},
-             std::tuple{"", "^", "the name of an event is missing here"},
-             std::tuple{"cs,", "   ^", "the name of an event is missing here"},
-             std::tuple{"cs,,cs", "   ^", "the name of an event is missing here"},
+             std::tuple{"", "^", "an event name is missing here"},
+             std::tuple{"cs,", "   ^", "an event name is missing here"},
+             std::tuple{"cs,,cs", "   ^", "an event name is missing here"},
              std::tuple{"{cs,faults", "^~~~~~~~~~", "the '}' that ends the group is missing"},
-             std::tuple{"{cs,{cs}}", "    ^", "a group inside a group"},
+             std::tuple{"{cs,{cs}}", "    ^", "a group can't contain a group"},
              std::tuple{"cs}", "  ^", "',' was expected between two events"},
              std::tuple{"cycles/period=1", "      ^~~~~~~~~", "the '/' that ends the terms is missing"},
-             std::tuple{"cycles/period=/", "       ^~~~~~~", "the term has no value behind its '='"},
+             std::tuple{"cycles/period=/", "       ^~~~~~~", "the term has no value after its '='"},
              std::tuple{"cycles/name='x/", "            ^~~", "the quote is not closed"},
              std::tuple{"cycles/,period=1/", "       ^", "a term is missing here"},
          }) {
@@ -134,10 +134,10 @@ TEST(Errors, MarkThePlace) {
         EXPECT_EQ(error.cause, cause) << text;
     }
     EXPECT_EQ(error_of(vm, "cycels").fix, "did you mean 'cycles'?");
-    EXPECT_THAT(error_of(vm, "duration_time").cause, HasSubstr("`anyperf stat` takes it"));
+    EXPECT_THAT(error_of(vm, "duration_time").cause, HasSubstr("only `anyperf stat` measures it"));
 }
 
-TEST(Errors, ShowBytesThatATerminalShouldNotSeeAsQuestionMarks) {
+TEST(Errors, ShowControlCharactersAsQuestionMarks) {
     EXPECT_THAT(error_of(machine("vm-without-pmu"), "\x1b[2J").what, HasSubstr("\n    ?[2J\n"));
 }
 

@@ -1,4 +1,5 @@
-// pmus_test.cpp: events of PMUs that sysfs describes, on the fixture machines.
+// pmus_test.cpp: events of PMUs that sysfs describes, on the fixture machines: terms, scales, and patterns of PMU
+// names.
 #include "abi/attr_flags.h"
 #include "machines.h"
 
@@ -8,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(PmuTerms, GoToTheBitsThatTheFormatNames) {
+TEST(PmuTerms, SetTheBitsNamedByTheFormat) {
     const Machine skylake = machine("intel-skylake-server");
     for (const auto& [text, config, config1] : {
              std::tuple{"cpu/event=0xc0,umask=1,cmask=2,inv/", 0x28001c0ull, 0ull},
@@ -39,7 +40,7 @@ TEST(PmuTerms, SpreadAValueOverSplitBits) {
     EXPECT_EQ(event_of(zen, "amd_df/event=0x3fff,umask=0xfff/").attr.config, 0x3f0f00ffff);
 }
 
-TEST(PmuTerms, ReachConfig3) {
+TEST(PmuTerms, ReachConfig3AndConfig4) {
     const Event event = event_of(machine("arm-big-little"), "arm_spe_0/inv_event_filter=5,config4=7/");
     EXPECT_EQ(event.attr.config3, 5);
     EXPECT_EQ(event.attr.config4, 7);
@@ -52,17 +53,17 @@ TEST(PmuTerms, ThatAreWrongAreMarkedWithTheReason) {
     EXPECT_EQ(large.cause, "0x100 does not fit into the 8 bits of 'umask' (config:8-15)");
     EXPECT_EQ(large.fix, "use 0 to 0xff");
     EXPECT_EQ(error_of(skylake, "cpu/evnt=1/").fix, "did you mean 'event'?");
-    EXPECT_THAT(error_of(skylake, "cpu/event=1,config=1/").cause, HasSubstr("set already"));
-    EXPECT_THAT(error_of(skylake, "cpu/event=1,event=1/").cause, HasSubstr("set already"));
-    EXPECT_THAT(error_of(skylake, "cpu/ldlat=1,offcore_rsp=1/").cause, HasSubstr("set already"));
-    EXPECT_EQ(error_of(skylake, "cpu/event=zz/").cause, "'zz' is no number of at most 64 bits");
+    EXPECT_THAT(error_of(skylake, "cpu/event=1,config=1/").cause, HasSubstr("already set"));
+    EXPECT_THAT(error_of(skylake, "cpu/event=1,event=1/").cause, HasSubstr("already set"));
+    EXPECT_THAT(error_of(skylake, "cpu/ldlat=1,offcore_rsp=1/").cause, HasSubstr("already set"));
+    EXPECT_EQ(error_of(skylake, "cpu/event=zz/").cause, "'zz' is not a number of at most 64 bits");
     EXPECT_EQ(error_of(skylake, "cpu/event=0x10000000000000000/").cause,
-              "'0x10000000000000000' is no number of at most 64 bits");
-    EXPECT_EQ(error_of(skylake, "cpu/cycles,instructions/").cause, "two events between one pair of slashes");
+              "'0x10000000000000000' is not a number of at most 64 bits");
+    EXPECT_EQ(error_of(skylake, "cpu/cycles,instructions/").cause, "there are two events between one pair of slashes");
     EXPECT_EQ(error_of(skylake, "cpux/event=1/").fix, "did you mean 'cpu'?");
 }
 
-TEST(PmuEvents, CarryScaleUnitAndPackage) {
+TEST(PmuEvents, HaveScaleUnitAndPackageScope) {
     const Machine skylake = machine("intel-skylake-server");
     const Event ram = event_of(skylake, "energy-ram");
     EXPECT_EQ(ram.pmu, "power");
@@ -90,13 +91,13 @@ TEST(PmuNames, MayBePatternsOrLackTheirNumber) {
     EXPECT_EQ(events_of(skylake, "uncore_*/clockticks/").size(), 7);
 }
 
-TEST(PmuNames, ThatFitSeveralKindsMakeAnAmbiguity) {
+TEST(PmuNames, AreRequiredForEventsOfSeveralKindsOfPmus) {
     const Error error = error_of(machine("intel-skylake-server"), "clockticks");
     EXPECT_EQ(error.cause, "several PMUs have an event of this name");
-    EXPECT_EQ(error.fix, "say which: uncore_cha/clockticks/, uncore_imc/clockticks/, uncore_upi/clockticks/");
+    EXPECT_EQ(error.fix, "name one: uncore_cha/clockticks/, uncore_imc/clockticks/, uncore_upi/clockticks/");
 }
 
-TEST(PmuNames, WithoutAPmuFindTheOneThatHasTheEvent) {
+TEST(PmuNames, AreFoundFromTheEventAlone) {
     EXPECT_THAT(
         names_of(machine("intel-skylake-server"), "cas_count_read"),
         ElementsAre("uncore_imc_0/cas_count_read/", "uncore_imc_1/cas_count_read/", "uncore_imc_2/cas_count_read/"));
@@ -105,7 +106,7 @@ TEST(PmuNames, WithoutAPmuFindTheOneThatHasTheEvent) {
     EXPECT_THAT(names_of(machine("intel-hybrid"), "slots"), ElementsAre("slots"));
 }
 
-TEST(PmuNames, OfHybridCoresTakeTheKernelsNames) {
+TEST(PmuNames, OfHybridCoresAcceptTheKernelsEventNames) {
     const Event cache = event_of(machine("intel-hybrid"), "cpu_atom/LLC-loads/");
     EXPECT_EQ(cache.attr.type, 3);
     EXPECT_EQ(cache.attr.config, 0xa00000002);
@@ -114,7 +115,7 @@ TEST(PmuNames, OfHybridCoresTakeTheKernelsNames) {
     EXPECT_EQ(cycles.attr.config, 0x11);
 }
 
-TEST(CommonTerms, SetWhatTheySay) {
+TEST(CommonTerms, SetTheirFields) {
     const Event event =
         event_of(machine("vm-without-pmu"),
                  "cycles/name='my event',period=1000,call-graph=dwarf,stack-size=4096,no-inherit,time=0,"
@@ -132,11 +133,11 @@ TEST(CommonTerms, SetWhatTheySay) {
     EXPECT_NE(event_of(machine("vm-without-pmu"), "cs/freq=99/").attr.flags & abi::flag("freq"), 0);
 }
 
-TEST(CommonTerms, ThatMakeNoSenseAreRefused) {
+TEST(CommonTerms, ThatAreInvalidAreRefused) {
     const Machine vm = machine("vm-without-pmu");
-    EXPECT_EQ(error_of(vm, "cycles/period=1,freq=2/").cause, "a period or frequency was given already");
+    EXPECT_EQ(error_of(vm, "cycles/period=1,freq=2/").cause, "a period or frequency is already given");
     EXPECT_EQ(error_of(vm, "cycles/call-graph=x/").fix, "use fp, dwarf, lbr or no");
-    EXPECT_EQ(error_of(vm, "cycles/umask=1/").cause, "'umask' is no term of this event");
+    EXPECT_EQ(error_of(vm, "cycles/umask=1/").cause, "'umask' is not a term of this event");
     EXPECT_EQ(error_of(vm, "cycles/perod=1/").fix, "did you mean 'period'?");
     EXPECT_EQ(error_of(vm, "cycles/period=9223372036854775808/").fix, "use at most 9223372036854775807");
     EXPECT_EQ(error_of(vm, "cycles/stack-size=7/").cause, "a stack size is a multiple of 8");

@@ -1,12 +1,12 @@
-// probes_test.cpp: uprobes and kprobes. The program that is probed is this test itself.
+// probes_test.cpp: event strings of uprobes and kprobes. The probed program is this test itself.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 
-#include "events/elf_functions.h"
+#include "events/sources/elf_functions.h"
 #include "machines.h"
 
-/// Looked for by name in this test's own symbol tables.
+/// The tests look it up by name in this program's own symbol table.
 extern "C" [[gnu::noinline]] int anyperf_probe_me(int value);
 extern "C" int anyperf_probe_me(int value) {
     return value + 1;
@@ -26,7 +26,7 @@ std::string own_path() {
     return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-/// Bytes of a function in memory and at an offset of the file are the same code.
+/// Whether the file has the code of `function` at `offset`: compares its first bytes with those in memory.
 bool is_at(std::uint64_t offset, const void* function) {
     std::array<char, 4> code{};
     std::ifstream file{own_path(), std::ios::binary};
@@ -35,7 +35,7 @@ bool is_at(std::uint64_t offset, const void* function) {
     return std::memcmp(code.data(), function, code.size()) == 0;
 }
 
-/// Probes name real files, so they are looked up from this machine's root; its PMUs may be missing.
+/// Probes name real files, so these tests use this machine. They are skipped if it has no uprobe PMU.
 class Uprobes : public testing::Test {
   protected:
     void SetUp() override {
@@ -45,7 +45,7 @@ class Uprobes : public testing::Test {
     const Machine here = Machine::read();
 };
 
-TEST_F(Uprobes, FindAFunctionsPlaceInTheFile) {
+TEST_F(Uprobes, FindTheFileOffsetOfAFunction) {
     EXPECT_EQ(anyperf_probe::in_a_namespace(1), 3);
     const Event event = event_of(here, "uprobe:" + own_path() + ":anyperf_probe_me:u");
     EXPECT_EQ(event.config1_text, own_path());
@@ -56,20 +56,20 @@ TEST_F(Uprobes, FindAFunctionsPlaceInTheFile) {
               event.attr.config2);
 }
 
-TEST_F(Uprobes, TakeAPathFromTheWorkingDirectory) {
+TEST_F(Uprobes, AcceptAPathRelativeToTheWorkingDirectory) {
     const std::string relative = std::filesystem::relative(own_path()).string();
     const Event event = event_of(here, "uprobe:" + relative + ":anyperf_probe_me");
     EXPECT_EQ(event.config1_text, relative);
     EXPECT_TRUE(is_at(event.attr.config2, reinterpret_cast<const void*>(&anyperf_probe_me)));
 }
 
-TEST_F(Uprobes, FindAFunctionByItsPlainName) {
+TEST_F(Uprobes, FindAFunctionByItsDemangledName) {
     const Event event = event_of(here, "uprobe:" + own_path() + ":anyperf_probe::in_a_namespace:u");
     EXPECT_TRUE(is_at(event.attr.config2, reinterpret_cast<const void*>(&anyperf_probe::in_a_namespace)));
     EXPECT_NE(event.attr.flags, 0);
 }
 
-TEST_F(Uprobes, TakeOffsetsReturnsAndCounters) {
+TEST_F(Uprobes, AcceptOffsetsReturnsAndReferenceCounters) {
     const Event event = event_of(here, "uprobe/path=/bin/true,offset=0x1234,retprobe,ref_ctr_offset=5/u");
     EXPECT_EQ(event.attr.config, 0x500000001);
     EXPECT_EQ(event.attr.config2, 0x1234);
@@ -79,17 +79,17 @@ TEST_F(Uprobes, TakeOffsetsReturnsAndCounters) {
     EXPECT_EQ(reinterpret_cast<const char*>(attr_to_open(event).config1), event.config1_text.c_str());
 }
 
-TEST_F(Uprobes, ThatMissAreExplained) {
+TEST_F(Uprobes, ThatMatchNothingAreExplained) {
     EXPECT_THAT(error_of(here, "uprobe:" + own_path() + ":anyperf_prbe_me").fix, HasSubstr("'anyperf_probe_me'"));
     EXPECT_THAT(error_of(here, "uprobe:/nonexistent:main").cause, HasSubstr("No such file or directory"));
-    EXPECT_THAT(error_of(here, "uprobe:/dev/null:main").cause, HasSubstr("it is no regular file"));
+    EXPECT_THAT(error_of(here, "uprobe:/dev/null:main").cause, HasSubstr("it is not a regular file"));
     EXPECT_THAT(error_of(here, "uprobe:/etc/hostname:main").cause, HasSubstr("no"));
     EXPECT_EQ(error_of(here, "uprobe:/bin/true").cause, "a uprobe needs a file and a place in it");
     EXPECT_EQ(error_of(here, "uprobe/path=/bin/true/").cause, "a uprobe needs a file and a place in it");
     EXPECT_THAT(error_of(here, "uprobe/path=/bin/true,config1=5/").fix, HasSubstr("write path="));
 }
 
-TEST(Kprobes, TakeAFunctionOrAnAddress) {
+TEST(Kprobes, AcceptAFunctionOrAnAddress) {
     const Machine skylake = machine("intel-skylake-server");
     const Event entry = event_of(skylake, "kprobe:vfs_read+0x10:k");
     EXPECT_EQ(entry.attr.type, 6);
@@ -101,7 +101,7 @@ TEST(Kprobes, TakeAFunctionOrAnAddress) {
     EXPECT_EQ(error_of(machine("amd-zen"), "kprobe:vfs_read").cause, "this kernel has no kprobe PMU");
 }
 
-TEST(ElfFunctions, OfThisTestHoldPltSlotsAndItsOwn) {
+TEST(ElfFunctions, OfThisTestIncludePltSlotsAndItsOwnFunctions) {
     const auto functions = elf_functions(own_path());
     ASSERT_TRUE(functions);
     EXPECT_NE(std::ranges::find(*functions, "anyperf_probe_me", &ElfFunction::name), functions->end());

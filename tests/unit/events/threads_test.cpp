@@ -1,5 +1,5 @@
-// threads_test.cpp: one Machine asked by several threads, which read its lazily loaded parts for the first time at
-// once.
+// threads_test.cpp: several threads use one Machine, and load its lazy parts at the same time. Made for the thread
+// sanitizer.
 #include <thread>
 
 #include "machines.h"
@@ -7,7 +7,7 @@
 namespace anyperf::events {
 namespace {
 
-TEST(Machine, MayBeAskedByManyThreadsAtOnce) {
+TEST(Machine, CanBeUsedByManyThreadsAtOnce) {
     const Machine hybrid = machine("intel-hybrid");
     std::vector<std::size_t> counts(4);
     std::vector<std::thread> threads;

@@ -1,5 +1,5 @@
-// cpus_test.cpp: CPU lists.
-#include "host/cpus.h"
+// cpus_test.cpp: CPU lists, such as 0-3,7, are parsed and written.
+#include "host/hardware/cpus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ TEST(CpuLists, AreNumbersAndRanges) {
     EXPECT_EQ(parse_cpu_list("0-65535,0-65535").value().size(), 65536);
 }
 
-TEST(CpuLists, NameThePieceThatIsWrong) {
+TEST(CpuLists, NameTheWrongPart) {
     for (const char* text : {"a", "1-", "-1", "3-1", "0,", ",", "0,,1", "65536", "1-2-3", " 1"})
         EXPECT_FALSE(parse_cpu_list(text)) << text;
-    EXPECT_EQ(parse_cpu_list("0,x").error().cause, "'x' is no CPU number or range");
+    EXPECT_EQ(parse_cpu_list("0,x").error().cause, "'x' is not a CPU number or range");
     EXPECT_EQ(parse_cpu_list("3-1").error().cause, "'3-1' ends before it begins");
 }
 
-TEST(CpuLists, AreWrittenAsShortAsTheyCanBe) {
+TEST(CpuLists, AreWrittenInTheirShortestForm) {
     EXPECT_EQ(to_cpu_list(std::vector{0, 1, 2, 3, 7}), "0-3,7");
     EXPECT_EQ(to_cpu_list(std::vector<int>{}), "");
 }

@@ -1,4 +1,4 @@
-// findings_test.cpp: what is found on machines made of a few files.
+// findings_test.cpp: the findings of `explain` on machines made of a few files.
 #include "host/findings.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ std::optional<Finding> finding(const MachineFiles& files, std::string_view id) {
     return found == all.end() ? std::nullopt : std::optional{*found};
 }
 
-TEST(Findings, AGuestWithoutAPmuIsToldHowItsHypervisorGivesOne) {
+TEST(Findings, ForAGuestWithoutAPmuNameTheHypervisorsSetting) {
     MachineFiles files;
     files.file("/sys/bus/event_source/devices/software/type", "1")
         .file("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor lm\n")
@@ -35,7 +35,7 @@ TEST(Findings, AGuestWithoutAPmuIsToldHowItsHypervisorGivesOne) {
     EXPECT_THAT(found->fix, HasSubstr("Virtualize CPU performance counters"));
 }
 
-TEST(Findings, TheNmiWatchdogHoldsACounter) {
+TEST(Findings, ReportTheCounterHeldByTheNmiWatchdog) {
     MachineFiles files;
     files.file(std::string{kDevices} + "cpu/type", "4").file("/proc/sys/kernel/nmi_watchdog", "1");
     const auto found = finding(files, "counters");
@@ -44,7 +44,7 @@ TEST(Findings, TheNmiWatchdogHoldsACounter) {
     EXPECT_EQ(found->fix, "as root: sysctl kernel.nmi_watchdog=0");
 }
 
-TEST(Findings, AKernelWithoutPerfEventsBlocksEverything) {
+TEST(Findings, ReportAKernelWithoutPerfEventsAsBlocking) {
     MachineFiles files;
     files.file("/proc/sys/kernel/osrelease", "6.1.0-tiny");
     const auto found = finding(files, "kernel");
@@ -53,7 +53,7 @@ TEST(Findings, AKernelWithoutPerfEventsBlocksEverything) {
     EXPECT_THAT(found->title, HasSubstr("6.1.0-tiny was built without performance events"));
 }
 
-TEST(Findings, LockdownForConfidentialityLimits) {
+TEST(Findings, ReportLockdownForConfidentialityAsALimit) {
     MachineFiles files;
     files.file("/sys/kernel/security/lockdown", "none integrity [confidentiality]");
     const auto found = finding(files, "lockdown");
@@ -61,7 +61,22 @@ TEST(Findings, LockdownForConfidentialityLimits) {
     EXPECT_EQ(found->severity, Severity::limits);
 }
 
-TEST(Findings, ASampleRateThatTheKernelLoweredIsSeen) {
+TEST(Findings, OfALockedDownKernelAgreeAboutTracefsAndKprobes) {
+    MachineFiles files;
+    files.file("/sys/kernel/security/lockdown", "none integrity [confidentiality]")
+        .file("/proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n")
+        .file("/sys/kernel/tracing/events/sched/sched_switch/id", "1");
+    for (const std::string_view pmu : {"tracepoint", "uprobe", "kprobe"})
+        files.file(std::string{kDevices} + std::string{pmu} + "/type", "1");
+    for (const std::string_view id : {"lockdown", "tracefs", "probes"}) {
+        const auto found = finding(files, id);
+        ASSERT_TRUE(found) << id;
+        EXPECT_EQ(found->severity, Severity::limits) << id;
+        EXPECT_EQ(found->fix, "boot with lockdown=integrity or none") << id;
+    }
+}
+
+TEST(Findings, ReportASampleRateThatTheKernelLowered) {
     MachineFiles files;
     files.file("/proc/sys/kernel/perf_event_max_sample_rate", "1000");
     const auto found = finding(files, "sample-rate");
@@ -70,7 +85,7 @@ TEST(Findings, ASampleRateThatTheKernelLoweredIsSeen) {
     EXPECT_THAT(found->evidence, HasSubstr("is 1000"));
 }
 
-TEST(Findings, EachThatTakesSomethingAwayHasAnEffectAndEvidence) {
+TEST(Findings, HaveEvidenceAndUnlessHarmlessAnEffect) {
     for (const Finding& found : findings(Root{"/nonexistent"})) {
         EXPECT_FALSE(found.evidence.empty()) << found.id;
         const bool harmless = found.severity == Severity::ok || found.severity == Severity::note;
@@ -78,7 +93,7 @@ TEST(Findings, EachThatTakesSomethingAwayHasAnEffectAndEvidence) {
     }
 }
 
-TEST(Findings, OfThisMachineHaveIdsOfTheirOwn) {
+TEST(Findings, OfThisMachineHaveUniqueIds) {
     std::vector<std::string> ids;
     for (const Finding& found : findings(Root{})) ids.push_back(found.id);
     std::ranges::sort(ids);

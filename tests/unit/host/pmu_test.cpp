@@ -1,5 +1,5 @@
-// pmu_test.cpp: sysfs PMUs of the fixture machines.
-#include "host/pmu.h"
+// pmu_test.cpp: the PMUs in sysfs and their formats, on the fixture machines.
+#include "host/hardware/pmu.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ std::vector<Pmu> pmus_of(std::string_view machine) {
     return read_pmus(Root{std::string{ANYPERF_SOURCE_DIR "/tests/fixtures/machines/"} + std::string{machine}});
 }
 
-TEST(ParseFormat, ReadsRangesOfOneWord) {
+TEST(ParseFormat, ReadsTheBitRangesOfOneConfigWord) {
     EXPECT_EQ(parse_format("event", "config:0-7"), (Format{"event", 0, {{0, 7}}}));
     EXPECT_EQ(parse_format("inv", "config:23"), (Format{"inv", 0, {{23, 23}}}));
     EXPECT_EQ(parse_format("event", "config3:0-7,32-35"), (Format{"event", 3, {{0, 7}, {32, 35}}}));
 }
 
-TEST(ParseFormat, RefusesWhatIsNoFormat) {
+TEST(ParseFormat, RefusesInvalidFormats) {
     for (const char* text :
          {"", "config", "config:", "config5:0", "config:64", "config:7-0", "config:0-", "config:0,", "config:a"})
         EXPECT_FALSE(parse_format("x", text)) << text;
@@ -36,14 +36,14 @@ TEST(Format, SpreadsAValueOverItsRanges) {
     EXPECT_EQ(whole.spread(~0ull), ~0ull);
 }
 
-TEST(ReadPmus, OrdersNumbersAsNumbers) {
+TEST(ReadPmus, SortsNumberedPmusByNumber) {
     std::vector<std::string> names;
     for (const Pmu& pmu : pmus_of("intel-skylake-server"))
         if (pmu.name().starts_with("uncore_imc")) names.push_back(pmu.name());
     EXPECT_THAT(names, ElementsAre("uncore_imc_0", "uncore_imc_1", "uncore_imc_2", "uncore_imc_10"));
 }
 
-TEST(ReadPmus, TellsCoresFromUncore) {
+TEST(ReadPmus, DistinguishesCoreFromUncorePmus) {
     const auto pmus = pmus_of("intel-hybrid");
     const auto core = std::ranges::find(pmus, "cpu_core", &Pmu::name);
     EXPECT_TRUE(core->is_core());
@@ -59,7 +59,7 @@ TEST(ReadPmus, TellsCoresFromUncore) {
     EXPECT_EQ(power->format("event")->bits, (std::vector<BitRange>{{0, 7}}));
 }
 
-TEST(ReadPmus, ShowsNoControlCharactersOfAUnit) {
+TEST(ReadPmus, ReplacesControlCharactersInAUnit) {
     MachineFiles files;
     const std::string folder = "/sys/bus/event_source/devices/power/";
     files.file(folder + "type", "9").file(folder + "events/a", "event=1").file(folder + "events/a.unit", "\033[1mJ");
@@ -67,14 +67,14 @@ TEST(ReadPmus, ShowsNoControlCharactersOfAUnit) {
     EXPECT_EQ(pmus.front().event("a")->unit, "?[1mJ");
 }
 
-TEST(ReadPmus, KnowsThatArmsSpeFollowsTasksThoughItHasACpumask) {
+TEST(ReadPmus, TreatsArmSpeAsFollowingTasksDespiteItsCpumask) {
     const auto pmus = pmus_of("arm-big-little");
     const auto spe = std::ranges::find(pmus, "arm_spe_0", &Pmu::name);
     EXPECT_FALSE(spe->is_uncore());
     EXPECT_THAT(spe->cpus(), ElementsAre(4, 5));
 }
 
-TEST(ReadPmus, FindsNoneWhereThereIsNoSysfs) {
+TEST(ReadPmus, FindsNothingWithoutSysfs) {
     EXPECT_TRUE(pmus_of("there-is-no-such-machine").empty());
 }
 

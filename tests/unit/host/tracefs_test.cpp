@@ -1,8 +1,11 @@
-// tracefs_test.cpp: tracepoints of the fixture machines.
-#include "host/tracefs.h"
+// tracefs_test.cpp: the tracepoints of the fixture machines.
+#include "host/kernel/tracefs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace anyperf::host {
 namespace {
@@ -23,10 +26,29 @@ TEST(Tracefs, ListsSystemsAndTheirTracepoints) {
     EXPECT_FALSE(tracefs->id("sched", "nothing"));
 }
 
-TEST(Tracefs, SaysThatItIsNotMounted) {
+TEST(Tracefs, ReportsThatItIsNotMounted) {
     const auto tracefs = Tracefs::find(fixture("vm-without-pmu"));
     ASSERT_FALSE(tracefs);
     EXPECT_EQ(tracefs.error().fix, "as root: mount -t tracefs tracefs /sys/kernel/tracing");
+}
+
+TEST(Tracefs, KnowsThePlaceOfAUprobe) {
+    const std::filesystem::path machine = std::filesystem::path{testing::TempDir()} / "anyperf_uprobe_events";
+    const auto tracing = machine / "sys/kernel/tracing";
+    std::filesystem::create_directories(tracing / "events");
+    std::ofstream{tracing / "uprobe_events"} << "p:probe_a/main /bin/a b:c:0x0000000000001234\n"
+                                                "r:probe_a/main__return /bin/a:0x10(0x2000) arg1=%ax\n";
+    const auto tracefs = Tracefs::find(Root{machine});
+    ASSERT_TRUE(tracefs);
+    EXPECT_FALSE(tracefs->user_probe("probe_a", "main")) << "a path with a blank can't be told from an argument";
+    const auto at_return = tracefs->user_probe("probe_a", "main__return");
+    ASSERT_TRUE(at_return);
+    EXPECT_EQ(at_return->file, "/bin/a");
+    EXPECT_EQ(at_return->offset, 0x10);
+    EXPECT_EQ(at_return->counter_offset, 0x2000);
+    EXPECT_TRUE(at_return->at_return);
+    EXPECT_FALSE(tracefs->user_probe("sched", "sched_switch"));
+    std::filesystem::remove_all(machine);
 }
 
 }  // namespace

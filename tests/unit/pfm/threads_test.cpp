@@ -1,5 +1,5 @@
-// threads_test.cpp: the library from eight threads: random calls in random order, initialisation and termination among
-// them. Run under the thread sanitizer too. The numbers are fixed seeds, so a failure comes back.
+// threads_test.cpp: eight threads make random calls to the library, among them initialisation and termination. Made for
+// the thread sanitizer. The seeds are fixed, so each thread repeats its calls in the next run.
 #include <gtest/gtest.h>
 #include <perfmon/pfmlib_perf_event.h>
 
@@ -102,7 +102,7 @@ void run(bool with_lifetime) {
     for (std::thread& thread : threads) thread.join();
 }
 
-TEST(PfmThreads, EncodeAtOnce) {
+TEST(PfmThreads, EncodeConcurrently) {
     ::setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
     ASSERT_EQ(pfm_initialize(), PFM_SUCCESS);
     run(false);

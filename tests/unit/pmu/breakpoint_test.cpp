@@ -1,9 +1,10 @@
-// What the breakpoint PMU accepts, in the order of Linux 6.18's refusals, and how slots are shared.
-#include "pmu/breakpoint.h"
+// breakpoint_test.cpp: what the breakpoint PMU accepts, with the refusals of Linux 6.18 in their order, and how events
+// share the four slots.
+#include "pmu/breakpoint_pmu.h"
 
 #include <gtest/gtest.h>
 
-#include "unit/pmu/asked.h"
+#include "unit/pmu/pmu_request.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -18,10 +19,10 @@ abi::Attr watch(std::uint32_t type, std::uint64_t address = 0x1000, std::uint64_
     return {.type = abi::kTypeBreakpoint, .flags = kUserOnly, .bp_type = type, .config1 = address, .config2 = length};
 }
 
-/// Asked for a task, or for a CPU (tid -1).
-subsystem::Answer<subsystem::Wiring> asked_by(BreakpointPmu& pmu, subsystem::EventIndex event, std::int32_t tid,
-                                              std::int32_t cpu = -1) {
-    const subsystem::TaskName task{.thread_page = 1, .pid = tid, .tid = tid};
+/// The answer to an event on a task, or (`tid` -1) on a CPU.
+subsystem::Answer<subsystem::Wiring> asked_for(BreakpointPmu& pmu, subsystem::EventIndex event, std::int32_t tid,
+                                               std::int32_t cpu = -1) {
+    const subsystem::TaskId task{.thread_page = 1, .pid = tid, .tid = tid};
     const abi::Attr attr = watch(2);
     return pmu.init({.attr = attr,
                      .event = event,
@@ -37,50 +38,71 @@ TEST(Breakpoints, WatchStoresAccessesAndExecutions) {
         BreakpointPmu pmu;
         const auto wiring = asked(pmu, watch(type));
         ASSERT_TRUE(wiring) << type;
-        EXPECT_EQ(wiring->source.kind, Source::Kind::happenings);
+        EXPECT_EQ(wiring->source.kind, Source::Kind::software_events);
         EXPECT_TRUE(wiring->software);
     }
 }
 
-TEST(Breakpoints, AreRefusedAsByX86) {
+TEST(Breakpoints, ThatAreInvalidAreRefusedAsOnX86) {
     BreakpointPmu pmu;
     EXPECT_THAT(asked(pmu, {.type = abi::kTypeRaw}), RefusedWith(ENOENT));
     for (const std::uint32_t type : {0u, 1u, 5u, 6u, 7u, 8u}) EXPECT_THAT(asked(pmu, watch(type)), RefusedWith(EINVAL));
     for (const std::uint64_t length : {0u, 3u, 16u}) EXPECT_THAT(asked(pmu, watch(2, 0, length)), RefusedWith(EINVAL));
-    EXPECT_THAT(asked(pmu, watch(4, 0x1000, 4)), RefusedWith(EINVAL)) << "an X breakpoint is as long as a long";
+    EXPECT_THAT(asked(pmu, watch(4, 0x1000, 4)), RefusedWith(EINVAL))
+        << "an execution breakpoint must have the length of a long";
     EXPECT_THAT(asked(pmu, watch(2, 0x1004, 8)), RefusedWith(EINVAL)) << "not aligned";
     EXPECT_THAT(asked(pmu, watch(2, 0x7ffffffff000)), RefusedWith(EINVAL)) << "beyond user memory";
     EXPECT_TRUE(asked(pmu, watch(4, 0x1003)));
 }
 
-TEST(Breakpoints, HaveFourSlotsATask) {
+TEST(Breakpoints, HaveFourSlotsPerTask) {
     BreakpointPmu pmu;
-    for (subsystem::EventIndex event = 1; event <= 4; ++event) ASSERT_TRUE(asked_by(pmu, event, 10));
-    EXPECT_THAT(asked_by(pmu, 5, 10), RefusedWith(ENOSPC));
-    EXPECT_THAT(asked_by(pmu, 5, -1, 0), RefusedWith(ENOSPC)) << "a CPU's stands in each of its tasks";
-    EXPECT_TRUE(asked_by(pmu, 6, 11)) << "another task has its own";
+    for (subsystem::EventIndex event = 1; event <= 4; ++event) ASSERT_TRUE(asked_for(pmu, event, 10));
+    EXPECT_THAT(asked_for(pmu, 5, 10), RefusedWith(ENOSPC));
+    EXPECT_THAT(asked_for(pmu, 5, -1, 0), RefusedWith(ENOSPC)) << "an event on a CPU needs a slot in every task";
+    EXPECT_TRUE(asked_for(pmu, 6, 11)) << "another task has its own slots";
     pmu.destroy(2);
-    EXPECT_TRUE(asked_by(pmu, 5, 10));
+    EXPECT_TRUE(asked_for(pmu, 5, 10));
 }
 
-TEST(Breakpoints, OfATaskTakeASlotOfTheirCpuAlone) {
+TEST(Breakpoints, OfATaskOnOneCpuUseASlotOfThatCpuOnly) {
     BreakpointPmu pmu;
-    for (const std::int32_t cpu : {0, 1, 0, 1}) ASSERT_TRUE(asked_by(pmu, static_cast<unsigned>(cpu) + 1, 10, cpu));
-    ASSERT_TRUE(asked_by(pmu, 5, 10)) << "two of each CPU are free";
-    ASSERT_TRUE(asked_by(pmu, 6, 10));
-    EXPECT_THAT(asked_by(pmu, 7, 10, 1), RefusedWith(ENOSPC));
-    EXPECT_THAT(asked_by(pmu, 7, 10), RefusedWith(ENOSPC));
-    EXPECT_TRUE(asked_by(pmu, 7, 10, 2)) << "a third CPU has two left";
+    for (const std::int32_t cpu : {0, 1, 0, 1}) ASSERT_TRUE(asked_for(pmu, static_cast<unsigned>(cpu) + 1, 10, cpu));
+    ASSERT_TRUE(asked_for(pmu, 5, 10)) << "two slots of each CPU are free";
+    ASSERT_TRUE(asked_for(pmu, 6, 10));
+    EXPECT_THAT(asked_for(pmu, 7, 10, 1), RefusedWith(ENOSPC));
+    EXPECT_THAT(asked_for(pmu, 7, 10), RefusedWith(ENOSPC));
+    EXPECT_TRUE(asked_for(pmu, 7, 10, 2)) << "a third CPU has two left";
 }
 
 TEST(Breakpoints, OfOneCpuLeaveOtherCpusAlone) {
     BreakpointPmu pmu;
-    for (subsystem::EventIndex event = 1; event <= 4; ++event) ASSERT_TRUE(asked_by(pmu, event, -1, 0));
-    EXPECT_THAT(asked_by(pmu, 5, 10), RefusedWith(ENOSPC));
-    EXPECT_TRUE(asked_by(pmu, 5, -1, 1));
+    for (subsystem::EventIndex event = 1; event <= 4; ++event) ASSERT_TRUE(asked_for(pmu, event, -1, 0));
+    EXPECT_THAT(asked_for(pmu, 5, 10), RefusedWith(ENOSPC));
+    EXPECT_TRUE(asked_for(pmu, 5, -1, 1));
 }
 
-TEST(Breakpoints, MayBeMovedAndNothingElse) {
+TEST(Breakpoints, OnAddressesOfTheKernelNeedCapSysAdmin) {
+    BreakpointPmu pmu;
+    abi::Attr attr = watch(2, 0xffff'ffff'8100'0000);
+    const auto ask = [&](bool may_break_kernel) {
+        const subsystem::TaskId task{.thread_page = 1, .pid = 10, .tid = 10};
+        return pmu.init({.attr = attr,
+                         .event = 1,
+                         .task = &task,
+                         .opener = task,
+                         .privileged = true,
+                         .inherited = false,
+                         .may_break_kernel = may_break_kernel});
+    };
+    EXPECT_THAT(ask(true), RefusedWith(EINVAL)) << "exclude_kernel is set";
+    attr.flags = 0;
+    EXPECT_THAT(ask(false), RefusedWith(EPERM));
+    EXPECT_TRUE(ask(true));
+    EXPECT_TRUE(pmu.modify(1, attr, attr)) << "its opener had the capability";
+}
+
+TEST(Breakpoints, AllowOnlyTypeAddressAndLengthToBeModified) {
     BreakpointPmu pmu;
     abi::Attr attr = watch(2);
     EXPECT_TRUE(pmu.modify(1, attr, watch(3, 0x2000, 4)));

@@ -1,5 +1,5 @@
-// The codes against the catalog of event names, of each CPU that a run can present.
-#include "pmu/cpu_events.h"
+// cpu_events_test.cpp: the virtual PMU's event codes are those of the catalog, for each CPU that a run can present.
+#include "pmu/cpu/cpu_events.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,19 +7,19 @@
 #include <set>
 
 #include "anyperf/event_names.h"
-#include "pmu/cpu.h"
-#include "pmu/cpu_models.h"
+#include "pmu/cpu/cpu_models.h"
+#include "pmu/cpu/cpu_pmu.h"
 
 namespace anyperf::pmu {
 namespace {
 
-TEST(RawEvents, AreThoseOfTheCatalog) {
+TEST(RawEvents, MatchTheCatalog) {
     const auto names = events::EventNames::read("/nonexistent");
     for (const CpuModelRow& model : kCpuModels) {
         if (model.identity == nullptr) continue;
         for (const RawRow& row : kRawEvents) {
             if (row.name.ends_with("(fixed)") || row.name.ends_with("_PEBS"))
-                continue;  // Intel's files alone have these
+                continue;  // only Intel's event files have these
             const std::string name = fmt::format("{}::{}", model.name, row.name);
             const auto encoded = names.encode(name);
             ASSERT_TRUE(encoded) << name;
@@ -29,7 +29,7 @@ TEST(RawEvents, AreThoseOfTheCatalog) {
     }
 }
 
-TEST(RawEvents, AreEachThereOnce) {
+TEST(RawEvents, HaveUniqueCodes) {
     std::set<std::uint64_t> codes;
     for (const RawRow& row : kRawEvents) {
         EXPECT_TRUE(codes.insert(row.config).second) << row.name;
@@ -42,7 +42,8 @@ TEST(GenericEvents, CountWhatTheirRawCodesCount) {
         if (!row.quantity) continue;
         EXPECT_EQ(quantity_of({.type = 4, .config = row.config}), *row.quantity) << row.name;
     }
-    for (const NamedRow& row : kNamedEvents) EXPECT_TRUE(quantity_of({.type = 4, .config = row.config})) << row.name;
+    for (const SysfsEventRow& row : kSysfsEvents)
+        EXPECT_TRUE(quantity_of({.type = 4, .config = row.config})) << row.name;
 }
 
 }  // namespace

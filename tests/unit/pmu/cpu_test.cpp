@@ -1,11 +1,12 @@
-// What the virtual CPU PMU accepts and what it answers to the rest.
-#include "pmu/cpu.h"
+// cpu_test.cpp: which events the virtual CPU PMU accepts, how it counts them, and with which errno it refuses the
+// others.
+#include "pmu/cpu/cpu_pmu.h"
 
 #include <gtest/gtest.h>
 
 #include "abi/branch_types.h"
-#include "pmu/cpu_events.h"
-#include "unit/pmu/asked.h"
+#include "pmu/cpu/cpu_events.h"
+#include "unit/pmu/pmu_request.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -26,7 +27,7 @@ abi::Attr raw(std::uint64_t config) {
     return {.type = abi::kTypeRaw, .config = config};
 }
 
-TEST(GenericEvents, ThatCountInstructionsAreExactAndCyclesAreModelled) {
+TEST(GenericEvents, OfInstructionsAndBranchesAreExactAndOfCyclesModelled) {
     CpuPmu pmu;
     for (const std::uint64_t config : {1, 4}) {
         const auto wiring = asked(pmu, hardware(config));
@@ -40,12 +41,12 @@ TEST(GenericEvents, ThatCountInstructionsAreExactAndCyclesAreModelled) {
     for (const std::uint64_t config : {0, 6, 9}) EXPECT_TRUE(asked(pmu, hardware(config))->source.modelled) << config;
 }
 
-TEST(GenericEvents, WithoutAModelAreMissingAsOnAPmuThatLacksThem) {
+TEST(GenericEvents, WithoutAModelAreEnoentAsOnAPmuThatLacksThem) {
     CpuPmu pmu;
     for (const std::uint64_t config : {2, 3, 5, 7, 8}) EXPECT_THAT(asked(pmu, hardware(config)), RefusedWith(ENOENT));
 }
 
-TEST(GenericEvents, BeyondTheLastAreInvalid) {
+TEST(GenericEvents, BeyondTheLastAreEinval) {
     CpuPmu pmu;
     EXPECT_THAT(asked(pmu, hardware(10)), RefusedWith(EINVAL));
     EXPECT_THAT(asked(pmu, hardware(0xffff'ffff)), RefusedWith(EINVAL));
@@ -65,14 +66,14 @@ TEST(CacheEvents, CountAccessesThatAreLoadsStoresOrBranches) {
     EXPECT_EQ(quantity_of(cache(5, 0, 0)), Quantity::branches);
 }
 
-TEST(CacheEvents, OfMissesAreMissing) {
+TEST(CacheEvents, OfMissesAreEnoent) {
     CpuPmu pmu;
     for (const std::uint64_t which : {0, 1, 2, 3, 4, 5, 6})
         EXPECT_THAT(asked(pmu, cache(which, 0, 1)), RefusedWith(ENOENT)) << which;
     EXPECT_THAT(asked(pmu, cache(0, 2, 0)), RefusedWith(ENOENT)) << "L1D prefetch";
 }
 
-TEST(CacheEvents, ThatMakeNoSenseAreInvalid) {
+TEST(CacheEvents, OfImpossibleOperationsAreEinval) {
     CpuPmu pmu;
     EXPECT_THAT(asked(pmu, cache(1, 1, 0)), RefusedWith(EINVAL)) << "L1I write";
     EXPECT_THAT(asked(pmu, cache(4, 1, 0)), RefusedWith(EINVAL)) << "ITLB write";
@@ -82,7 +83,7 @@ TEST(CacheEvents, ThatMakeNoSenseAreInvalid) {
     EXPECT_THAT(asked(pmu, cache(0, 0, 2)), RefusedWith(EINVAL)) << "no such result";
 }
 
-TEST(RawEvents, CountWhatTheyAreOnSkylake) {
+TEST(RawEvents, CountTheSameAsOnSkylake) {
     CpuPmu pmu;
     for (const RawRow& row : kRawEvents) {
         const auto wiring = asked(pmu, raw(row.config));
@@ -92,11 +93,12 @@ TEST(RawEvents, CountWhatTheyAreOnSkylake) {
 }
 
 TEST(RawEvents, IgnoreTheBitsThatTheKernelMasksAway) {
-    EXPECT_EQ(quantity_of(raw(0x5300c0)), Quantity::instructions) << "usr, os, int, enable, as libpfm sets them";
-    EXPECT_EQ(quantity_of(raw(0x2000c4)), Quantity::branches) << "any thread of the core";
+    EXPECT_EQ(quantity_of(raw(0x5300c0)), Quantity::instructions)
+        << "the bits usr, os, int and enable, which libpfm sets";
+    EXPECT_EQ(quantity_of(raw(0x2000c4)), Quantity::branches) << "the AnyThread bit";
 }
 
-TEST(RawEvents, ThatCannotBeCountedAreInvalidRatherThanZero) {
+TEST(RawEvents, ThatCannotBeCountedAreEinvalRatherThanZero) {
     CpuPmu pmu;
     EXPECT_THAT(asked(pmu, raw(0)), RefusedWith(EINVAL));
     EXPECT_THAT(asked(pmu, raw(0x412e)), RefusedWith(EINVAL)) << "last-level cache misses";
@@ -105,13 +107,13 @@ TEST(RawEvents, ThatCannotBeCountedAreInvalidRatherThanZero) {
     EXPECT_THAT(asked(pmu, raw(0x400c0)), RefusedWith(EINVAL)) << "edge";
 }
 
-TEST(OtherTypes, AreOtherPmus) {
+TEST(OtherTypes, AreLeftToOtherPmus) {
     CpuPmu pmu;
     for (const std::uint32_t type : {1u, 2u, 5u, 6u, ~0u})
         EXPECT_THAT(asked(pmu, {.type = type, .config = 1}), RefusedWith(ENOENT)) << type;
 }
 
-TEST(Levels, WithoutUserModeLeaveNothingToCount) {
+TEST(ExcludeBits, ForUserModeOrTheHostLeaveNothingToCount) {
     CpuPmu pmu;
     for (const std::uint64_t flags : {abi::flag("exclude_user"), abi::flag("exclude_host"),
                                       abi::flag("exclude_user") | abi::flag("exclude_kernel")}) {
@@ -124,7 +126,7 @@ TEST(Levels, WithoutUserModeLeaveNothingToCount) {
     EXPECT_EQ(asked(pmu, attr)->source.kind, Source::Kind::counters);
 }
 
-TEST(PreciseIp, IsForEventsThatSample) {
+TEST(PreciseIp, IsForSamplingEventsOnly) {
     CpuPmu pmu;
     abi::Attr attr = hardware(1);
     attr.flags = 3ull << 15;
@@ -133,7 +135,7 @@ TEST(PreciseIp, IsForEventsThatSample) {
     EXPECT_TRUE(asked(pmu, attr));
 }
 
-TEST(BranchStack, IsThereIfTheEngineRecordsBranches) {
+TEST(BranchStack, IsAvailableIfTheEngineRecordsBranches) {
     CpuPmu without;
     CpuPmu with{{.branch_entries = 32}};
     abi::Attr attr = hardware(0);
@@ -143,7 +145,7 @@ TEST(BranchStack, IsThereIfTheEngineRecordsBranches) {
     EXPECT_TRUE(asked(with, attr));
 }
 
-TEST(BranchStack, OfCallsThatHaveNotReturnedIsRecordedAlone) {
+TEST(BranchStack, OfCallStackEntriesCannotBeCombinedWithOtherBranches) {
     CpuPmu pmu{{.branch_entries = 32}};
     abi::Attr attr = hardware(0);
     attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
@@ -153,7 +155,7 @@ TEST(BranchStack, OfCallsThatHaveNotReturnedIsRecordedAlone) {
     EXPECT_THAT(asked(pmu, attr), RefusedWith(EINVAL));
 }
 
-TEST(BranchStack, HasNoCounters) {
+TEST(BranchStack, DoesNotSupportCounters) {
     CpuPmu pmu{{.branch_entries = 32}};
     abi::Attr attr = hardware(0);
     attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
@@ -161,22 +163,22 @@ TEST(BranchStack, HasNoCounters) {
     EXPECT_THAT(asked(pmu, attr), RefusedWith(EINVAL));
 }
 
-TEST(ScarceCounters, AreNGenericOnesAndThreeFixed) {
+TEST(ScarceCounters, AreNGenericAndThreeFixedOnes) {
     CpuPmu pmu{{.generic_counters = 4}};
     EXPECT_EQ(asked(pmu, hardware(4))->counters, 0xfu);
-    EXPECT_EQ(asked(pmu, hardware(1))->counters, 0xfu | 1ull << 32) << "instructions: fixed 0 too";
-    EXPECT_EQ(asked(pmu, hardware(0))->counters, 0xfu | 1ull << 33) << "cycles: fixed 1 too";
-    EXPECT_EQ(asked(pmu, hardware(9))->counters, 1ull << 34) << "reference cycles: fixed 2 alone";
+    EXPECT_EQ(asked(pmu, hardware(1))->counters, 0xfu | 1ull << 32) << "instructions: also fixed counter 0";
+    EXPECT_EQ(asked(pmu, hardware(0))->counters, 0xfu | 1ull << 33) << "cycles: also fixed counter 1";
+    EXPECT_EQ(asked(pmu, hardware(9))->counters, 1ull << 34) << "reference cycles: only fixed counter 2";
 }
 
-TEST(ScarceCounters, LeaveLoadsAndStoresTheFirstFour) {
+TEST(ScarceCounters, LimitLoadsAndStoresToTheFirstFour) {
     CpuPmu pmu{{.generic_counters = 8}};
     EXPECT_EQ(asked(pmu, raw(0x81d0))->counters, 0xfu);
     CpuPmu narrow{{.generic_counters = 1}};
     EXPECT_EQ(asked(narrow, raw(0x81d0))->counters, 0x1u);
 }
 
-TEST(Clockid, IsOneThatAnInterruptMayRead) {
+TEST(Clockid, MustBeOneThatAnInterruptMayRead) {
     CpuPmu pmu;
     EXPECT_TRUE(asked(pmu, hardware(1))->monotonic_only);
 }

@@ -1,4 +1,6 @@
-#include "pmu/cpuid_identity.h"
+// cpuid_identity_test.cpp: CPUID presents the virtual CPU (vendor, signature, brand, caches, PMU) and keeps the host's
+// features.
+#include "pmu/cpu/cpuid_identity.h"
 
 #include <gtest/gtest.h>
 
@@ -8,14 +10,15 @@
 namespace anyperf::pmu {
 namespace {
 
+/// What the host's CPU answers to every leaf.
 constexpr CpuidRegisters kHost{0x0000'000d, 0x6874'7541, 0x444d'4163, 0x6974'6e65};  // AuthenticAMD
 
 CpuidRegisters answer(std::uint32_t leaf, std::uint32_t subleaf, const CpuidRegisters& host = kHost,
                       const CpuIdentity& cpu = kSkylakeServer) {
     for (const CpuidRow& row : kCpuidRows)
-        if (row.fits(leaf, subleaf)) return row.answer(host);
-    for (const CpuidRow& row : rows_of(cpu))
-        if (row.fits(leaf, subleaf)) return row.answer(host);
+        if (row.matches(leaf, subleaf)) return row.apply(host);
+    for (const CpuidRow& row : identity_rows(cpu))
+        if (row.matches(leaf, subleaf)) return row.apply(host);
     return host;
 }
 
@@ -33,11 +36,11 @@ TEST(Cpuid, HasTheVendorAndTheHostsHighestLeaf) {
 
 TEST(Cpuid, SignatureIsFamilyModelStepping) {
     EXPECT_EQ(answer(1, 0).eax, 0x5'06'5'4u) << "family 6, model 0x55, stepping 4";
-    EXPECT_EQ(answer(1, 0, kHost, kSkylakeClient).eax, 0x5'06'e'3u) << "model 0x5e, stepping 3";
+    EXPECT_EQ(answer(1, 0, kHost, kSkylakeClient).eax, 0x5'06'e'3u) << "family 6, model 0x5e, stepping 3";
     EXPECT_EQ(answer(1, 0).ecx, kHost.ecx) << "features are the host's";
 }
 
-TEST(Cpuid, BrandIsTheOneOfCpuinfo) {
+TEST(Cpuid, BrandMatchesCpuinfo) {
     std::string brand;
     for (const std::uint32_t leaf : {0x80000002u, 0x80000003u, 0x80000004u}) {
         const CpuidRegisters part = answer(leaf, 0);
@@ -46,13 +49,13 @@ TEST(Cpuid, BrandIsTheOneOfCpuinfo) {
     EXPECT_EQ(std::string{brand.c_str()}, kSkylakeServer.brand);
 }
 
-/// As the SDM says to compute it from leaf 4.
+/// The size of a cache from its subleaf of leaf 4 (SDM volume 2, CPUID).
 std::uint64_t cache_bytes(const CpuidRegisters& leaf) {
     const std::uint64_t ways = (leaf.ebx >> 22) + 1, line = (leaf.ebx & 0xfff) + 1;
     return ways * line * (std::uint64_t{leaf.ecx} + 1);
 }
 
-TEST(Cpuid, DescribesTheCachesAndThenNoMore) {
+TEST(Cpuid, DescribesTheCachesAndThenEndsTheList) {
     EXPECT_EQ(cache_bytes(answer(4, 0)), 32u << 10);
     EXPECT_EQ(cache_bytes(answer(4, 1)), 32u << 10);
     EXPECT_EQ(cache_bytes(answer(4, 2)), 1u << 20);
@@ -61,10 +64,10 @@ TEST(Cpuid, DescribesTheCachesAndThenNoMore) {
     EXPECT_EQ(answer(4, 4), CpuidRegisters{});
 }
 
-TEST(ArchitecturalPmu, HasTheCountersThatWereAskedForOrEight) {
+TEST(ArchitecturalPmu, HasTheRequestedCountersOrEight) {
     EXPECT_EQ(architectural_pmu(0).value.eax, 0x07300804u);
     EXPECT_EQ(architectural_pmu(4).value.eax, 0x07300404u);
-    EXPECT_EQ(architectural_pmu(4).value.edx, 0x603u) << "three fixed of 48 bits";
+    EXPECT_EQ(architectural_pmu(4).value.edx, 0x603u) << "three fixed counters of 48 bits";
     EXPECT_EQ(architectural_pmu(4).value.ebx, 0x58u) << "no cache events, no branch misses";
 }
 

@@ -1,8 +1,9 @@
-#include "pmu/cpuinfo.h"
+// cpuinfo_test.cpp: /proc/cpuinfo presents the virtual CPU and keeps the rest of the host's file.
+#include "pmu/cpu/cpuinfo.h"
 
 #include <gtest/gtest.h>
 
-#include "pmu/identity.h"
+#include "pmu/cpu/identity.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -24,7 +25,7 @@ constexpr std::string_view kHost =
     "vendor_id\t: AuthenticAMD\n"
     "\n";
 
-TEST(Cpuinfo, HasTheIdentityInTheHostsPlaceForEachCpu) {
+TEST(Cpuinfo, ReplacesTheHostsIdentityForEachCpu) {
     EXPECT_EQ(virtual_cpuinfo(kHost, kSkylakeServer),
               "processor\t: 0\n"
               "vendor_id\t: GenuineIntel\n"
@@ -44,12 +45,12 @@ TEST(Cpuinfo, HasTheIdentityInTheHostsPlaceForEachCpu) {
                   "\n");
 }
 
-TEST(Cpuinfo, SaysArchPerfmonOnce) {
+TEST(Cpuinfo, ListsArchPerfmonOnce) {
     EXPECT_EQ(virtual_cpuinfo("flags\t\t: fpu arch_perfmon sse2\n", kSkylakeClient),
               "flags\t\t: fpu arch_perfmon sse2\n");
 }
 
-TEST(Cpuinfo, TakesLinesAsTheyCome) {
+TEST(Cpuinfo, AcceptsIncompleteLines) {
     EXPECT_EQ(virtual_cpuinfo("", kSkylakeClient), "");
     EXPECT_EQ(virtual_cpuinfo("vendor_id", kSkylakeClient), "vendor_id\n");
     EXPECT_EQ(virtual_cpuinfo("vendor_id:", kSkylakeClient), "vendor_id: GenuineIntel\n");

@@ -1,11 +1,12 @@
-// Lines of uprobe_events, and what becomes of them. The format file and the answers are those of Linux 6.18.
-#include "pmu/probe_events.h"
+// probe_events_test.cpp: lines written to uprobe_events define tracepoints. The expected format files and errnos are
+// those of Linux 6.18.
+#include "pmu/tracing/probe_events.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "unit/pmu/asked.h"
+#include "unit/pmu/pmu_request.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -14,26 +15,26 @@ using subsystem::ProbeValue;
 using ::testing::HasSubstr;
 using testing::RefusedWith;
 
-TEST(ProbeDefinition, HasPlaceNamesAndArguments) {
+TEST(ProbeDefinition, HasAPlaceNamesAndArguments) {
     const auto made = parse_probe("r:own/out /bin/x:0x10(0x20) r=$retval:s32 t=+8(-0x10(%di)):string \\7");
     ASSERT_TRUE(made);
-    EXPECT_EQ(made->kind, ProbeDefinition::Kind::left);
+    EXPECT_EQ(made->kind, ProbeDefinition::Kind::uretprobe);
     EXPECT_EQ(made->path, "/bin/x");
     EXPECT_EQ(made->offset, 0x10U);
-    EXPECT_EQ(made->counter_offset, 0x20U);
+    EXPECT_EQ(made->reference_counter_offset, 0x20U);
     ASSERT_EQ(made->arguments.size(), 3U);
     const ProbeValue& text = made->arguments[1].value;
     EXPECT_EQ(text.steps, 2);
-    EXPECT_EQ(text.step[0], -0x10) << "the innermost first";
+    EXPECT_EQ(text.step[0], -0x10) << "the innermost dereference comes first";
     EXPECT_EQ(text.step[1], 8);
-    EXPECT_EQ(text.offset, 28) << "behind two addresses and 32 bits";
+    EXPECT_EQ(text.offset, 28) << "after two addresses and 32 bits";
     EXPECT_EQ(made->arguments[2].name, "arg3");
     EXPECT_EQ(record_of(*made).bytes, 40);
     EXPECT_EQ(probe_text(*made),
               "r:own/out /bin/x:0x0000000000000010(0x20) r=$retval:s32 t=+8(-0x10(%di)):string arg3=\\7\n");
 }
 
-TEST(ProbeDefinition, HasANameWhereNoneIsGiven) {
+TEST(ProbeDefinition, GetsANameIfNoneIsGiven) {
     const auto made = parse_probe("p /lib/libc.so.6:4096");
     ASSERT_TRUE(made);
     EXPECT_EQ(made->system + "/" + made->name, "uprobes/p_libc_0x1000");
@@ -49,7 +50,7 @@ TEST(ProbeDefinition, IsFormattedAsByTheKernel) {
                                 "__get_str(s), REC->u\n"));
 }
 
-TEST(ProbeDefinition, RefusesWhatItDoesNotUnderstand) {
+TEST(ProbeDefinition, IsRefusedIfItIsInvalid) {
     for (const char* line : {"", "x:a /x:0", "p:9/a /x:0", "p:a /x", "p:a /x:zz", "p:a :0", "p:a /x:0 =%ax",
                              "p:a /x:0 %zz", "p:a /x:0 %ax:u128", "p:a /x:0 %ax:string", "p:a /x:0 $retval",
                              "p:a /x:0 +0(%ax", "-", "p:a /x:0%exit", "p:a /x:0(8"})
@@ -59,11 +60,11 @@ TEST(ProbeDefinition, RefusesWhatItDoesNotUnderstand) {
     EXPECT_THAT(parse_probe(many), RefusedWith(E2BIG));
 }
 
-class Events : public ::testing::Test {
+class DefinedProbes : public ::testing::Test {
   protected:
     std::array<subsystem::Probe, 4> memory{};
     std::array<subsystem::ProbeRecord, 4> records{};
-    ProbePlaces places{memory};
+    ProbeTable places{memory};
     ProbeEvents events{places, records, [](const std::string& path) {
                            subsystem::ProbedFile file;
                            if (path != "/x") file.error = ENOENT;
@@ -73,7 +74,7 @@ class Events : public ::testing::Test {
                        }};
 };
 
-TEST_F(Events, ComeAndGo) {
+TEST_F(DefinedProbes, CanBeAddedAndRemoved) {
     ASSERT_TRUE(events.define("p:a/b /x:4 %ax"));
     const std::uint32_t id = events.added().front().id;
     ASSERT_NE(events.find(id), nullptr);
@@ -88,12 +89,12 @@ TEST_F(Events, ComeAndGo) {
     EXPECT_EQ(events.text(), "");
 }
 
-TEST_F(Events, StayWhileTheyAreOpen) {
+TEST_F(DefinedProbes, CannotBeRemovedWhileTheyAreOpen) {
     ASSERT_TRUE(events.define("p:a/b /x:4"));
-    events.use(events.added().front().id, 7);
+    events.add_user(events.added().front().id, 7);
     EXPECT_THAT(events.define("-:a/b"), RefusedWith(EBUSY));
     EXPECT_THAT(events.clear(), RefusedWith(EBUSY));
-    events.leave(7);
+    events.remove_user(7);
     EXPECT_TRUE(events.clear());
 }
 

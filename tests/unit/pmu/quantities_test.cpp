@@ -1,21 +1,22 @@
-#include "pmu/quantities.h"
+// quantities_test.cpp: what the virtual PMU counts as sums of the engine's counters, and the cycles of the cost model.
+#include "pmu/cpu/quantities.h"
 
 #include <gtest/gtest.h>
 
-#include "engine/run_state.h"
+#include "run/run_state.h"
 
 namespace anyperf::pmu {
 namespace {
 
 using subsystem::Source;
 
-std::uint64_t value(const Source& source, const std::uint64_t (&counters)[engine::kCounters]) {
+std::uint64_t value(const Source& source, const std::uint64_t (&counters)[run::kCounters]) {
     std::uint64_t sum = 0;
     for (unsigned i = 0; i < source.terms; ++i) sum += counters[source.term[i].counter] * source.term[i].weight;
     return sum >> source.shift;
 }
 
-TEST(Quantities, AreSumsOfCountersThatTheEngineHas) {
+TEST(Quantities, AreSumsOfCountersOfTheEngine) {
     for (const QuantityRow& row : kQuantities) {
         EXPECT_EQ(row.source.kind, Source::Kind::counters) << row.name;
         EXPECT_GT(row.source.terms, 0) << row.name;
@@ -24,31 +25,40 @@ TEST(Quantities, AreSumsOfCountersThatTheEngineHas) {
     }
 }
 
-TEST(Quantities, OfBranchesNotTakenAreTheConditionalOnesThatWentOn) {
+TEST(Quantities, OfBranchesNotTakenExcludeTakenAndFarOnes) {
     using enum engine::x86_64::Class;
-    std::uint64_t counters[engine::kCounters] = {};
+    std::uint64_t counters[run::kCounters] = {};
     counters[static_cast<unsigned>(branches)] = 100;
     counters[static_cast<unsigned>(taken)] = 60;
     counters[static_cast<unsigned>(far)] = 1;
     EXPECT_EQ(value(row_of(Quantity::not_taken).source, counters), 39u);
 }
 
-TEST(Quantities, ThatAreModelledSaySo) {
+TEST(Quantities, OfMemoryCountAnInstructionThatLoadsAndStoresOnce) {
+    using enum engine::x86_64::Class;
+    std::uint64_t counters[run::kCounters] = {};
+    counters[static_cast<unsigned>(loads)] = 100;
+    counters[static_cast<unsigned>(stores)] = 60;
+    counters[static_cast<unsigned>(updates)] = 20;
+    EXPECT_EQ(value(row_of(Quantity::memory).source, counters), 140u);
+}
+
+TEST(Quantities, ThatAreModelledHaveANoteThatSaysSo) {
     for (const QuantityRow& row : kQuantities)
         EXPECT_EQ(row.source.modelled, row.note.starts_with("modelled")) << row.name;
 }
 
-TEST(CostModel, TakesAQuarterOfACycleForAPlainInstruction) {
-    std::uint64_t counters[engine::kCounters] = {};
+TEST(CostModel, ChargesAQuarterOfACycleForAPlainInstruction) {
+    std::uint64_t counters[run::kCounters] = {};
     counters[static_cast<unsigned>(engine::x86_64::Class::instructions)] = 4'000'000;
     EXPECT_EQ(value(row_of(Quantity::cycles).source, counters), 1'000'000u);
     EXPECT_EQ(value(row_of(Quantity::reference_cycles).source, counters), 1'000'000u);
     EXPECT_EQ(value(row_of(Quantity::bus_cycles).source, counters), 31'250u) << "100 MHz beside 3,200";
 }
 
-TEST(CostModel, GivesAnOrdinaryMixAboutOneInstructionACycle) {
+TEST(CostModel, GivesAnOrdinaryMixOneToTwoAndAHalfInstructionsPerCycle) {
     using enum engine::x86_64::Class;
-    std::uint64_t counters[engine::kCounters] = {};
+    std::uint64_t counters[run::kCounters] = {};
     const auto set = [&counters](engine::x86_64::Class of, std::uint64_t count) {
         counters[static_cast<unsigned>(of)] = count;
     };

@@ -1,9 +1,10 @@
-// The software PMU. Figures are those of Linux 6.18.
-#include "pmu/software.h"
+// software_test.cpp: which events the software PMU accepts and how it counts them. The refusals are those of
+// Linux 6.18.
+#include "pmu/software_pmu.h"
 
 #include <gtest/gtest.h>
 
-#include "unit/pmu/asked.h"
+#include "unit/pmu/pmu_request.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -16,7 +17,7 @@ abi::Attr software(std::uint64_t config, std::uint64_t flags = 0) {
     return {.type = abi::kTypeSoftware, .config = config, .flags = flags};
 }
 
-TEST(SoftwareEvents, OpenFromZeroToEleven) {
+TEST(SoftwareEvents, OpenForConfigs0To11) {
     SoftwarePmu pmu;
     for (std::uint64_t config = 0; config < 12; ++config) {
         const auto wiring = asked(pmu, software(config));
@@ -35,7 +36,7 @@ TEST(SoftwareEvents, HaveNoBranchStack) {
     attr.sample_type = abi::sample("PERF_SAMPLE_BRANCH_STACK");
     EXPECT_THAT(asked(pmu, attr), RefusedWith(EOPNOTSUPP));
     attr.config = 12;
-    EXPECT_THAT(asked(pmu, attr), RefusedWith(EOPNOTSUPP)) << "asked before the number (Linux 6.18)";
+    EXPECT_THAT(asked(pmu, attr), RefusedWith(EOPNOTSUPP)) << "Linux 6.18 refuses this before it looks at config";
 }
 
 TEST(Clocks, OfATaskCountRunningTimeOnly) {
@@ -46,7 +47,7 @@ TEST(Clocks, OfATaskCountRunningTimeOnly) {
     }
 }
 
-TEST(Clocks, OfADeterministicRunGoByTheCostModel) {
+TEST(Clocks, OfADeterministicRunUseTheCostModel) {
     SoftwarePmu pmu{{.modelled_time = true}};
     for (const std::uint64_t config : {0, 1}) {
         const auto wiring = asked(pmu, software(config), false);
@@ -58,7 +59,7 @@ TEST(Clocks, OfADeterministicRunGoByTheCostModel) {
     EXPECT_EQ(asked(pmu, software(2))->source.kind, Kind::page_faults);
 }
 
-TEST(Clocks, OfACpuCountItsTime) {
+TEST(Clocks, OfACpuCountTheTimeOfTheCpu) {
     SoftwarePmu pmu;
     for (const std::uint64_t config : {0, 1}) {
         EXPECT_EQ(asked(pmu, software(config), false)->source.kind, Kind::cpu_clock);
@@ -73,31 +74,31 @@ TEST(Clocks, TurnAFrequencyIntoAPeriod) {
     attr.sample_period = 4000;
     EXPECT_EQ(asked(pmu, attr)->fixed_period, 250'000u);
     attr.config = 2;
-    EXPECT_EQ(asked(pmu, attr)->fixed_period, 0u) << "page faults adapt";
+    EXPECT_EQ(asked(pmu, attr)->fixed_period, 0u) << "the period of page faults adapts instead";
     attr = software(0, abi::flag("freq"));
-    EXPECT_EQ(asked(pmu, attr)->fixed_period, 0u) << "it only counts";
+    EXPECT_EQ(asked(pmu, attr)->fixed_period, 0u) << "it does not sample";
 }
 
-TEST(Clocks, AreChangedByNoExcludeBit) {
+TEST(Clocks, IgnoreExcludeBits) {
     SoftwarePmu pmu;
     const auto all = abi::flag("exclude_user") | abi::flag("exclude_kernel") | abi::flag("exclude_idle");
     EXPECT_EQ(asked(pmu, software(1, all))->source.kind, Kind::task_clock);
 }
 
-TEST(ContextSwitches, WithoutKernelModeAreNone) {
+TEST(ContextSwitches, WithoutKernelModeAreNotCounted) {
     SoftwarePmu pmu;
     EXPECT_EQ(asked(pmu, software(3))->source.kind, Kind::context_switches);
     EXPECT_EQ(asked(pmu, software(3, abi::flag("exclude_kernel")))->source.kind, Kind::nothing);
 }
 
-TEST(PageFaults, OfUserModeCountWithoutKernelMode) {
+TEST(PageFaults, AreCountedWithoutKernelMode) {
     SoftwarePmu pmu;
     EXPECT_EQ(asked(pmu, software(2, abi::flag("exclude_kernel")))->source.kind, Kind::page_faults);
     EXPECT_EQ(asked(pmu, software(5))->source.kind, Kind::minor_faults);
     EXPECT_EQ(asked(pmu, software(6))->source.kind, Kind::major_faults);
 }
 
-TEST(Dummies, CountNothing) {
+TEST(OtherSoftwareEvents, CountNothing) {
     SoftwarePmu pmu;
     for (const std::uint64_t config : {7, 8, 9, 10, 11})
         EXPECT_EQ(asked(pmu, software(config))->source.kind, Kind::nothing) << config;

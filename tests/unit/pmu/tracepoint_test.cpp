@@ -1,30 +1,32 @@
-// The tracepoint PMU: which tracepoints there are, who may have what of them, and the files that describe them.
-#include "pmu/tracepoint.h"
+// tracepoint_test.cpp: the tracepoints of the virtual machine, the rights that they need, and the files in tracefs that
+// describe them.
+#include "pmu/tracing/tracepoint_pmu.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "pmu/trace_files.h"
-#include "unit/pmu/asked.h"
+#include "pmu/tracing/tracefs_files.h"
+#include "unit/pmu/pmu_request.h"
 
 namespace anyperf::pmu {
 namespace {
 
-using Happening = subsystem::Source::Happening;
+using SoftwareEvent = subsystem::Source::SoftwareEvent;
 using testing::asked;
 using testing::RefusedWith;
 
 const Tracepoint& named(TracepointPmu& pmu, std::string_view system, std::string_view name) {
-    return *std::ranges::find_if(pmu.all(), [&](const Tracepoint& t) { return t.system == system && t.name == name; });
+    return *std::ranges::find_if(pmu.all_tracepoints(),
+                                 [&](const Tracepoint& t) { return t.system == system && t.name == name; });
 }
 
 abi::Attr attr_of(const Tracepoint& tracepoint, std::uint64_t sample_type = 0, std::uint64_t flags = 0) {
     return {.type = abi::kTypeTracepoint, .config = tracepoint.id, .sample_type = sample_type, .flags = flags};
 }
 
-TEST(Tracepoints, HaveNumbersOfTheirOwnOf16Bits) {
+TEST(Tracepoints, HaveUniqueIdsOf16Bits) {
     std::set<std::uint32_t> ids;
     for (const Tracepoint& tracepoint : tracepoints()) {
         EXPECT_LT(tracepoint.id, 65536u);
@@ -33,7 +35,7 @@ TEST(Tracepoints, HaveNumbersOfTheirOwnOf16Bits) {
     EXPECT_GT(ids.size(), 700u);
 }
 
-TEST(Tracepoints, TakeTheMachinesNumbersWhereItTellsThem) {
+TEST(Tracepoints, UseTheMachinesIdsIfItHasThem) {
     const auto all = tracepoints([](std::string_view system, std::string_view name) -> std::optional<std::uint32_t> {
         if (system == "syscalls" && name == "sys_enter_openat") return 782;
         return std::nullopt;
@@ -41,14 +43,14 @@ TEST(Tracepoints, TakeTheMachinesNumbersWhereItTellsThem) {
     const auto openat = std::ranges::find(all, "sys_enter_openat", &Tracepoint::name);
     EXPECT_EQ(openat->id, 782u);
     EXPECT_EQ(openat->source.number, 257u);
-    EXPECT_EQ(openat->source.words, 4u);
+    EXPECT_EQ(openat->source.syscall_arguments, 4u);
 }
 
-TEST(Tracepoints, AreKnownByTheirNumbers) {
+TEST(Tracepoints, AreOpenedByTheirId) {
     TracepointPmu pmu;
     const auto wiring = asked(pmu, attr_of(named(pmu, "raw_syscalls", "sys_enter")));
     ASSERT_TRUE(wiring);
-    EXPECT_EQ(wiring->source.happening, Happening::call_entered);
+    EXPECT_EQ(wiring->source.software_event, SoftwareEvent::syscall_entered);
     EXPECT_TRUE(wiring->software);
     EXPECT_TRUE(wiring->monotonic_only);
     EXPECT_THAT(asked(pmu, {.type = abi::kTypeTracepoint, .config = 0}), RefusedWith(EINVAL));
@@ -56,16 +58,16 @@ TEST(Tracepoints, AreKnownByTheirNumbers) {
     EXPECT_THAT(asked(pmu, {.type = abi::kTypeSoftware, .config = 0}), RefusedWith(ENOENT)) << "another type";
 }
 
-TEST(Tracepoints, OfTheKernelsSideCountNothingWithoutIt) {
+TEST(Tracepoints, OfKernelModeCountNothingIfTheKernelIsExcluded) {
     TracepointPmu pmu;
     const std::uint64_t user = abi::flag("exclude_kernel");
     EXPECT_EQ(asked(pmu, attr_of(named(pmu, "raw_syscalls", "sys_exit"), 0, user))->source.kind,
               subsystem::Source::Kind::nothing);
     EXPECT_EQ(asked(pmu, attr_of(named(pmu, "syscalls", "sys_exit_read"), 0, user))->source.kind,
-              subsystem::Source::Kind::happenings);
+              subsystem::Source::Kind::software_events);
 }
 
-TEST(RawData, OfAnOwnTasksSystemCallsIsForAnybody) {
+TEST(RawData, OfTheCallersOwnSystemCallsNeedsNoPrivilege) {
     TracepointPmu pmu;
     const std::uint64_t raw = abi::sample("PERF_SAMPLE_RAW");
     EXPECT_TRUE(asked(pmu, attr_of(named(pmu, "syscalls", "sys_enter_read"), raw)));
@@ -74,9 +76,9 @@ TEST(RawData, OfAnOwnTasksSystemCallsIsForAnybody) {
     EXPECT_TRUE(asked(pmu, attr_of(named(pmu, "sched", "sched_process_exec"))));
 }
 
-TEST(TraceFiles, HaveTheNumberAndTheFormatOfEachTracepoint) {
+TEST(TraceFiles, HaveTheIdAndTheFormatOfEachTracepoint) {
     TracepointPmu pmu;
-    const VirtualTree tree = trace_files(pmu.all());
+    const VirtualTree tree = trace_files(pmu.all_tracepoints());
     const auto content = [&](std::string_view path) {
         const auto file = std::ranges::find(tree.files, path, &VirtualFile::path);
         return file == tree.files.end() ? "" : file->content;

@@ -1,4 +1,4 @@
-// The virtual PMUs as files, and as this project's own reader of sysfs finds them.
+// virtual_files_test.cpp: the virtual PMUs as files in sysfs and /proc, and as our own reader of sysfs finds them.
 #include "pmu/virtual_files.h"
 
 #include <gmock/gmock.h>
@@ -13,8 +13,8 @@
 #include <set>
 
 #include "anyperf/event_names.h"
-#include "pmu/cpu_models.h"
-#include "pmu/cpuinfo.h"
+#include "pmu/cpu/cpu_models.h"
+#include "pmu/cpu/cpuinfo.h"
 
 namespace anyperf::pmu {
 namespace {
@@ -28,7 +28,7 @@ std::string content(std::string_view path) {
     return "no such file";
 }
 
-TEST(VirtualFiles, SayEachPmusType) {
+TEST(VirtualFiles, HaveTheTypeOfEachPmu) {
     EXPECT_EQ(content("/sys/devices/software/type"), "1\n");
     EXPECT_EQ(content("/sys/devices/tracepoint/type"), "2\n");
     EXPECT_EQ(content("/sys/devices/cpu/type"), "4\n");
@@ -36,7 +36,7 @@ TEST(VirtualFiles, SayEachPmusType) {
     EXPECT_GT(std::stoi(content("/sys/devices/uprobe/type")), 5);
 }
 
-TEST(VirtualFiles, OfEveryPmuHaveItsMuxInterval) {
+TEST(VirtualFiles, HaveTheMuxIntervalOfEachPmu) {
     for (const char* pmu : {"breakpoint", "cpu", "software", "tracepoint", "uprobe"})
         EXPECT_EQ(content("/sys/devices/" + std::string{pmu} + "/perf_event_mux_interval_ms"), "4\n") << pmu;
 }
@@ -62,12 +62,12 @@ TEST(VirtualFiles, NameTheEventsThatCount) {
     EXPECT_EQ(content("/sys/devices/cpu/events/cache-misses"), "no such file");
 }
 
-TEST(VirtualFiles, TellCapabilities) {
+TEST(VirtualFiles, ListCapabilities) {
     EXPECT_EQ(content("/sys/devices/cpu/caps/max_precise"), "3\n");
     EXPECT_EQ(content("/sys/devices/cpu/caps/pmu_name"), "skylake\n");
 }
 
-TEST(VirtualFiles, TellOfBranchStacksWhereThereAreSome) {
+TEST(VirtualFiles, ListBranchStacksIfThereAreAny) {
     EXPECT_EQ(content("/sys/devices/cpu/caps/branches"), "no such file");
     EXPECT_THAT(virtual_files({.sysctls = {}, .branch_entries = 32}).files,
                 Contains(Field(&VirtualFile::path, "/sys/devices/cpu/caps/branches")));
@@ -82,14 +82,14 @@ TEST(VirtualFiles, HaveTheKernelsDefaults) {
     EXPECT_EQ(content("/proc/sys/kernel/perf_cpu_time_max_percent"), "25\n");
 }
 
-TEST(VirtualFiles, AreEachThereOnce) {
+TEST(VirtualFiles, HaveUniquePaths) {
     std::set<std::string> paths;
     for (const VirtualFile& file : virtual_files().files) EXPECT_TRUE(paths.insert(file.path).second) << file.path;
 }
 
-class ShownCpu : public ::testing::TestWithParam<CpuModelRow> {};
+class PresentedCpu : public ::testing::TestWithParam<CpuModelRow> {};
 
-TEST_P(ShownCpu, HasTheModelsEventsByName) {
+TEST_P(PresentedCpu, HasTheEventNamesOfItsModel) {
     const CpuModelRow& row = GetParam();
     const auto root = std::filesystem::temp_directory_path() / ("anyperf-virtual-" + std::to_string(::getpid()));
     const auto put = [&root](const std::string& path, const std::string& text) {
@@ -117,7 +117,7 @@ constexpr bool has_identity(const CpuModelRow& row) {
     return row.identity != nullptr;
 }
 
-INSTANTIATE_TEST_SUITE_P(CpuModels, ShownCpu, ::testing::ValuesIn([] {
+INSTANTIATE_TEST_SUITE_P(CpuModels, PresentedCpu, ::testing::ValuesIn([] {
                              std::vector<CpuModelRow> rows;
                              std::ranges::copy_if(kCpuModels, std::back_inserter(rows), has_identity);
                              return rows;

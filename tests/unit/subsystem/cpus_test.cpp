@@ -1,4 +1,4 @@
-// Events of a task on one CPU, and events of a CPU.
+// cpus_test.cpp: events of a task on one CPU, and CPU-wide events of all tasks.
 #include "unit/subsystem/fixture.h"
 
 namespace anyperf::subsystem {
@@ -9,19 +9,20 @@ class Cpus : public SubsystemTest {
     void SetUp() override { host.limits_now.paranoid = 0; }
 };
 
-TEST_F(Cpus, AnEventBoundToACpuCountsWhatItsTaskDoesThere) {
+TEST_F(Cpus, EventOfATaskOnOneCpuCountsThereOnly) {
     const auto on_0 = open(with_format(counting(), kTimes), {.cpu = 0});
     const auto on_1 = open(with_format(counting(), kTimes), {.cpu = 1});
     me.run(10, 100);
     move(me, 1);
     me.run(10, 23);
     EXPECT_THAT(read(on_0), ElementsAre(100, 20, 10));
-    EXPECT_THAT(read(on_1), ElementsAre(23, 20, 10)) << "time enabled goes on elsewhere, time running doesn't";
+    EXPECT_THAT(read(on_1), ElementsAre(23, 20, 10))
+        << "time enabled grows on the other CPU too, time running does not";
     move(me, 0);
     me.run(10, 1000);
     EXPECT_THAT(read(on_0), ElementsAre(1100, 30, 20));
 }
-TEST_F(Cpus, InheritedEventsOfTwoCpusAddUpToAll) {
+TEST_F(Cpus, InheritedEventsOfAllCpusAddUpToTheTotal) {
     const auto on_0 = open(counting(0, flag("inherit")), {.cpu = 0});
     const auto on_1 = open(counting(0, flag("inherit")), {.cpu = 1});
     me.run(1, 1);
@@ -35,7 +36,7 @@ TEST_F(Cpus, InheritedEventsOfTwoCpusAddUpToAll) {
     EXPECT_EQ(count(on_0), 101);
     EXPECT_EQ(count(on_1), 1010);
 }
-TEST_F(Cpus, ACpuWideEventCountsEveryTaskThere) {
+TEST_F(Cpus, CpuWideEventCountsEveryTaskOnItsCpu) {
     FakeTask& other = host.start(200);
     other.cpu = 1;
     const auto on_0 = open(counting(), {.pid = -1, .cpu = 0});
@@ -54,26 +55,26 @@ TEST_F(Cpus, ACpuWideEventCountsEveryTaskThere) {
     me.run(1, 5);
     EXPECT_EQ(count(on_0), 1101);
 }
-TEST_F(Cpus, ItsTimesAreTheClocksNotItsTasks) {
+TEST_F(Cpus, CpuWideTimesFollowTheClockNotTheTasks) {
     const auto event = open(with_format(counting(), kTimes), {.pid = -1, .cpu = 0});
     me.run(10, 5);
     host.time_ns += 1000;
     EXPECT_THAT(read(event), ElementsAre(5, 1000, 1000));
 }
-TEST_F(Cpus, ATaskThatRunsElsewhereTakesNothingFromItsTimes) {
+TEST_F(Cpus, CpuWideTimesIgnoreTasksOnOtherCpus) {
     move(me, 1);
     const auto event = open(with_format(counting(), kTimes), {.pid = -1, .cpu = 0});
     me.run(10, 5);
     host.time_ns += 1000;
     EXPECT_THAT(read(event), ElementsAre(0, 1000, 1000));
 }
-TEST_F(Cpus, ACpuClockCountsTheCpuItself) {
+TEST_F(Cpus, CpuClockCountsTheTimeOfTheCpu) {
     const auto event = open(software(FakeSoftwarePmu::kClock), {.pid = -1, .cpu = 0});
     me.run(10, 5);
     host.time_ns += 1000;
     EXPECT_EQ(count(event), 1000);
 }
-TEST_F(Cpus, AGroupOfACpuIsAGroupInEachTask) {
+TEST_F(Cpus, CpuWideGroupIsAGroupInEachTask) {
     const auto leader =
         open(with_format(counting(0, kDisabled), read_format("PERF_FORMAT_GROUP")), {.pid = -1, .cpu = 0});
     open(counting(1), {.pid = -1, .cpu = 0, .group = leader});
@@ -86,16 +87,16 @@ TEST_F(Cpus, AGroupOfACpuIsAGroupInEachTask) {
     EXPECT_THAT(read(leader), ElementsAre(2, 1, 77));
     subsystem.close(leader);
     me.counters[1] += 100;
-    EXPECT_EQ(subsystem.events(), 3) << "the sibling, and its part in two tasks";
+    EXPECT_EQ(subsystem.events(), 3) << "the sibling and its parts in two tasks";
 }
-TEST_F(Cpus, ClosingItFreesEveryTasksPart) {
+TEST_F(Cpus, ClosingACpuWideEventFreesThePartOfEveryTask) {
     const auto event = open(counting(), {.pid = -1, .cpu = 0});
     fork(me, 200);
     EXPECT_EQ(subsystem.events(), 3);
     subsystem.close(event);
     EXPECT_EQ(host.pages(), 0);
 }
-TEST_F(Cpus, ACgroupsEventCountsItsTasksAlone) {
+TEST_F(Cpus, CgroupEventCountsOnlyTasksOfTheCgroup) {
     FakeTask& other = host.start(200);
     other.cgroup = 2;
     const Attr attr = counting();

@@ -1,5 +1,6 @@
-// fake_pmu.h: two PMUs for tests: `cpu` counts counter `config` of a task and may have few counters; `software` has
-// a dummy, page-faults, a clock and something that is made to happen, and always fits.
+// fake_pmu.h: two PMUs for tests. `cpu` counts counter `config` of a task and may have few hardware counters.
+// `software` has a dummy, page faults, a clock and an event that the thread counts itself; its events need no hardware
+// counter.
 #pragma once
 
 #include <set>
@@ -12,9 +13,9 @@ namespace anyperf::subsystem {
 
 class FakeCpuPmu final : public Pmu {
   public:
-    std::uint64_t counters = 0;  // a bit each; 0: as many as are asked for
-    std::set<EventIndex> held;   // by init, until destroy
-    std::set<EventIndex> on;     // between add and del
+    std::uint64_t counters = 0;  ///< the hardware counters, a bit each; 0: no limit
+    std::set<EventIndex> held;   ///< events after init() and before destroy()
+    std::set<EventIndex> on;     ///< events after add() and before del()
 
     std::string_view name() const override { return "cpu"; }
     std::uint32_t type() const override { return abi::kTypeRaw; }
@@ -31,13 +32,13 @@ class FakeCpuPmu final : public Pmu {
         return wiring;
     }
     void destroy(EventIndex event) override { held.erase(event); }
-    void add(EventIndex event, const TaskName&) override { on.insert(event); }
-    void del(EventIndex event, const TaskName&) override { on.erase(event); }
+    void add(EventIndex event, const TaskId&) override { on.insert(event); }
+    void del(EventIndex event, const TaskId&) override { on.erase(event); }
 };
 
 class FakeSoftwarePmu final : public Pmu {
   public:
-    static constexpr std::uint64_t kClock = 0, kFaults = 2, kDummy = 9, kHappens = 10;
+    static constexpr std::uint64_t kClock = 0, kFaults = 2, kDummy = 9, kCountedByThread = 10;
 
     std::string_view name() const override { return "software"; }
     std::uint32_t type() const override { return abi::kTypeSoftware; }
@@ -50,7 +51,7 @@ class FakeSoftwarePmu final : public Pmu {
         Wiring wiring;
         wiring.software = true;
         if (request.attr.config == kFaults) wiring.source.kind = Source::Kind::page_faults;
-        if (request.attr.config == kHappens) wiring.source.kind = Source::Kind::happenings;
+        if (request.attr.config == kCountedByThread) wiring.source.kind = Source::Kind::software_events;
         if (request.attr.config == kClock) {
             wiring.source.kind = Source::Kind::task_clock;
             wiring.counts_cpu = true;

@@ -1,4 +1,4 @@
-// fixture.h: a subsystem on the fakes, one task to start with, and short words for the calls of a client.
+// fixture.h: a Subsystem on the fakes with one task, and short names for the calls of a client.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ constexpr auto kGroup = read_format("PERF_FORMAT_GROUP");
 constexpr std::uint64_t kTimes =
     read_format("PERF_FORMAT_TOTAL_TIME_ENABLED") | read_format("PERF_FORMAT_TOTAL_TIME_RUNNING");
 
-/// An answer that was refused with this errno.
+/// An answer that is refused with this errno.
 MATCHER_P(RefusedWith, error, std::string("is refused with ") + strerrorname_np(error)) {
     if (arg) {
         *result_listener << "was not refused";
@@ -36,12 +36,13 @@ MATCHER_P(RefusedWith, error, std::string("is refused with ") + strerrorname_np(
     *result_listener << "was " << strerrorname_np(arg.error().error) << ": " << arg.error().reason;
     return arg.error().error == error;
 }
+/// An answer that is not refused; otherwise shows errno and reason.
 MATCHER(Succeeds, "") {
     if (!arg) *result_listener << strerrorname_np(arg.error().error) << ": " << arg.error().reason;
     return arg.has_value();
 }
 
-/// Counter `counter` of the fake cpu, user mode.
+/// An attr for counter `counter` of the fake cpu PMU, in user mode.
 inline Attr counting(std::uint32_t counter = 0, std::uint64_t flags = 0) {
     Attr attr;
     attr.type = abi::kTypeRaw;
@@ -50,6 +51,7 @@ inline Attr counting(std::uint32_t counter = 0, std::uint64_t flags = 0) {
     attr.flags = kUserOnly | flags;
     return attr;
 }
+/// An attr for an event of the fake software PMU, in user mode.
 inline Attr software(std::uint64_t config, std::uint64_t flags = 0) {
     Attr attr = counting(0, flags);
     attr.type = abi::kTypeSoftware;
@@ -67,6 +69,7 @@ inline Attr with_period(Attr attr, std::uint64_t period) {
 
 class SubsystemTest : public testing::Test {
   protected:
+    /// The arguments of an open besides attr; by default the caller's task, on any CPU, without a group.
     struct Where {
         std::int32_t pid = 0;
         std::int32_t cpu = -1;
@@ -83,6 +86,7 @@ class SubsystemTest : public testing::Test {
                                .flags = where.flags});
     }
     Answer<EventIndex> try_open(const Attr& attr) { return try_open(attr, {}); }
+    /// Opens an event for another caller than `me`.
     EventIndex open_as(const FakeTask& caller, const Attr& attr, std::int32_t pid) {
         const auto event =
             subsystem.open({.caller = caller.name, .attr = std::as_bytes(std::span(&attr, 1)), .pid = pid});
@@ -111,6 +115,7 @@ class SubsystemTest : public testing::Test {
     Answer<IoctlAnswer> ioctl(EventIndex event, std::string_view name, std::uint64_t word = 0) {
         return ioctl(event, name, IoctlArgument{.word = word});
     }
+    /// An ioctl whose argument points to `value`.
     Answer<IoctlAnswer> ioctl_u64(EventIndex event, std::string_view name, std::uint64_t value) {
         return ioctl(event, name, IoctlArgument{.word = 1, .bytes = std::as_bytes(std::span(&value, 1))});
     }

@@ -1,4 +1,4 @@
-// What perf_event_open(2) refuses, and in which order (kernel facts, "Opening").
+// open_rules_test.cpp: what perf_event_open(2) refuses, and in which order, as measured on Linux 6.18.
 #include "abi/branch_types.h"
 #include "unit/subsystem/fixture.h"
 
@@ -7,6 +7,7 @@ namespace {
 
 using abi::sample;
 
+/// A change that makes a valid attr invalid, and the errno that it gives.
 struct Mistake {
     std::string name;
     std::function<void(Attr&)> make;
@@ -17,7 +18,7 @@ std::vector<Mistake> mistakes() {
     const auto flags = [](std::uint64_t more) { return [more](Attr& a) { a.flags |= more; }; };
     const auto samples = [](std::uint64_t type) { return [type](Attr& a) { a.sample_type = type; }; };
     return {
-        {"AFlagBitOfTheFuture", flags(1ull << 38), EINVAL},
+        {"UndefinedFlagBit", flags(1ull << 38), EINVAL},
         {"Reserved2", [](Attr& a) { a.reserved_2 = 1; }, EINVAL},
         {"AuxActionBit3", [](Attr& a) { a.aux_action = 8; }, EINVAL},
         {"SampleTypeBit25", samples(1ull << 25), EINVAL},
@@ -30,13 +31,13 @@ std::vector<Mistake> mistakes() {
              a.branch_sample_type = 1u << 20 | 8;
          },
          EINVAL},
-        {"BranchesOfTheKernel",
+        {"KernelBranches",
          [](Attr& a) {
              a.sample_type = sample("PERF_SAMPLE_BRANCH_STACK");
              a.branch_sample_type = 2 | 8;
          },
          EACCES},
-        {"NoRegister", samples(sample("PERF_SAMPLE_REGS_USER")), EINVAL},
+        {"EmptyRegisterMask", samples(sample("PERF_SAMPLE_REGS_USER")), EINVAL},
         {"RegisterDs",
          [](Attr& a) {
              a.sample_type = sample("PERF_SAMPLE_REGS_USER");
@@ -62,13 +63,13 @@ std::vector<Mistake> mistakes() {
              a.sample_stack_user = 65536;
          },
          EINVAL},
-        {"StackDepth",
+        {"StackTooDeep",
          [](Attr& a) {
              a.sample_type = sample("PERF_SAMPLE_CALLCHAIN");
              a.sample_max_stack = 128;
          },
          EOVERFLOW},
-        {"StackDepthWithABadClock",
+        {"StackTooDeepWithABadClock",
          [](Attr& a) {
              a.sample_type = sample("PERF_SAMPLE_CALLCHAIN");
              a.sample_max_stack = 128;
@@ -82,9 +83,9 @@ std::vector<Mistake> mistakes() {
              a.clockid = 2;
          },
          EINVAL},
-        {"SigtrapAlone", flags(flag("sigtrap")), EINVAL},
+        {"SigtrapWithoutRemoveOnExec", flags(flag("sigtrap")), EINVAL},
         {"RemoveAndEnableOnExec", flags(flag("remove_on_exec") | flag("enable_on_exec")), EINVAL},
-        {"InheritThreadAlone", flags(flag("inherit_thread")), EINVAL},
+        {"InheritThreadWithoutInherit", flags(flag("inherit_thread")), EINVAL},
         {"InheritedReadWithoutTid",
          [](Attr& a) {
              a.sample_type = sample("PERF_SAMPLE_READ");
@@ -92,7 +93,7 @@ std::vector<Mistake> mistakes() {
          },
          EINVAL},
         {"PeriodBit63", [](Attr& a) { a.sample_period = 1ull << 63; }, EINVAL},
-        {"Frequency",
+        {"FrequencyTooHigh",
          [](Attr& a) {
              a.sample_period = 100'001;
              a.flags |= flag("freq");
@@ -100,7 +101,7 @@ std::vector<Mistake> mistakes() {
          EINVAL},
         {"AuxOutput", flags(flag("aux_output")), EOPNOTSUPP},
         {"AuxStartPaused", [](Attr& a) { a.aux_action = 1; }, EOPNOTSUPP},
-        {"AuxPauseAndResumeWithTooDeepAStack",
+        {"AuxPauseAndResumeWithStackTooDeep",
          [](Attr& a) {
              a.aux_action = 6;
              a.sample_type = sample("PERF_SAMPLE_CALLCHAIN");
@@ -115,19 +116,19 @@ std::vector<Mistake> mistakes() {
          },
          EINVAL},
         {"AuxSampleSizeAlone", [](Attr& a) { a.aux_sample_size = 64; }, EINVAL},
-        {"Kernel", [](Attr& a) { a.flags &= ~kUserOnly; }, EACCES},
+        {"KernelMode", [](Attr& a) { a.flags &= ~kUserOnly; }, EACCES},
         {"Namespaces", flags(flag("namespaces")), EACCES},
         {"PhysicalAddresses", samples(sample("PERF_SAMPLE_PHYS_ADDR")), EACCES},
         {"UnknownType", [](Attr& a) { a.type = 77; }, ENOENT},
         {"UnknownSoftwareEvent", [](Attr& a) { a.type = 1, a.config = 12; }, ENOENT},
-        {"UnknownTypeWithTooDeepAStack",
+        {"UnknownTypeWithStackTooDeep",
          [](Attr& a) {
              a.type = 77;
              a.sample_type = sample("PERF_SAMPLE_CALLCHAIN");
              a.sample_max_stack = 500;
          },
          ENOENT},
-        {"BranchesOfSoftware",
+        {"SoftwareEventWithBranches",
          [](Attr& a) {
              a.type = 1;
              a.sample_type = sample("PERF_SAMPLE_BRANCH_STACK");
@@ -137,24 +138,25 @@ std::vector<Mistake> mistakes() {
     };
 }
 
-class OpenRefuses : public SubsystemTest, public testing::WithParamInterface<Mistake> {};
+class RefusedOpen : public SubsystemTest, public testing::WithParamInterface<Mistake> {};
 
-TEST_P(OpenRefuses, AndLeavesNothing) {
+TEST_P(RefusedOpen, HasItsErrnoAndLeavesNothing) {
     Attr attr = counting();
     GetParam().make(attr);
     EXPECT_THAT(try_open(attr), RefusedWith(GetParam().error));
     EXPECT_EQ(host.pages(), 0);
     EXPECT_TRUE(cpu.held.empty());
 }
-INSTANTIATE_TEST_SUITE_P(All, OpenRefuses, testing::ValuesIn(mistakes()),
+INSTANTIATE_TEST_SUITE_P(All, RefusedOpen, testing::ValuesIn(mistakes()),
                          [](const auto& test) { return test.param.name; });
 
-struct Fine {
+/// A change that leaves a valid attr valid.
+struct ValidCase {
     std::string name;
     std::function<void(Attr&)> make;
 };
 
-std::vector<Fine> accepted() {
+std::vector<ValidCase> accepted() {
     const auto flags = [](std::uint64_t more) { return [more](Attr& a) { a.flags |= more; }; };
     return {
         {"LongestPeriod", [](Attr& a) { a.sample_period = (1ull << 63) - 1; }},
@@ -188,20 +190,21 @@ std::vector<Fine> accepted() {
          flags(flag("mmap") | flag("comm") | flag("task") | flag("mmap_data") | flag("mmap2") | flag("comm_exec") |
                flag("context_switch") | flag("ksymbol") | flag("bpf_event") | flag("cgroup") | flag("text_poke") |
                flag("build_id") | flag("write_backward") | flag("inherit_stat") | flag("watermark"))},
-        {"AuxSampleOfNothing", [](Attr& a) { a.sample_type = sample("PERF_SAMPLE_AUX"); }},
+        {"AuxSampleOfSizeZero", [](Attr& a) { a.sample_type = sample("PERF_SAMPLE_AUX"); }},
     };
 }
 
-class OpenAccepts : public SubsystemTest, public testing::WithParamInterface<Fine> {};
-TEST_P(OpenAccepts, This) {
+class ValidOpen : public SubsystemTest, public testing::WithParamInterface<ValidCase> {};
+TEST_P(ValidOpen, Succeeds) {
     Attr attr = counting();
     GetParam().make(attr);
     EXPECT_THAT(try_open(attr), Succeeds());
 }
-INSTANTIATE_TEST_SUITE_P(All, OpenAccepts, testing::ValuesIn(accepted()),
+INSTANTIATE_TEST_SUITE_P(All, ValidOpen, testing::ValuesIn(accepted()),
                          [](const auto& test) { return test.param.name; });
 
-/// Each step's mistake; a call with the mistakes of this step and all later ones is answered with this step's errno.
+/// The checks of an open in the order of the kernel's. A call that fails this step and all later ones is answered with
+/// the errno of this step.
 class OpenOrder : public SubsystemTest {
   protected:
     enum Step : std::uint8_t {
@@ -221,6 +224,7 @@ class OpenOrder : public SubsystemTest {
     static constexpr std::array kErrors{EINVAL, EFAULT, EINVAL, EACCES, EINVAL, EMFILE,
                                         EBADF,  ESRCH,  EINVAL, ENOENT, EACCES};
 
+    /// The errno of a call that fails the steps from `from` on.
     int first_error(int from) {
         host.start(200);
         host.forbidden = {200};
@@ -243,26 +247,26 @@ class OpenOrder : public SubsystemTest {
     }
 };
 
-TEST_F(OpenOrder, TheFirstMistakeIsAnswered) {
+TEST_F(OpenOrder, ReportsTheFirstMistake) {
     for (int step = 0; step < steps; ++step)
         EXPECT_EQ(first_error(step), kErrors.at(static_cast<std::size_t>(step))) << "step " << step;
     EXPECT_EQ(host.pages(), 0);
 }
 
-class OpenWhere : public SubsystemTest {};
+class OpenTarget : public SubsystemTest {};
 
-TEST_F(OpenWhere, PidAndCpuMinusOneIsEinval) {
+TEST_F(OpenTarget, OfPidAndCpuMinusOneIsEinval) {
     host.caller.perfmon = true;
     EXPECT_THAT(try_open(counting(), {.pid = -1, .cpu = -1}), RefusedWith(EINVAL));
 }
-TEST_F(OpenWhere, ACpuThatIsNotThereIsEinval) {
+TEST_F(OpenTarget, OnACpuThatDoesNotExistIsEinval) {
     EXPECT_THAT(try_open(counting(), {.cpu = 2}), RefusedWith(EINVAL));
     EXPECT_THAT(try_open(counting(), {.cpu = -2}), RefusedWith(EINVAL));
 }
-TEST_F(OpenWhere, ANegativePidIsEsrch) {
+TEST_F(OpenTarget, OfANegativePidIsEsrch) {
     EXPECT_THAT(try_open(counting(), {.pid = -2}), RefusedWith(ESRCH));
 }
-TEST_F(OpenWhere, ATaskOutsideOfTheRunIsEsrchForWhoMayMeasureItElseEacces) {
+TEST_F(OpenTarget, OutsideTheRunIsEsrchIfTheCallerMayMeasureItElseEacces) {
     host.outsiders = {7, 8};
     host.forbidden = {8};
     EXPECT_THAT(try_open(counting(), {.pid = 7}), RefusedWith(ESRCH));
@@ -270,13 +274,13 @@ TEST_F(OpenWhere, ATaskOutsideOfTheRunIsEsrchForWhoMayMeasureItElseEacces) {
     host.caller.perfmon = true;
     EXPECT_THAT(try_open(counting(), {.pid = 8}), RefusedWith(ESRCH));
 }
-TEST_F(OpenWhere, ACgroupNeedsPidAndCpu) {
+TEST_F(OpenTarget, OfACgroupNeedsAPidAndACpu) {
     const auto cgroup = abi::bit(abi::kOpenFlags, "PERF_FLAG_PID_CGROUP");
     EXPECT_THAT(try_open(counting(), {.pid = -1, .cpu = 0, .flags = cgroup}), RefusedWith(EINVAL));
     EXPECT_THAT(try_open(counting(), {.pid = 3, .cpu = -1, .flags = cgroup}), RefusedWith(EINVAL));
     EXPECT_THAT(try_open(counting(), {.pid = 3, .cpu = 0, .flags = cgroup}), RefusedWith(EBADF));
 }
-TEST_F(OpenWhere, NoRoomForAPageIsEnomem) {
+TEST_F(OpenTarget, WithoutRoomForAnEventPageIsEnomem) {
     host.room_for_events = 0;
     EXPECT_THAT(try_open(counting()), RefusedWith(ENOMEM));
 }
@@ -290,30 +294,30 @@ class OpenRights : public SubsystemTest {
     }
 };
 
-TEST_F(OpenRights, LevelTwoRefusesTheKernelAndCpus) {
+TEST_F(OpenRights, AtLevelTwoExcludeTheKernelAndCpus) {
     EXPECT_THAT(try_open(with_kernel()), RefusedWith(EACCES));
     EXPECT_THAT(try_open(counting(), {.pid = -1, .cpu = 0}), RefusedWith(EACCES));
-    EXPECT_THAT(try_open(counting(), {.cpu = 0}), Succeeds()) << "the own task on a CPU is fine";
+    EXPECT_THAT(try_open(counting(), {.cpu = 0}), Succeeds()) << "the caller's own task on one CPU is allowed";
 }
-TEST_F(OpenRights, LevelOneAllowsTheKernel) {
+TEST_F(OpenRights, AtLevelOneIncludeTheKernel) {
     host.limits_now.paranoid = 1;
     EXPECT_THAT(try_open(with_kernel()), Succeeds());
     EXPECT_THAT(try_open(counting(), {.pid = -1, .cpu = 0}), RefusedWith(EACCES));
 }
-TEST_F(OpenRights, LevelZeroAllowsCpusToo) {
+TEST_F(OpenRights, AtLevelZeroIncludeCpusToo) {
     host.limits_now.paranoid = 0;
     EXPECT_THAT(try_open(counting(), {.pid = -1, .cpu = 0}), Succeeds());
 }
-TEST_F(OpenRights, PerfmonIsAsRoot) {
+TEST_F(OpenRights, WithCapPerfmonAreThoseOfRoot) {
     host.caller.perfmon = true;
     host.limits_now.paranoid = 3;
     EXPECT_THAT(try_open(with_kernel(), {.pid = -1, .cpu = 1}), Succeeds());
 }
-TEST_F(OpenRights, RootWithoutCapabilitiesIsNobody) {
+TEST_F(OpenRights, OfRootWithoutCapabilitiesAreThoseOfAnyUser) {
     host.caller.uid = 0;
     EXPECT_THAT(try_open(with_kernel()), RefusedWith(EACCES));
 }
-TEST_F(OpenRights, AnotherUsersTaskIsEacces) {
+TEST_F(OpenRights, DoNotIncludeAnotherUsersTask) {
     host.start(200);
     host.start(201);
     host.forbidden = {200};

@@ -1,5 +1,5 @@
-// Random lives of tasks and events, against a model that is too simple to be wrong: an event covers a set of tasks, and
-// counts what they do while it is enabled and they are on its CPU.
+// random_life_test.cpp: tasks and events at random, compared with a model that is too simple to be wrong: an event
+// covers a set of tasks, and counts what they do while it is enabled and they are on its CPU.
 #include <random>
 
 #include "unit/subsystem/fixture.h"
@@ -15,7 +15,7 @@ class RandomLife : public SubsystemTest, public testing::WithParamInterface<int>
         bool cpu_wide = false;
         bool enabled = true;
         std::int32_t cpu = -1;
-        std::set<std::uint32_t> covers = {};  // thread pages
+        std::set<std::uint32_t> covers = {};  ///< thread pages of the tasks
         std::uint64_t count = 0;
     };
 
@@ -53,7 +53,7 @@ class RandomLife : public SubsystemTest, public testing::WithParamInterface<int>
                 model.count += counted;
         }
     }
-    void switch_one() {
+    void toggle_one() {
         if (models.empty()) return;
         Model& model = models[below(models.size())];
         model.enabled = !model.enabled;
@@ -72,7 +72,7 @@ class RandomLife : public SubsystemTest, public testing::WithParamInterface<int>
             case 0: return open_one();
             case 1: return fork_one();
             case 2: return exit_one();
-            case 3: return switch_one();
+            case 3: return toggle_one();
             case 4: return move_one();
             case 5: return below(3) == 0 ? close_one() : subsystem.tick();
             default: return run_one();
@@ -85,7 +85,7 @@ class RandomLife : public SubsystemTest, public testing::WithParamInterface<int>
     std::int32_t next_tid = 1000;
 };
 
-TEST_P(RandomLife, CountsAreTheModels) {
+TEST_P(RandomLife, CountsMatchTheModel) {
     host.caller.perfmon = true;
     for (int i = 0; i < 500; ++i) {
         step();
@@ -98,7 +98,7 @@ TEST_P(RandomLife, CountsAreTheModels) {
     EXPECT_TRUE(cpu.on.empty());
 }
 
-TEST_P(RandomLife, NothingIsLeftWhereCountersAreFew) {
+TEST_P(RandomLife, FewCountersNeverCountTooMuchAndLeaveNothing) {
     host.caller.perfmon = true;
     cpu.counters = 0b11;
     for (int i = 0; i < 500; ++i) {

@@ -1,4 +1,4 @@
-// Mapping, redirecting, pausing, polling (kernel facts, "Ring buffer: mapping", "ioctl", SET_OUTPUT and PAUSE_OUTPUT).
+// rings_test.cpp: mapping, redirecting, pausing and polling the rings of events, as measured on Linux 6.18.
 #include <sys/mman.h>
 
 #include "abi/mmap_page.h"
@@ -27,7 +27,7 @@ class Rings : public SubsystemTest {
     bool hangs_up(EventIndex event) { return subsystem.poll(event).hang_up; }
 };
 
-TEST_F(Rings, AHeaderAloneOrWithAPowerOfTwoOfPages) {
+TEST_F(Rings, HaveAHeaderAndZeroOrAPowerOfTwoDataPages) {
     for (const std::uint64_t pages : {1, 2, 3, 5, 9, 129}) {
         const auto event = open(counting());
         const Mapping mapping = map(event, pages);
@@ -39,17 +39,17 @@ TEST_F(Rings, AHeaderAloneOrWithAPowerOfTwoOfPages) {
     const auto event = open(counting());
     for (const std::uint64_t pages : {0, 4, 6, 8}) EXPECT_THAT(try_map(event, pages), RefusedWith(EINVAL)) << pages;
 }
-TEST_F(Rings, TheLengthIsRoundedUpToPages) {
+TEST_F(Rings, RoundTheirLengthUpToPages) {
     EXPECT_THAT(subsystem.map(open(counting()), {.caller = me.name, .length = kPage + 1, .flags = MAP_SHARED}),
                 Succeeds());
 }
-TEST_F(Rings, PrivateIsEinvalAndExecutableEperm) {
+TEST_F(Rings, MappedPrivateAreEinvalAndExecutableEperm) {
     const auto event = open(counting());
     EXPECT_THAT(subsystem.map(event, {.caller = me.name, .length = kPage, .flags = MAP_PRIVATE}), RefusedWith(EINVAL));
     EXPECT_THAT(try_map(event, 2, PROT_READ | PROT_EXEC), RefusedWith(EPERM));
     EXPECT_THAT(try_map(event, 2, PROT_NONE), Succeeds());
 }
-TEST_F(Rings, AnOffsetIsEinvalAndAnAuxAreaEopnotsupp) {
+TEST_F(Rings, AtAnOffsetAreEinvalAndAuxAreasEopnotsupp) {
     const auto event = open(counting());
     const MapRequest aux{.caller = me.name, .length = kPage, .offset = 2 * kPage, .flags = MAP_SHARED};
     EXPECT_THAT(subsystem.map(event, aux), RefusedWith(EINVAL));
@@ -60,24 +60,24 @@ TEST_F(Rings, AnOffsetIsEinvalAndAnAuxAreaEopnotsupp) {
     header->aux_size = kPage;
     EXPECT_THAT(subsystem.map(event, aux), RefusedWith(EOPNOTSUPP));
 }
-TEST_F(Rings, InheritedEventsHaveARingOnlyOnACpu) {
+TEST_F(Rings, OfInheritedEventsNeedACpu) {
     EXPECT_THAT(try_map(open(counting(0, flag("inherit"))), 2), RefusedWith(EINVAL));
     EXPECT_THAT(try_map(open(counting(0, flag("inherit")), {.cpu = 0}), 2), Succeeds());
 }
-TEST_F(Rings, ASecondMappingIsOfTheSameRingAndSize) {
+TEST_F(Rings, MappedTwiceMustHaveTheSameSize) {
     const auto event = open(counting());
     const Mapping first = map(event);
     EXPECT_EQ(map(event).ring, first.ring);
     EXPECT_THAT(try_map(event, 1), RefusedWith(EINVAL));
     EXPECT_THAT(try_map(event, 3), RefusedWith(EINVAL));
 }
-TEST_F(Rings, ALaterMappingMayHaveAnotherSize) {
+TEST_F(Rings, MappedAgainLaterMayHaveAnotherSize) {
     const auto event = open(counting());
     subsystem.unmap(event, map(event));
     EXPECT_EQ(host.rings(), 0);
     EXPECT_THAT(try_map(event, 9), Succeeds());
 }
-TEST_F(Rings, TheMappingHoldsTheEvent) {
+TEST_F(Rings, KeepTheirEventWhileTheyAreMapped) {
     const auto event = open(counting());
     const Mapping mapping = map(event);
     subsystem.close(event);
@@ -85,7 +85,7 @@ TEST_F(Rings, TheMappingHoldsTheEvent) {
     subsystem.unmap(event, mapping);
     EXPECT_EQ(subsystem.events(), 0);
 }
-TEST_F(Rings, ChildrenWriteToTheirParentsRing) {
+TEST_F(Rings, OfAParentAreUsedByItsChildren) {
     const auto event = open(counting(0, flag("inherit")), {.cpu = 0});
     fork(me, 200);
     const Mapping mapping = map(event);
@@ -95,7 +95,7 @@ TEST_F(Rings, ChildrenWriteToTheirParentsRing) {
     subsystem.unmap(event, mapping);
     EXPECT_EQ(page(event + 2).ring, 0);
 }
-TEST_F(Rings, HeaderAndShapeFollowTheAttr) {
+TEST_F(Rings, FollowTheAttr) {
     Attr attr = counting(0, flag("watermark") | flag("write_backward"));
     attr.wakeup_events = 100;
     const auto event = open(attr);
@@ -109,7 +109,7 @@ TEST_F(Rings, HeaderAndShapeFollowTheAttr) {
     EXPECT_EQ(header->data_size, 2 * kPage);
 }
 
-TEST_F(Rings, LockedMemoryIsLimitedByUserAndThenByProcess) {
+TEST_F(Rings, AreLimitedByLockedMemoryPerUserAndThenPerProcess) {
     const auto map_pages = [this](std::uint64_t pages) { return try_map(open(counting()), pages); };
     // 516 KiB for each of two CPUs: 258 pages.
     EXPECT_THAT(map_pages(129), Succeeds());
@@ -125,17 +125,17 @@ TEST_F(Rings, LockedMemoryIsLimitedByUserAndThenByProcess) {
     host.limits_now.paranoid = -1;
     EXPECT_THAT(map_pages(129), Succeeds());
 }
-TEST_F(Rings, UnmappedMemoryIsNotCharged) {
+TEST_F(Rings, AreNotChargedAfterTheyAreUnmapped) {
     for (int i = 0; i < 5; ++i) {
         const auto event = open(counting());
         subsystem.unmap(event, map(event, 257));
     }
 }
 
-TEST_F(Rings, SetOutputSharesARing) {
+TEST_F(Rings, AreSharedBySetOutput) {
     const auto target = open(counting());
     const auto event = open(counting(1));
-    EXPECT_THAT(set_output(event, target), RefusedWith(EINVAL)) << "no ring yet";
+    EXPECT_THAT(set_output(event, target), RefusedWith(EINVAL)) << "the target has no ring yet";
     const Mapping mapping = map(target);
     EXPECT_THAT(set_output(event, target), Succeeds());
     EXPECT_EQ(page(event).ring, mapping.ring);
@@ -145,7 +145,7 @@ TEST_F(Rings, SetOutputSharesARing) {
     EXPECT_THAT(set_output(event, std::nullopt), Succeeds());
     EXPECT_EQ(page(event).ring, 0);
 }
-TEST_F(Rings, SetOutputRefusals) {
+TEST_F(Rings, AreNotSharedByInvalidSetOutput) {
     const auto target = open(counting());
     map(target);
     EXPECT_THAT(set_output(target, target), RefusedWith(EINVAL));
@@ -166,13 +166,13 @@ TEST_F(Rings, SetOutputRefusals) {
     EXPECT_THAT(ioctl(mapped, "PERF_EVENT_IOC_SET_OUTPUT", IoctlArgument{.descriptor = {.none = false}}),
                 RefusedWith(EBADF));
 }
-TEST_F(Rings, DifferentTasksOnOneCpuMayShare) {
+TEST_F(Rings, MayBeSharedByDifferentTasksOnOneCpu) {
     host.start(200);
     const auto target = open(counting(), {.cpu = 0});
     map(target);
     EXPECT_THAT(set_output(open(counting(), {.pid = 200, .cpu = 0}), target), Succeeds());
 }
-TEST_F(Rings, ARedirectedEventIsNotMapped) {
+TEST_F(Rings, OfRedirectedEventsCannotBeMapped) {
     const auto target = open(counting());
     map(target);
     const auto event = open(counting());
@@ -180,24 +180,25 @@ TEST_F(Rings, ARedirectedEventIsNotMapped) {
     EXPECT_THAT(try_map(event, 2), RefusedWith(EBUSY));
     EXPECT_THAT(try_map(event, 3), RefusedWith(EINVAL));
 }
-TEST_F(Rings, TheLastMappingsEndLeavesRedirectedEventsWithoutARing) {
+TEST_F(Rings, AreLostByRedirectedEventsAfterTheLastUnmap) {
     const auto target = open(counting());
     const auto event = open(counting());
     const Mapping mapping = map(target);
     ASSERT_THAT(set_output(event, target), Succeeds());
     EXPECT_FALSE(hangs_up(event));
     subsystem.close(target);
-    EXPECT_EQ(page(event).ring, mapping.ring) << "the mapping holds it";
+    EXPECT_EQ(page(event).ring, mapping.ring) << "the mapping keeps the ring";
     subsystem.unmap(target, mapping);
     EXPECT_TRUE(hangs_up(event));
     EXPECT_EQ(host.rings(), 0);
 }
-TEST_F(Rings, FdOutputRedirectsAndJoins) {
+TEST_F(Rings, AreSharedByFdOutputWhichAlsoJoinsTheGroup) {
     const auto output = abi::bit(abi::kOpenFlags, "PERF_FLAG_FD_OUTPUT");
     const auto no_group = abi::bit(abi::kOpenFlags, "PERF_FLAG_FD_NO_GROUP");
     const auto leader = open(with_format(counting(), read_format("PERF_FORMAT_GROUP")));
-    EXPECT_THAT(try_open(counting(), {.group = leader, .flags = output}), RefusedWith(EINVAL)) << "no ring";
-    EXPECT_THAT(try_open(counting(), {.flags = output}), Succeeds()) << "group_fd -1: ignored";
+    EXPECT_THAT(try_open(counting(), {.group = leader, .flags = output}), RefusedWith(EINVAL))
+        << "the leader has no ring";
+    EXPECT_THAT(try_open(counting(), {.flags = output}), Succeeds()) << "ignored if group_fd is -1";
     const Mapping mapping = map(leader);
     const auto both = open(counting(), {.group = leader, .flags = output});
     EXPECT_EQ(page(both).ring, mapping.ring);
@@ -207,14 +208,14 @@ TEST_F(Rings, FdOutputRedirectsAndJoins) {
     EXPECT_EQ(read(leader).at(0), 2);
 }
 
-TEST_F(Rings, TheHeaderHasCountAndTimesAsOfTheLastStart) {
+TEST_F(Rings, HaveCountAndTimesOfTheLastStartInTheirHeader) {
     const auto event = open(counting());
     me.run(10, 5);
     const Mapping mapping = map(event);
     const auto& header = *reinterpret_cast<const abi::MmapPage*>(host.ring_memory(mapping.ring).data());
     EXPECT_EQ(header.offset, 5);
     EXPECT_EQ(header.time_enabled, 10);
-    EXPECT_EQ(header.index, 0) << "no rdpmc";
+    EXPECT_EQ(header.index, 0) << "there is no counter for rdpmc";
     EXPECT_EQ(header.lock % 2, 0);
     me.run(10, 5);
     EXPECT_EQ(header.offset, 5);
@@ -222,7 +223,7 @@ TEST_F(Rings, TheHeaderHasCountAndTimesAsOfTheLastStart) {
     EXPECT_EQ(header.offset, 0);
     EXPECT_EQ(header.time_running, 20);
 }
-TEST_F(Rings, PauseNeedsARingWithData) {
+TEST_F(Rings, NeedDataPagesToBePaused) {
     const auto event = open(counting());
     EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 1), RefusedWith(EINVAL));
     const Mapping header = map(event, 1);
@@ -235,7 +236,24 @@ TEST_F(Rings, PauseNeedsARingWithData) {
     EXPECT_EQ(host.ring_page(ring.ring).paused, 0);
 }
 
-TEST_F(Rings, AnIndexThatNamesNoOpenEventIsEbadf) {
+TEST_F(Rings, IsTheOneThatWasMappedAlthoughAProgramHasOverwrittenThePages) {
+    const auto event = open(counting());
+    const Mapping mapping = map(event);
+    page(event).ring = 4711;
+    page(event).source.terms = 255;
+    page(event).sampling = 1;
+    host.ring_page(mapping.ring).pages = 1U << 20;
+    EXPECT_FALSE(hangs_up(event));
+    EXPECT_THAT(ioctl(event, "PERF_EVENT_IOC_PAUSE_OUTPUT", 1), Succeeds());
+    EXPECT_EQ(map(event).offset, mapping.offset);
+    subsystem.unmap(event, mapping);
+    subsystem.unmap(event, mapping);
+    subsystem.close(event);
+    EXPECT_EQ(host.rings(), 0U);
+    EXPECT_EQ(subsystem.events(), 0U);
+}
+
+TEST_F(Rings, CallsOnAnEventThatIsNotOpenAreEbadf) {
     const auto event = open(counting(0, flag("inherit")));
     fork(me, 200);
     for (const EventIndex no_event : {0u, event + 1, 99u}) {
@@ -252,7 +270,7 @@ TEST_F(Rings, AnIndexThatNamesNoOpenEventIsEbadf) {
     EXPECT_EQ(subsystem.events(), 2);
 }
 
-TEST_F(Rings, PollHangsUpWithoutARing) {
+TEST_F(Rings, PollHangsUpWithoutOne) {
     const auto event = open(counting());
     EXPECT_TRUE(hangs_up(event));
     const Mapping mapping = map(event);
@@ -260,18 +278,18 @@ TEST_F(Rings, PollHangsUpWithoutARing) {
     subsystem.unmap(event, mapping);
     EXPECT_TRUE(hangs_up(event));
 }
-TEST_F(Rings, AWakeUpIsSeenOnce) {
+TEST_F(Rings, ReportAWakeUpOnce) {
     const auto event = open(counting());
     const Mapping mapping = map(event);
     EXPECT_FALSE(subsystem.poll(event).in);
-    host.ring_page(mapping.ring).wake = 1;
+    host.ring_page(mapping.ring).wake_pending = 1;
     EXPECT_TRUE(subsystem.poll(event).in);
     EXPECT_FALSE(subsystem.poll(event).in);
 }
-TEST_F(Rings, ExitHangsUpEvenWithAnUnseenWakeUp) {
+TEST_F(Rings, HangUpAtExitDespiteAnUnseenWakeUp) {
     FakeTask& child = host.start(200);
     const auto event = open(counting(), {.pid = 200});
-    host.ring_page(map(event).ring).wake = 1;
+    host.ring_page(map(event).ring).wake_pending = 1;
     exit(child);
     const PollState state = subsystem.poll(event);
     EXPECT_TRUE(state.hang_up);

@@ -1,4 +1,5 @@
-// Few counters: who gets them, who waits, who fails (perf_event_open(2), "pinned", "exclusive"; ctx_sched_in).
+// scheduler_test.cpp: which events get the few counters of a PMU, which wait, and which fail (perf_event_open(2),
+// "pinned", "exclusive"; ctx_sched_in in kernel/events/core.c).
 #include "unit/subsystem/fixture.h"
 
 namespace anyperf::subsystem {
@@ -13,7 +14,7 @@ class Scheduler : public SubsystemTest {
         cpu.counters = 0b11;
     }
     EventIndex timed(std::uint64_t flags = 0) { return open(with_format(counting(0, flags), kTimes)); }
-    /// So many slices of 4 ms, each with 100 counted.
+    /// Runs for so many slices of 4 ms, counts 100 in each, and ticks after it.
     void slices(int number) {
         for (int i = 0; i < number; ++i) {
             me.run(kSlice, 100);
@@ -22,7 +23,7 @@ class Scheduler : public SubsystemTest {
     }
 };
 
-TEST_F(Scheduler, TheEventThatDoesNotFitWaits) {
+TEST_F(Scheduler, LetsAnEventThatDoesNotFitWait) {
     const auto first = timed();
     const auto second = timed();
     const auto third = timed();
@@ -31,12 +32,12 @@ TEST_F(Scheduler, TheEventThatDoesNotFitWaits) {
     EXPECT_THAT(read(second), ElementsAre(5, 10, 10));
     EXPECT_THAT(read(third), ElementsAre(0, 10, 0));
 }
-TEST_F(Scheduler, RotationGivesEachItsShare) {
+TEST_F(Scheduler, RotatesToGiveEachEventItsShare) {
     const std::array events{timed(), timed(), timed()};
     slices(6);
     for (const EventIndex event : events) EXPECT_THAT(read(event), ElementsAre(400, 6 * kSlice, 4 * kSlice));
 }
-TEST_F(Scheduler, NothingRotatesBeforeTheIntervalIsOver) {
+TEST_F(Scheduler, DoesNotRotateBeforeTheIntervalEnds) {
     timed();
     timed();
     const auto third = timed();
@@ -45,13 +46,13 @@ TEST_F(Scheduler, NothingRotatesBeforeTheIntervalIsOver) {
     me.run(10, 5);
     EXPECT_EQ(count(third), 0);
 }
-TEST_F(Scheduler, NothingRotatesWhereEverythingFits) {
+TEST_F(Scheduler, DoesNotRotateIfEverythingFits) {
     const auto first = timed();
     timed();
     slices(3);
     EXPECT_THAT(read(first), ElementsAre(300, 3 * kSlice, 3 * kSlice));
 }
-TEST_F(Scheduler, AFreedCounterIsUsedAtOnce) {
+TEST_F(Scheduler, ReusesAFreedCounterAtOnce) {
     const auto first = timed();
     timed();
     const auto third = timed();
@@ -63,7 +64,7 @@ TEST_F(Scheduler, AFreedCounterIsUsedAtOnce) {
     me.run(10, 5);
     EXPECT_EQ(count(fourth), 5);
 }
-TEST_F(Scheduler, AGroupIsPlacedAsAWhole) {
+TEST_F(Scheduler, PlacesAGroupAsAWhole) {
     const auto single = timed();
     const auto leader = timed();
     const auto sibling = open_sibling(with_format(counting(), kTimes), leader);
@@ -75,7 +76,7 @@ TEST_F(Scheduler, AGroupIsPlacedAsAWhole) {
     EXPECT_EQ(count(leader), count(sibling));
     EXPECT_GT(count(leader), 0);
 }
-TEST_F(Scheduler, ASiblingThatIsOffNeedsNoCounter) {
+TEST_F(Scheduler, UsesNoCounterForADisabledSibling) {
     const auto single = timed();
     const auto leader = timed();
     const auto sibling = open_sibling(counting(0, kDisabled), leader);
@@ -86,7 +87,7 @@ TEST_F(Scheduler, ASiblingThatIsOffNeedsNoCounter) {
     me.run(10, 5);
     EXPECT_EQ(count(leader), 5) << "the group now needs both";
 }
-TEST_F(Scheduler, SoftwareEventsAlwaysFit) {
+TEST_F(Scheduler, AlwaysPlacesSoftwareEvents) {
     timed();
     timed();
     timed();
@@ -94,7 +95,7 @@ TEST_F(Scheduler, SoftwareEventsAlwaysFit) {
     me.kinds[Source::Kind::page_faults] += 4;
     EXPECT_EQ(count(faults), 4);
 }
-TEST_F(Scheduler, AMixedGroupWaitsWithItsHardwareEvent) {
+TEST_F(Scheduler, LetsAMixedGroupWaitForItsHardwareEvent) {
     timed();
     timed();
     const auto leader = open(software(FakeSoftwarePmu::kFaults));
@@ -104,7 +105,7 @@ TEST_F(Scheduler, AMixedGroupWaitsWithItsHardwareEvent) {
     EXPECT_EQ(count(leader), 1);
     EXPECT_EQ(count(sibling), 0);
 }
-TEST_F(Scheduler, APinnedEventTakesItsCounterFromFlexibleOnes) {
+TEST_F(Scheduler, TakesCountersFromFlexibleEventsForPinnedOnes) {
     timed();
     const auto second = timed();
     const auto pinned = timed(flag("pinned"));
@@ -114,19 +115,19 @@ TEST_F(Scheduler, APinnedEventTakesItsCounterFromFlexibleOnes) {
     slices(4);
     EXPECT_THAT(read(pinned), ElementsAre(405, 10 + 4 * kSlice, 10 + 4 * kSlice));
 }
-TEST_F(Scheduler, APinnedEventThatDoesNotFitIsInError) {
+TEST_F(Scheduler, PutsAPinnedEventThatDoesNotFitInError) {
     timed(flag("pinned"));
     const auto second = timed(flag("pinned"));
     const auto third = timed(flag("pinned"));
     me.run(10, 5);
     EXPECT_TRUE(read(third).empty()) << "end of file";
     subsystem.close(second);
-    EXPECT_TRUE(read(third).empty()) << "it stays so";
+    EXPECT_TRUE(read(third).empty()) << "it stays in error";
     enable(third);
     me.run(10, 5);
     EXPECT_EQ(count(third), 5);
 }
-TEST_F(Scheduler, DisableEndsAnError) {
+TEST_F(Scheduler, ClearsTheErrorOnDisable) {
     timed(flag("pinned"));
     timed(flag("pinned"));
     const auto third = timed(flag("pinned"));
@@ -134,7 +135,7 @@ TEST_F(Scheduler, DisableEndsAnError) {
     disable(third);
     EXPECT_FALSE(read(third).empty());
 }
-TEST_F(Scheduler, APinnedEventOfAnotherCpuOnlyWaits) {
+TEST_F(Scheduler, LetsAPinnedEventOfAnotherCpuWait) {
     timed(flag("pinned"));
     timed(flag("pinned"));
     const auto elsewhere = open(counting(0, flag("pinned")), {.cpu = 1});
@@ -142,7 +143,7 @@ TEST_F(Scheduler, APinnedEventOfAnotherCpuOnlyWaits) {
     move(me, 1);
     EXPECT_TRUE(read(elsewhere).empty());
 }
-TEST_F(Scheduler, AnExclusiveGroupIsAloneOnItsPmu) {
+TEST_F(Scheduler, RunsAnExclusiveGroupAloneOnItsPmu) {
     const auto other = timed();
     const auto exclusive = timed(flag("exclusive"));
     const auto faults = open(software(FakeSoftwarePmu::kFaults));
@@ -155,14 +156,14 @@ TEST_F(Scheduler, AnExclusiveGroupIsAloneOnItsPmu) {
     EXPECT_THAT(read(other), ElementsAre(105, 10 + 2 * kSlice, 10 + kSlice));
     EXPECT_THAT(read(exclusive), ElementsAre(100, 10 + 2 * kSlice, kSlice));
 }
-TEST_F(Scheduler, ExclusiveHoldsWithoutALimitOfCountersToo) {
+TEST_F(Scheduler, RunsAnExclusiveEventAloneEvenWithUnlimitedCounters) {
     cpu.counters = 0;
     timed();
     const auto exclusive = timed(flag("exclusive"));
     me.run(10, 5);
     EXPECT_THAT(read(exclusive), ElementsAre(0, 10, 0));
 }
-TEST_F(Scheduler, GroupsGoOnWhenTheExclusiveOneGoes) {
+TEST_F(Scheduler, ResumesOtherGroupsAfterTheExclusiveOneIsClosed) {
     cpu.counters = 0;
     const auto exclusive = timed(flag("exclusive"));
     const auto other = timed();
@@ -171,9 +172,9 @@ TEST_F(Scheduler, GroupsGoOnWhenTheExclusiveOneGoes) {
     subsystem.close(exclusive);
     me.run(10, 5);
     EXPECT_EQ(count(other), 5);
-    EXPECT_FALSE(subsystem.rotates());
+    EXPECT_FALSE(subsystem.needs_tick());
 }
-TEST_F(Scheduler, CpuWideEventsComeBeforeATasksOwn) {
+TEST_F(Scheduler, PlacesCpuWideEventsBeforeATasksOwn) {
     const auto mine = timed();
     open(counting(), {.pid = -1, .cpu = 0});
     const auto wide = open(with_format(counting(), kTimes), {.pid = -1, .cpu = 0});
@@ -182,14 +183,14 @@ TEST_F(Scheduler, CpuWideEventsComeBeforeATasksOwn) {
     EXPECT_THAT(read(wide), ElementsAre(5, 10, 10));
     EXPECT_THAT(read(mine), ElementsAre(0, 10, 0));
 }
-TEST_F(Scheduler, ACpuWideEventWithoutACounterDoesNotRun) {
+TEST_F(Scheduler, StopsTimeRunningOfACpuWideEventWithoutACounter) {
     for (int i = 0; i < 2; ++i) open(counting(0, flag("pinned")), {.pid = -1, .cpu = 0});
     const auto wide = open(with_format(counting(), kTimes), {.pid = -1, .cpu = 0});
     me.run(10, 5);
     host.time_ns += 100;
-    EXPECT_THAT(read(wide), ElementsAre(0, 100, 90)) << "10 ns of a task that it was not counted in";
+    EXPECT_THAT(read(wide), ElementsAre(0, 100, 90)) << "without the 10 ns in which it was not counted";
 }
-TEST_F(Scheduler, EveryTaskHasAllCounters) {
+TEST_F(Scheduler, GivesEveryTaskAllCounters) {
     timed();
     timed();
     FakeTask& other = host.start(200);
@@ -197,7 +198,7 @@ TEST_F(Scheduler, EveryTaskHasAllCounters) {
     other.run(1, 10);
     EXPECT_EQ(count(on_other), 10);
 }
-TEST_F(Scheduler, ThePmuIsToldWhatIsOn) {
+TEST_F(Scheduler, NotifiesThePmuOfTheEventsThatRun) {
     const auto first = timed();
     timed();
     const auto third = timed();

@@ -1,5 +1,6 @@
-// constraints.cpp: a selector value may be an instruction only with SIB, or only with registers that differ, so it is
-// tried in several ways; then each field is varied alone to see what it may hold.
+// constraints.cpp: some instructions are valid only with a SIB byte, or only if their registers differ. So several
+// encodings of a selector value are tried until one is valid; then each field is varied alone to see which values it
+// may have.
 #include "engine/x86_64/generate/constraints.h"
 
 #include <algorithm>
@@ -9,22 +10,24 @@
 namespace anyperf::engine::x86_64::generate {
 namespace {
 
+/// A register number from 1 to 3 that is neither of these.
 constexpr std::uint8_t other_than(unsigned a, unsigned b) {
     for (std::uint8_t n = 1; n < 4; ++n)
         if (n != a && n != b) return n;
     return 0;
 }
 
-class Question {
+/// Finds the form of one selector value. `base_` becomes the first valid encoding, from which fields are varied.
+class FormQuery {
   public:
-    Question(Space space, std::uint8_t opcode, std::uint16_t selector) {
+    FormQuery(Space space, std::uint8_t opcode, std::uint16_t selector) {
         base_.space = space;
         base_.opcode = opcode;
         base_.selector = selector;
     }
 
     std::optional<Form> form() {
-        auto answer = first_answer();
+        auto answer = find_valid_encoding();
         if (!answer) return {};
         Form form = describe(*answer);
         if (!(form.attributes & attribute::kModrm)) {
@@ -48,135 +51,144 @@ class Question {
     unsigned reg() const { return bits(base_.selector, selector::kReg, 3); }
     unsigned rm() const { return bits(base_.selector, selector::kRm, 3); }
 
-    static bool names_register(const Answer& answer) {
+    /// ModRM.rm is a register although ModRM.mod says memory.
+    static bool names_register(const ZydisInstruction& answer) {
         const auto& o = answer.operands;
         return std::any_of(o.begin(), o.begin() + answer.instruction.operand_count, [](const auto& operand) {
             return operand.type == ZYDIS_OPERAND_TYPE_REGISTER && operand.encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
         });
     }
 
-    bool works(const Fields& fields) const { return ask(fields).has_value(); }
+    bool is_valid(const EncodingFields& fields) const { return decode_with_zydis(fields).has_value(); }
 
-    static Fields with_rm(Fields fields, unsigned number) {
+    static EncodingFields with_rm(EncodingFields fields, unsigned number) {
         fields.selector = static_cast<std::uint16_t>((fields.selector & ~7u) | number);
         return fields;
     }
 
-    static Fields with_vvvv(Fields fields, unsigned number) {
+    static EncodingFields with_vvvv(EncodingFields fields, unsigned number) {
         fields.vvvv = static_cast<std::uint8_t>(number);
         return fields;
     }
 
-    /// As it stands; with SIB; with vvvv, rm and index that differ from reg and each other.
-    std::optional<Answer> first_answer() {
-        if (auto plain = ask(base_)) return plain;
+    /// Tries the plain encoding, then one with SIB, then vvvv, rm and index that differ from reg and from each other.
+    std::optional<ZydisInstruction> find_valid_encoding() {
+        if (auto plain = decode_with_zydis(base_)) return plain;
         if (is_legacy(base_.space) && is_register()) return {};
         const std::uint8_t apart = other_than(reg(), rm());
         if (!is_register()) {
-            if (auto answer = ask(with_vvvv(base_, apart))) return keep(with_vvvv(base_, apart)), answer;
-            Fields sib = base_;
+            if (auto answer = decode_with_zydis(with_vvvv(base_, apart))) return keep(with_vvvv(base_, apart)), answer;
+            EncodingFields sib = base_;
             sib.sib = true;
             sib.index = static_cast<std::uint8_t>((reg() + 5) & 7);
             if (sib.index == 4) sib.index = 6;
             for (const std::uint8_t v : {std::uint8_t{0}, apart})
-                if (auto answer = ask(with_vvvv(sib, v))) return keep(with_vvvv(sib, v)), answer;
+                if (auto answer = decode_with_zydis(with_vvvv(sib, v))) return keep(with_vvvv(sib, v)), answer;
             return {};
         }
         if (is_legacy(base_.space)) return {};
         for (const unsigned m : {rm(), unsigned{other_than(reg(), apart)}}) {
-            const Fields fields = with_vvvv(with_rm(base_, m), other_than(reg(), m));
-            if (auto answer = ask(fields)) return keep(fields), answer;
-            if (auto answer = ask(with_vvvv(fields, 0))) return keep(with_vvvv(fields, 0)), answer;
+            const EncodingFields fields = with_vvvv(with_rm(base_, m), other_than(reg(), m));
+            if (auto answer = decode_with_zydis(fields)) return keep(fields), answer;
+            if (auto answer = decode_with_zydis(with_vvvv(fields, 0))) return keep(with_vvvv(fields, 0)), answer;
         }
         return {};
     }
 
-    void keep(const Fields& fields) { base_ = fields; }
+    void keep(const EncodingFields& fields) { base_ = fields; }
 
+    /// Which values the high bits of reg and rm may have. Without EVEX there is one such bit: bits 2 and 3 of the
+    /// masks, for values that can't occur, are set.
     void high_bits(Form& form) const {
         const std::uint8_t reg_values = is_evex(base_.space) ? 4 : 2;
         form.reg_high = is_evex(base_.space) ? 0 : 0xc;
         for (std::uint8_t n = 0; n < reg_values; ++n) {
-            Fields fields = base_;
+            EncodingFields fields = base_;
             fields.reg_high = n;
-            if (works(fields)) form.reg_high |= static_cast<std::uint8_t>(1u << n);
+            if (is_valid(fields)) form.reg_high |= static_cast<std::uint8_t>(1u << n);
         }
         if (!is_register()) return;
         const std::uint8_t rm_values = is_evex(base_.space) ? 4 : 2;
         form.rm_high = is_evex(base_.space) ? 0 : 0xc;
         for (std::uint8_t n = 0; n < rm_values; ++n) {
-            Fields fields = base_;
+            EncodingFields fields = base_;
             fields.rm_high = n;
-            if (works(fields)) form.rm_high |= static_cast<std::uint8_t>(1u << n);
+            if (is_valid(fields)) form.rm_high |= static_cast<std::uint8_t>(1u << n);
         }
     }
 
+    /// Whether vvvv is an operand, and which values its high bits may have.
     void vvvv(Form& form) const {
-        const bool used = works(with_vvvv(base_, 1)) || works(with_vvvv(base_, 2)) || works(with_vvvv(base_, 3));
+        const bool used =
+            is_valid(with_vvvv(base_, 1)) || is_valid(with_vvvv(base_, 2)) || is_valid(with_vvvv(base_, 3));
         if (!used) form.constraints |= constraint::kNoVvvv;
         const unsigned low = used ? other_than(reg(), base_.sib ? base_.index : rm()) : 0;
         const unsigned values = is_evex(base_.space) ? 4 : 2;
         form.vvvv_high = is_evex(base_.space) ? 0 : 0xc;
         for (unsigned n = 0; n < values; ++n)
-            if (works(with_vvvv(base_, n << 3 | low))) form.vvvv_high |= static_cast<std::uint8_t>(1u << n);
+            if (is_valid(with_vvvv(base_, n << 3 | low))) form.vvvv_high |= static_cast<std::uint8_t>(1u << n);
     }
 
+    /// Which of reg, rm and vvvv must differ.
     void register_pairs(Form& form) const {
         if (is_legacy(base_.space)) return;
         const bool free_vvvv = !(form.constraints & constraint::kNoVvvv);
         const unsigned v = free_vvvv ? other_than(reg(), rm()) : 0;
-        const bool apart_works = works(with_vvvv(base_, v));
-        if (apart_works && rm() != reg() && !works(with_vvvv(with_rm(base_, reg()), v)))
+        const bool apart_is_valid = is_valid(with_vvvv(base_, v));
+        if (apart_is_valid && rm() != reg() && !is_valid(with_vvvv(with_rm(base_, reg()), v)))
             form.constraints |= constraint::kRegNotRm;
         if (!free_vvvv) return;
         const unsigned m = other_than(reg(), v);
-        const Fields apart = with_vvvv(with_rm(base_, m), v);
-        if (!works(apart)) return;
-        if (!works(with_vvvv(with_rm(base_, reg()), v))) form.constraints |= constraint::kRegNotRm;
-        if (!works(with_vvvv(apart, reg()))) form.constraints |= constraint::kRegNotVvvv;
-        if (!works(with_vvvv(apart, m))) form.constraints |= constraint::kRmNotVvvv;
+        const EncodingFields apart = with_vvvv(with_rm(base_, m), v);
+        if (!is_valid(apart)) return;
+        if (!is_valid(with_vvvv(with_rm(base_, reg()), v))) form.constraints |= constraint::kRegNotRm;
+        if (!is_valid(with_vvvv(apart, reg()))) form.constraints |= constraint::kRegNotVvvv;
+        if (!is_valid(with_vvvv(apart, m))) form.constraints |= constraint::kRmNotVvvv;
     }
 
+    /// Whether a memory operand needs SIB and may be rip-relative.
     void memory(Form& form) const {
         if (base_.sib) {
             form.attributes |= attribute::kNeedsSib;
         } else {
-            Fields rip = base_;
+            EncodingFields rip = base_;
             rip.rip = true;
-            if (!works(rip)) form.attributes |= attribute::kNoRip;
+            if (!is_valid(rip)) form.attributes |= attribute::kNoRip;
         }
         if (!is_legacy(base_.space)) memory_pairs(form);
     }
 
+    /// Which of reg, vvvv and a vector index must differ.
     void memory_pairs(Form& form) const {
         const bool free_vvvv = !(form.constraints & constraint::kNoVvvv);
-        Fields fields = base_;
+        EncodingFields fields = base_;
         if (free_vvvv) fields.vvvv = other_than(reg(), base_.index);
         if (form.attributes & attribute::kVectorIndex) {
-            Fields same = fields;
+            EncodingFields same = fields;
             same.index = static_cast<std::uint8_t>(reg());
-            if (!works(same)) form.constraints |= constraint::kRegNotIndex;
+            if (!is_valid(same)) form.constraints |= constraint::kRegNotIndex;
             same.index = static_cast<std::uint8_t>(fields.vvvv);
-            if (free_vvvv && !works(same)) form.constraints |= constraint::kVvvvNotIndex;
+            if (free_vvvv && !is_valid(same)) form.constraints |= constraint::kVvvvNotIndex;
         }
-        if (free_vvvv && !works(with_vvvv(fields, reg()))) form.constraints |= constraint::kRegNotVvvv;
+        if (free_vvvv && !is_valid(with_vvvv(fields, reg()))) form.constraints |= constraint::kRegNotVvvv;
     }
 
-    Fields base_;
+    EncodingFields base_;
 };
 
+/// Whether LOCK is allowed, with a memory operand.
 bool lockable(const Form& form, Space space, std::uint8_t opcode, std::uint16_t selector) {
     if (!is_legacy(space) || !(form.attributes & attribute::kModrm)) return false;
-    Fields fields;
+    EncodingFields fields;
     fields.space = space;
     fields.opcode = opcode;
     fields.selector = selector;
     fields.lock = true;
-    return ask(fields).has_value();
+    return decode_with_zydis(fields).has_value();
 }
 
-/// Whether the decoder has to look at constraints at all.
-bool is_checked(const Form& form) {
+/// Whether the decoder has anything to check; most instructions have no constraint.
+bool is_constrained(const Form& form) {
     constexpr std::uint32_t shapes = attribute::kVectorIndex | attribute::kNeedsSib | attribute::kNoRip;
     return form.reg_high != 0xf || form.rm_high != 0xf || form.vvvv_high != 0xf || form.constraints ||
            form.attributes & shapes;
@@ -185,10 +197,10 @@ bool is_checked(const Form& form) {
 }  // namespace
 
 std::optional<Form> form_of(Space space, std::uint8_t opcode, std::uint16_t selector) {
-    auto form = Question{space, opcode, selector}.form();
+    auto form = FormQuery{space, opcode, selector}.form();
     if (!form) return {};
     if (lockable(*form, space, opcode, selector)) form->attributes |= attribute::kLockable;
-    if (is_checked(*form)) form->attributes |= attribute::kChecked;
+    if (is_constrained(*form)) form->attributes |= attribute::kConstrained;
     return form;
 }
 

@@ -1,17 +1,19 @@
-// constraints.h: which register numbers a form allows, found out by asking.
+// constraints.h: builds the form of one opcode and selector, including the register numbers that it allows. Zydis does
+// not document those restrictions, so they are found by decoding variants of the instruction.
 #pragma once
 
 #include <optional>
 
-#include "engine/x86_64/form.h"
-#include "engine/x86_64/generate/probe.h"
+#include "engine/x86_64/decode/form.h"
+#include "engine/x86_64/generate/encode.h"
 
 namespace anyperf::engine::x86_64::generate {
 
-/// The form of one selector value: described, with its constraints; nothing where there is no instruction.
+/// The complete form of one selector value; nothing if no encoding with it is an instruction.
 std::optional<Form> form_of(Space space, std::uint8_t opcode, std::uint16_t selector);
 
-/// One form for ModRM with a register and with memory, where the two only differ in what matters for one of them.
+/// One form that serves ModRM with a memory operand and with a register. Nothing if the two differ in more than what
+/// the decoder ignores for the other kind.
 std::optional<Form> merged(const Form& with_memory, const Form& with_register);
 
 }  // namespace anyperf::engine::x86_64::generate

@@ -1,8 +1,9 @@
-// describe.cpp: operands, flags and categories of Zydis to roles, sets and Control. Traps: a memory operand isn't an
-// access, a flag that Zydis lists as modified may stay as it was, a write of 16 bits keeps the rest.
+// describe.cpp: translates Zydis's operands, flags and categories to roles, sets and Control. Pitfalls: a memory
+// operand is not always an access, a flag that Zydis lists as modified may keep its value, and a write of 16 bits keeps
+// the rest of the register. What Zydis gets wrong for this purpose is in facts.h.
 #include "engine/x86_64/generate/describe.h"
 
-#include "engine/x86_64/classes.h"
+#include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/generate/facts.h"
 
 namespace anyperf::engine::x86_64::generate {
@@ -36,9 +37,10 @@ bool is_vector(ZydisRegister reg) {
     }
 }
 
+/// Describes one instruction; `form_` is filled step by step.
 class Description {
   public:
-    explicit Description(const Answer& answer) : i_(answer.instruction), operands_(answer.operands) {}
+    explicit Description(const ZydisInstruction& answer) : i_(answer.instruction), operands_(answer.operands) {}
 
     Form form() {
         layout();
@@ -57,13 +59,14 @@ class Description {
         if (on) form_.attributes |= attribute;
     }
 
+    /// ModRM, the size of immediates, and what the decoder must know to read them.
     void layout() {
         set(attribute::kModrm, i_.attributes & ZYDIS_ATTRIB_HAS_MODRM);
         for (const auto& immediate : i_.raw.imm)
             form_.immediate_bytes = static_cast<std::uint8_t>(form_.immediate_bytes + immediate.size / 8);
         if (i_.encoding == ZYDIS_INSTRUCTION_ENCODING_3DNOW) {  // the suffix
             form_.immediate_bytes = 1;
-            set(attribute::kNow);
+            set(attribute::k3dNow);
         }
         const bool zeroes = is(ZYDIS_MNEMONIC_XOR) || is(ZYDIS_MNEMONIC_SUB);
         set(attribute::kZeroes, zeroes && form_.immediate_bytes == 0 && i_.operand_width >= 32);
@@ -80,6 +83,7 @@ class Description {
         if (general_register(o.reg.value) >= 0) general(o);
     }
 
+    /// The role of the field that encodes an operand; null for an implied operand.
     std::uint8_t* field(ZydisOperandEncoding encoding) {
         switch (encoding) {
             case ZYDIS_OPERAND_ENCODING_MODRM_REG: return &form_.reg_role;
@@ -90,6 +94,7 @@ class Description {
         }
     }
 
+    /// An operand in a general register. A conditional write, or one of less than 32 bits, also reads the register.
     void general(const ZydisDecodedOperand& o) {
         const bool certain = o.actions & ZYDIS_OPERAND_ACTION_WRITE && !fact(Fact::keeps_destination);
         const bool whole = certain && o.size >= 32;
@@ -105,6 +110,7 @@ class Description {
         imply(implied, read ? implied : 0, whole ? implied : 0);
     }
 
+    /// Adds implied registers.
     void imply(unsigned touched, unsigned read, unsigned overwritten) {
         form_.touched = static_cast<RegisterSet>(form_.touched | touched);
         form_.read = static_cast<RegisterSet>(form_.read | read);
@@ -116,7 +122,7 @@ class Description {
         if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE && !through_register(o))
             for (const ZydisRegister part : {o.mem.base, o.mem.index})
                 if (const unsigned set = 1u << (general_register(part) & 31); set <= kAllRegisters)
-                    imply(set, set, 0);  // -1: 1 << 31
+                    imply(set, set, 0);  // no register: -1 & 31 gives bit 31
         const bool segment = i_.attributes & ZYDIS_ATTRIB_ACCEPTS_SEGMENT;
         set(in_modrm ? attribute::kSegmentOperand : attribute::kSegment, segment);
         set(attribute::kOffset, in_offset(o));
@@ -128,7 +134,7 @@ class Description {
         set(in_modrm ? attribute::kWritesOperand : attribute::kWrites, o.actions & kWriteActions);
     }
 
-    /// A gather's elements each have an address of their own.
+    /// The size of a memory operand. A gather has none: each element has its own address.
     void size(const ZydisDecodedOperand& o, bool named) {
         constexpr unsigned kWidest = 255;
         const unsigned bytes = o.mem.type == ZYDIS_MEMOP_TYPE_VSIB ? 0 : o.size / 8u;
@@ -138,23 +144,25 @@ class Description {
             form_.implied_bytes = static_cast<std::uint8_t>(bytes < kWidest ? bytes : kWidest);
     }
 
-    /// movdir64b, enqcmd: memory at the register that the first operand is.
+    /// movdir64b, enqcmd: the register in ModRM.reg holds the address of the destination.
     bool through_register(const ZydisDecodedOperand& o) const {
         return operands_[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
                operands_[0].encoding == ZYDIS_OPERAND_ENCODING_MODRM_REG && operands_[0].reg.value == o.mem.base;
     }
 
+    /// mov moffs: the address is in the instruction.
     static bool in_offset(const ZydisDecodedOperand& o) {
         return o.encoding >= ZYDIS_OPERAND_ENCODING_DISP8 && o.encoding <= ZYDIS_OPERAND_ENCODING_DISP16_32_32;
     }
 
+    /// A flag that may keep its value, or is undefined, counts as read.
     void flags() {
         if (!i_.cpu_flags) return;
         const ZydisAccessedFlags& f = *i_.cpu_flags;
         const unsigned written = (f.modified | f.set_0 | f.set_1) & kStatusFlags;
         const unsigned undefined = f.undefined & kStatusFlags;
         unsigned read = f.tested & kStatusFlags;
-        if (counted_shift() || (flags_action_ & ZYDIS_OPERAND_ACTION_WRITE && !is_double_shift()))
+        if (set_immediate_shift() || (flags_action_ & ZYDIS_OPERAND_ACTION_WRITE && !is_double_shift()))
             form_.flags_overwritten = static_cast<FlagSet>(written & ~undefined);
         else
             read |= written | undefined;
@@ -163,11 +171,12 @@ class Description {
         form_.flags_read = static_cast<FlagSet>(read);
     }
 
-    /// By CL or not, Zydis has their flags as written.
+    /// Zydis lists their flags as certainly written, even for a shift by CL.
     bool is_double_shift() const { return is(ZYDIS_MNEMONIC_SHLD) || is(ZYDIS_MNEMONIC_SHRD); }
 
-    /// Shifts and rotates by an immediate: whether flags change is known when the immediate is.
-    bool counted_shift() {
+    /// Shifts and rotates by an immediate: the decoder decides by its value whether the flags change. Sets the
+    /// attributes.
+    bool set_immediate_shift() {
         switch (i_.mnemonic) {
             case ZYDIS_MNEMONIC_SHL:
             case ZYDIS_MNEMONIC_SHR:
@@ -176,27 +185,28 @@ class Description {
             case ZYDIS_MNEMONIC_ROR: break;
             case ZYDIS_MNEMONIC_SHLD:
             case ZYDIS_MNEMONIC_SHRD:
-                if (i_.operand_width == 16) return false;  // counts above 16 define nothing
+                if (i_.operand_width == 16) return false;  // counts above 16 leave everything undefined
                 break;
             default: return false;
         }
         if (form_.immediate_bytes != 1 || i_.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return false;
-        set(attribute::kCounted);
-        set(attribute::kCountShort, i_.operand_width < 32);
+        set(attribute::kImmediateShift);
+        set(attribute::kNarrowShift, i_.operand_width < 32);
         return true;
     }
 
+    /// REP uses rcx, and with rcx 0 the instruction does nothing.
     void strings() {
         constexpr auto repeats = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
         if (i_.meta.category == ZYDIS_CATEGORY_STRINGOP || i_.meta.category == ZYDIS_CATEGORY_IOSTRINGOP) advance();
         if (!(i_.attributes & repeats)) return;
         set(attribute::kRepeats);
         imply(kRcx, kRcx, 0);
-        form_.overwritten = 0;  // with rcx 0 nothing happens
+        form_.overwritten = 0;
         form_.read |= form_.touched;
     }
 
-    /// repe cmps and scas: Zydis doesn't list their pointers as written. They are read in any case.
+    /// Zydis does not list the pointers of repe cmps and scas as written. A string instruction always reads them.
     void advance() {
         const RegisterSet pointers = form_.touched & (kRsi | kRdi);
         form_.read |= pointers;
@@ -213,7 +223,7 @@ class Description {
         }
     }
 
-    /// The system, or another segment's code, gets to see everything.
+    /// Control goes to the kernel or to another code segment, which may read every register and flag.
     void expose(RegisterSet overwritten) {
         form_.touched = form_.read = kAllRegisters;
         form_.overwritten = overwritten;
@@ -226,9 +236,10 @@ class Description {
         if (fact(Fact::x87_state)) return Control::x87_state;
         if (fact(Fact::interrupts) || i_.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) return special(Control::interrupt);
         if (const Control branch = branch_kind(); branch != Control::none) return branch;
-        return special(loads_gs() ? Control::segment_base : Control::none);
+        return special(names_gs() ? Control::segment_base : Control::none);
     }
 
+    /// The instructions that Control names one by one.
     Control special(Control otherwise) const {
         switch (i_.mnemonic) {
             case ZYDIS_MNEMONIC_SYSCALL: return Control::syscall;
@@ -246,7 +257,8 @@ class Description {
         }
     }
 
-    bool loads_gs() const {
+    /// Whether gs is an operand: mov, push, pop, lgs.
+    bool names_gs() const {
         for (unsigned n = 0; n < i_.operand_count; ++n)
             if (operands_[n].type == ZYDIS_OPERAND_TYPE_REGISTER && operands_[n].reg.value == ZYDIS_REGISTER_GS)
                 return true;
@@ -276,7 +288,7 @@ class Description {
             case ZYDIS_MNEMONIC_LOOPNE:
             case ZYDIS_MNEMONIC_JCXZ:
             case ZYDIS_MNEMONIC_JECXZ:
-            case ZYDIS_MNEMONIC_JRCXZ: return Control::counted;
+            case ZYDIS_MNEMONIC_JRCXZ: return Control::rcx_branch;
             default: return Control::conditional;
         }
     }
@@ -293,7 +305,7 @@ class Description {
         constexpr unsigned taken = branch | bit(Class::taken);
         switch (static_cast<Control>(form_.control)) {
             case Control::conditional:
-            case Control::counted: return branch | bit(Class::conditional);
+            case Control::rcx_branch: return branch | bit(Class::conditional);
             case Control::jump: return taken;
             case Control::jump_indirect: return taken | bit(Class::indirect);
             case Control::call: return taken | bit(Class::calls);
@@ -314,7 +326,7 @@ class Description {
 
 }  // namespace
 
-Form describe(const Answer& answer) {
+Form describe(const ZydisInstruction& answer) {
     return Description{answer}.form();
 }
 

@@ -1,15 +1,15 @@
-// describe.h: Zydis's answer as a Form.
+// describe.h: translates Zydis's description of an instruction to a Form.
 #pragma once
 
-#include "engine/x86_64/form.h"
-#include "engine/x86_64/generate/probe.h"
+#include "engine/x86_64/decode/form.h"
+#include "engine/x86_64/generate/encode.h"
 
 namespace anyperf::engine::x86_64::generate {
 
-/// All but the constraints on register numbers and LOCK, which take more than one question.
-Form describe(const Answer& answer);
+/// Everything but LOCK and the constraints on register numbers, which one instruction does not show (constraints.h).
+Form describe(const ZydisInstruction& answer);
 
-/// Whether the answer's mnemonic computes on floating-point elements (floating.cpp).
+/// Whether the instruction computes on floating-point values (floating.cpp).
 bool is_floating_point(const ZydisDecodedInstruction& instruction);
 
 }  // namespace anyperf::engine::x86_64::generate

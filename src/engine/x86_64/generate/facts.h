@@ -1,4 +1,5 @@
-// facts.h: what Zydis doesn't say, or says otherwise than CPUs and counters have it. A row a fact, with its reason.
+// facts.h: where Zydis does not say what the engine needs, or says otherwise than CPUs and hardware counters do. Each
+// row is one fact about a mnemonic, with the reason.
 #pragma once
 
 #include <Zydis/Zydis.h>
@@ -6,19 +7,19 @@
 #include <array>
 #include <string_view>
 
-#include "engine/x86_64/instruction.h"
+#include "engine/x86_64/decode/instruction.h"
 
 namespace anyperf::engine::x86_64::generate {
 
-/// How a mnemonic differs from what its operands say.
+/// How an instruction differs from what Zydis says of its operands and flags.
 enum class Fact : std::uint8_t {
-    no_access,          ///< has a memory operand and accesses no memory that counts
-    overwrites_af,      ///< AF is "undefined" and replaced by every CPU
-    zf_only,            ///< on a CPU without the extension it is an older instruction that defines ZF alone
-    keeps_destination,  ///< may leave the whole destination as it was
+    no_access,          ///< its memory operand is not accessed, or the access is not counted as a load or store
+    overwrites_af,      ///< AF is documented as undefined, but every CPU replaces it
+    zf_only,            ///< a CPU without the extension executes an older instruction that defines ZF only
+    keeps_destination,  ///< may leave the destination unchanged
     interrupts,         ///< Control::interrupt
     x87_state,          ///< Control::x87_state
-    everything,         ///< reads all registers and flags: the system sees them
+    everything,         ///< reads all registers and flags: the kernel sees them
 };
 
 struct FactRow {
@@ -43,34 +44,34 @@ inline constexpr std::array kFacts{
     FactRow{ZYDIS_MNEMONIC_UD0, Fact::no_access, "faults before its operand"},
     FactRow{ZYDIS_MNEMONIC_UD1, Fact::no_access, "faults before its operand"},
 
-    FactRow{ZYDIS_MNEMONIC_AND, Fact::overwrites_af, "measured on Zen 4, and so on Intel: AF becomes 0"},
+    FactRow{ZYDIS_MNEMONIC_AND, Fact::overwrites_af, "AF becomes 0: measured on Zen 4, and the same on Intel"},
     FactRow{ZYDIS_MNEMONIC_OR, Fact::overwrites_af, "as and"},
     FactRow{ZYDIS_MNEMONIC_XOR, Fact::overwrites_af, "as and"},
     FactRow{ZYDIS_MNEMONIC_TEST, Fact::overwrites_af, "as and"},
-    FactRow{ZYDIS_MNEMONIC_SBB, Fact::overwrites_af, "Zydis leaves AF out; SDM: OF, SF, ZF, AF, PF and CF are set"},
+    FactRow{ZYDIS_MNEMONIC_SBB, Fact::overwrites_af, "Zydis omits AF; SDM: OF, SF, ZF, AF, PF and CF are set"},
 
-    FactRow{ZYDIS_MNEMONIC_BSF, Fact::keeps_destination, "with a source of 0 (AMD says so, Intel does so)"},
+    FactRow{ZYDIS_MNEMONIC_BSF, Fact::keeps_destination, "if the source is 0 (documented by AMD; Intel does the same)"},
     FactRow{ZYDIS_MNEMONIC_BSR, Fact::keeps_destination, "as bsf"},
     FactRow{ZYDIS_MNEMONIC_TZCNT, Fact::keeps_destination,
-            "is bsf on a CPU without BMI1, and compilers emit it for that"},
-    FactRow{ZYDIS_MNEMONIC_TZCNT, Fact::zf_only, "is bsf on a CPU without BMI1"},
-    FactRow{ZYDIS_MNEMONIC_LZCNT, Fact::keeps_destination, "is bsr on a CPU without it"},
-    FactRow{ZYDIS_MNEMONIC_LZCNT, Fact::zf_only, "is bsr on a CPU without it"},
+            "executes as bsf without BMI1, and compilers emit it for that case"},
+    FactRow{ZYDIS_MNEMONIC_TZCNT, Fact::zf_only, "executes as bsf without BMI1"},
+    FactRow{ZYDIS_MNEMONIC_LZCNT, Fact::keeps_destination, "executes as bsr without the extension"},
+    FactRow{ZYDIS_MNEMONIC_LZCNT, Fact::zf_only, "executes as bsr without the extension"},
     FactRow{ZYDIS_MNEMONIC_RDSSPD, Fact::keeps_destination, "a nop without shadow stacks: setjmp zeroes rax and asks"},
     FactRow{ZYDIS_MNEMONIC_RDSSPQ, Fact::keeps_destination, "as rdsspd"},
-    FactRow{ZYDIS_MNEMONIC_LAR, Fact::keeps_destination, "where the selector can't be seen"},
-    FactRow{ZYDIS_MNEMONIC_LSL, Fact::keeps_destination, "where the selector can't be seen"},
+    FactRow{ZYDIS_MNEMONIC_LAR, Fact::keeps_destination, "if the selector is not accessible"},
+    FactRow{ZYDIS_MNEMONIC_LSL, Fact::keeps_destination, "if the selector is not accessible"},
     FactRow{ZYDIS_MNEMONIC_SMSW, Fact::keeps_destination, "the kernel emulates it under UMIP, in 16 bits"},
     FactRow{ZYDIS_MNEMONIC_SLDT, Fact::keeps_destination, "as smsw"},
     FactRow{ZYDIS_MNEMONIC_STR, Fact::keeps_destination, "as smsw"},
 
     FactRow{ZYDIS_MNEMONIC_INT3, Fact::interrupts, "#BP"},
     FactRow{ZYDIS_MNEMONIC_INT1, Fact::interrupts, "#DB"},
-    FactRow{ZYDIS_MNEMONIC_INT, Fact::interrupts, "#GP, but for int 0x80: a 32-bit system call, told by the immediate"},
+    FactRow{ZYDIS_MNEMONIC_INT, Fact::interrupts, "#GP, except int 0x80, a 32-bit system call: the immediate decides"},
     FactRow{ZYDIS_MNEMONIC_UD0, Fact::interrupts, "#UD"},
     FactRow{ZYDIS_MNEMONIC_UD1, Fact::interrupts, "#UD"},
     FactRow{ZYDIS_MNEMONIC_UD2, Fact::interrupts, "#UD"},
-    FactRow{ZYDIS_MNEMONIC_IN, Fact::interrupts, "#GP without I/O permission, which programs hardly have"},
+    FactRow{ZYDIS_MNEMONIC_IN, Fact::interrupts, "#GP without I/O permission, which programs rarely have"},
     FactRow{ZYDIS_MNEMONIC_OUT, Fact::interrupts, "as in"},
     FactRow{ZYDIS_MNEMONIC_INSB, Fact::interrupts, "as in"},
     FactRow{ZYDIS_MNEMONIC_INSW, Fact::interrupts, "as in"},

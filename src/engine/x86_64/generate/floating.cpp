@@ -1,5 +1,5 @@
-// floating.cpp: the class "floating-point" by mnemonic. Zydis's categories follow the extensions (AVX, SSE, AVX512),
-// so they don't tell an addps from a movaps; the names do.
+// floating.cpp: decides the class "floating-point" by mnemonic. Zydis's categories follow the extensions (AVX, SSE,
+// AVX512), so they do not distinguish addps from movaps; the names do.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_view_literals;
 
 /// Operations on float elements, without the v of AVX; the element type follows. Moves, shuffles, blends, broadcasts
-/// and the logic of andps and its like only carry bits and are not here.
+/// and logic (andps) only carry bits and are not included.
 constexpr std::array kOperations{
     "add"sv,    "addsub"sv,  "sub"sv,    "mul"sv,     "div"sv,     "sqrt"sv,    "rsqrt"sv,    "rcp"sv,
     "min"sv,    "max"sv,     "cmp"sv,    "comi"sv,    "ucomi"sv,   "hadd"sv,    "hsub"sv,     "dp"sv,
@@ -21,8 +21,8 @@ constexpr std::array kOperations{
     "fmaddc"sv, "fcmaddc"sv, "dpbf16"sv, "tdpbf16"sv, "tdpfp16"sv,
 };
 
-/// Where the element type isn't a suffix of the operation: fused multiply-add names carry operand orders, conversions
-/// carry two types, 3DNow! has its own names.
+/// Operations with no name that ends in the element type after the operation: fused multiply-add (the operand order is
+/// between), conversions (two types), 3DNow! (its own names).
 constexpr std::array kPrefixes{"fisttp"sv,  "fmadd"sv,  "fmsub"sv,   "fnmadd"sv, "fnmsub"sv, "cvt"sv,
                                "frcz"sv,    "4fmadd"sv, "4fnmadd"sv, "pfadd"sv,  "pfsub"sv,  "pfmul"sv,
                                "pfmin"sv,   "pfmax"sv,  "pfcmp"sv,   "pfrcp"sv,  "pfrsq"sv,  "pfacc"sv,
@@ -30,6 +30,7 @@ constexpr std::array kPrefixes{"fisttp"sv,  "fmadd"sv,  "fmsub"sv,   "fnmadd"sv,
 
 constexpr std::array kElements{"ps"sv, "pd"sv, "ss"sv, "sd"sv, "ph"sv, "sh"sv};
 
+/// Whether `name` is an operation and an element type.
 bool is_operation(std::string_view name) {
     return std::ranges::any_of(kElements, [&](std::string_view element) {
         if (!name.ends_with(element)) return false;

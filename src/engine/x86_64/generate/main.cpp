@@ -1,4 +1,5 @@
-// main.cpp: engine_decode_generate FILE: asks Zydis about every opcode of every map and writes the decoder's tables.
+// main.cpp: engine_decode_generate FILE: describes every opcode of every space by Zydis and writes the decoder's tables
+// as C++ to FILE. A tool of the build, some ten million decodings.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -6,15 +7,15 @@
 #include <fstream>
 #include <vector>
 
-#include "engine/x86_64/classes.h"
+#include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/generate/constraints.h"
 #include "engine/x86_64/generate/tables.h"
 
 namespace anyperf::engine::x86_64::generate {
 namespace {
 
-/// Maps in which every opcode has ModRM and the same immediate (SDM volume 2, appendix A): an instruction that Zydis
-/// doesn't know still has a length there, and runs as a copy on a CPU that has it.
+/// The form of an instruction that Zydis does not know, in a uniform space: its length is known all the same, so that
+/// its copy runs on a CPU that has it.
 Form unknown_form(Space space) {
     Form form;
     form.touched = form.read = 0xffff;
@@ -28,13 +29,14 @@ Form unknown_form(Space space) {
     return form;
 }
 
-/// A memory form that stands for the register's too, where there is none: lea.
+/// A form for memory only (lea) that also takes the cells of registers: no value of rm's high bits is allowed there.
 std::optional<Form> without_register(Form form) {
     form.rm_high = 0;
-    form.attributes |= attribute::kChecked;
+    form.attributes |= attribute::kConstrained;
     return form;
 }
 
+/// Spaces in which every opcode has ModRM and the same size of immediate (SDM volume 2, appendix A).
 bool is_uniform(Space space) {
     switch (space) {
         case Space::map_0f38:
@@ -49,6 +51,7 @@ bool is_uniform(Space space) {
     }
 }
 
+/// All forms of one opcode: a cell for each value of the selector, with the reference of a form.
 class Opcode {
   public:
     Opcode(Tables& tables, Space space, std::uint8_t opcode)
@@ -69,9 +72,9 @@ class Opcode {
         return form ? tables_.add(*form) : otherwise;
     }
 
-    /// All ModRM values behind one choice of prefixes.
+    /// Fills the cells of all ModRM values for one value of the prefix bits.
     void fill(std::size_t prefixes, std::uint16_t otherwise) {
-        // F2 and F3 in one: the selector holds the last of them, so 3 doesn't occur and repeats its neighbour
+        // The selector holds the last of F2 and F3, so that 3 does not occur: these cells repeat their neighbours.
         if (is_legacy(space_) && bits(static_cast<std::uint16_t>(prefixes), selector::kRepeat, 2) == 3) {
             std::copy_n(cells_.begin() + static_cast<std::ptrdiff_t>(prefixes - (1u << selector::kRepeat)), 128,
                         cells_.begin() + static_cast<std::ptrdiff_t>(prefixes));
@@ -83,7 +86,7 @@ class Opcode {
             const std::size_t memory = prefixes | reg << selector::kReg;
             fill_range(memory, 8, reference(memory, otherwise));
             const std::size_t registers = memory | 1u << selector::kIsReg;
-            if (is_evex(space_)) {  // no instruction is told by rm there
+            if (is_evex(space_)) {  // rm selects no instruction in EVEX
                 fill_range(registers, 8, reference(registers, otherwise));
                 continue;
             }
@@ -92,7 +95,8 @@ class Opcode {
         merge(prefixes);
     }
 
-    /// Memory and register forms of all ModRM values, if all can be merged: else the tree asks for mod anyway.
+    /// Merges the memory and register forms of all ModRM values, if all of them can be. Otherwise the tree has to test
+    /// ModRM.mod anyway, and nothing is gained by merging some.
     void merge(std::size_t prefixes) {
         std::array<std::uint16_t, 64> both{};
         for (std::size_t n = 0; n < both.size(); ++n) {
@@ -143,7 +147,7 @@ bool is_prefix_or_escape(Space space, unsigned opcode) {
     }
 }
 
-void ask_everything(Tables& tables) {
+void fill_tables(Tables& tables) {
     for (unsigned s = 0; s < kSpaces; ++s)
         for (unsigned opcode = 0; opcode < 256; ++opcode) {
             const auto space = static_cast<Space>(s);
@@ -151,7 +155,7 @@ void ask_everything(Tables& tables) {
             const auto byte = static_cast<std::uint8_t>(opcode);
             tables.set(space, byte, Opcode{tables, space, byte}.cells());
         }
-    // 0F 0F: all 3DNow! instructions look alike; the suffix says whether there is one
+    // 0F 0F: all 3DNow! instructions have the same layout; the suffix byte decides which one it is.
     constexpr std::uint8_t pfadd = 0x9e;
     tables.set(Space::map_0f, 0x0f, Opcode{tables, Space::now, pfadd}.cells());
 }
@@ -165,7 +169,7 @@ int main(int count, char** arguments) {
         return 2;
     }
     anyperf::engine::x86_64::generate::Tables tables;
-    anyperf::engine::x86_64::generate::ask_everything(tables);
+    anyperf::engine::x86_64::generate::fill_tables(tables);
     std::ofstream out{arguments[1]};
     tables.write(out);
     return out.flush() ? 0 : 1;

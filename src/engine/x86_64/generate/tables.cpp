@@ -1,4 +1,4 @@
-// tables.cpp: decision trees with shared nodes, and the tables as C++.
+// tables.cpp: builds decision trees that share equal nodes, and writes the tables.
 #include "engine/x86_64/generate/tables.h"
 
 #include <algorithm>
@@ -7,17 +7,19 @@
 namespace anyperf::engine::x86_64::generate {
 namespace {
 
+/// Adjacent bits of the selector.
 struct Range {
     unsigned low;
     unsigned count;
 };
 
-/// In the order of asking. Prefixes first: see form.h.
+/// The bits that nodes test, in this order: prefixes first (form.h).
 constexpr std::array kRanges{Range{selector::kW, 4}, Range{selector::kReg, 4}, Range{selector::kRm, 3}};
 constexpr std::array kEvexRanges{Range{selector::kW, 3}, Range{selector::kLength, 3}, Range{selector::kMasked, 2},
                                  Range{selector::kReg, 4}, Range{selector::kRm, 3}};
 
-/// Builds one opcode's tree: bits already asked for are fixed in `chosen`.
+/// Builds the tree of one opcode. `asked`: index of the next range; `fixed`: bits tested so far; `chosen`: their
+/// values.
 template <typename MakeNode>
 class Builder {
   public:
@@ -26,7 +28,7 @@ class Builder {
 
     std::uint16_t build(unsigned asked = 0, unsigned fixed = 0, unsigned chosen = 0) {
         for (; asked < ranges_.size(); ++asked) {
-            if (1u << ranges_[asked].low >= cells_.size()) continue;  // a row for them
+            if (1u << ranges_[asked].low >= cells_.size()) continue;  // decided by the row
             const Range range = relevant(ranges_[asked], fixed, chosen);
             if (range.count == 0) continue;
             std::vector<std::uint16_t> words{static_cast<std::uint16_t>(range.low | range.count << 4)};
@@ -53,6 +55,7 @@ class Builder {
         return any ? Range{first, last - first + 1} : Range{0, 0};
     }
 
+    /// Whether the bit changes any cell with the chosen bits.
     bool matters(unsigned b, unsigned fixed, unsigned chosen) const {
         for (unsigned s = 0; s < cells_.size(); ++s)
             if ((s & fixed) == chosen && !(s & b) && cells_[s] != cells_[s | b]) return true;
@@ -86,14 +89,14 @@ void write_words(std::ostream& out, std::span<const std::uint16_t> words) {
 std::uint16_t Tables::add(const Form& form) {
     const auto [place, fresh] = form_numbers_.try_emplace(form, static_cast<std::uint16_t>(forms_.size()));
     if (fresh) forms_.push_back(form);
-    if (forms_.size() > kNodeBit) throw std::length_error("more forms than references can tell");
+    if (forms_.size() > kNodeBit) throw std::length_error("more forms than a reference can number");
     return place->second;
 }
 
 std::uint16_t Tables::node(const std::vector<std::uint16_t>& words) {
     const auto [place, fresh] = node_offsets_.try_emplace(words, static_cast<std::uint16_t>(kNodeBit | nodes_.size()));
     if (fresh) nodes_.insert(nodes_.end(), words.begin(), words.end());
-    if (nodes_.size() > kNodeBit) throw std::length_error("more nodes than references can tell");
+    if (nodes_.size() > kNodeBit) throw std::length_error("more nodes than a reference can address");
     return place->second;
 }
 

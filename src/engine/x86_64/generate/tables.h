@@ -1,4 +1,4 @@
-// tables.h: the tables as the generator builds them: forms and nodes without duplicates, a root for every opcode.
+// tables.h: builds the decoder's tables (form.h): forms and nodes without duplicates, and a tree for each opcode.
 #pragma once
 
 #include <array>
@@ -8,23 +8,24 @@
 #include <span>
 #include <vector>
 
-#include "engine/x86_64/form.h"
+#include "engine/x86_64/decode/form.h"
 
 namespace anyperf::engine::x86_64::generate {
 
 class Tables {
   public:
-    /// The reference of a form: its number, counted from 1; 0 is no form.
+    /// The reference of a form: its number, from 1 on. 0 means no instruction.
     std::uint16_t add(const Form& form);
     const Form& form(std::uint16_t reference) const { return forms_[reference]; }
 
-    /// Gives an opcode its trees in the rows of its space. `cells` holds a reference for every value of the selector.
+    /// Sets the tree of an opcode, in each row of its space. `cells`: a reference for every value of the selector.
     void set(Space space, std::uint8_t opcode, std::span<const std::uint16_t> cells);
 
+    /// Writes the tables as C++ definitions, for decode.cpp to include.
     void write(std::ostream& out) const;
 
   private:
-    /// The reference of the tree that picks a cell.
+    /// The reference of a tree of nodes that selects the right cell.
     std::uint16_t tree(std::span<const std::uint16_t> cells, bool evex);
     std::uint16_t node(const std::vector<std::uint16_t>& words);
 

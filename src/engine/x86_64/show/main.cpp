@@ -1,6 +1,6 @@
-// main.cpp: `engine-code [LOG [ADDRESS]]`: what ANYPERF_ENGINE_LOG=code has written, from a file or standard input, as
-// instructions: the program's on the left, what they were translated to on the right. With an address, of the blocks
-// that hold it.
+// main.cpp: `engine-code [LOG [ADDRESS]]` shows a log of ANYPERF_ENGINE_LOG=code, from a file or standard input, as
+// instructions: the program's on the left, their translation on the right. With an address it shows only the blocks
+// that contain it. A tool for developers of the engine (docs/engine.md).
 #include <Zydis/Zydis.h>
 
 #include <charconv>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Bytes of code and where they stand.
+/// Bytes of code and their address.
 struct Code {
     std::uint64_t address = 0;
     std::vector<std::uint8_t> bytes;
@@ -26,6 +26,7 @@ struct Entry {
     Code translated;
 };
 
+/// A hexadecimal number, with or without 0x.
 std::optional<std::uint64_t> number(std::string text) {
     if (text.starts_with("0x")) text.erase(0, 2);
     std::uint64_t value = 0;
@@ -34,7 +35,7 @@ std::optional<std::uint64_t> number(std::string text) {
     return value;
 }
 
-/// Up to a "|", or to the end.
+/// Reads ADDRESS BYTES up to a "|" or the end of the line.
 std::optional<Code> read_code(std::istream& words) {
     Code code;
     std::string word;
@@ -50,6 +51,7 @@ std::optional<Code> read_code(std::istream& words) {
     return code;
 }
 
+/// A line for each instruction; a "?" ends the list at bytes that are not valid.
 std::vector<std::string> disassemble(const Code& code) {
     std::vector<std::string> out;
     for (std::size_t done = 0; done < code.bytes.size();) {
@@ -77,7 +79,7 @@ void print(const Entry& entry) {
                     i < right.size() ? right[i].c_str() : "");
 }
 
-/// The lines of one block are one behind the other.
+/// A block of the log: its `block` line, and the `code` lines that follow it.
 struct Block {
     std::string head;
     std::vector<Entry> entries;
@@ -117,7 +119,7 @@ void show_log(std::istream& log, std::optional<std::uint64_t> address) {
 int main(int argc, char** argv) {
     const auto address = argc > 2 ? number(argv[2]) : std::nullopt;
     if (argc > 3 || (argc > 2 && !address)) {
-        std::fputs("engine-code [LOG [ADDRESS]]: shows what ANYPERF_ENGINE_LOG=code:LOG has written\n", stderr);
+        std::fputs("usage: engine-code [LOG [ADDRESS]]: shows a log written by ANYPERF_ENGINE_LOG=code:LOG\n", stderr);
         return 2;
     }
     if (argc == 1) {

@@ -1,5 +1,12 @@
-// cases_test.cpp: strings with the answers of libpfm4 (June 2026), one a row of cases.tsv; data/events/README.md has
-// the columns.
+// cases_test.cpp: event strings encode as by libpfm4 (June 2026), whose answers are the rows of cases.tsv:
+//   force           the PMU that LIBPFM_FORCE_PMU names, or -
+//   class           what the case is about; not read here
+//   os              N, P, X: PFM_OS_NONE, PFM_OS_PERF_EVENT, PFM_OS_PERF_EVENT_EXT
+//   plm, attr_size  the default privilege levels, and attr.size, of the call
+//   string          the event
+//   ret             0, or the error
+//   result          the codes, or attr as attr_text() writes it
+//   fstr            the canonical string
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +16,7 @@
 #include <sstream>
 #include <vector>
 
-#include "events/catalog/encoding.h"
+#include "events/catalog/encoding/encoding.h"
 #include "unit/events/catalog/other_machine.h"
 
 namespace anyperf::catalog {
@@ -59,7 +66,7 @@ std::string type_text(std::uint32_t type, const OtherMachine& machine) {
 std::string attr_text(const PerfFields& fields, std::uint32_t size, const OtherMachine& machine) {
     abi::Attr attr;
     fields.apply(attr);
-    if (size < 72) attr.config2 = 0;  // lies beyond
+    if (size < 72) attr.config2 = 0;  // the attr ends before it
     std::string excludes;
     for (const auto& [letter, bit] : {std::pair{'u', 4}, {'k', 5}, {'h', 6}, {'H', 19}, {'G', 20}})
         if (((attr.flags >> bit) & 1) != 0) excludes += letter;
@@ -74,7 +81,7 @@ struct Answer {
     std::string result, canonical;
 };
 
-Answer answer(const Case& asked, const Machine& machine, const OtherMachine& files) {
+Answer answer(const Case& asked, const MachinePmus& machine, const OtherMachine& files) {
     Encoding encoding{machine};
     const Refusal refusal = encode(asked.text, asked.plm, os_of(asked), encoding);
     if (refusal.refused()) return {static_cast<int>(refusal.code), "-", "-"};
@@ -86,16 +93,16 @@ Answer answer(const Case& asked, const Machine& machine, const OtherMachine& fil
             canonical.empty() ? "-" : canonical};
 }
 
-TEST(Cases, OfTheNewestLibraryAreAnsweredAlike) {
+TEST(EventStrings, EncodeAsByLibpfm4) {
     OtherMachine files;
     files.add_every_pmu();
-    std::map<std::string, std::unique_ptr<Machine>> machines;
+    std::map<std::string, std::unique_ptr<MachinePmus>> machines;
     const std::vector<Case> cases = read_cases();
     ASSERT_GT(cases.size(), 1500U);
     for (const Case& asked : cases) {
-        std::unique_ptr<Machine>& machine = machines[asked.force];
+        std::unique_ptr<MachinePmus>& machine = machines[asked.force];
         if (!machine)
-            machine = std::make_unique<Machine>(MachineOptions{
+            machine = std::make_unique<MachinePmus>(DetectionOptions{
                 .root = files.directory(), .force = asked.force, .encode_inactive = asked.force.empty()});
         const Answer ours = answer(asked, *machine, files);
         const std::string where =

@@ -1,4 +1,4 @@
-// other_machine.h: a directory that looks like another machine's root: its sysfs PMUs, its /proc/cpuinfo.
+// other_machine.h: a temporary directory that looks like another machine's root, with its sysfs PMUs and /proc/cpuinfo.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class OtherMachine {
         types_.emplace(name, type);
     }
 
-    /// Every PMU that the facts name, each with a type of its own from 100 on.
+    /// Adds every PMU that the facts name, each with a type of its own from 100 up.
     void add_every_pmu() {
         for (const PmuRow& pmu : pmus()) {
             if (pmu.perf_names == 0) continue;

@@ -1,17 +1,17 @@
-// Records of counts, of loss and of cgroups, taken apart again.
+// counts_test.cpp: the layout of READ, LOST_SAMPLES, CGROUP and THROTTLE records.
 #include "subsystem/records/counts.h"
 
 #include <gtest/gtest.h>
 
 #include "subsystem/shared/throttle.h"
-#include "unit/subsystem/records/parsed.h"
+#include "unit/subsystem/records/parsed_record.h"
 
 namespace anyperf::subsystem {
 namespace {
 
 using testing::Parsed;
 
-TEST(ReadRecord, IsPidTidAndWhatReadAnswers) {
+TEST(ReadRecord, HasPidTidAndTheAnswerOfRead) {
     const MemberValue member{.value = 1000, .id = 7, .lost = 3};
     Parsed record{read_record({100, 101}, 0x17, {.enabled = 50, .running = 40, .members = {&member, 1}})};
     EXPECT_EQ(record.type, 8u);
@@ -21,14 +21,14 @@ TEST(ReadRecord, IsPidTidAndWhatReadAnswers) {
     record.ends();
 }
 
-TEST(LostSamplesRecord, IsANumber) {
+TEST(LostSamplesRecord, HasTheNumberLost) {
     Parsed record{lost_samples_record(12)};
     EXPECT_EQ(record.type, 13u);
     EXPECT_EQ(record.word(), 12u);
     record.ends();
 }
 
-TEST(CgroupRecord, IsInodeAndPath) {
+TEST(CgroupRecord, HasInodeAndPath) {
     Parsed record{cgroup_record(99, "/user.slice")};
     EXPECT_EQ(record.type, 19u);
     EXPECT_EQ(record.word(), 99u);
@@ -36,8 +36,8 @@ TEST(CgroupRecord, IsInodeAndPath) {
     record.ends();
 }
 
-TEST(ThrottleRecords, AreTimeIdStreamIdIn32Bytes) {
-    testing::ARing ring;
+TEST(ThrottleRecords, HaveTimeIdStreamIdIn32Bytes) {
+    testing::TestRing ring;
     ASSERT_TRUE(write_throttle(ring.ring(), ring.event, ring.moment).written);
     ASSERT_TRUE(write_unthrottle(ring.ring(), ring.event, ring.moment).written);
     const auto records = ring.drain();

@@ -1,18 +1,21 @@
-// Records of code that the kernel makes, taken apart again.
+// kernel_text_test.cpp: the layout of the records about code in the kernel: KSYMBOL, BPF_EVENT and TEXT_POKE.
 #include "subsystem/records/kernel_text.h"
 
 #include <gtest/gtest.h>
 
-#include "unit/subsystem/records/parsed.h"
+#include "unit/subsystem/records/parsed_record.h"
 
 namespace anyperf::subsystem {
 namespace {
 
 using testing::Parsed;
 
-TEST(KsymbolRecord, IsAddressLengthTypeFlagsName) {
-    Parsed record{ksymbol_record(
-        {.address = 0xffffffffc0001000, .bytes = 120, .type = 1, .goes = false, .name = "bpf_prog_6deef7357e7b4530"})};
+TEST(KsymbolRecord, HasAddressLengthTypeFlagsName) {
+    Parsed record{ksymbol_record({.address = 0xffffffffc0001000,
+                                  .bytes = 120,
+                                  .type = 1,
+                                  .unregistered = false,
+                                  .name = "bpf_prog_6deef7357e7b4530"})};
     EXPECT_EQ(record.type, 17u);
     EXPECT_EQ(record.word(), 0xffffffffc0001000u);
     EXPECT_EQ(record.half(), 120u);
@@ -22,15 +25,15 @@ TEST(KsymbolRecord, IsAddressLengthTypeFlagsName) {
     record.ends();
 }
 
-TEST(KsymbolRecord, OfASymbolThatGoesHasTheFlag) {
-    Parsed record{ksymbol_record({.type = 1, .goes = true, .name = "x"})};
+TEST(KsymbolRecord, OfAnUnregisteredSymbolHasTheFlag) {
+    Parsed record{ksymbol_record({.type = 1, .unregistered = true, .name = "x"})};
     record.word();
     record.half();
     record.quarter();
     EXPECT_EQ(record.quarter(), 1);
 }
 
-TEST(BpfEventRecord, IsTypeFlagsIdTag) {
+TEST(BpfEventRecord, HasTypeFlagsIdTag) {
     Parsed record{bpf_event_record({.type = 1, .id = 42, .tag = {std::byte{0xaa}, std::byte{0xbb}}})};
     EXPECT_EQ(record.type, 18u);
     EXPECT_EQ(record.size, 24 + 16);
@@ -43,7 +46,7 @@ TEST(BpfEventRecord, IsTypeFlagsIdTag) {
     record.ends();
 }
 
-TEST(TextPokeRecord, IsAddressBothLengthsBothBytesPadded) {
+TEST(TextPokeRecord, HasAddressBothLengthsBothBytesPadded) {
     const std::byte before[] = {std::byte{0x0f}, std::byte{0x1f}, std::byte{0x44}, std::byte{0}, std::byte{0}};
     const std::byte after[] = {std::byte{0xe9}, std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
     Parsed record{text_poke_record(0xffffffff81000000, before, after)};

@@ -1,16 +1,16 @@
-// MMAP and MMAP2, taken apart again. Figures are those of Linux 6.18.
+// mappings_test.cpp: the layout of MMAP and MMAP2 records, as on Linux 6.18.
 #include "subsystem/records/mappings.h"
 
 #include <gtest/gtest.h>
 
-#include "unit/subsystem/records/parsed.h"
+#include "unit/subsystem/records/parsed_record.h"
 
 namespace anyperf::subsystem {
 namespace {
 
 using testing::Parsed;
 
-Mapped libc() {
+TaskMapping libc() {
     return {.task = {100, 101},
             .address = 0x7f0000000000,
             .bytes = 0x200000,
@@ -33,7 +33,7 @@ void check_place(Parsed& record) {
     EXPECT_EQ(record.word(), 0x28000u);
 }
 
-TEST(MmapRecord, IsPidTidAddrLenPgoffName) {
+TEST(MmapRecord, HasPidTidAddrLenPgoffName) {
     Parsed record{mmap_record(libc())};
     EXPECT_EQ(record.type, 1u);
     EXPECT_EQ(record.misc, 2) << "USER";
@@ -42,8 +42,8 @@ TEST(MmapRecord, IsPidTidAddrLenPgoffName) {
     record.ends();
 }
 
-TEST(MmapRecord, OfDataSaysSo) {
-    Mapped data = libc();
+TEST(MmapRecord, OfDataHasItsMiscBit) {
+    TaskMapping data = libc();
     data.prot = 3;
     EXPECT_EQ(Parsed(mmap_record(data)).misc, 0x2002);
     EXPECT_EQ(Parsed(mmap2_record(data, true)).misc, 0x2002);
@@ -64,10 +64,10 @@ TEST(Mmap2Record, HasDeviceInodeGenerationProtAndFlags) {
     record.ends();
 }
 
-TEST(Mmap2Record, WithABuildIdHasSizeThreeZerosAndTheIdInTheirPlace) {
+TEST(Mmap2Record, HasABuildIdInThePlaceOfDeviceAndInode) {
     std::vector<std::byte> id(20);
     for (std::size_t i = 0; i < id.size(); ++i) id[i] = static_cast<std::byte>(i + 1);
-    Mapped mapped = libc();
+    TaskMapping mapped = libc();
     mapped.build_id = id;
     Parsed record{mmap2_record(mapped, true)};
     EXPECT_EQ(record.misc, 0x4002);
@@ -81,17 +81,17 @@ TEST(Mmap2Record, WithABuildIdHasSizeThreeZerosAndTheIdInTheirPlace) {
     record.ends();
 }
 
-TEST(Mmap2Record, OfAFileWithoutABuildIdOrForAnEventThatDoesNotAskIsThePlainOne) {
+TEST(Mmap2Record, HasABuildIdOnlyIfTheFileHasOneAndTheEventAsks) {
     EXPECT_EQ(Parsed(mmap2_record(libc(), true)).misc, 2);
     const std::byte id[] = {std::byte{1}};
-    Mapped mapped = libc();
+    TaskMapping mapped = libc();
     mapped.build_id = id;
     EXPECT_EQ(Parsed(mmap2_record(mapped, false)).misc, 2);
 }
 
-TEST(Mmap2Record, CutsABuildIdThatIsLongerThanItsField) {
+TEST(Mmap2Record, TruncatesABuildIdThatIsLongerThanItsField) {
     const std::vector<std::byte> id(64, std::byte{9});
-    Mapped mapped = libc();
+    TaskMapping mapped = libc();
     mapped.build_id = id;
     Parsed record{mmap2_record(mapped, true)};
     check_place(record);

@@ -1,9 +1,10 @@
-// Records of tasks, taken apart again. Figures are those of Linux 6.18.
+// tasks_test.cpp: the layout of the records about tasks (COMM, FORK, EXIT, NAMESPACES, SWITCH, ITRACE_START), as on
+// Linux 6.18.
 #include "subsystem/records/tasks.h"
 
 #include <gtest/gtest.h>
 
-#include "unit/subsystem/records/parsed.h"
+#include "unit/subsystem/records/parsed_record.h"
 
 namespace anyperf::subsystem {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using testing::Parsed;
 constexpr std::uint16_t kTrailer = 16;
 
-TEST(CommRecord, IsPidTidNamePaddedToEight) {
+TEST(CommRecord, HasPidTidNamePaddedToEight) {
     Parsed comm{comm_record({100, 101}, "sevench", false)};
     EXPECT_EQ(comm.type, 3u);
     EXPECT_EQ(comm.misc, 0);
@@ -24,11 +25,11 @@ TEST(CommRecord, IsPidTidNamePaddedToEight) {
     EXPECT_EQ(Parsed(comm_record({}, "", false)).size, 24 + kTrailer);
 }
 
-TEST(CommRecord, OfAnExecSaysSo) {
+TEST(CommRecord, OfAnExecHasItsMiscBit) {
     EXPECT_EQ(Parsed(comm_record({}, "true", true)).misc, 0x2000);
 }
 
-TEST(ForkRecord, IsPidPpidTidPtidTime) {
+TEST(ForkRecord, HasPidPpidTidPtidTime) {
     Parsed fork{fork_record({200, 201}, {100, 101}, 5'000'000'000)};
     EXPECT_EQ(fork.type, 7u);
     EXPECT_EQ(fork.size, 32 + kTrailer);
@@ -40,7 +41,7 @@ TEST(ForkRecord, IsPidPpidTidPtidTime) {
     fork.ends();
 }
 
-TEST(ExitRecord, IsLaidOutAsForksIs) {
+TEST(ExitRecord, HasTheLayoutOfFork) {
     Parsed exit{exit_record({200, 201}, {1, 1}, 6)};
     EXPECT_EQ(exit.type, 4u);
     EXPECT_EQ(exit.half(), 200u);
@@ -67,18 +68,18 @@ TEST(NamespacesRecord, HasSevenLinks) {
     record.ends();
 }
 
-TEST(SwitchRecord, IsAHeaderWhoseMiscTellsTheDirection) {
-    Parsed out{switch_record(Switch::out)};
+TEST(SwitchRecord, IsAHeaderWhoseMiscGivesTheDirection) {
+    Parsed out{switch_record(SwitchDirection::out)};
     EXPECT_EQ(out.type, 14u);
     EXPECT_EQ(out.size, 8 + kTrailer);
-    EXPECT_EQ(out.misc, 0x2000) << "asleep: no PREEMPT";
+    EXPECT_EQ(out.misc, 0x2000) << "it sleeps, so PREEMPT is not set";
     out.ends();
-    EXPECT_EQ(Parsed(switch_record(Switch::in)).misc, 0);
-    EXPECT_EQ(Parsed(switch_record(Switch::preempted)).misc, 0x6000);
+    EXPECT_EQ(Parsed(switch_record(SwitchDirection::in)).misc, 0);
+    EXPECT_EQ(Parsed(switch_record(SwitchDirection::preempted)).misc, 0x6000);
 }
 
 TEST(CpuSwitchRecord, HasTheOtherTask) {
-    Parsed in{cpu_switch_record(Switch::in, {300, 301})};
+    Parsed in{cpu_switch_record(SwitchDirection::in, {300, 301})};
     EXPECT_EQ(in.type, 15u);
     EXPECT_EQ(in.misc, 0);
     EXPECT_EQ(in.half(), 300u);
@@ -86,7 +87,7 @@ TEST(CpuSwitchRecord, HasTheOtherTask) {
     in.ends();
 }
 
-TEST(ItraceStartRecord, IsPidTid) {
+TEST(ItraceStartRecord, HasPidTid) {
     Parsed start{itrace_start_record({300, 301})};
     EXPECT_EQ(start.type, 12u);
     EXPECT_EQ(start.half(), 300u);

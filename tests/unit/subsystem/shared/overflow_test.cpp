@@ -1,4 +1,5 @@
-// Which events of a row are samples. Figures are those of Linux 6.18, for counters those of its x86 driver.
+// overflow_test.cpp: which of a row of events overflow, and what each overflow does. The expected values are those of
+// Linux 6.18; for counters, those of its x86 driver.
 #include "subsystem/shared/overflow.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +19,7 @@ using ::testing::Gt;
 using ::testing::Lt;
 using Kind = Source::Kind;
 
-/// An active event that samples, and the value of its source.
+/// An active sampling event, with the value of its source and the time.
 class Sampling {
   public:
     explicit Sampling(Kind kind, std::uint64_t period) {
@@ -34,11 +35,11 @@ class Sampling {
         page.overflow_at = value + page.period_left;
     }
 
-    /// One more; the overflows that it brings.
+    /// The source grows by `by`, in as many ns. Returns the overflows.
     std::vector<Overflow> step(std::uint64_t by = 1) {
         value += by;
         now += by;
-        if (page.source.kind == Kind::happenings) happened(page, by);
+        if (page.source.kind == Kind::software_events) add_occurrences(page, by);
         std::vector<Overflow> overflows;
         while (overflow_due(page, value)) {
             overflows.push_back(take_overflow(page, value, now, per_tick));
@@ -47,7 +48,7 @@ class Sampling {
         return overflows;
     }
 
-    /// Numbers, from 1, of the next `count` events that overflow.
+    /// Which of the next `count` events overflow, numbered from 1.
     std::vector<int> during(int count) {
         std::vector<int> at;
         for (int i = 1; i <= count; ++i)
@@ -61,23 +62,24 @@ class Sampling {
     std::uint32_t per_tick = 0;
 };
 
-class EachFamily : public ::testing::TestWithParam<Kind> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, EachFamily, ::testing::Values(Kind::counters, Kind::page_faults, Kind::happenings));
+class SamplingEvent : public ::testing::TestWithParam<Kind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, SamplingEvent,
+                         ::testing::Values(Kind::counters, Kind::page_faults, Kind::software_events));
 
-TEST_P(EachFamily, SamplesEveryPthEvent) {
+TEST_P(SamplingEvent, SamplesEveryPthEvent) {
     Sampling event{GetParam(), 100};
     event.start();
     EXPECT_THAT(event.during(350), ElementsAre(100, 200, 300));
 }
 
-TEST_P(EachFamily, ThatOnlyCountsNeverOverflows) {
+TEST_P(SamplingEvent, ThatOnlyCountsNeverOverflows) {
     Sampling event{GetParam(), 0};
     event.page.sampling = 0;
     event.start();
     EXPECT_THAT(event.during(100), ElementsAre());
 }
 
-TEST_P(EachFamily, RefreshedDisablesItselfAtTheLastOverflowAndSaysHangUp) {
+TEST_P(SamplingEvent, DisablesItselfAndHangsUpWhenItsRefreshRunsOut) {
     Sampling event{GetParam(), 10};
     event.page.limit = 2;
     event.page.notify = {.owner = 1, .on = 1};
@@ -90,7 +92,7 @@ TEST_P(EachFamily, RefreshedDisablesItselfAtTheLastOverflowAndSaysHangUp) {
     EXPECT_THAT(event.during(100), ElementsAre());
 }
 
-TEST(Signal, IsWantedAtEachOverflowWhateverWakes) {
+TEST(Signal, IsSentAtEachOverflowWhateverTheWakeup) {
     Sampling event{Kind::page_faults, 10};
     event.page.notify = {.owner = 1, .on = 1};
     event.page.shape.wakeup = 100;
@@ -100,7 +102,7 @@ TEST(Signal, IsWantedAtEachOverflowWhateverWakes) {
     EXPECT_FALSE(overflow.hang_up);
 }
 
-TEST(Signal, IsNotWantedWithoutAnOwnerOrAfterClearingAsync) {
+TEST(Signal, IsNotSentWithoutAnOwnerOrAfterClearingAsync) {
     Sampling event{Kind::page_faults, 10};
     event.start();
     EXPECT_FALSE(event.step(10).front().signal);
@@ -108,14 +110,14 @@ TEST(Signal, IsNotWantedWithoutAnOwnerOrAfterClearingAsync) {
     EXPECT_FALSE(event.step(10).front().signal);
 }
 
-TEST(Sigtrap, IsOneAnOverflow) {
-    Sampling event{Kind::happenings, 1};
+TEST(Sigtrap, IsSentOncePerOverflow) {
+    Sampling event{Kind::software_events, 1};
     event.page.shape.flags = abi::flag("sigtrap");
     event.start();
     EXPECT_TRUE(event.step().front().sigtrap);
 }
 
-TEST(Period, OfASoftwareEventChangesAtTheThirdOverflow) {
+TEST(Period, OfPageFaultsChangesAfterTheSecondOverflow) {
     Sampling event{Kind::page_faults, 100};
     event.start();
     event.during(60);
@@ -123,8 +125,8 @@ TEST(Period, OfASoftwareEventChangesAtTheThirdOverflow) {
     EXPECT_THAT(event.during(200), ElementsAre(1, 100, 150, 200));
 }
 
-TEST(Period, OfWhatIsMadeToHappenToo) {
-    Sampling event{Kind::happenings, 100};
+TEST(Period, OfSoftwareEventsChangesAfterTheSecondOverflow) {
+    Sampling event{Kind::software_events, 100};
     event.start();
     event.during(60);
     change_period(event.page, 0, 50);
@@ -139,7 +141,7 @@ TEST(Period, OfACounterChangesAtOnce) {
     EXPECT_THAT(event.during(200), ElementsAre(50, 100, 150, 200));
 }
 
-TEST(PeriodBit, MakesEveryEventOfASoftwareKindASampleOfPeriodOne) {
+TEST(SamplePeriod, MakesEverySoftwareEventASampleOfPeriodOne) {
     Sampling event{Kind::page_faults, 100};
     event.page.shape.sample_type = abi::sample("PERF_SAMPLE_PERIOD");
     event.start();
@@ -148,41 +150,41 @@ TEST(PeriodBit, MakesEveryEventOfASoftwareKindASampleOfPeriodOne) {
     EXPECT_EQ(overflows[0].period, 1u);
 }
 
-TEST(PeriodBit, TellsTheFixedPeriodOfACounter) {
+TEST(SamplePeriod, IsTheFixedPeriodOfACounter) {
     Sampling event{Kind::counters, 100};
     event.page.shape.sample_type = abi::sample("PERF_SAMPLE_PERIOD");
     event.start();
     EXPECT_EQ(event.step(100).front().period, 100u);
 }
 
-TEST(Counter, BeyondTheEndIsPartOfTheNextPeriod) {
+TEST(Counter, OvershootIsPartOfTheNextPeriod) {
     Sampling event{Kind::counters, 100};
     event.start();
     EXPECT_EQ(event.step(107).size(), 1u);
     EXPECT_THAT(event.during(100), ElementsAre(93));
 }
 
-TEST(Counter, FarBeyondTheEndIsOneOverflow) {
+TEST(Counter, OvershootOfManyPeriodsIsOneOverflow) {
     Sampling event{Kind::counters, 100};
     event.start();
     EXPECT_EQ(event.step(1007).size(), 1u);
     EXPECT_THAT(event.during(100), ElementsAre(100));
 }
 
-TEST(SoftwareKind, OverflowsOnceForEachEndOfALongStep) {
+TEST(SoftwareCount, OverflowsOnceForEachPeriodInALongStep) {
     Sampling event{Kind::page_faults, 10};
     event.start();
     EXPECT_EQ(event.step(35).size(), 3u);
 }
 
-TEST(Clock, SamplesEveryTenMicrosecondsAtMost) {
+TEST(Clock, SamplesAtMostEveryTenMicroseconds) {
     Sampling event{Kind::task_clock, 100};
     event.start();
     EXPECT_EQ(event.step(9'999).size(), 0u);
     EXPECT_EQ(event.step(1).size(), 1u);
 }
 
-TEST(Clock, SkipsEndsThatWereMissed) {
+TEST(Clock, SkipsMissedPeriods) {
     Sampling event{Kind::cpu_clock, 20'000};
     event.start();
     EXPECT_EQ(event.step(70'000).size(), 1u);
@@ -220,19 +222,19 @@ TEST(Counter, IsNeverThrottled) {
     EXPECT_EQ(event.during(1000).size(), 1000u);
 }
 
-TEST(Frequency, BringsThePeriodNearTheRateThatWasAsked) {
+TEST(Frequency, AdaptsThePeriodToTheRequestedRate) {
     for (const Kind kind : {Kind::counters, Kind::page_faults}) {
         Sampling event{kind, 1};
         event.page.frequency = 1000;
         event.start();
-        // 1 event a ns: 1,000,000 events are a millisecond.
+        // With 1 event per ns, 1000 samples per second need a period of 1,000,000.
         for (int samples = 0; samples < 200;)
             samples += static_cast<int>(event.step(event.page.period < 2000 ? 1 : 997).size());
         EXPECT_THAT(event.page.period, AllOf(Gt(900'000u), Lt(1'100'000u)));
     }
 }
 
-TEST(Frequency, BeginsWithPeriodOneWhichTheSampleTells) {
+TEST(Frequency, StartsWithPeriodOneWhichTheSampleReports) {
     Sampling event{Kind::page_faults, 1};
     event.page.frequency = 1000;
     event.page.shape.sample_type = abi::sample("PERF_SAMPLE_PERIOD");

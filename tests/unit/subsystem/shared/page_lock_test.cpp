@@ -1,3 +1,4 @@
+// page_lock_test.cpp: a lock in shared memory, which is taken over from a holder that is dead.
 #include "subsystem/shared/page_lock.h"
 
 #include <gtest/gtest.h>
@@ -5,19 +6,19 @@
 namespace anyperf::subsystem {
 namespace {
 
-TEST(PageLock, HoldsWhoHasIt) {
+TEST(PageLock, StoresItsHolder) {
     PageLock lock;
-    take(lock, 5, [](std::int32_t) { return false; });
+    lock_page(lock, 5, [](std::int32_t) { return false; });
     EXPECT_EQ(lock.holder, 5);
-    EXPECT_FALSE(try_take(lock, 6));
-    leave(lock, 5);
-    EXPECT_TRUE(try_take(lock, 6));
+    EXPECT_FALSE(try_lock_page(lock, 6));
+    unlock_page(lock, 5);
+    EXPECT_TRUE(try_lock_page(lock, 6));
 }
 
 TEST(PageLock, IsTakenFromADeadHolder) {
     PageLock lock{.holder = 4};
     int asked = 0;
-    take(lock, 5, [&](std::int32_t holder) {
+    lock_page(lock, 5, [&](std::int32_t holder) {
         EXPECT_EQ(holder, 4);
         return ++asked == 3;
     });
@@ -25,23 +26,33 @@ TEST(PageLock, IsTakenFromADeadHolder) {
     EXPECT_EQ(asked, 3);
 }
 
-TEST(PageLock, AnEarlierThreadOfTheSameIdIsDead) {
+TEST(PageLock, IsTakenFromAnEarlierThreadOfTheSameId) {
     PageLock lock{.holder = 5};
-    take(lock, 5, [](std::int32_t) { return false; });
+    lock_page(lock, 5, [](std::int32_t) { return false; });
     EXPECT_EQ(lock.holder, 5);
 }
 
-TEST(PageLock, IsNotLeftByWhoWasTakenForDead) {
+TEST(PageLock, IsNotUnlockedByAHolderPresumedDead) {
     PageLock lock{.holder = 4};
-    take(lock, 5, [](std::int32_t) { return true; });
-    leave(lock, 4);
+    lock_page(lock, 5, [](std::int32_t) { return true; });
+    unlock_page(lock, 4);
+    EXPECT_EQ(lock.holder, 5);
+}
+
+TEST(PageLock, IsGivenUpWhenItsHolderIsTooSlow) {
+    PageLock lock{.holder = 4};
+    int asked = 0;
+    EXPECT_FALSE(lock_page_or_give_up(
+        lock, 5, [&](std::int32_t) { return ++asked == 3 ? HolderState::too_slow : HolderState::lives; }));
+    EXPECT_EQ(lock.holder, 4);
+    EXPECT_TRUE(lock_page_or_give_up(lock, 5, [](std::int32_t) { return HolderState::gone; }));
     EXPECT_EQ(lock.holder, 5);
 }
 
 TEST(PageLock, IsFreeAfterItsScope) {
     PageLock lock;
     {
-        const PageHeld held{lock, 5, [](std::int32_t) { return false; }};
+        const ScopedPageLock held{lock, 5, [](std::int32_t) { return false; }};
     }
     EXPECT_EQ(lock.holder, 0);
 }

@@ -1,4 +1,4 @@
-// What read(2) answers, in every combination of read_format.
+// read_layout_test.cpp: the answer of read(2) in every combination of read_format.
 #include "subsystem/shared/read_layout.h"
 
 #include <gmock/gmock.h>
@@ -29,19 +29,19 @@ std::vector<std::uint64_t> answer(std::uint64_t format) {
     return words;
 }
 
-TEST(ReadOfOneEvent, IsValueEnabledRunningIdLost) {
+TEST(ReadOfOneEvent, HasValueEnabledRunningIdLost) {
     EXPECT_THAT(answer(0), ElementsAre(1));
     EXPECT_THAT(answer(kAll & ~kGroup), ElementsAre(1, 100, 90, 11, 21));
     EXPECT_THAT(answer(kRunning | kLost), ElementsAre(1, 90, 21));
 }
 
-TEST(ReadOfAGroup, IsNumberEnabledRunningThenValueIdLostOfEach) {
+TEST(ReadOfAGroup, HasNumberEnabledRunningThenValueIdLostOfEach) {
     EXPECT_THAT(answer(kGroup), ElementsAre(2, 1, 2));
     EXPECT_THAT(answer(kAll), ElementsAre(2, 100, 90, 1, 11, 21, 2, 12, 22));
     EXPECT_THAT(answer(kGroup | kEnabled | kId), ElementsAre(2, 100, 1, 11, 2, 12));
 }
 
-TEST(ReadBytes, AreThoseOfTheAnswerInEveryCombination) {
+TEST(ReadBytes, MatchTheAnswerInEveryCombination) {
     for (std::uint64_t format = 0; format <= kAll; ++format)
         EXPECT_EQ(read_bytes(format, 2), answer(format).size() * 8) << format;
 }

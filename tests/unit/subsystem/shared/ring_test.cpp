@@ -1,28 +1,28 @@
-// The ring as a program that maps it sees it. Figures are those of Linux 6.18.
+// ring_test.cpp: the ring as a program sees that maps it. The expected values are those of Linux 6.18.
 #include "subsystem/shared/ring.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/subsystem/shared/a_ring.h"
+#include "unit/subsystem/shared/test_ring.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-using testing::ARing;
 using ::testing::ElementsAre;
 using testing::Record;
 using ::testing::SizeIs;
+using testing::TestRing;
 
 constexpr std::uint32_t kLostType = 2;
 
-TEST(RingHeader, IsThatOfAnEventWithoutAHardwareCounter) {
-    ARing ring{{.pages = 4}};
+TEST(RingHeader, DescribesAnEventWithoutAHardwareCounter) {
+    TestRing ring{{.pages = 4}};
     const abi::MmapPage& header = ring.header();
     EXPECT_EQ(header.version, 0u);
     EXPECT_EQ(header.compat_version, 0u);
     EXPECT_EQ(header.size, 96u);
-    EXPECT_EQ(header.capabilities, 2u) << "cap_bit0_is_deprecated alone";
+    EXPECT_EQ(header.capabilities, 2u) << "only cap_bit0_is_deprecated";
     EXPECT_EQ(header.data_offset, 4096u);
     EXPECT_EQ(header.data_size, 4u * 4096);
     EXPECT_EQ(header.index, 0u);
@@ -31,15 +31,15 @@ TEST(RingHeader, IsThatOfAnEventWithoutAHardwareCounter) {
     EXPECT_EQ(header.aux_size, 0u);
 }
 
-TEST(RingHeader, AloneHasNoDataAndLosesNothing) {
-    ARing ring{{.pages = 0}};
+TEST(RingHeader, WithoutDataPagesLosesNothing) {
+    TestRing ring{{.pages = 0}};
     EXPECT_EQ(ring.header().data_size, 0u);
     EXPECT_FALSE(ring.write(16).written);
     EXPECT_EQ(ring.event.lost, 0u);
 }
 
 TEST(RingHeader, TimesAreWrittenUnderALockThatEndsEven) {
-    ARing ring;
+    TestRing ring;
     publish(ring.header(), {.enabled = 100, .running = 90, .index = 0, .offset = 5});
     EXPECT_EQ(ring.header().lock, 2u);
     EXPECT_EQ(ring.header().time_enabled, 100u);
@@ -47,8 +47,8 @@ TEST(RingHeader, TimesAreWrittenUnderALockThatEndsEven) {
     EXPECT_EQ(ring.header().offset, 5);
 }
 
-TEST(Ring, HeadGrowsByTheSizesOfRecordsAndNeverWraps) {
-    ARing ring;
+TEST(Ring, HeadGrowsByTheRecordSizesAndNeverWraps) {
+    TestRing ring;
     for (int i = 0; i < 1000; ++i) {
         ASSERT_TRUE(ring.write(40, 100).written);
         ASSERT_THAT(ring.drain(), SizeIs(1));
@@ -56,16 +56,16 @@ TEST(Ring, HeadGrowsByTheSizesOfRecordsAndNeverWraps) {
     EXPECT_EQ(ring.header().data_head, 40'000u);
 }
 
-TEST(Ring, RecordsGoAroundTheEndOfTheData) {
-    ARing ring;
+TEST(Ring, RecordsWrapAroundTheEndOfTheData) {
+    TestRing ring;
     for (std::uint64_t i = 0; i < 300; ++i) {
         ASSERT_TRUE(ring.write(56, i).written);
         EXPECT_THAT(ring.drain(), ElementsAre(Record{{.type = 3}, {i, i + 1, i + 2, i + 3, i + 4, i + 5}}));
     }
 }
 
-TEST(Ring, OneByteStaysFree) {
-    ARing ring;
+TEST(Ring, NeverFillsItsLastByte) {
+    TestRing ring;
     int written = 0;
     while (ring.write(16).written) ++written;
     EXPECT_EQ(written, 255) << "records of 16 bytes in 4096";
@@ -73,8 +73,8 @@ TEST(Ring, OneByteStaysFree) {
     EXPECT_EQ(ring.page().lost, 1u);
 }
 
-TEST(Ring, LossIsToldBeforeTheNextRecordThatFindsRoom) {
-    ARing ring;
+TEST(Ring, ReportsLossBeforeTheNextRecordThatFits) {
+    TestRing ring;
     while (ring.write(16).written) continue;
     EXPECT_FALSE(ring.write(16).written);
     ring.drain();
@@ -84,17 +84,17 @@ TEST(Ring, LossIsToldBeforeTheNextRecordThatFindsRoom) {
     EXPECT_THAT(ring.drain(), ElementsAre(Record{{.type = 3}, {6}}));
 }
 
-TEST(Ring, NoRecordIsWrittenThatLeavesNoRoomForTheLostRecordBeforeIt) {
-    ARing ring;
+TEST(Ring, WritesNoRecordWithoutRoomForTheLostRecordBeforeIt) {
+    TestRing ring;
     while (ring.write(16).written) continue;
     ring.header().data_tail = 16;
-    EXPECT_FALSE(ring.write(16).written) << "room for 16 bytes, and 24 more are needed";
+    EXPECT_FALSE(ring.write(16).written) << "16 bytes are free, but the LOST record needs 24 more";
     ring.header().data_tail = 40;
     EXPECT_TRUE(ring.write(16).written);
 }
 
-TEST(Ring, TheLostRecordHasTheTrailerOfWhoWrites) {
-    ARing ring;
+TEST(Ring, LostRecordHasTheTrailerOfTheWriter) {
+    TestRing ring;
     ring.page().lost = 3;
     ring.event.shape.flags = abi::flag("sample_id_all");
     ring.event.shape.sample_type = abi::sample("PERF_SAMPLE_TID") | abi::sample("PERF_SAMPLE_STREAM_ID");
@@ -104,16 +104,16 @@ TEST(Ring, TheLostRecordHasTheTrailerOfWhoWrites) {
                 ElementsAre(Record{{.type = kLostType}, {7, 3, tid, 7}}, Record{{.type = 3}, {0, tid, 8}}));
 }
 
-TEST(Ring, InOverwriteModeHeadRunsOnAndNothingIsLost) {
-    ARing ring{{.pages = 1, .overwrite = true}};
+TEST(Ring, InOverwriteModeLosesNothing) {
+    TestRing ring{{.pages = 1, .overwrite = true}};
     for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(ring.write(16, i).written);
     EXPECT_EQ(ring.header().data_head, 16'000u);
     EXPECT_EQ(ring.at(16'000 - 16), (Record{{.type = 3}, {999}}));
     EXPECT_EQ(ring.event.lost, 0u);
 }
 
-TEST(Ring, BackwardHeadFallsAndTheNewestRecordIsAtHead) {
-    ARing ring{{.pages = 1, .overwrite = true, .backward = true}};
+TEST(Ring, BackwardHasAFallingHeadAtTheNewestRecord) {
+    TestRing ring{{.pages = 1, .overwrite = true, .backward = true}};
     ring.write(16, 1);
     ring.write(24, 2);
     EXPECT_EQ(ring.header().data_head, static_cast<std::uint64_t>(-40));
@@ -121,15 +121,15 @@ TEST(Ring, BackwardHeadFallsAndTheNewestRecordIsAtHead) {
     EXPECT_EQ(ring.at(ring.header().data_head + 24), (Record{{.type = 3}, {1}}));
 }
 
-TEST(Ring, BackwardAndWritableItFillsUpAsWell) {
-    ARing ring{{.pages = 1, .backward = true}};
+TEST(Ring, BackwardAndWritableFillsUpToo) {
+    TestRing ring{{.pages = 1, .backward = true}};
     int written = 0;
     while (ring.write(16).written) ++written;
     EXPECT_EQ(written, 255);
 }
 
-TEST(Ring, PausedItDropsAndCounts) {
-    ARing ring;
+TEST(Ring, PausedDropsAndCountsRecords) {
+    TestRing ring;
     ring.page().paused = 1;
     EXPECT_FALSE(ring.write(16).written);
     EXPECT_FALSE(ring.write(16).written);
@@ -139,8 +139,8 @@ TEST(Ring, PausedItDropsAndCounts) {
     EXPECT_THAT(ring.drain(), ElementsAre(Record{{.type = kLostType}, {7, 2}}, Record{{.type = 3}, {0}}));
 }
 
-TEST(Ring, LossBelongsToTheEventThatLostThoughTheRingIsAnothers) {
-    ARing ring;
+TEST(Ring, CountsLossForTheWritingEventEvenInAnothersRing) {
+    TestRing ring;
     while (ring.write(16).written) continue;
     EventPage other;
     other.id = 9;
@@ -149,28 +149,28 @@ TEST(Ring, LossBelongsToTheEventThatLostThoughTheRingIsAnothers) {
     EXPECT_EQ(ring.event.lost, 1u);
 }
 
-TEST(Ring, WhateverAReaderWritesIntoTheTailWritesStayInside) {
+TEST(Ring, StaysWithinItsMemoryWhateverAReaderWritesIntoTail) {
     for (const std::uint64_t tail : {~0ull, 1ull << 63, 12'345ull, 4095ull, 4097ull}) {
-        ARing ring;
+        TestRing ring;
         for (int i = 0; i < 600; ++i) {
             ring.header().data_tail = tail + static_cast<std::uint64_t>(i) * 7;
             ring.write(48, 0);
         }
-        SUCCEED();  // the sanitizers look on
+        SUCCEED();  // a write outside the ring is for the sanitizers to find
     }
 }
 
-TEST(Ring, ARecordLongerThanTheRingOrThan64KiBIsLost) {
-    ARing ring{{.pages = 32}};
+TEST(Ring, LosesARecordLongerThanItselfOrThan64KiB) {
+    TestRing ring{{.pages = 32}};
     EXPECT_FALSE(ring.write(65'536).written);
     EXPECT_TRUE(ring.write(65'528).written);
-    ARing small;
+    TestRing small;
     EXPECT_FALSE(small.write(4096).written);
     EXPECT_EQ(small.event.lost, 1u);
 }
 
-TEST(Ring, WithoutACommitNothingIsSeen) {
-    ARing ring;
+TEST(Ring, HidesARecordUntilItIsCommitted) {
+    TestRing ring;
     ring.write(16, 1);
     RingWriter writer{ring.ring(), ring.event, ring.moment};
     ASSERT_TRUE(writer.begin(16));

@@ -1,17 +1,17 @@
-// When pollers are woken: wakeup_events and wakeup_watermark as Linux 6.18 counts them.
+// ring_wake_test.cpp: which records wake pollers, by wakeup_events and wakeup_watermark, as on Linux 6.18.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/subsystem/shared/a_ring.h"
+#include "unit/subsystem/shared/test_ring.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-using testing::ARing;
 using ::testing::ElementsAre;
+using testing::TestRing;
 
-/// Numbers, from 1, of the records of 16 bytes that woke.
-std::vector<int> wakes(ARing& ring, int records, bool samples = false) {
+/// Writes records of 16 bytes. Returns the numbers, from 1, of those that wake pollers.
+std::vector<int> wakes(TestRing& ring, int records, bool samples = false) {
     std::vector<int> woke;
     for (int i = 1; i <= records; ++i) {
         RingWriter writer{ring.ring(), ring.event, ring.moment};
@@ -29,43 +29,43 @@ struct Case {
     std::vector<int> records;
 };
 
-TEST(WakeByWatermark, WhenHeadPassesMoreThanItBeyondTheMarkWhichMovesByIt) {
+TEST(WakeByWatermark, HappensWhenHeadIsMoreThanAWatermarkPastTheMovingMark) {
     for (const Case& row : {Case{32, {3, 5, 7, 9}}, Case{40, {3, 6, 8}}, Case{48, {4, 7}}}) {
-        ARing ring{{.pages = 1, .watermark = row.watermark}};
+        TestRing ring{{.pages = 1, .watermark = row.watermark}};
         ring.event.shape.flags = abi::flag("watermark");
         EXPECT_EQ(wakes(ring, 9), row.records) << row.watermark;
     }
 }
 
 TEST(WakeByWatermark, OfZeroIsHalfTheRing) {
-    ARing ring;
+    TestRing ring;
     EXPECT_THAT(wakes(ring, 255), ElementsAre(129));
 }
 
-TEST(WakeByWatermark, AboveTheRingIsTheRing) {
-    ARing ring{{.pages = 1, .watermark = 1'000'000}};
+TEST(WakeByWatermark, IsLimitedToTheSizeOfTheRing) {
+    TestRing ring{{.pages = 1, .watermark = 1'000'000}};
     EXPECT_EQ(ring.page().watermark, 4096u);
 }
 
-TEST(WakeByWatermark, WorksBackwardToo) {
-    ARing ring{{.pages = 1, .watermark = 32, .backward = true}};
+TEST(WakeByWatermark, WorksInABackwardRingToo) {
+    TestRing ring{{.pages = 1, .watermark = 32, .backward = true}};
     EXPECT_THAT(wakes(ring, 9), ElementsAre(3, 5, 7, 9));
 }
 
-TEST(WakeBySamples, AtEveryNth) {
-    ARing ring;
+TEST(WakeBySamples, HappensAtEveryNthSample) {
+    TestRing ring;
     ring.event.shape.wakeup = 3;
     EXPECT_THAT(wakes(ring, 10, true), ElementsAre(3, 6, 9));
 }
 
-TEST(WakeBySamples, OtherRecordsDoNotCount) {
-    ARing ring;
+TEST(WakeBySamples, IgnoresOtherRecords) {
+    TestRing ring;
     ring.event.shape.wakeup = 1;
     EXPECT_THAT(wakes(ring, 10, false), ElementsAre());
 }
 
-TEST(WakeBySamples, OfAllEventsThatShareTheRing) {
-    ARing ring;
+TEST(WakeBySamples, CountsSamplesOfAllEventsThatShareTheRing) {
+    TestRing ring;
     ring.event.shape.wakeup = 2;
     EXPECT_THAT(wakes(ring, 1, true), ElementsAre());
     ring.event.id = 99;
@@ -73,15 +73,15 @@ TEST(WakeBySamples, OfAllEventsThatShareTheRing) {
 }
 
 TEST(WakeBySamples, OfZeroIsAWatermarkOfHalfTheRing) {
-    ARing ring;
+    TestRing ring;
     EXPECT_THAT(wakes(ring, 255, true), ElementsAre(129));
 }
 
-TEST(Wake, StaysInTheRingsPageUntilSomebodyTakesIt) {
-    ARing ring;
+TEST(Wake, StaysInTheRingPageUntilItIsTaken) {
+    TestRing ring;
     ring.event.shape.wakeup = 1;
     wakes(ring, 1, true);
-    EXPECT_EQ(ring.page().wake, 1u);
+    EXPECT_EQ(ring.page().wake_pending, 1u);
 }
 
 }  // namespace

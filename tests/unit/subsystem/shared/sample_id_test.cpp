@@ -1,20 +1,20 @@
-// The trailer of sample_id_all.
+// sample_id_test.cpp: the trailer that sample_id_all adds to records.
 #include "subsystem/shared/sample_id.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/subsystem/shared/a_ring.h"
+#include "unit/subsystem/shared/test_ring.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-using testing::ARing;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::TestRing;
 
 std::vector<std::uint64_t> trailer(std::uint64_t flags, std::uint64_t sample_type) {
-    ARing ring;
+    TestRing ring;
     ring.event.shape.flags = flags;
     ring.event.shape.sample_type = sample_type;
     ring.write(8);
@@ -23,11 +23,11 @@ std::vector<std::uint64_t> trailer(std::uint64_t flags, std::uint64_t sample_typ
 
 constexpr std::uint64_t kTid = (11ull << 32) | 10;
 
-TEST(Trailer, IsTidTimeIdStreamIdCpuIdentifier) {
+TEST(Trailer, HasTidTimeIdStreamIdCpuIdentifier) {
     EXPECT_THAT(trailer(abi::flag("sample_id_all"), ~abi::kReservedSampleBits), ElementsAre(kTid, 12, 7, 8, 1, 7));
 }
 
-TEST(Trailer, HasThoseThatSampleTypeHas) {
+TEST(Trailer, HasOnlyTheFieldsInSampleType) {
     EXPECT_THAT(trailer(abi::flag("sample_id_all"), abi::sample("PERF_SAMPLE_CPU") | abi::sample("PERF_SAMPLE_IP")),
                 ElementsAre(1));
     EXPECT_THAT(trailer(abi::flag("sample_id_all"), abi::sample("PERF_SAMPLE_ADDR")), IsEmpty());

@@ -1,21 +1,21 @@
-// STACK_USER: how much of a stack a sample has.
+// sample_stack_test.cpp: how much of the user stack a sample has (PERF_SAMPLE_STACK_USER).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "subsystem/shared/sample.h"
-#include "unit/subsystem/shared/a_ring.h"
+#include "unit/subsystem/shared/test_ring.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-using testing::ARing;
 using ::testing::ElementsAre;
+using testing::TestRing;
 
 constexpr std::uint64_t kTop = 0x7ffffff00000;
 
-/// A stack of so many readable bytes, each its distance from the pointer.
+/// A stack of so many readable bytes. The value of each is its distance from the stack pointer.
 struct Readable {
     std::size_t bytes;
     static std::size_t copy(void* context, void* to, std::uint64_t address, std::size_t wanted) {
@@ -39,14 +39,14 @@ class StackOf {
         EXPECT_TRUE(write_sample(ring.ring(), ring.event, facts).written);
         return ring.drain().front().words;
     }
-    ARing ring{{.pages = 32}};
+    TestRing ring{{.pages = 32}};
     SampleFacts facts;
 
   private:
     Readable readable_;
 };
 
-TEST(UserStack, IsItsSizeItsBytesAndHowManyAreValid) {
+TEST(UserStack, HasItsSizeItsBytesAndTheNumberOfValidBytes) {
     EXPECT_THAT(StackOf{16}.words(), ElementsAre(16, 0x0706050403020100, 0x0f0e0d0c0b0a0908, 16));
 }
 
@@ -54,7 +54,7 @@ TEST(UserStack, OfZeroBytesIsOneWord) {
     EXPECT_THAT(StackOf{0}.words(), ElementsAre(0));
 }
 
-TEST(UserStack, ThatIsNotThereIsOneWord) {
+TEST(UserStack, ThatIsMissingIsOneWord) {
     StackOf stack{64};
     stack.facts.stack.copy = nullptr;
     EXPECT_THAT(stack.words(), ElementsAre(0));
@@ -71,7 +71,7 @@ TEST(UserStack, IsCutSoThatTheRecordStaysBelow64KiB) {
     EXPECT_EQ(words.back(), 65'504u);
 }
 
-TEST(UserStack, LeavesRoomForTheFieldsBehindIt) {
+TEST(UserStack, LeavesRoomForTheFieldsAfterIt) {
     StackOf stack{65'528};
     std::uint64_t registers[24] = {};
     stack.facts.interrupted_registers = registers;
@@ -85,7 +85,7 @@ TEST(UserStack, DoesNotReachBeyondUserMemory) {
     EXPECT_EQ(stack_bytes(4096, 8, 0xffff'ffff'8000'0000), 0u);
 }
 
-TEST(UserStack, GoesAroundTheEndOfTheRing) {
+TEST(UserStack, WrapsAroundTheEndOfTheRing) {
     StackOf stack{1000};
     for (int i = 0; i < 500; ++i) {
         const auto words = stack.words();

@@ -1,4 +1,4 @@
-// SAMPLE records, field by field and all together.
+// sample_test.cpp: the layout of SAMPLE records, for each field and for combinations of fields.
 #include "subsystem/shared/sample.h"
 
 #include <gmock/gmock.h>
@@ -7,14 +7,14 @@
 #include <numeric>
 
 #include "abi/branch_types.h"
-#include "unit/subsystem/shared/a_ring.h"
+#include "unit/subsystem/shared/test_ring.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-using testing::ARing;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
+using testing::TestRing;
 
 class Sample : public ::testing::Test {
   protected:
@@ -22,7 +22,7 @@ class Sample : public ::testing::Test {
         std::iota(std::begin(registers), std::end(registers), 100);
         ring.event.shape.read_format = abi::read_format("PERF_FORMAT_ID");
         ring.event.shape.sample_regs_user = 0xff0fff;
-        facts.moment = ring.moment;
+        facts.origin = ring.moment;
         facts.ip = 0x401000;
         facts.addr = 0x602000;
         facts.period = 1000;
@@ -48,7 +48,7 @@ class Sample : public ::testing::Test {
         return record.words;
     }
 
-    ARing ring{{.pages = 32}};
+    TestRing ring{{.pages = 32}};
     MemberValue member{.value = 5000, .id = 7};
     std::uint64_t registers[24];
     SampleFacts facts;
@@ -69,17 +69,17 @@ TEST_F(Sample, HasItsWordsInTheKernelsOrder) {
         ElementsAre(7, 0x401000, kTid, 12, 0x602000, 7, 8, 1, 1000));
 }
 
-TEST_F(Sample, TellsWhetherTheIpIsExact) {
+TEST_F(Sample, MarksAnExactIp) {
     facts.misc = kMiscUser | kMiscExactIp;
     words({"PERF_SAMPLE_IP"});
     EXPECT_EQ(misc, 0x4002);
 }
 
-TEST_F(Sample, ReadsAsReadDoes) {
+TEST_F(Sample, HasTheAnswerOfRead) {
     EXPECT_THAT(words({"PERF_SAMPLE_READ"}), ElementsAre(5000, 7));
 }
 
-TEST_F(Sample, HasItsCallchainBehindItsLength) {
+TEST_F(Sample, HasItsCallchainAfterItsLength) {
     const std::uint64_t chain[] = {static_cast<std::uint64_t>(-512), 0x401000, 0x400500};
     facts.callchain = chain;
     EXPECT_THAT(words({"PERF_SAMPLE_CALLCHAIN"}), ElementsAre(3, chain[0], chain[1], chain[2]));
@@ -119,17 +119,17 @@ TEST_F(Sample, HasTheRegistersOfTheMaskInOrderOfTheirBits) {
     EXPECT_THAT(words({"PERF_SAMPLE_REGS_INTR"}), ElementsAre(2, 101));
 }
 
-TEST_F(Sample, WithoutRegistersSaysAbiNone) {
+TEST_F(Sample, WithoutRegistersHasAbiNone) {
     facts.user_registers = nullptr;
     EXPECT_THAT(words({"PERF_SAMPLE_REGS_USER"}), ElementsAre(0));
 }
 
-TEST_F(Sample, OfAnEventThatKnowsNothingOfDataSaysNotAvailable) {
+TEST_F(Sample, WithoutMemoryFactsHasDataSourceNotAvailable) {
     EXPECT_THAT(words({"PERF_SAMPLE_WEIGHT", "PERF_SAMPLE_DATA_SRC", "PERF_SAMPLE_TRANSACTION"}),
                 ElementsAre(0, 0x1e05080021, 0));
 }
 
-TEST_F(Sample, EndsWithAddressesGroupAndPageSizes) {
+TEST_F(Sample, EndsWithPhysicalAddressCgroupAndPageSizes) {
     facts.physical_address = 1;
     facts.cgroup = 2;
     facts.data_page_size = 3;
@@ -139,7 +139,7 @@ TEST_F(Sample, EndsWithAddressesGroupAndPageSizes) {
                 ElementsAre(1, 2, 3, 4, 0));
 }
 
-TEST_F(Sample, OfAnyCombinationIsAsLongAsItSaysAndItsIdentifierComesFirst) {
+TEST_F(Sample, OfAnyCombinationHasItsStatedSizeAndItsIdentifierFirst) {
     std::uint64_t type = 1;
     for (int i = 0; i < 5000; ++i) {
         type = type * 6364136223846793005u + 1442695040888963407u;
@@ -150,7 +150,7 @@ TEST_F(Sample, OfAnyCombinationIsAsLongAsItSaysAndItsIdentifierComesFirst) {
     }
 }
 
-TEST_F(Sample, LosesOneThatIsLongerThanARecordCanBe) {
+TEST_F(Sample, IsLostIfItIsLongerThanARecordCanBe) {
     const std::vector<std::uint64_t> chain(9000);
     facts.callchain = chain;
     ring.event.shape.sample_type = abi::sample("PERF_SAMPLE_CALLCHAIN");

@@ -1,37 +1,37 @@
-// Writers of one ring on several threads, and a reader beside them.
+// threads_test.cpp: several threads write to one ring while another reads it. Made for the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <stop_token>
 #include <thread>
 
 #include "subsystem/shared/page_lock.h"
-#include "unit/subsystem/shared/a_ring.h"
+#include "unit/subsystem/shared/test_ring.h"
 
 namespace anyperf::subsystem {
 namespace {
 
-using testing::ARing;
+using testing::TestRing;
 
-/// Records of two words, both who wrote it times a million plus its number, in the order of each writer.
-void write_all(const std::stop_token& stop, ARing& ring, std::int32_t me, std::uint64_t records) {
+/// Writes records of two words, both of them the writer's id times a million plus the number of the record.
+void write_all(const std::stop_token& stop, TestRing& ring, std::int32_t me, std::uint64_t records) {
     EventPage event;
     for (std::uint64_t i = 0; i < records; ++i) {
         const std::uint64_t what = static_cast<std::uint64_t>(me) * 1'000'000 + i;
         const std::uint64_t body[] = {what, what};
         for (bool written = false; !written && !stop.stop_requested(); std::this_thread::yield()) {
-            const PageHeld held{ring.page().lock, me, [](std::int32_t) {
-                                    std::this_thread::yield();
-                                    return false;
-                                }};
+            const ScopedPageLock held{ring.page().lock, me, [](std::int32_t) {
+                                          std::this_thread::yield();
+                                          return false;
+                                      }};
             written =
                 write_record(ring.ring(), event, ring.moment, {.type = 3}, std::as_bytes(std::span{body})).written;
         }
     }
 }
 
-TEST(RingOfSeveralWriters, HasEachRecordWholeAndEachWritersInOrder) {
+TEST(RingOfSeveralWriters, HasWholeRecordsInTheOrderOfEachWriter) {
     constexpr std::uint64_t kRecords = 2000;
-    ARing ring;
+    TestRing ring;
     std::jthread one{[&](const std::stop_token& stop) { write_all(stop, ring, 1, kRecords); }};
     std::jthread two{[&](const std::stop_token& stop) { write_all(stop, ring, 2, kRecords); }};
     std::uint64_t next[] = {0, 0};

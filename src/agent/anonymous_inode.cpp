@@ -1,0 +1,118 @@
+// anonymous_inode.cpp: all anonymous inodes of the kernel are the same one. A call about an event's inode is therefore
+// made on the descriptor of a temporary epoll set, which has that inode.
+//
+// Until it is closed, the temporary descriptor has a number of the application's. A fork waits for that (DescriptorRoom
+// holds the lock), so no child inherits it. But another thread's open() may get a number one higher than natively, and
+// its close_range() may close the descriptor.
+#include "agent/anonymous_inode.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "agent/broker_request.h"
+#include "agent/syscalls/descriptors.h"
+#include "engine/own_descriptors.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::agent {
+
+using engine::address_of;
+using engine::at_address;
+using engine::Call;
+using engine::is_error;
+using engine::kernel_call;
+using engine::x86_64::guarded_copy;
+
+namespace {
+
+/// Does the call with the descriptor of a new epoll set as argument `index`.
+long call_on_epoll_set(Call& call, unsigned index) {
+    const engine::DescriptorRoom room{call.engine};  // the application's table may be full
+    const long epoll_fd = kernel_call(__NR_epoll_create1, EPOLL_CLOEXEC);
+    if (is_error(epoll_fd)) return call.pass_to_kernel();  // the limit can't be raised: answers for the socket
+    Call changed_call = call;
+    changed_call.argument[index] = static_cast<std::uint64_t>(epoll_fd);
+    const long answer = changed_call.pass_to_kernel();
+    kernel_call(__NR_close, static_cast<std::uint64_t>(epoll_fd));
+    return answer;
+}
+
+bool is_empty_path(std::uint64_t path) {
+    char first = 0;
+    return path == 0 || (guarded_copy(&first, at_address<const void>(path), 1) && first == 0);
+}
+
+/// The inode in "socket:[INODE]"; 0: the link is another one.
+std::uint64_t socket_inode(std::string_view link) {
+    constexpr std::string_view kBegin = "socket:[";
+    if (!link.starts_with(kBegin) || !link.ends_with(']')) return 0;
+    std::uint64_t inode = 0;
+    for (const char digit : link.substr(kBegin.size(), link.size() - kBegin.size() - 1))
+        inode = inode * 10 + static_cast<std::uint64_t>(digit - '0');
+    return inode;
+}
+
+/// Whether the path ends in a digit, as those of descriptors do. Saves the readlink of most paths.
+bool ends_in_number(std::uint64_t path) {
+    constexpr std::size_t kLongest = 64;
+    char last = '/';
+    for (std::size_t i = 0; i < kLongest; ++i) {
+        char c = 0;
+        if (!guarded_copy(&c, at_address<const void>(path + i), 1)) return false;
+        if (c == 0) return last >= '0' && last <= '9';
+        last = c;
+    }
+    return false;
+}
+
+}  // namespace
+
+template <unsigned kIndex>
+long on_anonymous_inode(Call& call, EventIndex) {
+    return call_on_epoll_set(call, kIndex);
+}
+
+template long on_anonymous_inode<0>(Call&, EventIndex);
+
+bool stat_by_descriptor(Call& call, long& answer) {
+    const std::uint64_t flags = call.argument[call.number == __NR_statx ? 2 : 3];
+    if ((flags & AT_EMPTY_PATH) == 0 || event_of(call.engine, call.argument[0]) == 0 ||
+        !is_empty_path(call.argument[1]))
+        return false;
+    answer = call_on_epoll_set(call, 0);
+    return true;
+}
+
+bool times_by_descriptor(Call& call, long& answer) {
+    if (call.argument[1] != 0 || event_of(call.engine, call.argument[0]) == 0) return false;
+    answer = call_on_epoll_set(call, 0);
+    return true;
+}
+
+bool readlink_event(Call& call, long& answer) {
+    constexpr std::string_view kLink = "anon_inode:[perf_event]";
+    const bool at = call.number == __NR_readlinkat;
+    const std::uint64_t path = call.argument[at ? 1 : 0];
+    if (!has_broker(call.engine) || !ends_in_number(path)) return false;
+    const std::uint64_t directory = at ? call.argument[0] : static_cast<std::uint64_t>(AT_FDCWD);
+    char link[64];
+    const long length = kernel_call(__NR_readlinkat, directory, path, address_of(link), sizeof link);
+    const std::uint64_t inode = length > 0 ? socket_inode({link, static_cast<std::size_t>(length)}) : 0;
+    if (inode == 0 || BrokerRequest{call.thread, run::RequestKind::identify}.argument(0, inode).send() <= 0)
+        return false;
+    const auto bytes = static_cast<std::int32_t>(call.argument[at ? 3 : 2]);
+    const std::uint64_t buffer = call.argument[at ? 2 : 1];
+    const auto count = std::min<std::size_t>(kLink.size(), static_cast<std::size_t>(std::max(bytes, 0)));
+    if (bytes <= 0)
+        answer = -EINVAL;
+    else
+        answer = guarded_copy(at_address<void>(buffer), kLink.data(), count) ? static_cast<long>(count) : -EFAULT;
+    return true;
+}
+
+}  // namespace anyperf::agent

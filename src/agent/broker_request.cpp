@@ -1,0 +1,210 @@
+#include "agent/broker_request.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "agent/process.h"
+#include "engine/freestanding/pages.h"
+#include "engine/threads/run_records.h"
+
+extern "C" void* memcpy(void* to, const void* from, std::size_t count);
+
+namespace anyperf::agent {
+
+using engine::address_of;
+using engine::is_error;
+using engine::kernel_call;
+
+namespace {
+
+/// How many times to poll the mailbox before sleeping: a broker on another CPU answers sooner than the kernel could
+/// wake the thread. If the last answer was written on this CPU, the broker will probably run here again, and cannot
+/// while the thread polls: then it does not poll.
+constexpr int kPolls = 400;
+
+int polls_for(const run::Mailbox& mailbox, std::int32_t cpu) {
+    const std::uint32_t host_cpu = __atomic_load_n(&mailbox.host_cpu, __ATOMIC_RELAXED);
+    return host_cpu == static_cast<std::uint32_t>(cpu) + 1 ? 0 : kPolls;
+}
+
+/// Maps the thread's mailbox if it is not mapped. False: the thread has no page, or memory is short.
+bool open_mailbox(Thread& thread) {
+    if (thread.agent->mailbox != nullptr) return true;
+    if (thread.page_number == run::kNoPage) return false;
+    const std::uint64_t offset = run::kMailboxesOffset + run::kMailboxBytes * std::uint64_t{thread.page_number};
+    const long got =
+        engine::map_own_pages(run::kMailboxBytes, PROT_READ | PROT_WRITE, MAP_SHARED, thread.engine->run_fd, offset);
+    if (is_error(got)) return false;
+    thread.agent->mailbox = engine::at_address<run::Mailbox>(static_cast<std::uint64_t>(got));
+    return true;
+}
+
+/// The number of the next request. It differs from the last answer's and from those that the page's previous thread
+/// used: a request of that thread may still be answered after it was killed. A thread id has 22 bits (PID_MAX_LIMIT).
+/// Threads of two pid namespaces may have the same id; then only the counter tells their requests apart.
+std::uint32_t next_sequence(const run::Mailbox& mailbox, std::int32_t tid) {
+    constexpr unsigned kCounterBits = 10;
+    constexpr std::uint32_t kCounter = (1U << kCounterBits) - 1;
+    const std::uint32_t last = __atomic_load_n(&mailbox.answered, __ATOMIC_RELAXED);
+    return static_cast<std::uint32_t>(tid) << kCounterBits | ((last + 1) & kCounter);
+}
+
+/// The CPU that the thread runs on.
+int running_cpu() {
+    std::uint32_t cpu = 0;
+    kernel_call(__NR_getcpu, address_of(&cpu), 0, 0);
+    return static_cast<int>(cpu);
+}
+
+/// The CPU that requests report: always 0 in a deterministic run.
+int cpu_of(const Thread& thread) {
+    return thread.engine->run->deterministic != 0 ? 0 : running_cpu();
+}
+
+/// Context switches of the calling thread, as the kernel counts them.
+std::uint64_t all_context_switches() {
+    struct rusage usage{};
+    kernel_call(__NR_getrusage, RUSAGE_THREAD, address_of(&usage));
+    return static_cast<std::uint64_t>(usage.ru_nvcsw) + static_cast<std::uint64_t>(usage.ru_nivcsw);
+}
+
+}  // namespace
+
+bool broker_is_gone(const engine::Engine& engine) {
+    // The socket's other end is closed when the broker is gone.
+    pollfd socket{engine.broker_fd, 0, 0};
+    const timespec at_once{};
+    const long got = kernel_call(__NR_ppoll, address_of(&socket), 1, address_of(&at_once), 0, 0);
+    return got == 1 && (socket.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+void report_if_moved(Thread& thread) {
+    const engine::Engine& engine = *thread.engine;
+    if (!has_broker(engine) || __atomic_load_n(&engine.run->events_used, __ATOMIC_ACQUIRE) == 0) return;
+    // Every request carries the CPU of its thread. This one, about no descriptor, is sent for nothing else.
+    if (cpu_of(thread) != thread.page.cpu) BrokerRequest{thread, run::RequestKind::identify}.send();
+}
+
+std::uint64_t task_clock() {
+    timespec now{};
+    kernel_call(__NR_clock_gettime, CLOCK_THREAD_CPUTIME_ID, address_of(&now));
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t context_switches(const Thread& thread) {
+    const std::uint64_t all = all_context_switches();
+    const std::uint64_t of_program = all > thread.page.own_switches ? all - thread.page.own_switches : 0;
+    return std::max(of_program, __atomic_load_n(&thread.page.switches_read, __ATOMIC_RELAXED));
+}
+
+void drop_mailbox(Thread& thread) {
+    if (thread.agent->mailbox != nullptr) engine::release_pages(thread.agent->mailbox, run::kMailboxBytes);
+    thread.agent->mailbox = nullptr;
+}
+
+BrokerRequest::BrokerRequest(Thread& thread, run::RequestKind kind, std::uint32_t event) : thread_(thread) {
+    head_.kind = kind;
+    head_.event = event;
+    head_.page = thread.page_number;
+    head_.tid = thread.tid;
+}
+
+BrokerRequest& BrokerRequest::payload(const void* bytes, std::size_t count) {
+    payload_ = address_of(bytes);
+    head_.payload_bytes = static_cast<std::uint32_t>(count < run::kRequestPayload ? count : run::kRequestPayload);
+    return *this;
+}
+
+BrokerRequest& BrokerRequest::from_application(std::uint64_t address, std::size_t count) {
+    payload_ = address;
+    head_.payload_bytes = static_cast<std::uint32_t>(count < run::kRequestPayload ? count : run::kRequestPayload);
+    return *this;
+}
+
+long BrokerRequest::transmit() {
+    head_.task_clock = task_clock();
+    head_.switches = context_switches(thread_);
+    head_.cpu = cpu_of(thread_);
+    iovec parts[2]{{&head_, sizeof head_}, {engine::at_address<void>(payload_), head_.payload_bytes}};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = head_.payload_bytes != 0 ? 2 : 1;
+    if (descriptor_ >= 0) {
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
+        cmsghdr* const header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(header), &descriptor_, sizeof descriptor_);
+    }
+    for (;;) {
+        const long got = kernel_call(__NR_sendmsg, static_cast<unsigned>(thread_.engine->broker_fd),
+                                     address_of(&message), MSG_NOSIGNAL);
+        if (got == -EFAULT &&
+            head_.payload_bytes != 0) {  // the application's memory cannot be read: sent without payload
+            head_.payload_bytes = 0;
+            message.msg_iovlen = 1;
+            continue;
+        }
+        if (got != -EINTR) return is_error(got) ? -EIO : 0;
+    }
+}
+
+long BrokerRequest::wait() {
+    run::Mailbox& mailbox = *thread_.agent->mailbox;
+    const auto answered = [&] { return __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE) == head_.sequence; };
+    const int cpu = thread_.engine->run->deterministic != 0 ? running_cpu() : head_.cpu;
+    for (int polls = polls_for(mailbox, cpu); polls > 0; --polls) {
+        if (answered()) return mailbox.answer;
+        asm volatile("pause");
+    }
+    const std::uint64_t before = all_context_switches();
+    const long answer = sleep();
+    thread_.page.own_switches += all_context_switches() - before;
+    return answer;
+}
+
+long BrokerRequest::sleep() {
+    run::Mailbox& mailbox = *thread_.agent->mailbox;
+    const auto answered = [&] { return __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE) == head_.sequence; };
+    __atomic_store_n(&mailbox.waiting, 1, __ATOMIC_SEQ_CST);
+    for (;;) {
+        // Wakes at any change: the new number may be that of a request of the page's previous thread.
+        const std::uint32_t seen = __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE);
+        if (seen == head_.sequence) return mailbox.answer;
+        const timespec patience{0, 200'000'000};  // then check whether the broker has ended
+        const long got =
+            kernel_call(__NR_futex, address_of(&mailbox.answered), FUTEX_WAIT, seen, address_of(&patience));
+        if (got != -EAGAIN) ++thread_.agent->waits_since_switch;
+        if (got == -ETIMEDOUT && !answered() && broker_is_gone(*thread_.engine)) return -EIO;
+    }
+}
+
+long BrokerRequest::send() {
+    if (!has_broker(*thread_.engine) || !open_mailbox(thread_)) return -EIO;
+    run::Mailbox& mailbox = *thread_.agent->mailbox;
+    __atomic_store_n(&mailbox.waiting, 0, __ATOMIC_RELAXED);
+    head_.sequence = next_sequence(mailbox, thread_.tid);
+    Process* const process = existing_process(*thread_.engine);
+    const std::uint32_t closes = process != nullptr ? __atomic_load_n(&process->close_count, __ATOMIC_ACQUIRE) : 0;
+    const long sent = transmit();
+    if (sent < 0) return sent;
+    const long answer = wait();
+    if (process != nullptr) __atomic_store_n(&process->closes_seen_by_broker, closes, __ATOMIC_RELAXED);
+    return answer;
+}
+
+void BrokerRequest::post() {
+    if (has_broker(*thread_.engine)) transmit();
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,82 @@
+// fault_counts.cpp: counts page faults of the application's own code. The kernel's count of a thread's faults
+// (getrusage(2)) includes those of the engine. So, while an event counts faults, it is read whenever the thread enters
+// and leaves translated code, and only what it grew by in between is added. The engine, and not the CPU, reads the
+// application's code, so it touches the code that is next before it looks.
+#include "agent/faults/fault_counts.h"
+
+#include <sys/resource.h>
+
+#include "agent/agent_state.h"
+#include "agent/faults/fault_traps.h"
+#include "engine/threads/counting.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::agent {
+
+using engine::address_of;
+using engine::at_address;
+using engine::Thread;
+
+namespace {
+
+struct Faults {
+    std::uint64_t minor = 0;
+    std::uint64_t major = 0;
+};
+
+Faults faults_so_far() {
+    rusage usage{};
+    constexpr auto kThisThread = static_cast<std::uint64_t>(RUSAGE_THREAD);
+    engine::kernel_call(__NR_getrusage, kThisThread, address_of(&usage));
+    return {static_cast<std::uint64_t>(usage.ru_minflt), static_cast<std::uint64_t>(usage.ru_majflt)};
+}
+
+void set_baseline(Thread& thread, const Faults& now) {
+    thread.faults_at_entry[0] = now.minor;
+    thread.faults_at_entry[1] = now.major;
+}
+
+/// Counts the faults since the last look. Returns whether there were any.
+bool count_faults(Thread& thread) {
+    const Faults now = faults_so_far();
+    const bool any = now.minor != thread.faults_at_entry[0] || now.major != thread.faults_at_entry[1];
+    thread.page.faults[0] += now.minor - thread.faults_at_entry[0];
+    thread.page.faults[1] += now.major - thread.faults_at_entry[1];
+    set_baseline(thread, now);
+    thread.agent->faults_unchecked = thread.agent->faults_unchecked || any;
+    return any;
+}
+
+/// Reads a byte of the code at `pc`. Without the engine the CPU would do so to execute it, and fault if the page is not
+/// there.
+void touch_code(std::uint64_t pc) {
+    char byte = 0;
+    engine::x86_64::guarded_copy(&byte, at_address<const char>(pc), 1);
+}
+
+}  // namespace
+
+void add_page_faults(Thread& thread, std::uint64_t next) {
+    count_faults(thread);
+    touch_code(next);
+    if (count_faults(thread) && thread.agent->fault_traps != nullptr) {
+        thread.page_faulted = true;
+        thread.faulted_address = next;
+    }
+    // What comes next may be a system call that disables the event. Before a segment that has been charged and has not
+    // run, counts are not exact, and that is no system call.
+    if (!thread.agent->faults_unchecked || thread.page_faulted ||
+        thread.exit_reason == engine::x86_64::ExitReason::budget)
+        return;
+    thread.agent->faults_unchecked = false;
+    thread.registers.rip = next;
+    handle_fault_overflows(thread);
+}
+
+void begin_counting_page_faults(Thread& thread) {
+    if (thread.page_faulted)
+        engine::set_budget(thread, 0);  // a fault of the code itself, which the next grant looks at
+    set_baseline(thread, faults_so_far());
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,71 @@
+#include "agent/lifecycle/context_switches.h"
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include "agent/agent_state.h"
+#include "agent/broker_request.h"
+#include "agent/vdso_clock.h"
+
+namespace anyperf::agent {
+
+using engine::address_of;
+using engine::Thread;
+
+namespace {
+
+struct Switches {
+    std::uint64_t voluntary;
+    std::uint64_t involuntary;
+};
+
+Switches switches_of_thread() {
+    struct rusage usage{};
+    engine::kernel_call(__NR_getrusage, RUSAGE_THREAD, address_of(&usage));
+    return {static_cast<std::uint64_t>(usage.ru_nvcsw), static_cast<std::uint64_t>(usage.ru_nivcsw)};
+}
+
+/// Counts are compared with these from now on.
+void set_baseline(AgentState& state, const Switches& now) {
+    state.context_switches[0] = now.voluntary;
+    state.context_switches[1] = now.involuntary;
+    state.waits_since_switch = 0;
+}
+
+}  // namespace
+
+void track_switches(Thread& thread, bool on) {
+    AgentState& state = *thread.agent;
+    if (on && !state.reports_switches) {
+        set_baseline(state, switches_of_thread());
+        state.syscall_entered_ns = 0;
+    }
+    state.reports_switches = on;
+}
+
+void report_first_switch_in(Thread& thread) {
+    if (thread.agent->reports_switches) BrokerRequest{thread, run::RequestKind::switched}.argument(3, 1).send();
+}
+
+void report_new_switches(Thread& thread, bool after_call) {
+    AgentState& state = *thread.agent;
+    const Switches now = switches_of_thread();
+    const std::uint64_t waits = now.voluntary - state.context_switches[0];
+    const std::uint64_t involuntary = now.involuntary - state.context_switches[1];
+    const std::uint64_t time = clock_now(*thread.engine, CLOCK_MONOTONIC);
+    // Between system calls only the engine waits. After the call that opened the event, that call's start is not known.
+    const bool known = after_call && state.syscall_entered_ns != 0;
+    const std::uint64_t voluntary = known && waits > state.waits_since_switch ? waits - state.waits_since_switch : 0;
+    const std::uint64_t ago = known ? time - state.syscall_entered_ns : 0;
+    state.syscall_entered_ns = after_call ? 0 : time;
+    if (voluntary == 0 && involuntary == 0) return set_baseline(state, now);
+    BrokerRequest{thread, run::RequestKind::switched}
+        .argument(0, voluntary)
+        .argument(1, involuntary)
+        .argument(2, ago)
+        .send();
+    set_baseline(state, switches_of_thread());
+    if (!after_call) state.syscall_entered_ns = clock_now(*thread.engine, CLOCK_MONOTONIC);
+}
+
+}  // namespace anyperf::agent

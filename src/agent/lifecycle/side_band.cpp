@@ -1,0 +1,167 @@
+#include "agent/lifecycle/side_band.h"
+
+#include <asm/unistd.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include <span>
+#include <string_view>
+
+#include "agent/broker_request.h"
+#include "engine/freestanding/pages.h"
+#include "engine/syscalls/application_maps.h"
+#include "engine/syscalls/handlers.h"
+#include "engine/threads/run_records.h"
+#include "subsystem/records/record_interests.h"
+
+namespace anyperf::agent {
+
+using engine::Call;
+using engine::Thread;
+using subsystem::Interest;
+
+namespace {
+
+constexpr std::size_t kImageMappings = 64;  ///< mappings before a program's first instruction: in fact some fifteen
+
+/// Whether an event of the run requests records of this kind.
+bool wanted(const engine::Engine& engine, Interest interest) {
+    const std::uint32_t set = __atomic_load_n(&engine.run->wanted_side_band, __ATOMIC_ACQUIRE);
+    return (set >> static_cast<unsigned>(interest) & 1) != 0;
+}
+
+struct NewMapping {
+    std::uint64_t start;
+    std::uint64_t bytes;
+    std::uint64_t protection;
+    std::uint64_t flags;
+    run::MappingName name = run::MappingName::as_listed;
+};
+
+void report_mapped(Thread& thread, const NewMapping& mapping) {
+    const bool executable = (mapping.protection & PROT_EXEC) != 0;
+    if (!wanted(*thread.engine, executable ? Interest::executable_mapping : Interest::data_mapping)) return;
+    BrokerRequest ask{thread, run::RequestKind::mapped};
+    ask.argument(0, mapping.start)
+        .argument(1, mapping.bytes)
+        .argument(2, mapping.protection)
+        .argument(3, mapping.flags);
+    ask.argument(4, static_cast<std::uint64_t>(mapping.name)).send();
+}
+
+void report_renamed(Thread& thread) {
+    BrokerRequest{thread, run::RequestKind::renamed}.payload(thread.page.comm, sizeof thread.page.comm).send();
+}
+
+/// Whether the descriptor is of a file /proc/…/comm.
+bool names_thread(std::uint64_t fd) {
+    constexpr std::string_view kDirectory = "/proc/self/fd/";
+    char path[32] = {};
+    std::size_t end = kDirectory.copy(path, kDirectory.size());
+    char digits[10];
+    std::size_t count = 0;
+    for (auto rest = static_cast<std::uint32_t>(fd); count == 0 || rest != 0; rest /= 10)
+        digits[count++] = static_cast<char>('0' + rest % 10);
+    while (count != 0) path[end++] = digits[--count];
+    char target[64];
+    const long got =
+        engine::kernel_call(__NR_readlink, engine::address_of(path), engine::address_of(target), sizeof target);
+    if (engine::is_error(got)) return false;
+    const std::string_view text{target, static_cast<std::size_t>(got)};
+    return text.starts_with("/proc/") && text.ends_with("/comm");
+}
+
+/// A write no longer than a name may have been one to /proc/self/comm, which renames the thread.
+void report_written_name(const Call& call, long written) {
+    constexpr long kLongest = sizeof call.thread.page.comm;
+    if (written > kLongest || !wanted(call.engine, Interest::comm) || !names_thread(call.argument[0])) return;
+    engine::update_names(call.thread);
+    report_renamed(call.thread);
+}
+
+/// Passes the descriptor of what was made to the broker, which looks at it and writes the record.
+void report_made(Thread& thread, run::RequestKind kind, int fd) {
+    BrokerRequest{thread, kind}.descriptor(fd).send();
+}
+
+/// Reports a new directory if it is in a cgroup file system.
+void report_made_directory(const Call& call, std::uint64_t at, std::uint64_t path) {
+    constexpr std::uint64_t kMagics[] = {0x63677270, 0x27e0eb};  // CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC
+    if (!wanted(call.engine, Interest::cgroup)) return;
+    const long fd = engine::kernel_call(__NR_openat, at, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (engine::is_error(fd)) return;
+    struct statfs system{};
+    const long got = engine::kernel_call(__NR_fstatfs, static_cast<std::uint64_t>(fd), engine::address_of(&system));
+    for (const std::uint64_t magic : kMagics)
+        if (!engine::is_error(got) && static_cast<std::uint64_t>(system.f_type) == magic)
+            report_made(call.thread, run::RequestKind::made_cgroup, static_cast<int>(fd));
+    engine::kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+}
+
+}  // namespace
+
+void report_side_band(const Call& call, long answer) {
+    const auto& argument = call.argument;
+    switch (call.number) {
+        case __NR_mmap:
+            return report_mapped(call.thread,
+                                 {static_cast<std::uint64_t>(answer), argument[1], argument[2], argument[3]});
+        case __NR_mprotect:
+        case __NR_pkey_mprotect:
+            // The kernel records it like a new mapping (mprotect_fixup() calls perf_event_mmap()).
+            return report_mapped(call.thread, {argument[0], argument[1], argument[2], 0});
+        case __NR_prctl:
+            if (argument[0] == PR_SET_NAME && wanted(call.engine, Interest::comm)) report_renamed(call.thread);
+            return;
+        case __NR_write: return report_written_name(call, answer);
+        case __NR_unshare:
+        case __NR_setns:
+            if (wanted(call.engine, Interest::namespaces))
+                BrokerRequest{call.thread, run::RequestKind::new_namespaces}.send();
+            return;
+        case __NR_mkdir: return report_made_directory(call, static_cast<std::uint64_t>(AT_FDCWD), argument[0]);
+        case __NR_mkdirat: return report_made_directory(call, argument[0], argument[1]);
+        case __NR_bpf:
+            if (argument[0] == BPF_PROG_LOAD &&
+                (wanted(call.engine, Interest::kernel_symbol) || wanted(call.engine, Interest::bpf_program)))
+                report_made(call.thread, run::RequestKind::loaded_bpf, static_cast<int>(answer));
+            return;
+        default: return;
+    }
+}
+
+bool move_break(Call& call, long& answer) {
+    if (call.engine.run == nullptr || !wanted(call.engine, Interest::data_mapping)) return false;
+    const auto before = static_cast<std::uint64_t>(engine::kernel_call(__NR_brk, 0));
+    answer = engine::handlers::brk(call);
+    const auto now = static_cast<std::uint64_t>(answer);
+    if (engine::page_up(now) <= engine::page_up(before)) return true;
+    // The whole area is recorded when it grows, before the break is moved. A new area begins after that old break, and
+    // so has no name yet (do_brk_flags() and vma_is_initial_heap() of Linux 6.18).
+    const engine::ApplicationMapping heap = engine::mapping_at(engine::page_up(now) - 1);
+    const run::MappingName name = heap.start < before ? run::MappingName::as_listed : run::MappingName::none;
+    report_mapped(call.thread, {heap.start, heap.end - heap.start, heap.protection, heap.flags, name});
+    return true;
+}
+
+void report_ring(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::uint64_t protection,
+                 std::uint64_t flags) {
+    if (!wanted(*thread.engine, Interest::data_mapping)) return;
+    report_mapped(thread, {start, bytes, protection & ~std::uint64_t{PROT_EXEC}, flags, run::MappingName::ring});
+}
+
+void report_image(Thread& thread) {
+    if (!wanted(*thread.engine, Interest::executable_mapping) && !wanted(*thread.engine, Interest::data_mapping))
+        return;
+    engine::ApplicationMapping mappings[kImageMappings];
+    const std::size_t count = engine::list_mappings(mappings, kImageMappings);
+    constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;  // above it is vsyscall, which was never mapped
+    for (const engine::ApplicationMapping& mapping : std::span{mappings, count})
+        if (mapping.start < kUserEnd)
+            report_mapped(thread, {mapping.start, mapping.end - mapping.start, mapping.protection, mapping.flags});
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,118 @@
+#include "agent/lifecycle/tasks.h"
+
+#include <algorithm>
+
+#include "agent/broker_request.h"
+#include "agent/faults/fault_traps.h"
+#include "agent/lifecycle/context_switches.h"
+#include "agent/lifecycle/side_band.h"
+#include "agent/probes/probes.h"
+#include "agent/sampling/clock_sampling.h"
+#include "agent/sampling/software_events.h"
+#include "agent/sampling/update_active_events.h"
+#include "agent/syscalls/descriptors.h"
+#include "agent/syscalls/event_syscalls.h"
+#include "engine/instrumentation/instrumentation.h"
+
+namespace anyperf::agent {
+
+using engine::Call;
+using engine::is_error;
+using engine::Thread;
+using SoftwareEvent = subsystem::Source::SoftwareEvent;
+
+namespace {
+
+/// Whether an event has been opened in the run.
+bool are_events_used(const Thread& thread) {
+    return has_broker(*thread.engine) && __atomic_load_n(&thread.engine->run->events_used, __ATOMIC_ACQUIRE) != 0;
+}
+
+/// The system call that made the task returns in the new task, too, with 0.
+void report_syscall_return(Thread& thread, std::uint32_t call) {
+    if (is_traced(thread, SoftwareEvent::syscall_returned))
+        report_software_event(thread, {.what = SoftwareEvent::syscall_returned, .call = call});
+}
+
+}  // namespace
+
+void begin_process(Thread& thread, bool executed) {
+    thread.agent->mailbox = nullptr;  // the child of a fork has a page of its own, and so another mailbox
+    thread.agent->alarm = 0;          // timers are not inherited
+    thread.alarmed = false;
+    set_fault_traps(thread, false);  // the child of a fork has not inherited them
+    if (!are_events_used(thread) || ensure_process(*thread.engine) == nullptr) return;
+    if (executed) {
+        find_descriptors(thread);
+        BrokerRequest{thread, run::RequestKind::executed}.payload(thread.page.comm, sizeof thread.page.comm).send();
+        report_image(thread);
+    } else {
+        engine::reset_instrumentation(thread);
+        reset_probes_after_fork(thread);
+        thread.agent->reports_switches = false;
+        thread.engine->agent->lock.reset();  // the holder may have been a thread that only the parent has
+        forget_inherited_rings(*thread.engine->agent);
+        BrokerRequest{thread, run::RequestKind::begin}.argument(0, thread.inheritance).argument(1, 1).send();
+    }
+    update_active_events(thread);
+    if (!executed) return report_first_switch_in(thread);
+    if (is_traced(thread, SoftwareEvent::program_executed))
+        report_software_event(thread, {.what = SoftwareEvent::program_executed});
+    report_syscall_return(thread, __NR_execve);
+}
+
+void announce_exec(Thread& thread, std::string_view name) {
+    if (!are_events_used(thread) || thread.tid != thread.page.pid)
+        return;  // after an exec by another thread, that thread becomes the process's first one
+    char comm[sizeof thread.page.comm] = {};
+    const std::size_t length = std::min(name.size(), sizeof comm - 1);
+    std::ranges::copy_n(name.begin(), static_cast<std::ptrdiff_t>(length), comm);
+    BrokerRequest{thread, run::RequestKind::executing}.payload(comm, length == 0 ? 0 : sizeof comm).send();
+}
+
+void begin_thread(Thread& thread) {
+    if (!are_events_used(thread)) return;
+    const bool own_process = thread.owned_by_parent;  // the child of a vfork
+    BrokerRequest{thread, run::RequestKind::begin}
+        .argument(0, thread.inheritance)
+        .argument(1, own_process ? 1 : 0)
+        .send();
+    update_active_events(thread);
+    report_first_switch_in(thread);
+    report_syscall_return(thread, thread.creating_syscall);
+}
+
+std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_t page) {
+    if (!are_events_used(call.thread)) return 0;
+    const long number =
+        BrokerRequest{call.thread, run::RequestKind::before_clone}.argument(0, clone_flags).argument(1, page).send();
+    return number > 0 ? static_cast<std::uint32_t>(number) : 0;
+}
+
+void report_child(Call& call, std::uint32_t inheritance, long tid) {
+    if (!is_error(tid) && is_traced(call.thread, SoftwareEvent::process_forked))
+        report_software_event(call.thread,
+                              {.what = SoftwareEvent::process_forked, .child = static_cast<std::int32_t>(tid)});
+    if (inheritance == 0) return;
+    const run::RequestKind kind = is_error(tid) ? run::RequestKind::clone_failed : run::RequestKind::cloned;
+    BrokerRequest{call.thread, kind}.argument(0, inheritance).argument(1, static_cast<std::uint64_t>(tid)).send();
+}
+
+void end_thread(Thread& thread, bool whole_process) {
+    if (is_traced(thread, SoftwareEvent::task_ended))
+        report_software_event(thread, {.what = SoftwareEvent::task_ended, .whole_process = whole_process});
+    if (are_events_used(thread)) BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
+    if (!whole_process) engine::clear_instrumentation(thread);
+    if (!whole_process) drop_probes(thread);
+    drop_alarm(thread);
+    set_fault_traps(thread, false);
+    drop_mailbox(thread);
+}
+
+void discard_thread(Thread& thread) {
+    set_fault_traps(thread, false);
+    drop_probes(thread);
+    drop_mailbox(thread);
+}
+
+}  // namespace anyperf::agent

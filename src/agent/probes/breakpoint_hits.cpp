@@ -1,0 +1,77 @@
+#include "agent/probes/breakpoint_hits.h"
+
+#include "agent/agent_state.h"
+#include "agent/probes/breakpoints.h"
+#include "agent/probes/probe_hits.h"
+#include "agent/sampling/active_events.h"
+#include "agent/sampling/next_instruction.h"
+#include "agent/sampling/sampling.h"
+
+namespace anyperf::agent {
+
+namespace {
+
+using engine::x86_64::Access;
+using engine::x86_64::Accesses;
+
+bool overlaps(const EventPage& event, const Access& access) {
+    const bool of_kind = access.writes || (access.reads && breaks_on_read(event));
+    return of_kind && access.address < event.shape.bp_addr + event.shape.bp_len &&
+           access.address + access.bytes > event.shape.bp_addr;
+}
+
+bool overlaps(const EventPage& event, const Accesses& accesses, std::uint64_t iteration) {
+    for (std::uint32_t i = 0; i < accesses.count; ++i) {
+        Access access = accesses.of[i];
+        access.address += iteration * static_cast<std::uint64_t>(std::int64_t{access.step});
+        if (overlaps(event, access)) return true;
+    }
+    return false;
+}
+
+/// How many iterations the instruction has done, by rcx; 1 if it does not repeat.
+std::uint64_t iterations_of(const Thread& thread) {
+    const Accesses& accesses = thread.agent->single_step_accesses;
+    if (!accesses.repeats) return 1;
+    return thread.agent->registers_before_step.r[engine::x86_64::rcx] - thread.registers.r[engine::x86_64::rcx];
+}
+
+/// Reports each iteration with an access that overlaps the breakpoint.
+void report_each_access(Thread& thread, EventPage& event, EventIndex index, std::uint64_t iterations) {
+    const std::uint64_t after = thread.registers.rip;
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+        if (!overlaps(event, thread.agent->single_step_accesses, i)) continue;
+        // Between two iterations rip is that of the instruction itself.
+        if (i + 1 < iterations) thread.registers.rip = thread.agent->registers_before_step.rip;
+        record_event(thread, event, index);
+        thread.registers.rip = after;
+    }
+}
+
+}  // namespace
+
+void report_execution(Thread& thread) {
+    const std::uint64_t pc = thread.registers.rip;
+    bool reported = false;
+    const bool resumed = (thread.registers.flags & engine::x86_64::kResumeFlag) != 0;
+    for_each_active_event(thread, [&](EventPage& event, EventIndex index) {
+        if (resumed || !is_breakpoint(event) || !breaks_on_execution(event)) return;
+        if (event.shape.bp_addr != pc) return;
+        record_event(thread, event, index);
+        reported = true;
+    });
+    if (!resumed && report_probe_hit(thread)) reported = true;
+    if (reported) thread.registers.flags |= engine::x86_64::kResumeFlag;
+    thread.agent->registers_before_step = thread.registers;
+    thread.agent->single_step_accesses = thread.instrumentation.memory_count != 0 ? next_accesses(thread) : Accesses{};
+}
+
+void report_accesses(Thread& thread) {
+    if (thread.agent->single_step_accesses.count == 0) return;
+    const std::uint64_t iterations = iterations_of(thread);
+    for_each_active_event(thread, [&](EventPage& event, EventIndex index) {
+        if (is_breakpoint(event) && !breaks_on_execution(event)) report_each_access(thread, event, index, iterations);
+    });
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,16 @@
+// next_instruction.h: which memory a thread's next instruction is about to access, from its code and registers. An
+// overflow is handled after the instruction that caused it, when its registers may have changed; so this is asked
+// before.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/x86_64/decode/effective_address.h"
+
+namespace anyperf::agent {
+
+using engine::Thread;
+
+/// All memory that the instruction at registers.rip is about to access; empty where it cannot be read or decoded.
+engine::x86_64::Accesses next_accesses(const Thread& thread);
+
+}  // namespace anyperf::agent

@@ -1,0 +1,100 @@
+#include "agent/sampling/overflow_budget.h"
+
+#include <algorithm>
+
+#include "agent/agent_state.h"
+#include "agent/faults/fault_traps.h"
+#include "agent/sampling/active_events.h"
+#include "agent/sampling/local_read.h"
+#include "agent/sampling/memory_facts.h"
+#include "agent/sampling/next_instruction.h"
+#include "agent/sampling/sampling.h"
+#include "engine/threads/counting.h"
+#include "run/live_value.h"
+#include "subsystem/shared/counter_sum.h"
+#include "subsystem/shared/overflow.h"
+
+namespace anyperf::agent {
+
+using subsystem::EventState;
+using subsystem::Source;
+
+namespace {
+
+bool counts_instructions_alone(const Source& source) {
+    return source.kind == Source::Kind::counters && source.terms == 1 && source.shift == 0 &&
+           source.term[0].counter == 0 && source.term[0].weight == 1;
+}
+
+std::int64_t bounded(std::uint64_t instructions) {
+    return static_cast<std::int64_t>(
+        std::clamp<std::uint64_t>(instructions, 1, static_cast<std::uint64_t>(run::kUnlimited)));
+}
+
+/// How many instructions can retire for certain before the event overflows, at least 1; 0: it overflows here.
+std::int64_t instructions_left(Thread& thread, const EventPage& event) {
+    const std::uint64_t value = local_value(thread, event.source);
+    if (overflow_due(event, value)) return 0;
+    if (counts_instructions_alone(event.source)) return bounded(event.overflow_at - value);
+    if (counts_faults(event.source)) return next_fault_stretch(thread);
+    if (event.source.kind != Source::Kind::counters) return run::kUnlimited;
+    std::uint64_t counters[run::kCounters];
+    for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) {
+        const std::uint32_t counter = event.source.term[i].counter;
+        if (counter >= run::kCounters) return run::kUnlimited;
+        counters[counter] = run::live_counter(thread.page.counters, counter);
+    }
+    return bounded(subsystem::instructions_until(event.source, counters, event.overflow_at));
+}
+
+struct NearestOverflow {
+    std::int64_t instructions = run::kUnlimited;
+    bool exact = true;          ///< it comes after exactly so many instructions; else not before
+    bool isolate_last = false;  ///< samples need the instruction that causes the overflow: it is to run by itself
+};
+
+/// Whether the thread stops by itself where the event may overflow, so that its budget need not end there.
+bool is_trapped(const Thread& thread, const EventPage& event) {
+    return counts_faults(event.source) && thread.agent->fault_traps != nullptr;
+}
+
+NearestOverflow nearest_overflow(Thread& thread) {
+    NearestOverflow least;
+    for_each_sampling_event(thread, [&](const EventPage& event, EventIndex) {
+        if (event.state != EventState::active || is_trapped(thread, event)) return;
+        least.instructions = std::min(least.instructions, instructions_left(thread, event));
+        least.exact = least.exact && counts_instructions_alone(event.source);
+        least.isolate_last = least.isolate_last || event.shape.precise_ip != 0 || samples_memory(event);
+    });
+    return least;
+}
+
+void handle_due_overflows(Thread& thread) {
+    for_each_sampling_event(thread, [&](EventPage& event, EventIndex index) {
+        if (event.state == EventState::active) handle_overflows(thread, event, index);
+    });
+}
+
+}  // namespace
+
+void check_after_syscall(Thread& thread) {
+    constexpr std::uint64_t kCallBytes = 2;  // the syscall instruction is 0f 05
+    engine::set_budget(thread, 0);
+    thread.agent->last_retired_pc = thread.registers.rip - kCallBytes;
+}
+
+void grant_next_budget(Thread& thread) {
+    handle_due_overflows(thread);
+    thread.page_faulted = false;
+    const auto [left, exact, isolate_last] = nearest_overflow(thread);
+    const bool last = left == 1 && isolate_last;
+    AgentState& state = *thread.agent;
+    state.last_retired_pc = last ? thread.registers.rip : 0;
+    state.last_accesses.count = 0;
+    if (last && state.wants_accesses) state.last_accesses = next_accesses(thread);
+    thread.grant_is_exact = exact;
+    const bool stops_before = isolate_last && left > 1 && left != run::kUnlimited;
+    engine::set_budget(thread, stops_before ? left - 1 : std::max<std::int64_t>(left, 1));
+}
+
+}  // namespace anyperf::agent

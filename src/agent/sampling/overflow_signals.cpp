@@ -1,0 +1,163 @@
+// overflow_signals.cpp: O_ASYNC of an event is kept in its page and not passed to the kernel, which would send a signal
+// for each byte that the broker writes to the event's socket, not for each overflow.
+#include "agent/sampling/overflow_signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "abi/attr_flags.h"
+#include "agent/sampling/local_read.h"
+#include "agent/syscalls/descriptors.h"
+#include "engine/signals/signal_state.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::agent {
+
+using engine::address_of;
+using engine::at_address;
+using engine::is_error;
+using engine::kernel_call;
+
+namespace {
+
+// Signals and si_codes, as in <signal.h>, which the engine does not use.
+constexpr std::int32_t kSigIo = 29;
+constexpr std::int32_t kSigTrap = 5;
+constexpr std::int32_t kPollIn = 1;
+constexpr std::int32_t kPollHup = 6;
+constexpr std::int32_t kByKernel = 0x80;  // SI_KERNEL
+constexpr std::int64_t kBandIn = 0x41;    // POLLIN | POLLRDNORM
+constexpr std::int64_t kBandHup = 0x18;   // POLLHUP | POLLERR
+
+/// siginfo_t of SIGPOLL.
+struct PollInfo {
+    std::int32_t signo;
+    std::int32_t error;
+    std::int32_t code;
+    std::int32_t padding;
+    std::int64_t band;
+    std::int32_t fd;
+    std::uint8_t rest[100];
+};
+static_assert(sizeof(PollInfo) == 128);
+
+/// What follows si_addr: si_perf_data, si_perf_type, si_perf_flags.
+struct PerfInfo {
+    std::uint64_t data;
+    std::uint32_t type;
+    std::uint32_t flags;
+};
+
+/// A process may send the si_code of a kernel signal only to itself. For another process the code is moved to si_errno;
+/// the engine there puts it back.
+PollInfo for_other_process(PollInfo info) {
+    info.error = info.code;
+    info.code = run::kOtherProcessCode;
+    return info;
+}
+
+/// Sends the signal to a process group, a thread or a process (F_OWNER_PGRP, _TID, _PID). First as to this process
+/// itself; if that is refused, as to another one; if that is refused for a thread, as a plain signal.
+void send_to(std::int32_t owner_type, std::int32_t owner, std::int32_t signal, const PollInfo& info) {
+    const auto id = static_cast<std::uint64_t>(static_cast<std::int64_t>(owner));
+    const auto number = static_cast<std::uint64_t>(signal);
+    const PollInfo other = for_other_process(info);
+    if (owner_type == F_OWNER_PGRP) {
+        kernel_call(__NR_kill, static_cast<std::uint64_t>(-std::int64_t{owner}), number);
+    } else if (owner_type == F_OWNER_TID) {
+        const auto own = static_cast<std::uint64_t>(kernel_call(__NR_getpid));
+        if (is_error(kernel_call(__NR_rt_tgsigqueueinfo, own, id, number, address_of(&info))) &&
+            is_error(kernel_call(__NR_rt_tgsigqueueinfo, id, id, number, address_of(&other))))
+            kernel_call(__NR_tkill, id, number);
+    } else if (is_error(kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info)))) {
+        kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&other));
+    }
+}
+
+/// Sets or clears O_ASYNC. si_fd is the descriptor by which it last went from clear to set (fasync_helper()).
+void set_async(EventPage& event, std::uint64_t fd, bool on) {
+    if (on && event.notify.on == 0) event.notify.fd = static_cast<std::int32_t>(fd);
+    event.notify.on = on ? 1 : 0;
+}
+
+void set_owner(EventPage& event, std::int32_t owner, std::int32_t type) {
+    event.notify.owner = owner;
+    event.notify.owner_type = type;
+}
+
+}  // namespace
+
+void send_io_signal(Thread&, const EventPage& event, bool hang_up) {
+    const subsystem::Notify& to = event.notify;
+    if (to.on == 0 || to.owner == 0) return;
+    const std::int32_t signal = to.signal != 0 ? to.signal : kSigIo;
+    PollInfo info{};
+    info.signo = signal;
+    info.code = to.signal == 0 ? kByKernel : hang_up ? kPollHup : kPollIn;
+    if (to.signal != 0) {
+        info.band = hang_up ? kBandHup : kBandIn;
+        info.fd = to.fd;
+    }
+    send_to(to.owner_type, to.owner, signal, info);
+}
+
+void send_sigtrap(Thread& thread, const EventPage& event) {
+    const engine::SignalState& signals = *thread.signals;
+    const bool blocked = (signals.mask & engine::signal_bit(kSigTrap)) != 0;
+    // Only one is pending at a time, as of any standard signal; also if one event overflows twice at one instruction.
+    for (unsigned i = 0; i < signals.queued; ++i)
+        if (signals.queue[i].info.signo == kSigTrap) return;
+    engine::x86_64::SignalInfo info{};
+    info.signo = kSigTrap;
+    info.code = run::kTrapPerf;
+    info.address = event.shape.bp_addr;
+    const PerfInfo about{event.shape.sig_data, event.shape.type, blocked ? 1u : 0u};
+    __builtin_memcpy(info.rest, &about, sizeof about);
+    // Sent through the kernel, like any signal: the engine's handler queues it, and delivers it at the next safepoint.
+    kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(thread.page.pid),
+                static_cast<std::uint64_t>(thread.tid), kSigTrap, address_of(&info));
+}
+
+long ioctl_async(engine::Call& call, EventIndex index) {
+    std::int32_t on = 0;
+    if (!engine::x86_64::guarded_copy(&on, at_address<const void>(call.argument[2]), sizeof on)) return -EFAULT;
+    set_async(existing_process(call.engine)->events[index], call.argument[0], on != 0);
+    return 0;
+}
+
+bool fcntl_event(engine::Call& call, long& answer) {
+    const EventIndex index = event_of(call.engine, call.argument[0]);
+    if (index == 0) return false;
+    EventPage& event = existing_process(call.engine)->events[index];
+    const auto value = static_cast<std::int32_t>(call.argument[2]);
+    switch (call.argument[1]) {
+        case F_SETFL:
+            set_async(event, call.argument[0], (value & O_ASYNC) != 0);
+            call.argument[2] &= ~std::uint64_t{O_ASYNC};
+            answer = call.pass_to_kernel();
+            return true;
+        case F_GETFL:
+            answer = call.pass_to_kernel();
+            if (!is_error(answer) && event.notify.on != 0) answer |= O_ASYNC;
+            return true;
+        case F_SETOWN:
+            answer = call.pass_to_kernel();
+            if (!is_error(answer)) set_owner(event, value, value < 0 ? F_OWNER_PGRP : F_OWNER_PID);
+            return true;
+        case F_SETOWN_EX: {
+            struct f_owner_ex owner{};
+            answer = call.pass_to_kernel();
+            if (!is_error(answer) &&
+                engine::x86_64::guarded_copy(&owner, at_address<const void>(call.argument[2]), sizeof owner))
+                set_owner(event, owner.type == F_OWNER_PGRP ? -owner.pid : owner.pid, owner.type);
+            return true;
+        }
+        case F_SETSIG:
+            answer = call.pass_to_kernel();
+            if (!is_error(answer)) event.notify.signal = value;
+            return true;
+        default: return false;
+    }
+}
+
+}  // namespace anyperf::agent

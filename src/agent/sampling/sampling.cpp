@@ -1,0 +1,338 @@
+#include "agent/sampling/sampling.h"
+
+#include <fcntl.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "abi/attr_flags.h"
+#include "abi/sample_bits.h"
+#include "agent/agent_state.h"
+#include "agent/broker_request.h"
+#include "agent/probes/breakpoints.h"
+#include "agent/sampling/branch_stack.h"
+#include "agent/sampling/local_read.h"
+#include "agent/sampling/memory_facts.h"
+#include "agent/sampling/overflow_signals.h"
+#include "agent/sampling/rings.h"
+#include "agent/vdso_clock.h"
+#include "engine/freestanding/pages.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+#include "subsystem/shared/overflow.h"
+#include "subsystem/shared/page_values.h"
+#include "subsystem/shared/sample.h"
+#include "subsystem/shared/throttle.h"
+
+namespace anyperf::agent {
+
+using engine::address_of;
+using engine::at_address;
+using engine::is_error;
+using engine::kernel_call;
+using engine::x86_64::guarded_copy;
+using subsystem::Ring;
+using subsystem::SampleFacts;
+
+namespace {
+
+constexpr std::size_t kDeepestStack = 127;    ///< perf_event_max_stack as it is advertised
+constexpr std::uint64_t kContextUser = -512;  ///< PERF_CONTEXT_USER
+constexpr std::size_t kSampleMembers = 64;    ///< of a group: values in one sample, at most
+constexpr std::uint16_t kMiscKernel = 1;      ///< PERF_RECORD_MISC_KERNEL
+constexpr std::uint64_t kCodeSegment = 0x33;
+constexpr std::uint64_t kStackSegment = 0x2b;
+
+/// Room for everything that SampleFacts points to while the record is written; on the engine's stack. It is not
+/// cleared, because most samples need little of it: arrays of words, so that construction costs nothing.
+struct Gathered {
+    std::array<std::uint64_t, 24> registers;
+    std::array<std::uint64_t, kDeepestStack + 1> callchain;
+    std::array<std::uint64_t, sizeof(subsystem::MemberValue) / 8 * kSampleMembers> member_words;
+    std::array<std::uint64_t, sizeof(BranchStack) / 8> branch_words;
+
+    std::span<subsystem::MemberValue> members() {
+        return {reinterpret_cast<subsystem::MemberValue*>(member_words.data()), kSampleMembers};
+    }
+    BranchStack& branches() { return *reinterpret_cast<BranchStack*>(branch_words.data()); }
+};
+
+bool counts_instructions(const EventPage& event) {
+    return event.source.kind == subsystem::Source::Kind::counters;
+}
+
+/// The current time of the event's clock in ns; 0 if neither its samples nor its periods need it.
+std::uint64_t time_of(const Thread& thread, const EventPage& event) {
+    if ((event.shape.sample_type & abi::sample("PERF_SAMPLE_TIME")) == 0 && counts_instructions(event)) return 0;
+    const bool chosen = (event.shape.flags & abi::flag("use_clockid")) != 0;
+    return clock_now(*thread.engine, chosen ? event.shape.clockid : CLOCK_MONOTONIC);
+}
+
+/// The time in ns by which a frequency is converted to a period. For an event that counts instructions, time is derived
+/// from the instructions themselves, at four a ns. That is the same in every run, and leaves out what taking the
+/// samples costs: with real time slower sampling would make the periods shorter and thus even more samples.
+std::uint64_t pace_of(const Thread& thread, const EventPage& event, std::uint64_t now) {
+    constexpr std::uint64_t kInstructionsPerNs = 4;
+    if (event.frequency == 0) return now;
+    return counts_instructions(event) ? thread.page.counters.retired() / kInstructionsPerNs : now;
+}
+
+/// The registers in the order of perf's numbers (uapi asm/perf_regs.h). The data segments, 12 to 15, are 0.
+void gather_registers(const Thread& thread, std::array<std::uint64_t, 24>& out) {
+    using namespace engine::x86_64;
+    const auto& r = thread.registers.r;
+    out = {r[rax],
+           r[rbx],
+           r[rcx],
+           r[rdx],
+           r[rsi],
+           r[rdi],
+           r[rbp],
+           r[rsp],
+           thread.registers.rip,
+           thread.registers.flags,
+           kCodeSegment,
+           kStackSegment,
+           0,
+           0,
+           0,
+           0,
+           r[8],
+           r[9],
+           r[10],
+           r[11],
+           r[12],
+           r[13],
+           r[14],
+           r[15]};
+}
+
+/// Return addresses found by frame pointers, as in perf_callchain_user(): each frame must lie above the last. Returns
+/// how many entries, with the PERF_CONTEXT_USER marker. sample_max_stack does not count that marker.
+std::size_t gather_callchain(const Thread& thread, const EventPage& event, std::uint64_t ip, Gathered& gathered) {
+    if ((event.shape.flags & abi::flag("exclude_callchain_user")) != 0) return 0;
+    const std::size_t deepest = event.shape.sample_max_stack == 0
+                                    ? kDeepestStack
+                                    : std::min<std::size_t>(event.shape.sample_max_stack, kDeepestStack);
+    auto& chain = gathered.callchain;
+    std::size_t count = 0;
+    chain[count++] = kContextUser;
+    chain[count++] = ip;
+    std::uint64_t frame = thread.registers.r[engine::x86_64::rbp];
+    while (count < deepest + 1 && frame % 8 == 0) {
+        std::uint64_t words[2] = {};
+        if (frame == 0 || !guarded_copy(words, at_address<const void>(frame), sizeof words)) break;
+        if (words[1] == 0) break;
+        chain[count++] = words[1];
+        if (words[0] <= frame) break;
+        frame = words[0];
+    }
+    return count;
+}
+
+/// UserStack::copy. Copies page by page, so that everything before the first page that cannot be read is copied.
+std::size_t copy_stack(void*, void* to, std::uint64_t address, std::size_t bytes) {
+    std::size_t done = 0;
+    while (done < bytes) {
+        const std::size_t piece =
+            std::min<std::size_t>(bytes - done, engine::kPageBytes - (address + done) % engine::kPageBytes);
+        if (!guarded_copy(static_cast<char*>(to) + done, at_address<const void>(address + done), piece)) break;
+        done += piece;
+    }
+    return done;
+}
+
+/// The values of PERF_SAMPLE_READ: of the event, or of its group. Returns how many.
+std::size_t gather_members(const Thread& thread, const EventPage& event, Gathered& gathered) {
+    const Process& process = *existing_process(*thread.engine);
+    const bool group = (event.shape.read_format & abi::read_format("PERF_FORMAT_GROUP")) != 0;
+    EventIndex index = event.leader;
+    const EventPage* member = &event;
+    std::size_t count = 0;
+    const std::size_t members = group ? std::min<std::size_t>(process.events[index].group_size, kSampleMembers) : 1;
+    while (count < members) {
+        if (group) {
+            if (index == 0 || !process.events.contains(index)) break;
+            member = &process.events[index];
+            index = member->next_in_group;
+        }
+        gathered.members()[count++] = {count_at(*member, local_value(thread, member->source)), member->id,
+                                       member->lost};
+    }
+    return count;
+}
+
+/// PERF_SAMPLE_PHYS_ADDR, from /proc/self/pagemap. 0 if the page is not present or the kernel hides its frame, which it
+/// shows only with CAP_SYS_ADMIN (proc(5)).
+std::uint64_t physical_address(std::uint64_t address) {
+    constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+    constexpr std::uint64_t kFrame = (std::uint64_t{1} << 55) - 1;
+    if (address == 0) return 0;
+    const long fd = kernel_call(__NR_open, address_of("/proc/self/pagemap"), O_RDONLY | O_CLOEXEC);
+    if (is_error(fd)) return 0;
+    std::uint64_t entry = 0;
+    const std::uint64_t place = address / engine::kPageBytes * sizeof entry;
+    const auto file = static_cast<std::uint64_t>(fd);
+    const long got = kernel_call(__NR_pread64, file, address_of(&entry), sizeof entry, place);
+    kernel_call(__NR_close, file);
+    if (got != sizeof entry || (entry & kPresent) == 0 || (entry & kFrame) == 0) return 0;
+    return (entry & kFrame) * engine::kPageBytes + address % engine::kPageBytes;
+}
+
+/// A sample of kernel mode has an unknown ip and no interrupted registers, which would be the kernel's. Its user
+/// registers and callchain are the program's.
+void add_context(const SampleContext& context, SampleFacts& facts) {
+    facts.raw = context.raw;
+    if (!context.in_kernel) return;
+    facts.misc = kMiscKernel;
+    facts.ip = 0;
+    facts.interrupted_registers = nullptr;
+}
+
+/// Fills in what the event's sample_type asks for. Fields of which nothing is known keep their defaults.
+void gather(const Thread& thread, const EventPage& event, std::uint64_t now, const SampleContext& context,
+            Gathered& gathered, SampleFacts& facts) {
+    const std::uint64_t wanted = event.shape.sample_type;
+    facts.origin = {thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
+    facts.ip = thread.registers.rip;
+    const bool at_fault = counts_faults(event.source) && thread.page_faulted;
+    if (at_fault) {
+        facts.addr = thread.faulted_address;
+    } else if (is_breakpoint(event)) {
+        facts.addr = event.shape.bp_addr;
+        if ((wanted & abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE")) != 0) facts.data_page_size = engine::kPageBytes;
+    } else if (event.shape.precise_ip != 0 && thread.agent->last_retired_pc != 0 && counts_instructions(event)) {
+        facts.ip = thread.agent->last_retired_pc;
+        facts.misc |= subsystem::kMiscExactIp;
+        add_memory_facts(thread, event, facts);
+    }
+    if ((wanted & (abi::sample("PERF_SAMPLE_REGS_USER") | abi::sample("PERF_SAMPLE_REGS_INTR"))) != 0) {
+        gather_registers(thread, gathered.registers);
+        facts.user_registers = facts.interrupted_registers = gathered.registers.data();
+    }
+    if ((wanted & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0)
+        facts.callchain = {gathered.callchain.data(), gather_callchain(thread, event, facts.ip, gathered)};
+    if ((wanted & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0)
+        facts.branches = {gathered.branches().data(), gather_branches(thread, event, gathered.branches())};
+    if ((wanted & abi::sample("PERF_SAMPLE_STACK_USER")) != 0)
+        facts.stack = {thread.registers.r[engine::x86_64::rsp], nullptr, copy_stack};
+    if ((wanted & abi::sample("PERF_SAMPLE_READ")) != 0) {
+        const std::uint64_t clock = task_clock();
+        facts.read = {enabled_at(event, clock), running_at(event, clock),
+                      gathered.members().first(gather_members(thread, event, gathered))};
+    }
+    if (!at_fault && (wanted & abi::sample("PERF_SAMPLE_PHYS_ADDR")) != 0)  // a fault's page is not there yet
+        facts.physical_address = physical_address(facts.addr);
+    if ((wanted & abi::sample("PERF_SAMPLE_CODE_PAGE_SIZE")) != 0) facts.code_page_size = engine::kPageBytes;
+    add_context(context, facts);
+}
+
+/// Writes a THROTTLE or UNTHROTTLE record, as the overflow says. Returns whether the ring's reader is to be woken.
+bool write_throttling(Thread& thread, EventPage& event, std::uint64_t now, const subsystem::Overflow& overflow) {
+    const Ring ring = ring_of(thread, event.ring);
+    if (ring.memory == nullptr) return false;
+    const subsystem::RecordOrigin moment{thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
+    const PageLockGuard lock{thread, ring.page->lock};
+    if (!lock) return false;
+    bool wake = false;
+    if (overflow.unthrottle) wake = write_unthrottle(ring, event, moment).wake;
+    if (overflow.throttle) wake = write_throttle(ring, event, moment).wake || wake;
+    return wake;
+}
+
+/// Writes the sample. Returns whether the ring's reader is to be woken. The caller holds the event's lock.
+bool write_event_sample(Thread& thread, EventPage& event, std::uint64_t period, std::uint64_t now,
+                        const SampleContext& context) {
+    const Ring ring = ring_of(thread, event.ring);
+    if (ring.memory == nullptr) return false;
+    Gathered gathered;
+    SampleFacts facts;
+    facts.period = period;
+    gather(thread, event, now, context, gathered, facts);
+    const PageLockGuard lock{thread, ring.page->lock};
+    if (!lock) {
+        ++event.lost;
+        return false;
+    }
+    return write_sample(ring, event, facts).wake;
+}
+
+std::uint32_t samples_per_tick(const Thread& thread) {
+    return __atomic_load_n(&thread.engine->run->samples_per_tick, __ATOMIC_RELAXED);
+}
+
+enum class Taken {
+    none,        ///< none was due
+    one,         ///< one was handled; there may be more
+    last,        ///< one was handled; nothing more is due at this value
+    needs_group  ///< nothing was done: it may switch the event off, which needs the group's lock
+};
+
+/// Handles one overflow, if one is due, under the event's lock: `overflow` says what is left to do without it, `wake`
+/// whether the ring's reader is to be woken. `group_held`: the caller holds the group's lock. If the event's lock is
+/// not to be had (page_lock.h), it goes on without: an overflow that stayed due would stop the thread for another 10 ms
+/// after each instruction.
+Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleContext& context,
+               subsystem::Overflow& overflow, bool& wake) {
+    const PageLockGuard lock{thread, event.lock};
+    const std::uint64_t value = local_value(thread, event.source);
+    if (event.state != subsystem::EventState::active || !overflow_due(event, value)) return Taken::none;
+    if (event.limit > 0 && !group_held) return Taken::needs_group;
+    const std::uint64_t now = time_of(thread, event);
+    overflow = take_overflow(event, value, pace_of(thread, event, now), samples_per_tick(thread));
+    if (overflow.throttle || overflow.unthrottle) wake = write_throttling(thread, event, now, overflow);
+    if (overflow.sample) wake = write_event_sample(thread, event, overflow.period, now, context) || wake;
+    if (overflow.disable) {
+        event.requested_state = subsystem::EventState::off;
+        change_state(event, subsystem::EventState::off, value, task_clock());
+    }
+    // A clock goes on while this runs, so another of its periods may have ended. A counter does not change.
+    return counts_instructions(event) && !overflow_due(event, value) ? Taken::last : Taken::one;
+}
+
+/// The same; takes the group's lock if that is needed. The event may get another leader before the lock is taken: then
+/// it tries again.
+Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, subsystem::Overflow& overflow,
+               bool& wake) {
+    for (;;) {
+        const Taken taken = take_one(thread, event, false, context, overflow, wake);
+        if (taken != Taken::needs_group) return taken;
+        const EventIndex leader = event.leader;
+        if (leader == 0 || !existing_process(*thread.engine)->events.contains(leader)) return Taken::none;
+        const PageLockGuard group{thread, existing_process(*thread.engine)->events[leader].group_lock};
+        if (!group) return Taken::none;
+        if (event.leader == leader) return take_one(thread, event, true, context, overflow, wake);
+    }
+}
+
+}  // namespace
+
+void record_event(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
+    {
+        const PageLockGuard lock{thread, event.lock};
+        if (event.state != subsystem::EventState::active) return;
+        add_occurrences(event, 1);
+    }
+    if (event.sampling != 0) handle_overflows(thread, event, index, context);
+}
+
+bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
+    for (;;) {
+        subsystem::Overflow overflow;
+        bool wake = false;
+        const Taken taken = take_one(thread, event, context, overflow, wake);
+        if (taken == Taken::none) return event.state == subsystem::EventState::active;
+        // No lock may be held from here on: the broker might want it before it serves another request.
+        // The wake-up is waited for, because the thread may next ask the kernel for it, by epoll, and not the broker.
+        if (wake) BrokerRequest{thread, run::RequestKind::wake, index}.send();
+        if (overflow.signal) send_io_signal(thread, event, overflow.hang_up);
+        if (overflow.sigtrap) send_sigtrap(thread, event);
+        if (overflow.disable) {
+            BrokerRequest{thread, run::RequestKind::ran_out, index}.post();
+            return false;
+        }
+        if (taken == Taken::last) return event.state == subsystem::EventState::active;
+    }
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,37 @@
+// software_events.h: software events of a thread: tracepoints of system calls and processes, and uprobes. The thread on
+// which one occurs reports it to its own events. An event of that kind counts it if the record passes the event's
+// filter, and samples it if its period ends there. The records are those of the kernel's tracepoints
+// (src/pmu/tracing/tracepoint_table.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "agent/process.h"
+
+namespace anyperf::agent {
+
+using engine::Thread;
+
+/// One occurrence of a software event. `what` says which of the other members are valid.
+struct Occurrence {
+    subsystem::Source::SoftwareEvent what = subsystem::Source::SoftwareEvent::none;
+    std::uint32_t call = 0;                    ///< syscall_entered, syscall_returned: number of the system call
+    const std::uint64_t* arguments = nullptr;  ///< syscall_entered: six, borrowed for the report
+    long answer = 0;                           ///< syscall_returned: what the call returns
+    std::int32_t child = 0;                    ///< process_forked: id of the new thread
+    bool whole_process = false;                ///< task_ended: the process ends with all its threads
+    subsystem::ProbeIndex place = 0;           ///< probe_reached, probe_returned: the uprobe
+    std::uint64_t address = 0;                 ///< probe_reached, probe_returned: where it is in this process
+};
+
+/// Reports an occurrence to the thread's events, at the thread's registers. Has no effect if no event waits for it:
+/// callers check is_traced() first, to save the walk.
+void report_software_event(Thread& thread, const Occurrence& occurrence);
+
+/// Whether an event of this thread waits for this kind of occurrence.
+inline bool is_traced(const Thread& thread, subsystem::Source::SoftwareEvent what) {
+    return (thread.page.traced >> static_cast<unsigned>(what) & 1) != 0;
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,78 @@
+#include "agent/sampling/update_active_events.h"
+
+#include "agent/agent_state.h"
+#include "agent/faults/fault_counts.h"
+#include "agent/faults/fault_traps.h"
+#include "agent/lifecycle/context_switches.h"
+#include "agent/probes/breakpoints.h"
+#include "agent/probes/probes.h"
+#include "agent/sampling/active_events.h"
+#include "agent/sampling/branch_stack.h"
+#include "agent/sampling/clock_sampling.h"
+#include "agent/sampling/memory_facts.h"
+#include "agent/sampling/overflow_budget.h"
+#include "engine/instrumentation/instrumentation.h"
+#include "engine/threads/counting.h"
+#include "engine/threads/run_records.h"
+#include "engine/x86_64/decode/classes.h"
+
+namespace anyperf::agent {
+
+namespace {
+
+using subsystem::EventState;
+using subsystem::Source;
+
+/// What the engine has to do for a thread's events, beside counting.
+struct Needs {
+    engine::ThreadInstrumentation watches;
+    std::uint32_t traced = 0;  ///< for ThreadPage::traced: a bit for each SoftwareEvent, and the bits above them
+    bool accesses = false;     ///< samples say which memory their instruction accessed
+    bool fault_traps = false;  ///< an event samples page faults
+};
+
+/// `traced` and `accesses` cover events in any state; watches and branches only those that are active.
+Needs needs_of(const Thread& thread) {
+    Needs needs;
+    for_each_active_event(thread, [&](const EventPage& event, EventIndex) {
+        if (event.source.kind == Source::Kind::software_events && !is_uprobe(event.source))
+            needs.traced |= 1u << (static_cast<unsigned>(event.source.software_event) & 31);
+        if (records_switches(event.shape)) needs.traced |= kTrackSwitches;
+        if (samples_switches(event)) needs.traced |= kSampleSwitches;
+        const bool samples = event.sampling != 0;
+        needs.accesses = needs.accesses || (samples && samples_memory(event));
+        if (event.state != EventState::active) return;
+        add_watches(event, needs.watches);
+        if (!samples) return;
+        needs.fault_traps = needs.fault_traps || counts_faults(event.source);
+        needs.watches.branches |= branch_kinds_for(event);
+        if (event.source.syscall_terms != 0) needs.traced |= kCheckAfterSyscall;
+    });
+    return needs;
+}
+
+}  // namespace
+
+void update_active_events(Thread& thread) {
+    __atomic_store_n(&thread.page.safepoint_requested, 0, __ATOMIC_SEQ_CST);
+    const std::uint32_t classes = __atomic_load_n(&thread.page.counted, __ATOMIC_ACQUIRE);
+    // A process that started before the run's first event was opened has no state yet, if another process measures it.
+    const bool measured = thread.page.first_active_event != 0 || classes != 0 || thread.page.counts_faults != 0;
+    if (measured && ensure_process(*thread.engine) == nullptr) return;
+    if (classes != 0) engine::enable_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
+    thread.page.faults_are_counted = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
+    // A thread that begins to count them, or that is new after an exec, does not know yet how many there have been.
+    if (thread.page.faults_are_counted != 0) begin_counting_page_faults(thread);
+    const Needs needs = needs_of(thread);
+    thread.agent->wants_accesses = needs.accesses;
+    track_switches(thread, (needs.traced & kTrackSwitches) != 0);
+    thread.page.traced =
+        needs.traced & ~1u;  // bit 0, SoftwareEvent::none, is that of breakpoints: the engine stops for them by itself
+    engine::set_instrumentation(thread, needs.watches);
+    update_probes(thread);
+    set_fault_traps(thread, needs.fault_traps);
+    grant_next_budget(thread);
+    set_alarm(thread);
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,162 @@
+#include "agent/syscalls/descriptors.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "agent/broker_request.h"
+#include "agent/syscalls/epoll_entries.h"
+#include "engine/own_descriptors.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::agent {
+
+using engine::address_of;
+using engine::is_error;
+using engine::kernel_call;
+
+namespace {
+
+/// Whether the descriptor is a socket, as those of events are; then `inode` is its inode.
+bool is_socket(int fd, std::uint64_t& inode) {
+    struct stat about{};
+    if (is_error(kernel_call(__NR_fstat, static_cast<unsigned>(fd), address_of(&about)))) return false;
+    inode = about.st_ino;
+    return S_ISSOCK(about.st_mode);
+}
+
+/// Asks the broker whether the descriptor is an event, and notes it if it is.
+void identify(Thread& thread, int fd) {
+    std::uint64_t inode = 0;
+    if (engine::is_engine_descriptor(*thread.engine, static_cast<unsigned>(fd)) || !is_socket(fd, inode)) return;
+    const long event = BrokerRequest{thread, run::RequestKind::identify}.argument(0, inode).send();
+    if (event > 0) note_descriptor(thread, static_cast<unsigned>(fd), static_cast<EventIndex>(event));
+}
+
+/// Drops the descriptors from epoll sets. The child of a vfork has descriptors of its own, but shares its parent's
+/// memory.
+void forget_in_epoll_sets(const Thread& thread, std::uint64_t first, std::uint64_t last) {
+    Process* const process = existing_process(*thread.engine);
+    if (process != nullptr && !thread.owned_by_parent) forget_epoll_entries(*process, first, last);
+}
+
+void forget_range(const Thread& thread, std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t fd = first; fd <= last && fd < kMaximumDescriptors; ++fd) note_descriptor(thread, fd, 0);
+}
+
+/// Descriptors that arrived in the control data of the msghdr at `message` (SCM_RIGHTS).
+void track_received(Thread& thread, std::uint64_t message) {
+    msghdr header{};
+    if (!engine::x86_64::guarded_copy(&header, engine::at_address<const void>(message), sizeof header)) return;
+    const std::uint64_t end = address_of(header.msg_control) + header.msg_controllen;
+    for (std::uint64_t at = address_of(header.msg_control); at + sizeof(cmsghdr) <= end;) {
+        cmsghdr part{};
+        if (!engine::x86_64::guarded_copy(&part, engine::at_address<const void>(at), sizeof part)) return;
+        if (part.cmsg_len < sizeof part || part.cmsg_len > end - at) return;
+        for (std::uint64_t place = at + sizeof part;
+             part.cmsg_level == SOL_SOCKET && part.cmsg_type == SCM_RIGHTS && place + sizeof(int) <= at + part.cmsg_len;
+             place += sizeof(int)) {
+            int fd = -1;
+            if (!engine::x86_64::guarded_copy(&fd, engine::at_address<const void>(place), sizeof fd)) return;
+            if (fd >= 0) identify(thread, fd);
+        }
+        at += (part.cmsg_len + 7) & ~std::uint64_t{7};
+    }
+}
+
+}  // namespace
+
+EventIndex event_of(const engine::Engine& engine, std::uint64_t fd) {
+    const Process* const process = existing_process(engine);
+    const auto number = static_cast<std::uint32_t>(fd);
+    if (process == nullptr || number >= kMaximumDescriptors) return 0;
+    return __atomic_load_n(&process->event_of[number], __ATOMIC_ACQUIRE);
+}
+
+void note_descriptor(const Thread& thread, std::uint64_t fd, EventIndex event) {
+    Process* const process = existing_process(*thread.engine);
+    // The child of a vfork has descriptors of its own, but shares its parent's memory.
+    if (process == nullptr || thread.owned_by_parent || fd >= kMaximumDescriptors) return;
+    const EventIndex was = process->event_of[fd];
+    if (was == event) return;
+    __atomic_store_n(&process->event_of[fd], event, __ATOMIC_RELEASE);
+    if (was != 0) __atomic_add_fetch(&process->close_count, 1, __ATOMIC_RELEASE);
+}
+
+namespace {
+
+/// The broker notices a last close by end of file on its end of the socket pair. Any request that follows is served
+/// after that; so one is sent, and the effects of the close are there when close(2) returns.
+void handle_close(Thread& thread, std::uint32_t fd) {
+    const bool event = event_of(*thread.engine, fd) != 0;
+    note_descriptor(thread, fd, 0);
+    forget_in_epoll_sets(thread, fd, fd);
+    if (event) BrokerRequest{thread, run::RequestKind::identify}.send();
+}
+
+}  // namespace
+
+void track_descriptors(const Call& call, long answer) {
+    Thread& thread = call.thread;
+    if (is_error(answer)) return;
+    const auto& argument = call.argument;
+    switch (call.number) {
+        case __NR_close: return handle_close(thread, static_cast<std::uint32_t>(argument[0]));
+        case __NR_dup2:
+        case __NR_dup3:
+            if (argument[0] != argument[1]) forget_in_epoll_sets(thread, argument[1], argument[1]);
+            [[fallthrough]];
+        case __NR_dup:
+            return note_descriptor(thread, static_cast<std::uint64_t>(answer), event_of(call.engine, argument[0]));
+        case __NR_fcntl:
+            if (argument[1] == F_DUPFD || argument[1] == F_DUPFD_CLOEXEC)
+                note_descriptor(thread, static_cast<std::uint64_t>(answer), event_of(call.engine, argument[0]));
+            return;
+        case __NR_close_range: {
+            constexpr std::uint64_t kOnlyMark = 4;  // CLOSE_RANGE_CLOEXEC
+            const auto first = static_cast<std::uint32_t>(argument[0]);
+            const auto last = static_cast<std::uint32_t>(argument[1]);
+            if ((argument[2] & kOnlyMark) != 0) return;
+            forget_range(thread, first, last);
+            forget_in_epoll_sets(thread, first, last);
+            return;
+        }
+        case __NR_recvmsg: return track_received(thread, argument[1]);
+        case __NR_recvmmsg:
+            for (long i = 0; i < answer; ++i)
+                track_received(thread, argument[1] + static_cast<std::uint64_t>(i) * sizeof(mmsghdr));
+            return;
+        case __NR_pidfd_getfd: return identify(thread, static_cast<int>(answer));
+        default: return;
+    }
+}
+
+void find_descriptors(Thread& thread) {
+    struct Entry {  // linux_dirent64
+        std::uint64_t inode;
+        std::int64_t next;
+        std::uint16_t bytes;
+        std::uint8_t type;
+        char name[1];
+    };
+    const long directory = kernel_call(__NR_open, address_of("/proc/self/fd"), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (is_error(directory)) return;
+    alignas(8) char room[4096] = {};
+    for (;;) {
+        const long got = kernel_call(__NR_getdents64, static_cast<unsigned>(directory), address_of(room), sizeof room);
+        if (got <= 0) break;
+        for (long at = 0; at < got;) {
+            const auto* entry = reinterpret_cast<const Entry*>(room + at);
+            int fd = 0;
+            const char* digit = entry->name;
+            for (; *digit >= '0' && *digit <= '9'; ++digit) fd = fd * 10 + (*digit - '0');
+            if (digit != entry->name && fd != directory) identify(thread, fd);
+            at += entry->bytes;
+        }
+    }
+    kernel_call(__NR_close, static_cast<unsigned>(directory));
+}
+
+}  // namespace anyperf::agent

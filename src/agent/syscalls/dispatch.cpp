@@ -1,0 +1,243 @@
+// dispatch.cpp: the table of the system calls that have to do with events, a row each.
+#include "agent/syscalls/dispatch.h"
+
+#include <asm/ioctls.h>
+#include <asm/unistd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+
+#include "agent/anonymous_inode.h"
+#include "agent/broker_request.h"
+#include "agent/lifecycle/side_band.h"
+#include "agent/probes/probes.h"
+#include "agent/probes/uprobe_events_file.h"
+#include "agent/sampling/overflow_signals.h"
+#include "agent/sampling/update_active_events.h"
+#include "agent/syscalls/descriptors.h"
+#include "agent/syscalls/epoll.h"
+#include "agent/syscalls/event_syscalls.h"
+#include "agent/syscalls/redirected_files.h"
+#include "agent/vdso_clock.h"
+
+namespace anyperf::agent {
+
+namespace {
+
+/// Answers a call; false: it has nothing to do with events.
+using Handler = bool (*)(Call&, long&);
+
+struct EventCallRow {
+    std::uint16_t number;
+    Handler handle;
+    bool may_change_events;  ///< if a safepoint is requested, the thread's events are updated before it goes on
+};
+
+/// Calls `kHandle` if argument `kIndex` is the descriptor of an event.
+template <unsigned kIndex, long (*kHandle)(Call&, EventIndex)>
+bool on_event(Call& call, long& answer) {
+    const EventIndex event = event_of(call.engine, call.argument[kIndex]);
+    if (event == 0) return false;
+    answer = kHandle(call, event);
+    return true;
+}
+
+/// For calls that the kernel refuses on an event, always with the same error.
+template <int kError>
+long refused(Call&, EventIndex) {
+    return -kError;
+}
+
+constexpr Handler no_socket = on_event<0, refused<ENOTSOCK>>;
+
+/// pread(2) and others with a position.
+long no_position(Call& call, EventIndex) {
+    return static_cast<std::int64_t>(call.argument[3]) < 0 ? -EINVAL : -ESPIPE;
+}
+
+long seek_event(Call& call, EventIndex) {
+    constexpr std::uint32_t kLastWhence = 4;  // SEEK_HOLE
+    return static_cast<std::uint32_t>(call.argument[2]) > kLastWhence ? -EINVAL : -ESPIPE;
+}
+
+bool write_row(Call& call, long& answer) {
+    return on_event<0, refused<EINVAL>>(call, answer) || write_probe_list(call, answer);
+}
+
+bool open_row(Call& call, long& answer) {
+    if (!has_broker(call.engine)) return false;
+    answer = perf_event_open(call);
+    return true;
+}
+
+bool mmap_row(Call& call, long& answer) {
+    if ((call.argument[3] & MAP_FIXED) != 0)
+        forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+    if ((call.argument[3] & MAP_FIXED) != 0 && would_split_ring(call, call.argument[0], call.argument[1], answer))
+        return true;
+    if ((call.argument[3] & MAP_ANONYMOUS) != 0) return false;
+    const EventIndex event = event_of(call.engine, call.argument[4]);
+    if (event == 0) return false;
+    answer = map_ring(call, event);
+    return true;
+}
+
+bool munmap_row(Call& call, long& answer) {
+    forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+    const std::uint64_t start = call.argument[0], bytes = call.argument[1];
+    if (would_split_ring(call, start, bytes, answer)) return true;
+    // Done before the call, after which the memory may belong to another mapping.
+    if (start % engine::kPageBytes == 0) forget_rings(call.thread, start, bytes);
+    return false;
+}
+
+bool stat_row(Call& call, long& answer) {
+    return stat_by_descriptor(call, answer) || redirect_path<1>(call, answer);
+}
+
+template <unsigned kPath>
+bool readlink_row(Call& call, long& answer) {
+    return redirect_path<kPath>(call, answer) || readlink_event(call, answer);
+}
+
+/// ioctls that every file has are done by the kernel, or on an anonymous inode.
+bool ioctl_row(Call& call, long& answer) {
+    const auto request = static_cast<std::uint32_t>(call.argument[1]);
+    for (const std::uint32_t common : {FIOCLEX, FIONCLEX, FIONBIO})
+        if (request == common) return false;
+    if (request == FIOASYNC) return on_event<0, ioctl_async>(call, answer);
+    for (const std::uint32_t of_inode : {FIGETBSZ, static_cast<std::uint32_t>(FS_IOC_FIEMAP)})
+        if (request == of_inode) return on_event<0, on_anonymous_inode<0>>(call, answer);
+    return on_event<0, ioctl_event>(call, answer);
+}
+
+/// For calls that transfer data from one descriptor to another: EINVAL if either is an event.
+template <unsigned kFrom, unsigned kTo>
+bool no_transfer(Call& call, long& answer) {
+    return on_event<kFrom, refused<EINVAL>>(call, answer) || on_event<kTo, refused<EINVAL>>(call, answer);
+}
+
+bool prctl_row(Call& call, long& answer) {
+    if (call.argument[0] != PR_TASK_PERF_EVENTS_ENABLE && call.argument[0] != PR_TASK_PERF_EVENTS_DISABLE) return false;
+    if (!has_broker(call.engine)) return false;
+    answer = existing_process(call.engine) == nullptr
+                 ? 0
+                 : prctl_events(call, call.argument[0] == PR_TASK_PERF_EVENTS_ENABLE);
+    return true;
+}
+
+bool mremap_row(Call& call, long& answer) {
+    forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+    return remap_ring(call, answer);
+}
+
+constexpr std::array kRows{
+    EventCallRow{__NR_read, on_event<0, read_event>, false},
+    EventCallRow{__NR_write, write_row, false},
+    EventCallRow{__NR_open, redirect_path<0>, false},
+    EventCallRow{__NR_stat, redirect_path<0>, false},
+    EventCallRow{__NR_fstat, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_lstat, redirect_path<0>, false},
+    EventCallRow{__NR_poll, poll_events, false},
+    EventCallRow{__NR_lseek, on_event<0, seek_event>, false},
+    EventCallRow{__NR_mmap, mmap_row, true},
+    EventCallRow{__NR_mprotect, protect_ring, false},
+    EventCallRow{__NR_munmap, munmap_row, true},
+    EventCallRow{__NR_brk, move_break, false},
+    EventCallRow{__NR_ioctl, ioctl_row, true},
+    EventCallRow{__NR_pread64, on_event<0, no_position>, false},
+    EventCallRow{__NR_pwrite64, on_event<0, no_position>, false},
+    EventCallRow{__NR_readv, on_event<0, readv_event>, false},
+    EventCallRow{__NR_writev, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_access, redirect_path<0>, false},
+    EventCallRow{__NR_select, select_events, false},
+    EventCallRow{__NR_mremap, mremap_row, false},
+    EventCallRow{__NR_msync, refuse_on_ring, false},
+    EventCallRow{__NR_madvise, advise_ring, false},
+    EventCallRow{__NR_sendfile, no_transfer<0, 1>, false},
+    EventCallRow{__NR_connect, no_socket, false},
+    EventCallRow{__NR_accept, no_socket, false},
+    EventCallRow{__NR_sendto, no_socket, false},
+    EventCallRow{__NR_recvfrom, no_socket, false},
+    EventCallRow{__NR_sendmsg, no_socket, false},
+    EventCallRow{__NR_recvmsg, no_socket, false},
+    EventCallRow{__NR_shutdown, no_socket, false},
+    EventCallRow{__NR_bind, no_socket, false},
+    EventCallRow{__NR_listen, no_socket, false},
+    EventCallRow{__NR_getsockname, no_socket, false},
+    EventCallRow{__NR_getpeername, no_socket, false},
+    EventCallRow{__NR_setsockopt, no_socket, false},
+    EventCallRow{__NR_getsockopt, no_socket, false},
+    EventCallRow{__NR_wait4, wait_for_child, false},
+    EventCallRow{__NR_fcntl, fcntl_event, false},
+    EventCallRow{__NR_fsync, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_fdatasync, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_ftruncate, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_readlink, readlink_row<0>, false},
+    EventCallRow{__NR_fchmod, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_fchown, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_statfs, redirect_path<0>, false},
+    EventCallRow{__NR_fstatfs, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_prctl, prctl_row, true},
+    EventCallRow{__NR_readahead, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_fsetxattr, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_fgetxattr, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_flistxattr, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_fremovexattr, on_event<0, on_anonymous_inode<0>>, false},
+    EventCallRow{__NR_remap_file_pages, refuse_on_ring, false},
+    EventCallRow{__NR_epoll_wait, epoll_wait_events, false},
+    EventCallRow{__NR_epoll_ctl, epoll_control, false},
+    EventCallRow{__NR_waitid, wait_for_child, false},
+    EventCallRow{__NR_openat, redirect_path<1>, false},
+    EventCallRow{__NR_newfstatat, stat_row, false},
+    EventCallRow{__NR_readlinkat, readlink_row<1>, false},
+    EventCallRow{__NR_faccessat, redirect_path<1>, false},
+    EventCallRow{__NR_pselect6, select_events, false},
+    EventCallRow{__NR_ppoll, poll_events, false},
+    EventCallRow{__NR_splice, no_transfer<0, 2>, false},
+    EventCallRow{__NR_tee, no_transfer<0, 1>, false},
+    EventCallRow{__NR_utimensat, times_by_descriptor, false},
+    EventCallRow{__NR_epoll_pwait, epoll_wait_events, false},
+    EventCallRow{__NR_accept4, no_socket, false},
+    EventCallRow{__NR_preadv, on_event<0, no_position>, false},
+    EventCallRow{__NR_pwritev, on_event<0, no_position>, false},
+    EventCallRow{__NR_perf_event_open, open_row, true},
+    EventCallRow{__NR_recvmmsg, no_socket, false},
+    EventCallRow{__NR_sendmmsg, no_socket, false},
+    EventCallRow{__NR_copy_file_range, no_transfer<0, 2>, false},
+    EventCallRow{__NR_preadv2, on_event<0, preadv2_event>, false},
+    EventCallRow{__NR_pwritev2, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_pkey_mprotect, protect_ring, false},
+    EventCallRow{__NR_statx, stat_row, false},
+    EventCallRow{__NR_openat2, redirect_path<1>, false},
+    EventCallRow{__NR_faccessat2, redirect_path<1>, false},
+    EventCallRow{__NR_epoll_pwait2, epoll_wait_events, false},
+};
+static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
+
+}  // namespace
+
+bool handle_event_syscall(Call& call, long& answer) {
+    const auto row = std::ranges::lower_bound(kRows, call.number, {}, &EventCallRow::number);
+    if (row == kRows.end() || row->number != call.number || !row->handle(call, answer)) return false;
+    if (row->may_change_events && call.thread.page.safepoint_requested != 0) update_active_events(call.thread);
+    return true;
+}
+
+void follow_syscall(Call& call, long answer) {
+    if (existing_process(call.engine) == nullptr || engine::is_error(answer)) return;
+    track_descriptors(call, answer);
+    if (call.number == __NR_sched_setaffinity) report_if_moved(call.thread);
+    if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)
+        forget_rings(call.thread, static_cast<std::uint64_t>(answer), call.argument[1]);
+    if (existing_process(call.engine)->probed_places != nullptr) rescan_mappings_after(call, answer);
+    if (call.engine.run->wanted_side_band != 0) report_side_band(call, answer);
+}
+
+}  // namespace anyperf::agent

@@ -1,0 +1,125 @@
+// redirected_files.cpp: the broker keeps the files below a directory of the run (RunHeader::files_root). A path that
+// begins with one of the names below is looked up there.
+#include "agent/syscalls/redirected_files.h"
+
+#include <asm/unistd.h>
+#include <fcntl.h>
+
+#include <array>
+#include <string_view>
+
+#include "agent/broker_request.h"
+#include "agent/probes/uprobe_events_file.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::agent {
+
+namespace {
+
+constexpr std::size_t kLongestPath = 512;  ///< a longer path is not one of these files
+
+/// The parts of the tree. The broker makes each one when a file of it is first asked for (RunHeader::files_made).
+constexpr std::uint32_t kMachine = 0;
+constexpr std::uint32_t kTracing = 1;
+
+/// The beginning of redirected paths. One that ends in '_' matches every path that begins so; any other matches itself
+/// and what is below it.
+struct PathRow {
+    std::string_view path;
+    std::uint32_t part;
+    std::uint32_t filesystem = 0;  ///< statfs(2)'s f_type to report; 0: that of the copy
+};
+constexpr std::uint32_t kTracefs = 0x74726163;
+constexpr std::array kPaths{
+    PathRow{"/sys/bus/event_source", kMachine},
+    PathRow{"/sys/devices/cpu", kMachine},
+    PathRow{"/sys/devices/software", kMachine},
+    PathRow{"/sys/devices/tracepoint", kMachine},
+    PathRow{"/sys/devices/breakpoint", kMachine},
+    PathRow{"/sys/devices/uprobe", kMachine},
+    PathRow{"/proc/sys/kernel/perf_event_", kMachine},
+    PathRow{"/proc/sys/kernel/perf_cpu_", kMachine},
+    PathRow{"/proc/cpuinfo", kMachine},
+    PathRow{"/sys/kernel/tracing", kTracing, kTracefs},
+    PathRow{"/sys/kernel/debug/tracing", kTracing, kTracefs},
+};
+
+bool begins_with(std::string_view path, std::string_view beginning) {
+    if (!path.starts_with(beginning)) return false;
+    return beginning.ends_with('_') || path.size() == beginning.size() || path[beginning.size()] == '/';
+}
+
+/// The row of a path; null: it is not redirected. /proc/cpuinfo is redirected only if the run's CPU
+/// differs from the host's.
+const PathRow* row_of(const run::RunHeader& run, std::string_view path) {
+    for (const PathRow& row : kPaths)
+        if (begins_with(path, row.path)) return row.path != "/proc/cpuinfo" || run.identity_rows != 0 ? &row : nullptr;
+    return nullptr;
+}
+
+/// Has the broker make the files of this part, if they are not there yet. Returns whether they are.
+bool ensure_made(engine::Call& call, std::uint32_t part) {
+    const std::uint32_t& made = call.engine.run->files_made[part];
+    if (__atomic_load_n(&made, __ATOMIC_ACQUIRE) == 0)
+        BrokerRequest{call.thread, run::RequestKind::files}.argument(0, part).send();
+    return __atomic_load_n(&made, __ATOMIC_ACQUIRE) == 1;
+}
+
+/// The application's path, copied to `room`; empty if it cannot be read, is longer, or does not begin with /sys/ or
+/// /proc/.
+std::string_view path_at(std::uint64_t from, std::array<char, kLongestPath>& room) {
+    for (std::size_t i = 0; i < room.size(); ++i) {
+        if (!engine::x86_64::guarded_copy(&room[i], engine::at_address<const char>(from + i), 1)) return {};
+        if (room[i] == 0) return {room.data(), i};
+        if (i == 0 && room[i] != '/') return {};
+        if (i == 5 && std::string_view{room.data(), 5} != "/sys/" && std::string_view{room.data(), 6} != "/proc/")
+            return {};
+    }
+    return {};
+}
+
+/// Whether the open is to write a setting. A write to a file in /proc/sys replaces the whole value (proc_dointvec()),
+/// so the copy must be truncated.
+bool replaces_setting(const engine::Call& call, std::string_view path, std::uint64_t flags) {
+    const bool opens = call.number == __NR_open || call.number == __NR_openat;
+    return opens && path.starts_with("/proc/sys/") && (flags & O_ACCMODE) == O_WRONLY;
+}
+
+}  // namespace
+
+template <unsigned kIndex>
+bool redirect_path(engine::Call& call, long& answer) {
+    if (!has_broker(call.engine)) return false;
+    std::array<char, kLongestPath> room;
+    const std::string_view path = path_at(call.argument[kIndex], room);
+    const run::RunHeader& run = *call.engine.run;
+    const PathRow* const row = path.empty() ? nullptr : row_of(run, path);
+    if (row == nullptr || !ensure_made(call, row->part)) return false;
+    std::array<char, sizeof run.files_root + kLongestPath> redirected;
+    std::size_t length = 0;
+    while (length < sizeof run.files_root - 1 && run.files_root[length] != 0) {
+        redirected[length] = run.files_root[length];
+        ++length;
+    }
+    for (const char c : path) redirected[length++] = c;
+    redirected[length] = 0;
+    const std::uint64_t own_path = call.argument[kIndex];
+    const std::uint64_t flags = call.argument[kIndex + 1];
+    call.argument[kIndex] = engine::address_of(redirected.data());
+    if (replaces_setting(call, path, flags)) call.argument[kIndex + 1] |= O_TRUNC;
+    const bool opens = call.number == __NR_open || call.number == __NR_openat;
+    if (!opens || before_probe_list_open(call, path, flags, answer)) answer = call.pass_to_kernel();
+    if (opens) after_probe_list_open(call, path, flags, answer);
+    call.argument[kIndex] = own_path;
+    call.argument[kIndex + 1] = flags;
+    if (call.number == __NR_statfs && answer == 0 && row->filesystem != 0) {
+        const std::uint64_t type = row->filesystem;
+        engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[1]), &type, sizeof type);
+    }
+    return true;
+}
+
+template bool redirect_path<0>(engine::Call&, long&);
+template bool redirect_path<1>(engine::Call&, long&);
+
+}  // namespace anyperf::agent

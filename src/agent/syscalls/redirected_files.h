@@ -1,0 +1,18 @@
+// redirected_files.h: the files in /sys and /proc that describe the virtual machine, in the place of the host's. System
+// calls that name such a file are given the path of the run's copy. Only paths that begin literally with one of the
+// known names are recognized: not those relative to a directory or through a symbolic link.
+#pragma once
+
+#include "engine/syscalls/call.h"
+
+namespace anyperf::agent {
+
+/// Does a system call with a path as argument `kIndex`, with the run's copy of the file in its place. Returns false,
+/// with nothing done, if the path is not one of those files.
+template <unsigned kIndex>
+bool redirect_path(engine::Call& call, long& answer);
+
+extern template bool redirect_path<0>(engine::Call&, long&);
+extern template bool redirect_path<1>(engine::Call&, long&);
+
+}  // namespace anyperf::agent

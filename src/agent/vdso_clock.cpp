@@ -1,0 +1,35 @@
+// vdso_clock.cpp: calls the vDSO's clock_gettime in place, without translating it. That is safe in engine code, which
+// must not touch vector registers: the vDSO, like all of the kernel's code, uses general registers only.
+#include "agent/vdso_clock.h"
+
+#include <time.h>
+
+#include "agent/process.h"
+
+namespace anyperf::agent {
+
+using engine::address_of;
+
+namespace {
+
+using ClockGettime = int (*)(std::int32_t, timespec*);
+
+}  // namespace
+
+void forget_vdso_clock(const engine::Engine& engine, std::uint64_t start, std::uint64_t end) {
+    Process* const process = existing_process(engine);
+    if (process != nullptr && start < engine.program.vdso_end && end > engine.program.vdso_start)
+        process->vdso_clock_gettime = 0;
+}
+
+std::uint64_t clock_now(const engine::Engine& engine, std::int32_t clockid) {
+    timespec now{};
+    const Process* const process = existing_process(engine);
+    const std::uint64_t vdso = process != nullptr ? process->vdso_clock_gettime : 0;
+    if (vdso == 0 || reinterpret_cast<ClockGettime>(vdso)(clockid, &now) != 0)
+        engine::kernel_call(__NR_clock_gettime, static_cast<std::uint64_t>(static_cast<std::int64_t>(clockid)),
+                            address_of(&now));
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace anyperf::agent

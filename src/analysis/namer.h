@@ -1,0 +1,56 @@
+// namer.h: finds the location of the profile for an address in a process. It keeps each answer, so an address is looked
+// up once. Therefore the maps of all processes must be complete: call it after the last record has been read.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "analysis/processes.h"
+#include "analysis/raw_stacks.h"
+#include "profile/profile.h"
+#include "symbols/dso.h"
+
+namespace anyperf::analysis {
+
+/// Adds the locations, functions and dsos of addresses to a profile, with the names of their symbols.
+class Namer {
+  public:
+    Namer(profile::Profile& profile, const Processes& processes, symbols::Dsos& dsos)
+        : profile_(profile), processes_(processes), dsos_(dsos) {}
+
+    /// The location of an address in that address space, in the kernel, or of neither (RawFrame::other). An address
+    /// without a map has a location in the dso "[unknown]".
+    profile::LocationId location(SpaceId space, RawFrame frame);
+
+  private:
+    /// A key of the maps below, each of which says what the members mean.
+    struct Address {
+        std::uint64_t address = 0;
+        std::uint32_t space_or_dso = 0;
+        std::uint32_t mode = 0;
+        bool operator==(const Address&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Address& key) const {
+            const std::uint64_t bits =
+                (key.address ^ std::uint64_t{key.space_or_dso} << 40 ^ key.mode) * 0x9e37'79b9'7f4a'7c15u;
+            return bits ^ bits >> 32;
+        }
+    };
+
+    profile::LocationId look_up(SpaceId space, RawFrame frame);
+    profile::LocationId unknown(RawFrame frame);
+    profile::DsoId dso(const symbols::Dso& dso);
+    profile::FunctionId function(profile::DsoId id, const symbols::Dso& dso, const symbols::Symbol& symbol);
+
+    profile::Profile& profile_;
+    const Processes& processes_;
+    symbols::Dsos& dsos_;
+    std::unordered_map<Address, profile::LocationId, Hash> by_frame_;    // address, space (0: the kernel), mode
+    std::unordered_map<Address, profile::LocationId, Hash> by_address_;  // address, dso, mode
+    std::unordered_map<Address, profile::FunctionId, Hash> by_start_;    // start of the function, dso, 0
+    std::unordered_map<const symbols::Dso*, profile::DsoId> by_dso_;
+    profile::DsoId unknown_dso_ = profile::kNone<profile::DsoId>;
+};
+
+}  // namespace anyperf::analysis

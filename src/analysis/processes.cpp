@@ -1,0 +1,127 @@
+#include "analysis/processes.h"
+
+#include <utility>
+
+#include "perfdata/side_band.h"
+
+namespace anyperf::analysis {
+
+using perfdata::RecordType;
+
+Processes::Processes(profile::Strings& strings, symbols::Dsos& dsos) : strings_(strings), dsos_(dsos) {
+    comms_[0] = strings_.intern("swapper");  // the idle threads, which no record names
+}
+
+void Processes::use_build_ids(const std::vector<perfdata::BuildId>& build_ids) {
+    for (const perfdata::BuildId& each : build_ids) build_ids_.insert_or_assign(each.path, each.id);
+}
+
+void Processes::follow(const perfdata::Record& record) {
+    switch (record.type) {
+        case RecordType::mmap:
+        case RecordType::mmap2: follow_map(record.bytes); break;
+        case RecordType::comm: follow_comm(record.bytes); break;
+        case RecordType::fork: follow_fork(record.bytes); break;
+        case RecordType::ksymbol: follow_kernel_symbol(record.bytes); break;
+        default: return;
+    }
+    ++version_;
+}
+
+void Processes::follow_map(Bytes record) {
+    const auto read = perfdata::read_map(record);
+    if (!read || read->size == 0 || read->size > ~read->start) return;
+    symbols::DsoKey key{std::string{read->path}, read->build_id, read->kernel ? symbols::kKernelPid : read->pid,
+                        read->executable};
+    const std::string bare = key.path.starts_with("[kernel.kallsyms]") ? "[kernel.kallsyms]" : key.path;
+    if (const auto known = build_ids_.find(bare); key.build_id.empty() && known != build_ids_.end())
+        key.build_id = known->second;
+    symbols::Dso& dso = dsos_.find_or_add(key);
+    symbols::Map map{read->start, read->start + read->size, read->file_offset, &dso};
+    // The whole vDSO is mapped, whatever the offset says; memory without a file is named by its addresses.
+    if (dso.kind() == symbols::DsoKind::vdso) map.file_offset = 0;
+    if (dso.kind() == symbols::DsoKind::kernel || dso.kind() == symbols::DsoKind::jit) map.file_offset = map.start;
+    if (read->kernel)
+        map_kernel(map);
+    else
+        map_user(read->pid, map);
+}
+
+void Processes::map_kernel(const symbols::Map& map) {
+    kernel_.has_overlap(map) ? kernel_.replace(map) : kernel_.add(map);
+}
+
+void Processes::map_user(std::uint32_t pid, const symbols::Map& map) {
+    const SpaceId id = space_of(pid);
+    Space& space = spaces_[id];
+    const bool overlaps = space.maps->has_overlap(map);
+    if (space.owners == 1 && !(overlaps && space.used)) {
+        overlaps ? space.maps->replace(map) : space.maps->add(map);
+        return;
+    }
+    symbols::AddressSpace changed = *space.maps;
+    changed.replace(map);
+    set_space(pid, add_space(std::move(changed)));
+}
+
+void Processes::follow_comm(Bytes record) {
+    const auto read = perfdata::read_comm(record);
+    if (!read) return;
+    // An exec leaves the old maps, as in perf: a sample within exec still has the old program's callers. The new
+    // program's maps replace those that they overlap.
+    comms_[read->tid] = strings_.intern(read->comm);
+}
+
+/// A new thread shares the maps of its process; a new process has a copy of its parent's. Both begin with the name of
+/// the thread that made them.
+void Processes::follow_fork(Bytes record) {
+    const auto read = perfdata::read_task(record);
+    if (!read) return;
+    if (const auto parent = comms_.find(read->parent_tid); parent != comms_.end()) {
+        const profile::StringId comm = parent->second;
+        comms_[read->tid] = comm;
+    }
+    if (read->pid == read->parent_pid) return;
+    const SpaceId id = space_of(read->parent_pid);
+    ++spaces_[id].owners;
+    set_space(read->pid, id);
+}
+
+void Processes::follow_kernel_symbol(Bytes record) {
+    const auto read = perfdata::read_kernel_symbol(record);
+    if (!read || read->removed || read->size == 0 || read->size > ~read->address) return;
+    symbols::Dso& dso = dsos_.find_or_add({std::string{read->name}, {}, symbols::kKernelPid, true});
+    map_kernel({read->address, read->address + read->size, 0, &dso});
+}
+
+profile::StringId Processes::comm(std::uint32_t tid) {
+    const auto [at, fresh] = comms_.try_emplace(tid);
+    if (fresh) at->second = strings_.intern(":" + std::to_string(static_cast<std::int32_t>(tid)));
+    return at->second;
+}
+
+SpaceId Processes::space(std::uint32_t pid) {
+    const SpaceId id = space_of(pid);
+    spaces_[id].used = true;
+    return id;
+}
+
+SpaceId Processes::space_of(std::uint32_t pid) {
+    const auto [at, fresh] = process_spaces_.try_emplace(pid);
+    if (fresh) at->second = add_space({});
+    return at->second;
+}
+
+SpaceId Processes::add_space(symbols::AddressSpace maps) {
+    spaces_.push_back({std::make_unique<symbols::AddressSpace>(std::move(maps))});
+    return static_cast<SpaceId>(spaces_.size() - 1);
+}
+
+void Processes::set_space(std::uint32_t pid, SpaceId id) {
+    const auto [at, fresh] = process_spaces_.try_emplace(pid, id);
+    if (fresh) return;
+    --spaces_[at->second].owners;
+    at->second = id;
+}
+
+}  // namespace anyperf::analysis

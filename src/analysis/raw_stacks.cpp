@@ -1,0 +1,65 @@
+#include "analysis/raw_stacks.h"
+
+#include <algorithm>
+
+namespace anyperf::analysis {
+
+namespace {
+
+constexpr std::size_t kFirstSlots = 1 << 12;  // a power of two
+
+// Multiplications by odd constants with well mixed bits (those of MurmurHash3's finaliser).
+std::uint64_t mixed(std::uint32_t parent, std::uint64_t address, std::uint32_t mode) {
+    const std::uint64_t bits =
+        (parent + 0x9e37'79b9'7f4a'7c15u + mode) * 0xff51'afd7'ed55'8ccdu ^ address * 0xc4ce'b9fe'1a85'ec53u;
+    return bits ^ bits >> 29;
+}
+
+}  // namespace
+
+RawStacks::RawStacks() : slots_(kFirstSlots, kRoot) {}
+
+std::uint32_t RawStacks::child(std::uint32_t parent, RawFrame frame) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = mixed(parent, frame.address, frame.mode) & mask;
+    for (; slots_[at] != kRoot; at = (at + 1) & mask) {
+        const Node& node = nodes_[slots_[at]];
+        if (node.parent == parent && node.address == frame.address && node.mode == frame.mode) return slots_[at];
+    }
+    const auto id = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.push_back({frame.address, parent, frame.mode});
+    slots_[at] = id;
+    if (nodes_.size() * 2 > slots_.size()) grow();
+    return id;
+}
+
+void RawStacks::grow() {
+    slots_.assign(slots_.size() * 2, kRoot);
+    const std::size_t mask = slots_.size() - 1;
+    for (std::uint32_t id = 0; id < nodes_.size(); ++id) {
+        std::size_t at = mixed(nodes_[id].parent, nodes_[id].address, nodes_[id].mode) & mask;
+        while (slots_[at] != kRoot) at = (at + 1) & mask;
+        slots_[at] = id;
+    }
+}
+
+std::uint32_t RawStacks::add(std::uint32_t root, std::span<const RawFrame> frames, std::uint64_t weight) {
+    std::size_t same = 0;
+    if (root == last_root_) {
+        const std::size_t most = std::min(frames.size(), last_frames_.size());
+        while (same < most && frames[same] == last_frames_[same]) ++same;
+    }
+    last_root_ = root;
+    last_frames_.resize(frames.size());
+    last_path_.resize(frames.size());
+    std::uint32_t at = same == 0 ? root : last_path_[same - 1];
+    for (std::size_t i = same; i < frames.size(); ++i) {
+        last_path_[i] = at = child(at, frames[i]);
+        last_frames_[i] = frames[i];
+    }
+    ++nodes_[at].count;
+    nodes_[at].weight += weight;
+    return at;
+}
+
+}  // namespace anyperf::analysis

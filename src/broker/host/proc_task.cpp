@@ -1,0 +1,84 @@
+// proc_task.cpp: reads files of /proc/PID and finds fields in them.
+#include "broker/host/proc_task.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+namespace anyperf::broker {
+
+namespace {
+
+std::string task_file(std::int32_t pid, std::int32_t tid, const char* name) {
+    return "/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/" + name;
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file{path};
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+/// The decimal number after blanks; 0 if there is none.
+std::uint64_t number_in(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+/// The rest of the line that begins with `name`, blanks and ':'; empty if there is none.
+std::string_view field_in(std::string_view text, std::string_view name) {
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        if (line.starts_with(name)) {
+            const std::size_t colon = line.find_first_not_of(' ', name.size());
+            if (colon != std::string_view::npos && line[colon] == ':') return line.substr(colon + 1);
+        }
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> time_on_cpu(std::int32_t pid, std::int32_t tid) {
+    const std::string text = text_of(task_file(pid, tid, "schedstat"));
+    if (text.empty()) return std::nullopt;
+    return number_in(text);
+}
+
+std::optional<std::uint64_t> context_switches_of(std::int32_t pid, std::int32_t tid) {
+    const std::string status = text_of(task_file(pid, tid, "status"));
+    if (status.empty()) return std::nullopt;
+    return number_in(field_in(status, "voluntary_ctxt_switches")) +
+           number_in(field_in(status, "nonvoluntary_ctxt_switches"));
+}
+
+std::optional<std::uint64_t> cpu_migrations_of(std::int32_t pid, std::int32_t tid) {
+    const std::string text = text_of(task_file(pid, tid, "sched"));
+    const std::string_view field = field_in(text, "se.nr_migrations");
+    if (field.empty()) return std::nullopt;
+    return number_in(field);
+}
+
+bool may_write_for(std::int32_t tid, std::uint32_t user) {
+    constexpr unsigned kDacOverride = 1;
+    std::uint64_t capabilities = 0;
+    std::string effective = status_field(tid, "CapEff");
+    const std::size_t digit = effective.find_first_not_of(" \t");
+    if (digit != std::string::npos)
+        std::from_chars(effective.data() + digit, effective.data() + effective.size(), capabilities, 16);
+    if ((capabilities >> kDacOverride & 1) != 0) return true;
+    const std::string ids = status_field(tid, "Uid");  // real, effective, saved, filesystem
+    const std::size_t last = ids.find_last_of("\t ");
+    return last != std::string::npos && number_in(std::string_view{ids}.substr(last)) == user;
+}
+
+std::string status_field(std::int32_t pid, const std::string& name) {
+    return std::string{field_in(text_of("/proc/" + std::to_string(pid) + "/status"), name)};
+}
+
+}  // namespace anyperf::broker

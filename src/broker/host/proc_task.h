@@ -1,0 +1,28 @@
+// proc_task.h: what /proc says of a thread: its run time, context switches, migrations and credentials. Reading
+// these files needs no privilege over a thread of the same user.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace anyperf::broker {
+
+/// ns on a CPU (/proc/PID/task/TID/schedstat); nothing if the thread is gone or the file cannot be read.
+std::optional<std::uint64_t> time_on_cpu(std::int32_t pid, std::int32_t tid);
+
+/// Voluntary and involuntary context switches (/proc/PID/task/TID/status); nothing if the thread is gone.
+std::optional<std::uint64_t> context_switches_of(std::int32_t pid, std::int32_t tid);
+
+/// Migrations to another CPU (/proc/PID/task/TID/sched, se.nr_migrations); nothing if the thread is gone or the kernel
+/// was built without that file.
+std::optional<std::uint64_t> cpu_migrations_of(std::int32_t pid, std::int32_t tid);
+
+/// Whether the thread may write a file of this user that only its owner may write: it has the user's id as its
+/// filesystem id, or may override permissions (CAP_DAC_OVERRIDE, capabilities(7)).
+bool may_write_for(std::int32_t tid, std::uint32_t user);
+
+/// The text of a field of /proc/PID/status, such as "Uid"; empty if the process is gone or has no such field.
+std::string status_field(std::int32_t pid, const std::string& name);
+
+}  // namespace anyperf::broker

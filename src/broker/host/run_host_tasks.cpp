@@ -1,0 +1,233 @@
+// run_host_tasks.cpp: what RunHost knows of tasks: how to find them, what they have done, what they may do.
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <fstream>
+#include <utility>
+
+#include "broker/host/proc_task.h"
+#include "broker/host/run_host.h"
+#include "run/live_value.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+constexpr unsigned kCapIpcLock = 14;
+constexpr unsigned kCapSysAdmin = 21;
+constexpr unsigned kCapPerfmon = 38;
+constexpr unsigned kCapSysPtrace = 19;
+
+std::uint64_t user_namespace_of(const std::string& task) {
+    struct stat about{};
+    return ::stat(("/proc/" + task + "/ns/user").c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
+/// The thread's effective capabilities now, a bit each; none if it is gone. Not cached, because a program may drop
+/// them. Those in a user namespace of its own do not count, as in the kernel: perf_event_open asks for capabilities of
+/// the machine (perfmon_capable() of Linux 6.18).
+std::uint64_t effective_capabilities(std::int32_t tid) {
+    static const std::uint64_t own_namespace = user_namespace_of("self");
+    if (tid <= 0) return 0;
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, tid};
+    std::array<__user_cap_data_struct, 2> data{};
+    if (::syscall(SYS_capget, &header, data.data()) != 0) return 0;
+    const std::uint64_t set = std::uint64_t{data[1].effective} << 32 | data[0].effective;
+    return set == 0 || user_namespace_of(std::to_string(tid)) == own_namespace ? set : 0;
+}
+
+bool has(std::uint64_t set, unsigned capability) {
+    return (set >> capability & 1) != 0;
+}
+
+/// Whether the machine has such a thread, of the run or not, and it has not ended.
+bool is_alive(std::int32_t tid) {
+    const std::string state = status_field(tid, "State");
+    const std::size_t letter = state.find_first_not_of(" \t");
+    return letter != std::string::npos && state[letter] != 'Z' && state[letter] != 'X';
+}
+
+/// The numbers in a line of /proc/PID/status such as "Uid:\treal\teffective\tsaved\tfs".
+std::vector<std::uint32_t> ids_in(const std::string& text) {
+    std::vector<std::uint32_t> ids;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at != end) {
+        if (*at < '0' || *at > '9') {
+            ++at;
+            continue;
+        }
+        std::uint32_t id = 0;
+        at = std::from_chars(at, end, id).ptr;
+        ids.push_back(id);
+    }
+    return ids;
+}
+
+}  // namespace
+
+/// From schedstat, once a moment. For the caller it is the time that came with its request.
+std::uint64_t RunHost::task_clock(const TaskId& task) {
+    TaskCache& known = cached(task);
+    if (is_caller(task) || std::exchange(known.clock_moment, moment_) == moment_) return known.clock;
+    const KernelIds ids = kernel_ids(task);
+    if (const auto now = time_on_cpu(ids.pid, ids.tid))
+        known.clock = std::max(known.clock, *now);
+    else if (!std::exchange(known.gone, true))
+        ++known.clock;  // killed and already waited for: how long it ran since is lost, but it must count as having run
+    return known.clock;
+}
+
+const run::LiveCounters& RunHost::counts_of(const TaskId& task) {
+    TaskCache& known = cached(task);
+    if (std::exchange(known.counts_moment, moment_) != moment_)
+        known.counts = memory_.thread_page(task.thread_page).counters.snapshot();
+    return known.counts;
+}
+
+/// The last known number if the thread is gone. For the caller it is the number that came with its request. Another
+/// thread may be waiting for the broker just now, and does not know yet that this wait is its engine's; so a number may
+/// be too high by one, but never falls.
+std::uint64_t RunHost::context_switches(const TaskId& task) {
+    std::uint64_t& last = cached(task).switches;
+    if (is_caller(task)) return last;
+    const KernelIds ids = kernel_ids(task);
+    run::ThreadPage& page = memory_.thread_page(task.thread_page);
+    const std::uint64_t own = __atomic_load_n(&page.own_switches, __ATOMIC_RELAXED);
+    if (const auto now = context_switches_of(ids.pid, ids.tid); now && *now > own) last = std::max(last, *now - own);
+    __atomic_store_n(&page.switches_read, last, __ATOMIC_RELAXED);
+    return last;
+}
+
+std::uint64_t RunHost::cpu_migrations(const TaskId& task) {
+    std::uint64_t& last = cached(task).migrations;
+    const KernelIds ids = kernel_ids(task);
+    if (const auto now = cpu_migrations_of(ids.pid, ids.tid)) last = *now;
+    __atomic_store_n(&memory_.thread_page(task.thread_page).migrations, last, __ATOMIC_RELAXED);
+    return last;
+}
+
+std::uint64_t RunHost::value(const TaskId& task, const Source& source) {
+    if (task.thread_page >= run::kMaximumThreadPages) return 0;
+    const run::ThreadPage& page = memory_.thread_page(task.thread_page);
+    switch (source.kind) {
+        case Source::Kind::counters: return run::live_value(source, counts_of(task));
+        case Source::Kind::task_clock:
+        case Source::Kind::cpu_clock: return task_clock(task);
+        case Source::Kind::page_faults: return page.faults[0] + page.faults[1];
+        case Source::Kind::minor_faults: return page.faults[0];
+        case Source::Kind::major_faults: return page.faults[1];
+        case Source::Kind::context_switches: return context_switches(task);
+        case Source::Kind::cpu_migrations: return cpu_migrations(task);
+        case Source::Kind::nothing:
+        case Source::Kind::software_events: return 0;
+    }
+    return 0;
+}
+
+std::uint32_t RunHost::used_pages() const {
+    const std::uint32_t claimed = __atomic_load_n(&memory_.use().thread_pages, __ATOMIC_RELAXED);
+    return std::min(claimed, run::kMaximumThreadPages);
+}
+
+std::optional<TaskId> RunHost::find_live_thread(const KernelIds& wanted, std::int32_t tid) const {
+    const std::uint32_t pages = used_pages();
+    const bool elsewhere = tid != wanted.tid;
+    for (std::uint32_t number = 0; number < pages; ++number) {
+        // A page's id is a hint that saves asking about most pages. It is in the page's namespace.
+        const std::int32_t hint = memory_.thread_page(number).tid;
+        if (hint != wanted.tid && !elsewhere && !threads_.knows(number)) continue;
+        const auto task = threads_.find(number);
+        if (task && kernel_ids(*task) == wanted) return task;
+    }
+    return std::nullopt;
+}
+
+Answer<TaskId> RunHost::find_task(const TaskId& caller, std::int32_t tid) {
+    if (tid == 0) return caller;
+    const KernelIds wanted = seen_as(tid, kernel_ids(caller).tid);
+    if (!wanted) return subsystem::refuse(ESRCH, "there is no such thread");
+    // The kernel writes a new thread's id to its page when the thread first runs (engine/syscalls/clone.cpp). A caller
+    // may know the id earlier, so an id that runs the engine but has no page yet is waited for, up to 20 ms.
+    constexpr int kTries = 200;
+    constexpr unsigned kPause = 100;  // microseconds
+    for (int i = 0; i < kTries; ++i) {
+        if (const auto found = find_live_thread(wanted, tid)) return *found;
+        if (!threads_.runs_engine(wanted.pid)) break;
+        ::usleep(kPause);
+    }
+    if (is_alive(wanted.tid)) return TaskId{subsystem::kOutsideOfRun, wanted.pid, wanted.tid};
+    return subsystem::refuse(ESRCH, "there is no such thread");
+}
+
+std::vector<TaskId> RunHost::living_tasks() {
+    std::vector<TaskId> tasks;
+    const std::uint32_t pages = used_pages();
+    for (std::uint32_t number = 0; number < pages; ++number)
+        if (const auto task = threads_.find(number)) tasks.push_back(*task);
+    return tasks;
+}
+
+std::int32_t RunHost::cpu(const TaskId& task) {
+    return task.thread_page < run::kMaximumThreadPages ? memory_.thread_page(task.thread_page).cpu : 0;
+}
+
+bool RunHost::in_cgroup(const TaskId& task, std::uint64_t cgroup) {
+    // A cgroup's id is the inode of its directory; the hierarchy may be mounted in any of these places.
+    std::ifstream file{"/proc/" + std::to_string(kernel_ids(task).pid) + "/cgroup"};
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t path = line.rfind(':');
+        if (path == std::string::npos) continue;
+        struct stat about{};
+        for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified"})
+            if (::stat((root + line.substr(path + 1)).c_str(), &about) == 0 && about.st_ino == cgroup) return true;
+    }
+    return false;
+}
+
+subsystem::Credentials RunHost::credentials(const TaskId& caller) {
+    const std::uint64_t capabilities = effective_capabilities(kernel_ids(caller).tid);
+    return {.perfmon = has(capabilities, kCapPerfmon) || has(capabilities, kCapSysAdmin),
+            .ipc_lock = has(capabilities, kCapIpcLock),
+            .sys_admin = has(capabilities, kCapSysAdmin)};
+}
+
+subsystem::MemoryAccount RunHost::memory_account(const TaskId& caller) {
+    const std::int32_t pid = kernel_ids(caller).pid;
+    const auto ids = ids_in(status_field(pid, "Uid"));
+    subsystem::MemoryAccount known;
+    known.uid = ids.size() > 1 ? ids[1] : 65534;
+    std::ifstream file{"/proc/" + std::to_string(pid) + "/limits"};
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with("Max locked memory")) continue;
+        const auto numbers = ids_in(line);
+        known.memlock_bytes = line.find("unlimited") < 40 ? ~std::uint64_t{0} : numbers.empty() ? 0 : numbers[0];
+    }
+    return known;
+}
+
+bool RunHost::may_measure(const TaskId& caller, const TaskId& task) {
+    const KernelIds from = kernel_ids(caller);
+    const KernelIds to = kernel_ids(task);
+    if (!from || !to) return false;
+    if (from.pid == to.pid) return true;
+    if (has(effective_capabilities(from.tid), kCapSysPtrace)) return true;
+    const auto own = ids_in(status_field(from.tid, "Uid"));
+    // The real, effective and saved user ids of the target must be the caller's real one.
+    const auto theirs = ids_in(status_field(to.tid, "Uid"));
+    if (own.size() < 4 || theirs.size() < 4) return false;
+    if (!std::all_of(theirs.begin(), theirs.begin() + 3, [&](std::uint32_t id) { return id == own[0]; })) return false;
+    // As ptrace, which refuses a process that is not dumpable: its files in /proc belong to root (proc(5),
+    // "/proc/pid"). The directory does not, so a file is asked.
+    struct stat about{};
+    return ::stat(("/proc/" + std::to_string(to.pid) + "/stat").c_str(), &about) != 0 || about.st_uid == theirs[1];
+}
+
+}  // namespace anyperf::broker

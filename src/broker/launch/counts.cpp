@@ -1,0 +1,130 @@
+// counts.cpp: gathers the counts of a run from its records and thread pages.
+#include "broker/launch/counts.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "engine/x86_64/decode/classes.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+using engine::x86_64::Class;
+using engine::x86_64::ClassRow;
+using engine::x86_64::kClasses;
+using nlohmann::ordered_json;
+using run::kCounters;
+using run::RecordState;
+
+using Counts = std::array<std::uint64_t, kCounters>;
+
+struct Thread {
+    std::int32_t tid;
+    std::string comm;
+    Counts counts;
+};
+
+/// Text in a field of `room` bytes; a full field has no NUL.
+std::string text(const char* bytes, std::size_t room) {
+    return {bytes, ::strnlen(bytes, room)};
+}
+
+Counts counts_of_page(const run::ThreadPage& page) {
+    Counts counts;
+    for (std::size_t row = 0; row < counts.size(); ++row) counts[row] = page.counters.count(row);
+    counts[static_cast<std::size_t>(Class::instructions)] = page.counters.retired();
+    return counts;
+}
+
+/// The threads of each process record. A thread that ended has a record; one that was killed, or still runs, has its
+/// thread page only.
+std::multimap<std::uint32_t, Thread> threads_of(const RunMemory& memory) {
+    std::multimap<std::uint32_t, Thread> threads;
+    const run::RunUse& use = memory.use();
+    for (std::uint32_t number = 1; number <= use.threads && number < run::kMaximumThreads; ++number) {
+        const run::ThreadRecord& record = memory.thread(number);
+        if (record.state != RecordState::ended) continue;
+        Counts counts;
+        std::ranges::copy(record.count, counts.begin());
+        threads.emplace(record.process, Thread{record.tid, text(record.comm, sizeof record.comm), counts});
+    }
+    for (std::uint32_t number = 0; number < use.thread_pages && number < run::kMaximumThreadPages; ++number) {
+        const run::ThreadPage& page = memory.thread_page(number);
+        // Killed after its counts were copied and before the page was freed: the record counts.
+        const bool has_record = page.record != 0 && memory.thread(page.record).state == RecordState::ended;
+        if (page.state == RecordState::free || has_record) continue;
+        threads.emplace(page.process, Thread{page.tid, text(page.comm, sizeof page.comm), counts_of_page(page)});
+    }
+    return threads;
+}
+
+ordered_json to_json(const Counts& counts, std::uint32_t classes) {
+    ordered_json object = ordered_json::object();
+    for (const ClassRow& row : kClasses)
+        if ((classes & engine::x86_64::bit(row.id)) != 0)
+            object[std::string{row.name}] = counts[static_cast<std::size_t>(row.id)];
+    return object;
+}
+
+/// `status` is as wait(2) gives it, -1 if unknown.
+ordered_json exit_of(int status) {
+    if (status == -1) return nullptr;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+ordered_json counts_of(const RunResult& result) {
+    const run::RunHeader& header = result.memory.header();
+    const auto threads = threads_of(result.memory);
+    Counts total{};
+    ordered_json processes = ordered_json::array();
+    for (std::uint32_t number = 1; number <= result.memory.use().processes && number < run::kMaximumProcesses;
+         ++number) {
+        const run::ProcessRecord& record = result.memory.process(number);
+        if (record.state == RecordState::free) continue;
+        ordered_json listed = ordered_json::array();
+        const auto [first, last] = threads.equal_range(number);
+        for (auto entry = first; entry != last; ++entry) {
+            const Thread& thread = entry->second;
+            for (std::size_t i = 0; i < kCounters; ++i) total[i] += thread.counts[i];
+            listed.push_back(
+                {{"tid", thread.tid}, {"comm", thread.comm}, {"counts", to_json(thread.counts, header.counting)}});
+        }
+        // The first process is the command; it may have been killed, but the broker waited for it.
+        const int status = number == 1 ? result.status : record.exit_status;
+        processes.push_back({{"pid", record.pid},
+                             {"comm", text(record.comm, sizeof record.comm)},
+                             {"exe", text(record.exe, sizeof record.exe)},
+                             {"exit", exit_of(status)},
+                             {"threads", listed}});
+    }
+    return {{"total", to_json(total, header.counting)}, {"processes", processes}};
+}
+
+Result<std::uint32_t> parse_classes(const std::string& list) {
+    if (list.empty() || list == "all") return engine::x86_64::kEveryClass;
+    std::uint32_t classes = 0;
+    std::string_view rest = list;
+    for (;;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view name = rest.substr(0, comma);
+        const auto* const row = std::ranges::find(kClasses, name, &ClassRow::name);
+        if (row == kClasses.end()) {
+            std::string names;
+            for (const ClassRow& known : kClasses) names += (names.empty() ? "" : ", ") + std::string{known.name};
+            return std::unexpected(Error{"cannot count '" + std::string{name} + "'",
+                                         "no instruction class has this name", "choose from: " + names});
+        }
+        classes |= engine::x86_64::bit(row->id);
+        if (comma == std::string_view::npos) return classes;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
+}  // namespace anyperf::broker

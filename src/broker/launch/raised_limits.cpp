@@ -1,0 +1,52 @@
+#include "broker/launch/raised_limits.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "broker/run_memory.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+constexpr rlim_t kDescriptors = 4096;  ///< one for each event, and some
+constexpr std::size_t kNeededDescriptors =
+    10;  ///< sockets, epoll, eventfd, pidfd, and files that are open for a moment
+
+}  // namespace
+
+LiftedLimits LiftedLimits::lift() {
+    LiftedLimits limits;
+    for (std::size_t i = 0; i < kLifted.size(); ++i) {
+        ::getrlimit(kLifted[i], &limits.before_[i]);
+        const rlim_t hard = limits.before_[i].rlim_max;
+        const rlim_t wanted = kLifted[i] == RLIMIT_NOFILE ? std::max(hard, kDescriptors) : hard;
+        const rlimit with_privilege{wanted, wanted};
+        const rlimit lifted{hard, hard};
+        if (::setrlimit(kLifted[i], &with_privilege) != 0) ::setrlimit(kLifted[i], &lifted);
+    }
+    limits.lifted_ = true;
+    return limits;
+}
+
+void LiftedLimits::restore() const {
+    for (std::size_t i = 0; lifted_ && i < kLifted.size(); ++i) ::setrlimit(kLifted[i], &before_[i]);
+}
+
+Result<void> check_descriptors() {
+    std::array<OwnedFd, kNeededDescriptors> taken;
+    for (OwnedFd& fd : taken) {
+        fd = OwnedFd{::epoll_create1(EPOLL_CLOEXEC)};
+        if (!fd)
+            return std::unexpected(Error{"cannot start a run",
+                                         "no descriptor left: " + std::generic_category().message(errno),
+                                         "raise the limit on open files (ulimit -n)"});
+    }
+    return {};
+}
+
+}  // namespace anyperf::broker

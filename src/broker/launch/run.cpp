@@ -1,0 +1,44 @@
+// run.cpp: a run from its start to the end of its command.
+#include "broker/launch/run.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "broker/launch/launch.h"
+#include "broker/launch/raised_limits.h"
+#include "broker/launch/run_settings.h"
+#include "broker/launch/signal_forwarding.h"
+#include "broker/server.h"
+
+namespace anyperf::broker {
+
+Result<RunResult> run(const RunOptions& options) {
+    const auto limits = LiftedLimits::lift();
+    TRY(check_descriptors());
+    RunResult result {
+        TRY(make_run_memory(options))
+    };
+    auto [requests, to_broker] = TRY(make_request_socket());
+    Launch launch = TRY(Launch::prepare(result.memory, to_broker.get(), options.command));
+    launch.set_limits(limits);
+    SignalForwarder signals;
+    const pid_t child = ::fork();
+    if (child < 0)
+        return std::unexpected(
+            Error{"cannot start " + options.command.front(), "fork: " + std::generic_category().message(errno), ""});
+    if (child == 0) {
+        signals.restore();
+        launch.execute();
+        ::_exit(125);  // as env(1): the engine itself could not be executed
+    }
+    signals.forward_to(child);
+    to_broker = OwnedFd{};  // so that the socket reports when the last program is gone
+    Server server{result.memory, std::move(requests), options.machine};
+    result.status = server.serve_until_exit(child);
+    return result;
+}
+
+}  // namespace anyperf::broker

@@ -1,0 +1,20 @@
+// run_options.h: what the caller of a run chooses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "broker/machine/machine_options.h"
+
+namespace anyperf::broker {
+
+struct RunOptions {
+    std::vector<std::string> command;  ///< at least the program
+    /// Instruction classes to count, a ClassSet of engine/x86_64/decode/classes.h; 0: none.
+    std::uint32_t counting = 0;
+    bool deterministic = false;  ///< fixed addresses, fixed AT_RANDOM
+    MachineOptions machine{};
+};
+
+}  // namespace anyperf::broker

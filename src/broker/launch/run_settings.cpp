@@ -1,0 +1,120 @@
+// run_settings.cpp: parses the environment and fills in the header of a run's memory.
+#include "broker/launch/run_settings.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "pmu/cpu/cpuid_identity.h"
+#include "run/log_kinds.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+namespace filesystem = std::filesystem;
+
+/// ANYPERF_ENGINE_CACHE: bytes, or a number followed by K, M or G. 0 if it is not set.
+Result<std::uint64_t> cache_bytes() {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_CACHE");
+    if (wish == nullptr) return 0;
+    const std::string_view text{wish};
+    std::uint64_t bytes = 0;
+    const auto [rest, error] = std::from_chars(text.begin(), text.end(), bytes);
+    constexpr std::string_view kUnits = "KMG";
+    const std::size_t unit = rest == text.end() ? std::string_view::npos : kUnits.find(*rest);
+    const bool whole = rest == text.end() || (unit != std::string_view::npos && rest + 1 == text.end());
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    if (error != std::errc{} || !whole || bytes == 0 || bytes > kMost)
+        return std::unexpected(Error{"cannot start the engine",
+                                     "ANYPERF_ENGINE_CACHE=" + std::string{text} + " is not a valid size",
+                                     "give bytes, or a number with K, M or G, such as 4M"});
+    return unit == std::string_view::npos ? bytes : bytes << (10 * (unit + 1));
+}
+
+/// Makes the log file, so that no program need create it, and notes which file that is: programs append to it, and to
+/// no other that somebody puts in its place. What is no regular file (a terminal, a pipe) they open by its path alone.
+/// Error: it cannot be written.
+Result<void> make_log(run::RunHeader& header) {
+    const OwnedFd log{::open(header.log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)};
+    struct stat about{};
+    const bool is_pipe = !log && errno == ENXIO;  // one that nobody reads yet
+    if (!is_pipe && (!log || ::fstat(log.get(), &about) != 0))
+        return std::unexpected(Error{"cannot start the engine",
+                                     std::string{header.log_path} + ": " + std::generic_category().message(errno),
+                                     "choose another file for ANYPERF_ENGINE_LOG"});
+    if (!S_ISREG(about.st_mode)) return {};
+    header.log_device = about.st_dev;
+    header.log_inode = about.st_ino;
+    // Programs follow no link to it.
+    std::error_code error;
+    const std::string path = filesystem::canonical(header.log_path, error).string();
+    if (error || path.size() >= sizeof header.log_path) return {};
+    path.copy(header.log_path, path.size());
+    header.log_path[path.size()] = 0;
+    return {};
+}
+
+/// ANYPERF_ENGINE_LOG=KIND[,KIND...][:FILE]. The path is made absolute, since the programs may change directories.
+Result<void> set_log(run::RunHeader& header) {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_LOG");
+    if (wish == nullptr) return {};
+    const std::string_view text{wish};
+    std::string_view kinds = text.substr(0, text.find(':'));
+    std::error_code error;
+    std::string path;
+    if (kinds.size() < text.size()) path = filesystem::absolute(text.substr(kinds.size() + 1), error).string();
+    bool known = !error && path.size() < sizeof header.log_path;
+    while (!kinds.empty()) {
+        const std::string_view name = kinds.substr(0, kinds.find(','));
+        const auto row = std::ranges::find(run::log::kKinds, name, &run::log::KindRow::name);
+        known = known && row != run::log::kKinds.end();
+        if (known) header.log_kinds |= row->bit;
+        kinds.remove_prefix(std::min(name.size() + 1, kinds.size()));
+    }
+    path.copy(header.log_path, sizeof header.log_path - 1);
+    if (known && header.log_kinds != 0) return path.empty() ? Result<void>{} : make_log(header);
+    std::string names;
+    for (const auto& row : run::log::kKinds) names += (names.empty() ? "" : ",") + std::string{row.name};
+    return std::unexpected(Error{"cannot start the engine", "ANYPERF_ENGINE_LOG=" + std::string{text} + " is not valid",
+                                 "give KIND[,KIND...][:FILE] with kinds from " + names});
+}
+
+/// Lists the CPUID leaves that programs of the run see instead of the host's. Rows beyond the room are dropped.
+void present_cpu(run::RunHeader& header, const pmu::CpuIdentity& cpu, unsigned counters) {
+    const auto add = [&](const pmu::CpuidRow& row) {
+        if (header.identity_rows == run::kIdentityRows) return;
+        header.identity[header.identity_rows++] = {row.leaf,
+                                                   row.subleaf,
+                                                   {row.keep.eax, row.keep.ebx, row.keep.ecx, row.keep.edx},
+                                                   {row.value.eax, row.value.ebx, row.value.ecx, row.value.edx}};
+    };
+    for (const pmu::CpuidRow& row : pmu::kCpuidRows) add(row);
+    for (const pmu::CpuidRow& row : pmu::identity_rows(cpu)) add(row);
+    add(pmu::architectural_pmu(counters));
+}
+
+}  // namespace
+
+Result<RunMemory> make_run_memory(const RunOptions& options) {
+    RunMemory memory = TRY(RunMemory::make());
+    run::RunHeader& header = memory.header();
+    header.magic = run::kRunStateMagic;
+    header.version = run::kRunStateVersion;
+    header.counting = options.counting;
+    header.deterministic = options.deterministic;
+    header.cache_bytes = TRY(cache_bytes());
+    TRY(set_log(header));
+    if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))
+        present_cpu(header, *cpu, options.machine.counters);
+    return memory;
+}
+
+}  // namespace anyperf::broker

@@ -1,0 +1,158 @@
+// virtual_machine_files.cpp: writes the virtual machine's files and follows changes of them. pmu/ has their contents.
+#include "broker/machine/virtual_machine_files.h"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "pmu/cpu/cpuinfo.h"
+#include "pmu/cpu/identity.h"
+#include "pmu/virtual_files.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+namespace filesystem = std::filesystem;
+
+/// A new temporary directory, in the first of the usual places that can be written; "" if none can.
+std::string new_directory() {
+    const char* const chosen = std::getenv("TMPDIR");
+    for (const char* parent : {chosen != nullptr ? chosen : "/tmp", "/tmp", "/dev/shm", "/run"}) {
+        std::string name = std::string{parent} + "/anyperf-XXXXXX";
+        if (::mkdtemp(name.data()) != nullptr) return name;
+    }
+    return {};
+}
+
+bool write_file(const std::string& path, const std::string& content, bool writable) {
+    using enum filesystem::perms;
+    std::error_code error;
+    filesystem::create_directories(filesystem::path{path}.parent_path(), error);
+    std::ofstream file{path};
+    file << content;
+    file.close();
+    filesystem::permissions(path, owner_read | group_read | others_read | (writable ? owner_write : none), error);
+    return file.good();
+}
+
+/// Leaves `out` alone if the file has no number.
+template <class T>
+void read_number(const std::string& path, T& out) {
+    std::ifstream file{path};
+    T value{};
+    if (file >> value) out = value;
+}
+
+}  // namespace
+
+MachineFiles::~MachineFiles() {
+    remove();
+}
+
+void MachineFiles::remove() {
+    std::error_code ignored;
+    if (!root_.empty()) filesystem::remove_all(root_, ignored);
+    root_.clear();
+}
+
+bool MachineFiles::make_root() {
+    using enum filesystem::perms;
+    if (!root_.empty()) return true;
+    root_ = new_directory();
+    std::error_code error;
+    if (!root_.empty())
+        filesystem::permissions(root_, owner_all | group_read | group_exec | others_read | others_exec, error);
+    return !root_.empty();
+}
+
+bool MachineFiles::write(const pmu::VirtualTree& tree) const {
+    bool whole = true;
+    std::error_code error;
+    for (const pmu::VirtualFile& file : tree.files)
+        whole = write_file(root_ + file.path, file.content, file.writable) && whole;
+    for (const pmu::VirtualLink& link : tree.links) {
+        filesystem::create_directories(filesystem::path{root_ + link.path}.parent_path(), error);
+        // An absolute target is in the same tree.
+        filesystem::create_symlink(link.target.starts_with('/') ? root_ + link.target : link.target, root_ + link.path,
+                                   error);
+    }
+    return whole;
+}
+
+bool MachineFiles::make(const pmu::CpuIdentity* cpu) {
+    if (!make_root()) return false;
+    bool whole = write(pmu::virtual_files({.sysctls = {}, .branch_entries = pmu::kBranchEntries}));
+    if (cpu != nullptr) {
+        std::ifstream host{"/proc/cpuinfo"};
+        std::ostringstream text;
+        text << host.rdbuf();
+        whole = write_file(root_ + "/proc/cpuinfo", pmu::virtual_cpuinfo(text.str(), *cpu), false) && whole;
+    }
+    return whole;
+}
+
+bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints) {
+    return make_root() && write(pmu::trace_files(tracepoints));
+}
+
+void MachineFiles::update_probes(const pmu::ProbeEvents& probes) {
+    if (root_.empty()) return;
+    std::error_code ignored;
+    for (const pmu::Tracepoint& gone : probes.removed()) {
+        const filesystem::path place = root_ + pmu::tracepoint_directory(gone);
+        // A group's directory is removed with its last probe; otherwise its `enable` is written again.
+        filesystem::remove_all(place, ignored);
+        filesystem::remove(place.parent_path() / "enable", ignored);
+        if (!filesystem::remove(place.parent_path(), ignored)) write_file(place.parent_path() / "enable", "0\n", false);
+    }
+    for (const pmu::Tracepoint& come : probes.added()) {
+        write(pmu::files_of_tracepoint(come));
+        const filesystem::path enable =
+            filesystem::path{root_ + pmu::tracepoint_directory(come)}.parent_path() / "enable";
+        if (!filesystem::exists(enable, ignored)) write_file(enable, "0\n", false);
+    }
+    write_file(root_ + std::string{pmu::kTracefsRoot} + "/uprobe_events", probes.text(), true);
+}
+
+std::uint64_t MachineFiles::probe_list() const {
+    struct stat about{};
+    const std::string path = root_ + std::string{pmu::kTracefsRoot} + "/uprobe_events";
+    return ::stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
+bool MachineFiles::limits_changed() {
+    if (!limits_watch_ || !limits_) return true;
+    alignas(inotify_event) std::array<char, 4096> room{};
+    bool any = false;
+    while (::read(limits_watch_.get(), room.data(), room.size()) > 0) any = true;
+    return any;
+}
+
+void MachineFiles::read_limits(subsystem::Limits& limits) {
+    if (root_.empty()) return;
+    const std::string directory = root_ + "/proc/sys/kernel";
+    if (!limits_) {
+        limits_watch_ = OwnedFd{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
+        constexpr std::uint32_t kWritten = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVE | IN_MOVE_SELF | IN_DELETE_SELF;
+        if (limits_watch_ && ::inotify_add_watch(limits_watch_.get(), directory.c_str(), kWritten) < 0)
+            limits_watch_ = OwnedFd{};
+    }
+    if (limits_changed()) {
+        read_number(directory + "/perf_event_paranoid", limits.paranoid);
+        read_number(directory + "/perf_event_max_sample_rate", limits.max_sample_rate);
+        read_number(directory + "/perf_event_max_stack", limits.max_stack);
+        read_number(directory + "/perf_event_mlock_kb", limits.mlock_kb);
+        limits_ = limits;
+    }
+    limits = *limits_;
+}
+
+}  // namespace anyperf::broker

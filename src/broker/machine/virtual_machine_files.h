@@ -1,0 +1,59 @@
+// virtual_machine_files.h: the files that describe the virtual machine: its PMUs in /sys, its settings in
+// /proc/sys/kernel, its tracepoints, its CPU in /proc/cpuinfo. They are in a temporary directory of the run, and the
+// agent redirects a program that opens /sys/bus/event_source and the like to it. Part 0 is made when a program first
+// opens one of them, part 1 (the tracepoints) when that is asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "broker/run_memory.h"
+#include "pmu/cpu/identity.h"
+#include "pmu/tracing/probe_events.h"
+#include "pmu/tracing/tracefs_files.h"
+#include "subsystem/host.h"
+
+namespace anyperf::broker {
+
+class MachineFiles {
+  public:
+    MachineFiles() = default;
+    ~MachineFiles();
+    MachineFiles(const MachineFiles&) = delete;
+    MachineFiles& operator=(const MachineFiles&) = delete;
+
+    /// Writes the files to a new temporary directory. False if there is no place for one; programs see the host's files
+    /// then. /proc/cpuinfo is that of `cpu`, or the host's for null.
+    bool make(const pmu::CpuIdentity* cpu);
+    /// Adds /sys/kernel/tracing.
+    bool make_tracing(const std::vector<pmu::Tracepoint>& tracepoints);
+
+    /// Adds and removes the files of the probes that have come or gone, and rewrites uprobe_events.
+    void update_probes(const pmu::ProbeEvents& probes);
+
+    /// Leaves the directory to another process, which removes it.
+    void disown() { root_.clear(); }
+    /// Removes the directory. So does the destructor.
+    void remove();
+
+    /// The inode of uprobe_events; 0 if it has not been made.
+    std::uint64_t probe_list() const;
+    /// The directory; "" if it has not been made.
+    const std::string& root() const { return root_; }
+
+    /// Overwrites `limits` with the values of /proc/sys/kernel/perf_event_* in the directory, which a program of the
+    /// run may change. The files are read again only after one has been written (inotify).
+    void read_limits(subsystem::Limits& limits);
+
+  private:
+    bool make_root();
+    bool write(const pmu::VirtualTree& tree) const;
+    bool limits_changed();
+
+    std::string root_;
+    OwnedFd limits_watch_;  ///< inotify; -1 if the kernel has none left: the files are read each time then
+    std::optional<subsystem::Limits> limits_;  ///< as last read
+};
+
+}  // namespace anyperf::broker

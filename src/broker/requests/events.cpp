@@ -1,0 +1,125 @@
+// events.cpp: passes the calls on events to the subsystem, and keeps the sockets of the open ones.
+#include "broker/requests/events.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "broker/state/task_life.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+/// Whether the descriptor is what an agent sends: one end of a socket pair that the sender's process has made. A byte
+/// is written to it now and then, which must not reach anybody else in the broker's name.
+bool is_event_socket(int fd, std::int32_t process) {
+    const auto option = [fd](int name) {
+        int value = -1;
+        socklen_t size = sizeof value;
+        return ::getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
+    };
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_SEQPACKET &&
+           ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process;
+}
+
+subsystem::OpenRequest open_request(const RequestContext& request) {
+    const run::RequestHead& head = request.head;
+    subsystem::OpenRequest open;
+    open.caller = request.caller;
+    open.attr = request.payload;
+    open.pid = static_cast<std::int32_t>(head.argument[0]);
+    open.cpu = static_cast<std::int32_t>(head.argument[1]);
+    open.flags = head.argument[3];
+    open.group.none = head.group == -1;
+    const auto leader = static_cast<EventIndex>(head.argument[2]);
+    if (request.state.events.contains(leader)) open.group.event = leader;
+    open.group.open = open.group.event.has_value();
+    // A program without one has run into EMFILE.
+    open.descriptor_free = request.descriptor && is_event_socket(request.descriptor.get(), request.kernel.pid);
+    if (head.cgroup != 0) open.cgroup = head.cgroup;
+    open.file = head.file;
+    return open;
+}
+
+}  // namespace
+
+RequestAnswer on_open(RequestContext& request) {
+    BrokerState& state = request.state;
+    register_pending_children(state);
+    const auto opened = request.subsystem().open(open_request(request));
+    if (!opened) return {.value = -opened.error().error, .payload = AnswerPayload{opened.error().attr_size}};
+    const EventIndex event = *opened;
+    state.processes.track(request.kernel.pid);  // the owner, and the process that is measured
+    if (const auto target = request.subsystem().task_of(event))
+        state.processes.track(state.threads.kernel_ids(*target).pid);
+    state.descriptors.add(request.descriptor.get(), DescriptorKind::event, event);
+    state.events.add(event, std::move(request.descriptor), request.argument(4));
+    return {.event = event};
+}
+
+RequestAnswer on_read(RequestContext& request) {
+    auto words = request.subsystem().read(request.event(), request.argument(0));
+    if (!words) return refusal(words.error().error);
+    const auto bytes = static_cast<std::int64_t>(words->size() * sizeof(std::uint64_t));
+    return {.value = bytes, .payload = AnswerPayload{*std::move(words)}};
+}
+
+RequestAnswer on_ioctl(RequestContext& request) {
+    subsystem::IoctlArgument argument;
+    argument.word = request.argument(1);
+    argument.bytes = request.payload;
+    // For ioctls whose argument is a descriptor. [3]: it is open, though perhaps not an event's.
+    argument.descriptor.none = argument.word == ~std::uint64_t{0};
+    const auto named = static_cast<EventIndex>(request.argument(2));
+    if (request.state.events.contains(named)) argument.descriptor.event = named;
+    argument.descriptor.open = request.argument(3) != 0;
+    auto done = request.subsystem().ioctl(request.caller, request.event(),
+                                          static_cast<std::uint32_t>(request.argument(0)), argument);
+    if (!done) return refusal(done.error().error);
+    return {.value = done->value, .payload = AnswerPayload{std::move(done->written)}};
+}
+
+RequestAnswer on_map(RequestContext& request) {
+    const subsystem::MapRequest map{request.caller, request.argument(0), request.argument(3),
+                                    static_cast<std::int32_t>(request.argument(1)),
+                                    static_cast<std::int32_t>(request.argument(2))};
+    const auto mapped = request.subsystem().map(request.event(), map);
+    if (!mapped) return refusal(mapped.error().error);
+    request.state.processes.track(request.kernel.pid);  // whose end is that of the mapping
+    request.state.mappings.add(request.event(), request.kernel.pid, *mapped);
+    return {.value = static_cast<std::int64_t>(mapped->offset)};
+}
+
+RequestAnswer on_unmap(RequestContext& request) {
+    // Taken before the call, which may free the event.
+    const auto mapping = request.state.mappings.take(request.event(), request.kernel.pid, request.argument(1),
+                                                     (request.argument(0) + 4095) & ~std::uint64_t{4095});
+    if (!mapping) return refusal(EINVAL);
+    request.subsystem().unmap(request.event(), *mapping);
+    return {};
+}
+
+RequestAnswer on_identify(RequestContext& request) {
+    return {.value = request.state.events.with_inode(request.argument(0))};
+}
+
+RequestAnswer on_poll(RequestContext& request) {
+    const subsystem::PollState state = request.subsystem().poll(request.event());
+    return {.value = (state.in ? 1 : 0) | (state.hang_up ? 2 : 0)};
+}
+
+RequestAnswer on_wake(RequestContext& request) {
+    request.subsystem().ring_written(request.event());
+    return {};
+}
+
+RequestAnswer on_ran_out(RequestContext& request) {
+    if (request.state.events.contains(request.event())) request.subsystem().refresh_ran_out(request.event());
+    return {.is_sent = false};
+}
+
+}  // namespace anyperf::broker

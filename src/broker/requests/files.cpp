@@ -1,0 +1,44 @@
+// files.cpp: the files as a whole, and the lines of uprobe_events.
+#include "broker/requests/files.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "broker/host/proc_task.h"
+
+namespace anyperf::broker {
+
+RequestAnswer on_files(RequestContext& request) {
+    const std::uint64_t part = request.argument(0);
+    const bool made = part < run::kFileParts && request.state.description.make_files(static_cast<std::uint32_t>(part));
+    return {.value = made ? 1 : 0};
+}
+
+RequestAnswer on_define_probes(RequestContext& request) {
+    // The broker opens the files that the lines name, with its own rights. So only who could write the list may ask.
+    if (!may_write_for(request.kernel.tid, ::geteuid())) return refusal(EACCES);
+    constexpr std::string_view kBlanks{" \t\0", 3};
+    MachineDescription& machine = request.state.description;
+    if (request.argument(0) != 0)
+        if (const auto cleared = machine.probes.clear(); !cleared) return refusal(cleared.error().error);
+    machine.files.update_probes(machine.probes);
+    std::string_view text{reinterpret_cast<const char*>(request.payload.data()), request.payload.size()};
+    // A full payload may end within a line: that line is left for the next request. The answer says what was taken.
+    if (text.size() == run::kRequestPayload && text.contains('\n')) text = text.substr(0, text.rfind('\n') + 1);
+    const auto taken = static_cast<std::int64_t>(text.size());
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size()));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::string_view words = line.substr(0, line.find('#'));
+        if (words.find_first_not_of(kBlanks) == std::string_view::npos) continue;
+        const auto defined = machine.probes.define(words);
+        if (!defined) return refusal(defined.error().error);
+        machine.files.update_probes(machine.probes);
+    }
+    return {.value = taken};
+}
+
+}  // namespace anyperf::broker

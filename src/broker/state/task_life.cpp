@@ -1,0 +1,71 @@
+// task_life.cpp: the threads of a process are those that the broker knows, and those that only their pages name.
+#include "broker/state/task_life.h"
+
+#include <algorithm>
+
+#include "broker/machine/virtual_machine.h"
+#include "subsystem/records/record_interests.h"
+
+namespace anyperf::broker {
+
+namespace {
+
+/// Frees the pages that threads of a dead process have left. With counting they are kept: `anyperf run --count` reads
+/// the counts of a killed thread there. What a page says about its thread is a hint; a page of a living thread is not
+/// touched.
+void free_pages_of(BrokerState& state, pid_t process) {
+    if (state.memory.header().counting != 0) return;
+    const std::uint32_t claimed = __atomic_load_n(&state.memory.use().thread_pages, __ATOMIC_RELAXED);
+    for (std::uint32_t number = 0; number < std::min(claimed, run::kMaximumThreadPages); ++number) {
+        run::ThreadPage& page = state.memory.thread_page(number);
+        const std::int32_t tid = page.tid;
+        if (page.state == run::RecordState::live && page.process_id() == process && !state.threads.knows(number) &&
+            !exists({process, tid}))
+            page.release();
+    }
+}
+
+}  // namespace
+
+void register_child(BrokerState& state, const PendingChild& pending, const TaskId& child) {
+    state.processes.track(state.threads.kernel_ids(child).pid);
+    state.machine->subsystem.task_forked(pending.parent, child, pending.kind);
+}
+
+void register_pending_children(BrokerState& state) {
+    state.children.take_started(state.threads, [&](const PendingChild& pending, const TaskId& child) {
+        register_child(state, pending, child);
+    });
+}
+
+void unmap_rings_of(BrokerState& state, pid_t process) {
+    state.mappings.take_all(process, [&](subsystem::EventIndex event, const subsystem::Mapping& mapping) {
+        if (state.machine) state.machine->subsystem.unmap(event, mapping);
+    });
+}
+
+void end_thread(BrokerState& state, const TaskId& task) {
+    if (state.machine) {
+        constexpr std::uint32_t kExit = 1U << static_cast<unsigned>(subsystem::Interest::exit);
+        const bool is_reported = (state.machine->subsystem.wanted() & kExit) != 0;
+        state.machine->subsystem.task_exit(task, is_reported ? parent_of(state.threads.kernel_ids(task).pid) : 0);
+        state.machine->host.forget_thread(task.thread_page);
+    }
+    state.threads.forget(task.thread_page);
+}
+
+void end_threads_of(BrokerState& state, pid_t process) {
+    for (const TaskId& task : state.threads.threads_of(process)) end_thread(state, task);
+}
+
+void end_process(BrokerState& state, pid_t process) {
+    if (!state.processes.forget(process)) return;
+    for (const TaskId& task : state.threads.threads_of(process)) {
+        end_thread(state, task);
+        if (state.memory.header().counting == 0) state.memory.thread_page(task.thread_page).release();
+    }
+    unmap_rings_of(state, process);
+    free_pages_of(state, process);
+}
+
+}  // namespace anyperf::broker

@@ -1,0 +1,69 @@
+// backend.h: chooses what counts for a verb that runs a command: the kernel, or the virtual PMU of a run in user
+// space. For the virtual PMU the verb's process hosts the run itself (broker/hosted_run.h) and opens its events with
+// the run's subsystem instead of the kernel, through the interface that counting uses for both (anyperf/kernel.h).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "anyperf/event.h"
+#include "anyperf/kernel.h"
+#include "broker/hosted_run.h"
+#include "cli/machine_options.h"
+
+namespace anyperf::cli {
+
+/// The options that choose between kernel and virtual PMU, as the user gave them. Without any of them, the verb
+/// decides (why_kernel_cannot_count).
+struct BackendOptions {
+    bool virtual_pmu = false;  ///< --virtual
+    bool kernel = false;       ///< --kernel
+    MachineArguments machine;
+
+    /// Whether the user asked for the virtual PMU, by --virtual or by an option that only the virtual PMU has.
+    bool wants_virtual() const { return virtual_pmu || machine.any_given(); }
+};
+
+/// Adds --virtual, --kernel and the options of machine_options.h to `verb`.
+void declare_backend_options(CLI::App& verb, BackendOptions& backend);
+
+/// Whether this process is a program of a run. Its events are then the run's already, and another run is not needed.
+/// Error: the options contradict each other, or cannot be met inside a run.
+Result<bool> already_in_run(const BackendOptions& backend);
+
+/// Why the kernel cannot count the hardware events among `groups`, or without any of those its software events: a short
+/// text, to be printed before kCountsInUserSpace. Nothing if it can, or if there are no such events. Opens the first of
+/// them to find out; the others are not tried.
+std::optional<std::string> why_kernel_cannot_count(std::span<const events::EventGroup> groups);
+
+inline constexpr const char* kNoPmu = "this machine has no hardware PMU";
+inline constexpr const char* kCountsInUserSpace = "counting in user space (virtual PMU): user mode only";
+
+/// Whether this machine has no CPU PMU, and the virtual machine of a run is one that `accepts` returns true for.
+bool only_virtual_machine_accepts(const std::function<bool(const events::Machine&)>& accepts);
+
+/// A run that this process hosts for the command that the verb starts.
+class HostedRun {
+  public:
+    /// Starts to serve the run; the command is started later, by Command::fork. Error: the run cannot be started, or
+    /// the machine options cannot be met.
+    static Result<std::unique_ptr<HostedRun>> begin(const BackendOptions& backend);
+
+    /// Opens and reads events in the run.
+    counting::Kernel& kernel() { return *kernel_; }
+    broker::HostedRun& hosting() { return *hosting_; }
+    /// The machine that gives event strings their meaning in the run. `tracepoints` also writes the directory of its
+    /// tracepoints, which is many files; ask for it only if an event string needs one.
+    events::Machine machine(bool tracepoints);
+
+  private:
+    explicit HostedRun(std::unique_ptr<broker::HostedRun> hosting);
+
+    std::unique_ptr<broker::HostedRun> hosting_;
+    std::unique_ptr<counting::Kernel> kernel_;
+};
+
+}  // namespace anyperf::cli

@@ -1,0 +1,23 @@
+// command_words.h: finds where a verb's own options end and the command that it runs begins. CLI11's prefix_command()
+// stops at the first word that is not an option; this header adds what CLI11 does not do: the separator `--`, and an
+// error for an unknown option before the command.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+
+namespace anyperf::cli {
+
+/// Returns `args`, the words after the verb's name, without the `--` that ends the verb's options. CLI11 would parse
+/// the words after that `--` as options of the program itself. A `--` that is an option's value or that belongs to the
+/// command stays. The verb must have set prefix_command(); its command is then in `remaining()`.
+std::vector<std::string> without_separator(const CLI::App& verb, std::vector<std::string> args);
+
+/// The command of a parsed verb; empty if there is none. Error: the first remaining word looks like an option, so it is
+/// an unknown one.
+Result<std::vector<std::string>> command_words(const CLI::App& verb);
+
+}  // namespace anyperf::cli

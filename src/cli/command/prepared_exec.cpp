@@ -1,0 +1,58 @@
+#include "cli/command/prepared_exec.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+namespace anyperf::cli {
+
+namespace {
+
+constexpr const char* kShell = "/bin/sh";                                           // _PATH_BSHELL
+constexpr const char* kDefaultPath = "/bin:/usr/bin";                               // of glibc, if PATH is not set
+constexpr std::array kTryNext{ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT, EACCES};  // execvpe() of glibc
+
+std::vector<std::string> candidates_for(const std::string& word) {
+    if (word.empty() || word.contains('/')) return {word};
+    const char* const path = std::getenv("PATH");
+    std::string_view rest = path != nullptr ? path : kDefaultPath;
+    std::vector<std::string> candidates;
+    for (;;) {
+        const auto colon = rest.find(':');
+        const std::string directory{rest.substr(0, colon)};
+        candidates.push_back(directory.empty() ? word : directory + "/" + word);
+        if (colon == std::string_view::npos) return candidates;
+        rest.remove_prefix(colon + 1);
+    }
+}
+
+}  // namespace
+
+PreparedExec::PreparedExec(std::vector<std::string> words)
+    : words_(std::move(words)), candidates_(candidates_for(words_.front())) {
+    for (auto& word : words_) arguments_.push_back(word.data());
+    arguments_.push_back(nullptr);
+    shell_arguments_ = {const_cast<char*>(kShell), nullptr};
+    shell_arguments_.insert(shell_arguments_.end(), arguments_.begin() + 1, arguments_.end());
+}
+
+int PreparedExec::execute() {
+    bool denied = false;
+    for (auto& candidate : candidates_) {
+        ::execve(candidate.c_str(), arguments_.data(), ::environ);
+        if (errno == ENOEXEC) {
+            shell_arguments_[1] = candidate.data();
+            ::execve(kShell, shell_arguments_.data(), ::environ);
+        }
+        if (std::ranges::find(kTryNext, errno) == kTryNext.end()) return errno;
+        denied |= errno == EACCES;
+    }
+    return denied ? EACCES : ENOENT;
+}
+
+}  // namespace anyperf::cli

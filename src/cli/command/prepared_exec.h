@@ -1,0 +1,31 @@
+// prepared_exec.h: execvp(3) in two halves. Everything that needs memory or the environment happens before the fork:
+// POSIX does not list execvp among the functions that the child of a process with threads may call (signal-safety(7)).
+// The child calls execve only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace anyperf::cli {
+
+/// The calls of execve(2) that execvp(3) would make for a command, in their order. Move-only: it has pointers into
+/// itself, which a move keeps.
+class PreparedExec {
+  public:
+    /// `words` are the program and its arguments (at least one word). PATH is looked up now.
+    explicit PreparedExec(std::vector<std::string> words);
+    PreparedExec(PreparedExec&&) = default;
+    PreparedExec& operator=(PreparedExec&&) = delete;
+
+    /// Executes the command. Returns only if that failed: the errno, as execvp(3) has it. Async-signal-safe.
+    int execute();
+
+  private:
+    std::vector<std::string> words_;
+    std::vector<std::string> candidates_;  ///< paths of the program: one for each directory of PATH
+    std::vector<char*> arguments_;         ///< of the program, with a null at the end
+    /// For a file without a format that the kernel knows: a shell runs it. The second word is filled in by execute().
+    std::vector<char*> shell_arguments_;
+};
+
+}  // namespace anyperf::cli

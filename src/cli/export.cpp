@@ -1,0 +1,153 @@
+// export.cpp: `anyperf export`: the samples of a perf.data file in a format of another program.
+#include "cli/export.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "analysis/read_profile.h"
+#include "cli/recording.h"
+#include "exports/exporter.h"
+#include "unwind/unwinder.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+struct Options {
+    std::string input = "perf.data";
+    std::string output = "-";
+    std::string format;
+    std::vector<std::string> events;
+    std::string baseline;
+    std::string symbol_root;
+};
+
+std::string format_names() {
+    std::vector<std::string_view> names;
+    for (const exports::Format& format : exports::formats()) names.push_back(format.name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<const exports::Format*> chosen_format(const std::string& name) {
+    if (const exports::Format* format = exports::format_named(name)) return format;
+    return std::unexpected(Error{fmt::format("cannot export to '{}'", name), "it is not a format that export has",
+                                 "use one of: " + format_names()});
+}
+
+std::string event_names(const profile::Profile& profile) {
+    std::vector<std::string_view> names;
+    for (const profile::Event& event : profile.events) names.push_back(event.name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The events with these names; all without a name.
+Result<std::vector<profile::EventId>> chosen_events(const profile::Profile& profile,
+                                                    const std::vector<std::string>& names) {
+    std::vector<profile::EventId> events;
+    if (profile.events.empty()) return std::unexpected(Error{"cannot export the recording", "it has no events", {}});
+    for (std::uint32_t i = 0; names.empty() && i < profile.events.size(); ++i) events.push_back({i});
+    for (const std::string& name : names) {
+        const auto row = std::ranges::find(profile.events, name, &profile::Event::name);
+        if (row == profile.events.end())
+            return std::unexpected(Error{fmt::format("cannot export the event '{}'", name),
+                                         profile.recording.path + " does not have it",
+                                         "its events are " + event_names(profile)});
+        events.push_back({static_cast<std::uint32_t>(row - profile.events.begin())});
+    }
+    return events;
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const int cause = errno;
+    if (file && std::fclose(file) == 0 && written) return {};
+    return std::unexpected(Error{fmt::format("cannot write {}", path),
+                                 std::generic_category().message(written ? errno : cause),
+                                 "the file is missing or not complete; export it again"});
+}
+
+/// What can be refused before a recording is read.
+Result<const exports::Format*> checked_format(const Options& options) {
+    const exports::Format* format = TRY(chosen_format(options.format));
+    if (format->binary && options.output == "-" && isatty(STDOUT_FILENO) != 0)
+        return std::unexpected(Error{fmt::format("{} is not written to a terminal", format->name),
+                                     "the format is not text", "add -o FILE, or redirect the output"});
+    if (!format->baseline && !options.baseline.empty())
+        return std::unexpected(Error{fmt::format("{} cannot be compared with a baseline", format->name),
+                                     "the format has one profile", "use --baseline with -f html"});
+    return format;
+}
+
+Result<analysis::ReadProfile> read(const std::string& path, const Options& options, const exports::Format& format,
+                                   Output& out) {
+    unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
+    analysis::ReadProfile result = TRY(analysis::read_profile(path, {.pid = format.threads,
+                                                                     .tid = format.threads,
+                                                                     .times = format.times,
+                                                                     .paths = symbol_paths(options.symbol_root),
+                                                                     .unwinder = &unwinder}));
+    note_losses(result, out);
+    return result;
+}
+
+Result<int> export_profile(const Options& options, Output& out) {
+    const exports::Format& format = *TRY(checked_format(options));
+    const analysis::ReadProfile exported = TRY(read(options.input, options, format, out));
+    const profile::Profile& profile = exported.profile;
+    exports::ExportOptions writing {
+        .events = TRY(chosen_events(profile, options.events))
+        , .version = ANYPERF_VERSION
+    };
+    const std::string& event = profile.events[writing.events.front()].name;
+    if (format.one_event && writing.events.size() > 1)
+        out.note(fmt::format("anyperf: {} has one event, so it is {}; the recording has {} (choose with -e)\n",
+                             format.name, event, event_names(profile)));
+    std::optional<analysis::ReadProfile> baseline;
+    if (!options.baseline.empty()) {
+        baseline = TRY(read(options.baseline, options, format, out));
+        writing.baseline = &baseline->profile;
+        writing.baseline_event = TRY(chosen_events(baseline->profile, {event}))
+        .front();
+    }
+    const std::string text = format.write(profile, writing);
+    if (options.output != "-") {
+        TRY(write_file(options.output, text));
+        return 0;
+    }
+    out.print(text);
+    return 0;
+}
+
+VerbAction declare(CLI::App& verb) {
+    auto options = std::make_shared<Options>();
+    verb.add_option("-f,--format", options->format, "the format to write: " + format_names())
+        ->required()
+        ->type_name("FORMAT");
+    verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
+    verb.add_option("-o,--output", options->output, "the file to write; standard output by default")->type_name("FILE");
+    verb.add_option("-e,--event", options->events, "the events to export, by the names that they have in the recording")
+        ->delimiter(',')
+        ->type_name("EVENT,…");
+    verb.add_option("--baseline", options->baseline, "html: show the difference to this recording")->type_name("FILE");
+    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
+        ->check(CLI::ExistingDirectory)
+        ->type_name("DIR");
+    return [options](Output& out) { return export_profile(*options, out); };
+}
+
+}  // namespace
+
+constinit const Verb kExport{"export", "write the samples of a perf.data file in a format of another program", declare};
+
+}  // namespace anyperf::cli

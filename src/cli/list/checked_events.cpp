@@ -1,0 +1,192 @@
+// checked_events.cpp: matches patterns and checks the matching events, a list at a time.
+#include "cli/list/checked_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <sstream>
+
+#include "abi/attr_flags.h"
+#include "abi/event_ids.h"
+#include "cli/stat/events/virtual_events.h"
+#include "events/machine/machine_data.h"
+#include "events/syntax/glob.h"
+#include "host/hardware/cpu_counters.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using events::EventList;
+using events::ListedEvent;
+using events::NameOrigin;
+using host::Use;
+
+/// perf list's words for kinds (perf-list(1)), and `catalog` for the vendors' names.
+struct KindWord {
+    std::string_view word;
+    NameOrigin kind;
+};
+
+constexpr std::array kKindWords{
+    KindWord{"hw", NameOrigin::hardware},
+    KindWord{"hardware", NameOrigin::hardware},
+    KindWord{"sw", NameOrigin::software},
+    KindWord{"software", NameOrigin::software},
+    KindWord{"cache", NameOrigin::cache},
+    KindWord{"hwcache", NameOrigin::cache},
+    KindWord{"pmu", NameOrigin::pmu},
+    KindWord{"catalog", NameOrigin::catalog},
+    KindWord{"tracepoint", NameOrigin::tracepoint},
+    KindWord{"tracepoints", NameOrigin::tracepoint},
+};
+
+/// Names are ASCII.
+std::string lower(std::string_view text) {
+    std::string result{text};
+    for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return result;
+}
+
+/// `pattern` must be in lower case.
+bool name_matches(const std::string& pattern, const std::string& name) {
+    return events::is_glob(pattern) ? events::glob_matches(pattern, lower(name))
+                                    : lower(name).find(pattern) != name.npos;
+}
+
+/// `pattern` must be in lower case. A word for a kind matches nothing else, even if a name contains it.
+bool matches(const std::string& pattern, const EventList& list, const ListedEvent& event) {
+    const auto word = std::ranges::find(kKindWords, pattern, &KindWord::word);
+    if (word != kKindWords.end()) return word->kind == list.kind;
+    return name_matches(pattern, event.name) || (!event.alias.empty() && name_matches(pattern, event.alias));
+}
+
+/// The call that `stat -e NAME` would make for this process, or for the first CPU of a PMU that cannot count tasks. The
+/// event is disabled. Error: the name alone is no event (it needs a value or a unit mask).
+Result<host::OpenCall> call_for(const events::Machine& machine, const std::string& name) {
+    const auto groups = TRY(events::parse(machine, name));
+    const events::Event& event = groups.front().events.front();
+    host::OpenCall call;
+    call.attr = event.attr;
+    call.attr.flags |= abi::flag("disabled");
+    if (event.cpu_wide_only) {
+        call.pid = -1;
+        call.cpu = event.cpus.empty() ? 0 : event.cpus.front();
+    }
+    return call;
+}
+
+/// Checks the events of a list.
+class UsabilityChecker {
+  public:
+    UsabilityChecker(const events::Machine& machine, const host::Root& root)
+        : machine_(machine),
+          root_(root),
+          names_(events::EventNames::read(root.path("/"))),
+          has_virtual_pmu_(host::is_x86(root)) {}
+
+    CheckedList check(const EventList& list, const std::vector<const ListedEvent*>& wanted) {
+        CheckedList result{list.kind, list.pmu, {}, {}, list.unreadable.value_or(Error{})};
+        const bool one_by_one =
+            list.kind == NameOrigin::software ||
+            ((list.kind == NameOrigin::hardware || list.kind == NameOrigin::cache) && has_core_pmu());
+        host::Usability usability = one_by_one ? host::Usability{} : usability_of_first(list, wanted);
+        for (const ListedEvent* event : wanted) {
+            if (one_by_one) usability = usability_of_first(list, {event});
+            const bool in_user_space = !kernel_counts(list.kind, usability.use) && virtual_pmu_counts(list, *event);
+            add_reason(result, in_user_space ? user_space(event->name, usability.use) : usability);
+            result.events.push_back({*event, in_user_space ? Use::user_space : use_of(list, *event, usability.use)});
+        }
+        return result;
+    }
+
+  private:
+    bool has_core_pmu() const { return !machine_.data().core_pmus().empty(); }
+
+    static void add_reason(CheckedList& list, host::Usability usability) {
+        const bool known = std::ranges::find(list.reasons, usability.use, &host::Usability::use) != list.reasons.end();
+        if (usability.use != Use::yes && !known) list.reasons.push_back(std::move(usability));
+    }
+
+    /// Whether `stat` lets the kernel count events with this use (why_kernel_cannot_count() in
+    /// cli/command/backend.cpp). If not, it counts in user space.
+    static bool kernel_counts(NameOrigin kind, Use use) {
+        if (kind == NameOrigin::software) return use != Use::blocked;
+        return use != Use::no_pmu && use != Use::blocked && use != Use::needs_privilege;
+    }
+
+    /// The words and the sentence about an event that the virtual PMU counts; `kernel` is its use without that.
+    static host::Usability user_space(const std::string& event, Use kernel) {
+        return {Use::user_space,
+                {"cannot count " + event + " with the kernel",
+                 fmt::format("the kernel does not count it here ({}); anyperf counts it for a command that it starts, "
+                             "in user mode and without a privilege",
+                             words(kernel)),
+                 fmt::format("anyperf stat -e {0} -- COMMAND; for other tools: anyperf run -- perf stat -e {0} COMMAND",
+                             event)}};
+    }
+
+    /// Whether the virtual PMU has the event; of an event that needs a unit mask, with one of those.
+    bool virtual_pmu_counts(const EventList& list, const ListedEvent& listed) const {
+        if (!has_virtual_pmu_ || list.foreign) return false;
+        std::vector<std::string> spellings{listed.name};
+        std::istringstream masks{list.kind == NameOrigin::catalog ? listed.detail : ""};
+        for (std::string mask; masks >> mask;) spellings.push_back(listed.name + mask);
+        return std::ranges::any_of(spellings, [&](const std::string& name) {
+            const auto groups = events::parse(machine_, name);
+            if (!groups) return false;
+            const events::Event& event = groups->front().events.front();
+            // L1D and the like name an event of the catalog, but as a word alone one of the kernel's cache events.
+            if (list.kind == NameOrigin::catalog && event.attr.type == abi::kTypeHwCache) return false;
+            return stat::is_counted_in_user_space(event, names_);
+        });
+    }
+
+    /// Corrects the result that a whole list of tracepoints shares: in user mode only those of system calls happen, so
+    /// the modifier u makes no other tracepoint useful.
+    static Use use_of(const EventList& list, const ListedEvent& event, Use found) {
+        const bool never = list.kind == NameOrigin::tracepoint && found == Use::user_only &&
+                           !abi::happens_in_user_mode(abi::kTypeTracepoint, 0, event.name);
+        return never ? Use::needs_privilege : found;
+    }
+
+    /// The usability of the first event that can be encoded without further input; others need a unit mask or a value.
+    /// It is taken for all of `wanted`.
+    host::Usability usability_of_first(const EventList& list, const std::vector<const ListedEvent*>& wanted) const {
+        if (list.kind == NameOrigin::syntax) return {};
+        if (list.foreign)
+            return {Use::no_pmu,
+                    {"cannot open an event of another CPU", list.pmu + " is not a PMU of this machine's CPU", ""}};
+        for (const ListedEvent* event : wanted)
+            if (const auto call = call_for(machine_, event->name)) return host::usability(*call, event->name, root_);
+        return {};
+    }
+
+    const events::Machine& machine_;
+    const host::Root& root_;
+    events::EventNames names_;  ///< of that machine
+    bool has_virtual_pmu_;
+};
+
+}  // namespace
+
+std::vector<CheckedList> check_events(const events::Machine& machine, const host::Root& root,
+                                      std::span<const std::string> patterns, bool every_cpu) {
+    std::vector<std::string> lowered;
+    for (const std::string& pattern : patterns) lowered.push_back(lower(pattern));
+    std::vector<CheckedList> result;
+    UsabilityChecker checker{machine, root};
+    for (const EventList& list : events::list_events(machine, every_cpu)) {
+        std::vector<const ListedEvent*> wanted;
+        for (const ListedEvent& event : list.events)
+            if (lowered.empty() ||
+                std::ranges::any_of(lowered, [&](const std::string& pattern) { return matches(pattern, list, event); }))
+                wanted.push_back(&event);
+        if (!wanted.empty() || (list.unreadable && lowered.empty())) result.push_back(checker.check(list, wanted));
+    }
+    return result;
+}
+
+}  // namespace anyperf::cli

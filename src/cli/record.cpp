@@ -1,0 +1,82 @@
+// record.cpp: `anyperf record`: samples events of a command, of processes, or of the machine, into a perf.data file.
+//
+// The parts, in the order in which they work: options.h (what is asked for), plan.h (which events, and what records
+// them), session.h (one recording). src/recording has what is below them: attrs, rings, records of what exists.
+#include "cli/record.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command/command_words.h"
+#include "cli/record/options.h"
+#include "cli/record/plan.h"
+#include "cli/record/session.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using record::Options;
+using record::Recorded;
+
+/// As perf does: an earlier recording of the same name is kept as FILE.old.
+void keep_earlier(const Options& options) {
+    std::error_code ignored;
+    const std::filesystem::path path{options.output};
+    if (options.to_pipe() || !std::filesystem::is_regular_file(path, ignored)) return;
+    if (std::filesystem::file_size(path, ignored) == 0) return;
+    std::filesystem::rename(path, options.output + ".old", ignored);
+}
+
+std::string summary_of(const Recorded& recorded, const Options& options) {
+    const std::string where = options.to_pipe() ? "standard output" : options.output;
+    std::string text = fmt::format("anyperf: {} samples in {} ({:.3f} MB)\n", recorded.samples, where,
+                                   static_cast<double>(recorded.data_bytes) / 1e6);
+    if (recorded.lost > 0)
+        text += fmt::format("anyperf: {} records were lost because a ring was full; try a larger -m, or a lower -F\n",
+                            recorded.lost);
+    return text;
+}
+
+Result<int> run_record(Options& options, Output& output) {
+    TRY(record::check(options));
+    auto plan = TRY(record::make_plan(options));
+    if (!options.quiet)
+        for (const auto& note : plan.notes) output.note("anyperf: " + note + "\n");
+    keep_earlier(options);
+    Result<Recorded> result;
+    {
+        auto signals = TRY(BlockedSignals::block());
+        result = record::record_once(plan, options, signals, output);
+    }
+    plan.hosted.reset();
+    const Recorded recorded = TRY(std::move(result));
+    if (!options.quiet) output.note(summary_of(recorded, options));
+    if (recorded.failure) {
+        Error failure = *recorded.failure;
+        failure.cause += fmt::format("; {} has what was recorded before, and {} bytes are missing", options.output,
+                                     recorded.dropped_bytes);
+        return std::unexpected(failure);
+    }
+    std::fflush(nullptr);
+    die_by_signal_of(recorded.exit_info);
+    return recorded.exit_info.exit_status;
+}
+
+VerbAction declare(CLI::App& verb) {
+    auto options = std::make_shared<Options>();
+    record::declare_options(verb, *options);
+    return [options, &verb](Output& output) -> Result<int> {
+        options->command = TRY(command_words(verb));
+        return run_record(*options, output);
+    };
+}
+
+}  // namespace
+
+constinit const Verb kRecord{"record", "sample events of a command, of processes, or of the machine", declare};
+
+}  // namespace anyperf::cli

@@ -1,0 +1,34 @@
+#include "cli/record/hosted_rings.h"
+
+#include <unistd.h>
+
+namespace anyperf::cli::record {
+
+namespace {
+
+class HostedRings final : public recording::RingSource {
+  public:
+    explicit HostedRings(HostedRun& run) : run_(run) {}
+
+    counting::Kernel& kernel() override { return run_.kernel(); }
+    std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite) override {
+        return run_.hosting().map(event, bytes, overwrite);
+    }
+    void unmap(int event, std::span<std::byte>) override { run_.hosting().unmap(event); }
+    int wake_fd() override { return run_.hosting().wake_fd(); }
+    void clear_wake() override {
+        std::uint64_t count = 0;
+        [[maybe_unused]] const ssize_t got = ::read(wake_fd(), &count, sizeof count);
+    }
+
+  private:
+    HostedRun& run_;
+};
+
+}  // namespace
+
+std::unique_ptr<recording::RingSource> hosted_rings(HostedRun& run) {
+    return std::make_unique<HostedRings>(run);
+}
+
+}  // namespace anyperf::cli::record

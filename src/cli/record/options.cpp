@@ -1,0 +1,277 @@
+#include "cli/record/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <ctime>
+#include <ranges>
+#include <string_view>
+
+#include "host/hardware/cpus.h"
+#include "host/kernel/sysctl.h"
+
+namespace anyperf::cli::record {
+
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::uint32_t kMostStack = 65528;  // what a record of 65535 bytes has room for, as perf limits it
+
+Error bad_option(std::string_view option, std::string_view cause, std::string_view fix) {
+    return Error{fmt::format("bad {}", option), std::string{cause}, std::string{fix}};
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// "123", "4K", "16M", "2G": bytes, or `unit` each if there is no letter.
+std::optional<std::uint64_t> size_in_bytes(std::string_view text, std::uint64_t unit) {
+    constexpr std::string_view kUnits = "BKMG";
+    if (text.empty()) return std::nullopt;
+    const auto letter = kUnits.find(static_cast<char>(text.back() & ~('a' - 'A')));
+    const bool has_unit = std::string_view{"BKMGbkmg"}.contains(text.back());
+    if (has_unit) text.remove_suffix(1);
+    const auto value = whole_number(text);
+    const std::uint64_t scale = has_unit ? std::uint64_t{1} << (10 * letter) : unit;
+    if (!value || *value == 0 || *value > ~std::uint64_t{0} / scale) return std::nullopt;
+    return *value * scale;
+}
+
+Result<std::vector<pid_t>> parse_ids(const std::vector<std::string>& texts, std::string_view option) {
+    constexpr std::uint64_t kMost = 1 << 22;  // PID_MAX_LIMIT of 64-bit kernels
+    std::vector<pid_t> ids;
+    for (const auto& text : texts) {
+        for (const auto piece : std::views::split(text, ',')) {
+            const std::string_view word{piece.begin(), piece.end()};
+            const auto id = whole_number(word);
+            if (!id || *id == 0 || *id > kMost)
+                return std::unexpected(bad_option(fmt::format("{} {}", option, text),
+                                                  fmt::format("'{}' is not a process or thread", word),
+                                                  "give numbers, separated by commas"));
+            ids.push_back(static_cast<pid_t>(*id));
+        }
+    }
+    std::ranges::sort(ids);
+    ids.erase(std::ranges::unique(ids).begin(), ids.end());
+    return ids;
+}
+
+/// -F: a number, or max.
+Result<void> parse_frequency(Options& options) {
+    if (options.frequency.empty()) return {};
+    const auto most = host::kernel_setting(host::Root{}, "perf_event_max_sample_rate");
+    const bool wants_most = options.frequency == "max";
+    const std::uint64_t value =
+        wants_most && most ? static_cast<std::uint64_t>(*most) : whole_number(options.frequency).value_or(0);
+    if (value == 0)
+        return std::unexpected(bad_option("-F " + options.frequency, "it is not a number of samples a second",
+                                          "give a number above 0, or max"));
+    options.sampling.frequency = value;
+    return {};
+}
+
+struct CallGraphName {
+    std::string_view name;
+    recording::CallGraph value;
+};
+constexpr std::array kCallGraphs{
+    CallGraphName{"no", recording::CallGraph::none},
+    CallGraphName{"fp", recording::CallGraph::frame_pointers},
+    CallGraphName{"dwarf", recording::CallGraph::stacks},
+    CallGraphName{"lbr", recording::CallGraph::last_branches},
+};
+
+/// --call-graph fp|dwarf[,SIZE][,raw]|lbr|no.
+Result<void> parse_call_graph(Options& options) {
+    options.sampling.call_graph =
+        options.frame_pointers ? recording::CallGraph::frame_pointers : recording::CallGraph::none;
+    if (options.call_graph.empty()) return {};
+    std::vector<std::string_view> words;
+    for (const auto piece : std::views::split(options.call_graph, ',')) words.emplace_back(piece.begin(), piece.end());
+    const auto row = std::ranges::find(kCallGraphs, words.front(), &CallGraphName::name);
+    const auto refuse = [&](std::string_view cause) {
+        return std::unexpected(
+            bad_option("--call-graph " + options.call_graph, cause, "give fp, dwarf, dwarf,BYTES, lbr or no"));
+    };
+    if (row == kCallGraphs.end()) return refuse(fmt::format("'{}' is not a way to find callers", words.front()));
+    options.sampling.call_graph = row->value;
+    for (const auto word : words | std::views::drop(1)) {
+        if (row->value != recording::CallGraph::stacks) return refuse("only dwarf has further words");
+        if (word == "raw") continue;  // what dwarf does
+        const auto bytes = whole_number(word);
+        if (!bytes || *bytes == 0 || *bytes > kMostStack)
+            return refuse(fmt::format("'{}' is not a size of at most {} bytes", word, kMostStack));
+        options.sampling.stack_bytes = (static_cast<std::uint32_t>(*bytes) + 7) / 8 * 8;
+    }
+    return {};
+}
+
+/// A filter of branches, by its name in perf-record(1).
+struct BranchFilter {
+    std::string_view name;
+    std::uint64_t bits;
+};
+constexpr std::array kBranchFilters{
+    BranchFilter{"u", 1 << 0},        BranchFilter{"k", 1 << 1},        BranchFilter{"hv", 1 << 2},
+    BranchFilter{"any", 1 << 3},      BranchFilter{"any_call", 1 << 4}, BranchFilter{"any_ret", 1 << 5},
+    BranchFilter{"ind_call", 1 << 6}, BranchFilter{"abort_tx", 1 << 7}, BranchFilter{"in_tx", 1 << 8},
+    BranchFilter{"no_tx", 1 << 9},    BranchFilter{"cond", 1 << 10},    BranchFilter{"stack", 1 << 11},
+    BranchFilter{"ind_jmp", 1 << 12}, BranchFilter{"call", 1 << 13},    BranchFilter{"save_type", 1 << 16},
+};
+constexpr std::uint64_t kAnyBranch = 1 << 3;
+constexpr std::uint64_t kLevels = 7;  // u, k, hv: without one of them, the kernel takes the event's own
+
+Result<void> parse_branches(Options& options) {
+    std::uint64_t& filter = options.sampling.branch_filter;
+    if (options.any_branch) filter |= kAnyBranch;
+    for (const auto& text : options.branch_filters) {
+        for (const auto piece : std::views::split(text, ',')) {
+            const std::string_view word{piece.begin(), piece.end()};
+            const auto row = std::ranges::find(kBranchFilters, word, &BranchFilter::name);
+            if (row == kBranchFilters.end())
+                return std::unexpected(bad_option("-j " + text, fmt::format("'{}' is not a filter of branches", word),
+                                                  "give some of any, any_call, any_ret, ind_call, cond, call, u, k"));
+            filter |= row->bits;
+        }
+    }
+    if (filter != 0 && (filter & ~kLevels) == 0) filter |= kAnyBranch;
+    return {};
+}
+
+struct ClockName {
+    std::string_view name;
+    std::int32_t id;
+};
+constexpr std::array kClocks{
+    ClockName{"realtime", CLOCK_REALTIME}, ClockName{"monotonic", CLOCK_MONOTONIC},
+    ClockName{"mono", CLOCK_MONOTONIC},    ClockName{"monotonic_raw", CLOCK_MONOTONIC_RAW},
+    ClockName{"raw", CLOCK_MONOTONIC_RAW}, ClockName{"boottime", CLOCK_BOOTTIME},
+    ClockName{"boot", CLOCK_BOOTTIME},     ClockName{"tai", CLOCK_TAI},
+};
+
+Result<void> parse_clock(Options& options) {
+    if (options.clock.empty()) return {};
+    const auto row = std::ranges::find(kClocks, std::string_view{options.clock}, &ClockName::name);
+    if (row == kClocks.end())
+        return std::unexpected(bad_option("-k " + options.clock, "it is not a clock that the kernel can record",
+                                          "give realtime, monotonic, monotonic_raw, boottime or tai"));
+    options.sampling.clock = row->id;
+    return {};
+}
+
+Result<void> parse_sizes(Options& options) {
+    if (!options.ring_size.empty()) {
+        const auto bytes = size_in_bytes(options.ring_size, kPage);
+        constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // the kernel's array of 2^18 pages
+        if (!bytes || *bytes > kMost)
+            return std::unexpected(bad_option("-m " + options.ring_size, "it is not a size of a ring of at most 1G",
+                                              "give a number of pages, or a size as 512K or 8M"));
+        options.ring_bytes = std::bit_ceil(std::max<std::size_t>(*bytes, kPage));
+    }
+    if (options.largest.empty()) return {};
+    const auto bytes = size_in_bytes(options.largest, 1);
+    if (!bytes)
+        return std::unexpected(
+            bad_option("--max-size " + options.largest, "it is not a size", "give a size as 100M or 2G"));
+    options.largest_bytes = *bytes;
+    return {};
+}
+
+Result<void> check_combinations(const Options& options) {
+    if (options.period != 0 && !options.frequency.empty())
+        return std::unexpected(bad_option("-c", "-F says how often to sample, too", "give one of them"));
+    const int targets = static_cast<int>(!options.pid_numbers.empty()) +
+                        static_cast<int>(!options.tid_numbers.empty()) + static_cast<int>(options.is_cpu_wide());
+    if (targets > 1)
+        return std::unexpected(bad_option("targets", "-p, -t and -a, -C, -G say what to record each",
+                                          "give -p, -t, or some of -a, -C, -G"));
+    if (targets == 0 && options.command.empty())
+        return std::unexpected(Error{"nothing to record", "there is neither a command nor -p, -t, -a, -C or -G",
+                                     "anyperf record -- COMMAND"});
+    if (options.backend.wants_virtual() && !options.targets_command())
+        return std::unexpected(bad_option("--virtual", "the virtual PMU sees only a command that anyperf starts",
+                                          "give a command without -p, -t, -a, -C and -G, or use --kernel"));
+    return {};
+}
+
+}  // namespace
+
+void declare_options(CLI::App& verb, Options& options) {
+    // As for stat: the first word that is no option begins the command (command_words.h).
+    const auto repeatable = [](CLI::Option* option) { option->allow_extra_args(false)->type_name("")->take_all(); };
+    verb.prefix_command();
+    verb.footer(
+        "anyperf record [OPTIONS] [--] COMMAND...\nanyperf record [OPTIONS] {-p PIDS | -t TIDS | -a | -C CPUS} "
+        "[[--] COMMAND...]");
+    repeatable(
+        verb.add_option("-e,--event", options.events, "EVENTS: in perf's syntax: cycles,{a,b}:S,sched:*; repeatable"));
+    verb.add_option("-F,--freq", options.frequency, "N: samples a second (default: 4000); max: the kernel's limit")
+        ->type_name("");
+    verb.add_option("-c,--count", options.period, "N: a sample each N events")
+        ->type_name("")
+        ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
+    verb.add_flag("-g", options.frame_pointers, "record the callers, found by frame pointers");
+    verb.add_option("--call-graph", options.call_graph, "fp | dwarf[,BYTES] | lbr: how the callers are found")
+        ->type_name("");
+    verb.add_option("-o,--output", options.output, "FILE: where to write (default: perf.data); -: standard output")
+        ->type_name("");
+    repeatable(verb.add_option("-p,--pid", options.pids, "PIDS: all threads of these processes"));
+    repeatable(verb.add_option("-t,--tid", options.tids, "TIDS: these threads"));
+    verb.add_flag("-a,--all-cpus", options.system_wide, "everything on every CPU");
+    verb.add_option("-C,--cpu", options.cpu_list, "CPUS: everything on these CPUs: 0-3,7")->type_name("");
+    verb.add_option("-G,--cgroup", options.cgroup, "CGROUP: the tasks of a cgroup")->type_name("");
+    verb.add_flag("-i,--no-inherit", options.no_inherit, "leave out threads and processes created meanwhile");
+    verb.add_flag("-b,--branch-any", options.any_branch, "record the last branches before each sample");
+    repeatable(verb.add_option("-j,--branch-filter", options.branch_filters,
+                               "FILTERS: record the last branches of these kinds: any_call,u"));
+    verb.add_flag("-d,--data", options.data_addresses, "record data addresses");
+    verb.add_flag("-W,--weight", options.weights, "record weights, such as latencies");
+    verb.add_flag("--switch-events", options.switch_events, "record context switches");
+    verb.add_option("-k,--clockid", options.clock, "CLOCK: the clock of the times: monotonic, realtime, …")
+        ->type_name("");
+    verb.add_option("-D,--delay", options.delay_ms, "MS: start recording MS milliseconds after the start")
+        ->type_name("")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{86'400'000}));
+    verb.add_option("-m,--mmap-pages", options.ring_size, "SIZE: of the ring of each CPU: pages, or 512K, 8M")
+        ->type_name("");
+    verb.add_flag("-z,--compress", options.compressed, "compress the records (zstd)");
+    verb.add_option("--compression-level", options.compression_level, "N: of -z: 1 (fast, the default) to 22")
+        ->type_name("")
+        ->check(CLI::Range(1, 22));
+    verb.add_option("--max-size", options.largest, "SIZE: stop recording when the file has this size: 100M, 2G")
+        ->type_name("");
+    verb.add_flag("-q,--quiet", options.quiet, "print no notes, only errors");
+    declare_backend_options(verb, options.backend);
+}
+
+Result<void> check(Options& options) {
+    options.pid_numbers = TRY(parse_ids(options.pids, "-p"));
+    options.tid_numbers = TRY(parse_ids(options.tids, "-t"));
+    if (!options.cpu_list.empty()) options.cpus = TRY(host::parse_cpu_list(options.cpu_list));
+    TRY(parse_frequency(options));
+    TRY(parse_call_graph(options));
+    TRY(parse_branches(options));
+    TRY(parse_clock(options));
+    TRY(parse_sizes(options));
+    TRY(check_combinations(options));
+    recording::SamplingOptions& sampling = options.sampling;
+    if (options.period != 0) sampling.period = options.period;
+    sampling.data_addresses = options.data_addresses;
+    sampling.weights = options.weights;
+    sampling.switch_events = options.switch_events;
+    sampling.inherit = !options.no_inherit;
+    sampling.cpu_wide = options.is_cpu_wide();
+    sampling.enable_on_exec = options.targets_command() && options.delay_ms == 0;
+    sampling.separate_tracking = options.delay_ms > 0 || sampling.cpu_wide;
+    return {};
+}
+
+}  // namespace anyperf::cli::record

@@ -1,0 +1,72 @@
+// options.h: the options of `anyperf record`: as the parser stores them, and after check() what they mean.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+#include "cli/command/backend.h"
+#include "recording/sampling.h"
+
+namespace CLI {
+class App;
+}
+
+namespace anyperf::cli::record {
+
+struct Options {
+    /// As parsed. Lists are as the user typed them.
+    std::vector<std::string> events;
+    std::vector<std::string> pids;
+    std::vector<std::string> tids;
+    std::vector<std::string> branch_filters;  ///< -j
+    std::string cgroup;
+    std::string cpu_list;
+    std::string frequency;
+    std::string call_graph;
+    std::string ring_size;  ///< -m: pages, or bytes with a unit
+    std::string largest;    ///< --max-size
+    std::string clock;      ///< -k
+    std::string output = "perf.data";
+    std::uint64_t period = 0;  ///< 0: by frequency
+    std::int64_t delay_ms = 0;
+    int compression_level = 1;
+    bool system_wide = false;
+    bool frame_pointers = false;  ///< -g
+    bool any_branch = false;      ///< -b
+    bool data_addresses = false;
+    bool weights = false;
+    bool switch_events = false;
+    bool compressed = false;
+    bool no_inherit = false;
+    bool quiet = false;
+    BackendOptions backend;
+
+    /// Filled by check() from the texts above; `command` by the caller.
+    std::vector<std::string> command;
+    std::vector<pid_t> pid_numbers;
+    std::vector<pid_t> tid_numbers;
+    std::vector<int> cpus;
+    recording::SamplingOptions sampling;
+    std::size_t ring_bytes = 0;       ///< 0: the default
+    std::uint64_t largest_bytes = 0;  ///< 0: no limit
+
+    /// Whether events are recorded of the command itself, not of other tasks or CPUs while it runs.
+    bool targets_command() const {
+        return !command.empty() && pid_numbers.empty() && tid_numbers.empty() && !is_cpu_wide();
+    }
+    bool is_cpu_wide() const { return system_wide || !cpus.empty() || !cgroup.empty(); }
+    bool to_pipe() const { return output == "-"; }
+};
+
+/// Adds the options to the verb. `options` must live until the command line is parsed.
+void declare_options(CLI::App& verb, Options& options);
+
+/// Parses numbers and lists, and checks the combination of options. Error: names the wrong option and the reason.
+Result<void> check(Options& options);
+
+}  // namespace anyperf::cli::record

@@ -1,0 +1,69 @@
+#include "cli/record/plan.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/stat/events/virtual_events.h"
+#include "host/usability.h"
+
+namespace anyperf::cli::record {
+
+namespace {
+
+constexpr const char* kDefaultEvent = "cycles";
+constexpr const char* kDefaultWithoutPmu = "cpu-clock";
+constexpr const char* kRecordsInUserSpace = "recording in user space (virtual PMU): user mode only";
+
+Result<std::vector<events::EventGroup>> parse_events(const Options& options, const events::Machine& machine) {
+    std::vector<events::EventGroup> groups;
+    const std::vector<std::string> texts =
+        options.events.empty() ? std::vector<std::string>{kDefaultEvent} : options.events;
+    for (const auto& text : texts)
+        for (auto& group : TRY(events::parse(machine, text, events::CatalogScope::this_machine)))
+            groups.push_back(std::move(group));
+    return groups;
+}
+
+Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
+    Plan plan;
+    plan.hosted = TRY(HostedRun::begin(options.backend));
+    auto groups = parse_events(options, plan.hosted->machine(false));
+    if (!groups) groups = parse_events(options, plan.hosted->machine(true));
+    if (!groups) return std::unexpected(std::move(groups).error());
+    for (auto& group : *groups)
+        for (auto& event : group.events) event = stat::for_virtual_pmu(std::move(event));
+    plan.groups = std::move(*groups);
+    plan.notes.push_back(fmt::format("{}{}{}", why, why.empty() ? "" : ": ", kRecordsInUserSpace));
+    return plan;
+}
+
+bool only_virtual_machine_knows(const Options& options) {
+    return options.targets_command() && !options.backend.kernel &&
+           only_virtual_machine_accepts(
+               [&](const events::Machine& machine) { return parse_events(options, machine).has_value(); });
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Options& options) {
+    const bool inside = TRY(already_in_run(options.backend));
+    if (options.backend.wants_virtual() && !inside) return plan_in_user_space(options, "");
+    const auto machine = events::Machine::read();
+    auto groups = parse_events(options, machine);
+    if (!groups && !inside && only_virtual_machine_knows(options)) return plan_in_user_space(options, kNoPmu);
+    Plan plan;
+    plan.groups = TRY(std::move(groups));
+    if (inside) return plan;
+    const auto why = why_kernel_cannot_count(plan.groups);
+    const bool may_host = options.targets_command() && !options.backend.kernel;
+    if (why && may_host) return plan_in_user_space(options, *why);
+    if (const auto killer = host::why_opening_kills("events")) return std::unexpected(*killer);
+    if (why && options.events.empty()) {
+        plan.groups = TRY(events::parse(machine, kDefaultWithoutPmu, events::CatalogScope::this_machine));
+        plan.notes.push_back(fmt::format("{}: recording {} instead of {}", *why, kDefaultWithoutPmu, kDefaultEvent));
+    }
+    return plan;
+}
+
+}  // namespace anyperf::cli::record

@@ -1,0 +1,324 @@
+// session.cpp: one recording. The order of its steps matters:
+//
+//   1. fork the command, which waits before its exec;
+//   2. open the events and map their rings; a command's are enabled by its exec;
+//   3. begin the file, with records of what exists already;
+//   4. let the command execute;
+//   5. write what the rings have, whenever one is filled to its watermark, and at least every kLongestWait;
+//   6. at the end of the command, of the awaited tasks, or by a signal: stop the events, and write the rest.
+#include "cli/record/session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "abi/attr_flags.h"
+#include "cli/record/hosted_rings.h"
+#include "counting/open_event.h"
+#include "host/hardware/cpus.h"
+#include "host/open_failure.h"
+#include "host/process/cgroups.h"
+#include "perfdata/sample_layout.h"
+#include "recording/drain.h"
+#include "recording/existing_processes.h"
+#include "recording/machine_facts.h"
+#include "recording/open_set.h"
+#include "recording/tracing_data.h"
+
+namespace anyperf::cli::record {
+
+namespace {
+
+using counting::Place;
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
+constexpr std::size_t kDefaultRing = 4 << 20;
+constexpr std::uint32_t kWatermarkShare = 8;  // of a ring
+
+/// Every event needs a descriptor for each CPU and thread.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// The words of this process's own command line.
+std::vector<std::string> own_command_line() {
+    std::ifstream file{"/proc/self/cmdline", std::ios::binary};
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+    return words;
+}
+
+class Session {
+  public:
+    Session(Plan& plan, const Options& options, BlockedSignals& signals, Output& output)
+        : plan_(plan),
+          options_(options),
+          signals_(signals),
+          output_(output),
+          awaited_(options.pid_numbers.empty() ? options.tid_numbers : options.pid_numbers),
+          rings_(plan.hosted ? hosted_rings(*plan.hosted) : recording::system_rings()) {}
+    ~Session() {
+        if (cgroup_fd_ >= 0) ::close(cgroup_fd_);
+    }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    Result<Recorded> run();
+
+  private:
+    Result<void> begin();
+    Result<std::vector<Place>> places();
+    Result<std::vector<pid_t>> tasks();
+    recording::OpenRequest open_request(std::vector<Place> places) const;
+    Error explain(const events::Event& event, const Place& place, int errno_value) const;
+    Result<void> begin_file();
+    void put_existing();
+    Result<void> wait();
+    Result<bool> is_over();
+    bool handle_signals();
+    void drain();
+    void finish();
+    perfdata::Facts facts() const;
+    void note(const std::string& text) const {
+        if (!options_.quiet) output_.note("anyperf: " + text + "\n");
+    }
+
+    Plan& plan_;
+    const Options& options_;
+    BlockedSignals& signals_;
+    Output& output_;
+    AwaitedTasks awaited_;
+    std::unique_ptr<recording::RingSource> rings_;
+    std::optional<perfdata::FileWriter> writer_;  // before the command is forked: a wrong -o starts nothing
+    std::optional<Command> command_;
+    int cgroup_fd_ = -1;
+    std::optional<recording::OpenSet> events_;
+    std::optional<recording::Drain> drain_;
+    perfdata::Facts facts_;
+    Recorded result_;
+    std::optional<std::uint64_t> enable_at_;
+    bool stopped_ = false;  ///< nothing more is recorded, while the command goes on
+};
+
+Result<Recorded> Session::run() {
+    TRY(begin());
+    TRY(wait());
+    finish();
+    return std::move(result_);
+}
+
+Result<void> Session::begin() {
+    writer_.emplace(TRY(perfdata::FileWriter::create(options_.output)));
+    if (options_.compressed) writer_->compress(options_.compression_level);
+    if (options_.to_pipe()) ::dup2(STDERR_FILENO, STDOUT_FILENO);  // the command's output must not be in the recording
+    if (!options_.command.empty()) {
+        auto* const hosting = plan_.hosted ? &plan_.hosted->hosting() : nullptr;
+        command_.emplace(TRY(Command::fork(options_.command, signals_, hosting)));
+    }
+    raise_descriptor_limit();
+    auto where = TRY(places());
+    events_.emplace(TRY(recording::OpenSet::open(*rings_, open_request(std::move(where)))));
+    for (const auto& text : events_->notes()) note(text);
+    TRY(begin_file());
+    if (options_.delay_ms > 0)
+        enable_at_ = now_ns() + static_cast<std::uint64_t>(options_.delay_ms) * kMillisecond;
+    else if (!options_.sampling.enable_on_exec)
+        events_->enable();
+    return command_ ? command_->execute() : Result<void>{};
+}
+
+/// The threads to record; -1: all tasks.
+Result<std::vector<pid_t>> Session::tasks() {
+    if (options_.is_cpu_wide()) return std::vector<pid_t>{-1};
+    if (options_.targets_command()) return std::vector<pid_t>{command_->pid()};
+    if (!options_.tid_numbers.empty()) return options_.tid_numbers;
+    std::vector<pid_t> threads;
+    for (const pid_t process : options_.pid_numbers) {
+        const auto own = rings_->kernel().threads_of(process);
+        if (own.empty())
+            return std::unexpected(Error{fmt::format("cannot record process {}", process), "there is no such process",
+                                         "give the id of one that runs (see `ps -e`)"});
+        std::ranges::copy(own, std::back_inserter(threads));
+    }
+    return threads;
+}
+
+Result<std::vector<Place>> Session::places() {
+    auto cpus = options_.cpus.empty() ? rings_->kernel().online_cpus() : options_.cpus;
+    const auto threads = TRY(tasks());
+    if (!options_.cgroup.empty()) {
+        const std::string directory = TRY(host::cgroup_directory(host::Root{}, options_.cgroup));
+        cgroup_fd_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    std::vector<Place> places;
+    for (const pid_t thread : threads)
+        for (const int cpu : cpus)
+            places.push_back(cgroup_fd_ >= 0 ? Place{.pid = cgroup_fd_, .cpu = cpu, .cgroup = true}
+                                             : Place{.pid = thread, .cpu = cpu, .cgroup = false});
+    return places;
+}
+
+Error Session::explain(const events::Event& event, const Place& place, int errno_value) const {
+    if (plan_.hosted)
+        return Error{fmt::format("cannot record {}", event.name),
+                     plan_.hosted->kernel().cause_of_refusal().value_or("the virtual PMU refuses it"),
+                     "use --kernel, or another event (see `anyperf list`)"};
+    return host::why_open_failed(
+        {.attr = events::attr_to_open(event), .pid = place.pid, .cpu = place.cpu, .group_fd = -1, .flags = 0},
+        errno_value, event.name);
+}
+
+recording::OpenRequest Session::open_request(std::vector<Place> places) const {
+    recording::OpenRequest request;
+    request.ring_bytes = options_.ring_bytes != 0 ? options_.ring_bytes : kDefaultRing;
+    request.ring_bytes_are_wanted = options_.ring_bytes != 0;
+    auto sampling = options_.sampling;
+    sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
+    request.events = recording::sampled_events(plan_.groups, sampling);
+    request.places = std::move(places);
+    request.explain = [this](const events::Event& event, const Place& place, int errno_value) {
+        return explain(event, place, errno_value);
+    };
+    return request;
+}
+
+Result<void> Session::begin_file() {
+    const auto machine = plan_.hosted ? host::Root{"/", plan_.hosted->hosting().machine_files(false)} : host::Root{};
+    facts_ = recording::machine_facts(machine, own_command_line());
+    facts_.version = "anyperf " ANYPERF_VERSION;
+    facts_.events = events_->infos();
+    facts_.tracing_data = TRY(recording::tracing_data(machine, events_->events()));
+    facts_.branch_stack = options_.sampling.branch_filter != 0;
+    facts_.compression_level = static_cast<std::uint32_t>(options_.compression_level);
+    for (std::size_t i = 0; const auto& group : plan_.groups) {
+        const auto members = static_cast<std::uint32_t>(group.events.size());
+        if (members > 1) facts_.groups.push_back({group.name, static_cast<std::uint32_t>(i), members});
+        i += members;
+    }
+    if (options_.sampling.clock) {
+        timespec resolution{}, now{}, wall{};
+        ::clock_getres(*options_.sampling.clock, &resolution);
+        ::clock_gettime(*options_.sampling.clock, &now);
+        ::clock_gettime(CLOCK_REALTIME, &wall);
+        const auto ns = [](const timespec& time) {
+            return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+        };
+        facts_.clock_resolution_ns = ns(resolution);
+        facts_.clock_id = static_cast<std::uint32_t>(*options_.sampling.clock);
+        facts_.clock_ns = ns(now);
+        facts_.wall_clock_ns = ns(wall);
+    }
+    TRY(writer_->begin(facts_));
+    drain_.emplace(*writer_, facts_.events.front().attr);
+    put_existing();
+    return {};
+}
+
+/// What no event has seen: tasks from before, and the kernel.
+void Session::put_existing() {
+    const recording::SynthesisOptions options{
+        .trailer_bytes = perfdata::SampleLayout{facts_.events.front().attr}.trailer_size(),
+        .data_maps = wants_data_maps(options_.sampling)};
+    const host::Root root;
+    const auto sink = [this](perfdata::Bytes record) { [[maybe_unused]] const auto put = drain_->put(record); };
+    const bool sees_kernel = std::ranges::any_of(facts_.events, [](const perfdata::EventInfo& event) {
+        return (event.attr.flags & abi::flag("exclude_kernel")) == 0;
+    });
+    if (sees_kernel && !put_kernel(root, options, sink))
+        note("the kernel hides its addresses (kernel.kptr_restrict), so its functions will have no names");
+    if (options_.is_cpu_wide()) return put_all_processes(root, options, sink);
+    if (options_.targets_command()) return put_name(root, command_->pid(), options, sink);
+    for (const pid_t process : options_.pid_numbers) put_process(root, process, options, sink);
+    for (const pid_t thread : options_.tid_numbers)
+        put_process(root, recording::process_of(root, thread), options, sink);
+}
+
+Result<void> Session::wait() {
+    while (!TRY(is_over())) {
+        const std::uint64_t now = now_ns();
+        std::uint64_t until = now + kLongestWait;
+        if (enable_at_) until = std::min(until, std::max(now, *enable_at_));
+        wait_for_wakeup(signals_, awaited_, until, rings_->wake_fd());
+        rings_->clear_wake();
+        if (enable_at_ && now_ns() >= *enable_at_) {
+            enable_at_.reset();
+            if (!stopped_) events_->enable();
+        }
+        drain();
+        if (handle_signals()) break;
+    }
+    return {};
+}
+
+/// Whether the recording is over: the command, or all awaited tasks, have ended, or nothing more can be written.
+Result<bool> Session::is_over() {
+    if (command_) return command_->try_wait(result_.exit_info);
+    if (stopped_) return true;
+    const bool awaits = !options_.pid_numbers.empty() || !options_.tid_numbers.empty();
+    return awaits && !awaited_.any_alive();
+}
+
+/// As for stat: with a command, signals are for the command.
+bool Session::handle_signals() {
+    while (const auto arrived = signals_.next()) {
+        if (!command_) {
+            result_.interrupted_by = arrived->number;
+            return true;
+        }
+        if (!arrived->from_terminal) command_->send(arrived->number);
+    }
+    return false;
+}
+
+/// Writes what the rings have. A full disk, or --max-size, ends the recording but not the command.
+void Session::drain() {
+    const auto written = drain_->round(events_->rings());
+    if (stopped_) return;
+    const bool is_large = options_.largest_bytes != 0 && writer_->data_bytes() >= options_.largest_bytes;
+    if (written && !is_large) return;
+    stopped_ = true;
+    events_->disable();
+    if (!written)
+        note(fmt::format("{}: {}; the recording ends here", written.error().what, written.error().cause));
+    else
+        note(fmt::format("the recording has the size of --max-size and ends here"));
+}
+
+perfdata::Facts Session::facts() const {
+    perfdata::Facts facts = facts_;
+    facts.build_ids = drain_->files().build_ids();
+    facts.first_ns = drain_->first_time();
+    facts.last_ns = drain_->last_time();
+    return facts;
+}
+
+void Session::finish() {
+    events_->disable();
+    drain();
+    result_.samples = drain_->samples();
+    result_.lost = std::max(drain_->lost(), events_->lost());
+    if (const auto finished = writer_->finish(facts()); !finished) result_.failure = finished.error();
+    result_.data_bytes = writer_->data_bytes();
+    result_.dropped_bytes = writer_->dropped_bytes();
+}
+
+}  // namespace
+
+Result<Recorded> record_once(Plan& plan, const Options& options, BlockedSignals& signals, Output& output) {
+    return Session{plan, options, signals, output}.run();
+}
+
+}  // namespace anyperf::cli::record

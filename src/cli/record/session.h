@@ -1,0 +1,31 @@
+// session.h: one recording, from the start of the command to the finished file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command/command.h"
+#include "cli/command/waiting.h"
+#include "cli/output/output.h"
+#include "cli/record/options.h"
+#include "cli/record/plan.h"
+
+namespace anyperf::cli::record {
+
+/// What was recorded.
+struct Recorded {
+    ExitInfo exit_info;      ///< of the command
+    int interrupted_by = 0;  ///< the signal that ended a recording without a command
+    std::uint64_t samples = 0;
+    std::uint64_t lost = 0;        ///< records that the rings had no room for
+    std::uint64_t data_bytes = 0;  ///< of records in the file
+    std::optional<Error> failure;  ///< the file could not be written to its end; what is there is valid
+    std::uint64_t dropped_bytes = 0;
+};
+
+/// Records by the plan into options.output. Notes go to `output` while it runs.
+Result<Recorded> record_once(Plan& plan, const Options& options, BlockedSignals& signals, Output& output);
+
+}  // namespace anyperf::cli::record

@@ -1,0 +1,64 @@
+// json.cpp: a report for programs.
+#include <nlohmann/json.hpp>
+
+#include "cli/report/tables.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using profile::Key;
+using profile::Profile;
+using profile::Row;
+
+std::int64_t id(std::uint32_t number) {
+    return static_cast<std::int32_t>(number);
+}
+
+void add_key(const Profile& profile, Key key, const Row& row, Json& json) {
+    const profile::Location& place = profile.locations[row.place];
+    switch (key) {
+        case Key::comm: json["comm"] = profile.text(row.context.comm); break;
+        case Key::pid: json["pid"] = id(row.context.pid); break;
+        case Key::tid: json["tid"] = id(row.context.tid); break;
+        case Key::cpu: json["cpu"] = id(row.context.cpu); break;
+        case Key::dso: json["dso"] = profile.text(profile.dsos[place.dso].name); break;
+        case Key::symbol: json["symbol"] = symbol_text(profile, place); break;
+    }
+}
+
+Json callers_as_json(const Profile& profile, const profile::Caller& caller) {
+    Json list = Json::array();
+    for (const profile::Caller& each : caller.callers) {
+        const profile::Location& place = profile.locations[each.place];
+        list.push_back({{"dso", profile.text(profile.dsos[place.dso].name)},
+                        {"symbol", symbol_text(profile, place)},
+                        {"period", each.weight},
+                        {"callers", callers_as_json(profile, each)}});
+    }
+    return list;
+}
+
+}  // namespace
+
+std::string rows_as_json(const Profile& profile, const TableOptions& options) {
+    std::string text = "[";
+    for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
+        for (const Row& row : sum_up(profile, {i}, options.rows).rows) {
+            Json json;
+            for (const Key key : options.rows.keys) add_key(profile, key, row, json);
+            json["samples"] = row.samples;
+            json["period"] = row.self;
+            if (options.rows.children) json["total"] = row.total;
+            json["event"] = profile.events[{i}].name;
+            if (options.call_tree) json["callers"] = callers_as_json(profile, callers_of(profile, row));
+            text += text.size() == 1 ? "\n" : ",\n";
+            // Names in files need not be UTF-8.
+            text += json.dump(-1, ' ', false, Json::error_handler_t::replace);
+        }
+    }
+    return text + "\n]\n";
+}
+
+}  // namespace anyperf::cli

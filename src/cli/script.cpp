@@ -1,0 +1,66 @@
+// script.cpp: `anyperf script`: the samples of a perf.data file in the order of time, as perf script prints them.
+#include "cli/script.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "abi/event_ids.h"
+#include "cli/recording.h"
+#include "cli/script/fields.h"
+#include "cli/script/printer.h"
+#include "perfdata/reader.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+struct Options {
+    std::string input = "perf.data";
+    std::vector<std::string> fields;
+    std::string symbol_root;
+};
+
+/// What perf prints and this does not.
+void note_omissions(const perfdata::Reader& reader, Output& out) {
+    bool tracepoint = false;
+    for (const perfdata::EventInfo& event : reader.events()) tracepoint |= event.attr.type == abi::kTypeTracepoint;
+    if (tracepoint) out.note("anyperf: the fields of tracepoints are not printed\n");
+}
+
+Result<int> script(const Options& options, Output& out) {
+    std::optional<Fields> chosen;
+    if (!options.fields.empty()) chosen = TRY(fields_named(options.fields));
+    perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
+    ScriptPrinter printer{reader, symbol_paths(options.symbol_root), chosen, out};
+    const perfdata::Summary summary = reader.read(printer);
+    printer.flush();
+    note_omissions(reader, out);
+    if (summary.lost > 0)
+        out.note(
+            fmt::format("anyperf: {} records were lost while recording, because the rings were full\n", summary.lost));
+    if (summary.damage) out.note(fmt::format("anyperf: {}: {}\n", summary.damage->what, summary.damage->cause));
+    return 0;
+}
+
+VerbAction declare(CLI::App& verb) {
+    auto options = std::make_shared<Options>();
+    verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
+    verb.add_option("-F,--fields", options->fields,
+                    "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr")
+        ->delimiter(',')
+        ->type_name("FIELD,…");
+    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
+        ->check(CLI::ExistingDirectory)
+        ->type_name("DIR");
+    return [options](Output& out) { return script(*options, out); };
+}
+
+}  // namespace
+
+constinit const Verb kScript{"script", "print the samples of a perf.data file one by one", declare};
+
+}  // namespace anyperf::cli

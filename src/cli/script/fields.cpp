@@ -1,0 +1,41 @@
+#include "cli/script/fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "abi/event_ids.h"
+#include "abi/sample_bits.h"
+
+namespace anyperf::cli {
+
+Result<Fields> fields_named(const std::vector<std::string>& names) {
+    Fields fields;
+    for (const std::string& name : names) {
+        const auto row = std::ranges::find(kFieldNames, std::string_view{name}, &FieldName::name);
+        if (row == kFieldNames.end()) {
+            std::string known;
+            for (const FieldName& each : kFieldNames) fmt::format_to(std::back_inserter(known), " {}", each.name);
+            return std::unexpected(Error{fmt::format("cannot print '{}'", name), "it is not a field that script has",
+                                         fmt::format("use some of:{}", known)});
+        }
+        fields.add(row->field);
+    }
+    return fields;
+}
+
+Fields default_fields(const abi::Attr& attr) {
+    const auto has = [&](std::uint64_t mask) { return (attr.sample_type & mask) != 0; };
+    const bool tracepoint = attr.type == abi::kTypeTracepoint;
+    Fields fields;
+    for (const Field field : {Field::comm, Field::tid, Field::event}) fields.add(field);
+    if (has(abi::sample("PERF_SAMPLE_TIME"))) fields.add(Field::time);
+    if (has(abi::sample("PERF_SAMPLE_CPU"))) fields.add(Field::cpu);
+    if (!tracepoint && has(abi::sample("PERF_SAMPLE_PERIOD"))) fields.add(Field::period);
+    if (!tracepoint || has(abi::sample("PERF_SAMPLE_CALLCHAIN")))
+        for (const Field field : {Field::ip, Field::sym, Field::symoff, Field::dso}) fields.add(field);
+    return fields;
+}
+
+}  // namespace anyperf::cli

@@ -1,0 +1,46 @@
+// fields.h: what `anyperf script` prints of a sample, by perf's names (perf script -F).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anyperf/attr.h"
+#include "anyperf/error.h"
+
+namespace anyperf::cli {
+
+enum class Field : std::uint8_t { comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr };
+
+struct FieldName {
+    std::string_view name;
+    Field field;
+};
+inline constexpr std::array kFieldNames{
+    FieldName{"comm", Field::comm},     FieldName{"pid", Field::pid},   FieldName{"tid", Field::tid},
+    FieldName{"cpu", Field::cpu},       FieldName{"time", Field::time}, FieldName{"period", Field::period},
+    FieldName{"event", Field::event},   FieldName{"ip", Field::ip},     FieldName{"sym", Field::sym},
+    FieldName{"symoff", Field::symoff}, FieldName{"dso", Field::dso},   FieldName{"addr", Field::addr},
+};
+
+/// A set of fields. Their order in the line is fixed.
+class Fields {
+  public:
+    bool has(Field field) const { return (bits_ >> static_cast<unsigned>(field) & 1) != 0; }
+    void add(Field field) { bits_ |= 1u << static_cast<unsigned>(field); }
+    bool empty() const { return bits_ == 0; }
+
+  private:
+    unsigned bits_ = 0;
+};
+
+/// Error: a name is unknown; it lists the known ones.
+Result<Fields> fields_named(const std::vector<std::string>& names);
+
+/// The fields that perf prints without -F: all of its default fields that the event's samples have. Tracepoints have no
+/// code address of interest, unless they have a call chain.
+Fields default_fields(const abi::Attr& attr);
+
+}  // namespace anyperf::cli

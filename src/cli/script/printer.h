@@ -1,0 +1,77 @@
+// printer.h: the lines of `anyperf script`. Each different frame is made into text once and then copied: most of perf's
+// time goes into formatting the same frames again.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/processes.h"
+#include "analysis/raw_stacks.h"
+#include "cli/output/output.h"
+#include "cli/script/fields.h"
+#include "perfdata/reader.h"
+#include "profile/strings.h"
+#include "symbols/dso.h"
+#include "unwind/unwinder.h"
+
+namespace anyperf::cli {
+
+class ScriptPrinter final : public perfdata::Consumer {
+  public:
+    /// `chosen` are the fields of all events; without them each event has those of default_fields().
+    ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, std::optional<Fields> chosen,
+                  Output& out);
+
+    void sample(const perfdata::Sample& sample, std::size_t event) override;
+    void record(const perfdata::Record& record) override { processes_.follow(record); }
+
+    /// Prints what is still in the buffer.
+    void flush();
+
+  private:
+    /// A frame as text: "ip symbol+0x1 (dso)", with the address as perf prints it for a frame of a call chain.
+    struct FrameKey {
+        std::uint64_t address = 0;
+        analysis::SpaceId space = 0;
+        analysis::RawFrame::Mode mode = analysis::RawFrame::user;
+        bool in_chain = false;
+        bool operator==(const FrameKey&) const = default;
+    };
+    struct FrameHash {
+        std::size_t operator()(const FrameKey& key) const {
+            const std::uint64_t bits =
+                (key.address ^ std::uint64_t{key.space} << 40 ^ key.mode * 2u ^ key.in_chain) * 0x9e37'79b9'7f4a'7c15u;
+            return bits ^ bits >> 32;
+        }
+    };
+
+    const Fields& fields_of(std::size_t event);
+    void print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
+    void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
+    void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
+                            const Fields& fields);
+    std::string_view frame(const FrameKey& key, const Fields& fields);
+    std::string frame_text(const FrameKey& key, const Fields& fields);
+    void print_number(std::uint64_t number, int width);
+    void print_time(std::uint64_t time_ns);
+
+    const perfdata::Reader& reader_;
+    Output& out_;
+    std::optional<Fields> chosen_;
+    std::vector<Fields> fields_;  // by event
+    std::size_t name_width_ = 0;  // of the longest event name
+    profile::Strings strings_;
+    symbols::Dsos dsos_;
+    analysis::Processes processes_;
+    unwind::Unwinder unwinder_;
+    std::vector<std::uint64_t> registers_, unwound_;  // of one sample
+    std::unordered_map<FrameKey, std::string, FrameHash> frames_;
+    std::size_t frame_bytes_ = 0;
+    std::string buffer_;
+};
+
+}  // namespace anyperf::cli

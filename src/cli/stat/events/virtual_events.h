@@ -1,0 +1,39 @@
+// virtual_events.h: how events are changed for the virtual PMU of a run, and what people must know about their counts.
+#pragma once
+
+#include <optional>
+
+#include "anyperf/counter_set.h"
+#include "anyperf/error.h"
+#include "anyperf/event.h"
+#include "anyperf/event_names.h"
+
+namespace anyperf::cli::stat {
+
+/// Whether the event belongs to the CPU's PMU: hardware, cache and raw events. Others belong to the kernel or the run.
+bool is_cpu_event(const events::Event& event);
+
+/// Whether the virtual PMU computes the count from a cost model (docs/models.md) instead of counting it. Clocks are
+/// modelled in a `deterministic` run only.
+bool is_modelled(const events::Event& event, bool deterministic);
+
+/// Whether what anyperf does in the threads of the program is part of the event's count in a run. It translates code
+/// and asks the broker there, which takes CPU time; a thread that runs longer is also preempted and moved more often.
+/// Page faults are the program's alone.
+bool has_own_share(const events::Event& event);
+
+/// Whether a run counts the event: the virtual CPU has it, or it is a software event. `names`: those of the machine
+/// that gave the event its code.
+bool is_counted_in_user_space(const events::Event& event, const events::EventNames& names);
+
+/// The event to open on the virtual PMU: CPU events are limited to user mode, which is all that the virtual PMU sees,
+/// so that the right to count kernel mode is not needed; AMD's codes are translated, since the virtual PMU is an Intel
+/// one. A tracepoint of `perf probe -x` becomes the uprobe that it is: the kernel's own breakpoint would be in code
+/// that only the engine reads.
+events::Event for_virtual_pmu(events::Event event);
+
+/// Why the virtual PMU does not count the event, in words about the virtual PMU instead of the kernel; nothing if it
+/// does. `refusal` is the failed open, or null.
+std::optional<Error> why_not_counted(const events::Event& event, const counting::Refusal* refusal);
+
+}  // namespace anyperf::cli::stat

@@ -1,0 +1,326 @@
+// open_counters.cpp: opens the counters of a plan, and turns readings into lines. What differs for the virtual PMU is
+// in virtual_events.h: events are changed before they are opened, and refusals get other words.
+#include "cli/stat/open_counters.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <functional>
+#include <utility>
+
+#include "abi/attr_flags.h"
+#include "abi/event_ids.h"
+#include "cli/stat/events/modifier_words.h"
+#include "cli/stat/events/usage_counts.h"
+#include "cli/stat/events/virtual_events.h"
+#include "cli/stat/places/instances.h"
+#include "host/root.h"
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+using counting::Count;
+using counting::CounterSet;
+
+/// The events of all groups in order, which is how CounterSet numbers them.
+std::vector<const events::Event*> flat(const std::vector<events::EventGroup>& groups) {
+    std::vector<const events::Event*> events;
+    for (const auto& group : groups)
+        for (const auto& event : group.events) events.push_back(&event);
+    return events;
+}
+
+/// The name with the modifier u that anyperf added. perf shows it in the name, too. Names of tracepoints and
+/// breakpoints contain colons of their own.
+std::string user_mode_name(const events::Event& event) {
+    const bool has_modifiers = event.name.find(':') != std::string::npos && event.attr.type != abi::kTypeTracepoint &&
+                               event.attr.type != abi::kTypeBreakpoint;
+    return event.name + (has_modifiers || event.name.ends_with('/') ? "u" : ":u");
+}
+
+/// cpu-clock and task-clock (PERF_COUNT_SW_CPU_CLOCK 0, _TASK_CLOCK 1) count nanoseconds; perf shows milliseconds.
+void set_clock_unit(events::Event& event) {
+    const bool is_clock = event.attr.type == abi::kTypeSoftware && event.attr.config <= 1;
+    if (!is_clock || !event.unit.empty()) return;
+    event.unit = "msec";
+    event.scale = 1e-6;
+}
+
+/// A command's events start at its exec, so that nothing of anyperf is counted. With -D the session enables them later.
+counting::SetOptions set_options(const Plan& plan, const Options& options) {
+    counting::SetOptions set;
+    set.open.inherit = !options.no_inherit;
+    set.open.start =
+        plan.targets_command && options.delay_ms == 0 ? counting::Start::on_exec : counting::Start::disabled;
+    set.on_refusal = counting::OnRefusal::keep;
+    set.fall_back_to_user = true;
+    return set;
+}
+
+bool excludes_kernel(const events::Event& event) {
+    return (event.attr.flags & abi::flag("exclude_kernel")) != 0;
+}
+
+/// Whether the refusal is about rights.
+bool denied(const counting::Refusal& refusal) {
+    return refusal.errno_value == EACCES || refusal.errno_value == EPERM;
+}
+
+/// All events, changed for the virtual PMU.
+std::vector<events::EventGroup> for_virtual_pmu(std::vector<events::EventGroup> groups) {
+    for (auto& group : groups)
+        for (auto& event : group.events) event = stat::for_virtual_pmu(std::move(event));
+    return groups;
+}
+
+/// Turns lines that are sorted by event, with `rows` lines each, into lines sorted by row.
+void sort_by_row(std::vector<Line>& lines, std::size_t rows) {
+    std::vector<Line> sorted;
+    for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t i = row; i < lines.size(); i += rows) sorted.push_back(std::move(lines[i]));
+    lines = std::move(sorted);
+}
+
+/// Without the threads that had no event, since a machine has hundreds; those with most events first. Events stay in
+/// their order. A refused event keeps one line.
+std::vector<Line> busiest_first(std::vector<Line> lines) {
+    std::vector<Line> kept;
+    for (std::size_t start = 0; start < lines.size();) {
+        std::size_t end = start;
+        while (end < lines.size() && lines[end].name == lines[start].name) ++end;
+        const std::span event{lines.data() + start, end - start};
+        std::ranges::stable_sort(event, std::greater{}, &Line::value);
+        const bool refused = event.front().refusal.has_value();
+        if (refused) event.front().where.clear();
+        for (auto& line : refused ? event.first(1) : event)
+            if (refused || line.count.value > 0) kept.push_back(std::move(line));
+        start = end;
+    }
+    return kept;
+}
+
+/// The first refusal, if every event was refused for lack of permission; else null. The command is then not run: it
+/// would run for nothing.
+const Error* all_denied(const std::vector<CounterSet>& sets, const Plan& plan, const Options& options) {
+    const Error* first = nullptr;
+    for (std::size_t scope = 0; scope < sets.size(); ++scope) {
+        const auto events = flat(plan.scopes[scope].groups);
+        for (std::size_t event = 0; event < sets[scope].events(); ++event) {
+            const auto* refusal = sets[scope].refusal(event);
+            if (refusal == nullptr || !denied(*refusal)) return nullptr;
+            if (is_in_usage(*events[event], plan, options)) return nullptr;
+            if (first == nullptr) first = &refusal->error;
+        }
+    }
+    return first;
+}
+
+/// Sets the filters of a scope's tracepoints. The error names the event and where its fields are listed: the kernel
+/// answers EINVAL to a wrong field and to a wrong expression alike.
+Result<void> set_filters(CounterSet& set, const Scope& scope) {
+    std::size_t number = 0;
+    for (std::size_t group = 0; group < scope.groups.size(); ++group) {
+        for (const auto& event : scope.groups[group].events) {
+            const std::string& filter = scope.filters[group];
+            auto done = filter.empty() ? Result<void>{} : set.set_filter(number, filter);
+            ++number;
+            if (done) continue;
+            std::string file = event.source_text;
+            std::ranges::replace(file, ':', '/');
+            return std::unexpected(
+                Error{fmt::format("cannot filter {} by {}", event.name, filter),
+                      done.error().cause +
+                          ": the filter names a field that the tracepoint does not have, or is no expression",
+                      fmt::format("the tracepoint's fields: /sys/kernel/tracing/events/{}/format", file)});
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<OpenCounters> OpenCounters::open(const Plan& plan, const Options& options, pid_t child) {
+    OpenCounters opened{plan, options};
+    for (const auto& scope : plan.scopes) {
+        counting::Target target = scope.target;
+        if (plan.targets_command) {  // the plan was made before the command had a pid
+            target.kind = counting::Target::Kind::threads;
+            target.ids = {child};
+        }
+        if (options.all_threads()) target.ids = all_threads(host::Root{});
+        const auto& groups = options.in_user_space ? for_virtual_pmu(scope.groups) : scope.groups;
+        opened.sets_.push_back(TRY(CounterSet::open(groups, target, set_options(plan, options), options.kernel())));
+        TRY(set_filters(opened.sets_.back(), scope));
+        opened.rows_.push_back(TRY(rows_of(opened.sets_.back().places(), options, host::Root{})));
+    }
+    if (const Error* denied = all_denied(opened.sets_, plan, options)) {
+        Error error = *denied;
+        if (plan.targets_command && !options.in_user_space && !options.backend.kernel)
+            error.fix += "; or count in user space, without privileges: anyperf stat --virtual -- COMMAND";
+        return std::unexpected(std::move(error));
+    }
+    return opened;
+}
+
+Result<void> OpenCounters::enable() {
+    for (auto& set : sets_)
+        if (auto done = set.enable(); !done) return done;
+    return {};
+}
+
+Result<void> OpenCounters::disable() {
+    for (auto& set : sets_)
+        if (auto done = set.disable(); !done) return done;
+    return {};
+}
+
+Result<bool> OpenCounters::switch_events(const std::string& name, bool on) {
+    if (name.empty()) {
+        TRY(on ? enable() : disable());
+        return true;
+    }
+    bool known = false;
+    for (std::size_t scope = 0; scope < sets_.size(); ++scope) {
+        const auto events = flat(plan_->scopes[scope].groups);
+        for (std::size_t number = 0; number < events.size(); ++number) {
+            if (events[number]->name != name) continue;
+            known = true;
+            TRY(on ? sets_[scope].enable(number) : sets_[scope].disable(number));
+        }
+    }
+    return known;
+}
+
+std::string OpenCounters::event_names() const {
+    std::string names;
+    for (const auto& scope : plan_->scopes)
+        for (const auto* event : flat(scope.groups)) names += event->name + "\n";
+    return names;
+}
+
+Result<Snapshot> OpenCounters::read() {
+    Snapshot snapshot;
+    for (auto& set : sets_) {
+        if (auto done = set.read(); !done) return std::unexpected(std::move(done).error());
+        for (std::size_t place = 0; place < set.places().size(); ++place)
+            for (std::size_t event = 0; event < set.events(); ++event) snapshot.push_back(set.count(event, place));
+    }
+    return snapshot;
+}
+
+std::vector<Line> OpenCounters::lines(const Snapshot& before, const Snapshot& after) const {
+    std::vector<Line> all;
+    std::size_t start = 0;  // of the scope's counts in both snapshots
+    for (std::size_t scope = 0; scope < sets_.size(); ++scope) {
+        const std::size_t cells = sets_[scope].places().size() * sets_[scope].events();
+        const std::span now{after.data() + start, cells};
+        std::ranges::move(
+            scope_lines(scope, before.empty() ? std::span<const Count>{} : std::span{before.data() + start, cells},
+                        now),
+            std::back_inserter(all));
+        start += cells;
+    }
+    return all;
+}
+
+/// Whether the kernel counts the event, although the others are counted in a run. It sees what the engine does, too.
+bool OpenCounters::is_kernels(const events::Event& event) const {
+    return options_->in_user_space && event.attr.type == abi::kTypeTracepoint &&
+           options_->kernel().is_apart(stat::for_virtual_pmu(event).attr);
+}
+
+/// A line without place and count.
+Line OpenCounters::line_of(std::size_t scope, std::size_t number, const events::Event& event) const {
+    Line line;
+    line.cgroup = plan_->scopes[scope].cgroup;
+    line.event = event;
+    set_clock_unit(line.event);
+    line.refusal = refusal(scope, number, line.event);
+    line.user_only = sets_[scope].user_only(number) && !line.refusal;
+    line.name = line.user_only ? user_mode_name(line.event) : line.event.name;
+    if (options_->in_user_space) {  // the virtual PMU sees user mode only, even if the event names no mode
+        line.modelled = is_modelled(line.event, options_->backend.machine.deterministic);
+        line.with_own_share = !line.modelled && (has_own_share(line.event) || is_kernels(line.event));
+        line.user_only |= is_cpu_event(line.event) && !line.refusal && !excludes_kernel(line.event);
+    }
+    return line;
+}
+
+/// One line for each event and row. As in perf, the events of a core, die, socket or node are together; those of CPUs
+/// and threads are apart.
+std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const Count> before,
+                                            std::span<const Count> after) const {
+    const auto events = flat(plan_->scopes[scope].groups);
+    const auto& rows = rows_[scope];
+    std::vector<Line> lines;
+    for (std::size_t number = 0; number < events.size(); ++number) {
+        const Line line = line_of(scope, number, *events[number]);
+        for (const auto& row : rows) {
+            lines.push_back(line);
+            lines.back().where = current_label(row, host::Root{});
+            lines.back().cpus = row.cpus;
+            lines.back().count = Count{};
+            bool first = true;
+            for (const std::size_t place : row.places) {
+                const std::size_t cell = place * events.size() + number;
+                const Count count = before.empty() ? after[cell] : counting::since(before[cell], after[cell]);
+                lines.back().count = std::exchange(first, false) ? count : lines.back().count + count;
+            }
+        }
+    }
+    if (options_->cpu_level) sort_by_row(lines, rows.size());
+    if (options_->all_threads()) lines = busiest_first(std::move(lines));
+    return options_->no_merge ? lines : merged_instances(std::move(lines));
+}
+
+/// Why event `number` of a scope is not counted; nothing if it is.
+std::optional<Error> OpenCounters::refusal(std::size_t scope, std::size_t number, const events::Event& event) const {
+    const auto* refused = sets_[scope].refusal(number);
+    if (options_->in_user_space && !is_kernels(event)) return why_not_counted(event, refused);
+    if (refused == nullptr) return std::nullopt;
+    Error error = in_words_of_modifiers(refused->error);
+    if (denied(*refused) && event.attr.type == abi::kTypeSoftware && plan_->targets_command)
+        error.fix += "; or without a privilege, in user space: anyperf stat --virtual";
+    return error;
+}
+
+bool OpenCounters::cpu_event_refused() const {
+    for (std::size_t scope = 0; scope < sets_.size(); ++scope) {
+        const auto events = flat(plan_->scopes[scope].groups);
+        for (std::size_t number = 0; number < events.size(); ++number)
+            if (is_cpu_event(*events[number]) && sets_[scope].refusal(number) != nullptr) return true;
+    }
+    return false;
+}
+
+/// The names of events that were typed with the modifier u but only happen in kernel mode.
+std::vector<std::string> always_zero(const Plan& plan) {
+    std::vector<std::string> names;
+    for (const auto& scope : plan.scopes)
+        for (const auto* event : flat(scope.groups))
+            if (excludes_kernel(*event) && !counting::happens_in_user_mode(*event)) names.push_back(event->name);
+    return names;
+}
+
+std::vector<std::string> OpenCounters::notes() const {
+    std::vector<std::string> notes;
+    if (options_->no_events && (!options_->events.empty() || options_->detail > 0))
+        notes.push_back(fmt::format("-n counts no events: {} is ignored", options_->events.empty() ? "-d" : "-e"));
+    // The kernel accepts context-switches:u, but counts nothing; a user might take that 0 for a result.
+    if (const auto names = always_zero(*plan_); !names.empty())
+        notes.push_back(fmt::format("{}: always 0, since it only happens in kernel mode: leave out the modifier u",
+                                    fmt::join(names, ", ")));
+    const auto any = [&](auto holds) { return std::ranges::any_of(sets_, holds); };
+    if (any([](const CounterSet& set) { return !set.stable(); }))
+        notes.emplace_back(
+            "the process created threads faster than events could be opened on them: a few may be missing");
+    if (!options_->in_user_space && !plan_->targets_command && cpu_event_refused())
+        notes.emplace_back(
+            "hardware events of a command that anyperf starts can be counted in user space: anyperf stat -- COMMAND");
+    return notes;
+}
+
+}  // namespace anyperf::cli::stat

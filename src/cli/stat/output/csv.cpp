@@ -1,0 +1,74 @@
+// csv.cpp: the report as CSV. The fields and their order are those of perf's -x (perf-stat(1), "CSV FORMAT"), so that
+// scripts for perf read it. Where the manual and perf 6.1 differ, it follows perf 6.1.
+#include <fmt/format.h>
+
+#include "cli/stat/metrics.h"
+#include "cli/stat/output/writers.h"
+#include "cli/stat/statistics.h"
+
+#include <cmath>
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+/// The count, or perf's words for why there is none.
+std::string value_field(const Line& line) {
+    switch (line.status()) {
+        case Status::not_supported: return "<not supported>";
+        case Status::not_counted: return "<not counted>";
+        case Status::counted: break;
+    }
+    return line.whole() ? fmt::format("{}", line.count.value) : fmt::format("{:.2f}", line.value());
+}
+
+/// The part of its enabled time that the event had a counter, in %; 100 if it was never enabled.
+double percent_running(const counting::Count& count) {
+    if (count.enabled_ns == 0) return 100;
+    return 100.0 * static_cast<double>(count.running_ns) / static_cast<double>(count.enabled_ns);
+}
+
+/// perf's measure of noise: the standard error of the mean, in % of the mean.
+std::string noise_field(const Line& line) {
+    const Summary summary = summarize(line.runs);
+    return fmt::format("{:.2f}%",
+                       100 * summary.relative_deviation() / std::sqrt(static_cast<double>(line.runs.size())));
+}
+
+/// The unit of the metric and its mark. A count without a metric has its mark alone: perf has no field for it, and
+/// leaves this one empty.
+std::string metric_unit_field(const Line& line, const std::optional<Metric>& metric) {
+    if (!metric) return std::string{mark_of(line)};
+    return mark_of(*metric).empty() ? unit_field(*metric) : fmt::format("{} {}", unit_field(*metric), mark_of(*metric));
+}
+
+}  // namespace
+
+std::string to_csv(const Report& report, const Options& options) {
+    const std::string& separator = options.separator;
+    std::string text;
+    for (const auto& line : report.lines) {
+        std::vector<std::string> fields;
+        if (report.interval_at_ns)
+            fields.push_back(fmt::format("{:>6}.{:09}", *report.interval_at_ns / 1'000'000'000,
+                                         *report.interval_at_ns % 1'000'000'000));
+        else if (report.summary && !options.no_csv_summary)
+            fields.push_back(fmt::format("{:>16}", "summary"));
+        if (!line.where.empty()) fields.push_back(line.where);
+        if (line.cpus > 0) fields.push_back(fmt::format("{}", line.cpus));
+        fields.push_back(value_field(line));
+        fields.push_back(line.event.unit);
+        fields.push_back(line.name);
+        if (!line.cgroup.empty()) fields.push_back(line.cgroup);
+        if (line.runs.size() > 1) fields.push_back(noise_field(line));
+        fields.push_back(fmt::format("{}", line.count.running_ns));
+        fields.push_back(fmt::format("{:.2f}", percent_running(line.count)));
+        const auto metric = metric_of(line, report.lines, report.wall_ns);
+        fields.push_back(metric ? fmt::format("{:.{}f}", metric->value, metric->percent ? 2 : 3) : "");
+        fields.push_back(metric_unit_field(line, metric));
+        text += fmt::format("{}\n", fmt::join(fields, separator));
+    }
+    return text;
+}
+
+}  // namespace anyperf::cli::stat

@@ -1,0 +1,116 @@
+// json.cpp: the report as one JSON object. docs/stat.md describes each field. A value that does not
+// exist is null, never 0.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/stat/metrics.h"
+#include "cli/stat/output/writers.h"
+#include "cli/stat/statistics.h"
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The status in the words of the JSON, which are not those of the table.
+const char* status_name(Status status) {
+    switch (status) {
+        case Status::counted: return "counted";
+        case Status::not_counted: return "not-counted";
+        case Status::not_supported: break;
+    }
+    return "not-supported";
+}
+
+/// The statistics of -r, with every single value.
+Json runs_of(std::span<const double> runs) {
+    const Summary summary = summarize(runs);
+    Json values = Json::array();
+    for (const double run : runs) values.push_back(run);
+    return {{"values", values},
+            {"mean", summary.mean},
+            {"stddev", summary.deviation},
+            {"median", summary.median},
+            {"median_ci", {summary.median_low, summary.median_high}},
+            {"confidence", summary.confidence}};
+}
+
+/// One event. `value` is in the unit that the table shows, `raw` is the kernel's unscaled number. Optional members are
+/// left out; only a missing count is null.
+Json event_object(const Line& line, const Report& report) {
+    const bool counted = line.status() == Status::counted;
+    Json event{{"name", line.name}};
+    if (!line.where.empty()) event["where"] = line.where;
+    if (line.cpus > 0) event["aggregate_number"] = line.cpus;
+    if (!line.cgroup.empty()) event["cgroup"] = line.cgroup;
+    event["value"] = !counted ? Json() : line.whole() ? Json(line.count.value) : Json(line.value());
+    event["raw"] = counted ? Json(line.count.raw) : Json();
+    event["enabled_ns"] = line.count.enabled_ns;
+    event["running_ns"] = line.count.running_ns;
+    event["scaled"] = counted && line.count.scaled;
+    event["status"] = status_name(line.status());
+    event["modelled"] = line.modelled;
+    event["with_own_share"] = line.with_own_share;
+    event["unit"] = line.event.unit;
+    event["user_only"] = line.user_only;
+    if (line.runs.size() > 1) event["runs"] = runs_of(line.runs);
+    if (const auto metric = metric_of(line, report.lines, report.wall_ns))
+        event["metric"] = {{"value", metric->value},
+                           {"unit", unit_field(*metric)},
+                           {"modelled", metric->modelled},
+                           {"with_own_share", metric->with_own_share}};
+    if (line.refusal) event["refusal"] = {{"cause", line.refusal->cause}, {"fix", line.refusal->fix}};
+    return event;
+}
+
+/// Whether --metric-only shows the line.
+bool has_ratio(const Line& line, const Report& report) {
+    const auto metric = metric_of(line, report.lines, report.wall_ns);
+    return metric && is_ratio(*metric);
+}
+
+/// One row of the comparison with a baseline.
+Json difference_object(const Difference& difference) {
+    const auto number = [](const std::optional<double>& value) {
+        return value && std::isfinite(*value) ? Json(*value) : Json();  // JSON has no infinity: null for growth from 0
+    };
+    return {{"name", difference.name},
+            {"baseline", number(difference.before)},
+            {"now", number(difference.now)},
+            {"growth_percent", number(difference.growth())},
+            {"limit_percent", number(difference.limit)},
+            {"above", difference.above()}};
+}
+
+}  // namespace
+
+std::string to_json(const Report& report, const Options& options) {
+    Json object;
+    if (report.interval_at_ns) object["interval_at_ns"] = *report.interval_at_ns;
+    if (report.summary) object["summary"] = true;
+    object["command"] = report.command;
+    object["mode"] = report.mode;
+    if (!report.mode_reason.empty()) object["mode_reason"] = report.mode_reason;
+    object["exit"] = report.exit_status ? Json(*report.exit_status) : Json();
+    object["wall_ns"] = report.wall_ns;
+    object["user_ns"] = report.user_ns;
+    object["system_ns"] = report.system_ns;
+    object["runs"] = report.runs;
+    if (report.wall_runs.size() > 1) object["wall_runs"] = runs_of(report.wall_runs);
+    Json events = Json::array();
+    for (const auto& line : report.lines)
+        if (!options.metric_only || has_ratio(line, report)) events.push_back(event_object(line, report));
+    object["events"] = std::move(events);
+    if (!report.notes.empty()) object["notes"] = report.notes;
+    if (!report.differences.empty()) {
+        Json differences = Json::array();
+        for (const auto& difference : report.differences) differences.push_back(difference_object(difference));
+        object["differences"] = std::move(differences);
+        if (!report.baseline_mode.empty()) object["baseline_mode"] = report.baseline_mode;
+    }
+    // The command's words need not be UTF-8; invalid bytes become U+FFFD.
+    return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace anyperf::cli::stat

@@ -1,0 +1,74 @@
+// report.h: the result of a measurement, before a writer turns it into text (writers.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "anyperf/count.h"
+#include "anyperf/error.h"
+#include "anyperf/event.h"
+
+namespace anyperf::cli::stat {
+
+/// `not_counted`: the event was open but never ran, so its count is unknown and not 0. `not_supported`: it was refused.
+enum class Status { counted, not_counted, not_supported };
+
+/// The count of one event, over all places or in one place (a CPU or a thread).
+struct Line {
+    std::string where;   ///< "CPU0", "S0-D0-C1", "bash-3229"; empty: the sum of all places
+    int cpus = 0;        ///< how many CPUs are added up in a core, die, socket or node; 0: `where` is none of these
+    std::string cgroup;  ///< empty: any
+    std::string name;    ///< as printed: with ":u" added if only user mode could be counted
+    events::Event event;
+    std::optional<Error> refusal;  ///< why the event could not be opened
+    bool user_only = false;        ///< kernel mode was wanted, but could not be counted
+    bool modelled = false;         ///< computed by the virtual PMU's cost model
+    bool with_own_share = false;   ///< what anyperf does in the program's threads is part of the count
+    counting::Count count;         ///< of one run, or the mean of several
+    std::vector<double> runs;      ///< value() of each run of -r
+
+    Status status() const {
+        if (refusal) return Status::not_supported;
+        return count.counted() ? Status::counted : Status::not_counted;
+    }
+    /// The count in the event's unit, scaled up if the event was multiplexed.
+    double value() const { return static_cast<double>(count.value) * event.scale; }
+    /// Whether the value is a whole number: no scale is applied.
+    bool whole() const { return event.scale == 1; }
+};
+
+/// One event in the run of --baseline and in this run.
+struct Difference {
+    std::string name;
+    std::optional<double> before;
+    std::optional<double> now;
+    std::optional<double> limit;  ///< in %, from the gate that applies; none: no gate
+
+    /// In %; infinite if it grew from 0; nothing if one side is missing.
+    std::optional<double> growth() const;
+    bool above() const { return limit && growth() && *growth() > *limit; }
+};
+
+/// One measurement, one interval of it (-I), or the means of several measurements (-r).
+struct Report {
+    std::vector<std::string> command;
+    std::string target;           ///< "'ls -l'", "process id '12'", "system wide"
+    std::string mode = "kernel";  ///< "kernel" or "virtual": what counted
+    std::string mode_reason;      ///< why it is not the kernel, if the user did not ask for that; else empty
+    std::string baseline_mode;    ///< mode of --baseline's file; empty: the file does not say
+    std::vector<Line> lines;
+    std::optional<int> exit_status;  ///< of the command; none without a command
+    std::uint64_t wall_ns = 0;       ///< elapsed time; with -r the mean, as are the next two
+    std::uint64_t user_ns = 0;       ///< CPU time of the command, from wait4(2)
+    std::uint64_t system_ns = 0;
+    std::vector<double> wall_runs;                ///< elapsed ns of each run of -r
+    std::optional<std::uint64_t> interval_at_ns;  ///< with -I: ns since the start of the measurement
+    std::vector<std::string> notes;               ///< warnings for people, printed below the table
+    std::vector<Difference> differences;          ///< with --baseline
+    int runs = 1;
+    bool summary = false;  ///< the totals after intervals (--summary)
+};
+
+}  // namespace anyperf::cli::stat

@@ -1,0 +1,48 @@
+#include "cli/stat/places/instances.h"
+
+#include <algorithm>
+#include <set>
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+/// A line of the result, and the PMUs that were added up in it. Two events of one PMU are two events: the user typed
+/// the name twice.
+struct Sum {
+    Line line;
+    std::set<std::string> pmus;
+
+    bool takes(const Line& other) const {
+        return line.event.cpu_wide_only && other.event.cpu_wide_only && !pmus.contains(other.event.pmu) &&
+               line.event.source_text == other.event.source_text && line.where == other.where &&
+               line.cgroup == other.cgroup && line.event.unit == other.event.unit &&
+               line.event.scale == other.event.scale;
+    }
+};
+
+void add(Sum& sum, Line other) {
+    sum.pmus.insert(other.event.pmu);
+    sum.line.name = sum.line.event.source_text;
+    sum.line.count = sum.line.count + other.count;
+    sum.line.user_only |= other.user_only;
+    if (!other.refusal) sum.line.refusal.reset();
+}
+
+}  // namespace
+
+std::vector<Line> merged_instances(std::vector<Line> lines) {
+    std::vector<Sum> sums;
+    for (auto& line : lines) {
+        const auto sum = std::ranges::find_if(sums, [&](const Sum& known) { return known.takes(line); });
+        if (sum != sums.end())
+            add(*sum, std::move(line));
+        else
+            sums.push_back({line, {line.event.pmu}});
+    }
+    std::vector<Line> merged;
+    for (auto& sum : sums) merged.push_back(std::move(sum.line));
+    return merged;
+}
+
+}  // namespace anyperf::cli::stat

@@ -1,0 +1,140 @@
+#include "cli/stat/places/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "host/hardware/topology.h"
+#include "host/printable.h"
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+using counting::Place;
+using host::CpuPosition;
+
+/// The numbers of a row, outermost first; rows are printed in the order of these.
+using Key = std::vector<int>;
+
+/// A level of the machine, and what identifies a unit of it.
+struct Level {
+    CpuLevel level;
+    std::string_view option;
+    std::string_view letters;  ///< of its label, as perf has them, one for each number: "SDC" is S0-D0-C0
+    std::array<std::optional<int> CpuPosition::*, 3> numbers;
+};
+constexpr std::array kLevels{
+    Level{CpuLevel::core, "--per-core", "SDC", {&CpuPosition::socket, &CpuPosition::die, &CpuPosition::core}},
+    Level{CpuLevel::die, "--per-die", "SD", {&CpuPosition::socket, &CpuPosition::die, nullptr}},
+    Level{CpuLevel::socket, "--per-socket", "S", {&CpuPosition::socket, nullptr, nullptr}},
+    Level{CpuLevel::node, "--per-node", "N", {&CpuPosition::node, nullptr, nullptr}},
+};
+
+const Level& row_of(CpuLevel level) {
+    return *std::ranges::find(kLevels, level, &Level::level);
+}
+
+Result<Key> key_of(int cpu, const Level& level, const host::Root& root) {
+    const CpuPosition position = host::position_of(root, cpu);
+    Key key;
+    for (std::size_t i = 0; i < level.letters.size(); ++i) {
+        const auto number = position.*level.numbers.at(i);
+        if (!number)
+            return std::unexpected(
+                Error{fmt::format("cannot use {}", level.option),
+                      fmt::format("sysfs does not say where CPU {} is: there is {}", cpu,
+                                  level.level == CpuLevel::node
+                                      ? fmt::format("no /sys/devices/system/cpu/cpu{}/node*", cpu)
+                                      : fmt::format("no number of its {} in /sys/devices/system/cpu/"
+                                                    "cpu{}/topology",
+                                                    level.letters[i] == 'C' ? "core" : "socket", cpu)),
+                      "use -A, a line for each CPU"});
+        key.push_back(*number);
+    }
+    return key;
+}
+
+std::string label_of(const Key& key, const Level& level) {
+    std::string label;
+    for (std::size_t i = 0; i < key.size(); ++i)
+        label += fmt::format("{}{}{}", i == 0 ? "" : "-", level.letters[i], key[i]);
+    return label;
+}
+
+/// The rows of cores, dies, sockets or nodes.
+Result<std::vector<Row>> rows_of_level(std::span<const Place> places, const Level& level, const host::Root& root) {
+    std::map<int, Key> keys;  // of CPUs: many places have the same one
+    std::map<Key, Row> rows;
+    std::map<Key, std::set<int>> cpus;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const int cpu = places[i].cpu;
+        if (!keys.contains(cpu)) keys[cpu] = TRY(key_of(cpu, level, root));
+        rows[keys[cpu]].places.push_back(i);
+        cpus[keys[cpu]].insert(cpu);
+    }
+    std::vector<Row> sorted;
+    for (auto& [key, row] : rows) {
+        row.label = label_of(key, level);
+        row.cpus = static_cast<int>(cpus[key].size());
+        sorted.push_back(std::move(row));
+    }
+    return sorted;
+}
+
+/// "COMM-TID" as perf has it.
+std::string thread_label(pid_t thread, const host::Root& root) {
+    return fmt::format("{}-{}", host::printable(root.read(fmt::format("/proc/{}/comm", thread)).value_or("")), thread);
+}
+
+/// A row without places: what the place belongs to with -A, --per-thread or neither.
+Row row_for(const Place& place, const Options& options, const host::Root& root) {
+    Row row;
+    if (options.per_cpu && place.cpu >= 0) {
+        row.label = fmt::format("CPU{}", place.cpu);
+    } else if (options.per_thread && place.pid > 0) {
+        row.thread = place.pid;
+        row.label = thread_label(place.pid, root);
+    }
+    return row;
+}
+
+}  // namespace
+
+Result<std::vector<Row>> rows_of(std::span<const Place> places, const Options& options, const host::Root& root) {
+    if (options.cpu_level) return rows_of_level(places, row_of(*options.cpu_level), root);
+    std::vector<Row> rows;
+    std::map<std::string, std::size_t> known;  // by label: the index in `rows`
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        Row row = row_for(places[i], options, root);
+        const auto [entry, first] = known.try_emplace(row.label, rows.size());
+        if (first) rows.push_back(std::move(row));
+        rows[entry->second].places.push_back(i);
+    }
+    return rows;
+}
+
+std::string current_label(const Row& row, const host::Root& root) {
+    if (row.thread == 0 || !root.exists(fmt::format("/proc/{}/comm", row.thread))) return row.label;
+    return thread_label(row.thread, root);
+}
+
+std::vector<pid_t> all_threads(const host::Root& root) {
+    const auto number = [](const std::string& name) {
+        pid_t id = 0;
+        const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+        return error == std::errc{} && end == name.data() + name.size() ? id : 0;
+    };
+    std::vector<pid_t> threads;
+    for (const auto& process : root.list("/proc"))
+        if (number(process) > 0)
+            for (const auto& name : root.list("/proc/" + process + "/task"))
+                if (const pid_t thread = number(name); thread > 0) threads.push_back(thread);
+    return threads;
+}
+
+}  // namespace anyperf::cli::stat

@@ -1,0 +1,60 @@
+#include "engine/freestanding/pages.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::uint64_t kGuardBytes = kPageBytes;  // on either side
+
+}  // namespace
+
+void leave_out_of_dumps(std::uint64_t start, std::uint64_t bytes) {
+    kernel_call(__NR_madvise, start, bytes, MADV_DONTDUMP);
+}
+
+long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd, std::uint64_t offset) {
+    const std::uint64_t inside = page_up(bytes);
+    const std::uint64_t all = inside + 2 * kGuardBytes;
+    const long got = map_pages(0, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & MAP_32BIT));
+    if (is_error(got)) return got;
+    const auto start = static_cast<std::uint64_t>(got);
+    const std::uint64_t place = start + kGuardBytes;
+    const long filled = fd < 0 && (flags & MAP_TYPE) == MAP_PRIVATE
+                            ? kernel_call(__NR_mprotect, place, inside, static_cast<unsigned>(protection))
+                            : map_pages(place, bytes, protection, flags | MAP_FIXED, fd, offset);
+    if (is_error(filled)) {
+        kernel_call(__NR_munmap, start, all);
+        return filled;
+    }
+    leave_out_of_dumps(start, all);
+    if (own_pages.add(start, start + all)) return static_cast<long>(place);
+    kernel_call(__NR_munmap, start, all);
+    return -ENOMEM;
+}
+
+long map_own_pages_at(std::uint64_t address, std::uint64_t bytes, int protection, int flags) {
+    const long got = map_pages(address, bytes, protection, flags);
+    if (is_error(got)) return got;
+    const auto start = static_cast<std::uint64_t>(got);
+    leave_out_of_dumps(start, page_up(bytes));
+    if (own_pages.add(start, page_up(start + bytes))) return got;
+    kernel_call(__NR_munmap, start, bytes);
+    return -ENOMEM;
+}
+
+OwnPages::Range with_guards(const void* pages, std::uint64_t bytes) {
+    return {address_of(pages) - kGuardBytes, page_up(address_of(pages) + bytes) + kGuardBytes};
+}
+
+void* reserve_pages(std::uint64_t bytes, int protection) {
+    const long got = map_own_pages(bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    return is_error(got) ? nullptr : at_address<void>(static_cast<std::uint64_t>(got));
+}
+
+void release_pages(void* pages, std::uint64_t bytes) {
+    const OwnPages::Range all = with_guards(pages, bytes);
+    own_pages.remove(all.start, all.end);
+    kernel_call(__NR_munmap, all.start, all.end - all.start);
+}
+
+}  // namespace anyperf::engine

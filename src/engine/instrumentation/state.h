@@ -1,0 +1,142 @@
+// state.h: the structures of breakpoints, watchpoints and branch recording: what a thread wants, and what the
+// process's code is translated for. instrumentation.h changes them; x86_64/translate/breakpoints.cpp and
+// record_branches.cpp emit the code for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::engine {
+
+/// Memory, accesses to which a thread wants reported.
+struct Watchpoint {
+    std::uint64_t start = 0;
+    std::uint64_t bytes = 0;
+    bool loads = false;
+    bool stores = false;
+
+    bool operator==(const Watchpoint&) const = default;
+};
+
+/// Kinds of taken branches that can be recorded, a bit each. Far branches and system calls are not recorded.
+namespace branch {
+inline constexpr std::uint8_t kConditional = 1;
+inline constexpr std::uint8_t kJump = 2;
+inline constexpr std::uint8_t kIndirectJump = 4;
+inline constexpr std::uint8_t kCall = 8;
+inline constexpr std::uint8_t kIndirectCall = 16;
+inline constexpr std::uint8_t kReturn = 32;
+inline constexpr std::uint8_t kEvery = 63;
+inline constexpr std::uint8_t kCallStack =
+    64;  ///< the stack of calls that have not returned, in a ring of its own (Thread::call_stack)
+inline constexpr unsigned kKinds = 7;
+}  // namespace branch
+
+/// The newest branches of a thread, a ring that translated code writes. An entry with `from` 0 is empty.
+struct RecordedBranches {
+    static constexpr std::uint32_t kEntries = 256;
+    std::uint32_t top;  ///< below kEntries: the next entry to write
+    std::uint64_t from[kEntries];
+    std::uint64_t to[kEntries];
+};
+
+/// What one thread wants instrumented.
+struct ThreadInstrumentation {
+    static constexpr std::uint32_t kCode = 16;
+    static constexpr std::uint32_t kMemory = 8;
+
+    std::uint64_t code[kCode] = {};  ///< breakpoints
+    std::uint32_t code_count = 0;
+    std::uint32_t memory_count = 0;
+    Watchpoint memory[kMemory];
+    std::uint8_t branches = 0;  ///< kinds of branches to record
+
+    bool operator==(const ThreadInstrumentation&) const = default;
+};
+
+/// A set of addresses with the number of users of each: a hash table with linear probing. Under the cache's lock.
+template <std::uint32_t kRoom>
+class AddressCounts {
+  public:
+    /// The number of users of an address; null if it has none.
+    const std::uint32_t* find(std::uint64_t pc) const {
+        if (live_ == 0) return nullptr;
+        for (std::uint32_t i = slot_of(pc), steps = 0; steps < kRoom; i = (i + 1) % kRoom, ++steps) {
+            if (at_[i].pc == pc && at_[i].users != 0) return &at_[i].users;
+            if (!at_[i].taken) return nullptr;
+        }
+        return nullptr;
+    }
+    bool holds(std::uint64_t pc) const { return find(pc) != nullptr; }
+    bool any() const { return live_ != 0; }
+    bool full() const { return live_ >= kRoom / 2; }
+
+    /// Adds a user. False if there is no room for another address.
+    bool add(std::uint64_t pc) {
+        if (const std::uint32_t* const known = find(pc)) return ++*const_cast<std::uint32_t*>(known), true;
+        if (full()) return false;
+        std::uint32_t i = slot_of(pc);
+        while (at_[i].users != 0) i = (i + 1) % kRoom;
+        at_[i] = {pc, 1, true};
+        ++live_;
+        return true;
+    }
+    /// Removes a user. True: it was the last one.
+    bool remove(std::uint64_t pc) {
+        auto* const known = const_cast<std::uint32_t*>(find(pc));
+        if (known == nullptr || --*known != 0) return false;
+        if (--live_ == 0) clear();
+        return true;
+    }
+    void clear() {
+        for (Entry& entry : at_)
+            if (entry.taken) entry = {};  // what was never used stays a page of zeros
+        live_ = 0;
+    }
+
+  private:
+    struct Entry {
+        std::uint64_t pc;
+        std::uint32_t users;
+        bool taken;  ///< now or before: a search for another address continues after it
+    };
+    static_assert((kRoom & (kRoom - 1)) == 0);
+    static std::uint32_t slot_of(std::uint64_t pc) {
+        return static_cast<std::uint32_t>(pc * 0x9e3779b97f4a7c15u >> 40) % kRoom;
+    }
+
+    std::uint32_t live_ = 0;
+    Entry at_[kRoom];  // part of Engine, in zero pages: a process pays only for what it uses
+};
+
+using ReturnTargets = AddressCounts<16384>;
+
+/// What the threads of a process want together: its code is translated for that. Changed under the cache's lock.
+struct ProcessInstrumentation {
+    bool loads = false;  ///< translated code tests the watchpoint filter before it loads
+    bool stores = false;
+    std::uint32_t load_watchers = 0;  ///< threads that watch loads
+    std::uint32_t store_watchers = 0;
+    std::uint8_t branches = 0;                            ///< kinds of branches that translated code records
+    std::uint32_t branch_recorders[branch::kKinds] = {};  ///< threads that want each kind
+    std::uint32_t times_removed = 0;  ///< how often code without any instrumentation was translated again
+    AddressCounts<16384> code;        ///< breakpoints: all places of uprobes (probes.h), and as many others
+    ReturnTargets targets;            ///< addresses without an indirect entry: an indirect branch to one exits
+
+    bool holds(std::uint64_t pc) const { return code.holds(pc); }
+};
+
+/// Entries of the filter that translated code tests before an access: by the low 16 bits of the access's first address;
+/// nonzero if an access of up to kWidestFiltered bytes from there may touch watched memory.
+inline constexpr std::size_t kWatchpointFilterEntries = 65536;
+inline constexpr std::uint32_t kWidestFiltered = 64;  ///< bytes; wider accesses always exit
+
+/// The state of an instruction that runs in a block of its own, because of a breakpoint or a watchpoint.
+enum class SingleStep : std::uint8_t {
+    no,       ///< none runs
+    running,  ///< it is about to run
+    resumed,  ///< likewise, and its breakpoint was reported: it must not be reported again if a signal comes first
+    done,     ///< it has run; hooks::after_single_step has not been called yet
+};
+
+}  // namespace anyperf::engine

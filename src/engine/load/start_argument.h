@@ -1,0 +1,30 @@
+// start_argument.h: what one engine hands to the next over execve: a few numbers in one argument of the command line.
+#pragma once
+
+#include <cstdint>
+
+namespace anyperf::engine {
+
+struct StartArgument {
+    int facts_fd = -1;          ///< descriptor of what the broker alone writes (run/facts.h); -1: none
+    int run_fd = -1;            ///< descriptor of the run's memory; -1: none
+    std::uint32_t process = 0;  ///< the process's record; 0: a new one
+    int program_fd = -1;        ///< the program, opened before the exec; -1: find it by its path
+    int broker_fd = -1;         ///< the socket for requests; -1: no broker
+    int engine_fd = -1;         ///< the engine's executable; -1: none
+    std::int64_t page = -1;     ///< the thread's page, kept over the exec; -1: a new one
+    std::uint64_t blocked = 0;  ///< those of kEngineSignals that the program has blocked; the kernel's mask lacks them
+    std::uint64_t ignored = 0;  ///< those of kAlwaysCaughtSignals that it ignores; the exec makes them SIG_DFL
+};
+
+/// Room for the longest text, NUL included.
+inline constexpr std::uint64_t kStartArgumentRoom = 112;
+
+/// Parses "FACTS_FD,RUN_FD,PROCESS,PROGRAM_FD,BROKER_FD,ENGINE_FD,PAGE,BLOCKED,IGNORED". False if the text is anything
+/// else.
+bool parse_start_argument(const char* text, StartArgument& out);
+
+/// Writes the text into `out`, which has kStartArgumentRoom bytes.
+void format_start_argument(const StartArgument& argument, char* out);
+
+}  // namespace anyperf::engine

@@ -1,0 +1,40 @@
+// signal_state.h: the state of a thread's signals: its mask, the queue of those to be delivered, its alternate stack.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/signals/actions.h"
+#include "engine/x86_64/cpu/signal_frame.h"
+
+namespace anyperf::engine {
+
+/// A signal that the kernel has delivered to the engine and the engine not yet to the application.
+struct QueuedSignal {
+    x86_64::SignalInfo info;
+    std::uint64_t err = 0;  ///< of a fault: further fields of sigcontext
+    std::uint64_t trapno = 0;
+    std::uint64_t cr2 = 0;
+    bool synchronous = false;  ///< raised by the instruction at the application's rip
+};
+
+struct SignalState {
+    /// Places in the queue. At most one signal at a time waits for its delivery, because the handler leaves all
+    /// blocked; the others are kEngineSignals that came by kill(2) while the application blocks them.
+    static constexpr unsigned kQueue = 8;
+
+    SignalActions* actions = nullptr;
+    std::uint64_t mask = 0;        ///< what the application blocks; the kernel's mask lacks kEngineSignals
+    std::uint64_t saved_mask = 0;  ///< the mask to restore after sigsuspend and the like, while `restore_mask`
+    bool restore_mask = false;
+    bool clear_handlers = false;  ///< of a new task: it begins without its parent's handlers
+    QueuedSignal queue[kQueue];
+    unsigned queued = 0;
+    x86_64::SignalStack stack;       ///< sigaltstack(2); its flags are SS_DISABLE if none is set
+    x86_64::XstateNote xstate{};     ///< the kernel's layout of vector state, from its last frame; zero without XSAVE
+    std::uint32_t handler_pkru = 0;  ///< the kernel's initial PKRU, as the last handler found it
+
+    /// Whether `sp` is on the application's alternate stack.
+    bool on_alternate_stack(std::uint64_t sp) const { return sp > stack.sp && sp - stack.sp <= stack.size; }
+};
+
+}  // namespace anyperf::engine

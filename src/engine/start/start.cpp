@@ -1,0 +1,144 @@
+// start.cpp: how a process of the run starts. The broker, or the engine before an execve, has executed the engine
+// instead of the program, with three arguments before the program's own: the engine's name, what it takes over from
+// before the exec (start_argument.h), and the program's path.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <new>
+
+#include "engine/dispatch.h"
+#include "engine/fail.h"
+#include "engine/freestanding/pages.h"
+#include "engine/hooks.h"
+#include "engine/load/process_image.h"
+#include "engine/load/start_argument.h"
+#include "engine/own_descriptors.h"
+#include "engine/signals/deliver.h"
+#include "engine/signals/install.h"
+#include "engine/syscalls/handlers.h"
+#include "engine/threads/run_records.h"
+#include "engine/threads/thread_memory.h"
+#include "engine/x86_64/cpu/cpuid.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::uint64_t kOwnArguments = 3;  // before the program's
+
+/// Prepares the vector state that signal handlers begin with; it is the same for all, so it is made once.
+bool make_initial_vector_state(Engine& engine) {
+    engine.vector_state = x86_64::vector_state_format();
+    void* const area = reserve_pages(page_up(engine.vector_state.bytes));
+    if (area == nullptr) return false;
+    x86_64::make_initial_vector_state(area, engine.vector_state);
+    kernel_call(__NR_mprotect, address_of(area), page_up(engine.vector_state.bytes), PROT_READ);
+    engine.initial_vector_state = area;
+    return true;
+}
+
+/// Makes the process's Engine, or ends the process with a message.
+Engine& make_engine(const StartArgument& argument) {
+    add_own_image();
+    void* const memory = reserve_pages(page_up(sizeof(Engine)));
+    if (memory == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
+    auto& engine = *new (memory) Engine;
+    if (argument.run_fd >= 0) {
+        if (!map_run_memory(engine, argument.facts_fd, argument.run_fd))
+            refuse(kOwnFailure, "cannot start the engine", "", "the memory of the run can't be mapped", "");
+        engine.broker_fd = argument.broker_fd;
+        engine.engine_fd = argument.engine_fd;
+        hide_descriptors(engine);
+        engine.cache.byte_limit = engine.run->cache_bytes;
+        engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
+    }
+    const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
+    if (reserved) engine.arena_near_engine = x86_64::prepared_arena(engine.cache, address_of(&engine));
+    if (engine.arena_near_engine == nullptr || !emit_routines(*engine.arena_near_engine, engine.routines))
+        refuse(kOwnFailure, "cannot start the engine", "", "no address space for the code cache",
+               "raise the limit on address space (ulimit -v)");
+    engine.routines.dispatch = dispatch;
+    engine.routines.deliver = deliver_and_resume;
+    if (!make_initial_vector_state(engine))
+        refuse(kOwnFailure, "cannot start the engine", "", "no memory for the CPU's vector state", "");
+    engine.cache.entries_use_loop = x86_64::loop_is_fast();
+    engine.cache.set_lookup_miss(engine.routines.exit[static_cast<std::size_t>(x86_64::ExitReason::lookup_miss)]);
+    return engine;
+}
+
+void find_or_refuse(Engine& engine, const StartArgument& argument, const char* path, ProgramFile& file) {
+    const DescriptorRoom room{engine};  // the kernel needs no descriptor for a program's files
+    const auto found =
+        argument.program_fd >= 0 ? resolve_program(argument.program_fd, file) : find_program(AT_FDCWD, path, 0, file);
+    if (found) return;
+    const ProgramError& error = found.error();
+    if (error.error == EMFILE)
+        refuse(kOwnFailure, "cannot run", path, "anyperf needs two descriptors more than the program",
+               "raise the limit on open files (ulimit -n)");
+    refuse(error.error == ENOENT ? 127 : 126, "cannot run", path,
+           error.reason != nullptr ? error.reason : error_text(error.error), "");
+}
+
+/// Makes the calling thread the application's first: identity and signals. Mask and ignored signals survive
+/// an execve.
+void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& argument) {
+    bind_to_kernel_thread(thread);
+    thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
+    thread.process = argument.process != 0 ? argument.process : new_process_record(engine, 0);
+    if (!new_signal_actions(thread)) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
+    SignalState& signals = *thread.signals;
+    kernel_call(__NR_rt_sigprocmask, 0, 0, address_of(&signals.mask), sizeof signals.mask);
+    signals.mask = (signals.mask & ~kEngineSignals) | argument.blocked;
+    for (int signal = 1; signal <= kSignals; ++signal) {
+        SignalAction action;
+        if (signal == 9 || signal == 19) continue;
+        kernel_call(__NR_rt_sigaction, static_cast<unsigned>(signal), 0, address_of(&action), sizeof(std::uint64_t));
+        if ((argument.ignored & signal_bit(signal)) != 0) action.handler = 1;  // SIG_IGN
+        signals.actions->set(signal, {action.handler, 0, 0, 0});
+        if ((kAlwaysCaughtSignals & signal_bit(signal)) != 0) install(signal, {});
+    }
+}
+
+/// The run's command is a script: executes its interpreter instead, through the same code as execve(2).
+[[noreturn]] void run_script(Engine& engine, Thread& thread, ProgramFile& file, const StartStack& stack) {
+    file.close();
+    open_process_record(engine, thread, prepare_thread_page(engine, thread.process, 0));
+    const char* const path = stack.arguments[2];
+    Call call{engine,
+              thread,
+              __NR_execve,
+              {address_of(path), address_of(stack.arguments + kOwnArguments), address_of(stack.environment)},
+              0};
+    refuse(126, "cannot run", path, error_text(-handlers::execve(call)), "");
+}
+
+}  // namespace
+
+}  // namespace anyperf::engine
+
+extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
+    using namespace anyperf::engine;
+    const StartStack stack = StartStack::at(words);
+    StartArgument argument;
+    if (stack.argument_count < kOwnArguments + 1 || !parse_start_argument(stack.arguments[1], argument))
+        refuse(kOwnFailure, "this is the engine of anyperf", stack.argument_count > 0 ? stack.arguments[0] : "",
+               "it is started by anyperf, not by hand", "anyperf run -- COMMAND");
+    Engine& engine = make_engine(argument);
+    const char* const path = stack.arguments[2];
+    auto* const file = new (reserve_pages(page_up(sizeof(ProgramFile)))) ProgramFile;
+    find_or_refuse(engine, argument, path, *file);
+    Thread* const thread = new_thread(engine);
+    if (thread == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
+    begin_first_thread(engine, *thread, argument);
+    if (file->scripts != 0) run_script(engine, *thread, *file, stack);
+    if (const auto became = become_program(engine, *file, path, stack, kOwnArguments, thread->registers); !became)
+        refuse(126, "cannot run", path, error_text(became.error()), "");
+    release_pages(file, page_up(sizeof(ProgramFile)));
+    make_spares(engine);
+    open_process_record(engine, *thread,
+                        argument.page < 0 ? prepare_thread_page(engine, thread->process, 0)
+                                          : static_cast<std::uint32_t>(argument.page));
+    hooks::at_process_start(*thread, true);
+    deliver_and_resume(*thread);
+}

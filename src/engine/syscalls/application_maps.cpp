@@ -1,0 +1,268 @@
+// application_maps.cpp: reads a list of mappings as a whole, splits or drops its lines, and writes the result to a
+// memfd. All of it without a heap: the text is in memory reserved for it, the output goes through a small buffer.
+#include "engine/syscalls/application_maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/freestanding/pages.h"
+#include "engine/freestanding/text.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames{"maps", "smaps", "numa_maps"};
+constexpr std::uint64_t kRoom = std::uint64_t{64} << 20;  // reserved; only as much is touched as the file is long
+
+/// Removes a hexadecimal number of at most 16 digits from the start of `text`. False if `text` has none.
+bool take_hex(std::string_view& text, std::uint64_t& out) {
+    std::size_t digits = 0;
+    out = 0;
+    for (; digits < text.size() && digits < 16; ++digits) {
+        const char c = text[digits];
+        const bool letter = c >= 'a' && c <= 'f';
+        if (!letter && (c < '0' || c > '9')) break;
+        out = out * 16 + static_cast<std::uint64_t>(letter ? c - 'a' + 10 : c - '0');
+    }
+    text.remove_prefix(digits);
+    return digits > 0;
+}
+
+/// Removes the addresses at the start of a line, "START-END " or, in numa_maps, "START ", where `end` becomes START
+/// + 1. False if the line does not begin with addresses.
+bool take_range(std::string_view& line, std::uint64_t& start, std::uint64_t& end) {
+    std::string_view rest = line;
+    if (!take_hex(rest, start)) return false;
+    end = start + 1;
+    if (rest.starts_with('-')) {
+        rest.remove_prefix(1);
+        if (!take_hex(rest, end)) return false;
+    }
+    if (!rest.starts_with(' ')) return false;
+    line = rest;
+    return true;
+}
+
+/// Calls `visit` with the start and the end of each part of [start, end) that is the application's.
+template <class Visit>
+void for_each_part(std::uint64_t start, std::uint64_t end, Visit visit) {
+    while (start < end) {
+        const OwnPages::Range own = own_pages.first_in(start, end);
+        const std::uint64_t until = own.end == 0 ? end : std::max(own.start, start);
+        if (until > start) visit(start, until);
+        start = own.end == 0 ? end : own.end;
+    }
+}
+
+/// Writes the lines of a list that are the application's to a descriptor.
+class Filter {
+  public:
+    /// `ranges`: the lines have an end address, so that they can be split.
+    Filter(int out, bool ranges) : out_(out), ranges_(ranges) {}
+
+    void line(std::string_view text) {
+        std::uint64_t start = 0;
+        std::uint64_t end = 0;
+        std::string_view rest = text;
+        if (take_range(rest, start, end))
+            mapping(start, end, rest, text);
+        else if (shown_)  // a detail of the mapping above (smaps)
+            write(text);
+    }
+    void flush() {
+        kernel_call(__NR_write, static_cast<unsigned>(out_), address_of(buffer_), used_);
+        used_ = 0;
+    }
+
+  private:
+    void mapping(std::uint64_t start, std::uint64_t end, std::string_view rest, std::string_view whole) {
+        shown_ = false;
+        for_each_part(start, end, [&](std::uint64_t from, std::uint64_t until) {
+            shown_ = true;
+            if (ranges_) addresses(from, until, rest);
+            if (!ranges_) write(whole);
+        });
+    }
+    void addresses(std::uint64_t start, std::uint64_t end, std::string_view rest) {
+        padded(start);
+        write("-");
+        padded(end);
+        write(rest);
+    }
+    void padded(std::uint64_t value) {  // at least eight digits, as the kernel writes them
+        char digits[16];
+        unsigned count = 0;
+        for (; value != 0 || count < 8; value >>= 4) digits[15 - count++] = "0123456789abcdef"[value & 15];
+        write({digits + 16 - count, count});
+    }
+    void write(std::string_view text) {
+        for (const char c : text) {
+            buffer_[used_++] = c;
+            if (used_ == sizeof buffer_) flush();
+        }
+    }
+
+    int out_;
+    bool ranges_;
+    bool shown_ = true;
+    std::size_t used_ = 0;
+    char buffer_[2048];
+};
+
+/// The text of a file, in reserved memory.
+class FileText {
+  public:
+    explicit FileText(const char* path) : room_(static_cast<char*>(reserve_pages(kRoom))) {
+        length_ = room_ == nullptr ? -ENOMEM : read_whole(path);
+    }
+    ~FileText() {
+        if (room_ != nullptr) release_pages(room_, kRoom);
+    }
+    FileText(const FileText&) = delete;
+    FileText& operator=(const FileText&) = delete;
+
+    /// 0, or the negated errno of a file that could not be read.
+    long error() const { return is_error(length_) ? length_ : 0; }
+
+    /// Calls `visit` with each line and its newline.
+    template <class Visit>
+    void for_each_line(Visit visit) const {
+        for (std::string_view rest{room_, is_error(length_) ? 0 : static_cast<std::size_t>(length_)}; !rest.empty();) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+            visit(rest.substr(0, end));
+            rest.remove_prefix(end);
+        }
+    }
+
+  private:
+    long read_whole(const char* path) {
+        const long fd = kernel_call(__NR_open, address_of(path), O_RDONLY | O_CLOEXEC);
+        if (is_error(fd)) return fd;
+        std::uint64_t length = 0;
+        long got = 0;
+        do {
+            got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room_) + length, kRoom - length);
+            if (got > 0) length += static_cast<std::uint64_t>(got);
+        } while (got > 0 && length < kRoom);
+        kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+        return is_error(got) ? got : static_cast<long>(length);
+    }
+
+    char* room_;
+    long length_ = 0;
+};
+
+/// Makes the descriptor of a memfd one that can only be read, as that of /proc/self/maps: opens the file again and puts
+/// the new description in the place of the old one. On failure the old one stays.
+long read_only(long fd, std::uint64_t flags) {
+    Line path;
+    path.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1});
+    const long again = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
+    if (is_error(again)) return fd;
+    kernel_call(__NR_dup3, static_cast<std::uint64_t>(again), static_cast<std::uint64_t>(fd), flags & O_CLOEXEC);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(again));
+    return fd;
+}
+
+}  // namespace
+
+bool is_maps_file(std::string_view name) {
+    return std::ranges::find(kNames, name) != kNames.end();
+}
+
+long open_filtered_maps(std::string_view name, std::uint64_t flags) {
+    if ((flags & O_ACCMODE) != O_RDONLY) return -EACCES;
+    Line path;
+    path.text("/proc/self/").text(name).text(std::string_view{"\0", 1});
+    const long fd = kernel_call(__NR_memfd_create, address_of(name.data()), MFD_CLOEXEC);
+    if (is_error(fd)) return fd;
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
+    const FileText text{path.view().data()};
+    if (text.error() != 0) {
+        kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+        return text.error();
+    }
+    Filter filter{static_cast<int>(fd), name != "numa_maps"};
+    text.for_each_line([&](std::string_view line) { filter.line(line); });
+    filter.flush();
+    kernel_call(__NR_lseek, static_cast<std::uint64_t>(fd), 0, 0);
+    return read_only(fd, flags);
+}
+
+namespace {
+
+/// Parses the rest of a line of maps after the addresses: " rw-p 00001000 fe:01 1234 …". False for another format.
+bool take_rest(std::string_view line, ApplicationMapping& mapping) {
+    if (line.size() < 6) return false;
+    if (line[1] == 'r') mapping.protection |= PROT_READ;
+    if (line[2] == 'w') mapping.protection |= PROT_WRITE;
+    if (line[3] == 'x') mapping.protection |= PROT_EXEC;
+    mapping.flags = line[4] == 's' ? MAP_SHARED : MAP_PRIVATE;
+    line.remove_prefix(6);
+    std::uint64_t major = 0;
+    std::uint64_t minor = 0;
+    const auto pass = [&line](char expected) {
+        if (!line.starts_with(expected)) return false;
+        line.remove_prefix(1);
+        return true;
+    };
+    if (!take_hex(line, mapping.offset) || !pass(' ') || !take_hex(line, major) || !pass(':') ||
+        !take_hex(line, minor) || !pass(' '))
+        return false;
+    mapping.device = major << 32 | minor;
+    for (; !line.empty() && line[0] >= '0' && line[0] <= '9'; line.remove_prefix(1))
+        mapping.inode = mapping.inode * 10 + static_cast<std::uint64_t>(line[0] - '0');
+    return true;
+}
+
+/// Calls `visit` with each mapping of the process, the engine's included.
+template <class Visit>
+void for_each_line_of_maps(Visit visit) {
+    FileText{"/proc/self/maps"}.for_each_line([&](std::string_view line) {
+        ApplicationMapping mapping;
+        if (take_range(line, mapping.start, mapping.end) && take_rest(line, mapping)) visit(mapping);
+    });
+}
+
+}  // namespace
+
+void for_each_mapping(void (*visit)(void* context, const ApplicationMapping&), void* context) {
+    for_each_line_of_maps([&](const ApplicationMapping& whole) {
+        for_each_part(whole.start, whole.end, [&](std::uint64_t from, std::uint64_t until) {
+            ApplicationMapping mapping = whole;
+            mapping.start = from, mapping.end = until;
+            mapping.offset += from - whole.start;
+            visit(context, mapping);
+        });
+    });
+}
+
+ApplicationMapping mapping_at(std::uint64_t address) {
+    ApplicationMapping found;
+    for_each_line_of_maps([&](const ApplicationMapping& mapping) {
+        if (address >= mapping.start && address < mapping.end) found = mapping;
+    });
+    return found;
+}
+
+std::size_t list_mappings(ApplicationMapping* out, std::size_t room) {
+    struct List {
+        ApplicationMapping* out;
+        std::size_t room;
+        std::size_t count;
+    } list{out, room, 0};
+    for_each_mapping(
+        [](void* to, const ApplicationMapping& mapping) {
+            List& into = *static_cast<List*>(to);
+            if (into.count < into.room) into.out[into.count++] = mapping;
+        },
+        &list);
+    return list.count;
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,24 @@
+// counting.h: what the agent sets to have things counted: the classes that the process's translated code counts,
+// and the budget of a thread (see the head of run/live_counters.h).
+#pragma once
+
+#include "engine/engine.h"
+
+namespace anyperf::engine {
+
+/// Counts these classes, too, from now on: code that was translated without them is left at its next exit and
+/// translated again. Classes are never disabled: a program that opens and closes an event in a loop would be translated
+/// again each time.
+void enable_classes(Engine& engine, x86_64::ClassSet classes);
+
+/// Sets the budget of the thread, which is the caller, to `instructions` from here on: it stops before one more
+/// retires. New instructions are in the reserve until a block requests them.
+inline void set_budget(Thread& thread, std::int64_t instructions) {
+    run::LiveCounters& counters = thread.page.counters;
+    const std::int64_t more = instructions - counters.remaining();
+    counters.write_begin();
+    counters.add_budget(more);
+    counters.write_end();
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,231 @@
+#include "engine/threads/run_records.h"
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "engine/freestanding/pages.h"
+#include "engine/x86_64/decode/classes.h"
+
+extern "C" void* memcpy(void* to, const void* from, std::size_t count);
+
+namespace anyperf::engine {
+
+namespace {
+
+/// Record `number` of the array at `offset` of the run's memory.
+template <class T>
+T* at_offset(const Engine& engine, std::size_t offset, std::uint32_t number) {
+    return reinterpret_cast<T*>(reinterpret_cast<char*>(engine.run_use) + offset) + number;
+}
+
+run::ProcessRecord* process_record(const Engine& engine, std::uint32_t number) {
+    return at_offset<run::ProcessRecord>(engine, run::kProcessesOffset, number);
+}
+
+/// The next number of an array, from 1 on and below `limit`; 0 if all are used.
+std::uint32_t allocate_number(std::uint32_t& counter, std::uint32_t limit) {
+    const std::uint32_t number = __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED);
+    return number < limit ? number : 0;
+}
+
+/// Publishes a record: other processes that see the state see what was written before it.
+void set_state(run::RecordState& state, run::RecordState value) {
+    __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
+}
+
+/// Copies the counts of a page to a thread record. False if all records are used.
+bool save_counts(const Engine& engine, run::ThreadPage& page) {
+    const std::uint32_t number = allocate_number(engine.run_use->threads, run::kMaximumThreads);
+    if (number == 0) return false;
+    run::ThreadRecord& record = *at_offset<run::ThreadRecord>(engine, run::kThreadsOffset, number);
+    record.process = page.process;
+    record.tid = page.tid;
+    memcpy(record.comm, page.comm, sizeof record.comm);
+    const run::LiveCounters& counters = page.counters;
+    for (std::size_t i = 0; i < run::kCounters; ++i) record.count[i] = counters.count(i);
+    record.count[0] = counters.retired();
+    // In this order the counts are reported once, also if this thread is killed in between: the page refers to the
+    // record, and the record is valid once it is ended.
+    page.record = number;
+    set_state(record.state, run::RecordState::ended);
+    return true;
+}
+
+/// Whether the page's thread has ended without freeing it: it was killed, or another thread ended the process.
+bool is_abandoned(const Engine& engine, const run::ThreadPage& page) {
+    if (page.state != run::RecordState::live || page.pid_namespace == 0 || page.pid_namespace != engine.pid_namespace)
+        return false;
+    const auto pid = static_cast<std::uint64_t>(page.process_id());
+    return kernel_call(__NR_tgkill, pid, static_cast<std::uint64_t>(page.tid), 0) == -ESRCH;
+}
+
+/// Frees the pages of threads that no longer exist. Called only when all pages are in use, since it takes a system call
+/// for each.
+void free_abandoned_pages(const Engine& engine) {
+    for (std::uint32_t number = 0; number < run::kMaximumThreadPages; ++number) {
+        run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
+        if (!is_abandoned(engine, page)) continue;
+        auto live = static_cast<std::uint32_t>(run::RecordState::live);
+        if (!__atomic_compare_exchange_n(reinterpret_cast<std::uint32_t*>(&page.state), &live,
+                                         static_cast<std::uint32_t>(run::RecordState::ended), false, __ATOMIC_ACQUIRE,
+                                         __ATOMIC_RELAXED))
+            continue;
+        if (engine.run->counting == 0 || save_counts(engine, page)) page.release();
+    }
+}
+
+std::uint32_t claim_page(const Engine& engine) {
+    run::ThreadPage* const pages = at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, 0);
+    if (const std::uint32_t number = claim_thread_page(*engine.run_use, pages); number != run::kNoPage) return number;
+    free_abandoned_pages(engine);
+    return run::claim_used_thread_page(*engine.run_use, pages);
+}
+
+/// The inode of this process's pid namespace; 0 if it can't be read.
+std::uint64_t read_pid_namespace() {
+    struct stat about{};
+    const long got = kernel_call(__NR_stat, address_of("/proc/self/ns/pid"), address_of(&about));
+    return is_error(got) ? 0 : about.st_ino;
+}
+
+/// Maps a page of the run's memory over the beginning of the thread's %gs block. False if that is not possible: the
+/// thread then counts in private memory.
+bool map_page(Thread& thread, std::uint32_t number) {
+    Engine& engine = *thread.engine;
+    if (number == run::kNoPage) return false;
+    const long got =
+        map_pages(address_of(&thread), sizeof(run::ThreadPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                  engine.run_fd, run::kThreadPagesOffset + std::size_t{number} * sizeof(run::ThreadPage));
+    if (is_error(got)) {
+        at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number)->release();
+        return false;
+    }
+    leave_out_of_dumps(address_of(&thread), sizeof(run::ThreadPage));
+    thread.page_number = number;
+    return true;
+}
+
+}  // namespace
+
+bool map_run_memory(Engine& engine, int facts_fd, int run_fd) {
+    const long facts = map_own_pages(run::kHeaderBytes, PROT_READ, MAP_SHARED, facts_fd);
+    const long memory = map_own_pages(run::kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, run_fd);
+    if (is_error(facts) || is_error(memory)) return false;
+    engine.run = at_address<const run::RunHeader>(static_cast<std::uint64_t>(facts));
+    engine.run_use = at_address<run::RunUse>(static_cast<std::uint64_t>(memory));
+    engine.facts_fd = facts_fd;
+    engine.run_fd = run_fd;
+    return engine.run->magic == run::kRunStateMagic && engine.run->version == run::kRunStateVersion;
+}
+
+run::ProcessRecord* record_of(const Thread& thread) {
+    const Engine& engine = *thread.engine;
+    return engine.run == nullptr || thread.process == 0 ? nullptr : process_record(engine, thread.process);
+}
+
+const char* program_path_of(const Engine& engine, std::int32_t pid) {
+    if (engine.run == nullptr) return nullptr;
+    for (std::uint32_t number = engine.run_use->processes; number > 0; --number) {
+        if (number >= run::kMaximumProcesses) continue;
+        const run::ProcessRecord* const record = process_record(engine, number);
+        if (record->pid == pid && record->state != run::RecordState::free) return record->exe;
+    }
+    return nullptr;
+}
+
+bool is_thread_of_run(const Engine& engine, std::int32_t tid) {
+    if (engine.run == nullptr) return false;
+    for (std::uint32_t number = 0; number < engine.run_use->thread_pages && number < run::kMaximumThreadPages;
+         ++number) {
+        const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
+        if (page.tid == tid && page.state == run::RecordState::live) return true;
+    }
+    return false;
+}
+
+std::uint32_t new_process_record(Engine& engine, std::uint32_t parent) {
+    if (engine.run == nullptr) return 0;
+    const std::uint32_t number = allocate_number(engine.run_use->processes, run::kMaximumProcesses);
+    if (number == 0) return 0;
+    run::ProcessRecord* const record = process_record(engine, number);
+    record->exit_status = -1;
+    if (parent != 0) {
+        record->parent = process_record(engine, parent)->pid;
+        memcpy(record->comm, process_record(engine, parent)->comm, sizeof record->comm);
+        memcpy(record->exe, process_record(engine, parent)->exe, sizeof record->exe);
+        record->has_address_space_limit = process_record(engine, parent)->has_address_space_limit;
+        record->address_space = process_record(engine, parent)->address_space;
+    }
+    return number;
+}
+
+std::uint32_t prepare_thread_page(const Engine& engine, std::uint32_t process, std::int32_t pid) {
+    if (engine.run == nullptr) return run::kNoPage;
+    const std::uint32_t number = claim_page(engine);
+    if (number != run::kNoPage)
+        at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number)
+            ->initialize(process, pid, engine.pid_namespace);
+    return number;
+}
+
+std::int32_t* thread_id_address(const Engine& engine, std::uint32_t page) {
+    return page == run::kNoPage ? nullptr : &at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, page)->tid;
+}
+
+void free_thread_page(const Engine& engine, std::uint32_t page) {
+    if (page != run::kNoPage) at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, page)->release();
+}
+
+void open_thread_page(Thread& thread, std::uint32_t page) {
+    thread.page_number = run::kNoPage;
+    if (!map_page(thread, page)) thread.page.initialize(thread.process, 0, 0);
+    thread.page.process = thread.process;
+    thread.page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    thread.page.pid_namespace = thread.engine->pid_namespace;
+    __atomic_store_n(&thread.page.tid, thread.tid, __ATOMIC_RELEASE);
+    update_names(thread);
+}
+
+void open_process_record(Engine& engine, Thread& thread, std::uint32_t page) {
+    engine.pid_namespace = read_pid_namespace();
+    if (engine.run != nullptr && thread.process != 0) {
+        run::ProcessRecord* const record = process_record(engine, thread.process);
+        record->pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+        record->state = run::RecordState::live;
+    }
+    open_thread_page(thread, page);
+}
+
+void close_thread_page(Thread& thread) {
+    Engine& engine = *thread.engine;
+    if (engine.run == nullptr) return;
+    update_names(thread);
+    if (engine.run->counting == 0) {  // no report is wanted
+        if (thread.page_number != run::kNoPage) thread.page.release();
+        thread.page_number = run::kNoPage;
+        return;
+    }
+    if (!save_counts(engine, thread.page)) return;  // the page stays live, and is reported from there
+    thread.page.release();
+    thread.page_number = run::kNoPage;
+}
+
+void close_process_record(Thread& thread, int status) {
+    if (thread.engine->run == nullptr || thread.process == 0) return;
+    run::ProcessRecord* const record = process_record(*thread.engine, thread.process);
+    record->exit_status = status;
+    record->state = run::RecordState::ended;
+}
+
+void update_names(Thread& thread) {
+    kernel_call(__NR_prctl, PR_GET_NAME, address_of(thread.page.comm));
+    if (thread.engine->run == nullptr || thread.process == 0) return;
+    run::ProcessRecord* const record = process_record(*thread.engine, thread.process);
+    if (record->pid != thread.tid) return;  // the first thread's name is the process's
+    memcpy(record->comm, thread.page.comm, sizeof record->comm);
+    memcpy(record->exe, thread.engine->program.path, sizeof record->exe - 1);
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,52 @@
+// run_records.h: the engine's side of the run's memory (run_state.h): the records of its process and threads, and the
+// thread pages that they count in. Because the memory is shared, the counts of a thread survive however it dies.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+#include "run/thread_pages.h"
+
+namespace anyperf::engine {
+
+/// Maps the run's facts and memory. False if they are not those of a run of this version.
+bool map_run_memory(Engine& engine, int facts_fd, int run_fd);
+
+/// The record of the thread's process; null without a run, or if all records are used.
+run::ProcessRecord* record_of(const Thread& thread);
+
+/// The path of the program of process `pid` of this run, as /proc/PID/exe is to show it; null for other processes.
+const char* program_path_of(const Engine& engine, std::int32_t pid);
+
+/// Whether a live thread of this run has the id `tid`.
+bool is_thread_of_run(const Engine& engine, std::int32_t tid);
+
+/// Reserves a record for a process that is about to be made, with its parent's names and limits. 0 without a run, or if
+/// all records are used.
+std::uint32_t new_process_record(Engine& engine, std::uint32_t parent);
+
+/// Reserves a page for a thread that is about to be made, so that it can be found from its first instruction on. `pid`
+/// is 0 if the thread is a process of its own. kNoPage without a run, or if all pages are used.
+std::uint32_t prepare_thread_page(const Engine& engine, std::uint32_t process, std::int32_t pid);
+/// Where the kernel writes the id of the page's thread (clone(2), CLONE_PARENT_SETTID); null for kNoPage.
+std::int32_t* thread_id_address(const Engine& engine, std::uint32_t page);
+/// Frees a prepared page if its thread could not be made.
+void free_thread_page(const Engine& engine, std::uint32_t page);
+
+/// Called by the only thread of a process that begins, by fork or execve: fills in the process's record and opens its
+/// thread page: a prepared one, or the one that it had before the execve. With kNoPage it counts in private memory.
+void open_process_record(Engine& engine, Thread& thread, std::uint32_t page);
+
+/// Maps the prepared page into the thread, which is the caller, and fills it in.
+void open_thread_page(Thread& thread, std::uint32_t page);
+
+/// Saves the thread's counts in a ThreadRecord and frees its page. Called by the thread last of all: it counts no more.
+void close_thread_page(Thread& thread);
+
+/// Marks the process's record as ended, with `status` as wait(2) gives it.
+void close_process_record(Thread& thread, int status);
+
+/// Copies the kernel's name of the thread, and the process's name and program, into their records.
+void update_names(Thread& thread);
+
+}  // namespace anyperf::engine

@@ -1,0 +1,95 @@
+#include "engine/threads/thread_list.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "engine/freestanding/kernel.h"
+#include "engine/log.h"
+#include "engine/signals/engine_signals.h"
+#include "engine/x86_64/cpu/signal_frame.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr unsigned kYields = 200;          // checks before the first pause: a running thread leaves within a block
+constexpr unsigned kRequestInterval = 32;  // pauses between two requests to exit
+
+bool is_inside(const Thread& thread) {
+    return __atomic_load_n(&thread.in_cache, __ATOMIC_ACQUIRE);
+}
+
+void pause() {
+    constexpr timespec kPause{0, 100'000};
+    kernel_call(__NR_nanosleep, address_of(&kPause), 0);
+}
+
+/// Sends the thread a signal that makes it leave translated code, in case it waits inside one instruction: for a page
+/// of userfaultfd(2), or in a long REP. False if the thread does not exist any more: it may be of another process that
+/// shares this memory (vfork) and was killed in the middle of a block.
+bool request_exit(Thread& thread) {
+    __atomic_store_n(&thread.exit_requested, true, __ATOMIC_RELAXED);
+    x86_64::SignalInfo info{};
+    info.signo = kTrap;
+    info.code = run::kSafepointSignalCode;
+    return kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(thread.page.pid),
+                       static_cast<std::uint64_t>(thread.tid), kTrap, address_of(&info)) != -ESRCH;
+}
+
+/// Returns when the thread has left translated code. Nothing is linked and no thread can enter, so it leaves at the end
+/// of its block; a thread that takes longer is interrupted.
+void wait_until_outside(Thread& thread) {
+    for (unsigned tries = 0; is_inside(thread); ++tries) {
+        if (tries < kYields) {
+            kernel_call(__NR_sched_yield);
+            continue;
+        }
+        if (tries % kRequestInterval == 0 && !request_exit(thread))
+            __atomic_store_n(&thread.in_cache, false, __ATOMIC_RELAXED);
+        pause();
+    }
+}
+
+}  // namespace
+
+void add_thread(Engine& engine, Thread& thread) {
+    const LockGuard held{engine.cache.lock};
+    thread.next_thread = engine.threads;
+    engine.threads = &thread;
+}
+
+void remove_thread(Thread& thread) {
+    Engine& engine = *thread.engine;
+    const LockGuard held{engine.cache.lock};
+    for (Thread** place = &engine.threads; *place != nullptr; place = &(*place)->next_thread) {
+        if (*place != &thread) continue;
+        *place = thread.next_thread;
+        return;
+    }
+}
+
+void keep_only_thread(Engine& engine, Thread& thread) {
+    engine.threads = &thread;
+    thread.next_thread = nullptr;
+}
+
+void flush_cache(const Thread& self) {
+    Engine& engine = *self.engine;
+    Cache& cache = engine.cache;
+    if (log_wants(engine, run::log::kBlocks | run::log::kCode)) {
+        Line line = log_line(self, "drop");
+        line.text("all: ")
+            .decimal(cache.blocks.used())
+            .text(" blocks, ")
+            .decimal(static_cast<std::int64_t>(cache.bytes()));
+        log_write(self, line.text(" bytes"));
+    }
+    cache.remove_all();
+    __atomic_store_n(&cache.flushing, true, __ATOMIC_RELEASE);
+    for (Thread* thread = engine.threads; thread != nullptr; thread = thread->next_thread)
+        if (thread != &self) wait_until_outside(*thread);
+    cache.free_all();
+    __atomic_store_n(&cache.flushing, false, __ATOMIC_RELEASE);
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,20 @@
+// thread_list.h: the list of the process's threads, and the flush of the code cache, which needs it: all memory of
+// translations can be freed only while no thread is in translated code.
+#pragma once
+
+#include "engine/engine.h"
+
+namespace anyperf::engine {
+
+/// A thread is in the list from before it runs until its memory is freed. Both take the cache's lock.
+void add_thread(Engine& engine, Thread& thread);
+void remove_thread(Thread& thread);
+
+/// In a fork's child: forgets all threads but the one that called fork.
+void keep_only_thread(Engine& engine, Thread& thread);
+
+/// Frees all translations, after every other thread has left them. Called when the cache is full; see cache/cache.h.
+/// Precondition: the cache's lock is held, and this thread is not in translated code.
+void flush_cache(const Thread& self);
+
+}  // namespace anyperf::engine

@@ -1,0 +1,59 @@
+#include "engine/x86_64/cpu/cpuid.h"
+
+#include <array>
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+/// Bits that are cleared in a leaf, and why (SDM volume 2, "CPUID").
+struct Hidden {
+    std::uint32_t leaf;
+    std::uint32_t subleaf;
+    CpuidAnswer bits;
+    const char* reason;
+};
+
+constexpr std::array kHidden{
+    Hidden{7,
+           0,
+           {0, 1u << 4 | 1u << 11, 1u << 7, 1u << 11 | 1u << 20},
+           "HLE, RTM and RTM_ALWAYS_ABORT, CET_SS and CET_IBT: translated code supports neither transactions nor CET"},
+};
+
+}  // namespace
+
+CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer) {
+    for (const Hidden& hidden : kHidden) {
+        if (hidden.leaf != leaf || hidden.subleaf != subleaf) continue;
+        answer.eax &= ~hidden.bits.eax;
+        answer.ebx &= ~hidden.bits.ebx;
+        answer.ecx &= ~hidden.bits.ecx;
+        answer.edx &= ~hidden.bits.edx;
+    }
+    return answer;
+}
+
+CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run) {
+    CpuidAnswer answer;
+    asm volatile("cpuid"
+                 : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
+                 : "a"(leaf), "c"(subleaf));
+    answer = without_hidden_features(leaf, subleaf, answer);
+    for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < run::kIdentityRows; ++i) {
+        const run::RunHeader::IdentityRow& row = run->identity[i];
+        if (row.leaf != leaf || (row.subleaf != ~0u && row.subleaf != subleaf)) continue;
+        return {(answer.eax & row.keep[0]) | row.value[0], (answer.ebx & row.keep[1]) | row.value[1],
+                (answer.ecx & row.keep[2]) | row.value[2], (answer.edx & row.keep[3]) | row.value[3]};
+    }
+    return answer;
+}
+
+bool loop_is_fast() {
+    constexpr std::uint32_t kAuthenticAmd = 0x444d4163;  // ECX of leaf 0: the last four letters of the vendor
+    constexpr std::uint32_t kHygonGenuine = 0x656e6975;
+    const std::uint32_t vendor = cpuid(0, 0, nullptr).ecx;
+    return vendor == kAuthenticAmd || vendor == kHygonGenuine;
+}
+
+}  // namespace anyperf::engine::x86_64

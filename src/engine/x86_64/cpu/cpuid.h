@@ -1,0 +1,26 @@
+// cpuid.h: CPUID as the application sees it: the host's leaves without the features that can't work in translated code,
+// and the leaves of a virtual CPU, if the run has one (RunHeader::identity).
+#pragma once
+
+#include <cstdint>
+
+#include "run/facts.h"
+
+namespace anyperf::engine::x86_64 {
+
+struct CpuidAnswer {
+    std::uint32_t eax, ebx, ecx, edx;
+};
+
+/// The answer of a leaf without the features that can't work in translated code.
+CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer);
+
+/// Executes CPUID and edits the result. `run` describes the virtual CPU; null: the host's. In a virtual machine CPUID
+/// leaves the guest and takes microseconds.
+CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeader* run);
+
+/// Whether `loop` costs no more than another branch on this CPU: true on AMD and Hygon, while Intel's takes seven
+/// micro-operations. For indirect entries (indirect_entry.h).
+bool loop_is_fast();
+
+}  // namespace anyperf::engine::x86_64

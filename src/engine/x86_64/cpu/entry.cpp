@@ -1,0 +1,38 @@
+// entry.cpp: the entry point of the engine's executable. It is a static-pie without a libc, so it relocates itself: the
+// kernel has mapped it at some address, and pointers in its data must be corrected before any C++ code uses one.
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+extern const Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
+extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
+
+[[noreturn]] void engine_start(std::uint64_t* stack);
+
+/// Applies the R_X86_64_RELATIVE relocations, the only kind in a freestanding static-pie. Uses no pointer from data.
+void relocate_engine() {
+    const auto base = reinterpret_cast<std::uint64_t>(&__ehdr_start);
+    const Elf64_Rela* relocations = nullptr;
+    std::size_t bytes = 0;
+    for (const Elf64_Dyn* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_RELA) relocations = reinterpret_cast<const Elf64_Rela*>(base + entry->d_un.d_ptr);
+        if (entry->d_tag == DT_RELASZ) bytes = entry->d_un.d_val;
+    }
+    for (std::size_t i = 0; relocations != nullptr && i < bytes / sizeof(Elf64_Rela); ++i)
+        *reinterpret_cast<std::uint64_t*>(base + relocations[i].r_offset) =
+            base + static_cast<std::uint64_t>(relocations[i].r_addend);
+}
+
+/// The kernel enters here with rsp at argc (System V ABI, "Process Initialization"); engine_start gets that address.
+[[gnu::naked, noreturn]] void _start() {
+    asm("xor %ebp, %ebp\n\t"
+        "mov %rsp, %rbx\n\t"
+        "and $-16, %rsp\n\t"
+        "call relocate_engine\n\t"
+        "mov %rbx, %rdi\n\t"
+        "call engine_start");
+}
+}

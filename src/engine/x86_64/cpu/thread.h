@@ -1,0 +1,120 @@
+// thread.h: one thread of the application as the engine sees it. What the agent keeps for it is in AgentState
+// (agent/agent_state.h).
+//
+// %gs holds the address of the Thread while application code runs. Translated code addresses its fields by constant
+// offsets: counters, spill slots, the reason of an exit. So the code cache holds no thread's address, and all threads
+// of a process share one translation. The application's own gs base is kept in `gs_base` and is applied by software
+// (copy_instruction.cpp). Fields that translated code uses must stay within the reach of a 32-bit displacement, and a
+// change of their order needs no change elsewhere: the emitters use offsetof.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/instrumentation/state.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/cpu/registers.h"
+#include "run/run_state.h"
+
+namespace anyperf::agent {
+struct AgentState;
+}
+
+namespace anyperf::engine {
+struct Engine;
+struct SignalState;
+}  // namespace anyperf::engine
+
+namespace anyperf::engine::x86_64 {
+
+/// Why translated code returned to the engine, and what Thread::exit_payload holds then.
+enum class ExitReason : std::uint32_t {
+    unlinked_exit,  ///< a direct exit that is not linked; payload: its ExitId
+    lookup_miss,    ///< no indirect entry for Thread::missed_target in the table; no payload
+    budget,         ///< a segment's charge took its lane below zero, and it has not run; payload: segment.h
+    emulate,        ///< an instruction that the engine executes: syscall, cpuid …; payload: the exit after it
+    breakpoint,     ///< an instruction at a breakpoint, or one that may touch watched memory, has not run; payload: an
+                    ///< exit to that instruction
+    count,
+};
+
+inline constexpr std::size_t kExitReasons = static_cast<std::size_t>(ExitReason::count);
+
+inline constexpr std::uint64_t kEngineStackBytes = 65536;
+/// A kernel's signal frame takes 3.4 KiB with AVX-512, 12 KiB with AMX.
+inline constexpr std::uint64_t kSignalStackBytes = 65536;
+
+struct Thread {
+    run::ThreadPage page;                      ///< shared with the broker and with other programs of the run
+    Registers registers;                       ///< the application's, while engine code runs
+    std::uint64_t spill[kRegisters];           ///< the application's value of a register that a translation borrows
+    std::uint64_t engine_stack;                ///< top of this thread's stack for engine code
+    std::uint64_t next_host;                   ///< host address at which the routine `enter` continues
+    std::uint64_t exit_routine[kExitReasons];  ///< by ExitReason
+    std::uint64_t dispatch;                    ///< the C++ function that handles every exit
+    std::uint64_t deliver;                     ///< the C++ function that `enter` calls while `pending` is set
+    std::uint64_t self;                        ///< address of this Thread, to be read through %gs
+    std::uint64_t missed_target;               ///< for ExitReason::lookup_miss: the target of the indirect branch
+    std::uint32_t exit_payload;                ///< see ExitReason
+    ExitReason exit_reason;                    ///< of the last exit
+    std::uint32_t pending;                     ///< nonzero: `enter` calls `deliver` before the application continues
+    std::uint64_t gs_base;                     ///< the application's, which %gs does not hold
+    std::uint64_t minus_gs_base;               ///< -gs_base: lea subtracts it without touching a flag
+    // Translated code uses no field below this line, except the recorded branches and the access filter.
+    std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
+    bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
+    bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory
+    bool stepping;              ///< the trap flag is set until the host reaches the start of an instruction
+    bool alarmed;               ///< the timer has expired and the agent has not yet seen it
+    bool syscall_restarted;     ///< the kernel entered the last system call and asks for a restart
+    bool in_cache;              ///< it may be in translated code, or holds numbers of cache records (block_at.h)
+    bool exit_requested;        ///< another thread waits until this one has left translated code; set by that thread
+    Thread* next_thread;        ///< list of the process's threads, unordered; under the cache's lock
+    GuardedRun reading;         ///< active while the engine reads application code
+    void* exec_memory;          ///< working memory of an exec by this thread; null: none
+    std::uint64_t exec_bytes;   ///< size of exec_memory
+    std::int32_t tid;
+    std::uint32_t process;             ///< index of its ProcessRecord
+    std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: a private page that is not shared
+    std::uint32_t inheritance;         ///< the number that hooks::before_clone returned in its parent
+    std::uint32_t creating_syscall;    ///< number of the system call that created it
+    std::uint64_t set_child_tid;       ///< where its parent wants its id before it runs (clone(2)); 0: nowhere
+    std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends (set_tid_address(2))
+    std::uint64_t faults_at_entry[2];  ///< minor, major page faults when it last entered application code, and since
+                                       ///< then those of the engine's memory
+    bool page_faulted;  ///< the instruction at `registers` has caused a page fault, which the agent is to see, and will
+                        ///< be repeated
+    std::uint64_t faulted_address;  ///< what it touched
+    std::uint64_t signal_stack;     ///< lowest address of the stack on which the engine's signal handlers run
+    std::uint64_t mapping_bytes;    ///< of the whole mapping that holds this Thread, guard pages included
+    SignalState* signals;
+    Engine* engine;
+    agent::AgentState* agent;               ///< the agent's part, never null; the engine does not look into it
+    bool grant_is_exact;                    ///< the whole grant must retire before the agent has anything to do
+    ThreadInstrumentation instrumentation;  ///< breakpoints, watched memory and branch kinds of this thread
+                                            ///< (engine/instrumentation/instrumentation.h)
+    SingleStep single_step;                 ///< whether it executes a single instruction between two hooks of the agent
+    /// Written by translated code while branches are recorded (x86_64/translate/record_branches.cpp).
+    RecordedBranches recorded_branches;
+    RecordedBranches call_stack;  ///< calls that have not returned
+    /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
+    /// large and seldom used.
+    std::uint8_t watchpoint_filter[kWatchpointFilterEntries];
+};
+
+static_assert(offsetof(Thread, page) == 0);
+
+/// Sets the gs base that the application sees; %gs itself keeps the address of the Thread.
+inline void set_gs_base(Thread& thread, std::uint64_t base) {
+    thread.gs_base = base;
+    thread.minus_gs_base = -base;
+}
+
+/// The calling thread. Valid wherever %gs is set (engine/threads/thread_memory.h), in signal handlers too.
+inline Thread& this_thread() {
+    Thread* thread;
+    asm("mov %%gs:%c1, %0" : "=r"(thread) : "i"(offsetof(Thread, self)));
+    return *thread;
+}
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,82 @@
+#include "engine/x86_64/decode/decode_block.h"
+
+#include "engine/freestanding/kernel.h"
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+constexpr std::size_t kLookAhead = 16;  // instructions between two branches that the search for a flag's fate reads
+
+/// Decodes the instruction at `address`. False if it is not executable memory or not a valid instruction.
+bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& out) {
+    const std::uint64_t readable = memory.bytes_from(address);
+    if (readable == 0) return false;
+    return decode(at_address<const std::uint8_t>(address), readable, out) == DecodeStatus::ok;
+}
+
+/// `open`: the instructions seen so far do not decide it.
+enum class FlagFate { dead, live, open };
+
+/// Removes from `undecided` the flags that the instruction overwrites. The flags are dead once all are overwritten,
+/// live if one of them is read before.
+FlagFate fate_after(const Instruction& instruction, FlagSet& undecided) {
+    if ((instruction.flags_read & undecided) != 0) return FlagFate::live;
+    undecided &= static_cast<FlagSet>(~instruction.flags_overwritten);
+    return undecided == 0 ? FlagFate::dead : FlagFate::open;
+}
+
+/// Every path from `pc` must overwrite all of `undecided`. Any other change of control than a direct branch ends the
+/// search with false.
+bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided, unsigned depth,
+               DecodedTail decoded_tail) {
+    Instruction decoded;
+    for (std::size_t i = 0; i < kLookAhead; ++i) {
+        const bool is_known = decoded_tail.block != nullptr && decoded_tail.next < decoded_tail.block->count;
+        if (!is_known && !decode_at(memory, pc, decoded)) return false;
+        const Instruction& instruction = is_known ? decoded_tail.block->instructions[decoded_tail.next++] : decoded;
+        const FlagFate fate = fate_after(instruction, undecided);
+        if (fate != FlagFate::open) return fate == FlagFate::dead;
+        const std::uint64_t next = pc + instruction.length;
+        switch (instruction.control) {
+            case Control::none: pc = next; continue;
+            case Control::jump:
+            case Control::call:
+                return depth > 0 && dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {});
+            case Control::conditional:
+            case Control::rcx_branch:
+                return depth > 0 && dead_from(memory, next, undecided, depth - 1, decoded_tail) &&
+                       dead_from(memory, branch_target(instruction, pc), undecided, depth - 1, {});
+            default: return false;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out) {
+    out.pc = code.pc;
+    out.count = 0;
+    std::size_t done = 0;
+    std::size_t passed = 0;
+    while (out.count < limit && out.count < kLongestBlock) {
+        Instruction& instruction = out.instructions[out.count];
+        instruction = {};
+        if (done == code.size || decode(code.at + done, code.size - done, instruction) != DecodeStatus::ok) break;
+        done += instruction.length;
+        ++out.count;
+        if (instruction.control == Control::none) continue;
+        // A backward branch mostly closes a loop and is taken, so the code after it would seldom be executed.
+        const bool goes_on =
+            instruction.control == Control::conditional && static_cast<std::int64_t>(instruction.immediate) > 0;
+        if (!goes_on || passed++ == kMaximumSideExits) break;
+    }
+    out.end = code.pc + done;
+}
+
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail) {
+    return dead_from(memory, pc, kStatusFlags, depth, decoded_tail);
+}
+
+}  // namespace anyperf::engine::x86_64

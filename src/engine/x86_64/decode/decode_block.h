@@ -1,0 +1,55 @@
+// decode_block.h: finds the instructions of a block, and whether the flags are dead at an address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/memory/executable_map.h"
+#include "engine/x86_64/decode/decode.h"
+#include "engine/x86_64/decode/instruction.h"
+
+namespace anyperf::engine::x86_64 {
+
+inline constexpr std::size_t kLongestBlock = 64;     ///< instructions
+inline constexpr std::size_t kMaximumSideExits = 3;  ///< forward conditional branches after which a block continues
+
+/// Consecutive instructions. The last one may change control in any way; an earlier one only as a conditional branch,
+/// which ends a segment.
+struct DecodedBlock {
+    std::uint64_t pc = 0;
+    std::uint64_t end = 0;  ///< address after the last instruction
+    std::size_t count = 0;
+    Instruction instructions[kLongestBlock];
+
+    bool ends_in_control() const { return count > 0 && instructions[count - 1].control != Control::none; }
+    /// Index after the last instruction of the segment that begins with instruction `first`.
+    std::size_t segment_end(std::size_t first) const {
+        while (first < count && instructions[first].control == Control::none) ++first;
+        return first < count ? first + 1 : count;
+    }
+};
+
+/// Application code to translate: in place, or a copy if other threads may change it meanwhile (engine/block_at.cpp).
+struct CodeBytes {
+    std::uint64_t pc = 0;              ///< its address for the application
+    const std::uint8_t* at = nullptr;  ///< its first byte, or that of the copy
+    std::size_t size = 0;              ///< bytes that may be executed
+};
+
+/// Decodes `code` up to and including an instruction that changes control, to `limit` or kLongestBlock instructions, or
+/// to bytes that can't be decoded. It continues after the first kMaximumSideExits conditional branches that lead
+/// forward. A count of 0 means that there is no valid instruction at its start.
+void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out);
+
+/// Instructions of a decoded block from index `next` on, so that they need not be decoded again.
+struct DecodedTail {
+    const DecodedBlock* block = nullptr;
+    std::size_t next = 0;
+};
+
+/// Whether no instruction from `pc` on reads a status flag before it is overwritten. Follows up to `depth` direct
+/// branches on each path, and a limited number of instructions; where that does not decide it, the answer is false.
+/// `decoded_tail`: the first instructions from `pc` on, if they are known.
+bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail = {});
+
+}  // namespace anyperf::engine::x86_64

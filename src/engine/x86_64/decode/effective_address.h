@@ -1,0 +1,45 @@
+// effective_address.h: computes which memory an instruction is about to access, from its bytes and the registers before
+// it. For watched memory and for samples with a data address. It can't know the addresses of gathers and scatters,
+// which are in vector registers, nor the deeper levels of `enter`.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/x86_64/cpu/registers.h"
+#include "engine/x86_64/decode/instruction.h"
+
+namespace anyperf::engine::x86_64 {
+
+/// The bases of fs and gs, which Registers does not hold.
+struct SegmentBases {
+    std::uint64_t fs = 0;
+    std::uint64_t gs = 0;
+};
+
+/// One contiguous access of an instruction, or of one iteration of a REP string instruction.
+struct Access {
+    std::uint64_t address = 0;  ///< linear: with the segment base
+    std::uint32_t bytes = 0;    ///< 0: unknown; a gather or scatter: `address` is void
+    bool reads = false;
+    bool writes = false;
+    std::int32_t step = 0;  ///< added to the address by each iteration of a REP; negative if DF is set
+};
+
+/// All accesses of an instruction.
+struct Accesses {
+    Access of[2];
+    std::uint32_t count = 0;
+    bool repeats = false;  ///< a REP string instruction: rcx iterations
+};
+
+/// All accesses of the instruction at registers.rip, except those named above. `code`: its bytes.
+Accesses accesses_of(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
+                     const SegmentBases& bases);
+
+/// The linear address of the instruction's memory operand, explicit or implied; if it has two (push [m], movs), the one
+/// that is read. 0 if it accesses no memory. The result for a gather or scatter is void. `code`: its bytes, which the
+/// application has at registers.rip.
+std::uint64_t accessed_address(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
+                               const SegmentBases& bases);
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,220 @@
+// emitter.h: writes host instructions into memory. It has only the forms that the translator and its routines use. Each
+// is a function named after the mnemonic in the manual, or after what it does, if that is one instruction. A suffix
+// `_gs` means a memory operand in the Thread, given by its offset (gs:[disp32]). Operands are 64 bits wide unless the
+// name ends in 32, 16 or 8 (of movzx: the source's width) or names a 32-bit register. Nothing checks that a register is
+// allowed where the encoding excludes some: each such function has a precondition in its comment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/x86_64/cpu/registers.h"
+
+namespace anyperf::engine::x86_64 {
+
+/// Condition codes of jcc, as encoded in its opcode's low nibble.
+enum class Condition : std::uint8_t { sign = 8 };
+
+/// A cursor in a range of memory. A copy advances independently. Arena::commit() takes at() of the cursor that wrote.
+class Emitter {
+  public:
+    Emitter(std::uint8_t* at, std::uint8_t* end) : at_(at), end_(end) {}
+    explicit Emitter(std::span<std::uint8_t> room) : at_(room.data()), end_(room.data() + room.size()) {}
+
+    std::uint8_t* at() const { return at_; }
+    std::size_t room() const { return static_cast<std::size_t>(end_ - at_); }
+    /// Something did not fit. What was written is incomplete and must be discarded.
+    bool overflowed() const { return overflowed_; }
+
+    void byte(std::uint8_t value) {
+        if (at_ == end_) {
+            overflowed_ = true;
+            return;
+        }
+        *at_++ = value;
+    }
+    void bytes(const std::uint8_t* data, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) byte(data[i]);
+    }
+    void u32(std::uint32_t value) {
+        for (unsigned shift = 0; shift < 32; shift += 8) byte(static_cast<std::uint8_t>(value >> shift));
+    }
+    void u64(std::uint64_t value) {
+        u32(static_cast<std::uint32_t>(value));
+        u32(static_cast<std::uint32_t>(value >> 32));
+    }
+
+    void store_gs(Register reg, std::size_t offset) { gs_form(0x89, reg, offset, true); }
+    void load_gs(Register reg, std::size_t offset) { gs_form(0x8b, reg, offset, true); }
+    void store_gs32(Register reg, std::size_t offset) { gs_form(0x89, reg, offset, false); }
+    void load_gs32(Register reg, std::size_t offset) { gs_form(0x8b, reg, offset, false); }
+
+    void add_gs(std::size_t offset, std::int32_t value) { gs_immediate(0, offset, value); }
+    void sub_gs(std::size_t offset, std::int32_t value) { gs_immediate(5, offset, value); }
+    void mov_gs32(std::size_t offset, std::uint32_t value) {  // mov dword gs:[offset], imm32
+        byte(0x65), byte(0xc7), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset)), u32(value);
+    }
+    void jmp_gs(std::size_t offset) {
+        byte(0x65), byte(0xff), byte(0x24), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
+    void call_gs(std::size_t offset) {
+        byte(0x65), byte(0xff), byte(0x14), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
+
+    /// A mov that sets the whole register: with a 32-bit immediate if the value fits without a sign, else 64-bit.
+    void mov(Register reg, std::uint64_t value) {
+        if (value <= 0xffffffffu) {
+            if (reg >= r8) byte(0x41);
+            byte(static_cast<std::uint8_t>(0xb8 + (reg & 7))), u32(static_cast<std::uint32_t>(value));
+        } else {
+            byte(reg >= r8 ? 0x49 : 0x48), byte(static_cast<std::uint8_t>(0xb8 + (reg & 7))), u64(value);
+        }
+    }
+    void mov(Register to, Register from) { rex_pair(from, to), byte(0x89), byte(pair(from, to)); }
+    /// mov r32, r32: clears the upper half. Precondition: one of the low eight registers.
+    void zero_extend32(Register reg) { byte(0x89), byte(pair(reg, reg)); }
+    void movzx16(Register to, Register from) {  // movzx r32, r16
+        if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (from >= r8 ? 1 : 0)));
+        byte(0x0f), byte(0xb7), byte(pair(to, from));
+    }
+    /// Precondition: `index` is not rsp or r12, which need a SIB byte.
+    void movzx8_gs(Register to, Register index, std::size_t offset) {  // movzx r32, byte gs:[index + offset]
+        byte(0x65);
+        if (to >= r8 || index >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (index >= r8 ? 1 : 0)));
+        byte(0x0f), byte(0xb6), byte(static_cast<std::uint8_t>(0x80 | ((to & 7) << 3) | (index & 7)));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    /// Precondition: `index` is not rsp, which means no index.
+    void store_gs_by_index(Register reg, Register index, std::size_t offset) {  // mov gs:[8 * index + offset], reg
+        byte(0x65);
+        byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0)));
+        byte(0x89), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4));
+        byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3)));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    /// movzx r32, low byte. Precondition: `from` is rax, rcx, rdx, rbx or r8 to r15.
+    void movzx8(Register to, Register from) {
+        if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (from >= r8 ? 1 : 0)));
+        byte(0x0f), byte(0xb6), byte(pair(to, from));
+    }
+    void push(Register reg) { short_form(0x50, reg); }
+    void pop(Register reg) { short_form(0x58, reg); }
+    void push_immediate(std::int32_t value) { byte(0x68), u32(static_cast<std::uint32_t>(value)); }
+    void pushfq() { byte(0x9c); }
+    void popfq() { byte(0x9d); }
+    void push_gs(std::size_t offset) {
+        byte(0x65), byte(0xff), byte(0x34), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
+    void or_stack(std::int32_t value) {  // or qword [rsp], imm32
+        byte(0x48), byte(0x81), byte(0x0c), byte(0x24), u32(static_cast<std::uint32_t>(value));
+    }
+    /// mov r32, ss. Precondition: one of the low eight registers; so for mov_from_cs().
+    void mov_from_ss(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xd0 | reg)); }
+    void mov_from_cs(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xc8 | reg)); }
+    void test_eax(std::uint32_t bits) { byte(0xa9), u32(bits); }
+    void iretq() { byte(0x48), byte(0xcf); }
+    void cld() { byte(0xfc); }
+
+    void lea(Register to, Register base, std::int32_t displacement) { lea_form(0x48, to, base, displacement); }
+    void lea32(Register to, Register base, std::int32_t displacement) { lea_form(0x40, to, base, displacement); }
+    /// lea to, [base + index]. Precondition: index is not rsp.
+    void lea_sum(Register to, Register base, Register index) {
+        byte(static_cast<std::uint8_t>(0x48 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0) | (base >= r8 ? 1 : 0)));
+        byte(0x8d), byte(static_cast<std::uint8_t>(0x44 | ((to & 7) << 3)));
+        byte(static_cast<std::uint8_t>(((index & 7) << 3) | (base & 7))), byte(0);
+    }
+
+    /// A short jump forward. Pass the result to bind() at its target, at most 127 bytes ahead.
+    std::uint8_t* jrcxz_forward() { return short_forward(0xe3); }
+    std::uint8_t* jmp_forward() { return short_forward(0xeb); }
+    std::uint8_t* jcc_forward(std::uint8_t condition) {
+        return short_forward(static_cast<std::uint8_t>(0x70 | condition));
+    }
+    /// loop to `target`, which is at most 126 bytes before this instruction.
+    void loop_back(const std::uint8_t* target) { byte(0xe2), byte(static_cast<std::uint8_t>(target - (at_ + 1))); }
+    /// The next instruction is the target of the short jump with this operand.
+    void bind(std::uint8_t* operand) {
+        if (!overflowed_) *operand = static_cast<std::uint8_t>(at_ - (operand + 1));
+    }
+
+    /// jcc_forward() with a 32-bit displacement. Pass the result to bind_far() at its target.
+    std::uint8_t* jcc_far_forward(std::uint8_t condition) {
+        byte(0x0f), byte(static_cast<std::uint8_t>(0x80 | condition)), u32(0);
+        return at_ - 4;
+    }
+    void bind_far(std::uint8_t* operand) {
+        if (overflowed_) return;
+        const auto distance = static_cast<std::uint32_t>(at_ - (operand + 4));
+        for (unsigned i = 0; i < 4; ++i) operand[i] = static_cast<std::uint8_t>(distance >> (8 * i));
+    }
+
+    /// jmp [table + 8 * index]. The table is below 2 GiB, because the displacement is sign-extended. Index is not rsp.
+    void jmp_table(std::uint32_t table, Register index) {
+        if (index >= r8) byte(0x42);
+        byte(0xff), byte(0x24), byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3))), u32(table);
+    }
+
+    /// jmp [rip + disp32], to the address in the eight bytes at `word`.
+    void jmp_word(const std::uint8_t* word) { byte(0xff), byte(0x25), relative(word); }
+    void jmp(const std::uint8_t* target) { byte(0xe9), relative(target); }
+    void jcc(Condition condition, const std::uint8_t* target) {
+        byte(0x0f), byte(static_cast<std::uint8_t>(0x80 | static_cast<unsigned>(condition))), relative(target);
+    }
+    /// Writes the rel32 of an instruction that ends with it. Precondition: `target` is within 2 GiB.
+    void relative(const std::uint8_t* target) { u32(static_cast<std::uint32_t>(target - (at_ + 4))); }
+
+    /// One nop instruction of 1 to 8 bytes.
+    void nop(std::size_t length);
+
+  private:
+    /// ModRM with two register operands.
+    static std::uint8_t pair(Register reg, Register rm) {
+        return static_cast<std::uint8_t>(0xc0 | ((reg & 7) << 3) | (rm & 7));
+    }
+    void rex_pair(Register reg, Register rm) {
+        byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (rm >= r8 ? 1 : 0)));
+    }
+    void short_form(std::uint8_t opcode, Register reg) {
+        if (reg >= r8) byte(0x41);
+        byte(static_cast<std::uint8_t>(opcode + (reg & 7)));
+    }
+    void lea_form(unsigned rex, Register to, Register base, std::int32_t displacement) {
+        rex |= (to >= r8 ? 4u : 0u) | (base >= r8 ? 1u : 0u);
+        if (rex != 0x40) byte(static_cast<std::uint8_t>(rex));
+        const bool small = displacement >= -128 && displacement <= 127;
+        byte(0x8d), byte(static_cast<std::uint8_t>((small ? 0x40 : 0x80) | ((to & 7) << 3) | (base & 7)));
+        if ((base & 7) == rsp) byte(0x24);
+        if (small)
+            byte(static_cast<std::uint8_t>(displacement));
+        else
+            u32(static_cast<std::uint32_t>(displacement));
+    }
+    std::uint8_t* short_forward(std::uint8_t opcode) {
+        byte(opcode), byte(0);
+        return at_ - 1;
+    }
+    void gs_form(std::uint8_t opcode, Register reg, std::size_t offset, bool wide) {
+        byte(0x65);
+        const unsigned rex = 0x40u | (wide ? 8u : 0u) | (reg >= r8 ? 4u : 0u);
+        if (rex != 0x40) byte(static_cast<std::uint8_t>(rex));
+        byte(opcode), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4)), byte(0x25),
+            u32(static_cast<std::uint32_t>(offset));
+    }
+    void gs_immediate(unsigned operation, std::size_t offset, std::int32_t value) {
+        const bool small = value >= -128 && value <= 127;
+        byte(0x65), byte(0x48), byte(small ? 0x83 : 0x81), byte(static_cast<std::uint8_t>((operation << 3) | 4)),
+            byte(0x25);
+        u32(static_cast<std::uint32_t>(offset));
+        if (small)
+            byte(static_cast<std::uint8_t>(value));
+        else
+            u32(static_cast<std::uint32_t>(value));
+    }
+
+    std::uint8_t* at_;
+    std::uint8_t* end_;
+    bool overflowed_ = false;
+};
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,85 @@
+#include "engine/x86_64/translate/recover.h"
+
+#include "engine/freestanding/kernel.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+#include "engine/x86_64/decode/classes.h"
+#include "engine/x86_64/decode/decode.h"
+#include "engine/x86_64/translate/lane_words.h"
+#include "engine/x86_64/translate/segment.h"
+
+namespace anyperf::engine::x86_64 {
+
+BlockPosition locate(Block& block, std::uint64_t host) {
+    const auto offset = static_cast<std::uint16_t>(host - address_of(block.host));
+    BlockPosition place;
+    place.block = &block;
+    place.pc = block.pc;
+    if (offset < block.marks[0].host) {  // in the first segment's prologue
+        place.exact = offset == 0;
+        return place;
+    }
+    place.counted = block.counted != 0;
+    while (place.index < block.instructions && block.marks[place.index + 1].host <= offset)
+        place.pc += block.marks[place.index++].guest_length;
+    place.exact = block.marks[place.index].host == offset;
+    return place;
+}
+
+// rsp is never spilled; its number fills the unused nibbles of Mark::spilled.
+void restore_spilled(const Thread& thread, const BlockPosition& place, Registers& registers) {
+    const std::uint8_t spilled = place.block->marks[place.index].spilled;
+    if (spilled == Mark::kDisplacedSource) {
+        registers.r[rsi] -= thread.gs_base;
+        return;
+    }
+    for (const unsigned reg : {spilled & 15u, static_cast<unsigned>(spilled >> 4)})
+        if (reg != rsp) registers.r[reg] = thread.spill[reg];
+}
+
+void uncount_rest(Thread& thread, const BlockPosition& place) {
+    if (!place.counted) return;
+    run::LiveCounters& counters = thread.page.counters;
+    for (std::size_t i = place.index; i < place.block->instructions; ++i) {
+        if (i > place.index && place.block->marks[i].begins_segment != 0) break;
+        const ClassSet counted = place.block->marks[i].classes & place.block->counted;
+        for (const ClassRow& row : kClasses)
+            if ((counted & bit(row.id)) != 0 && row.id != Class::instructions)
+                counters.add(static_cast<std::size_t>(row.id), -1);
+        if ((place.block->marks[i].classes & bit(Class::instructions)) != 0) counters.uncount_instruction();
+    }
+}
+
+void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
+    BlockPosition place{&block, 0, block.pc, true, block.counted != 0};
+    while (place.index < block.instructions && place.pc != pc) place.pc += block.marks[place.index++].guest_length;
+    uncount_rest(thread, place);
+}
+
+// The charge is computed anew from the marks as additions_of() in count.cpp computed it; word 0 counts down, so that
+// its addition is negative.
+ChargedSegment decode_segment(Cache& cache, std::uint32_t name) {
+    ChargedSegment segment{.block = name >> (kFirstBits + kLaneBits), .lane = name % (1u << kLaneBits)};
+    const Block& block = cache.blocks[segment.block];
+    const std::size_t first = (name >> kLaneBits) % (1u << kFirstBits);
+    segment.pc = block.pc;
+    for (std::size_t i = 0; i < first; ++i) segment.pc += block.marks[i].guest_length;
+    for (std::size_t i = first; i == first || (i < block.instructions && block.marks[i].begins_segment == 0); ++i)
+        segment.charged -= addition_of_one<0>(block.counted, block.marks[i].classes);
+    return segment;
+}
+
+void count_instruction(Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
+    // It has been executed, so its own bytes can be read, even if the engine did not know them as executable. The bytes
+    // after it may be unreadable.
+    std::uint8_t code[kLongestInstruction] = {};
+    const std::size_t size = guarded_prefix(code, at_address<const void>(pc), sizeof code);
+    Instruction instruction;
+    if (open_classes == 0 || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
+    run::LiveCounters& counters = thread.page.counters;
+    counters.count_instruction();
+    for (const ClassRow& row : kClasses)
+        if ((instruction.classes & open_classes & bit(row.id)) != 0 && row.id != Class::instructions)
+            counters.add(static_cast<std::size_t>(row.id), 1);
+}
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,41 @@
+// segment.h: encodes which segment exhausted the budget as 32 bits, the payload of ExitReason::budget. (What a segment
+// is: translate.h.) The number has the block, the index of the segment's first instruction and its lane; all else is
+// computed from the block's marks. A record for each segment would take as much memory as the exits, and it would be
+// used only at the end of a budget.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/cache.h"
+
+namespace anyperf::engine::x86_64 {
+
+/// A segment whose prologue has charged the budget, but which has not run.
+struct ChargedSegment {
+    BlockId block = 0;
+    std::uint64_t pc = 0;      ///< the application's address of its first instruction
+    std::int32_t charged = 0;  ///< subtracted from word 0 of the lane; adding it undoes the charge
+    std::size_t lane = 0;      ///< the lane that was charged
+
+    /// The number of instructions in `charged`. Word 0 also counts loads, upwards, in its lower bits (live_counters.h),
+    /// so that `charged` is less than instructions << kUpperCounterShift: the quotient is rounded up.
+    std::int64_t instructions() const {
+        return (std::int64_t{charged} + (1 << run::kUpperCounterShift) - 1) >> run::kUpperCounterShift;
+    }
+};
+
+inline constexpr unsigned kLaneBits = 2;
+inline constexpr unsigned kFirstBits = 6;
+static_assert(Cache::kMaximumBlocks <= std::uint32_t{1} << (32 - kFirstBits - kLaneBits));
+static_assert(run::kLanes <= std::size_t{1} << kLaneBits);
+
+/// `first`: index in the block of the segment's first instruction.
+constexpr std::uint32_t encode_segment(BlockId block, std::size_t first, std::size_t lane) {
+    return block << (kFirstBits + kLaneBits) | static_cast<std::uint32_t>(first << kLaneBits | lane);
+}
+
+/// The segment that encode_segment() has encoded. Precondition: the cache has not been emptied since.
+ChargedSegment decode_segment(Cache& cache, std::uint32_t name);
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,104 @@
+// translate.cpp: the order of a block's parts, and its records.
+#include "engine/x86_64/translate/translate.h"
+#include "engine/x86_64/translate/indirect_entry.h"
+
+namespace anyperf::engine::x86_64 {
+
+/// Fills the mark of the instruction that has its translation from here on; index == count is the end of the block.
+void Translation::mark(std::size_t index, std::uint8_t spilled) {
+    Mark& here = block_->marks[index];
+    here.host = static_cast<std::uint16_t>(hot_.at() - block_->host);
+    here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
+    here.spilled = spilled;
+    here.classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
+}
+
+/// Ends the block after a conditional branch if the code that follows has a translation already, so that it is not
+/// translated twice. The lookups are prefetched first: the table of a large program is in no CPU cache.
+void Translation::end_before_translated() {
+    std::uint64_t address = decoded_.pc;
+    for (std::size_t i = 0; i + 1 < decoded_.count; ++i) {
+        address += decoded_.instructions[i].length;
+        if (decoded_.instructions[i].control != Control::none) cache_.prefetch(address);
+    }
+    address = decoded_.pc;
+    for (std::size_t i = 0; i + 1 < decoded_.count; ++i) {
+        address += decoded_.instructions[i].length;
+        if (decoded_.instructions[i].control == Control::none || cache_.find(address) == nullptr) continue;
+        decoded_.count = i + 1;
+        decoded_.end = address;
+    }
+}
+
+/// Decodes the block and allocates its records. False if there is no record left. Successive blocks begin with
+/// different lanes, see kLanes in run/live_counters.h.
+bool Translation::begin_block(std::uint16_t limit) {
+    single_instruction_ = limit == kSingleInstruction;
+    decode_block(code_, single_instruction_ ? 1 : limit != 0 ? limit : kLongestBlock, decoded_);
+    if (!single_instruction_) end_before_breakpoint();
+    end_before_translated();
+    id_ = cache_.blocks.allocate();
+    const std::uint32_t marks = cache_.marks.allocate(static_cast<std::uint32_t>(decoded_.count + 1));
+    if (id_ == 0 || marks == 0) return false;
+    block_ = &cache_.blocks[id_];
+    *block_ = {};
+    block_->pc = code_.pc;
+    block_->limit = limit;
+    lane_ = limit != 0 ? 0 : id_ % run::kLanes;
+    block_->lane = lane_ & 127u;
+    block_->marks = &cache_.marks[marks];
+    block_->instructions = static_cast<std::uint8_t>(decoded_.count);
+    block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - code_.pc);
+    return true;
+}
+
+void Translation::emit_instructions() {
+    std::uint64_t address = decoded_.pc;
+    bool begins_segment = true;
+    for (std::size_t i = 0; i < decoded_.count; ++i) {
+        const Instruction& instruction = decoded_.instructions[i];
+        const bool last = i + 1 == decoded_.count;
+        if (begins_segment) emit_prologue(i, address);
+        spilled_ = Mark::kNone;
+        mark(i, Mark::kNone);
+        block_->marks[i].begins_segment = begins_segment;
+        begins_segment = instruction.control != Control::none;
+        if (!single_instruction_) emit_access_check(instruction, address);
+        if (!begins_segment)
+            emit_plain(instruction, address);
+        else if (last)
+            emit_block_end(instruction, address);
+        else
+            emit_side_exit(instruction, address);
+        block_->marks[i].spilled = spilled_;
+        address += instruction.length;
+    }
+    mark(decoded_.count, Mark::kNone);
+    // No valid instruction: the engine sends the CPU there, which raises the fault itself.
+    if (decoded_.count == 0)
+        emit_emulated(Instruction{.control = Control::interrupt}, decoded_.pc);
+    else if (!decoded_.ends_in_control())
+        emit_direct_exit(address);
+}
+
+Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry) {
+    code_ = code;
+    if (!begin_block(limit)) return nullptr;
+    if (indirect_entry) {
+        block_->indirect_entry = cache_.new_indirect_entry(code.pc);
+        if (block_->indirect_entry == 0) return nullptr;
+        emit_indirect_entry(hot_, cold_, cache_.indirect_entries[block_->indirect_entry], cache_.lookup_miss(),
+                            cache_.entries_use_loop);
+    }
+    block_->host = hot_.at();
+    if (!single_instruction_ && instrumentation_.holds(code.pc))
+        emit_breakpoint();
+    else
+        emit_instructions();
+    if (hot_.overflowed() || cold_.overflowed() || out_of_records_) return nullptr;
+    block_->host_bytes = static_cast<std::uint16_t>(hot_.at() - block_->host);
+    arena_.commit(id_, hot_.at(), cold_.at());
+    return block_;
+}
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,164 @@
+// translate.h: translates application code into a block of host code.
+//
+// What a block consists of, in the arena's hot part and in this order:
+// - an indirect entry, if it is translated for an indirect branch (indirect_entry.h); Block::host is the address after
+// it;
+// - for each segment a prologue, which counts the segment in advance and takes its instructions from the budget
+//   (count.cpp). Without counting there is no prologue;
+// - for each instruction an access check, while memory is watched (instrumentation.cpp), and its translation: a copy of
+// its bytes
+//   (copy_instruction.cpp), unless it depends on its address, uses gs, changes control (branches.cpp) or needs the
+//   engine;
+// - a direct exit, if the last instruction does not change control.
+// The arena's cold part receives what is seldom executed: stubs of exits, constants, mismatch code of indirect entries.
+// For each instruction a Mark records where its translation begins and which registers it has spilled (recover.h).
+//
+// A *segment* is executed entirely or not at all, faults aside. It ends with a conditional branch or with the block. A
+// block continues after a forward conditional branch, so that the common way, not taken, costs no jump; the taken way
+// is a side exit.
+//
+// Promises to the rest of the engine:
+// - Between two instructions every general register, rsp included, holds the application's value. A translation that
+//   borrows a register keeps its value in Thread::spill, never on the application's stack: its red zone stays intact.
+// - No flag changes except as the instruction itself changes it, or where flags_are_dead() has shown that the value is
+//   overwritten before it is read.
+// - If an instruction faults, nothing of its translation has taken effect that restore_spilled() does not undo.
+//
+// It does not optimize: instructions are neither reordered nor combined.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/cache.h"
+#include "engine/x86_64/cpu/thread.h"
+#include "engine/x86_64/decode/classes.h"
+#include "engine/x86_64/decode/decode_block.h"
+#include "engine/x86_64/translate/emitter.h"
+#include "engine/x86_64/translate/lane_words.h"
+
+namespace anyperf::engine::x86_64 {
+
+// Block::exits is one byte. An instruction has one exit if its memory accesses are checked, and up to two more if it
+// may change control.
+static_assert(kLongestBlock + 2 * (kMaximumSideExits + 1) <= 0xff);
+
+/// What new blocks count. It may grow while the process runs (engine/threads/counting.h); what was
+/// translated before is then removed. Each block records the set that it counts (Block::counted).
+struct Counting {
+    ClassSet open = 0;  ///< classes; 0: blocks count nothing and take nothing from a budget
+
+    bool on() const { return open != 0; }
+};
+
+/// The classes of an instruction that its segment's prologue counts. `taken` of a conditional branch is counted where
+/// it is taken; an instruction that runs in place (decode.h) is counted after it has run.
+ClassSet counted_at_start(const Instruction& instruction);
+
+/// Translates one block, once. Lives on the caller's stack and owns nothing: blocks, exits and marks are records of the
+/// cache, and their numbers are lost if run() fails, until the cache is emptied.
+class Translation {
+  public:
+    Translation(Cache& cache, Arena& arena, Counting counting, const ProcessInstrumentation& instrumentation)
+        : cache_(cache),
+          arena_(arena),
+          counting_(counting),
+          instrumentation_(instrumentation),
+          hot_(arena.hot()),
+          cold_(arena.cold()) {}
+
+    /// Returns the translated block: its records and its code are complete, but it is not in the cache's table
+    /// (Cache::add) and nothing is linked to it. Null if the arena or a pool of records is full.
+    /// `limit`: the block ends after so many instructions; 0: an ordinary block; kSingleInstruction: after one
+    /// instruction, without access checks or breakpoints. A block with a limit adds to lane 0 only. `indirect_entry`:
+    /// the block begins with an indirect entry, which is not yet in the table. Preconditions: the cache's lock is held;
+    /// the bytes of `code` do not change during the call.
+    Block* run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry);
+
+  private:
+    bool begin_block(std::uint16_t limit);
+    const std::uint8_t* bytes_at(std::uint64_t address) const { return code_.at + (address - code_.pc); }
+    void end_before_translated();
+    void emit_instructions();
+
+    // count.cpp: budget and counters
+    void emit_prologue(std::size_t first, std::uint64_t pc);
+    Additions additions_of(std::size_t first) const;
+    void emit_addition(std::size_t word, std::int32_t added, bool flags_dead);
+    void emit_charge_keeping_flags(std::int32_t charged, std::uint32_t budget_payload);
+    void emit_taken_count(std::uint64_t target);
+
+    // record_branches.cpp: the thread's rings of taken branches
+    bool records(std::uint8_t kinds) const { return (instrumentation_.branches & kinds) != 0; }
+    void record_direct(std::uint8_t kind, std::uint64_t from, std::uint64_t to);
+    void record_indirect(std::uint8_t kind, std::uint64_t from);
+    void append_branch(std::size_t ring, std::uint64_t from, std::uint64_t to);
+    void append_indirect_branch(std::size_t ring, std::uint64_t from);
+    void pop_call();
+
+    // instrumentation.cpp: breakpoints and watched memory
+    void end_before_breakpoint();
+    void emit_breakpoint();
+    void emit_access_check(const Instruction& instruction, std::uint64_t address);
+    void emit_filter_lookup(ExitId to);
+    void emit_breakpoint_exit(ExitId to);
+    bool can_filter_operand(const Instruction& instruction, const std::uint8_t* code) const;
+
+    // copy_instruction.cpp: instructions that are copied, with a new form of their memory operand if needed
+    void emit_plain(const Instruction& instruction, std::uint64_t address);
+    void emit_rip_relative(const Instruction& instruction, std::uint64_t address);
+    void emit_near(const Instruction& instruction, const std::uint8_t* code, std::uint64_t operand);
+    void load_effective_address(const Instruction& instruction, std::uint64_t address, Register to);
+    void emit_operand_load(const Instruction& instruction, std::uint64_t address, Register to);
+    void emit_gs(const Instruction& instruction, std::uint64_t address);
+    void emit_gs_string(const Instruction& instruction, const std::uint8_t* code);
+    void emit_gs_pointer(const Instruction& instruction, const std::uint8_t* code, Register pointer);
+    void emit_gs_absolute(const Instruction& instruction, const std::uint8_t* code);
+    void emit_gs_operand(const Instruction& instruction, std::uint64_t address);
+    void emit_gs_indexed(const Instruction& instruction, const std::uint8_t* code);
+    void emit_prefixes(const Instruction& instruction, const std::uint8_t* code);
+    void emit_prefixes_and_opcode(const Instruction& instruction, const std::uint8_t* code, bool keep_index);
+    void emit_with_operand_in(const Instruction& instruction, const std::uint8_t* code, Register base);
+    void load_operand(const Instruction& instruction, std::uint64_t address, Register to);
+
+    // branches.cpp: how control leaves a block
+    void emit_block_end(const Instruction& instruction, std::uint64_t address);
+    void emit_side_exit(const Instruction& instruction, std::uint64_t address);
+    void emit_conditional(const Instruction& instruction, std::uint64_t address);
+    void emit_rcx_branch(const Instruction& instruction, std::uint64_t address);
+    void emit_jump(const Instruction& instruction, std::uint64_t address);
+    void emit_call(const Instruction& instruction, std::uint64_t address);
+    void emit_indirect(const Instruction& instruction, std::uint64_t address);
+    void emit_ret(const Instruction& instruction, std::uint64_t address);
+    void emit_indirect_lookup();
+    void push_constant(std::uint64_t value);
+    void emit_direct_exit(std::uint64_t target);
+    void emit_emulated(const Instruction& instruction, std::uint64_t next);
+    void emit_x87_state(const Instruction& instruction, std::uint64_t address);
+    ExitId new_exit(std::uint64_t target);
+    void emit_exit(Emitter& code, ExitReason reason, std::uint32_t payload);
+    std::uint8_t* exit_stub(ExitReason reason, std::uint32_t payload);
+    const std::uint8_t* unlinked_stub(ExitId id, const std::uint8_t* operand);
+    void align_operand(std::size_t opcode_bytes);
+
+    void spill(Register reg) { hot_.store_gs(reg, offsetof(Thread, spill) + std::size_t{8} * reg); }
+    void unspill(Register reg) { hot_.load_gs(reg, offsetof(Thread, spill) + std::size_t{8} * reg); }
+    void mark(std::size_t index, std::uint8_t spilled);
+
+    Cache& cache_;
+    Arena& arena_;
+    Counting counting_;
+    const ProcessInstrumentation& instrumentation_;
+    bool single_instruction_ = false;  ///< the limit is kSingleInstruction
+    Emitter hot_;
+    Emitter cold_;
+    CodeBytes code_;
+    DecodedBlock decoded_;
+    Block* block_ = nullptr;
+    BlockId id_ = 0;
+    bool out_of_records_ = false;         ///< no room for an exit: the block can't be used
+    std::size_t lane_ = 0;                ///< the lane of counters to which the current segment adds
+    std::uint8_t spilled_ = Mark::kNone;  ///< registers that the current instruction spills, as in Mark::spilled
+};
+
+}  // namespace anyperf::engine::x86_64

@@ -1,0 +1,69 @@
+#include "events/machine/chosen_cpu.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "events/catalog/tables.h"
+#include "events/names/event_names_data.h"
+#include "events/suggest/near_names.h"
+
+namespace anyperf::events {
+
+namespace {
+
+using catalog::CpuKind;
+using catalog::CpuRule;
+using catalog::PmuRow;
+
+catalog::Cpu::Kind kind_of(const CpuRule& rule) {
+    return rule.kind == CpuKind::amd ? catalog::Cpu::Kind::amd : catalog::Cpu::Kind::intel;
+}
+
+bool is_x86_core(const PmuRow& pmu) {
+    return pmu.type == catalog::PmuType::core && (pmu.arch == catalog::Arch::x86 || pmu.arch == catalog::Arch::i386);
+}
+
+/// The first core PMU of the catalog that one of the list's CPUs has.
+std::string pmu_of(const vendor::ListRow& list) {
+    for (const PmuRow& pmu : catalog::pmus()) {
+        if (!is_x86_core(pmu)) continue;
+        for (const CpuRule& rule : catalog::cpu_rules(pmu)) {
+            if (rule.kind != CpuKind::intel && rule.kind != CpuKind::amd) continue;
+            const catalog::Cpu cpu{.kind = kind_of(rule),
+                                   .family = rule.family,
+                                   .model = rule.first_model,
+                                   .stepping = rule.first_stepping};
+            if (vendor::list_of(cpu) == &list) return std::string{catalog::text(pmu.name)};
+        }
+    }
+    return {};
+}
+
+/// The list of the first CPU that has the PMU.
+const vendor::ListRow* list_of(const PmuRow& pmu) {
+    for (const CpuRule& rule : catalog::cpu_rules(pmu)) {
+        if (rule.kind != CpuKind::intel && rule.kind != CpuKind::amd) continue;
+        const catalog::Cpu cpu{
+            .kind = kind_of(rule), .family = rule.family, .model = rule.first_model, .stepping = rule.first_stepping};
+        if (const vendor::ListRow* list = vendor::list_of(cpu)) return list;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Result<ChosenCpu> choose_cpu(std::string_view name) {
+    if (const vendor::ListRow* list = vendor::list_called(name)) return ChosenCpu{list, pmu_of(*list)};
+    const PmuRow* pmu = resolve_pmu_name(name);
+    if (pmu != nullptr && is_x86_core(*pmu)) return ChosenCpu{list_of(*pmu), std::string{catalog::text(pmu->name)}};
+    std::vector<std::string> names;
+    for (const vendor::ListRow& list : vendor::lists()) names.emplace_back(vendor::text(list.name));
+    for (const PmuRow& each : catalog::pmus())
+        if (is_x86_core(each)) names.emplace_back(catalog::text(each.name));
+    const std::string near = did_you_mean(name, names);
+    return std::unexpected(Error{"no x86 CPU is called '" + std::string{name} + "'",
+                                 "neither the lists of perf nor the catalog have the name",
+                                 near.empty() ? "`anyperf list --all` shows the CPUs of the catalog" : near});
+}
+
+}  // namespace anyperf::events

@@ -1,0 +1,74 @@
+// machine_data.cpp: Machine of event.h, and Machine::Data: what was read from one machine.
+//
+// PMUs are read at once. The index of events in sysfs, the catalog and tracefs are read when a name needs them, once,
+// by the first thread that asks.
+#include <algorithm>
+
+#include "events/machine/machine_data.h"
+#include "events/syntax/text.h"
+
+namespace anyperf::events {
+
+Machine Machine::read(const std::filesystem::path& root) {
+    return Machine{std::make_shared<const Data>(host::Root{root})};
+}
+
+Machine Machine::read_with_overlay(const std::filesystem::path& front) {
+    return Machine{std::make_shared<const Data>(host::Root{"/", front})};
+}
+
+Machine::Data::Data(const host::Root& root_directory) : root(root_directory), pmus(host::read_pmus(root_directory)) {
+    for (const host::Pmu& pmu : pmus)
+        if (pmu.is_core()) cores_.push_back(&pmu);
+}
+
+Result<Machine> Machine::of_cpu(std::string_view cpu) {
+    return Machine {
+        std::make_shared<const Data>(TRY(choose_cpu(cpu)))
+    };
+}
+
+Machine::Data::Data(ChosenCpu cpu) : root("/"), chosen_(std::move(cpu)) {}
+
+const host::Pmu* Machine::Data::pmu(std::string_view name) const {
+    const auto found = std::ranges::find(pmus, name, &host::Pmu::name);
+    return found == pmus.end() ? nullptr : &*found;
+}
+
+std::span<const host::Pmu* const> Machine::Data::pmus_with_event(std::string_view name) const {
+    std::call_once(names_once_, [this] {
+        for (const host::Pmu& pmu : pmus)
+            for (const host::Alias& alias : pmu.details().aliases) {
+                auto& owners = names_[lower(alias.name)];
+                if (owners.empty() || owners.back() != &pmu) owners.push_back(&pmu);
+            }
+    });
+    const auto row = names_.find(lower(name));
+    if (row == names_.end()) return {};
+    return row->second;
+}
+
+const catalog::MachinePmus& Machine::Data::catalog() const {
+    std::call_once(catalog_once_, [this] {
+        constexpr std::string_view kCpuInfo = "/proc/cpuinfo";
+        std::string directory = root.path(kCpuInfo).string();  // of the root that has the CPU
+        directory.resize(directory.size() - kCpuInfo.size());
+        catalog_ = std::make_unique<catalog::MachinePmus>(
+            catalog::DetectionOptions{.root = directory,
+                                      .force = chosen_ ? std::string_view{chosen_->pmu} : std::string_view{},
+                                      .encode_inactive = true,
+                                      .force_hides = false});
+    });
+    return *catalog_;
+}
+
+const vendor::ListRow* Machine::Data::vendor_list() const {
+    return chosen_ ? chosen_->list : vendor::list_of(catalog().cpu());
+}
+
+const Result<host::Tracefs>& Machine::Data::tracefs() const {
+    std::call_once(tracefs_once_, [this] { tracefs_ = host::Tracefs::find(root); });
+    return tracefs_;
+}
+
+}  // namespace anyperf::events

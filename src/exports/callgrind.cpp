@@ -1,0 +1,175 @@
+// callgrind.cpp: valgrind's profile format (its manual, "Callgrind Format Specification"): costs of addresses, and of
+// calls with what they cost in all. The number of a call's samples is in the place of the number of calls, which
+// samples can't know. A command is a function that calls its outermost ones, so that no cost lacks a caller.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+
+#include "exports/exporter.h"
+#include "exports/frame_names.h"
+
+namespace anyperf::exports {
+
+namespace {
+
+using Costs = std::vector<std::uint64_t>;  // of each event
+
+void add(Costs& costs, std::size_t events, std::size_t event, std::uint64_t weight) {
+    costs.resize(events);
+    costs[event] += weight;
+}
+
+struct Position {
+    profile::StringId file{};
+    std::uint64_t address = 0;
+    std::uint32_t line = 0;
+
+    auto operator<=>(const Position&) const = default;
+};
+
+struct Calls {
+    std::uint64_t count = 0;
+    Costs costs;
+};
+
+struct FunctionCosts {
+    std::map<Position, Costs> self;
+    std::map<std::pair<Position, std::uint32_t>, Calls> calls;  // with the called function
+};
+
+/// Names of a kind, written in full once: "(1) main", then "(1)".
+class CompressedNames {
+  public:
+    std::string operator()(std::string_view name) {
+        const auto [at, fresh] = numbers_.try_emplace(std::string{name}, numbers_.size() + 1);
+        return fresh ? fmt::format("({}) {}", at->second, name) : fmt::format("({})", at->second);
+    }
+
+  private:
+    std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+class CallgrindWriter {
+  public:
+    CallgrindWriter(const profile::Profile& profile, const ExportOptions& options)
+        : profile_(profile), options_(options), names_(profile), functions_(names_.functions()) {}
+
+    std::string write() {
+        for (const profile::Sample& sample : profile_.samples) add_sample(sample);
+        write_head();
+        for (std::uint32_t id = 0; id < costs_.size(); ++id) write_function(id);
+        fmt::format_to(out(), "\ntotals:{}\n", text_of(totals_));
+        return std::move(text_);
+    }
+
+  private:
+    std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
+
+    std::string text_of(const Costs& costs) const {
+        std::string text;
+        for (std::size_t i = 0; i < options_.events.size(); ++i)
+            fmt::format_to(std::back_inserter(text), " {}", i < costs.size() ? costs[i] : 0);
+        return text;
+    }
+
+    /// The function that stands for a command.
+    std::uint32_t command(profile::StringId comm) {
+        const auto [at, fresh] = commands_.try_emplace(comm.value, static_cast<std::uint32_t>(functions_.size()));
+        if (fresh) functions_.push_back({.name = fmt::format("[{}]", profile_.text(comm))});
+        return at->second;
+    }
+
+    void add_sample(const profile::Sample& sample) {
+        const profile::Context& context = profile_.contexts[sample.context];
+        const auto found = std::ranges::find(options_.events, context.event);
+        if (found == options_.events.end()) return;
+        const auto event = static_cast<std::size_t>(found - options_.events.begin());
+        std::uint32_t caller = command(context.comm);
+        Position position{};
+        active_.assign(1, caller);
+        for (const profile::LocationId location : outermost_first(profile_, sample.stack))
+            for (const NamedFrame& frame : names_.frames(location)) {
+                costs_.resize(functions_.size());
+                // Of a recursion only the outermost call has a cost, else its callers had it twice.
+                if (std::ranges::find(active_, frame.function) == active_.end()) {
+                    Calls& calls = costs_[caller].calls[{position, frame.function}];
+                    calls.count += sample.count;
+                    add(calls.costs, options_.events.size(), event, sample.weight);
+                }
+                active_.push_back(caller = frame.function);
+                position = {frame.line != 0 ? frame.file : profile::StringId{}, profile_.locations[location].address,
+                            frame.line};
+            }
+        add(costs_[caller].self[position], options_.events.size(), event, sample.weight);
+        add(totals_, options_.events.size(), event, sample.weight);
+    }
+
+    void write_head() {
+        fmt::format_to(out(), "# callgrind format\nversion: 1\ncreator: anyperf {}\n", options_.version);
+        if (!profile_.recording.command_line.empty())
+            fmt::format_to(out(), "cmd: {}\n", profile_.recording.command_line);
+        text_ += "positions: instr line\nevents:";
+        for (const profile::EventId id : options_.events) {
+            text_ += ' ';
+            for (const char each : profile_.events[id].name)
+                text_ += std::isalnum(static_cast<unsigned char>(each)) ? each : '_';
+        }
+        fmt::format_to(out(), "\nsummary:{}\n", text_of(totals_));
+    }
+
+    std::string_view object(const NamedFunction& function) const {
+        return function.dso == profile::kNone<profile::DsoId> ? "???" : profile_.text(profile_.dsos[function.dso].path);
+    }
+    std::string_view source(profile::StringId file) const { return file.value == 0 ? "???" : profile_.text(file); }
+
+    void write_position(const Position& position, const NamedFunction& function) {
+        const profile::StringId file = position.line != 0 ? position.file : function.file;
+        if (file != file_) fmt::format_to(out(), "fi={}\n", files_(source(file_ = file)));
+        fmt::format_to(out(), "0x{:x} {}", position.address, position.line);
+    }
+
+    void write_function(std::uint32_t id) {
+        const FunctionCosts& costs = costs_[id];
+        if (costs.self.empty() && costs.calls.empty()) return;
+        const NamedFunction& function = functions_[id];
+        file_ = function.file;
+        fmt::format_to(out(), "\nob={}\nfl={}\nfn={}\n", objects_(object(function)), files_(source(file_)),
+                       function_names_(function.name));
+        for (const auto& [position, self] : costs.self) {
+            write_position(position, function);
+            text_ += text_of(self) + '\n';
+        }
+        for (const auto& [place, calls] : costs.calls) {
+            const NamedFunction& callee = functions_[place.second];
+            fmt::format_to(out(), "cob={}\ncfi={}\ncfn={}\ncalls={} 0x{:x} {}\n", objects_(object(callee)),
+                           files_(source(callee.file)), function_names_(callee.name), calls.count, callee.address,
+                           callee.line);
+            write_position(place.first, function);
+            text_ += text_of(calls.costs) + '\n';
+        }
+    }
+
+    const profile::Profile& profile_;
+    const ExportOptions& options_;
+    FrameNames names_;
+    std::vector<NamedFunction> functions_;  // those of names_, then the commands
+    std::vector<FunctionCosts> costs_;      // of each function
+    std::unordered_map<std::uint32_t, std::uint32_t> commands_;
+    std::vector<std::uint32_t> active_;  // the functions of one sample
+    Costs totals_;
+    CompressedNames objects_, files_, function_names_;
+    profile::StringId file_{};  // of the position that was written last
+    std::string text_;
+};
+
+}  // namespace
+
+std::string write_callgrind(const profile::Profile& profile, const ExportOptions& options) {
+    return CallgrindWriter{profile, options}.write();
+}
+
+}  // namespace anyperf::exports

@@ -1,0 +1,50 @@
+// exporter.h: the formats in which profiles are handed on to other programs. A format is one file, and one row of
+// kFormats.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace anyperf::exports {
+
+struct ExportOptions {
+    std::vector<profile::EventId> events{};  ///< whose samples are written, at least one; formats of one event use the
+                                             ///< first
+    const profile::Profile* baseline = nullptr;  ///< to compare with; may be null
+    profile::EventId baseline_event{};
+    std::string_view version{};  ///< anyperf's own, for formats that name their writer
+};
+
+struct Format {
+    std::string_view name;
+    std::string_view summary;  ///< for the help: which programs read it, and of which version it is
+    bool threads = false;      ///< it has the process and the thread of each sample
+    bool times = false;        ///< it has the time of each sample
+    bool one_event = false;    ///< it has no room for several events
+    bool baseline = false;     ///< it can show the difference to another profile
+    bool binary = false;       ///< it is no text, so not for a terminal
+    std::string (*write)(const profile::Profile&, const ExportOptions&) = nullptr;
+};
+
+/// All formats, in the order of the help.
+std::span<const Format> formats();
+
+/// The format with this name, or null.
+const Format* format_named(std::string_view name);
+
+std::string write_html(const profile::Profile& profile, const ExportOptions& options);
+std::string write_folded(const profile::Profile& profile, const ExportOptions& options);
+std::string write_speedscope(const profile::Profile& profile, const ExportOptions& options);
+std::string write_pprof(const profile::Profile& profile, const ExportOptions& options);
+std::string write_otlp(const profile::Profile& profile, const ExportOptions& options);
+std::string write_firefox(const profile::Profile& profile, const ExportOptions& options);
+std::string write_chrome(const profile::Profile& profile, const ExportOptions& options);
+std::string write_callgrind(const profile::Profile& profile, const ExportOptions& options);
+std::string write_csv(const profile::Profile& profile, const ExportOptions& options);
+std::string write_json(const profile::Profile& profile, const ExportOptions& options);
+
+}  // namespace anyperf::exports

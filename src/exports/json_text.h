@@ -1,0 +1,79 @@
+// json_text.h: writes JSON piece by piece, so that a large profile is never held as a document. The caller opens and
+// closes objects and arrays in order; commas are placed by themselves.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace anyperf::exports {
+
+class JsonText {
+  public:
+    JsonText& open(char bracket) {  // '{' or '['
+        separate();
+        text_ += bracket;
+        first_ = true;
+        return *this;
+    }
+    JsonText& close(char bracket) {
+        text_ += bracket;
+        first_ = false;
+        return *this;
+    }
+    /// The name of the next value.
+    JsonText& key(std::string_view name) {
+        separate();
+        quote(name);
+        text_ += ':';
+        first_ = true;
+        return *this;
+    }
+    /// Bytes that are not UTF-8 become U+FFFD.
+    JsonText& value(std::string_view text) {
+        separate();
+        quote(text);
+        return *this;
+    }
+    JsonText& value(const char* text) { return value(std::string_view{text}); }
+    JsonText& value(std::integral auto number) {
+        separate();
+        if constexpr (std::same_as<decltype(number), bool>)
+            text_ += number ? "true" : "false";
+        else
+            text_ += std::to_string(number);
+        return *this;
+    }
+    JsonText& null() { return raw("null"); }
+    /// Nanoseconds as a decimal number of units of `divisor` ns, exactly: 1500000 by 1000000 is 1.5.
+    JsonText& time(std::uint64_t ns, std::uint64_t divisor);
+    /// A value that is JSON already.
+    JsonText& raw(std::string_view json) {
+        separate();
+        text_ += json;
+        return *this;
+    }
+    template <class Value>
+    JsonText& member(std::string_view name, const Value& content) {
+        return key(name).value(content);
+    }
+    JsonText& line() {
+        text_ += '\n';
+        return *this;
+    }
+
+    std::string take() { return std::move(text_); }
+
+  private:
+    void separate() {
+        if (!first_) text_ += ',';
+        first_ = false;
+    }
+    void quote(std::string_view text);
+
+    std::string text_;
+    bool first_ = true;
+};
+
+}  // namespace anyperf::exports

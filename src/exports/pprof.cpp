@@ -1,0 +1,175 @@
+// pprof.cpp: perftools.profiles.Profile (github.com/google/pprof, proto/profile.proto), compressed by gzip. Each event
+// has two values: its samples and their weight.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "exports/exporter.h"
+#include "exports/frame_names.h"
+#include "exports/gzip.h"
+#include "exports/protobuf.h"
+#include "exports/string_table.h"
+
+namespace anyperf::exports {
+
+namespace {
+
+// Field numbers of profile.proto.
+enum ProfileField : std::uint32_t {
+    kSampleType = 1,
+    kSample = 2,
+    kMapping = 3,
+    kLocation = 4,
+    kFunction = 5,
+    kStringTable = 6,
+    kTimeNanos = 9,
+    kDurationNanos = 10,
+    kPeriodType = 11,
+    kPeriod = 12,
+    kComment = 13,
+    kDefaultSampleType = 14,
+};
+
+class PprofWriter {
+  public:
+    PprofWriter(const profile::Profile& profile, const ExportOptions& options) : profile_(profile), options_(options) {}
+
+    std::string write() {
+        write_types();
+        for (const profile::Sample& sample : profile_.samples) write_sample(sample);
+        write_mappings();
+        write_locations();
+        write_functions();
+        write_facts();
+        for (const std::string& text : strings_.texts()) message_.element(kStringTable, text);
+        return gzip(message_.bytes());
+    }
+
+  private:
+    Message value_type(std::string_view type, std::string_view unit) {
+        Message made;
+        made.number(1, strings_.at(type));
+        made.number(2, strings_.at(unit));
+        return made;
+    }
+
+    void write_types() {
+        for (const profile::EventId id : options_.events) {
+            const profile::Event& event = profile_.events[id];
+            const bool only = options_.events.size() == 1;
+            message_.element(kSampleType, value_type(only ? "samples" : event.name + " samples", "count"));
+            message_.element(kSampleType, value_type(event.name, unit_of(event)));
+        }
+        const profile::Event& first = profile_.events[options_.events.front()];
+        message_.number(kDefaultSampleType, strings_.at(first.name));
+        message_.element(kPeriodType, value_type(first.name, unit_of(first)));
+        message_.number(kPeriod, first.period);
+    }
+
+    void write_sample(const profile::Sample& sample) {
+        const profile::Context& context = profile_.contexts[sample.context];
+        const auto event = std::ranges::find(options_.events, context.event);
+        if (event == options_.events.end()) return;
+        std::vector<std::uint64_t> locations;
+        for (profile::StackId at = sample.stack; at != profile::kNone<profile::StackId>;
+             at = profile_.stacks[at].caller)
+            locations.push_back(profile_.stacks[at].location.value + 1);
+        std::vector<std::uint64_t> values(options_.events.size() * 2);
+        const auto column = static_cast<std::size_t>(event - options_.events.begin()) * 2;
+        values[column] = sample.count;
+        values[column + 1] = sample.weight;
+        Message made;
+        made.packed(1, locations);
+        made.packed(2, values);
+        add_label(made, "comm", strings_.at(profile_.text(context.comm)), 0);
+        if (context.pid != profile::Context::kAny) add_label(made, "pid", 0, context.pid);
+        if (context.tid != profile::Context::kAny) add_label(made, "tid", 0, context.tid);
+        message_.element(kSample, made);
+    }
+
+    void add_label(Message& sample, std::string_view key, std::uint64_t text, std::uint64_t number) {
+        Message label;
+        label.number(1, strings_.at(key));
+        label.number(2, text);
+        label.number(3, number);
+        sample.element(3, label);
+    }
+
+    /// A mapping for each dso. Locations have addresses of symbol tables, so a mapping begins at 0.
+    void write_mappings() {
+        std::vector<std::uint64_t> ends(profile_.dsos.size());
+        std::vector<bool> has_lines(profile_.dsos.size());
+        for (const profile::Location& location : profile_.locations) {
+            ends[location.dso.value] = std::max(ends[location.dso.value], location.address | 0xfff);
+            for (const profile::Frame& frame : profile_.frames(location))
+                if (frame.line != 0) has_lines[location.dso.value] = true;
+        }
+        for (std::uint32_t i = 0; i < profile_.dsos.size(); ++i) {
+            const profile::Dso& dso = profile_.dsos[{i}];
+            Message made;
+            made.number(1, i + 1);
+            made.number(3, ends[i]);
+            made.number(5, strings_.at(profile_.text(dso.path)));
+            made.number(6, strings_.at(profile_.text(dso.build_id)));
+            made.number(7, 1);  // has_functions: do not look the names up again
+            for (const std::uint32_t field : {8u, 9u, 10u}) made.number(field, has_lines[i] ? 1 : 0);
+            message_.element(kMapping, made);
+        }
+    }
+
+    void write_locations() {
+        std::uint64_t id = 0;
+        for (const profile::Location& location : profile_.locations) {
+            Message made;
+            made.number(1, ++id);
+            made.number(2, location.dso.value + 1);
+            made.number(3, location.address);
+            for (const profile::Frame& frame : profile_.frames(location)) {  // the innermost first
+                Message line;
+                line.number(1, frame.function.value + 1);
+                line.number(2, frame.line);
+                made.element(4, line);
+            }
+            message_.element(kLocation, made);
+        }
+    }
+
+    void write_functions() {
+        std::uint64_t id = 0;
+        for (const profile::Function& function : profile_.functions) {
+            Message made;
+            made.number(1, ++id);
+            made.number(2, strings_.at(profile_.text(function.name)));
+            made.number(3, strings_.at(profile_.text(function.linkage_name)));
+            made.number(4, strings_.at(profile_.text(function.file)));
+            made.number(5, function.line);
+            message_.element(kFunction, made);
+        }
+    }
+
+    void write_facts() {
+        const profile::Recording& recording = profile_.recording;
+        message_.number(kTimeNanos, wall_clock_of_start(recording));
+        message_.number(kDurationNanos, recording.last_ns - recording.first_ns);
+        std::vector<std::uint64_t> comments;
+        for (const auto& [name, text] : {std::pair{"recorded by", &recording.command_line},
+                                         std::pair{"host", &recording.host}, std::pair{"cpu", &recording.cpu}})
+            if (!text->empty()) comments.push_back(strings_.at(fmt::format("{}: {}", name, *text)));
+        message_.packed(kComment, comments);
+    }
+
+    const profile::Profile& profile_;
+    const ExportOptions& options_;
+    StringTable strings_;
+    Message message_;
+};
+
+}  // namespace
+
+std::string write_pprof(const profile::Profile& profile, const ExportOptions& options) {
+    return PprofWriter{profile, options}.write();
+}
+
+}  // namespace anyperf::exports

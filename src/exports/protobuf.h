@@ -1,0 +1,53 @@
+// protobuf.h: messages in the wire format of Protocol Buffers (protobuf.dev, "Encoding"): a key of field number and
+// wire type, then a varint, 8 bytes, or a length and bytes. Fields of value 0 are left out, as proto3 does.
+#pragma once
+
+#include <cstdint>
+#include <ranges>
+#include <string>
+#include <string_view>
+
+namespace anyperf::exports {
+
+class Message {
+  public:
+    void number(std::uint32_t field, std::uint64_t value) {
+        if (value == 0) return;
+        varint(field << 3);
+        varint(value);
+    }
+    void fixed64(std::uint32_t field, std::uint64_t value) {
+        if (value == 0) return;
+        varint(field << 3 | 1);
+        for (int i = 0; i < 8; ++i) bytes_ += static_cast<char>(value >> 8 * i);
+    }
+    /// An element of a repeated field, also if it is empty.
+    void element(std::uint32_t field, std::string_view bytes) {
+        varint(field << 3 | 2);
+        varint(bytes.size());
+        bytes_ += bytes;
+    }
+    void element(std::uint32_t field, const Message& message) { element(field, std::string_view{message.bytes_}); }
+    void text(std::uint32_t field, std::string_view text) {
+        if (!text.empty()) element(field, text);
+    }
+    /// A packed repeated field of varints.
+    template <std::ranges::range Values>
+    void packed(std::uint32_t field, const Values& values) {
+        Message list;
+        for (const auto value : values) list.varint(static_cast<std::uint64_t>(value));
+        text(field, list.bytes_);
+    }
+
+    const std::string& bytes() const { return bytes_; }
+
+  private:
+    void varint(std::uint64_t value) {
+        for (; value > 127; value >>= 7) bytes_ += static_cast<char>(value | 128);
+        bytes_ += static_cast<char>(value);
+    }
+
+    std::string bytes_;
+};
+
+}  // namespace anyperf::exports

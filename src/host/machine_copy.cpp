@@ -1,0 +1,192 @@
+#include "host/machine_copy.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace anyperf::host {
+
+namespace {
+
+namespace filesystem = std::filesystem;
+
+/// A file, or a directory with all its files down to `depth` levels.
+struct Place {
+    std::string_view path;
+    int depth = 0;
+    std::string_view only{};  ///< the name of the files to copy; empty: all
+};
+
+constexpr std::array kPlaces{
+    Place{"/proc/config.gz"},
+    Place{"/proc/cpuinfo"},
+    Place{"/proc/self/attr/current"},
+    Place{"/proc/self/cgroup"},
+    Place{"/proc/self/limits"},
+    Place{"/proc/self/mounts"},
+    Place{"/proc/self/status"},
+    Place{"/proc/self/uid_map"},
+    Place{"/proc/sys/fs/file-nr"},
+    Place{"/proc/sys/kernel", 2},
+    Place{"/proc/version"},
+    Place{"/sys/bus/event_source/devices", 3},
+    Place{"/sys/class/dmi/id/chassis_asset_tag"},
+    Place{"/sys/class/dmi/id/product_name"},
+    Place{"/sys/class/dmi/id/sys_vendor"},
+    Place{"/sys/devices/system/cpu", 1},
+    Place{"/sys/fs/selinux/enforce"},
+    Place{"/sys/hypervisor/type"},
+    Place{"/sys/kernel/security/lockdown"},
+    Place{"/sys/kernel/security/lsm"},
+    Place{"/sys/kernel/tracing/events", 3, "id"},
+    Place{"/.dockerenv"},
+    Place{"/run/.containerenv"},
+    Place{"/run/systemd/container"},
+};
+
+constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
+constexpr std::string_view kNamespaces = "/proc/self/ns";
+
+// Files that are read if they are there, but not saved: firmware's tables, and what only a root may read.
+constexpr std::array<std::string_view, 3> kReadIfThere{"/sys/firmware/acpi/tables/FACP", "/var/log/dmesg",
+                                                       "/proc/service_levels"};
+
+// Directories in a PMU's that lead back to the bus, or have nothing to do with events.
+constexpr std::array<std::string_view, 4> kSkipped{"subsystem", "device", "driver", "power"};
+
+/// Reports `path` and, of a directory, all below it down to `depth` levels: the files named `only`, or all.
+template <typename Visitor>
+void visit_tree(const Root& machine, const std::string& path, int depth, std::string_view only, Visitor& visitor) {
+    std::error_code error;
+    if (!filesystem::is_directory(machine.path(path), error)) {
+        if (only.empty() || path.ends_with("/" + std::string{only})) visitor.file(path);
+        return;
+    }
+    if (depth == 0) return;
+    visitor.directory(path);
+    const bool in_pmu = path.starts_with(std::string{kDevices} + "/");
+    for (const std::string& name : machine.list(path))
+        if (!in_pmu || std::ranges::find(kSkipped, name) == kSkipped.end())
+            visit_tree(machine, path + "/" + name, depth - 1, only, visitor);
+}
+
+/// Reports all files of kPlaces, and the kernel's configuration, which has its release in its name.
+template <typename Visitor>
+void visit_places(const Root& machine, Visitor& visitor) {
+    for (const Place& place : kPlaces) visit_tree(machine, std::string{place.path}, place.depth, place.only, visitor);
+    visitor.file("/boot/config-" + machine.read("/proc/sys/kernel/osrelease").value_or(""));
+}
+
+/// What is copied so far.
+class Copy {
+  public:
+    Copy(const Root& machine, filesystem::path directory) : machine_(machine), directory_(std::move(directory)) {}
+
+    void file(const std::string& path) {
+        std::error_code error;
+        if (!filesystem::is_regular_file(machine_.path(path), error)) return;
+        std::ifstream from{machine_.path(path), std::ios::binary};
+        if (!from) return;
+        std::ofstream to{made(path), std::ios::binary};
+        if (from.peek() != std::ifstream::traits_type::eof()) to << from.rdbuf();
+        failed_ = failed_ || !to.flush();
+        ++files_;
+    }
+
+    void directory(const std::string& path) {
+        std::error_code error;
+        filesystem::create_directories(directory_ / path.substr(1), error);
+    }
+
+    void link(const std::string& path) {
+        std::error_code error;
+        if (const std::string text = machine_.link(path); !text.empty())
+            filesystem::create_symlink(text, made(path), error);
+    }
+
+    bool failed() const { return failed_; }
+    std::size_t files() const { return files_; }
+
+  private:
+    /// The place of a file in the copy, whose directory is made.
+    filesystem::path made(const std::string& path) {
+        std::error_code error;
+        const filesystem::path place = directory_ / path.substr(1);
+        filesystem::create_directories(place.parent_path(), error);
+        failed_ = failed_ || error;
+        return place;
+    }
+
+    const Root& machine_;
+    filesystem::path directory_;
+    std::size_t files_ = 0;
+    bool failed_ = false;
+};
+
+/// Why a file of this type can't be read; empty if it can, or is not there.
+std::string_view obstacle(filesystem::file_type type) {
+    switch (type) {
+        case filesystem::file_type::fifo: return "it is a FIFO";
+        case filesystem::file_type::character:
+        case filesystem::file_type::block: return "it is a device";
+        case filesystem::file_type::socket: return "it is a socket";
+        default: return "";
+    }
+}
+
+/// Looks at files without opening them.
+class Check {
+  public:
+    explicit Check(const Root& copy) : copy_(copy) {}
+
+    void file(const std::string& path) {
+        std::error_code error;
+        const auto place = copy_.path(path);
+        std::string cause{obstacle(filesystem::status(place, error).type())};
+        if (const auto size = filesystem::file_size(place, error); cause.empty() && !error && size > kMostFileBytes)
+            cause = "it has " + std::to_string(size) + " bytes, more than any file of this name";
+        if (!cause.empty() && !refusal_)
+            refusal_ = Error{"cannot read " + place.string(), std::move(cause),
+                             "make a new copy on that machine: anyperf explain --save DIR"};
+    }
+    void directory(const std::string&) {}
+
+    const std::optional<Error>& refusal() const { return refusal_; }
+
+  private:
+    const Root& copy_;
+    std::optional<Error> refusal_;
+};
+
+}  // namespace
+
+Result<void> check_copy(const Root& copy) {
+    if (copy.is_this_machine()) return {};
+    Check check{copy};
+    visit_places(copy, check);
+    for (const std::string_view more : kReadIfThere) check.file(std::string{more});
+    if (check.refusal()) return std::unexpected(*check.refusal());
+    return {};
+}
+
+Result<std::size_t> copy_machine(const Root& machine, const filesystem::path& directory) {
+    const auto refusal = [&](const std::string& cause) {
+        return std::unexpected(
+            Error{"cannot save the machine to " + directory.string(), cause, "name a directory that does not exist"});
+    };
+    std::error_code error;
+    filesystem::create_directories(directory, error);
+    if (error) return refusal(error.message());
+    if (!filesystem::is_empty(directory, error)) return refusal("the directory is not empty");
+    Copy copy{machine, directory};
+    visit_places(machine, copy);
+    for (const std::string& name : machine.list(kNamespaces)) copy.link(std::string{kNamespaces} + "/" + name);
+    if (copy.failed()) return refusal("not every file could be written");
+    return copy.files();
+}
+
+}  // namespace anyperf::host

@@ -1,0 +1,92 @@
+#include "host/process/cgroups.h"
+
+#include <regex.h>
+
+#include <algorithm>
+#include <ranges>
+#include <sstream>
+
+namespace anyperf::host {
+
+namespace {
+
+/// Whether a comma-separated list of mount options has `wanted`.
+bool has_option(std::string_view options, std::string_view wanted) {
+    return std::ranges::any_of(options | std::views::split(','),
+                               [&](auto one) { return std::ranges::equal(one, wanted); });
+}
+
+/// Where the hierarchy that perf events use is mounted; empty if nowhere. A v1 hierarchy must be mounted for the
+/// perf_event controller; in cgroup2 that controller is always active.
+std::string hierarchy(const Root& root) {
+    std::istringstream mounts{root.read("/proc/self/mounts").value_or("")};
+    std::string v2;
+    std::string device;
+    std::string directory;
+    std::string type;
+    std::string options;
+    for (std::string rest; mounts >> device >> directory >> type >> options && std::getline(mounts, rest);) {
+        if (type == "cgroup" && has_option(options, "perf_event")) return directory;
+        if (type == "cgroup2" && v2.empty()) v2 = directory;
+    }
+    return v2;
+}
+
+/// Every directory of a cgroup file system has this file.
+bool is_cgroup(const Root& root, const std::string& directory) {
+    return root.exists(directory + "/cgroup.procs");
+}
+
+Error no_hierarchy(const std::string& what) {
+    return {what, "no cgroup hierarchy that perf events can use is mounted",
+            "as root: mount -t cgroup2 none /sys/fs/cgroup"};
+}
+
+/// The cgroups below `directory`, deepest last. Other directories have no file cgroup.procs. Links are not followed,
+/// since a cgroup file system has none.
+void collect(const Root& root, const std::string& directory, std::vector<std::string>& found) {
+    for (const auto& name : root.list(directory)) {
+        const std::string path = directory + "/" + name;
+        if (!is_cgroup(root, path)) continue;
+        found.push_back(path);
+        collect(root, path, found);
+    }
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> matching_cgroups(const Root& root, const std::string& pattern) {
+    const std::string what = "cannot find cgroups by " + pattern;
+    const std::string top = hierarchy(root);
+    if (top.empty()) return std::unexpected(no_hierarchy(what));
+    regex_t expression;
+    if (const int error = ::regcomp(&expression, pattern.c_str(), REG_NOSUB); error != 0) {
+        std::string text(128, '\0');
+        text.resize(::regerror(error, &expression, text.data(), text.size()) - 1);
+        return std::unexpected(Error{what, "it is not a basic regular expression: " + text, "see regex(7)"});
+    }
+    std::vector<std::string> directories{top};
+    collect(root, top, directories);
+    std::vector<std::string> names;
+    for (const auto& directory : directories) {
+        const std::string name = directory == top ? "/" : directory.substr(top.size() + 1);
+        if (::regexec(&expression, name.c_str(), 0, nullptr, 0) == 0) names.push_back(name);
+    }
+    ::regfree(&expression);
+    return names;
+}
+
+Result<std::string> cgroup_directory(const Root& root, std::string_view name) {
+    const std::string given{name};
+    if (name.starts_with('/') && is_cgroup(root, given)) return given;
+    const std::string top = hierarchy(root);
+    const std::string what = "cannot find the cgroup " + given;
+    if (top.empty()) return std::unexpected(no_hierarchy(what));
+    const std::string directory = name == "/" ? top : top + (name.starts_with('/') ? "" : "/") + given;
+    if (is_cgroup(root, directory)) return directory;
+    return std::unexpected(
+        Error{what, directory + " is not a cgroup: it has no file cgroup.procs",
+              "name a directory below " + top + "; `systemd-cgls` or `find " + top + " -type d` lists them"});
+}
+
+}  // namespace anyperf::host

@@ -1,0 +1,26 @@
+// event_holders.h: which processes have performance events open. They share the counters and can exclude others from
+// them, so they are a possible cause of EBUSY, ENOSPC and multiplexing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/root.h"
+
+namespace anyperf::host {
+
+/// A process that has events open.
+struct EventHolder {
+    int pid = 0;
+    std::string name;  ///< its command name; "?" if it can't be read
+    int events = 0;    ///< its descriptors that are performance events
+};
+
+/// All such processes except this one. Only processes whose descriptors are visible are found: those
+/// of the same user, or with CAP_SYS_PTRACE all.
+std::vector<EventHolder> event_holders(const Root& root);
+
+/// "perf (pid 1234, 8 events), …"; empty if there are none.
+std::string describe(const std::vector<EventHolder>& holders);
+
+}  // namespace anyperf::host

@@ -1,0 +1,49 @@
+// branch_unit.h: the branch predictors of one core, joined.
+//
+// Every taken branch enters the history of gshare's path; the outcomes of conditional branches enter TAGE's. A
+// conditional branch at a site that has gone one way only is not asked of the predictor (sites.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/branches/gshare.h"
+#include "models/branches/sites.h"
+#include "models/branches/tage.h"
+#include "models/branches/targets.h"
+#include "models/machine.h"
+#include "models/quantities.h"
+
+namespace anyperf::models {
+
+/// Over memory of the caller: words(geometry) words, all 0, which outlive it. Each call counts a misprediction and
+/// returns whether there was one.
+class Branches {
+  public:
+    Branches(const BranchUnit& geometry, Counts& counts, std::uint64_t* memory);
+    Branches(const Branches&) = delete;
+    Branches& operator=(const Branches&) = delete;
+
+    static std::size_t words(const BranchUnit& geometry);
+
+    /// @param target where the branch goes if it is taken
+    bool conditional(std::uint64_t address, std::uint64_t target, bool taken);
+    void jump(std::uint64_t address, std::uint64_t target);
+    bool indirect_jump(std::uint64_t address, std::uint64_t target);
+    void call(std::uint64_t address, std::uint64_t target, std::uint64_t return_address);
+    bool indirect_call(std::uint64_t address, std::uint64_t target, std::uint64_t return_address);
+    bool ret(std::uint64_t address, std::uint64_t target);
+
+  private:
+    void note_taken(std::uint64_t from, std::uint64_t to);
+    bool count(Quantity quantity, bool wrong);
+
+    Counts& counts_;
+    Sites sites_;
+    Gshare gshare_;
+    Tage* tage_ = nullptr;  ///< null if the machine has gshare
+    IndirectTargets targets_;
+    ReturnStack returns_;
+};
+
+}  // namespace anyperf::models

@@ -1,0 +1,52 @@
+// sites.h: which branches have only ever gone one way.
+//
+// About half of the conditional branches of real programs belong to sites that never change their direction. A site
+// that has gone one way only is predicted to go that way again, and enters no table of the predictor. That costs a
+// translated program nothing, and it makes the predictor better, because fewer sites share its counters.
+//
+// Sites are told apart by a hash of their address. Two sites with the same hash are one site to the model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::models {
+
+/// Mixes an address so that its high bits depend on all bits (Knuth's multiplicative hashing, by 2^64 over the golden
+/// ratio).
+constexpr std::uint64_t mixed(std::uint64_t address) {
+    return address * 0x9e3779b97f4a7c15U;
+}
+
+/// Over memory of the caller: bytes(bits) bytes, all 0 at first.
+class Sites {
+  public:
+    enum class Kind : std::uint8_t { one_way, both_ways };
+
+    Sites() = default;
+    Sites(unsigned bits, std::uint8_t* memory) : directions_(memory), shift_(64 - bits) {}
+    static constexpr std::size_t bytes(unsigned bits) { return std::size_t{1} << bits; }
+
+    struct Look {
+        Kind kind;
+        bool mispredicted;  ///< of a one-way site: it went the other way for the first time
+    };
+    /// Notes the direction of a branch.
+    Look note(std::uint64_t address, bool taken) {
+        std::uint8_t& seen = directions_[mixed(address) >> shift_];
+        const std::uint8_t way = taken ? kTaken : kNotTaken;
+        if (seen == kBoth) return {Kind::both_ways, false};
+        const bool changes = seen != 0 && seen != way;
+        seen |= way;
+        return {Kind::one_way, changes};
+    }
+
+  private:
+    static constexpr std::uint8_t kTaken = 1;
+    static constexpr std::uint8_t kNotTaken = 2;
+    static constexpr std::uint8_t kBoth = kTaken | kNotTaken;
+    std::uint8_t* directions_ = nullptr;
+    unsigned shift_ = 0;
+};
+
+}  // namespace anyperf::models

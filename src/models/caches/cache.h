@@ -1,0 +1,75 @@
+// cache.h: one set-associative cache: which lines it holds, in which state, and which of them makes room.
+//
+// The class knows no addresses, sizes or levels, only lines: a line's number is its address divided by the line size.
+// caches/core.h joins caches to a hierarchy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/machine.h"
+
+namespace anyperf::models {
+
+/// The state of a line in the caches of one core: MESI (SDM volume 3, section 12.4).
+enum class LineState : std::uint8_t { invalid, shared, exclusive, modified };
+
+constexpr bool present(LineState state) {
+    return state != LineState::invalid;
+}
+
+/// A line that left a cache, to make room for another. `state` is `invalid` if the room was free.
+struct Victim {
+    std::uint64_t line = 0;
+    LineState state = LineState::invalid;
+
+    constexpr bool exists() const { return present(state); }
+};
+
+/// A cache over memory of the caller. All bytes 0 is an empty cache.
+///
+/// Each set is an array of ways, one word each: the line's number above two bits of state. Under LRU the ways are
+/// ordered from the most to the least recently used line. Otherwise a line stays in its way, and one more word for each
+/// set has the policy's bits.
+class Cache {
+  public:
+    Cache() = default;
+    /// @param memory words(geometry) words, which outlive the cache
+    Cache(const CacheGeometry& geometry, std::uint64_t* memory);
+
+    /// How many words of memory a cache needs.
+    static constexpr std::size_t words(const CacheGeometry& geometry) {
+        const std::size_t policy = geometry.replacement == Replacement::lru ? 0 : 1;
+        return geometry.sets * (geometry.ways + policy);
+    }
+
+    /// Looks a line up and makes it its set's most recent. Returns its state, or `invalid` if the line is absent.
+    LineState touch(std::uint64_t line);
+    /// The state of a line; the order of its set does not change.
+    LineState find(std::uint64_t line) const;
+    /// Adds an absent line as its set's most recent. Returns the line that made room.
+    Victim insert(std::uint64_t line, LineState state);
+    /// Changes the state of a line that is present; an absent line stays absent.
+    void set_state(std::uint64_t line, LineState state);
+    /// Removes a line. Returns the state that it had, or `invalid` if it was absent.
+    LineState remove(std::uint64_t line);
+
+    bool exists() const { return sets_ != 0; }
+
+  private:
+    static constexpr unsigned kAbsent = ~0U;
+
+    std::uint64_t* set_of(std::uint64_t line) const { return ways_ + (line & (sets_ - 1)) * way_count_; }
+    std::uint64_t& policy_of(std::uint64_t line) const { return policy_[line & (sets_ - 1)]; }
+    unsigned way_of(std::uint64_t line) const;
+    void make_recent(std::uint64_t line, unsigned way);
+    unsigned way_to_free(std::uint64_t line) const;
+
+    std::uint64_t* ways_ = nullptr;
+    std::uint64_t* policy_ = nullptr;  ///< null under LRU
+    std::uint32_t sets_ = 0;
+    std::uint16_t way_count_ = 0;
+    Replacement replacement_ = Replacement::lru;
+};
+
+}  // namespace anyperf::models

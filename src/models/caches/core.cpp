@@ -1,0 +1,241 @@
+#include "models/caches/core.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace anyperf::models {
+
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+
+/// The quantities of one reader's requests.
+struct RequestRow {
+    Quantity l2_reads, l2_misses, l3_reads, l3_misses;
+};
+constexpr std::array<RequestRow, 4> kRequests{{
+    {Quantity::l2_code_reads, Quantity::l2_code_misses, Quantity::l3_code_reads, Quantity::l3_code_misses},
+    {Quantity::l2_data_reads, Quantity::l2_data_misses, Quantity::l3_data_reads, Quantity::l3_data_misses},
+    {Quantity::l2_ownership_reads, Quantity::l2_ownership_misses, Quantity::l3_ownership_reads,
+     Quantity::l3_ownership_misses},
+    {Quantity::l2_prefetches, Quantity::l2_prefetch_misses, Quantity::l3_prefetches, Quantity::l3_prefetch_misses},
+}};
+constexpr const RequestRow& requests_of(Reader reader) {
+    return kRequests[static_cast<std::size_t>(reader)];
+}
+
+constexpr std::array<Quantity, 6> kLoadsFrom{Quantity::loads_from_l1,
+                                             Quantity::loads_from_l2,
+                                             Quantity::loads_from_l3,
+                                             Quantity::loads_from_clean_peer,
+                                             Quantity::loads_from_modified_peer,
+                                             Quantity::loads_from_memory};
+
+/// Hands out parts of a core's memory.
+class Parts {
+  public:
+    explicit Parts(std::uint64_t* memory) : next_(memory) {}
+    std::uint64_t* take(std::size_t words) {
+        std::uint64_t* part = next_;
+        next_ += words;
+        return part;
+    }
+
+  private:
+    std::uint64_t* next_;
+};
+
+/// The quantities of loads or of stores.
+struct DataRow {
+    Quantity references, misses, splits, tlb_misses, walks;
+};
+constexpr DataRow kLoads{Quantity::load_references, Quantity::load_misses, Quantity::split_loads,
+                         Quantity::load_tlb_misses, Quantity::load_walks};
+constexpr DataRow kStores{Quantity::store_references, Quantity::store_misses, Quantity::split_stores,
+                          Quantity::store_tlb_misses, Quantity::store_walks};
+
+constexpr bool same_page(std::uint64_t a, std::uint64_t b) {
+    return a / kPageBytes == b / kPageBytes;
+}
+
+}  // namespace
+
+std::size_t Core::words(const Machine& machine) {
+    return Cache::words(machine.l1_code) + Cache::words(machine.l1_data) + Cache::words(machine.l2) +
+           TlbArray::words(machine.code_tlb) + TlbArray::words(machine.code_tlb_large) +
+           TlbArray::words(machine.data_tlb) + TlbArray::words(machine.data_tlb_large) +
+           TlbArray::words(machine.second_tlb) + TlbArray::words(machine.second_code_tlb);
+}
+
+Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory)
+    : machine_(machine),
+      shared_(shared),
+      counts_(counts),
+      line_shift_(static_cast<unsigned>(std::countr_zero(machine.line_bytes()))) {
+    Parts parts(memory);
+    l1_code_ = Cache(machine.l1_code, parts.take(Cache::words(machine.l1_code)));
+    l1_data_ = Cache(machine.l1_data, parts.take(Cache::words(machine.l1_data)));
+    l2_ = Cache(machine.l2, parts.take(Cache::words(machine.l2)));
+    second_tlb_ = TlbArray(machine.second_tlb, parts.take(TlbArray::words(machine.second_tlb)));
+    second_code_tlb_ = TlbArray(machine.second_code_tlb, parts.take(TlbArray::words(machine.second_code_tlb)));
+    TlbArray* const second_of_code = machine.second_code_tlb.exists() ? &second_code_tlb_ : &second_tlb_;
+    const auto first = [&parts](const TlbGeometry& small, const TlbGeometry& large) {
+        return FirstTlb(small, large, parts.take(TlbArray::words(small) + TlbArray::words(large)));
+    };
+    code_tlb_ = Tlb(first(machine.code_tlb, machine.code_tlb_large), second_of_code);
+    data_tlb_ = Tlb(first(machine.data_tlb, machine.data_tlb_large), &second_tlb_);
+}
+
+void Core::translate(Tlb& tlb, std::uint64_t address, PageSize size, Quantity misses, Quantity walks) {
+    const Translation found = tlb.translate(address, size);
+    if (found != Translation::first_level) counts_.add(misses);
+    if (found == Translation::walk) counts_.add(walks);
+}
+
+Source Core::fetch(std::uint64_t address, unsigned size, PageSize page) {
+    const std::uint64_t last = address + size - 1;
+    translate(code_tlb_, address, page, Quantity::code_tlb_misses, Quantity::code_walks);
+    if (!same_page(address, last)) translate(code_tlb_, last, page, Quantity::code_tlb_misses, Quantity::code_walks);
+    const Source source = lines(l1_code_, address >> line_shift_, last >> line_shift_, Reader::code);
+    counts_.add(Quantity::code_references);
+    if (source != Source::l1) counts_.add(Quantity::code_misses);
+    return source;
+}
+
+Source Core::access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page) {
+    const DataRow& row = kind == Access::store ? kStores : kLoads;
+    const std::uint64_t last = address + size - 1;
+    translate(data_tlb_, address, page, row.tlb_misses, row.walks);
+    if (!same_page(address, last)) translate(data_tlb_, last, page, row.tlb_misses, row.walks);
+
+    const std::uint64_t from = address >> line_shift_;
+    const std::uint64_t to = last >> line_shift_;
+    const Source source = lines(l1_data_, from, to, kind == Access::load ? Reader::load : Reader::store);
+    counts_.add(row.references);
+    if (from != to) counts_.add(row.splits);
+    if (source != Source::l1) counts_.add(row.misses);
+    if (kind != Access::store) counts_.add(kLoadsFrom[static_cast<std::size_t>(source)]);
+
+    if (machine_.prefetch.stride && kind != Access::store) {
+        const std::uint64_t wanted = stride_.next(instruction, address);
+        if (wanted != StridePrefetcher::kNothing) prefetch(wanted >> line_shift_);
+    }
+    return source;
+}
+
+/// Touches lines in their order. Returns the farthest source.
+Source Core::lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
+    if (machine_.request == Request::access) return whole_access(first, from, to);
+    Source farthest = Source::l1;
+    for (std::uint64_t number = from; number <= to; ++number)
+        farthest = std::max(farthest, line(first, number, reader));
+    return farthest;
+}
+
+/// By the rule of cachegrind: if L1 lacked any line, the last level is asked for all of them, once.
+Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to) {
+    const bool is_code = &first == &l1_code_;
+    bool missed = false;
+    for (std::uint64_t number = from; number <= to; ++number) {
+        if (present(first.touch(number))) continue;
+        first.insert(number, LineState::exclusive);
+        counts_.add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
+        missed = true;
+    }
+    if (!missed) return Source::l1;
+    bool found = true;
+    for (std::uint64_t number = from; number <= to; ++number) found = shared_.touch(number) && found;
+    return found ? Source::l3 : Source::memory;
+}
+
+Source Core::line(Cache& first, std::uint64_t number, Reader reader) {
+    const LineState state = first.touch(number);
+    if (present(state)) {
+        if (reader == Reader::store) become_modified(number, state);
+        return Source::l1;
+    }
+    const Found found = bring(number, reader);
+    fill(first, number, found.state);
+    if (reader != Reader::code && machine_.prefetch.next_line) after_miss(number);
+    return found.source;
+}
+
+/// A store to a line that L1D holds.
+void Core::become_modified(std::uint64_t line, LineState state) {
+    if (state == LineState::shared) {
+        counts_.add(Quantity::upgrades);
+        shared_.take_from_others(*this, line);
+    }
+    l1_data_.set_state(line, LineState::modified);
+}
+
+/// Asks L2 and then the shared level for a line that L1 lacks, and fills L2.
+Found Core::bring(std::uint64_t line, Reader reader) {
+    const RequestRow& row = requests_of(reader);
+    const bool writes = reader == Reader::store;
+    if (l2_.exists()) {
+        counts_.add(row.l2_reads);
+        const LineState state = l2_.touch(line);
+        if (present(state)) {
+            if (writes && state == LineState::shared) {
+                counts_.add(Quantity::upgrades);
+                shared_.take_from_others(*this, line);
+            }
+            return {Source::l2, writes ? LineState::modified : state};
+        }
+        counts_.add(row.l2_misses);
+    }
+    Found found = shared_.read(*this, line, writes);
+    counts_.add(row.l3_reads);
+    if (found.source == Source::memory) counts_.add(row.l3_misses);
+    if (l2_.exists()) fill_second(line, found.state);
+    if (writes) found.state = LineState::modified;
+    return found;
+}
+
+void Core::fill(Cache& first, std::uint64_t line, LineState state) {
+    const bool is_data = &first == &l1_data_;
+    counts_.add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
+    const Victim victim = first.insert(line, state);
+    if (is_data && victim.state == LineState::modified) counts_.add(Quantity::data_write_backs);
+    if (!victim.exists()) return;
+    if (victim.state == LineState::modified && l2_.exists()) {
+        if (present(l2_.find(victim.line)))
+            l2_.set_state(victim.line, LineState::modified);
+        else
+            fill_second(victim.line, LineState::modified);
+    } else if (!present(state_of(victim.line))) {
+        shared_.accept(victim);
+    }
+}
+
+/// Puts a line that L2 lacks there. Its victim leaves the core unless L1 still holds it.
+void Core::fill_second(std::uint64_t line, LineState state) {
+    const Victim victim = l2_.insert(line, state);
+    if (victim.exists() && !present(state_of(victim.line))) shared_.accept(victim);
+}
+
+void Core::after_miss(std::uint64_t line) {
+    const std::uint64_t next = line + 1;
+    if (same_page(line << line_shift_, next << line_shift_)) prefetch(next);
+}
+
+void Core::prefetch(std::uint64_t line) {
+    if (present(l1_data_.find(line))) return;
+    const Found found = bring(line, Reader::prefetch);
+    fill(l1_data_, line, found.state);
+}
+
+LineState Core::state_of(std::uint64_t line) const {
+    return std::max({l1_data_.find(line), l1_code_.find(line), l2_.find(line)});
+}
+
+void Core::share(std::uint64_t line) {
+    for (Cache* cache : {&l1_code_, &l1_data_, &l2_}) cache->set_state(line, LineState::shared);
+}
+
+void Core::lose(std::uint64_t line) {
+    for (Cache* cache : {&l1_code_, &l1_data_, &l2_}) cache->remove(line);
+}
+
+}  // namespace anyperf::models

@@ -1,0 +1,132 @@
+// core.h: the caches and TLBs of the cores of a modelled machine, joined to a hierarchy.
+//
+// What an access does (docs/models.md has the same rules for users):
+//
+// - An access touches the lines from its first to its last byte, in that order. It is one reference and at most one
+// miss
+//   of L1, however many lines it touches. An operand that is read and written is one reference, a load, and makes its
+//   lines modified.
+// - A line that L1 lacks is asked of L2, and a line that L2 lacks of the shared level. The level that had it decides
+//   where the access was served. All levels on the way are filled, except a shared level that holds victims only.
+// - L1 and L2 are not inclusive: a line may leave L2 and stay in L1. A modified line that leaves L1 goes to L2, and one
+//   that leaves the core goes to the shared level. These moves are no requests.
+// - Lines have the states of MESI. A load shares a line that other cores hold. A store removes it from them. A store to
+//   a shared line of its own is an upgrade: it asks no level for data.
+// - A machine without L2 asks the shared level at once. A machine without L3 asks memory.
+//
+// Code is read as data is, but a store does not remove a line from its own core's L1I: programs that change their code
+// are rare, and their own reads of the new code would hide nothing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "models/caches/cache.h"
+#include "models/caches/stride.h"
+#include "models/caches/tlb.h"
+#include "models/machine.h"
+#include "models/quantities.h"
+
+namespace anyperf::models {
+
+enum class Access : std::uint8_t { load, store, modify };
+
+/// Where a line was found, from near to far.
+enum class Source : std::uint8_t { l1, l2, l3, clean_peer, modified_peer, memory };
+
+/// Who asks for a line. The rows of quantities.h follow this order.
+enum class Reader : std::uint8_t { code, load, store, prefetch };
+
+struct Found {
+    Source source = Source::memory;
+    LineState state = LineState::exclusive;
+};
+
+class SharedLevel;
+
+/// One core. Its memory is the caller's: words(machine) words, all 0, which outlive it.
+class Core {
+  public:
+    Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory);
+    Core(const Core&) = delete;
+    Core& operator=(const Core&) = delete;
+
+    static std::size_t words(const Machine& machine);
+
+    /// The fetch of an instruction of `size` bytes, at least 1.
+    Source fetch(std::uint64_t address, unsigned size, PageSize page = PageSize::small);
+    /// An operand of `size` bytes, at least 1, accessed by the instruction at `instruction`.
+    Source access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access access,
+                  PageSize page = PageSize::small);
+
+    // What the shared level asks of a core.
+
+    /// The state of a line anywhere in the core.
+    LineState state_of(std::uint64_t line) const;
+    void share(std::uint64_t line);
+    void lose(std::uint64_t line);
+
+  private:
+    Source line(Cache& first, std::uint64_t line, Reader reader);
+    Source lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
+    Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to);
+    void become_modified(std::uint64_t line, LineState state);
+    Found bring(std::uint64_t line, Reader reader);
+    void fill(Cache& first, std::uint64_t line, LineState state);
+    void fill_second(std::uint64_t line, LineState state);
+    void after_miss(std::uint64_t line);
+    void prefetch(std::uint64_t line);
+    void translate(Tlb& tlb, std::uint64_t page, PageSize size, Quantity misses, Quantity walks);
+
+    const Machine& machine_;
+    SharedLevel& shared_;
+    Counts& counts_;
+    Cache l1_code_;
+    Cache l1_data_;
+    Cache l2_;
+    TlbArray second_tlb_;
+    TlbArray second_code_tlb_;
+    Tlb code_tlb_;
+    Tlb data_tlb_;
+    StridePrefetcher stride_;
+    unsigned line_shift_;
+};
+
+/// The last level, and the cores that it joins. Its memory is the caller's, as a core's is.
+///
+/// A request asks all other cores about the line, as a snoop does. Nothing keeps a directory, so a request costs a look
+/// at each core.
+class SharedLevel {
+  public:
+    static constexpr std::size_t kMostCores = 64;
+
+    SharedLevel(const Machine& machine, std::uint64_t* memory);
+    SharedLevel(const SharedLevel&) = delete;
+    SharedLevel& operator=(const SharedLevel&) = delete;
+
+    static std::size_t words(const Machine& machine) { return Cache::words(machine.l3); }
+
+    /// Adds a core. Returns false if there are kMostCores; the core then shares no lines with others.
+    bool join(Core& core);
+    void part(Core& core);
+
+    /// A core's request for a line that it lacks; `writes`: the line will be changed.
+    Found read(const Core& core, std::uint64_t line, bool writes);
+    /// Removes a line from all cores but one.
+    void take_from_others(const Core& core, std::uint64_t line);
+    /// A line has left a core.
+    void accept(Victim victim);
+    /// A request by the rule Request::access: looks the line up and fills it, without states. True: it was there.
+    bool touch(std::uint64_t line);
+
+  private:
+    LineState look_up(std::uint64_t line);
+    void insert(std::uint64_t line, LineState state);
+
+    const Machine& machine_;
+    Cache l3_;
+    std::array<Core*, kMostCores> cores_{};
+};
+
+}  // namespace anyperf::models

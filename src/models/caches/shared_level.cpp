@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "models/caches/core.h"
+
+namespace anyperf::models {
+
+SharedLevel::SharedLevel(const Machine& machine, std::uint64_t* memory) : machine_(machine), l3_(machine.l3, memory) {}
+
+bool SharedLevel::join(Core& core) {
+    Core** const room = std::ranges::find(cores_, nullptr);
+    if (room == cores_.end()) return false;
+    *room = &core;
+    return true;
+}
+
+void SharedLevel::part(Core& core) {
+    std::ranges::replace(cores_, &core, nullptr);
+}
+
+Found SharedLevel::read(const Core& core, std::uint64_t line, bool writes) {
+    bool others_have_it = false;
+    bool changed = false;
+    for (Core* other : cores_) {
+        if (other == nullptr || other == &core) continue;
+        const LineState state = other->state_of(line);
+        if (!present(state)) continue;
+        others_have_it = true;
+        changed = changed || state == LineState::modified;
+        writes ? other->lose(line) : other->share(line);
+    }
+    const LineState here = look_up(line);
+    const bool found_here = present(here);
+    if (!found_here && machine_.inclusion != Inclusion::victim) insert(line, LineState::exclusive);
+    // The one copy that is newer than memory now belongs to the asking core, if it writes, or else to this level.
+    if (changed && !writes) accept({line, LineState::modified});
+
+    const bool keeps_change = machine_.inclusion == Inclusion::victim && here == LineState::modified;
+    const LineState state = others_have_it && !writes ? LineState::shared
+                            : keeps_change            ? LineState::modified
+                                                      : LineState::exclusive;
+    if (changed) return {Source::modified_peer, state};
+    if (found_here) return {Source::l3, state};
+    return {others_have_it ? Source::clean_peer : Source::memory, state};
+}
+
+/// Looks a line up for a core that will hold it: a level of victims gives it away.
+LineState SharedLevel::look_up(std::uint64_t line) {
+    return machine_.inclusion == Inclusion::victim ? l3_.remove(line) : l3_.touch(line);
+}
+
+void SharedLevel::take_from_others(const Core& core, std::uint64_t line) {
+    for (Core* other : cores_)
+        if (other != nullptr && other != &core) other->lose(line);
+}
+
+void SharedLevel::accept(Victim victim) {
+    if (present(l3_.find(victim.line))) {
+        if (victim.state == LineState::modified) l3_.set_state(victim.line, LineState::modified);
+    } else if (victim.state == LineState::modified || machine_.inclusion == Inclusion::victim) {
+        insert(victim.line, victim.state);
+    }
+}
+
+void SharedLevel::insert(std::uint64_t line, LineState state) {
+    const Victim victim = l3_.insert(line, state);
+    if (!victim.exists() || machine_.inclusion != Inclusion::inclusive) return;
+    for (Core* core : cores_)
+        if (core != nullptr) core->lose(victim.line);
+}
+
+bool SharedLevel::touch(std::uint64_t line) {
+    if (present(l3_.touch(line))) return true;
+    l3_.insert(line, LineState::exclusive);
+    return false;
+}
+
+}  // namespace anyperf::models

@@ -1,0 +1,43 @@
+// stride.h: the stride prefetcher: a load that has moved by the same distance twice will do so again.
+//
+// A table of 64 entries, indexed by the load's address in the code, remembers the last address and distance of a load,
+// as the IP-based prefetcher of Intel's optimization manual does (section "Hardware Prefetching for First-Level Data
+// Cache"). A distance of more than 2 KiB is not followed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace anyperf::models {
+
+class StridePrefetcher {
+  public:
+    /// A wanted address of 0 means that nothing is fetched.
+    static constexpr std::uint64_t kNothing = 0;
+
+    /// A load at `instruction` has read `address`. Returns the address to fetch, or kNothing.
+    std::uint64_t next(std::uint64_t instruction, std::uint64_t address) {
+        Entry& entry = entries_[(instruction ^ instruction >> 6) % entries_.size()];
+        if (entry.instruction != instruction) {
+            entry = {instruction, address, 0};
+            return kNothing;
+        }
+        const auto distance = static_cast<std::int64_t>(address - entry.address);
+        const bool again = distance != 0 && distance == entry.distance;
+        entry.address = address;
+        entry.distance = distance;
+        const bool near = distance <= kFarthest && distance >= -kFarthest;
+        return again && near ? address + static_cast<std::uint64_t>(distance) : kNothing;
+    }
+
+  private:
+    static constexpr std::int64_t kFarthest = 2048;
+    struct Entry {
+        std::uint64_t instruction = 0;
+        std::uint64_t address = 0;
+        std::int64_t distance = 0;
+    };
+    std::array<Entry, 64> entries_{};
+};
+
+}  // namespace anyperf::models

@@ -1,0 +1,79 @@
+// tlb.h: the translation buffers of one core: a first level each for code and data, and a second level for both.
+//
+// All levels replace the least recently used page. Pages of 4 KiB and 2 MiB have arrays of their own in the first level
+// and share the second. A page walk fills both levels. Prefetches ask no TLB.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/caches/cache.h"
+#include "models/machine.h"
+
+namespace anyperf::models {
+
+enum class PageSize : std::uint8_t { small, large };  ///< 4 KiB, 2 MiB
+
+/// Where a translation was found.
+enum class Translation : std::uint8_t { first_level, second_level, walk };
+
+/// One set-associative array of pages.
+class TlbArray {
+  public:
+    TlbArray() = default;
+    TlbArray(const TlbGeometry& geometry, std::uint64_t* memory) : pages_(geometry_of(geometry), memory) {}
+
+    static constexpr CacheGeometry geometry_of(const TlbGeometry& geometry) {
+        return {.sets = geometry.sets(), .ways = geometry.ways, .line_bytes = 1, .replacement = Replacement::lru};
+    }
+    static constexpr std::size_t words(const TlbGeometry& geometry) { return Cache::words(geometry_of(geometry)); }
+
+    /// Whether it has the page. A page that it lacks is filled in.
+    bool touch(std::uint64_t page) {
+        if (pages_.touch(page) != LineState::invalid) return true;
+        pages_.insert(page, LineState::exclusive);
+        return false;
+    }
+
+  private:
+    Cache pages_;
+};
+
+/// The first level for code or for data.
+class FirstTlb {
+  public:
+    FirstTlb() = default;
+    FirstTlb(const TlbGeometry& small, const TlbGeometry& large, std::uint64_t* memory)
+        : small_(small, memory), large_(large, memory + TlbArray::words(small)) {}
+
+    bool touch(std::uint64_t page, PageSize size) { return (size == PageSize::small ? small_ : large_).touch(page); }
+
+  private:
+    TlbArray small_;
+    TlbArray large_;
+};
+
+/// Both levels for one kind of access. The second level is shared with the other kind.
+class Tlb {
+  public:
+    Tlb() = default;
+    Tlb(FirstTlb first, TlbArray* second) : first_(first), second_(second) {}
+
+    Translation translate(std::uint64_t address, PageSize size) {
+        const std::uint64_t page = address >> (size == PageSize::small ? kSmallShift : kLargeShift);
+        if (first_.touch(page, size)) return Translation::first_level;
+        return second_->touch(page | (size == PageSize::large ? kLargeMark : 0)) ? Translation::second_level
+                                                                                 : Translation::walk;
+    }
+
+  private:
+    static constexpr unsigned kSmallShift = 12;
+    static constexpr unsigned kLargeShift = 21;
+    /// Keeps large pages of the second level apart from small ones. Above all page numbers, so it selects no set.
+    static constexpr std::uint64_t kLargeMark = std::uint64_t{1} << 60;
+
+    FirstTlb first_;
+    TlbArray* second_ = nullptr;
+};
+
+}  // namespace anyperf::models

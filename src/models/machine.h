@@ -1,0 +1,114 @@
+// machine.h: the description of a modelled machine: the geometry of its caches, TLBs and branch predictors, and what
+// misses cost. It is plain data, so it can lie in shared memory.
+//
+// A description is facts only. The classes of caches/ and branches/ give them their meaning; machines/presets.h has the
+// named machines, and machines/machine_file.h reads a user's own from JSON.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace anyperf::models {
+
+/// Which line of a full set makes room for a new one.
+enum class Replacement : std::uint8_t {
+    lru,                ///< the least recently used
+    tree_plru,          ///< that which a binary tree of bits points to; the ways are a power of two
+    not_recently_used,  ///< the first that was not used since all others were
+};
+
+/// A set-associative cache. A cache with `sets` of 0 does not exist.
+struct CacheGeometry {
+    std::uint32_t sets = 0;  ///< a power of two
+    std::uint16_t ways = 0;
+    std::uint16_t line_bytes = 64;  ///< a power of two; all caches of a machine have the same
+    Replacement replacement = Replacement::lru;
+
+    constexpr bool exists() const { return sets != 0; }
+    constexpr std::uint64_t bytes() const { return std::uint64_t{sets} * ways * line_bytes; }
+    bool operator==(const CacheGeometry&) const = default;
+};
+
+/// What the last level holds, compared with the private caches.
+enum class Inclusion : std::uint8_t {
+    none,       ///< a miss fills it, too; its victims stay in the private caches
+    inclusive,  ///< as `none`, but its victims leave the private caches
+    victim,     ///< it is filled by the victims of the private caches only, and a hit moves the line out of it
+};
+
+/// A translation buffer with true LRU; one with `entries` of 0 does not exist. `ways` equal to `entries` is fully
+/// associative.
+struct TlbGeometry {
+    std::uint32_t entries = 0;
+    std::uint16_t ways = 0;
+
+    constexpr bool exists() const { return entries != 0; }
+    constexpr std::uint32_t sets() const { return ways == 0 ? 0 : entries / ways; }
+    bool operator==(const TlbGeometry&) const = default;
+};
+
+/// The kinds of branch predictors.
+enum class Predictor : std::uint8_t {
+    gshare,  ///< one table of two-bit counters, indexed by the address and the path
+    tage,    ///< a base table and six tagged tables with histories of 5 to 180 branches
+};
+
+struct BranchUnit {
+    Predictor predictor = Predictor::gshare;
+    std::uint8_t table_bits = 16;   ///< of gshare: two to this power counters
+    std::uint8_t site_bits = 16;    ///< two to this power sites are known apart as "has gone one way only"
+    std::uint8_t target_bits = 13;  ///< two to this power targets of indirect branches
+    std::uint8_t return_entries = 16;
+    bool operator==(const BranchUnit&) const = default;
+};
+
+/// Which lines a machine brings in before they are asked for.
+struct Prefetch {
+    bool next_line = false;  ///< a miss of L1D also brings the next line of the same 4 KiB page
+    bool stride = false;     ///< a load that repeats its distance also brings the line one distance ahead
+    bool operator==(const Prefetch&) const = default;
+};
+
+/// What a miss costs, in cycles: load-to-use for the levels, more for the rest.
+struct Latencies {
+    std::uint16_t l1 = 4;
+    std::uint16_t l2 = 14;
+    std::uint16_t l3 = 50;
+    std::uint16_t memory = 250;
+    std::uint16_t peer = 90;       ///< a line that another core has changed
+    std::uint16_t second_tlb = 7;  ///< added by a hit of the second level
+    std::uint16_t page_walk = 30;  ///< added by a walk
+    std::uint16_t misprediction = 16;
+    bool operator==(const Latencies&) const = default;
+};
+
+/// How the operands of an access are looked up in a level after L1.
+enum class Request : std::uint8_t {
+    line,    ///< each line that L1 missed asks for itself, as hardware does
+    access,  ///< an access that missed a line of L1 asks for all its lines: the rule of cachegrind
+};
+
+/// A modelled machine.
+struct Machine {
+    CacheGeometry l1_code;
+    CacheGeometry l1_data;
+    CacheGeometry l2;  ///< of code and data; private to a thread, as if each thread had a core
+    CacheGeometry l3;  ///< shared by all threads of a run
+    Inclusion inclusion = Inclusion::none;
+    Request request = Request::line;
+    bool one_core = false;  ///< all threads of a run share all caches, as cachegrind has it; else each has a core
+    Prefetch prefetch;
+    TlbGeometry code_tlb;        ///< pages of 4 KiB
+    TlbGeometry code_tlb_large;  ///< pages of 2 MiB
+    TlbGeometry data_tlb;
+    TlbGeometry data_tlb_large;
+    TlbGeometry second_tlb;       ///< of both page sizes; of code and data, or of data if the next one exists
+    TlbGeometry second_code_tlb;  ///< of code alone
+    BranchUnit branches;
+    Latencies latencies;
+
+    constexpr unsigned line_bytes() const { return l1_data.line_bytes; }
+    bool operator==(const Machine&) const = default;
+};
+
+}  // namespace anyperf::models

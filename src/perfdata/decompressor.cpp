@@ -1,0 +1,43 @@
+#include "perfdata/decompressor.h"
+
+#include <zstd.h>
+
+namespace anyperf::perfdata {
+
+struct Decompressor::Stream {
+    ZSTD_DCtx* context = ZSTD_createDCtx();
+    ~Stream() { ZSTD_freeDCtx(context); }
+};
+
+Decompressor::Decompressor() : stream_(std::make_unique<Stream>()) {
+    // perf's levels need windows of at most 8 MB (level 22: 128 MB). A damaged file must not take a gigabyte.
+    constexpr int kLargestWindow = 27;
+    ZSTD_DCtx_setParameter(stream_->context, ZSTD_d_windowLogMax, kLargestWindow);
+}
+
+Decompressor::~Decompressor() = default;
+
+void Decompressor::feed(Bytes packed) {
+    packed_ = packed;
+    more_ = !packed.empty();
+}
+
+Result<bool> Decompressor::unpack(std::vector<std::byte>& out) {
+    if (!more_) return false;
+    const std::size_t before = out.size();
+    out.resize(before + kPiece);
+    ZSTD_inBuffer from{packed_.data(), packed_.size(), 0};
+    ZSTD_outBuffer to{out.data() + before, kPiece, 0};
+    const std::size_t status = ZSTD_decompressStream(stream_->context, &to, &from);
+    out.resize(before + to.pos);
+    if (ZSTD_isError(status)) {
+        more_ = false;
+        return std::unexpected(Error{"cannot unpack", std::string{"zstd: "} + ZSTD_getErrorName(status), {}});
+    }
+    packed_ = packed_.subspan(from.pos);
+    // A full buffer may hide more inside of zstd. Nothing read and nothing written: it waits for the next record.
+    more_ = (!packed_.empty() && (from.pos > 0 || to.pos > 0)) || to.pos == kPiece;
+    return true;
+}
+
+}  // namespace anyperf::perfdata

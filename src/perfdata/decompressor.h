@@ -1,0 +1,38 @@
+// decompressor.h: the zstd stream that COMPRESSED records carry. One stream goes through all of them: a record of the
+// stream may begin in one and end in the next.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+#include "perfdata/cursor.h"
+
+namespace anyperf::perfdata {
+
+class Decompressor {
+  public:
+    Decompressor();
+    ~Decompressor();
+    Decompressor(const Decompressor&) = delete;
+    Decompressor& operator=(const Decompressor&) = delete;
+
+    /// Begins with the contents of the next COMPRESSED record.
+    void feed(Bytes packed);
+
+    /// Unpacks the next piece of what was fed to the end of `out`, at most kPiece bytes. False: all of it is unpacked.
+    /// Fails on bytes that are not zstd's. To be called until it is false.
+    Result<bool> unpack(std::vector<std::byte>& out);
+
+    static constexpr std::size_t kPiece = 1 << 20;
+
+  private:
+    struct Stream;
+    std::unique_ptr<Stream> stream_;
+    Bytes packed_;
+    bool more_ = false;
+};
+
+}  // namespace anyperf::perfdata

@@ -1,0 +1,88 @@
+// facts.h: what the feature sections of a perf.data file say about the recording.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "perfdata/cursor.h"
+#include "perfdata/file_header.h"
+#include "perfdata/types.h"
+
+namespace anyperf::perfdata {
+
+struct BuildId {
+    std::uint32_t pid = 0;
+    bool kernel = false;
+    std::string id;  ///< hexadecimal
+    std::string path;
+};
+
+struct Group {
+    std::string name;
+    std::uint32_t leader = 0;  ///< index of the event
+    std::uint32_t members = 0;
+};
+
+/// A name with what it stands for: a PMU and its type, a capability and its value.
+struct Named {
+    std::string name;
+    std::string value;
+};
+
+struct NumaNode {
+    std::uint32_t node = 0;
+    std::uint64_t total_kib = 0, free_kib = 0;
+    std::string cpus;
+};
+
+struct Cache {
+    std::uint32_t level = 0, line_bytes = 0, sets = 0, ways = 0;
+    std::string type, size, cpus;
+};
+
+/// Where a CPU is, in the order of the CPUs.
+struct CpuPlace {
+    std::uint32_t core = 0, socket = 0, die = 0;
+};
+
+/// Unknown facts are empty or 0.
+struct Facts {
+    std::string host, release, version, arch, cpu, cpu_id;
+    std::vector<std::string> command_line;
+    std::uint32_t cpus_available = 0, cpus_online = 0;
+    std::uint64_t memory_kib = 0;
+    std::vector<BuildId> build_ids;
+    std::vector<EventInfo> events;  ///< with names; perf writes all events there
+    std::vector<Group> groups;
+    std::vector<Named> pmus;  ///< name and type
+    std::vector<Named> pmu_capabilities;
+    std::vector<std::string> core_siblings, thread_siblings, die_siblings;
+    std::vector<CpuPlace> cpu_places;
+    std::vector<NumaNode> numa_nodes;
+    std::vector<Cache> caches;
+    std::uint64_t first_ns = 0, last_ns = 0;        ///< SAMPLE_TIME
+    std::uint64_t clock_resolution_ns = 0;          ///< CLOCKID
+    std::uint32_t clock_id = 0;                     ///< CLOCK_DATA: of the samples' times,
+    std::uint64_t wall_clock_ns = 0, clock_ns = 0;  ///< and one moment on both clocks
+    std::uint64_t compression_limit = 0;            ///< COMPRESSED: what one record unpacks to at most
+    std::uint32_t compression_level = 0, compression_ratio = 0;
+    std::uint64_t memory_block_bytes = 0;           ///< MEM_TOPOLOGY
+    std::uint64_t bpf_programs = 0, bpf_types = 0;  ///< number of BPF_PROG_INFO and BPF_BTF entries
+    bool branch_stack = false;                      ///< samples have branches,
+    bool auxtrace = false;                          ///< or hardware traces,
+    bool stat = false;                              ///< or it is a file of `perf stat record`
+    std::vector<std::byte> tracing_data;            ///< TRACING_DATA, undecoded
+    std::vector<std::string> damaged;               ///< names of the sections that could not be read
+};
+
+/// Adds what one feature section says. Sections of unknown features are skipped.
+void read_feature(Feature feature, Bytes body, bool foreign, Facts& facts);
+
+/// The name of a feature in perf's sources: "HOSTNAME"; "feature 77" for one that has none here.
+std::string feature_name(Feature feature);
+
+/// One entry of BUILD_ID: the body of a HEADER_BUILD_ID record, with `misc` of its header.
+BuildId read_build_id(Bytes body, std::uint16_t misc, bool foreign);
+
+}  // namespace anyperf::perfdata

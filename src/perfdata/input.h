@@ -1,0 +1,42 @@
+// input.h: the bytes of a recording: a mapped file, or a stream that can be read once.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+#include "perfdata/cursor.h"
+
+namespace anyperf::perfdata {
+
+class Input {
+  public:
+    /// "-" is standard input.
+    static Result<Input> open(const std::string& path);
+
+    Input(Input&& other) noexcept;
+    Input& operator=(Input&& other) noexcept;
+    ~Input();
+
+    /// The whole file, or empty if it is a stream.
+    Bytes mapped() const { return {mapped_, size_}; }
+    bool is_stream() const { return !mapped_; }
+
+    /// Reads the next bytes of a stream. 0 at its end; fails if it can't be read.
+    Result<std::size_t> read(std::byte* to, std::size_t room);
+
+    /// Nothing before this offset of the mapped file is needed any more: its memory is given back.
+    void release_before(std::size_t offset);
+
+  private:
+    Input(int fd, const std::byte* mapped, std::size_t size) : fd_(fd), mapped_(mapped), size_(size) {}
+    void close();
+
+    int fd_ = -1;
+    const std::byte* mapped_ = nullptr;
+    std::size_t size_ = 0;
+    std::size_t released_ = 0;
+};
+
+}  // namespace anyperf::perfdata

@@ -1,0 +1,38 @@
+#include "perfdata/read_attr.h"
+
+#include <array>
+
+#include "abi/attr_fields.h"
+
+namespace anyperf::perfdata {
+
+namespace {
+
+/// A bit field of the other byte order has the bits of each byte reversed; the bytes stay in their order (perf's
+/// swap_bitfield()).
+void reverse_bits(std::byte* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        unsigned reversed_bits = 0;
+        for (unsigned bit = 0; bit < 8; ++bit)
+            reversed_bits |= (std::to_integer<unsigned>(bytes[i]) >> bit & 1u) << (7 - bit);
+        bytes[i] = static_cast<std::byte>(reversed_bits);
+    }
+}
+
+}  // namespace
+
+abi::Attr read_attr(Bytes bytes, bool foreign) {
+    abi::Attr attr;
+    auto* const to = reinterpret_cast<std::byte*>(&attr);
+    for (const abi::AttrField& field : abi::kAttrFields) {
+        if (field.offset + field.bytes > bytes.size()) break;
+        for (std::size_t i = 0; i < field.bytes; ++i) {
+            const bool turn = foreign && field.kind != abi::FieldKind::flags;
+            to[field.offset + i] = bytes[field.offset + (turn ? field.bytes - 1 - i : i)];
+        }
+        if (foreign && field.kind == abi::FieldKind::flags) reverse_bits(to + field.offset, field.bytes);
+    }
+    return attr;
+}
+
+}  // namespace anyperf::perfdata

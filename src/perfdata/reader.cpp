@@ -1,0 +1,375 @@
+#include "perfdata/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "perfdata/byte_order.h"
+#include "perfdata/decompressor.h"
+#include "perfdata/event_table.h"
+#include "perfdata/input.h"
+#include "perfdata/read_attr.h"
+#include "perfdata/round_queue.h"
+
+namespace anyperf::perfdata {
+
+namespace {
+
+constexpr std::size_t kBuffer = 1 << 20;
+
+/// Bytes of a record with their offset in the file, for messages. `stable`: they stay where they are.
+struct Piece {
+    Bytes bytes;
+    std::uint64_t offset;
+    bool stable;
+};
+
+}  // namespace
+
+struct Reader::State {
+    State(Input opened, FileHeader read) : input(std::move(opened)), header(std::move(read)) {}
+
+    void read_all();
+    void read_mapped();
+    void read_stream();
+    /// Walks over whole records and returns how many bytes it used. Sets damage where a record is impossible.
+    std::size_t walk(Piece piece);
+    void take(Piece record, RecordHeader head);
+    void take_kernel_record(Piece record, RecordHeader head);
+    void take_user_record(Piece record, RecordHeader head);
+    void take_compressed(Piece record, std::size_t header_size);
+    void take_header_attr(Bytes record);
+    void take_feature(Bytes record);
+    void take_event_update(Bytes record);
+    void queue(std::uint64_t time, Piece record, std::uint32_t event);
+    void end_round();
+    void release();
+    void deliver(Bytes record, std::uint32_t event);
+    void deliver_sample(Bytes record, std::uint32_t event);
+    void deliver_read_values(Sample& sample, std::uint32_t event);
+    void fail(std::uint64_t offset, std::string cause);
+    std::size_t payload_after(Piece record, RecordHeader head);
+    auto delivering() {
+        return [this](const RoundQueue::Entry& entry) {
+            summary.late += entry.time < delivered;
+            delivered = std::max(delivered, entry.time);
+            deliver({entry.record, load<RecordHeader>(entry.record).size}, entry.event);
+        };
+    }
+
+    Input input;
+    FileHeader header;
+    EventTable events;
+    Facts facts;
+    Summary summary;
+    Consumer* consumer = nullptr;
+    RoundQueue waiting;
+    Decompressor decompressor;
+    std::vector<std::byte> unpacked;  // records of a compressed stream, from a record's begin on
+    std::vector<std::byte> scratch;   // a record whose byte order is turned
+    std::unordered_map<std::uint64_t, std::uint64_t> last_values;  // of events that a leader reads, by id
+    std::uint64_t delivered = 0;                                   // the newest time that was passed on
+    std::uint64_t skip = 0;                                        // bytes of a payload that are not in the buffer yet
+    bool stopped = false;                                          // by damage: no later record can be found
+    Sample sample;
+};
+
+Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+const std::vector<EventInfo>& Reader::events() const {
+    return state_->events.all();
+}
+
+const Facts& Reader::facts() const {
+    return state_->facts;
+}
+
+bool Reader::is_pipe() const {
+    return state_->header.pipe;
+}
+
+Result<Reader> Reader::open(const std::string& path) {
+    Input input = TRY(Input::open(path));
+    std::vector<std::byte> begin(kPipeHeaderSize);
+    if (input.is_stream()) {
+        for (std::size_t got = 0; got < begin.size();) {
+            const std::size_t more = TRY(input.read(&begin[got], begin.size() - got));
+            if (more == 0) begin.resize(got);
+            got += more;
+        }
+    }
+    auto header = read_file_header(input.is_stream() ? Bytes{begin} : input.mapped());
+    if (!header) {
+        header.error().what = fmt::format("cannot read {}", path == "-" ? "standard input" : path);
+        return std::unexpected(header.error());
+    }
+    if (input.is_stream() && !header->pipe)
+        return std::unexpected(Error{"cannot read standard input", "it is a perf.data file that needs seeking",
+                                     "name the file with -i, or record with -o -"});
+    auto state = std::make_unique<State>(std::move(input), std::move(*header));
+    for (EventInfo& event : state->header.events) state->events.add(std::move(event));
+    for (const FeatureSection& section : state->header.features)
+        read_feature(section.feature, state->input.mapped().subspan(section.place.offset, section.place.size),
+                     state->header.foreign, state->facts);
+    state->events.name(state->facts.events);
+    return Reader{std::move(state)};
+}
+
+Summary Reader::read(Consumer& consumer) {
+    state_->consumer = &consumer;
+    state_->read_all();
+    return state_->summary;
+}
+
+void Reader::State::read_all() {
+    if (!header.note.empty()) summary.damage = Error{"the recording is damaged", header.note, {}};
+    input.is_stream() ? read_stream() : read_mapped();
+    waiting.end(delivering());
+}
+
+void Reader::State::read_mapped() {
+    const Bytes data = input.mapped().subspan(header.data.offset, header.data.size);
+    const std::size_t used = walk({data, header.data.offset, true});
+    if (used < data.size() && !stopped && !summary.damage)
+        fail(header.data.offset + used, fmt::format("the last record is cut: {} bytes are left", data.size() - used));
+}
+
+void Reader::State::read_stream() {
+    std::vector<std::byte> buffer(kBuffer);
+    std::size_t kept = 0;
+    std::uint64_t offset = kPipeHeaderSize;
+    for (;;) {
+        const auto got = input.read(&buffer[kept], buffer.size() - kept);
+        if (!got) return fail(offset + kept, got.error().cause);
+        if (*got == 0) break;
+        const std::size_t size = kept + *got;
+        const std::size_t used = walk({Bytes{buffer}.first(size), offset, false});
+        if (stopped) return;
+        kept = size - used;
+        std::memmove(buffer.data(), &buffer[used], kept);
+        offset += used;
+    }
+    if (kept != 0) fail(offset, fmt::format("the last record is cut: {} bytes are left", kept));
+}
+
+void Reader::State::fail(std::uint64_t offset, std::string cause) {
+    stopped = true;
+    summary.damage = Error{"the recording is damaged", fmt::format("offset {}: {}", offset, std::move(cause)),
+                           "what comes before it has been read"};
+}
+
+std::size_t Reader::State::walk(Piece piece) {
+    std::size_t at = 0;
+    while (piece.bytes.size() - at >= kRecordHeader) {
+        if (skip != 0) {
+            const std::uint64_t step = std::min<std::uint64_t>(skip, piece.bytes.size() - at);
+            skip -= step;
+            at += step;
+            continue;
+        }
+        auto head = load<RecordHeader>(&piece.bytes[at]);
+        if (header.foreign)
+            head = {static_cast<RecordType>(reversed(static_cast<std::uint32_t>(head.type))), reversed(head.misc),
+                    reversed(head.size)};
+        if (head.size < kRecordHeader) {
+            fail(piece.offset + at, fmt::format("a record of {} bytes is impossible", head.size));
+            break;
+        }
+        if (head.size > piece.bytes.size() - at) break;
+        const Piece record{piece.bytes.subspan(at, head.size), piece.stable ? piece.offset + at : piece.offset,
+                           piece.stable};
+        skip = payload_after({piece.bytes.subspan(at), record.offset, piece.stable}, head);
+        ++summary.records;
+        take(record, head);
+        at += head.size;
+        if (stopped) break;
+    }
+    return at;
+}
+
+/// Bytes that belong to a record and are not counted in its size.
+std::size_t Reader::State::payload_after(Piece record, RecordHeader head) {
+    Cursor body{record.bytes.first(head.size).subspan(kRecordHeader), header.foreign};
+    if (head.type == RecordType::auxtrace) return body.u64();
+    if (head.type != RecordType::header_tracing_data) return 0;
+    const std::uint64_t size = (std::uint64_t{body.u32()} + 7) & ~std::uint64_t{7};
+    // A stream may have only a part of it: field formats of tracepoints are then unknown.
+    if (size <= record.bytes.size() - head.size)
+        read_feature(Feature::tracing_data, record.bytes.subspan(head.size, size), header.foreign, facts);
+    return size;
+}
+
+void Reader::State::take(Piece record, RecordHeader head) {
+    if (head.type < RecordType::first_user) return take_kernel_record(record, head);
+    if (head.type > RecordType::last_user) {
+        ++summary.unknown_types;
+        return;
+    }
+    take_user_record(record, head);
+    if (head.type != RecordType::compressed && head.type != RecordType::compressed2)
+        consumer->user_record(head.type, record.bytes, header.foreign);
+}
+
+void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
+    if (events.empty()) {
+        ++summary.unknown_ids;
+        return;
+    }
+    const bool is_sample = head.type == RecordType::sample;
+    const auto event = events.find(record.bytes, is_sample, header.foreign);
+    if (is_sample && !event) {
+        ++summary.unknown_ids;
+        return;
+    }
+    const std::uint32_t which = event.value_or(0);
+    if (header.foreign) {
+        scratch.assign(record.bytes.begin(), record.bytes.end());
+        turn_header(scratch);
+        turn_body(scratch, events.all()[which].attr);
+        record = {scratch, record.offset, false};
+    }
+    const SampleLayout& layout = events.layout(is_sample ? which : 0);
+    const std::uint64_t time = is_sample ? layout.sample_time(record.bytes) : layout.trailer_time(record.bytes);
+    queue(time, record, which);
+}
+
+void Reader::State::queue(std::uint64_t time, Piece record, std::uint32_t event) {
+    // Records without a time, or with none of their own, as those that perf makes itself, do not wait.
+    if (time == 0 || time == ~std::uint64_t{0}) return deliver(record.bytes, event);
+    if (record.stable)
+        waiting.add_stable(time, record.bytes, event);
+    else
+        waiting.add_copy(time, record.bytes, event);
+    if (waiting.is_too_large()) {
+        waiting.shrink(delivering());
+        release();
+    }
+}
+
+void Reader::State::end_round() {
+    waiting.end_round(delivering());
+    release();
+}
+
+/// The mapped bytes before the first record that still waits are not needed any more.
+void Reader::State::release() {
+    if (const std::byte* lowest = waiting.lowest())
+        input.release_before(static_cast<std::size_t>(lowest - input.mapped().data()));
+}
+
+void Reader::State::take_user_record(Piece record, RecordHeader head) {
+    switch (head.type) {
+        case RecordType::header_attr: return take_header_attr(record.bytes);
+        case RecordType::header_feature: return take_feature(record.bytes);
+        case RecordType::event_update: return take_event_update(record.bytes);
+        case RecordType::header_build_id:
+            facts.build_ids.push_back(read_build_id(record.bytes.subspan(kRecordHeader), head.misc, header.foreign));
+            return;
+        case RecordType::finished_round: return end_round();
+        case RecordType::compressed: return take_compressed(record, kRecordHeader);
+        case RecordType::compressed2: return take_compressed(record, kRecordHeader + 8);
+        default: return;
+    }
+}
+
+void Reader::State::take_compressed(Piece record, std::size_t header_size) {
+    if (!record.stable && &record.bytes.front() >= unpacked.data() &&
+        &record.bytes.front() < unpacked.data() + unpacked.size())
+        return fail(record.offset, "a compressed record contains another one");
+    Bytes packed = record.bytes.subspan(std::min(header_size, record.bytes.size()));
+    if (header_size > kRecordHeader) {
+        Cursor size{record.bytes.subspan(kRecordHeader), header.foreign};
+        const std::uint64_t data = size.u64();
+        // perf 6.16 and some after it wrote the size of a whole flush here, also where it took several records.
+        if (data > packed.size())
+            return fail(record.offset, fmt::format("COMPRESSED2 claims {} bytes and has {} (a fault of perf 6.16)",
+                                                   data, packed.size()));
+        packed = packed.first(data);
+    }
+    decompressor.feed(packed);
+    for (;;) {
+        const auto more = decompressor.unpack(unpacked);
+        if (!more) return fail(record.offset, more.error().cause);
+        if (!*more) return;
+        const std::size_t used = walk({unpacked, record.offset, false});
+        if (stopped) return;
+        unpacked.erase(unpacked.begin(), unpacked.begin() + static_cast<std::ptrdiff_t>(used));
+    }
+}
+
+void Reader::State::take_header_attr(Bytes record) {
+    const Bytes body = record.subspan(kRecordHeader);
+    Cursor cursor{body, header.foreign};
+    cursor.u32();
+    const std::uint32_t size = cursor.u32();
+    if (!cursor.ok() || size < 64 || size > body.size()) return;
+    EventInfo event;
+    event.attr = read_attr(body.first(size), header.foreign);
+    Cursor ids{body.subspan(size), header.foreign};
+    while (ids.left() >= 8) event.ids.push_back(ids.u64());
+    events.add(std::move(event));
+}
+
+void Reader::State::take_feature(Bytes record) {
+    Cursor cursor{record.subspan(kRecordHeader), header.foreign};
+    const std::uint64_t feature = cursor.u64();
+    if (!cursor.ok() || cursor.left() == 0) return;  // an empty one ends the list
+    read_feature(static_cast<Feature>(feature), record.subspan(kRecordHeader + 8), header.foreign, facts);
+    if (static_cast<Feature>(feature) == Feature::event_description) events.name(facts.events);
+}
+
+void Reader::State::take_event_update(Bytes record) {
+    enum : std::uint64_t { kUnit = 0, kName = 2 };
+    Cursor cursor{record.subspan(kRecordHeader), header.foreign};
+    const std::uint64_t what = cursor.u64(), id = cursor.u64();
+    if (!cursor.ok() || (what != kUnit && what != kName)) return;
+    events.update(id, what == kName, std::string{cursor.text()});
+}
+
+void Reader::State::deliver(Bytes record, std::uint32_t event) {
+    const auto head = load<RecordHeader>(record.data());
+    if (head.type == RecordType::sample) return deliver_sample(record, event);
+    const SampleLayout& layout = events.layout(0);
+    const std::size_t body = record.size() - kRecordHeader;
+    const Bytes without_id = record.first(record.size() - std::min(layout.trailer_size(), body));
+    Cursor cursor{without_id.subspan(kRecordHeader)};
+    if (head.type == RecordType::lost) {
+        cursor.u64();
+        summary.lost += cursor.u64();
+    }
+    if (head.type == RecordType::lost_samples) summary.lost_samples += cursor.u64();
+    consumer->record({head.type, head.misc, without_id, layout.trailer_time(record), event});
+}
+
+void Reader::State::deliver_sample(Bytes record, std::uint32_t event) {
+    if (!events.layout(event).decode(record, sample)) {
+        ++summary.damaged_samples;
+        return;
+    }
+    if (sample.read.entries.empty()) {
+        ++summary.samples;
+        return consumer->sample(sample, event);
+    }
+    deliver_read_values(sample, event);
+}
+
+/// Leader sampling: each value of a sample's PERF_SAMPLE_READ is a sample of the event that it belongs to. Its period
+/// is the increase since the last one; perf shows none without an increase (deliver_sample_value()).
+void Reader::State::deliver_read_values(Sample& read, std::uint32_t event) {
+    for (std::size_t i = 0; i < read.read.size(); ++i) {
+        const std::uint64_t id = read.read.id(i) != 0 ? read.read.id(i) : read.id;
+        const std::uint32_t of = events.of_id(id).value_or(event);
+        std::uint64_t& last = last_values[id];
+        read.period = read.read.value(i) - last;
+        last = read.read.value(i);
+        if (read.period == 0) continue;
+        ++summary.samples;
+        consumer->sample(read, of);
+    }
+}
+
+}  // namespace anyperf::perfdata

@@ -1,0 +1,85 @@
+// round_queue.h: brings records into the order of time. A recorder empties one ring after the other and then writes
+// FINISHED_ROUND, which promises: no later record is older than the newest one before the *previous* mark (perf's
+// ordered_events). So what waits is bounded by two rounds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "perfdata/cursor.h"
+
+namespace anyperf::perfdata {
+
+class RoundQueue {
+  public:
+    struct Entry {
+        std::uint64_t time;
+        const std::byte* record;
+        std::uint32_t event;
+        std::uint32_t chunk;  // kStable, or the chunk that holds the copy
+    };
+
+    /// Queues a record that stays where it is until release_before() allows otherwise.
+    void add_stable(std::uint64_t time, Bytes record, std::uint32_t event);
+    /// Queues a copy.
+    void add_copy(std::uint64_t time, Bytes record, std::uint32_t event);
+
+    /// Passes the records to `deliver` that are due at a FINISHED_ROUND.
+    template <class Deliver>
+    void end_round(Deliver&& deliver) {
+        this->deliver(limit_, deliver);
+        limit_ = newest_;
+    }
+    /// All that wait.
+    template <class Deliver>
+    void end(Deliver&& deliver) {
+        this->deliver(~std::uint64_t{0}, deliver);
+    }
+    /// The older half, when too many wait: a file without marks, or with very large rounds.
+    template <class Deliver>
+    void shrink(Deliver&& deliver) {
+        sort();
+        this->deliver(entries_[entries_.size() / 2].time, deliver);
+    }
+
+    bool is_too_large() const { return entries_.size() > kMostEntries || copied_ > kMostCopied; }
+
+    /// The stable record with the lowest address among those that wait, or null.
+    const std::byte* lowest() const;
+
+  private:
+    static constexpr std::uint32_t kStable = 0xffff'ffffu;
+    static constexpr std::size_t kMostEntries = 1 << 20, kMostCopied = 48 << 20, kChunk = 1 << 20;
+
+    struct Chunk {
+        std::unique_ptr<std::byte[]> bytes;
+        std::size_t size = 0, used = 0, waiting = 0;
+    };
+
+    template <class Deliver>
+    void deliver(std::uint64_t limit, Deliver& deliver) {
+        sort();
+        std::size_t done = 0;
+        for (; done < entries_.size() && entries_[done].time <= limit; ++done) {
+            deliver(entries_[done]);
+            release(entries_[done].chunk);
+        }
+        entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(done));
+    }
+    void add(const Entry& entry);
+    void sort();
+    void release(std::uint32_t chunk);
+    std::uint32_t chunk_with_room(std::size_t size);
+
+    std::vector<Entry> entries_;
+    std::vector<Entry> merged_;
+    std::vector<std::size_t> runs_;  // where an ascending run of entries_ begins
+    std::vector<Chunk> chunks_;
+    std::uint32_t current_ = kStable;
+    std::size_t copied_ = 0;
+    std::uint64_t limit_ = 0, newest_ = 0;
+};
+
+}  // namespace anyperf::perfdata

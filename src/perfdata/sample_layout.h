@@ -1,0 +1,108 @@
+// sample_layout.h: where the fields of an event's records are. Computed once for each event, so that a sample is a few
+// loads: the fields up to PERIOD have fixed places, those after it are walked with bounds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "anyperf/attr.h"
+#include "perfdata/cursor.h"
+#include "perfdata/types.h"
+
+namespace anyperf::perfdata {
+
+/// Numbers in a record, which need not be aligned.
+class Numbers {
+  public:
+    Numbers() = default;
+    Numbers(const std::byte* begin, std::size_t count) : begin_(begin), count_(count) {}
+
+    std::size_t size() const { return count_; }
+    bool empty() const { return count_ == 0; }
+    std::uint64_t operator[](std::size_t i) const { return load<std::uint64_t>(begin_ + i * sizeof(std::uint64_t)); }
+    const std::byte* data() const { return begin_; }
+
+  private:
+    const std::byte* begin_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+/// The values of a PERF_SAMPLE_READ.
+struct ReadValues {
+    std::uint64_t enabled_ns = 0, running_ns = 0;
+    Numbers entries;  ///< of `entry_words` numbers each: value, [id], [lost]
+    std::size_t entry_words = 1;
+    bool has_id = false;
+    std::uint64_t single_id = 0;  ///< of the only value, without PERF_FORMAT_GROUP
+
+    std::size_t size() const { return entries.size() / entry_words; }
+    std::uint64_t value(std::size_t i) const { return entries[i * entry_words]; }
+    std::uint64_t id(std::size_t i) const { return has_id ? entries[i * entry_words + 1] : single_id; }
+};
+
+/// The fields of a SAMPLE record. Those that the event does not have are 0 or empty. Views live as long as the record.
+struct Sample {
+    std::uint64_t ip = 0, time = 0, addr = 0, id = 0, stream_id = 0, period = 0;
+    std::uint32_t pid = 0, tid = 0, cpu = 0;
+    std::uint16_t misc = 0;
+    ReadValues read;
+    Numbers call_chain;
+    Bytes raw;
+    Numbers branches;  ///< {from, to, flags} each
+    std::uint64_t branch_hw_index = 0;
+    std::uint64_t user_abi = 0, interrupt_abi = 0;
+    Numbers user_registers, interrupt_registers;
+    Bytes user_stack;  ///< only its valid bytes
+    std::uint64_t weight = 0, data_source = 0, transaction = 0, physical_address = 0, cgroup = 0;
+    std::uint64_t data_page_size = 0, code_page_size = 0;
+    Bytes aux;
+};
+
+class SampleLayout {
+  public:
+    explicit SampleLayout(const abi::Attr& attr);
+
+    /// Reads a whole record, header included. False if its fields pass its end: `sample` then has some of them.
+    bool decode(Bytes record, Sample& sample) const;
+
+    /// The time of a SAMPLE record; 0 without PERF_SAMPLE_TIME or if the record is too short.
+    std::uint64_t sample_time(Bytes record) const { return at(record, time_); }
+
+    /// The time in the sample id at the end of another record; 0 if it has none.
+    std::uint64_t trailer_time(Bytes record) const { return from_end(record, trailer_time_); }
+
+    /// Bytes of the sample id at the end of records that are not samples.
+    std::size_t trailer_size() const { return trailer_size_; }
+
+    bool has_id() const { return id_ != 0; }
+    bool has_time() const { return time_ != 0; }
+    std::uint64_t sample_id(Bytes record) const { return at(record, id_); }
+    std::uint64_t trailer_id(Bytes record) const { return from_end(record, trailer_id_); }
+
+    /// Where other attrs must agree, so that a sample's event can be found before its layout is known.
+    std::size_t id_position() const { return id_; }
+
+  private:
+    static std::uint64_t at(Bytes record, std::size_t position) {
+        return position != 0 && position + 8 <= record.size() ? load<std::uint64_t>(record.data() + position) : 0;
+    }
+    static std::uint64_t from_end(Bytes record, std::size_t back) {
+        return back != 0 && back + 8 <= record.size() ? load<std::uint64_t>(record.data() + record.size() - back) : 0;
+    }
+    void lay_out_sample();
+    void lay_out_trailer(std::uint64_t flags);
+    bool has(std::uint64_t mask) const { return (sample_type_ & mask) != 0; }
+    bool decode_rest(Bytes record, Sample& sample) const;
+    void decode_read(Cursor& cursor, ReadValues& read) const;
+    void decode_branches(Cursor& cursor, Sample& sample) const;
+
+    std::uint64_t sample_type_, read_format_, branch_type_, user_registers_, interrupt_registers_, period_value_;
+    // Positions from the record's begin, and from its end; 0: the event lacks the field.
+    std::size_t ip_ = 0, tid_ = 0, time_ = 0, addr_ = 0, id_ = 0, stream_id_ = 0, cpu_ = 0, period_ = 0;
+    std::size_t fixed_size_ = 0;
+    std::size_t trailer_size_ = 0, trailer_time_ = 0, trailer_id_ = 0;
+    bool only_fixed_ = true;  // nothing after PERIOD
+};
+
+}  // namespace anyperf::perfdata

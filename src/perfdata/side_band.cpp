@@ -1,0 +1,96 @@
+#include "perfdata/side_band.h"
+
+#include <algorithm>
+
+namespace anyperf::perfdata {
+
+namespace {
+
+constexpr std::uint32_t kProtExec = 4;  // PROT_EXEC of mman(2)
+constexpr std::size_t kLongestBuildId = 20;
+
+RecordHeader header_of(Bytes record) {
+    return load<RecordHeader>(record.data());
+}
+
+Cursor body_of(Bytes record) {
+    Cursor cursor{record};
+    cursor.skip(kRecordHeader);
+    return cursor;
+}
+
+template <class Decoded>
+std::optional<Decoded> if_complete(const Cursor& cursor, Decoded decoded) {
+    return cursor.ok() ? std::optional{std::move(decoded)} : std::nullopt;
+}
+
+}  // namespace
+
+std::string hexadecimal(Bytes bytes) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::string text;
+    for (const std::byte byte : bytes) {
+        text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+        text += kDigits[std::to_integer<unsigned>(byte) & 15];
+    }
+    return text;
+}
+
+std::optional<MapRecord> read_map(Bytes record) {
+    const RecordHeader header = header_of(record);
+    Cursor cursor = body_of(record);
+    MapRecord map;
+    map.pid = cursor.u32();
+    map.tid = cursor.u32();
+    map.start = cursor.u64();
+    map.size = cursor.u64();
+    map.file_offset = cursor.u64();
+    map.kernel = (header.misc & kMiscModeMask) == kMiscKernel || map.pid == ~0u;
+    map.executable = (header.misc & kMiscBit13) == 0;
+    if (header.type == RecordType::mmap2) {
+        // Either device and inode, or the build id: 24 bytes.
+        Cursor identity{cursor.bytes(24)};
+        if ((header.misc & kMiscMmapBuildId) != 0) {
+            const std::size_t size = identity.u8();
+            identity.skip(3);
+            map.build_id = hexadecimal(identity.bytes(std::min(size, kLongestBuildId)));
+        }
+        map.executable = (cursor.u32() & kProtExec) != 0;
+        cursor.u32();  // flags of mmap(2)
+    }
+    map.path = cursor.text();
+    return if_complete(cursor, std::move(map));
+}
+
+std::optional<CommRecord> read_comm(Bytes record) {
+    Cursor cursor = body_of(record);
+    CommRecord comm;
+    comm.pid = cursor.u32();
+    comm.tid = cursor.u32();
+    comm.exec = (header_of(record).misc & kMiscBit13) != 0;
+    comm.comm = cursor.text();
+    return if_complete(cursor, comm);
+}
+
+std::optional<TaskRecord> read_task(Bytes record) {
+    Cursor cursor = body_of(record);
+    TaskRecord task;
+    task.pid = cursor.u32();
+    task.parent_pid = cursor.u32();
+    task.tid = cursor.u32();
+    task.parent_tid = cursor.u32();
+    return if_complete(cursor, task);
+}
+
+std::optional<KernelSymbolRecord> read_kernel_symbol(Bytes record) {
+    Cursor cursor = body_of(record);
+    KernelSymbolRecord symbol;
+    symbol.address = cursor.u64();
+    symbol.size = cursor.u32();
+    cursor.u16();  // type
+    symbol.removed = (cursor.u16() & 1) != 0;
+    symbol.name = cursor.text();
+    return if_complete(cursor, symbol);
+}
+
+}  // namespace anyperf::perfdata

@@ -1,0 +1,34 @@
+// compressor.h: the zstd stream of COMPRESSED records: the counterpart of Decompressor.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "perfdata/cursor.h"
+
+namespace anyperf::perfdata {
+
+class Compressor {
+  public:
+    /// What one COMPRESSED record unpacks to at most: COMPRESSED's mmap_len, for which readers allocate memory.
+    static constexpr std::size_t kPiece = 512 << 10;
+
+    /// `level`: 1 (fast) to 22.
+    explicit Compressor(int level);
+    ~Compressor();
+    Compressor(const Compressor&) = delete;
+    Compressor& operator=(const Compressor&) = delete;
+
+    /// Appends COMPRESSED records to `out` from which all of `plain` can be unpacked. They continue one stream, so they
+    /// must be in the file in the order of the calls.
+    void compress(Bytes plain, std::vector<std::byte>& out);
+
+  private:
+    void compress_piece(Bytes plain, std::vector<std::byte>& out);
+
+    struct Stream;
+    std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace anyperf::perfdata

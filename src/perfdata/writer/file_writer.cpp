@@ -1,0 +1,293 @@
+#include "perfdata/writer/file_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "perfdata/writer/byte_writer.h"
+#include "perfdata/writer/feature_bodies.h"
+
+namespace anyperf::perfdata {
+
+namespace {
+
+constexpr std::uint64_t kMagic = 0x32454c4946524550;  // "PERFILE2"
+constexpr std::size_t kBuffer = 1 << 20;
+constexpr std::size_t kEnds = 256;  // with a buffer between two of them: more than any feature sections need
+constexpr std::size_t kLeastBetweenEnds = 4096;
+constexpr std::size_t kSectionBytes = sizeof(FileSection);
+constexpr std::uint64_t kLastFeature = 32;  // of perf 6.1, which ends its list of features with it
+
+FileSection section(std::uint64_t offset, std::uint64_t size) {
+    return {offset, size};
+}
+
+std::vector<std::byte> attr_record(const EventInfo& event, std::uint32_t attr_size) {
+    RecordWriter record{RecordType::header_attr, 0};
+    put_attr(record, event.attr, attr_size);
+    for (const std::uint64_t id : event.ids) record.u64(id);
+    return record.finish();
+}
+
+/// EVENT_UPDATE with the name, which pipe mode has nowhere else.
+std::vector<std::byte> name_record(const EventInfo& event) {
+    constexpr std::uint64_t kName = 2;
+    RecordWriter record{RecordType::event_update, 0};
+    record.u64(kName).u64(event.ids.empty() ? 0 : event.ids.front()).padded_text(event.name, 8);
+    return record.finish();
+}
+
+std::vector<std::byte> feature_record(std::uint64_t feature, Bytes body) {
+    RecordWriter record{RecordType::header_feature, 0};
+    record.u64(feature).bytes(body);
+    return record.finish();
+}
+
+/// HEADER_TRACING_DATA: the payload follows the record and is not counted in its size.
+void put_tracing_data(ByteWriter& to, const std::vector<std::byte>& data) {
+    RecordWriter record{RecordType::header_tracing_data, 0};
+    record.u32(static_cast<std::uint32_t>(data.size()));
+    to.bytes(record.finish()).bytes(data).align(8);
+}
+
+}  // namespace
+
+Result<FileWriter> FileWriter::create(const std::string& path) {
+    const bool is_pipe = path == "-";
+    const int fd = is_pipe ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                           : ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const std::string name = is_pipe ? "standard output" : path;
+    if (fd < 0)
+        return std::unexpected(Error{"cannot write " + name, std::generic_category().message(errno),
+                                     "name a file in a directory that you may write with -o"});
+    if (!is_pipe && ::lseek(fd, 0, SEEK_SET) < 0) {
+        ::close(fd);
+        return std::unexpected(Error{"cannot write " + name, "it is not a regular file: the header is written last",
+                                     "use -o - for a pipe"});
+    }
+    return FileWriter{fd, is_pipe, name};
+}
+
+FileWriter::FileWriter(FileWriter&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      is_pipe_(other.is_pipe_),
+      name_(std::move(other.name_)),
+      events_(std::move(other.events_)),
+      compressor_(std::move(other.compressor_)),
+      buffer_(std::move(other.buffer_)),
+      data_offset_(other.data_offset_),
+      end_(other.end_),
+      ends_(std::move(other.ends_)),
+      plain_bytes_(other.plain_bytes_),
+      dropped_bytes_(other.dropped_bytes_),
+      failure_(std::move(other.failure_)) {}
+
+FileWriter::~FileWriter() {
+    if (fd_ >= 0) ::close(fd_);
+}
+
+Result<void> FileWriter::begin(const Facts& facts) {
+    events_ = facts.events;
+    is_pipe_ ? begin_pipe(facts) : begin_file(facts.events);
+    return flush();
+}
+
+/// The header, the ids of each event, and the attrs that refer to them. The final header is written over this one.
+void FileWriter::begin_file(const std::vector<EventInfo>& events) {
+    ByteWriter ids;
+    ByteWriter attrs;
+    for (const auto& event : events) {
+        put_attr(attrs, event.attr, attr_bytes(events));
+        attrs.put(section(kFileHeaderSize + ids.size(), event.ids.size() * sizeof(std::uint64_t)));
+        for (const std::uint64_t id : event.ids) ids.u64(id);
+    }
+    buffer_.assign(kFileHeaderSize, std::byte{0});
+    buffer_.insert(buffer_.end(), ids.view().begin(), ids.view().end());
+    buffer_.insert(buffer_.end(), attrs.view().begin(), attrs.view().end());
+    data_offset_ = buffer_.size();
+    end_ = 0;
+    write_header(0);
+}
+
+void FileWriter::begin_pipe(const Facts& facts) {
+    ByteWriter head;
+    head.u64(kMagic).u64(kPipeHeaderSize);
+    for (const auto& event : events_) head.bytes(attr_record(event, attr_bytes(events_)));
+    Facts early = facts;
+    early.build_ids.clear();
+    complete_facts(early);
+    for (const auto& body : feature_bodies(early))
+        if (body.feature != Feature::tracing_data && body.bytes.size() < kLongestRecord - 2 * kRecordHeader)
+            head.bytes(feature_record(static_cast<std::uint64_t>(body.feature), body.bytes));
+    head.bytes(feature_record(kLastFeature, {}));
+    if (!facts.tracing_data.empty()) put_tracing_data(head, facts.tracing_data);
+    for (const auto& event : events_) head.bytes(name_record(event));
+    buffer_ = head.take();
+}
+
+Result<void> FileWriter::write(Bytes first, Bytes second) {
+    plain_bytes_ += first.size() + second.size();
+    if (!compressor_) return append(first, second);
+    std::vector<std::byte> packed;
+    compressor_->compress(first, packed);
+    compressor_->compress(second, packed);
+    return append(packed, {});
+}
+
+Result<void> FileWriter::write_plain(Bytes records) {
+    plain_bytes_ += records.size();
+    return append(records, {});
+}
+
+Result<void> FileWriter::append(Bytes first, Bytes second) {
+    const std::size_t size = first.size() + second.size();
+    if (failure_) {
+        dropped_bytes_ += size;
+        return std::unexpected(*failure_);
+    }
+    if (buffer_.size() + size > kBuffer) {
+        if (auto flushed = flush(); !flushed) {
+            dropped_bytes_ += size;
+            return flushed;
+        }
+    }
+    buffer_.insert(buffer_.end(), first.begin(), first.end());
+    buffer_.insert(buffer_.end(), second.begin(), second.end());
+    return {};
+}
+
+Result<void> FileWriter::flush() {
+    if (failure_) return std::unexpected(*failure_);
+    const std::vector<std::byte> bytes = std::exchange(buffer_, {});
+    return write_out(bytes);
+}
+
+Result<void> FileWriter::write_out(Bytes bytes) {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+        const auto left = bytes.subspan(done);
+        const ssize_t got = is_pipe_ ? ::write(fd_, left.data(), left.size())
+                                     : ::pwrite(fd_, left.data(), left.size(), static_cast<off_t>(end_ + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) {
+            const int error = got < 0 ? errno : ENOSPC;
+            if (end_ != 0) keep_whole_records(bytes, done);
+            return fail(error);
+        }
+        done += static_cast<std::size_t>(got);
+    }
+    move_end(done);
+    return {};
+}
+
+void FileWriter::move_end(std::uint64_t bytes) {
+    end_ += bytes;
+    ends_.push_back(end_);
+    if (ends_.size() > kEnds) ends_.pop_front();
+}
+
+void FileWriter::keep_whole_records(Bytes bytes, std::size_t written) {
+    std::size_t kept = 0;
+    std::size_t moved = 0;  // of `kept`: the end is there already
+    for (;;) {
+        if (bytes.size() - kept < kRecordHeader) break;
+        const std::size_t size = load<RecordHeader>(bytes.data() + kept).size;
+        if (size < kRecordHeader || size > written - kept) break;
+        kept += size;
+        if (kept - moved < kLeastBetweenEnds) continue;
+        move_end(kept - std::exchange(moved, kept));
+    }
+    move_end(kept - moved);
+    dropped_bytes_ += bytes.size() - kept;
+}
+
+Result<void> FileWriter::fail(int errno_value) {
+    const bool full = errno_value == ENOSPC || errno_value == EDQUOT;
+    failure_ = Error{"cannot write " + name_, full ? "the disk is full" : std::generic_category().message(errno_value),
+                     full ? "free space, or record less: a lower -F, -z, or --max-size" : ""};
+    return std::unexpected(*failure_);
+}
+
+/// What only the writer knows.
+void FileWriter::complete_facts(Facts& facts) const {
+    facts.events = events_;
+    if (!compressor_) return;
+    facts.compression_level = std::max(facts.compression_level, 1U);
+    facts.compression_limit = Compressor::kPiece;
+    const std::uint64_t packed = std::max<std::uint64_t>(data_bytes(), 1);
+    facts.compression_ratio = static_cast<std::uint32_t>(plain_bytes_ / packed);
+}
+
+Result<void> FileWriter::finish(Facts facts) {
+    if (is_pipe_) {
+        for (const auto& id : facts.build_ids)
+            TRY(write_plain(build_id_entry(id, static_cast<std::uint32_t>(RecordType::header_build_id))));
+        return flush();
+    }
+    const auto flushed = failure_ ? Result<void>{std::unexpected(*failure_)} : flush();
+    complete_facts(facts);
+    ByteWriter bodies;
+    std::vector<FeatureSection> table;
+    for (const auto& body : feature_bodies(facts)) {
+        table.push_back({body.feature, {bodies.size(), body.bytes.size()}});
+        bodies.bytes(body.bytes);
+    }
+    while (!write_end(table, bodies.view())) {
+        // Without room after the data, the last data make room.
+        const auto before = std::ranges::find_if(ends_.rbegin(), ends_.rend(),
+                                                 [&](std::uint64_t at) { return at < end_ && at >= data_offset_; });
+        if (before == ends_.rend()) {
+            write_header(0);
+            break;
+        }
+        dropped_bytes_ += end_ - *before;
+        end_ = *before;
+        if (!failure_) [[maybe_unused]]
+            const auto reported = fail(ENOSPC);
+    }
+    return failure_ ? Result<void>{std::unexpected(*failure_)} : flushed;
+}
+
+bool FileWriter::write_end(const std::vector<FeatureSection>& table, Bytes bodies) {
+    // What a failed write has left after the last whole record. Fails where there is nothing to cut (/dev/null).
+    [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(end_));
+    const std::uint64_t first = end_ + table.size() * kSectionBytes;
+    ByteWriter sections;
+    std::uint64_t features = 0;
+    for (const auto& row : table) {
+        sections.put(section(first + row.place.offset, row.place.size));
+        features |= std::uint64_t{1} << static_cast<unsigned>(row.feature);
+    }
+    sections.bytes(bodies);
+    const Bytes all = sections.view();
+    for (std::size_t done = 0; done < all.size();) {
+        const ssize_t got = ::pwrite(fd_, all.data() + done, all.size() - done, static_cast<off_t>(end_ + done));
+        if (got <= 0) return false;
+        done += static_cast<std::size_t>(got);
+    }
+    return write_header(features);
+}
+
+/// The header. The attrs are right before the data.
+bool FileWriter::write_header(std::uint64_t features) {
+    const std::uint64_t entry_bytes = attr_bytes(events_) + kSectionBytes;
+    const std::uint64_t attrs = events_.size() * entry_bytes;
+    ByteWriter header;
+    header.u64(kMagic).u64(kFileHeaderSize).u64(entry_bytes);
+    header.put(section(data_offset_ - attrs, attrs));
+    header.put(section(data_offset_, end_ > data_offset_ ? end_ - data_offset_ : 0));
+    header.put(section(0, 0)).u64(features).zeros(3 * sizeof(std::uint64_t));
+    if (end_ == 0) {  // nothing is in the file yet
+        std::ranges::copy(header.view(), buffer_.begin());
+        return true;
+    }
+    return ::pwrite(fd_, header.view().data(), header.size(), 0) == static_cast<ssize_t>(header.size());
+}
+
+}  // namespace anyperf::perfdata

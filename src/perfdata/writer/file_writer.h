@@ -1,0 +1,86 @@
+// file_writer.h: writes a perf.data file, or a stream in pipe mode, that perf from 4.1 on reads.
+//
+// The file is valid at any time: until finish() has written the size of the data, readers read to the end of the file.
+// If the disk is full, write() fails and nothing more is written; finish() then cuts the file after a whole record, as
+// far back as the feature sections need room. So what is left is a valid recording of the time before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+#include "perfdata/facts.h"
+#include "perfdata/writer/compressor.h"
+
+namespace anyperf::perfdata {
+
+class FileWriter {
+  public:
+    /// Creates the file, or empties it. "-" is standard output, in pipe mode. Error: it cannot be created or cannot be
+    /// written from any offset.
+    static Result<FileWriter> create(const std::string& path);
+    FileWriter(FileWriter&& other) noexcept;
+    FileWriter& operator=(FileWriter&&) = delete;
+    /// Closes the file. Without finish() it is one of a recorder that was killed.
+    ~FileWriter();
+
+    /// Compresses what write() gets from here on.
+    void compress(int level) { compressor_ = std::make_unique<Compressor>(level); }
+
+    /// Writes what comes before the records. `facts.events` are the events; a stream also gets the other facts here,
+    /// and of those that only the end of the recording knows, the build ids at its end.
+    Result<void> begin(const Facts& facts);
+    /// Appends whole records, which lie in two pieces; a record may begin in one and end in the other. Error: they
+    /// could not be written; the file is then at its end, and further calls do nothing.
+    Result<void> write(Bytes first, Bytes second = {});
+    /// Appends whole records that are not compressed, such as FINISHED_ROUND.
+    Result<void> write_plain(Bytes records);
+    /// Writes all that is buffered.
+    Result<void> flush();
+    /// Writes the facts and the size of the data. Error: as of write(); the recording is then valid without some or all
+    /// of the facts.
+    Result<void> finish(Facts facts);
+
+    /// Bytes of records in the file, or on their way there.
+    std::uint64_t data_bytes() const { return end_ - data_offset_ + buffer_.size(); }
+    /// Bytes that write() got.
+    std::uint64_t plain_bytes() const { return plain_bytes_; }
+    bool is_pipe() const { return is_pipe_; }
+    /// Bytes of records that were given to write() and are not in the file.
+    std::uint64_t dropped_bytes() const { return dropped_bytes_; }
+
+  private:
+    FileWriter(int fd, bool is_pipe, std::string name) : fd_(fd), is_pipe_(is_pipe), name_(std::move(name)) {}
+    void begin_file(const std::vector<EventInfo>& events);
+    void begin_pipe(const Facts& facts);
+    Result<void> append(Bytes first, Bytes second);
+    Result<void> write_out(Bytes bytes);
+    Result<void> fail(int errno_value);
+    /// Moves the end of the file after the whole records among the first `written` bytes of a failed write.
+    void keep_whole_records(Bytes bytes, std::size_t written);
+    void move_end(std::uint64_t bytes);
+    /// Writes the feature sections after the data and the final header. False: there is no room.
+    bool write_end(const std::vector<FeatureSection>& table, Bytes bodies);
+    bool write_header(std::uint64_t features);
+    void complete_facts(Facts& facts) const;
+
+    int fd_;
+    bool is_pipe_;
+    std::string name_;
+    std::vector<EventInfo> events_;
+    std::unique_ptr<Compressor> compressor_;
+    std::vector<std::byte> buffer_;  ///< whole records
+    std::uint64_t data_offset_ = 0;
+    std::uint64_t end_ = 0;           ///< of what is in the file; after a whole record
+    std::deque<std::uint64_t> ends_;  ///< the last values of end_, where the file may be cut
+    std::uint64_t plain_bytes_ = 0;
+    std::uint64_t dropped_bytes_ = 0;
+    std::optional<Error> failure_;
+};
+
+}  // namespace anyperf::perfdata

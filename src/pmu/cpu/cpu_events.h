@@ -1,0 +1,121 @@
+// cpu_events.h: the encodings that the virtual cpu PMU accepts: generic events and cache events of the kernel, and raw
+// codes of a Skylake (names as in data/events, tables/x86/skl).
+//
+// An encoding that is not in these tables is refused. Linux opens any raw code, and one that the CPU does not have
+// usually counts 0; such a 0 looks like a result.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "pmu/cpu/quantities.h"
+
+namespace anyperf::pmu {
+
+/// The bits of a raw config that select the event: event 0-7, umask 8-15, edge 18, inv 23, cmask 24-31, as in the
+/// kernel's X86_RAW_EVENT_MASK. Other bits are ignored, because libpfm sets some of them. `any` (bit 21) is among those
+/// that are ignored: it adds the other hyperthread of the core, and this CPU has one thread in each core.
+inline constexpr std::uint64_t kEncodingBits = 0xff84'ffff;
+
+/// A raw code. kRawEvents is sorted by event code, then umask.
+struct RawRow {
+    std::uint64_t config;  ///< within kEncodingBits
+    std::string_view name;
+    Quantity quantity;
+};
+
+inline constexpr std::array kRawEvents{
+    RawRow{0x0000'0100, "INST_RETIRED:ANY (fixed)", Quantity::instructions},
+    RawRow{0x0000'0200, "CPU_CLK_UNHALTED:THREAD (fixed)", Quantity::cycles},
+    RawRow{0x0000'0300, "CPU_CLK_UNHALTED:REF_TSC (fixed)", Quantity::reference_cycles},
+    RawRow{0x0000'003c, "CPU_CLK_UNHALTED:THREAD_P", Quantity::cycles},
+    RawRow{0x0000'013c, "CPU_CLK_UNHALTED:REF_XCLK", Quantity::bus_cycles},
+    RawRow{0x0000'023c, "CPU_CLK_UNHALTED:ONE_THREAD_ACTIVE", Quantity::bus_cycles},
+    RawRow{0x0000'00c0, "INST_RETIRED:ANY_P", Quantity::instructions},
+    RawRow{0x0000'01c0, "INST_RETIRED:PREC_DIST", Quantity::instructions},
+    RawRow{0x0a80'01c0, "INST_RETIRED:TOTAL_CYCLES", Quantity::cycles},
+    RawRow{0x0000'00c4, "BR_INST_RETIRED:ALL_BRANCHES", Quantity::branches},
+    RawRow{0x0000'01c4, "BR_INST_RETIRED:CONDITIONAL", Quantity::conditional},
+    RawRow{0x0000'02c4, "BR_INST_RETIRED:NEAR_CALL", Quantity::calls},
+    RawRow{0x0000'04c4, "BR_INST_RETIRED:ALL_BRANCHES_PEBS", Quantity::branches},
+    RawRow{0x0000'08c4, "BR_INST_RETIRED:NEAR_RETURN", Quantity::returns},
+    RawRow{0x0000'10c4, "BR_INST_RETIRED:NOT_TAKEN", Quantity::not_taken},
+    RawRow{0x0000'20c4, "BR_INST_RETIRED:NEAR_TAKEN", Quantity::taken},
+    RawRow{0x0000'40c4, "BR_INST_RETIRED:FAR_BRANCH", Quantity::far},
+    RawRow{0x0000'01cd, "MEM_TRANS_RETIRED:LOAD_LATENCY", Quantity::loads},
+    RawRow{0x0000'81d0, "MEM_INST_RETIRED:ALL_LOADS", Quantity::loads},
+    RawRow{0x0000'82d0, "MEM_INST_RETIRED:ALL_STORES", Quantity::stores},
+    RawRow{0x0000'83d0, "MEM_INST_RETIRED:ANY", Quantity::memory},
+};
+
+/// An event of PERF_TYPE_HARDWARE. Its index in kGenericEvents is attr.config.
+struct GenericRow {
+    std::string_view name;             ///< as in abi::kHardware
+    std::optional<Quantity> quantity;  ///< none: the PMU lacks the event, ENOENT
+    std::string_view sysfs_name;       ///< its file in events/; empty: it has none
+    std::uint64_t config;              ///< the raw code of the same event, for that file
+    std::string_view note;
+};
+
+inline constexpr std::array kGenericEvents{
+    GenericRow{"PERF_COUNT_HW_CPU_CYCLES", Quantity::cycles, "cpu-cycles", 0x003c, ""},
+    GenericRow{"PERF_COUNT_HW_INSTRUCTIONS", Quantity::instructions, "instructions", 0x00c0, ""},
+    GenericRow{"PERF_COUNT_HW_CACHE_REFERENCES", std::nullopt, "", 0, "no model of caches"},
+    GenericRow{"PERF_COUNT_HW_CACHE_MISSES", std::nullopt, "", 0, "no model of caches"},
+    GenericRow{"PERF_COUNT_HW_BRANCH_INSTRUCTIONS", Quantity::branches, "branch-instructions", 0x00c4, ""},
+    GenericRow{"PERF_COUNT_HW_BRANCH_MISSES", std::nullopt, "", 0, "no model of branch prediction"},
+    GenericRow{"PERF_COUNT_HW_BUS_CYCLES", Quantity::bus_cycles, "bus-cycles", 0x013c, ""},
+    GenericRow{"PERF_COUNT_HW_STALLED_CYCLES_FRONTEND", std::nullopt, "", 0, "Skylake lacks it, too"},
+    GenericRow{"PERF_COUNT_HW_STALLED_CYCLES_BACKEND", std::nullopt, "", 0, "Skylake lacks it, too"},
+    GenericRow{"PERF_COUNT_HW_REF_CPU_CYCLES", Quantity::reference_cycles, "ref-cycles", 0x0300, ""},
+};
+
+/// A file in events/ that is not a generic event.
+struct SysfsEventRow {
+    std::string_view name;
+    std::uint64_t config;
+    std::string_view terms;  ///< appended to the terms of config
+    std::string_view note;
+};
+inline constexpr std::array kSysfsEvents{
+    SysfsEventRow{"mem-loads", 0x01cd, ",ldlat=3", "there is no model of latencies, so every load exceeds ldlat"},
+    SysfsEventRow{"mem-stores", 0x82d0, "", ""},
+};
+
+/// An event of PERF_TYPE_HW_CACHE that can be counted. Any other combination of a cache, an operation and a result is
+/// refused: with EINVAL if it is in kInvalidCacheOps, else with ENOENT, as by a PMU that lacks it.
+struct CacheRow {
+    std::string_view cache, op, result;  ///< as in abi::kCaches, kCacheOps and kCacheResults
+    Quantity quantity;
+    std::string_view note;
+};
+
+inline constexpr std::array kCacheEvents{
+    CacheRow{"PERF_COUNT_HW_CACHE_L1D", "PERF_COUNT_HW_CACHE_OP_READ", "PERF_COUNT_HW_CACHE_RESULT_ACCESS",
+             Quantity::loads, "MEM_INST_RETIRED.ALL_LOADS, as on Skylake"},
+    CacheRow{"PERF_COUNT_HW_CACHE_L1D", "PERF_COUNT_HW_CACHE_OP_WRITE", "PERF_COUNT_HW_CACHE_RESULT_ACCESS",
+             Quantity::stores, "MEM_INST_RETIRED.ALL_STORES, as on Skylake"},
+    CacheRow{"PERF_COUNT_HW_CACHE_DTLB", "PERF_COUNT_HW_CACHE_OP_READ", "PERF_COUNT_HW_CACHE_RESULT_ACCESS",
+             Quantity::loads, "the same code on Skylake"},
+    CacheRow{"PERF_COUNT_HW_CACHE_DTLB", "PERF_COUNT_HW_CACHE_OP_WRITE", "PERF_COUNT_HW_CACHE_RESULT_ACCESS",
+             Quantity::stores, "the same code on Skylake"},
+    CacheRow{"PERF_COUNT_HW_CACHE_BPU", "PERF_COUNT_HW_CACHE_OP_READ", "PERF_COUNT_HW_CACHE_RESULT_ACCESS",
+             Quantity::branches, "BR_INST_RETIRED.ALL_BRANCHES, as on Skylake"},
+};
+
+/// An operation that makes no sense for this cache: EINVAL, whatever the result. These are the entries of -1 in the
+/// kernel's table skl_hw_cache_event_ids (arch/x86/events/intel/core.c).
+struct InvalidCacheOpRow {
+    std::string_view cache, op;
+};
+inline constexpr std::array kInvalidCacheOps{
+    InvalidCacheOpRow{"PERF_COUNT_HW_CACHE_L1I", "PERF_COUNT_HW_CACHE_OP_WRITE"},
+    InvalidCacheOpRow{"PERF_COUNT_HW_CACHE_ITLB", "PERF_COUNT_HW_CACHE_OP_WRITE"},
+    InvalidCacheOpRow{"PERF_COUNT_HW_CACHE_ITLB", "PERF_COUNT_HW_CACHE_OP_PREFETCH"},
+    InvalidCacheOpRow{"PERF_COUNT_HW_CACHE_BPU", "PERF_COUNT_HW_CACHE_OP_WRITE"},
+    InvalidCacheOpRow{"PERF_COUNT_HW_CACHE_BPU", "PERF_COUNT_HW_CACHE_OP_PREFETCH"},
+};
+
+}  // namespace anyperf::pmu

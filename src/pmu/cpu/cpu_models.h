@@ -1,0 +1,45 @@
+// cpu_models.h: the CPUs that a run can present to its programs, by their names in `anyperf run --cpu-model`, and the
+// choice among them that is safe on this host.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "pmu/cpu/identity.h"
+
+namespace anyperf::pmu {
+
+enum class CpuModel : std::uint8_t {
+    skylake_server,
+    skylake_client,
+    host,  ///< the host's own: CPUID and /proc/cpuinfo are not changed
+};
+
+struct CpuModelRow {
+    CpuModel model;
+    std::string_view name;        ///< the value of --cpu-model
+    const CpuIdentity* identity;  ///< null: the host's
+    std::string_view what;        ///< for the help text
+};
+
+inline constexpr std::array kCpuModels{
+    CpuModelRow{CpuModel::skylake_server, "skx", &kSkylakeServer, "a Skylake server, which has AVX-512"},
+    CpuModelRow{CpuModel::skylake_client, "skl", &kSkylakeClient, "a Skylake without AVX-512"},
+    CpuModelRow{CpuModel::host, "host", nullptr, "the CPU of this machine"},
+};
+
+/// The identity of a model; null for `host`.
+constexpr const CpuIdentity* identity_of(CpuModel model) {
+    for (const CpuModelRow& row : kCpuModels)
+        if (row.model == model) return row.identity;
+    return nullptr;
+}
+
+/// The Skylake whose instructions the host has: the server's if AVX-512 is available, else the client's.
+///
+/// The feature bits of CPUID remain the host's. But programs compiled for several CPUs choose code by the model alone
+/// (GCC's `target_clones("arch=skylake-avx512")`), and with a wrong model that code would raise SIGILL.
+CpuModel skylake_model_of_host();
+
+}  // namespace anyperf::pmu

@@ -1,0 +1,87 @@
+// cpuinfo.cpp: rewrites /proc/cpuinfo line by line. A line whose key is not in kLines is copied unchanged.
+#include "pmu/cpu/cpuinfo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "pmu/cpu/cost_model.h"
+#include "pmu/cpu/identity.h"
+
+namespace anyperf::pmu {
+namespace {
+
+/// A line that differs from the host's.
+struct Line {
+    std::string_view key;
+    std::string (*value)(std::string_view host, const CpuIdentity& cpu);  ///< null: the line is removed
+};
+
+/// Flags to remove. The engine also hides the features hle, rtm, ibt and user_shstk from CPUID; the others describe the
+/// counters of AMD.
+constexpr std::array<std::string_view, 11> kRemovedFlags{
+    "amd_lbr_pmc_freeze", "amd_lbr_v2", "hle",        "ibs", "ibt",       "perfctr_core",
+    "perfctr_llc",        "perfctr_nb", "perfmon_v2", "rtm", "user_shstk"};
+
+/// The host's flags without the removed ones, and with arch_perfmon, which the virtual PMU has on any host.
+std::string flags(std::string_view host, const CpuIdentity& /*cpu*/) {
+    std::string kept;
+    bool has_counters = false;
+    while (!host.empty()) {
+        const std::string_view flag = host.substr(0, host.find(' '));
+        host.remove_prefix(std::min(host.size(), flag.size() + 1));
+        if (flag.empty() || std::ranges::find(kRemovedFlags, flag) != kRemovedFlags.end()) continue;
+        has_counters |= flag == "arch_perfmon";
+        kept.append(kept.empty() ? "" : " ").append(flag);
+    }
+    return has_counters ? kept : kept + " arch_perfmon";
+}
+
+constexpr std::array kLines{
+    Line{"vendor_id", [](std::string_view, const CpuIdentity&) { return std::string{kVendor}; }},
+    Line{"cpu family", [](std::string_view, const CpuIdentity&) { return fmt::format("{}", kFamily); }},
+    Line{"model", [](std::string_view, const CpuIdentity& cpu) { return fmt::format("{}", cpu.model); }},
+    Line{"model name", [](std::string_view, const CpuIdentity& cpu) { return std::string{cpu.brand}; }},
+    Line{"stepping", [](std::string_view, const CpuIdentity& cpu) { return fmt::format("{}", cpu.stepping); }},
+    Line{"microcode", [](std::string_view, const CpuIdentity&) { return std::string{"0x1"}; }},
+    Line{"cpu MHz", [](std::string_view, const CpuIdentity&) { return fmt::format("{}.000", kClockMhz); }},
+    Line{"cache size", [](std::string_view, const CpuIdentity&) { return std::string{"25344 KB"}; }},
+    Line{"bogomips", [](std::string_view, const CpuIdentity&) { return fmt::format("{}.00", 2 * kClockMhz); }},
+    Line{"flags", flags},
+    Line{"TLB size", nullptr},
+};
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t last = text.find_last_not_of(" \t");
+    return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+/// Appends one line, or nothing if it is to be removed.
+void put_line(std::string& text, std::string_view line, const CpuIdentity& cpu) {
+    const std::size_t colon = line.find(':');
+    const std::string_view key = trimmed(line.substr(0, std::min(colon, line.size())));
+    const auto row = std::ranges::find(kLines, key, &Line::key);
+    if (colon == std::string_view::npos || row == kLines.end()) {
+        text.append(line).append("\n");
+        return;
+    }
+    if (row->value == nullptr) return;
+    const std::string_view value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    text.append(line.substr(0, colon)).append(": ").append(row->value(value, cpu)).append("\n");
+}
+
+}  // namespace
+
+std::string virtual_cpuinfo(std::string_view host, const CpuIdentity& cpu) {
+    std::string text;
+    text.reserve(host.size());
+    while (!host.empty()) {
+        const std::string_view line = host.substr(0, host.find('\n'));
+        host.remove_prefix(std::min(host.size(), line.size() + 1));
+        put_line(text, line, cpu);
+    }
+    return text;
+}
+
+}  // namespace anyperf::pmu

@@ -1,0 +1,71 @@
+// software_pmu.cpp: accepts and refuses as perf_swevent_init(), cpu_clock_event_init() and task_clock_event_init() of
+// Linux 6.18 (kernel/events/core.c) do. In the kernel the two clocks are PMUs of their own; here they are rows.
+#include "pmu/software_pmu.h"
+
+#include <algorithm>
+
+#include "abi/attr_flags.h"
+#include "abi/event_ids.h"
+#include "abi/sample_bits.h"
+#include "pmu/cpu/quantities.h"
+
+namespace anyperf::pmu {
+namespace {
+
+using subsystem::refuse;
+using subsystem::Source;
+
+static_assert(std::ranges::equal(kSoftwareEvents, abi::kSoftware, {}, &SoftwareRow::name, &abi::Constant::name),
+              "attr.config is the index of the row");
+
+bool is_clock(const SoftwareRow& row) {
+    return row.source == Source::Kind::task_clock;
+}
+
+/// Whether the exclude bits of the attr leave nothing of the event. It opens all the same and counts 0, as on Linux.
+bool is_suppressed(const SoftwareRow& row, std::uint64_t flags) {
+    switch (row.suppressed_by) {
+        case SuppressedBy::nothing: return false;
+        case SuppressedBy::exclude_user: return flags & abi::flag("exclude_user");
+        case SuppressedBy::exclude_kernel: return flags & abi::flag("exclude_kernel");
+    }
+    return false;
+}
+
+/// A clock without a task is the CPU's time, not the time that some task has run.
+Source::Kind source_of(const SoftwareRow& row, const subsystem::EventRequest& request) {
+    if (is_suppressed(row, request.attr.flags)) return Source::Kind::nothing;
+    return is_clock(row) && request.task == nullptr ? Source::Kind::cpu_clock : row.source;
+}
+
+/// Of a clock with sample_freq: the period in ns. Its rate is constant, so the frequency becomes a fixed period when
+/// the event is opened, and is never adapted (perf_swevent_init_hrtimer()). 0: the event keeps its period or frequency.
+std::uint64_t fixed_period(const SoftwareRow& row, const abi::Attr& attr) {
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    if (!is_clock(row) || !(attr.flags & abi::flag("freq")) || attr.sample_period == 0) return 0;
+    return std::max<std::uint64_t>(kSecond / attr.sample_period, 1);
+}
+
+}  // namespace
+
+std::uint32_t SoftwarePmu::type() const {
+    return abi::kTypeSoftware;
+}
+
+subsystem::Answer<subsystem::Wiring> SoftwarePmu::init(const subsystem::EventRequest& request) {
+    const abi::Attr& attr = request.attr;
+    if (attr.type != abi::kTypeSoftware) return refuse(ENOENT, "another PMU's type");
+    if (attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK"))
+        return refuse(EOPNOTSUPP, "software events have no branch stack");
+    if (attr.config >= kSoftwareEvents.size()) return refuse(ENOENT, "there is no software event with this number");
+    const SoftwareRow& row = kSoftwareEvents[attr.config];
+    const bool modelled = options_.modelled_time && is_clock(row);
+    return subsystem::Wiring{
+        .source = modelled ? modelled_nanoseconds() : subsystem::Source{.kind = source_of(row, request)},
+        .software = true,
+        .fixed_period = fixed_period(row, attr),
+        .counts_cpu = is_clock(row) && request.task == nullptr && !modelled,
+    };
+}
+
+}  // namespace anyperf::pmu

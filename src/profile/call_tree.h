@@ -1,0 +1,22 @@
+// call_tree.h: who calls a row of a report, as a tree from the row outwards.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profile/profile.h"
+#include "profile/rows.h"
+
+namespace anyperf::profile {
+
+/// A function among the callers. Children are its own callers, the heaviest first.
+struct Caller {
+    LocationId place = kNone<LocationId>;  ///< one of the function's locations
+    std::uint64_t weight = 0;              ///< of the samples that came this way
+    std::vector<Caller> callers{};
+};
+
+/// The callers of the samples of a row (Row::of), merged by function. An empty `place` is the row itself.
+Caller callers_of(const Profile& profile, const Row& row);
+
+}  // namespace anyperf::profile

@@ -1,0 +1,139 @@
+// profile.h: the one model of a profile. Every reader of recordings makes it, every report and export reads it, so a
+// new format is one file that knows nothing of the others.
+//
+//   Sample ──► Stack ──► Location ──► Dso
+//     │          │ caller    └──────► Frame… ──► Function        (several frames where functions were inlined)
+//     └──► Context (comm, pid, tid, cpu) ──► Event
+//
+// A stack is a node of a trie: its location and the stack of its caller. Samples with the same stack and context are
+// one row unless their times are kept, so memory follows the number of different stacks and not that of samples.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/strings.h"
+#include "profile/table.h"
+
+namespace anyperf::profile {
+
+using DsoId = Id<struct DsoTag>;
+using FunctionId = Id<struct FunctionTag>;
+using LocationId = Id<struct LocationTag>;
+using StackId = Id<struct StackTag>;
+using EventId = Id<struct EventTag>;
+using ContextId = Id<struct ContextTag>;
+
+/// What code comes from. `name` is what reports show: the last part of the path, or "[kernel.kallsyms]", "[vdso]",
+/// "[unknown]".
+struct Dso {
+    enum class Kind : std::uint8_t { unknown, file, kernel, kernel_module, vdso, jit };
+
+    StringId path{};
+    StringId name{};
+    StringId build_id{};  ///< hexadecimal, or empty
+    Kind kind = Kind::unknown;
+};
+
+struct Function {
+    StringId name{};          ///< demangled, without parameters
+    StringId linkage_name{};  ///< as in the symbol table
+    DsoId dso = kNone<DsoId>;
+    StringId file{};            ///< source file, or empty
+    std::uint32_t line = 0;     ///< where the source declares it; 0 unknown
+    std::uint64_t address = 0;  ///< its first byte, as Location::address
+};
+
+/// One function of those that are active at a location.
+struct Frame {
+    FunctionId function = kNone<FunctionId>;
+    StringId file{};         ///< source file of `line`, or empty
+    std::uint32_t line = 0;  ///< 0 unknown
+    bool inlined = false;    ///< into the next frame of the location
+};
+
+/// A code address. Locations with equal dso, address and mode are one row.
+struct Location {
+    DsoId dso = kNone<DsoId>;
+    std::uint64_t address = 0;      ///< as in the symbol table of the dso; of an unknown dso that of the process
+    std::uint64_t file_offset = 0;  ///< what perf prints for a user address: the offset in the file
+    std::uint32_t first_frame = 0;  ///< Profile::frames(location)
+    std::uint16_t frame_count = 0;  ///< 0: no symbol is known; 1, and 1 more for each inlined function
+    bool kernel = false;
+};
+
+/// A location with its callers. `caller` has a smaller id.
+struct Stack {
+    StackId caller = kNone<StackId>;
+    LocationId location = kNone<LocationId>;
+};
+
+struct Event {
+    std::string name;             ///< as recorded: "cycles:u"
+    std::string unit;             ///< as recorded, of scaled counts: "msec", "Joules"; samples' weights are not scaled
+    std::uint64_t period = 0;     ///< of a fixed period, else 0
+    std::uint64_t frequency = 0;  ///< in Hz, of a changing period, else 0
+    std::uint64_t lost = 0;       ///< samples that the recorder could not keep
+    std::optional<std::uint32_t> leader{};  ///< index of the event that leads its group
+};
+
+/// The task and the event of a sample. A part that the reader's options leave out is kAny.
+struct Context {
+    static constexpr std::uint32_t kAny = 0xffff'ffffu;
+
+    EventId event{};
+    StringId comm{};
+    std::uint32_t pid = kAny;
+    std::uint32_t tid = kAny;
+    std::uint32_t cpu = kAny;
+
+    bool operator==(const Context&) const = default;
+};
+
+struct Sample {
+    StackId stack = kNone<StackId>;
+    ContextId context{};
+    std::uint64_t count = 0;   ///< number of samples in this row
+    std::uint64_t weight = 0;  ///< sum of their periods: how often the event happened
+    std::uint64_t time = 0;    ///< in ns of the recording's clock; 0 in a row of several samples
+};
+
+/// Facts of the recording, for the heads of reports and exports. Unknown facts are empty or 0.
+struct Recording {
+    std::string path, host, release, version, arch, cpu, cpu_id, command_line;
+    std::uint32_t cpus_online = 0;
+    std::uint64_t memory_kib = 0;
+    std::uint64_t first_ns = 0, last_ns = 0;  ///< time of the first and the last sample
+    std::uint64_t wall_clock_ns = 0,
+                  clock_ns = 0;  ///< one moment on the wall clock and on the samples' clock; 0: unknown
+    std::uint64_t lost = 0;      ///< records that the kernel dropped because a ring was full
+    std::uint64_t skipped = 0;   ///< records that could not be read
+};
+
+class Profile {
+  public:
+    Strings strings;
+    Table<DsoId, Dso> dsos;
+    Table<FunctionId, Function> functions;
+    Table<LocationId, Location> locations;
+    Table<StackId, Stack> stacks;
+    Table<EventId, Event> events;
+    Table<ContextId, Context> contexts;
+    std::vector<Sample> samples;
+    std::vector<Frame> all_frames;  ///< of all locations, one after the other
+    Recording recording;
+
+    /// The functions that are active at a location, from the innermost inlined one to the one that has the symbol.
+    std::span<const Frame> frames(const Location& location) const {
+        return std::span{all_frames}.subspan(location.first_frame, location.frame_count);
+    }
+    std::span<const Frame> frames(LocationId id) const { return frames(locations[id]); }
+
+    std::string_view text(StringId id) const { return strings[id]; }
+};
+
+}  // namespace anyperf::profile

@@ -1,0 +1,39 @@
+// strings.h: the texts of a profile, each stored once. Equal texts have equal ids, so that rows compare by numbers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "profile/table.h"
+
+namespace anyperf::profile {
+
+using StringId = Id<struct StringTag>;
+
+/// Id 0 is the empty text.
+class Strings {
+  public:
+    Strings();
+
+    /// The id of `text`, which is copied on first use.
+    StringId intern(std::string_view text);
+
+    /// Valid as long as the table, also when it grows.
+    std::string_view operator[](StringId id) const { return texts_[id.value]; }
+
+    std::size_t size() const { return texts_.size(); }
+
+  private:
+    std::string_view copy(std::string_view text);
+    void grow();
+
+    std::vector<std::string_view> texts_;
+    std::vector<std::uint32_t> slots_;  // open addressing: id + 1, or 0
+    std::vector<std::unique_ptr<char[]>> chunks_;
+    std::size_t left_ = 0;  // bytes free at the end of the last chunk
+    char* free_ = nullptr;
+};
+
+}  // namespace anyperf::profile

@@ -1,0 +1,80 @@
+#include "recording/drain.h"
+
+#include <algorithm>
+
+#include "perfdata/writer/byte_writer.h"
+
+namespace anyperf::recording {
+
+using perfdata::RecordType;
+
+namespace {
+
+// After each piece its room goes back to the writer of the ring: a full ring loses records.
+constexpr std::size_t kPiece = 256 << 10;
+// A ring that is filled faster than it is drained must not keep the others waiting.
+constexpr int kMostPieces = 64;
+
+}  // namespace
+
+Drain::Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of) : writer_(writer), layout_(layout_of) {}
+
+Result<void> Drain::round(std::span<Ring> rings) {
+    bool any = false;
+    Result<void> result;
+    for (Ring& ring : rings) {
+        const auto drained = drain(ring);
+        if (drained)
+            any = any || *drained;
+        else
+            result = std::unexpected(drained.error());
+    }
+    if (!any || !result) return result;
+    perfdata::RecordWriter mark{RecordType::finished_round, 0};
+    return writer_.write_plain(mark.finish());
+}
+
+/// Whether there was something.
+Result<bool> Drain::drain(Ring& ring) {
+    Result<bool> result = false;
+    for (int piece = 0; piece < kMostPieces; ++piece) {
+        const auto records = ring.next(kPiece, [this](Bytes record) { look_at(record); });
+        if (records.empty()) break;
+        const auto written = writer_.write(records.first, records.second);
+        ring.release(records.end);
+        if (!written)
+            result = std::unexpected(written.error());
+        else if (result)
+            result = true;
+    }
+    return result;
+}
+
+Result<void> Drain::put(Bytes record) {
+    look_at(record);
+    return writer_.write_plain(record);
+}
+
+void Drain::look_at(Bytes record) {
+    const auto header = perfdata::load<perfdata::RecordHeader>(record.data());
+    switch (header.type) {
+        case RecordType::sample: {
+            ++samples_;
+            const std::uint64_t time = layout_.sample_time(record);
+            if (first_time_ == 0 || time < first_time_) first_time_ = time;
+            last_time_ = std::max(last_time_, time);
+            break;
+        }
+        case RecordType::lost: {
+            perfdata::Cursor body{record.subspan(perfdata::kRecordHeader)};
+            body.u64();  // id
+            lost_ += body.u64();
+            break;
+        }
+        case RecordType::mmap:
+        case RecordType::mmap2: files_.add(record); break;
+        default: break;
+    }
+}
+
+}  // namespace anyperf::recording

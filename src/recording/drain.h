@@ -1,0 +1,43 @@
+// drain.h: takes records out of rings and gives them to the writer of the file. On the way it looks at each record's
+// header, and counts: nothing that was lost goes unnoticed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "perfdata/sample_layout.h"
+#include "perfdata/writer/file_writer.h"
+#include "recording/mapped_files.h"
+#include "recording/ring.h"
+
+namespace anyperf::recording {
+
+class Drain {
+  public:
+    /// `layout_of`: any of the events: all have the fields up to the time at the same places.
+    Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of);
+
+    /// Writes all records that are in the rings now, and a FINISHED_ROUND after them. Error: the file cannot be
+    /// written. The rings are emptied nevertheless, and what was in them is counted.
+    Result<void> round(std::span<Ring> rings);
+    /// Writes one record that did not come from a ring.
+    Result<void> put(Bytes record);
+
+    std::uint64_t samples() const { return samples_; }
+    /// Records that the kernel dropped because a ring was full, as LOST records say.
+    std::uint64_t lost() const { return lost_; }
+    std::uint64_t first_time() const { return first_time_; }
+    std::uint64_t last_time() const { return last_time_; }
+    const MappedFiles& files() const { return files_; }
+
+  private:
+    Result<bool> drain(Ring& ring);
+    void look_at(Bytes record);
+
+    perfdata::FileWriter& writer_;
+    perfdata::SampleLayout layout_;
+    MappedFiles files_;
+    std::uint64_t samples_ = 0, lost_ = 0, first_time_ = 0, last_time_ = 0;
+};
+
+}  // namespace anyperf::recording

@@ -1,0 +1,59 @@
+#include "recording/mapped_files.h"
+
+#include <sys/auxv.h>
+
+#include <cstring>
+#include <span>
+
+#include "perfdata/side_band.h"
+#include "symbols/elf_image.h"
+#include "symbols/kallsyms.h"
+
+namespace anyperf::recording {
+
+namespace {
+
+constexpr auto kAllProcesses = static_cast<std::uint32_t>(-1);
+constexpr std::string_view kVdso = "[vdso]";
+
+/// The vDSO is the same in all processes of one boot. It has at most this size, and begins with an ELF header.
+std::string vdso_build_id() {
+    constexpr std::size_t kMostBytes = 4096;
+    const auto address = ::getauxval(AT_SYSINFO_EHDR);
+    if (address == 0) return {};
+    const auto* begin = reinterpret_cast<const std::byte*>(address);
+    const auto image = symbols::ElfImage::of({begin, begin + kMostBytes});
+    return image ? image->build_id() : std::string{};
+}
+
+}  // namespace
+
+void MappedFiles::add(perfdata::Bytes record) {
+    const auto map = perfdata::read_map(record);
+    if (!map || !map->executable) return;
+    if (map->kernel) {
+        if (map->path.starts_with("[kernel.kallsyms]")) kernel_ = "[kernel.kallsyms]";
+        return;
+    }
+    if (!map->path.starts_with('/') && map->path != kVdso) return;
+    if (!paths_.contains(map->path)) paths_.emplace(map->path);
+}
+
+std::vector<perfdata::BuildId> MappedFiles::build_ids() const {
+    std::vector<perfdata::BuildId> ids;
+    const auto add = [&](bool kernel, std::string id, const std::string& path) {
+        if (!id.empty()) ids.push_back({.pid = kAllProcesses, .kernel = kernel, .id = std::move(id), .path = path});
+    };
+    if (!kernel_.empty()) add(true, symbols::kernel_build_id("/sys/kernel/notes"), kernel_);
+    for (const auto& path : paths_) {
+        if (path == kVdso) {
+            add(false, vdso_build_id(), path);
+            continue;
+        }
+        if (path.starts_with("//") || path.ends_with(" (deleted)")) continue;
+        if (const auto image = symbols::ElfImage::open(path)) add(false, image->build_id(), path);
+    }
+    return ids;
+}
+
+}  // namespace anyperf::recording

@@ -1,0 +1,25 @@
+// mapped_files.h: the files that were mapped for execution while recording, and their build ids, by which readers find
+// the same files again.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "perfdata/facts.h"
+
+namespace anyperf::recording {
+
+class MappedFiles {
+  public:
+    /// Takes notes of an MMAP or MMAP2 record.
+    void add(perfdata::Bytes record);
+    /// The build ids of those files that have one and that can still be read.
+    std::vector<perfdata::BuildId> build_ids() const;
+
+  private:
+    std::set<std::string, std::less<>> paths_;
+    std::string kernel_;  ///< the name of the kernel's mapping; empty: there is none
+};
+
+}  // namespace anyperf::recording

@@ -1,0 +1,248 @@
+#include "recording/open_set.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "abi/attr_flags.h"
+#include "abi/event_ids.h"
+#include "abi/ioctls.h"
+#include "abi/sample_bits.h"
+#include "host/ring_failure.h"
+
+namespace anyperf::recording {
+
+namespace {
+
+using abi::flag;
+using abi::read_format;
+
+constexpr unsigned long kCloseOnExec = 1ul << 3;  // PERF_FLAG_FD_CLOEXEC
+constexpr unsigned long kCgroup = 1ul << 2;       // PERF_FLAG_PID_CGROUP
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kLeastRing = 64 << 10;
+
+/// Parts of an attr that older kernels do not have, the newest first.
+struct NewPart {
+    std::uint64_t flags;
+    std::uint64_t read_format;
+};
+constexpr std::array kNewParts{
+    NewPart{0, read_format("PERF_FORMAT_LOST")},      // Linux 6.0
+    NewPart{flag("ksymbol") | flag("bpf_event"), 0},  // 5.1
+    NewPart{flag("comm_exec"), 0},                    // 3.16
+};
+
+std::uint64_t has(const abi::Attr& attr, const NewPart& part) {
+    return (attr.flags & part.flags) | (attr.read_format & part.read_format);
+}
+
+}  // namespace
+
+Result<OpenSet> OpenSet::open(RingSource& source, OpenRequest request) {
+    OpenSet set{source, std::move(request)};
+    Progress progress = Progress::again;
+    while (progress == Progress::again) {  // each round leaves something out, so this ends
+        set.close_all();
+        progress = TRY(set.open_all());
+    }
+    if (progress == Progress::vanished)
+        return std::unexpected(
+            set.request_.explain(set.request_.events.front().event, set.request_.places.front(), ESRCH));
+    for (const Mapped& mapped : set.mapped_) set.rings_.emplace_back(mapped.memory);
+    set.learn_ids();
+    return set;
+}
+
+OpenSet::OpenSet(OpenSet&& other) noexcept
+    : source_(other.source_),
+      request_(std::move(other.request_)),
+      opened_(std::exchange(other.opened_, {})),
+      mapped_(std::exchange(other.mapped_, {})),
+      rings_(std::move(other.rings_)),
+      notes_(std::move(other.notes_)) {}
+
+OpenSet::~OpenSet() {
+    close_all();
+}
+
+void OpenSet::close_all() {
+    for (const Mapped& mapped : mapped_) source_->unmap(mapped.fd, mapped.memory);
+    for (const Opened& opened : opened_) source_->kernel().close(opened.fd);
+    mapped_.clear();
+    opened_.clear();
+}
+
+Result<OpenSet::Progress> OpenSet::open_all() {
+    Progress progress = Progress::vanished;
+    for (const auto& place : request_.places) {
+        const Progress one = TRY(open_place(place));
+        if (one == Progress::again) return one;
+        if (one == Progress::done) progress = one;
+    }
+    return progress;
+}
+
+Result<OpenSet::Progress> OpenSet::open_place(const counting::Place& place) {
+    const std::size_t before = opened_.size();
+    for (std::size_t i = 0; i < request_.events.size(); ++i) {
+        const SampledEvent& sampled = request_.events[i];
+        const auto& cpus = sampled.event.cpus;
+        if (!cpus.empty() && std::ranges::find(cpus, place.cpu) == cpus.end()) continue;
+        const auto leads = std::find_if(opened_.begin() + static_cast<std::ptrdiff_t>(before), opened_.end(),
+                                        [&](const Opened& opened) { return opened.event == sampled.leader; });
+        const int leader = leads == opened_.end() ? -1 : leads->fd;
+        const unsigned long flags = kCloseOnExec | (place.cgroup ? kCgroup : 0);
+        const int fd = source_->kernel().open(events::attr_to_open(sampled.event), place.pid, place.cpu, leader, flags);
+        if (fd < 0) {
+            const Progress progress = TRY(react(i, place, -fd));
+            if (progress != Progress::vanished) return progress;
+            while (opened_.size() > before) {  // the task ended in between
+                source_->kernel().close(opened_.back().fd);
+                opened_.pop_back();
+            }
+            return progress;
+        }
+        opened_.push_back({i, fd, place.cpu, 0});
+        TRY(attach_ring(opened_.back()));
+    }
+    return Progress::done;
+}
+
+/// What to do about a refused open: leave something out and begin again, leave the task out, or give up.
+Result<OpenSet::Progress> OpenSet::react(std::size_t event, const counting::Place& place, int errno_value) {
+    constexpr std::uint64_t kOnePrecise = flag("precise_ip") & ~(flag("precise_ip") << 1);
+    events::Event& refused = request_.events[event].event;
+    if (errno_value == ESRCH && place.pid > 0 && !place.cgroup) return Progress::vanished;
+    const bool invalid = errno_value == EINVAL || errno_value == EOPNOTSUPP;
+    if (invalid && refused.precise_max && (refused.attr.flags & flag("precise_ip")) != 0) {
+        refused.attr.flags -= kOnePrecise;
+        return Progress::again;
+    }
+    Error error = request_.explain(refused, place, errno_value);
+    if ((errno_value == EACCES || errno_value == EPERM) && restrict_to_user_mode()) return Progress::again;
+    if (errno_value == EINVAL && leave_out_new_parts()) return Progress::again;
+    return std::unexpected(std::move(error));
+}
+
+bool OpenSet::leave_out_new_parts() {
+    for (const NewPart& part : kNewParts) {
+        bool left_out = false;
+        for (auto& sampled : request_.events) {
+            abi::Attr& attr = sampled.event.attr;
+            left_out = left_out || has(attr, part) != 0;
+            attr.flags &= ~part.flags;
+            attr.read_format &= ~part.read_format;
+        }
+        if (left_out) return true;
+    }
+    return false;
+}
+
+/// As perf does where kernel.perf_event_paranoid hides the kernel. False: there is nothing left to leave out.
+bool OpenSet::restrict_to_user_mode() {
+    bool changed = false;
+    for (auto& sampled : request_.events) {
+        abi::Attr& attr = sampled.event.attr;
+        const std::uint64_t without = flag("exclude_kernel") | flag("exclude_hv");
+        const bool tracepoint = attr.type == abi::kTypeTracepoint;
+        if (tracepoint || (attr.flags & flag("exclude_kernel")) != 0) continue;
+        attr.flags = (attr.flags & ~(flag("ksymbol") | flag("bpf_event"))) | without;
+        sampled.event.name += sampled.event.name.find(':') == std::string::npos ? ":u" : "u";
+        changed = true;
+    }
+    if (changed) notes_.emplace_back("user mode only: kernel mode needs privileges (kernel.perf_event_paranoid)");
+    return changed;
+}
+
+Result<void> OpenSet::attach_ring(const Opened& opened) {
+    const bool backward = (request_.events[opened.event].event.attr.flags & flag("write_backward")) != 0;
+    const auto ring = std::ranges::find_if(
+        mapped_, [&](const Mapped& mapped) { return mapped.cpu == opened.cpu && mapped.backward == backward; });
+    if (ring == mapped_.end()) return map_ring(opened);
+    constexpr auto kSetOutput = abi::ioctl_request("PERF_EVENT_IOC_SET_OUTPUT");
+    const int done = source_->kernel().ioctl(opened.fd, kSetOutput, static_cast<unsigned long>(ring->fd));
+    if (done == 0) return {};
+    return std::unexpected(Error{
+        "cannot record " + request_.events[opened.event].event.name,
+        fmt::format("its records cannot go to the ring of CPU {} (errno {})", opened.cpu, -done), "record it alone"});
+}
+
+/// Where the user chose no size and memory may not be locked, smaller rings are tried.
+Result<void> OpenSet::map_ring(const Opened& opened) {
+    const bool backward = (request_.events[opened.event].event.attr.flags & flag("write_backward")) != 0;
+    for (;;) {
+        const std::size_t bytes = kPage + request_.ring_bytes;
+        const auto memory = source_->map(opened.fd, bytes, backward);
+        if (memory) {
+            mapped_.push_back({opened.cpu, backward, opened.fd, *memory});
+            return {};
+        }
+        const bool too_large = memory.error() == -EPERM || memory.error() == -ENOMEM;
+        if (!too_large || request_.ring_bytes_are_wanted || request_.ring_bytes <= kLeastRing)
+            return std::unexpected(host::why_ring_failed(bytes, -memory.error()));
+        request_.ring_bytes /= 2;
+    }
+}
+
+/// The ids, by which records name their event. A group is read through its leader, which has all of them in order.
+void OpenSet::learn_ids() {
+    for (std::size_t i = 0; i < opened_.size(); ++i) {
+        const abi::Attr& attr = request_.events[opened_[i].event].event.attr;
+        const bool group = (attr.read_format & read_format("PERF_FORMAT_GROUP")) != 0;
+        const bool lost = (attr.read_format & read_format("PERF_FORMAT_LOST")) != 0;
+        if (group && request_.events[opened_[i].event].leader != opened_[i].event) continue;  // read with its leader
+        std::array<std::uint64_t, 512> words{};
+        const ssize_t got = source_->kernel().read(opened_[i].fd, words.data(), sizeof words);
+        if (got <= 0) continue;
+        const std::size_t step = lost ? 3 : 2;  // value, id, lost
+        const std::size_t first = group ? 1 : 0;
+        const std::size_t members = group ? words[0] : 1;
+        for (std::size_t m = 0; m < members && i + m < opened_.size(); ++m)
+            opened_[i + m].id = words.at(first + m * step + 1);
+    }
+}
+
+std::vector<perfdata::EventInfo> OpenSet::infos() const {
+    std::vector<perfdata::EventInfo> infos;
+    infos.reserve(request_.events.size());
+    for (const auto& sampled : request_.events)
+        infos.push_back({.attr = sampled.event.attr, .ids = {}, .name = sampled.event.name, .unit = {}});
+    for (const Opened& opened : opened_)
+        if (opened.id != 0) infos[opened.event].ids.push_back(opened.id);
+    return infos;
+}
+
+void OpenSet::control(std::uint32_t request) {
+    for (const Opened& opened : opened_) {
+        const SampledEvent& sampled = request_.events[opened.event];
+        const bool is_tracking_only = sampled.tracks && sampled.event.name == "dummy:u";
+        if (sampled.leader == opened.event && !is_tracking_only) source_->kernel().ioctl(opened.fd, request, 0);
+    }
+}
+
+void OpenSet::enable() {
+    control(abi::ioctl_request("PERF_EVENT_IOC_ENABLE"));
+}
+
+void OpenSet::disable() {
+    control(abi::ioctl_request("PERF_EVENT_IOC_DISABLE"));
+}
+
+std::uint64_t OpenSet::lost() {
+    std::uint64_t sum = 0;
+    for (const Opened& opened : opened_) {
+        const abi::Attr& attr = request_.events[opened.event].event.attr;
+        constexpr std::uint64_t kIdAndLost = read_format("PERF_FORMAT_ID") | read_format("PERF_FORMAT_LOST");
+        std::array<std::uint64_t, 3> words{};
+        if (attr.read_format != kIdAndLost) continue;
+        if (source_->kernel().read(opened.fd, words.data(), sizeof words) == sizeof words) sum += words[2];
+    }
+    return sum;
+}
+
+}  // namespace anyperf::recording

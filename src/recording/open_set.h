@@ -1,0 +1,90 @@
+// open_set.h: opens sampled events on tasks and CPUs and maps their rings: one for each CPU, which all events that are
+// bound to it write to (PERF_EVENT_IOC_SET_OUTPUT). The kernel maps no ring of an inherited event that is not bound to
+// a CPU, so a task's event is opened once for each CPU, as perf does it.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "anyperf/error.h"
+#include "anyperf/target.h"
+#include "perfdata/file_header.h"
+#include "recording/ring.h"
+#include "recording/ring_source.h"
+#include "recording/sampling.h"
+
+namespace anyperf::recording {
+
+/// Why an open was refused, in words for people. For the virtual PMU these are other words than for the kernel.
+using ExplainRefusal = std::function<Error(const events::Event&, const counting::Place&, int errno_value)>;
+
+struct OpenRequest {
+    std::vector<SampledEvent> events;
+    std::vector<counting::Place> places;  ///< each with a CPU; those of one CPU share its ring
+    std::size_t ring_bytes = 0;           ///< data of a ring: a power of two pages
+    bool ring_bytes_are_wanted = false;   ///< the user chose them; else less is taken where memory may not be locked
+    ExplainRefusal explain;
+};
+
+class OpenSet {
+  public:
+    /// Opens all events. Tasks that have ended meanwhile are left out. Error: an event was refused, a ring could not be
+    /// mapped, or all tasks have ended.
+    static Result<OpenSet> open(RingSource& source, OpenRequest request);
+    OpenSet(OpenSet&& other) noexcept;
+    OpenSet& operator=(OpenSet&&) = delete;
+    ~OpenSet();
+
+    /// The events as they were opened, with all their ids.
+    std::vector<perfdata::EventInfo> infos() const;
+    const std::vector<SampledEvent>& events() const { return request_.events; }
+    /// One of each CPU.
+    std::span<Ring> rings() { return rings_; }
+    std::size_t ring_bytes() const { return request_.ring_bytes; }
+    /// What was changed to open the events, for people.
+    std::span<const std::string> notes() const { return notes_; }
+
+    /// Starts and stops all events but those that only track.
+    void enable();
+    void disable();
+    /// The samples that the kernel dropped, by its own counts; 0 before Linux 6.0, which does not count them.
+    std::uint64_t lost();
+
+  private:
+    struct Opened {
+        std::size_t event = 0;
+        int fd = -1;
+        int cpu = -1;
+        std::uint64_t id = 0;
+    };
+    struct Mapped {
+        int cpu = -1;
+        bool backward = false;
+        int fd = -1;
+        std::span<std::byte> memory;
+    };
+    enum class Progress : std::uint8_t { done, again, vanished };
+
+    OpenSet(RingSource& source, OpenRequest request) : source_(&source), request_(std::move(request)) {}
+    void close_all();
+    Result<Progress> open_all();
+    Result<Progress> open_place(const counting::Place& place);
+    Result<Progress> react(std::size_t event, const counting::Place& place, int errno_value);
+    bool leave_out_new_parts();
+    bool restrict_to_user_mode();
+    Result<void> attach_ring(const Opened& opened);
+    Result<void> map_ring(const Opened& opened);
+    void learn_ids();
+    void control(std::uint32_t request);
+
+    RingSource* source_;
+    OpenRequest request_;
+    std::vector<Opened> opened_;
+    std::vector<Mapped> mapped_;
+    std::vector<Ring> rings_;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace anyperf::recording

@@ -1,0 +1,75 @@
+// ring.h: reads a ring buffer of perf events (perf_event_open(2), "MMAP layout").
+//
+// The writer is the kernel, or programs of a run. Programs share the memory with this process and could write anything
+// there, so every position and size is checked: a ring with impossible contents is emptied and counted as damaged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "perfdata/cursor.h"
+#include "perfdata/types.h"
+
+namespace anyperf::recording {
+
+using perfdata::Bytes;
+
+class Ring {
+  public:
+    /// `memory` is the whole mapping: the header page and the data pages.
+    explicit Ring(std::span<std::byte> memory);
+
+    /// Whole records that lie one after the other. Where the ring's end is among them, in two pieces.
+    struct Records {
+        Bytes first;
+        Bytes second;
+        std::uint64_t end = 0;  ///< the position after them
+
+        bool empty() const { return first.empty(); }
+    };
+
+    /// The oldest records that were not released, at most `limit` bytes of them but at least one. Calls `each` with
+    /// every record in one piece, valid during the call.
+    template <class Each>
+    Records next(std::size_t limit, const Each& each) {
+        const Extent extent = unread();
+        std::uint64_t at = extent.begin;
+        while (at != extent.end) {
+            const std::size_t size = record_size(at, extent.end);
+            if (size == 0) {
+                drop_all(extent.end);
+                break;
+            }
+            if (at != extent.begin && at + size - extent.begin > limit) break;
+            each(in_one_piece(at, size));
+            at += size;
+        }
+        return between(extent.begin, at);
+    }
+    /// The records up to `end` have been used, and their room may be written again.
+    void release(std::uint64_t end);
+
+    /// How often the contents were impossible, and were dropped.
+    std::uint64_t damages() const { return damages_; }
+
+  private:
+    struct Extent {
+        std::uint64_t begin, end;
+    };
+    Extent unread();
+    /// 0: impossible.
+    std::size_t record_size(std::uint64_t at, std::uint64_t end) const;
+    Bytes in_one_piece(std::uint64_t at, std::size_t size);
+    Records between(std::uint64_t begin, std::uint64_t end) const;
+    void drop_all(std::uint64_t end);
+
+    std::byte* header_;
+    std::span<std::byte> data_;
+    std::uint64_t tail_ = 0;
+    std::uint64_t damages_ = 0;
+    std::vector<std::byte> joined_;  ///< a record that wraps
+};
+
+}  // namespace anyperf::recording

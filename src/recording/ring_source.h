@@ -1,0 +1,31 @@
+// ring_source.h: what opens events and maps their rings: the kernel, or a run with a virtual PMU.
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <memory>
+#include <span>
+
+#include "anyperf/kernel.h"
+
+namespace anyperf::recording {
+
+class RingSource {
+  public:
+    virtual ~RingSource() = default;
+
+    /// Opens, reads and controls events.
+    virtual counting::Kernel& kernel() = 0;
+    /// Maps the ring of an event, header page first; -errno on failure. `overwrite`: old records are replaced when the
+    /// ring is full, and the mapping is read-only.
+    virtual std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite) = 0;
+    virtual void unmap(int event, std::span<std::byte> memory) = 0;
+    /// Readable after a mapped ring has reached its watermark, until clear_wake().
+    virtual int wake_fd() = 0;
+    virtual void clear_wake() = 0;
+};
+
+/// Events and rings of the kernel.
+std::unique_ptr<RingSource> system_rings();
+
+}  // namespace anyperf::recording

@@ -1,0 +1,176 @@
+#include "recording/sampling.h"
+
+#include <span>
+#include <utility>
+
+#include "abi/attr_flags.h"
+#include "abi/event_ids.h"
+#include "abi/sample_bits.h"
+
+namespace anyperf::recording {
+
+namespace {
+
+using abi::flag;
+using abi::read_format;
+using abi::sample;
+
+constexpr std::uint64_t kDummy = 9;  // PERF_COUNT_SW_DUMMY
+// perf asks for all general registers of x86-64 but the segment bases (arch/x86/util/perf_regs.c).
+constexpr std::uint64_t kUserRegisters = 0xff0fff;
+
+void set(abi::Attr& attr, std::uint64_t mask, bool on = true) {
+    attr.flags = on ? attr.flags | mask : attr.flags & ~mask;
+}
+
+/// One event happens at a time, so each is a sample: perf's default period for them is 1.
+bool is_discrete(const abi::Attr& attr) {
+    return attr.type == abi::kTypeTracepoint || attr.type == abi::kTypeBreakpoint;
+}
+
+/// -c and -F are for events whose string has no period= or freq= term.
+void set_period(events::Event& event, const SamplingOptions& options) {
+    abi::Attr& attr = event.attr;
+    if (event.sampling.period || event.sampling.freq) return;
+    const bool by_period = options.period || (is_discrete(attr) && !options.frequency);
+    attr.sample_period = by_period ? options.period.value_or(1) : options.frequency.value_or(kDefaultFrequency);
+    set(attr, flag("freq"), !by_period);
+}
+
+void set_call_graph(abi::Attr& attr, CallGraph call_graph, const SamplingOptions& options) {
+    if (call_graph == CallGraph::none) return;
+    attr.sample_type |= sample("PERF_SAMPLE_CALLCHAIN");
+    if (call_graph == CallGraph::stacks) {
+        // The user part comes from the copied stack.
+        attr.sample_type |= sample("PERF_SAMPLE_REGS_USER") | sample("PERF_SAMPLE_STACK_USER");
+        attr.sample_regs_user = kUserRegisters;
+        attr.sample_stack_user = options.stack_bytes;
+        set(attr, flag("exclude_callchain_user"));
+    }
+    if (call_graph == CallGraph::last_branches) {
+        constexpr std::uint64_t kUser = 1, kCallStack = 1 << 11, kNoFlags = 1 << 14, kNoCycles = 1 << 15;
+        attr.sample_type |= sample("PERF_SAMPLE_BRANCH_STACK");
+        attr.branch_sample_type = kUser | kCallStack | kNoFlags | kNoCycles;
+        set(attr, flag("exclude_callchain_user"));
+    }
+}
+
+/// The term call-graph=… of an event string comes before the option.
+CallGraph call_graph_of(const events::Event& event, const SamplingOptions& options) {
+    if (!event.sampling.call_graph) return options.call_graph;
+    const std::string& text = *event.sampling.call_graph;
+    if (text == "fp") return CallGraph::frame_pointers;
+    if (text == "dwarf") return CallGraph::stacks;
+    return text == "lbr" ? CallGraph::last_branches : CallGraph::none;
+}
+
+void set_sample_type(events::Event& event, const SamplingOptions& options) {
+    abi::Attr& attr = event.attr;
+    // With a fixed period each sample has it, too: not all readers look for it in the attr.
+    attr.sample_type = sample("PERF_SAMPLE_IP") | sample("PERF_SAMPLE_TID") | sample("PERF_SAMPLE_TIME") |
+                       sample("PERF_SAMPLE_PERIOD");
+    if (options.cpu_wide || is_discrete(attr)) attr.sample_type |= sample("PERF_SAMPLE_CPU");
+    if (attr.type == abi::kTypeTracepoint) attr.sample_type |= sample("PERF_SAMPLE_RAW");
+    if (options.data_addresses) attr.sample_type |= sample("PERF_SAMPLE_ADDR") | sample("PERF_SAMPLE_DATA_SRC");
+    if (options.weights) attr.sample_type |= sample("PERF_SAMPLE_WEIGHT");
+    if (options.branch_filter != 0) {
+        attr.sample_type |= sample("PERF_SAMPLE_BRANCH_STACK");
+        attr.branch_sample_type = options.branch_filter;
+    }
+    set_call_graph(attr, call_graph_of(event, options), options);
+    if (event.sampling.max_stack) attr.sample_max_stack = *event.sampling.max_stack;
+}
+
+/// The records of names, maps and tasks.
+void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
+    for (const std::uint64_t mask : {flag("mmap"), flag("mmap2"), flag("comm"), flag("comm_exec"), flag("task")})
+        set(attr, mask);
+    // Code that the kernel makes while recording. Only kernels from 5.1 on know these (open() leaves them out then).
+    set(attr, flag("ksymbol") | flag("bpf_event"));
+    set(attr, flag("mmap_data"), wants_data_maps(options));
+    set(attr, flag("context_switch"), options.switch_events);
+}
+
+void set_common(abi::Attr& attr, const SamplingOptions& options, bool leads) {
+    if (attr.size == 0) attr.size = sizeof attr;
+    attr.read_format = read_format("PERF_FORMAT_ID") | read_format("PERF_FORMAT_LOST");
+    set(attr, flag("sample_id_all"));
+    set(attr, flag("inherit"), options.inherit && !options.cpu_wide);
+    // A member of a group counts while its leader does.
+    set(attr, flag("disabled"), leads);
+    set(attr, flag("enable_on_exec"), leads && options.enable_on_exec);
+    set(attr, flag("write_backward"), options.overwrite);
+    if (options.clock) {
+        set(attr, flag("use_clockid"));
+        attr.clockid = *options.clock;
+    }
+    if (options.watermark_bytes != 0) {
+        set(attr, flag("watermark"));
+        attr.wakeup_events = options.watermark_bytes;
+    }
+}
+
+/// {a,b}:S: only the leader samples, and its samples have the values of all members. As perf 6.1, without inheritance:
+/// its readers add up the values of one id, not of each thread.
+void make_leader_sampling(std::span<SampledEvent> members) {
+    const std::uint64_t type = members.front().event.attr.sample_type | sample("PERF_SAMPLE_READ");
+    for (SampledEvent& member : members) {
+        abi::Attr& attr = member.event.attr;
+        attr.sample_type = type;
+        attr.read_format |= read_format("PERF_FORMAT_GROUP");
+        set(attr, flag("inherit"), false);
+        if (&member == &members.front()) continue;
+        attr.sample_period = 0;
+        set(attr, flag("freq"), false);
+    }
+}
+
+/// An event that never happens and tracks from the beginning: the others may be off for a while, or be overwritten.
+SampledEvent tracking_event(const SamplingOptions& options, std::size_t index) {
+    SamplingOptions own = options;
+    own.overwrite = false;
+    SampledEvent tracking{.event = {}, .leader = index, .tracks = true};
+    tracking.event.name = "dummy:u";
+    abi::Attr& attr = tracking.event.attr;
+    attr.type = abi::kTypeSoftware;
+    attr.config = kDummy;
+    attr.sample_period = 1;
+    attr.sample_type = sample("PERF_SAMPLE_IP") | sample("PERF_SAMPLE_TID") | sample("PERF_SAMPLE_TIME");
+    if (options.cpu_wide) attr.sample_type |= sample("PERF_SAMPLE_CPU");
+    set(attr, flag("exclude_kernel") | flag("exclude_hv"));
+    set_common(attr, own, true);
+    set_tracking(attr, options);
+    // On from the beginning: from the exec on, or at once.
+    set(attr, flag("disabled") | flag("enable_on_exec"), false);
+    return tracking;
+}
+
+}  // namespace
+
+std::vector<SampledEvent> sampled_events(const std::vector<events::EventGroup>& groups,
+                                         const SamplingOptions& options) {
+    std::vector<SampledEvent> sampled;
+    for (const auto& group : groups) {
+        const std::size_t leader = sampled.size();
+        for (const auto& event : group.events) {
+            SampledEvent next{.event = event, .leader = leader};
+            set_period(next.event, options);
+            set_sample_type(next.event, options);
+            set_common(next.event.attr, options, sampled.size() == leader);
+            sampled.push_back(std::move(next));
+        }
+        if (group.events.front().sample_read && group.events.size() > 1)
+            make_leader_sampling(std::span{sampled}.subspan(leader));
+    }
+    if (options.separate_tracking) {
+        sampled.push_back(tracking_event(options, sampled.size()));
+    } else {
+        sampled.front().tracks = true;
+        set_tracking(sampled.front().event.attr, options);
+    }
+    if (sampled.size() > 1)
+        for (auto& each : sampled) each.event.attr.sample_type |= sample("PERF_SAMPLE_IDENTIFIER");
+    return sampled;
+}
+
+}  // namespace anyperf::recording

@@ -1,0 +1,51 @@
+// facts.h: what the broker tells the programs of a run, and they believe: settings, paths, the CPU that they see, and
+// what is wanted of them. It is a memfd of its own, which the kernel does not let any program write: the broker has
+// mapped it before it was sealed (F_SEAL_FUTURE_WRITE, fcntl(2)). The header is followed by the filters and probes of
+// events (layout.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::run {
+
+inline constexpr std::size_t kIdentityRows = 64;
+inline constexpr std::uint32_t kFileParts = 2;  ///< rows of RunHeader::files_made
+
+/// The settings of the run.
+struct RunHeader {
+    std::uint32_t magic;
+    std::uint32_t version;
+    std::uint32_t counting;          ///< classes to count, a ClassSet; 0: nothing is counted
+    std::uint32_t deterministic;     ///< 1: fixed addresses and AT_RANDOM, one CPU number
+    std::uint32_t events_used;       ///< an event has been opened in this run: the broker is to learn of new tasks
+    std::uint32_t wanted_side_band;  ///< side-band records that some event wants (subsystem::Interest, a bit each)
+    std::uint32_t samples_per_tick;  ///< a clock event is throttled beyond these (subsystem::kTickNs)
+    /// CPUID leaves whose answer differs from the host's: (host & keep) | value.
+    struct IdentityRow {
+        std::uint32_t leaf;
+        std::uint32_t subleaf;  ///< ~0: any
+        std::uint32_t keep[4];  ///< eax, ebx, ecx, edx
+        std::uint32_t value[4];
+    } identity[kIdentityRows];
+    std::uint32_t identity_rows;  ///< 0: CPUID is the host's
+    /// The files of the virtual PMU below files_root: 0 not made yet, 1 made, 2 cannot be made. Row 0: PMUs and
+    /// settings; row 1: tracepoints.
+    std::uint32_t files_made[kFileParts];
+    std::uint32_t log_kinds;  ///< run/log_kinds.h
+    char log_path[512];       ///< the log file; empty: the program's standard error
+    /// The log file, which the broker has made: a program writes to no other. 0: it is no regular file.
+    std::uint64_t log_device;
+    std::uint64_t log_inode;
+    std::uint64_t
+        cache_bytes;           ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
+    std::uint64_t probe_list;  ///< inode of uprobe_events; 0: it has not been made
+    char files_root[256];      ///< directory with the virtual PMU's files
+    char engine_path[4096];    ///< the engine's executable, for execve
+};
+
+inline constexpr std::uint32_t kRunStateMagic = 0x52507941;  // "AyPR"
+inline constexpr std::size_t kHeaderBytes = 65536;
+static_assert(sizeof(RunHeader) <= kHeaderBytes);
+
+}  // namespace anyperf::run

@@ -1,0 +1,56 @@
+#include "subsystem/events/child_event.h"
+
+#include "subsystem/events/event_creation.h"
+#include "subsystem/scheduling/scheduler.h"
+#include "subsystem/shared/overflow.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+EventState requested_state_of(const Event& like) {
+    return like.requested_state() >= EventState::inactive ? EventState::inactive : EventState::off;
+}
+
+/// An adapted period goes on where the parent's is.
+void follow_frequency(EventPage& child, const EventPage& parent) {
+    if (child.frequency == 0) return;
+    child.frequency = parent.frequency;
+    child.period = parent.period;
+    child.period_left = first_period(child);
+}
+
+}  // namespace
+
+Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Event& like, Event* leader) {
+    const EventSpec spec{.attr = parent.attr,
+                         .kind = kind,
+                         .task = &task,
+                         .cpu = parent.cpu,
+                         .opener = parent.opener ? parent.opener->id : task.id,
+                         .privileged = true,
+                         .may_trace = true,
+                         .may_probe = true,
+                         .may_break_kernel = true,
+                         .parent = parent.index};
+    auto made = create_event(world, spec);
+    if (!made) return nullptr;
+    PendingEvent& child = *made;
+    child->parent = &parent;
+    child->cgroup = parent.cgroup;
+    child->page->requested_state = requested_state_of(like);
+    follow_frequency(*child->page, *parent.page);
+    child->page->ring = child->ring = parent.ring;
+    child->page->filter = child->filter = parent.filter;
+    child->page->notify = parent.page->notify;
+    Event& event = child.commit();
+    event.leader = leader ? leader : &event;
+    parent.children.push_back(&event);
+    {
+        LockedPage page(world, parent);
+        page->has_children = 1;
+    }
+    attach(world, event);
+    return &event;
+}
+
+}  // namespace anyperf::subsystem

@@ -1,0 +1,55 @@
+// event_creation.h: how an event is created, opened or as a child, and how it is freed. scheduler.h puts it into its
+// task and group.
+#pragma once
+
+#include <memory>
+
+#include "subsystem/world.h"
+
+namespace anyperf::subsystem {
+
+/// A new event that has a page and that its PMU has accepted. It is undone by the destructor unless it is committed, so
+/// a check that fails later leaves no trace.
+class PendingEvent {
+  public:
+    PendingEvent(World& world, std::unique_ptr<Event> event) : world_(&world), event_(std::move(event)) {}
+    PendingEvent(PendingEvent&& other) noexcept = default;
+    PendingEvent& operator=(PendingEvent&&) = delete;
+    ~PendingEvent();
+
+    Event* operator->() { return event_.get(); }
+    Event& operator*() { return *event_; }
+    /// Gives the event its ids and adds it to the world, which owns it from now on.
+    Event& commit();
+
+  private:
+    World* world_;
+    std::unique_ptr<Event> event_;
+};
+
+/// What an event is created from; its group is not part of it.
+struct EventSpec {
+    abi::Attr attr;
+    Kind kind = Kind::opened;
+    Task* task = nullptr;  ///< null: cpu-wide
+    std::int32_t cpu = -1;
+    TaskId opener;
+    bool privileged = false;
+    bool may_trace = false;
+    bool may_probe = false;
+    bool may_break_kernel = false;
+    ProbedFile file = {};
+    EventIndex parent = 0;
+};
+
+/// The part of an attr that an event's page holds.
+EventShape shape_of(const abi::Attr& attr);
+
+/// Creates an event whose page is filled and whose state is off. ENOENT if no PMU knows type and config, the PMU's
+/// refusal, or ENOMEM if there is no room for a page.
+Answer<PendingEvent> create_event(World& world, const EventSpec& spec);
+
+/// Frees the event and its page. It must not be in a task, group or list any more, nor have children.
+void destroy_event(World& world, Event& event);
+
+}  // namespace anyperf::subsystem

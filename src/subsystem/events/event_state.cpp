@@ -1,0 +1,55 @@
+#include "subsystem/events/event_state.h"
+
+#include <utility>
+
+#include "subsystem/output/header_page.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+/// PMUs that take part in counting are informed whenever the event becomes active or stops being active.
+void report_to_pmu(World&, Event& event, bool was_active, bool is_active) {
+    if (!event.pmu || !event.task || was_active == is_active) return;
+    if (is_active)
+        event.pmu->add(event.index, event.task->id);
+    else
+        event.pmu->del(event.index, event.task->id);
+}
+
+}  // namespace
+
+void set_state(World& world, Event& event, EventState state) {
+    const EventState previous = std::exchange(event.pmu_state, state);
+    {
+        LockedPage page(world, event);
+        if (page->state == state && previous == state) return;
+        // Reading a task's clock is expensive. It is skipped where no time has passed or will pass, and for an event
+        // that ends and can no longer be read.
+        const bool runs = page->state >= EventState::inactive || state >= EventState::inactive;
+        const bool last = event.kind == Kind::opened && !event.has_descriptor && event.mappings == 0;
+        if (runs && !(last && state <= EventState::exited))
+            change_state(*page, state, value_now(world, event), clock_now(world, event));
+        else
+            page->state = state;
+    }
+    const bool is_active = state == EventState::active;
+    report_to_pmu(world, event, previous == EventState::active, is_active);
+    if (is_active) update_header(world, event);
+    // A thread acts on the state only of events that sample and of software events. For all others its work is the
+    // same.
+    const bool concerned = event.samples() || event.source().kind == Source::Kind::software_events;
+    if (event.task && concerned) request_safepoint_later(world, *event.task);
+}
+
+bool sync_state_from_page(World& world, Event& event) {
+    const EventState previous = event.pmu_state;
+    {
+        LockedPage page(world, event);
+        if (page->state == previous) return false;
+        event.pmu_state = page->state;
+    }
+    report_to_pmu(world, event, previous == EventState::active, event.pmu_state == EventState::active);
+    return true;
+}
+
+}  // namespace anyperf::subsystem

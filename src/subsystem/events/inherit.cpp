@@ -1,0 +1,43 @@
+#include "subsystem/events/inherit.h"
+
+#include "abi/attr_flags.h"
+#include "subsystem/events/child_event.h"
+#include "subsystem/events/event_state.h"
+#include "subsystem/events/group_lock.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+using abi::flag;
+
+bool passes_on(const Event& leader, ForkKind kind) {
+    if (leader.kind == Kind::cpu_wide_part || !leader.flag(flag("inherit"))) return false;
+    if (leader.flag(flag("inherit_thread")) && kind != ForkKind::thread) return false;
+    return !leader.flag(flag("sigtrap")) || kind != ForkKind::clears_signals;
+}
+
+Event& opened(Event& event) {
+    return event.parent ? *event.parent : event;
+}
+
+/// Whether a client can still read the event. An event that is neither open nor mapped is not passed on.
+bool readable(Event& event) {
+    return opened(event).has_descriptor || opened(event).mappings != 0;
+}
+
+}  // namespace
+
+void inherit(World& world, const Task& parent, Task& child, ForkKind kind) {
+    const EventList leaders = parent.leaders;
+    for (Event* leader : leaders) {
+        if (!passes_on(*leader, kind) || !readable(*leader)) continue;
+        lock_group(world, *leader);
+        for (Event* member : members(*leader)) sync_state_from_page(world, *member);
+        Event* led = make_child(world, opened(*leader), child, Kind::inherited, *leader, nullptr);
+        if (!led) continue;
+        for (Event* sibling : leader->siblings)
+            if (readable(*sibling)) make_child(world, opened(*sibling), child, Kind::inherited, *sibling, led);
+    }
+}
+
+}  // namespace anyperf::subsystem

@@ -1,0 +1,83 @@
+#include "subsystem/scheduling/active_events.h"
+
+#include <utility>
+
+#include "subsystem/events/event.h"
+
+namespace anyperf::subsystem {
+namespace {
+
+/// Adds `by` users to each live counter that the event needs. An event that samples also needs counter 0, the
+/// instructions: by that count its thread stops to look for overflows.
+void count_thread_work(Task& task, const Event& event, std::uint32_t by) {
+    const Source& source = event.source();
+    const bool faults = counts_faults(source);
+    if (event.samples() && (faults || source.kind == Source::Kind::counters)) task.counter_users[0] += by;
+    if (source.kind == Source::Kind::counters)
+        for (std::size_t i = 0; i < source.terms; ++i)
+            task.counter_users[source.term[i].counter % task.counter_users.size()] += by;
+    else if (faults)
+        task.fault_events += by;
+}
+
+void point_to(World& world, Event* before, Task& task, Event* event) {
+    (before ? before->next_active : task.first_active) = event;
+    if (before) LockedPage(world, *before)->next_active = event ? event->index : 0;
+}
+
+ActiveEvents active_events_of(const Task& task) {
+    ActiveEvents active{
+        .first = task.first_active ? task.first_active->index : 0, .counters = 0, .faults = task.fault_events != 0};
+    for (std::size_t i = 0; i < task.counter_users.size(); ++i)
+        if (task.counter_users[i] != 0) active.counters |= 1u << i;
+    return active;
+}
+
+void join_list(World& world, Task& task, Event& event) {
+    const bool samples = event.samples();
+    Event* const before = samples ? task.last_sampling : task.last_active;
+    Event* const after = before ? before->next_active : task.first_active;
+    event.previous_active = before;
+    event.next_active = after;
+    // The event's own link is written before the link to it: the thread may be walking the list and must reach its end.
+    LockedPage(world, event)->next_active = after ? after->index : 0;
+    point_to(world, before, task, &event);
+    (after ? after->previous_active : task.last_active) = &event;
+    if (samples) task.last_sampling = &event;
+}
+
+void leave_list(World& world, Task& task, Event& event) {
+    Event* const before = std::exchange(event.previous_active, nullptr);
+    Event* const after = std::exchange(event.next_active, nullptr);
+    point_to(world, before, task, after);
+    (after ? after->previous_active : task.last_active) = before;
+    if (task.last_sampling == &event) task.last_sampling = before;
+}
+
+/// `by` is 1 if the event comes, -1 (as unsigned) if it goes.
+template <class Change>
+void change_active_events(World& world, Task& task, Event& event, std::uint32_t by, Change change_list) {
+    const ActiveEvents was = active_events_of(task);
+    const bool listed = is_thread_active(event);
+    if (listed) change_list(world, task, event);
+    count_thread_work(task, event, by);
+    const ActiveEvents now = active_events_of(task);
+    world.host.set_active_events(task.id, now);
+    if (listed || now != was) request_safepoint_later(world, task);
+}
+
+}  // namespace
+
+void report_active_events(World& world, const Task& task) {
+    world.host.set_active_events(task.id, active_events_of(task));
+}
+
+void add_active_event(World& world, Event& event) {
+    change_active_events(world, *event.task, event, 1, join_list);
+}
+
+void remove_active_event(World& world, Task& task, Event& event) {
+    change_active_events(world, task, event, ~0u, leave_list);
+}
+
+}  // namespace anyperf::subsystem

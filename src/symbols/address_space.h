@@ -1,0 +1,41 @@
+// address_space.h: what a process has mapped, as sorted maps that do not overlap. Samples are named after the whole
+// recording has been read, so analysis/processes.h begins a new AddressSpace when a process replaces a map that a
+// sample has used. The kernel's space has no such versions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace anyperf::symbols {
+
+class Dso;
+
+struct Map {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;          ///< first address after it
+    std::uint64_t file_offset = 0;  ///< of `start`
+    Dso* dso = nullptr;
+
+    bool overlaps(const Map& other) const { return start < other.end && other.start < end; }
+};
+
+class AddressSpace {
+  public:
+    /// The map that contains `address`, or null. Valid until the next add() or replace().
+    const Map* find(std::uint64_t address) const;
+
+    bool has_overlap(const Map& map) const;
+
+    /// Adds a map. Precondition: it overlaps no other.
+    void add(const Map& map);
+
+    /// Adds a map, and cuts or removes those that it overlaps. Earlier results of find() do not change with it.
+    void replace(const Map& map);
+
+    const std::vector<Map>& maps() const { return maps_; }
+
+  private:
+    std::vector<Map> maps_;  // sorted by start
+};
+
+}  // namespace anyperf::symbols

@@ -1,0 +1,176 @@
+#include "symbols/dso.h"
+
+#include <elf.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "symbols/elf_symbols.h"
+#include "symbols/perf_map.h"
+
+namespace anyperf::symbols {
+
+namespace {
+
+// Memory without a file: perf's is_anon_memory() and is_no_dso_memory().
+constexpr std::array<std::string_view, 6> kAnonymous{"//anon", "/dev/zero", "/anon_hugepage",
+                                                     "[heap]", "[stack",    "/SYSV"};
+
+bool is_anonymous(std::string_view path) {
+    return std::ranges::any_of(kAnonymous, [&](std::string_view prefix) { return path.starts_with(prefix); });
+}
+
+DsoKind kind_of(const DsoKey& key) {
+    if (key.path.starts_with("[kernel.kallsyms]") || key.path.starts_with("[guest.kernel.kallsyms"))
+        return DsoKind::kernel;
+    if (key.pid == kKernelPid) return DsoKind::kernel_module;
+    if (key.path == "[vdso]" || key.path == "[vdso32]" || key.path == "[vdsox32]") return DsoKind::vdso;
+    if (is_anonymous(key.path)) return key.executable ? DsoKind::jit : DsoKind::unknown;
+    return key.path.starts_with('/') ? DsoKind::file : DsoKind::unknown;
+}
+
+std::string file_name(std::string_view path) {
+    return std::string{path.substr(path.rfind('/') + 1)};
+}
+
+/// "[nf_tables]" of "/lib/modules/6.1/kernel/net/nf-tables.ko.xz".
+std::string module_name(const std::string& path) {
+    if (path.starts_with('[')) return path;
+    std::string name = file_name(path);
+    name = name.substr(0, name.find(".ko"));
+    std::ranges::replace(name, '-', '_');
+    return "[" + name + "]";
+}
+
+/// The directory and file of a build id below a .build-id directory: "ab/cdef…".
+std::string build_id_path(const std::string& id) {
+    return id.substr(0, 2) + "/" + id.substr(2);
+}
+
+}  // namespace
+
+Dso::Dso(const DsoKey& key) : path_(key.path), build_id_(key.build_id), pid_(key.pid), kind_(kind_of(key)) {
+    if (kind_ == DsoKind::jit) path_ = "/tmp/perf-" + std::to_string(pid_) + ".map";
+    name_ = kind_ == DsoKind::kernel ? path_ : kind_ == DsoKind::kernel_module ? module_name(path_) : file_name(path_);
+}
+
+void Dso::load(const SymbolPaths& paths, KernelSymbols& kernel) {
+    if (std::exchange(loaded_, true)) return;
+    switch (kind_) {
+        case DsoKind::file: return load_file(paths);
+        case DsoKind::vdso: return load_vdso();
+        case DsoKind::kernel:
+        case DsoKind::kernel_module: return load_kernel(paths, kernel);
+        case DsoKind::jit: return load_perf_map();
+        case DsoKind::unknown: why_ = "memory without a file"; return;
+    }
+}
+
+void Dso::use(SymbolTable table) {
+    own_ = std::move(table);
+    table_ = &own_;
+    if (own_.empty()) why_ = path_ + " has no symbols";
+}
+
+/// A file with another build id is not the one that was recorded: its names would be wrong.
+bool Dso::open_image(const std::string& path) {
+    auto image = ElfImage::open(path);
+    if (!image) {
+        why_ = image.error().what + ": " + image.error().cause;
+        return false;
+    }
+    const std::string found = image->build_id();
+    if (!build_id_.empty() && !found.empty() && !found.starts_with(build_id_) && !build_id_.starts_with(found)) {
+        why_ = path + " has the build id " + found + ", the recording " + build_id_;
+        return false;
+    }
+    if (build_id_.empty()) build_id_ = found;
+    image_ = std::move(*image);
+    return true;
+}
+
+bool Dso::open_debug_image(const SymbolPaths& paths) {
+    std::vector<std::string> places;
+    if (build_id_.size() > 2)
+        places.push_back(paths.debug_directory + "/.build-id/" + build_id_path(build_id_) + ".debug");
+    if (const std::string link = image_->debug_link(); !link.empty()) {
+        const std::string directory = path_.substr(0, path_.rfind('/'));
+        for (const std::string& place :
+             {directory + "/" + link, directory + "/.debug/" + link, paths.debug_directory + directory + "/" + link})
+            if (place != path_) places.push_back(paths.root + place);
+    }
+    for (const std::string& place : places) {
+        auto image = ElfImage::open(place);
+        if (!image || !has_symbol_table(*image)) continue;
+        if (!build_id_.empty() && image->build_id() != build_id_) continue;
+        debug_image_ = std::move(*image);
+        return true;
+    }
+    return false;
+}
+
+void Dso::load_file(const SymbolPaths& paths) {
+    const std::string cached = paths.build_id_cache + "/.build-id/";
+    const bool has_cache = !paths.build_id_cache.empty() && build_id_.size() > 2;
+    if (!open_image(paths.root + path_) && !(has_cache && open_image(cached + build_id_path(build_id_) + "/elf")))
+        return;
+    why_.clear();
+    if (!has_symbol_table(*image_)) open_debug_image(paths);
+    use(elf_symbols(debug_image_ ? *debug_image_ : *image_, *image_));
+}
+
+/// The vDSO of this process: the kernel's of the recording, if it was made on this machine since the last boot.
+void Dso::load_vdso() {
+    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(getauxval(AT_SYSINFO_EHDR));
+    if (!header) return;
+    const auto* begin = reinterpret_cast<const std::byte*>(header);
+    // The section headers are last.
+    const std::size_t size = header->e_shoff + std::size_t{header->e_shnum} * header->e_shentsize;
+    auto image = ElfImage::of(std::vector<std::byte>(begin, begin + size));
+    if (!image) return;
+    image_ = std::move(*image);
+    use(elf_symbols(*image_, *image_));
+}
+
+void Dso::load_kernel(const SymbolPaths& paths, KernelSymbols& kernel) {
+    if (kind_ == DsoKind::kernel && !build_id_.empty()) {
+        const std::string running = kernel_build_id(paths.kernel_notes);
+        if (!running.empty() && running != build_id_) {
+            why_ = "the recording is of another kernel (build id " + build_id_ + ", running: " + running + ")";
+            return;
+        }
+    }
+    table_ = kernel.table(paths.kallsyms);
+    if (!table_) why_ = kernel.why();
+}
+
+void Dso::load_perf_map() {
+    auto table = read_perf_map(path_);
+    if (!table) {
+        why_ = table.error().what + ": " + table.error().cause;
+        return;
+    }
+    use(std::move(*table));
+}
+
+std::uint64_t Dso::symbol_address(std::uint64_t address, std::uint64_t file_offset) const {
+    if (is_kernel() || kind_ == DsoKind::jit) return address;
+    return image_ ? image_->address_of(file_offset) : file_offset;
+}
+
+Dso& Dsos::find_or_add(const DsoKey& given) {
+    DsoKey key = given;
+    const bool jit = is_anonymous(key.path);
+    if (!jit && key.pid != kKernelPid) key.pid = 0;
+    // "[kernel.kallsyms]_text": the symbol at which the map begins.
+    if (kind_of(key) == DsoKind::kernel) key.path.resize(key.path.find(']') + 1);
+    auto& dso = dsos_[{key.path, key.build_id, key.pid, jit && key.executable}];
+    if (!dso) dso = std::make_unique<Dso>(key);
+    return *dso;
+}
+
+}  // namespace anyperf::symbols

@@ -1,0 +1,124 @@
+// dso.h: a piece of code that processes map (a file, the kernel, the vDSO, a JIT's memory) and the names in it. Its
+// file is read when the first address in it is looked up.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "symbols/elf_image.h"
+#include "symbols/kallsyms.h"
+#include "symbols/symbol_table.h"
+
+namespace anyperf::symbols {
+
+enum class DsoKind : std::uint8_t {
+    unknown,
+    file,
+    kernel,
+    kernel_module,
+    vdso,
+    jit,  ///< memory without a file: /tmp/perf-PID.map may name its code
+};
+
+/// Where names are looked for.
+struct SymbolPaths {
+    std::string root;            ///< before every path of a file, for another machine's files; "" is this machine
+    std::string build_id_cache;  ///< perf's: ~/.debug; empty: none
+    std::string debug_directory = "/usr/lib/debug";
+    std::string kallsyms = "/proc/kallsyms";
+    std::string kernel_notes = "/sys/kernel/notes";
+};
+
+/// What a MMAP record says of the code that it maps.
+struct DsoKey {
+    std::string path;
+    std::string build_id;   ///< hexadecimal; empty: unknown
+    std::uint32_t pid = 0;  ///< kKernelPid for the kernel's maps; of others it matters for JITs only
+    bool executable = true;
+};
+inline constexpr std::uint32_t kKernelPid = 0xffff'ffffu;
+
+class Dso {
+  public:
+    explicit Dso(const DsoKey& key);
+
+    const std::string& path() const { return path_; }
+    /// As reports show it: the last part of the path, or a name in brackets.
+    const std::string& name() const { return name_; }
+    const std::string& build_id() const { return build_id_; }
+    DsoKind kind() const { return kind_; }
+    bool is_kernel() const { return kind_ == DsoKind::kernel || kind_ == DsoKind::kernel_module; }
+
+    /// Reads the file and its names, once. A file that can't be read leaves the tables empty, and why_no_symbols() says
+    /// what was found. Not thread-safe.
+    void load(const SymbolPaths& paths, KernelSymbols& kernel);
+
+    /// The mapped ELF file, for unwind tables and DWARF; null if there is none, or before load().
+    const ElfImage* image() const { return image_ ? &*image_ : nullptr; }
+    /// The separate file with the names and DWARF; null if the names come from the image itself.
+    const ElfImage* debug_image() const { return debug_image_ ? &*debug_image_ : nullptr; }
+
+    /// The address in the symbol table that `address` in a process is, given its offset in the file. Kernels and JITs
+    /// are looked up by the address itself.
+    std::uint64_t symbol_address(std::uint64_t address, std::uint64_t file_offset) const;
+
+    /// The symbol at an address of the symbol table, or null.
+    const Symbol* find(std::uint64_t symbol_address) const { return table_ ? table_->find(symbol_address) : nullptr; }
+    /// As the symbol table has it.
+    std::string_view linkage_name(const Symbol& symbol) const { return table_->name(symbol); }
+
+    /// For people; empty if the dso has symbols.
+    const std::string& why_no_symbols() const { return why_; }
+
+  private:
+    void load_file(const SymbolPaths& paths);
+    void load_vdso();
+    void load_kernel(const SymbolPaths& paths, KernelSymbols& kernel);
+    void load_perf_map();
+    bool open_image(const std::string& path);
+    bool open_debug_image(const SymbolPaths& paths);
+    void use(SymbolTable table);
+
+    std::string path_;
+    std::string name_;
+    std::string build_id_;
+    std::string why_;
+    std::uint32_t pid_ = 0;
+    DsoKind kind_ = DsoKind::unknown;
+    bool loaded_ = false;
+    std::optional<ElfImage> image_;
+    std::optional<ElfImage> debug_image_;
+    SymbolTable own_;
+    const SymbolTable* table_ = nullptr;  // own_, or the kernel's
+};
+
+/// All dsos of a recording.
+class Dsos {
+  public:
+    explicit Dsos(SymbolPaths paths) : paths_(std::move(paths)) {}
+
+    /// Lives as long as this object.
+    Dso& find_or_add(const DsoKey& key);
+
+    /// `dso` with its names.
+    Dso& loaded(Dso& dso) {
+        dso.load(paths_, kernel_);
+        return dso;
+    }
+
+    const auto& all() const { return dsos_; }
+
+  private:
+    using Key = std::tuple<std::string, std::string, std::uint32_t, bool>;
+
+    SymbolPaths paths_;
+    KernelSymbols kernel_;
+    std::map<Key, std::unique_ptr<Dso>> dsos_;
+};
+
+}  // namespace anyperf::symbols

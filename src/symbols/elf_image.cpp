@@ -1,0 +1,194 @@
+#include "symbols/elf_image.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace anyperf::symbols {
+
+namespace {
+
+/// Where the fields of ELF structures are, by class (System V ABI, "Object Files"; elf.h).
+struct Layout {
+    std::uint8_t phoff, shoff, phentsize;  // phentsize, phnum, shentsize, shnum and shstrndx follow each other
+    std::uint8_t ph_flags, ph_offset, ph_vaddr, ph_filesz, ph_size;
+    std::uint8_t sh_flags, sh_addr, sh_offset, sh_size, sh_link, sh_entsize, sh_bytes;
+    std::uint8_t st_value, st_size, st_info, st_shndx, st_bytes;
+};
+constexpr Layout k32{28, 32, 42, 24, 4, 8, 16, 32, 8, 12, 16, 20, 24, 36, 40, 4, 8, 12, 14, 16};
+constexpr Layout k64{32, 40, 54, 4, 8, 16, 32, 56, 8, 16, 24, 32, 40, 56, 64, 8, 16, 4, 6, 24};
+static_assert(sizeof(Elf64_Shdr) == k64.sh_bytes && sizeof(Elf64_Sym) == k64.st_bytes &&
+              sizeof(Elf64_Phdr) == k64.ph_size);
+static_assert(sizeof(Elf32_Shdr) == k32.sh_bytes && sizeof(Elf32_Sym) == k32.st_bytes &&
+              sizeof(Elf32_Phdr) == k32.ph_size);
+
+const Layout& layout(bool is_64) {
+    return is_64 ? k64 : k32;
+}
+
+bool contains(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
+    return offset <= bytes.size() && size <= bytes.size() - offset;
+}
+
+/// The text at `offset` up to its NUL; empty if it has none.
+std::string_view text_at(Bytes bytes, std::uint64_t offset) {
+    if (offset >= bytes.size()) return {};
+    const char* begin = reinterpret_cast<const char*>(bytes.data()) + offset;
+    const std::size_t room = bytes.size() - offset;
+    const std::size_t length = strnlen(begin, room);
+    return length < room ? std::string_view{begin, length} : std::string_view{};
+}
+
+}  // namespace
+
+Result<ElfImage> ElfImage::open(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return std::unexpected(Error{"cannot read " + path, strerror(errno), {}});
+    struct stat status{};
+    // Special files may block, or have no size.
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        close(fd);
+        return std::unexpected(Error{"cannot read " + path, "it is not a regular file with contents", {}});
+    }
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (mapped == MAP_FAILED) return std::unexpected(Error{"cannot map " + path, strerror(errno), {}});
+    std::shared_ptr<const void> owner{mapped, [size](void* memory) { munmap(memory, size); }};
+    auto image = parse(owner, {static_cast<const std::byte*>(mapped), size});
+    if (!image) image.error().what = "cannot read " + path;
+    return image;
+}
+
+Result<ElfImage> ElfImage::of(std::vector<std::byte> bytes) {
+    const auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+    return parse(owner, *owner);
+}
+
+Result<ElfImage> ElfImage::parse(std::shared_ptr<const void> owner, Bytes bytes) {
+    if (bytes.size() < sizeof(Elf32_Ehdr) || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
+        return std::unexpected(Error{"cannot read an ELF file", "it does not begin as an ELF file does", {}});
+    ElfImage image;
+    image.owner_ = std::move(owner);
+    image.bytes_ = bytes;
+    image.is_64_ = bytes[EI_CLASS] == std::byte{ELFCLASS64};
+    image.little_ = bytes[EI_DATA] != std::byte{ELFDATA2MSB};
+    image.machine_ = static_cast<std::uint16_t>(image.number(18, 2));
+    const Layout& at = layout(image.is_64_);
+    const auto half = [&](std::size_t which) { return image.number(at.phentsize + which * 2, 2); };
+    image.read_segments(image.word(at.phoff), half(0), half(1));
+    image.read_sections(image.word(at.shoff), half(2), half(3), half(4));
+    return image;
+}
+
+std::uint64_t ElfImage::number(std::uint64_t offset, std::size_t size) const {
+    if (!contains(bytes_, offset, size)) return 0;
+    std::array<std::uint8_t, 8> raw{};
+    std::memcpy(raw.data(), bytes_.data() + offset, size);
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) value = value << 8 | raw[little_ ? size - 1 - i : i];
+    return value;
+}
+
+void ElfImage::read_segments(std::uint64_t offset, std::size_t entry_size, std::size_t count) {
+    const Layout& at = layout(is_64_);
+    if (entry_size < at.ph_size || !contains(bytes_, offset, entry_size * count)) return;
+    for (std::size_t i = 0; i < count; ++i, offset += entry_size) {
+        if (number(offset, 4) != PT_LOAD) continue;
+        segments_.push_back({word(offset + at.ph_offset), word(offset + at.ph_filesz), word(offset + at.ph_vaddr),
+                             (number(offset + at.ph_flags, 4) & PF_X) != 0});
+    }
+}
+
+void ElfImage::read_sections(std::uint64_t offset, std::size_t entry_size, std::size_t count, std::size_t names) {
+    const Layout& at = layout(is_64_);
+    if (entry_size < at.sh_bytes || !contains(bytes_, offset, entry_size * count)) return;
+    std::vector<std::uint64_t> name_offsets;
+    for (std::size_t i = 0; i < count; ++i, offset += entry_size) {
+        name_offsets.push_back(number(offset, 4));
+        sections_.push_back({{},
+                             static_cast<std::uint32_t>(number(offset + 4, 4)),
+                             word(offset + at.sh_flags),
+                             word(offset + at.sh_addr),
+                             word(offset + at.sh_offset),
+                             word(offset + at.sh_size),
+                             static_cast<std::uint32_t>(number(offset + at.sh_link, 4)),
+                             word(offset + at.sh_entsize)});
+    }
+    if (names >= sections_.size()) return;
+    const Bytes texts = contents(sections_[names]);
+    for (std::size_t i = 0; i < sections_.size(); ++i) sections_[i].name = text_at(texts, name_offsets[i]);
+}
+
+const Section* ElfImage::section(std::string_view name) const {
+    const auto found = std::ranges::find(sections_, name, &Section::name);
+    return found == sections_.end() ? nullptr : &*found;
+}
+
+Bytes ElfImage::contents(const Section& section) const {
+    if (section.type == SHT_NOBITS || !contains(bytes_, section.file_offset, section.size)) return {};
+    return bytes_.subspan(section.file_offset, section.size);
+}
+
+Bytes ElfImage::at_address(std::uint64_t address) const {
+    for (const Segment& each : segments_) {
+        if (address < each.address || address - each.address >= each.file_size) continue;
+        if (!contains(bytes_, each.file_offset, each.file_size)) return {};
+        return bytes_.subspan(each.file_offset, each.file_size).subspan(address - each.address);
+    }
+    return {};
+}
+
+std::vector<ElfSymbol> ElfImage::symbols(const Section& section) const {
+    const Layout& at = layout(is_64_);
+    if (section.link >= sections_.size()) return {};
+    const Bytes table = contents(section), texts = contents(sections_[section.link]);
+    std::vector<ElfSymbol> found;
+    found.reserve(table.size() / at.st_bytes);
+    for (std::uint64_t i = 0; i + at.st_bytes <= table.size(); i += at.st_bytes) {
+        const std::uint64_t entry = section.file_offset + i;
+        const auto info = static_cast<std::uint8_t>(number(entry + at.st_info, 1));
+        found.push_back({word(entry + at.st_value), word(entry + at.st_size), text_at(texts, number(entry, 4)),
+                         static_cast<std::uint16_t>(number(entry + at.st_shndx, 2)),
+                         static_cast<std::uint8_t>(info & 15), static_cast<std::uint8_t>(info >> 4)});
+    }
+    return found;
+}
+
+std::uint64_t ElfImage::address_of(std::uint64_t file_offset) const {
+    for (const Segment& each : segments_)
+        if (file_offset >= each.file_offset && file_offset - each.file_offset < each.file_size)
+            return file_offset - each.file_offset + each.address;
+    return file_offset;
+}
+
+std::string ElfImage::build_id() const {
+    constexpr std::uint32_t kNoteBuildId = 3;  // NT_GNU_BUILD_ID
+    constexpr std::size_t kHeader = 16;        // sizes of the name and the id, type, "GNU\0"
+    for (const Section& each : sections_) {
+        const Bytes note = contents(each);
+        if (each.type != SHT_NOTE || note.size() < kHeader || number(each.file_offset + 8, 4) != kNoteBuildId) continue;
+        const std::uint64_t size = number(each.file_offset + 4, 4);
+        if (number(each.file_offset, 4) != 4 || size > note.size() - kHeader) continue;
+        std::string text;
+        for (const std::byte byte : note.subspan(kHeader, size))
+            for (const unsigned digit : {std::to_integer<unsigned>(byte) >> 4, std::to_integer<unsigned>(byte) & 15})
+                text += "0123456789abcdef"[digit];
+        return text;
+    }
+    return {};
+}
+
+std::string ElfImage::debug_link() const {
+    const Section* link = section(".gnu_debuglink");
+    return link ? std::string{text_at(contents(*link), 0)} : std::string{};
+}
+
+}  // namespace anyperf::symbols

@@ -1,0 +1,101 @@
+// elf_image.h: an ELF file of either size and byte order, mapped and read with bounds. Nothing in the file is trusted:
+// what does not fit is left out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anyperf/error.h"
+
+namespace anyperf::symbols {
+
+using Bytes = std::span<const std::byte>;
+
+/// A PT_LOAD segment.
+struct Segment {
+    std::uint64_t file_offset = 0;
+    std::uint64_t file_size = 0;
+    std::uint64_t address = 0;
+    bool executable = false;
+};
+
+struct Section {
+    std::string_view name;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t file_offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+    std::uint64_t entry_size = 0;
+};
+
+struct ElfSymbol {
+    std::uint64_t value = 0;
+    std::uint64_t size = 0;
+    std::string_view name;
+    std::uint16_t section = 0;
+    std::uint8_t type = 0;
+    std::uint8_t binding = 0;
+};
+
+class ElfImage {
+  public:
+    /// Maps `path`. Fails if it can't be opened or is not an ELF file.
+    static Result<ElfImage> open(const std::string& path);
+
+    /// An image in memory, such as the vDSO or unpacked mini-debuginfo. Fails if it is not ELF.
+    static Result<ElfImage> of(std::vector<std::byte> bytes);
+
+    const std::vector<Segment>& segments() const { return segments_; }
+    const std::vector<Section>& sections() const { return sections_; }
+
+    const Section* section(std::string_view name) const;
+
+    /// The bytes of a section in the file; empty if it has none or passes the end. Compressed sections stay so.
+    Bytes contents(const Section& section) const;
+
+    /// The bytes that are loaded at `address`, up to the end of its segment in the file.
+    Bytes at_address(std::uint64_t address) const;
+
+    /// The symbols of a SHT_SYMTAB or SHT_DYNSYM section.
+    std::vector<ElfSymbol> symbols(const Section& section) const;
+
+    /// The ELF address of a file offset, by the segment that holds it; the offset itself if none does.
+    std::uint64_t address_of(std::uint64_t file_offset) const;
+
+    /// Hexadecimal, or empty.
+    std::string build_id() const;
+
+    /// The name in .gnu_debuglink, or empty.
+    std::string debug_link() const;
+
+    bool is_64() const { return is_64_; }
+    bool is_little_endian() const { return little_; }
+    std::uint16_t machine() const { return machine_; }  ///< e_machine
+    Bytes bytes() const { return bytes_; }
+
+  private:
+    static Result<ElfImage> parse(std::shared_ptr<const void> owner, Bytes bytes);
+    void read_segments(std::uint64_t offset, std::size_t entry_size, std::size_t count);
+    void read_sections(std::uint64_t offset, std::size_t entry_size, std::size_t count, std::size_t names);
+
+    std::uint64_t number(std::uint64_t offset, std::size_t size) const;  // 0 where the file ends before
+    std::uint64_t word(std::uint64_t offset) const { return number(offset, is_64_ ? 8 : 4); }
+
+    std::shared_ptr<const void> owner_;  // the mapping or the vector
+    Bytes bytes_;
+    std::vector<Segment> segments_;
+    std::vector<Section> sections_;
+    std::uint16_t machine_ = 0;
+    bool is_64_ = true;
+    bool little_ = true;
+};
+
+}  // namespace anyperf::symbols

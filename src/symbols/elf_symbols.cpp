@@ -1,0 +1,83 @@
+#include "symbols/elf_symbols.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+namespace anyperf::symbols {
+
+namespace {
+
+const Section* section_of_type(const ElfImage& image, std::uint32_t type) {
+    const auto found = std::ranges::find(image.sections(), type, &Section::type);
+    return found == image.sections().end() ? nullptr : &*found;
+}
+
+/// The symbols that perf keeps (dso__load_sym_internal()) and that can contain code.
+bool names_code(const ElfSymbol& symbol, const ElfImage& image) {
+    if (symbol.name.empty() || symbol.section == SHN_UNDEF || symbol.section >= image.sections().size()) return false;
+    if (symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC && symbol.type != STT_NOTYPE &&
+        symbol.type != STT_OBJECT)
+        return false;
+    const bool arm = image.machine() == EM_AARCH64 || image.machine() == EM_ARM;
+    if (arm && symbol.name.starts_with('$')) return false;  // mapping symbols: $x, $d
+    return (image.sections()[symbol.section].flags & SHF_EXECINSTR) != 0;
+}
+
+/// The sizes of the PLT's header and of a stub (perf's dso__synthesize_plt_symbols()).
+struct PltShape {
+    std::uint64_t header = 16, stub = 16;
+};
+PltShape plt_shape(std::uint16_t machine) {
+    if (machine == EM_ARM) return {20, 12};
+    if (machine == EM_AARCH64) return {32, 16};
+    return {};
+}
+
+/// A stub is named after the dynamic symbol of its relocation: the i-th entry of .rela.plt belongs to the i-th stub.
+void add_plt(const ElfImage& image, SymbolTable& table) {
+    const Section* plt = image.section(".plt");
+    const Section* relocations = image.section(".rela.plt");
+    const Section* dynamic = section_of_type(image, SHT_DYNSYM);
+    if (!plt || !relocations || !dynamic || !image.is_64() || !image.is_little_endian()) return;
+    const std::vector<ElfSymbol> symbols = image.symbols(*dynamic);
+    const Bytes entries = image.contents(*relocations);
+    const PltShape shape = plt_shape(image.machine());
+    std::uint64_t address = plt->address + shape.header;
+    for (std::size_t i = 0; i + sizeof(Elf64_Rela) <= entries.size(); i += sizeof(Elf64_Rela), address += shape.stub) {
+        Elf64_Rela entry;
+        std::memcpy(&entry, entries.data() + i, sizeof entry);
+        const std::uint64_t which = ELF64_R_SYM(entry.r_info);
+        if (which >= symbols.size() || address - plt->address >= plt->size) continue;
+        table.add(address, shape.stub, std::string{symbols[which].name} + "@plt",
+                  {.typed = true, .weak = false, .global = true});
+    }
+}
+
+}  // namespace
+
+bool has_symbol_table(const ElfImage& image) {
+    const Section* table = section_of_type(image, SHT_SYMTAB);
+    return table && !image.contents(*table).empty();
+}
+
+SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded) {
+    SymbolTable table;
+    const Section* section = section_of_type(names, has_symbol_table(names) ? SHT_SYMTAB : SHT_DYNSYM);
+    if (section)
+        for (const ElfSymbol& each : names.symbols(*section))
+            if (names_code(each, names))
+                table.add(each.value, each.size, each.name,
+                          {.typed = each.type != STT_NOTYPE,
+                           .weak = each.binding == STB_WEAK,
+                           .global = each.binding == STB_GLOBAL});
+    // As in perf, the stubs come last: "_init", which has no size and lies before them, goes on into the PLT's header.
+    table.finish();
+    add_plt(loaded, table);
+    table.finish();
+    return table;
+}
+
+}  // namespace anyperf::symbols

@@ -1,0 +1,16 @@
+// elf_symbols.h: which symbols of an ELF file name code, as perf chooses them.
+#pragma once
+
+#include "symbols/elf_image.h"
+#include "symbols/symbol_table.h"
+
+namespace anyperf::symbols {
+
+/// The functions of .symtab, or of .dynsym if there is none, with the stubs of the PLT of `loaded` (the file that is
+/// mapped; `names` may be its separate debug file). Addresses are those of the ELF file.
+SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded);
+
+/// Whether the file has a .symtab with names.
+bool has_symbol_table(const ElfImage& image);
+
+}  // namespace anyperf::symbols

@@ -1,0 +1,97 @@
+#include "symbols/kallsyms.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <vector>
+
+namespace anyperf::symbols {
+
+namespace {
+
+constexpr std::size_t kBuffer = 256 << 10;
+constexpr std::string_view kTypes = "TtWwDdBb";  // perf's symbol_type__filter()
+
+/// One line: "ffffffff81000000 T _text", and "\t[module]" after the name of a module's symbol. True if the address is
+/// not hidden.
+bool add_line(std::string_view line, SymbolTable& table) {
+    std::uint64_t address = 0;
+    const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), address, 16);
+    const auto used = static_cast<std::size_t>(rest - line.data());
+    if (error != std::errc{} || line.size() < used + 4) return false;
+    const char type = line[used + 1];
+    std::string_view name = line.substr(used + 3);
+    name = name.substr(0, name.find('\t'));
+    if (kTypes.find(type) != std::string_view::npos && !name.starts_with('$') && address != 0)
+        table.add(address, 0, name, {.typed = true, .weak = type == 'W' || type == 'w', .global = type < 'a'});
+    return address != 0;
+}
+
+}  // namespace
+
+Result<SymbolTable> read_kallsyms(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return std::unexpected(Error{"cannot read " + path, strerror(errno), {}});
+    SymbolTable table;
+    std::vector<char> buffer(kBuffer);
+    std::size_t kept = 0;
+    bool shown = false;
+    for (ssize_t got = 0; (got = read(fd, buffer.data() + kept, buffer.size() - kept)) > 0;) {
+        const std::string_view text{buffer.data(), kept + static_cast<std::size_t>(got)};
+        std::size_t at = 0;
+        for (std::size_t end = 0; (end = text.find('\n', at)) != std::string_view::npos; at = end + 1)
+            shown |= add_line(text.substr(at, end - at), table);
+        kept = text.size() - at;
+        if (kept == buffer.size()) break;  // a line of 256 KiB: not such a file
+        std::memmove(buffer.data(), buffer.data() + at, kept);
+    }
+    close(fd);
+    if (!shown)
+        return std::unexpected(Error{"cannot use " + path, "the kernel hides its addresses (kernel.kptr_restrict)",
+                                     "sysctl kernel.kptr_restrict=0, or run as root"});
+    table.finish();
+    return table;
+}
+
+const SymbolTable* KernelSymbols::table(const std::string& path) {
+    if (!read_) {
+        read_ = true;
+        auto found = read_kallsyms(path);
+        if (found)
+            table_ = std::move(*found);
+        else
+            why_ = found.error().what + ": " + found.error().cause;
+    }
+    return table_.empty() ? nullptr : &table_;
+}
+
+std::string kernel_build_id(const std::string& notes_path) {
+    const int fd = open(notes_path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return {};
+    std::vector<unsigned char> notes(64 << 10);
+    const ssize_t got = read(fd, notes.data(), notes.size());
+    close(fd);
+    const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
+    const std::size_t size = got > 0 ? static_cast<std::size_t>(got) : 0;
+    for (std::size_t at = 0; at + 12 <= size;) {
+        std::uint32_t head[3];  // sizes of the name and the value, type (ELF notes)
+        std::memcpy(head, &notes[at], sizeof head);
+        const std::size_t value = at + sizeof head + padded(head[0]), next = value + padded(head[1]);
+        if (next > size || next <= at) break;
+        if (head[2] == 3 && head[0] == 4 && std::memcmp(&notes[at + sizeof head], "GNU", 4) == 0) {
+            std::string text;
+            for (std::size_t i = value; i < value + head[1]; ++i) {
+                text += "0123456789abcdef"[notes[i] >> 4];
+                text += "0123456789abcdef"[notes[i] & 15];
+            }
+            return text;
+        }
+        at = next;
+    }
+    return {};
+}
+
+}  // namespace anyperf::symbols

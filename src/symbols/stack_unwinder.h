@@ -1,0 +1,31 @@
+// stack_unwinder.h: what turns the registers and the copied stack of a sample into callers. The reader of a profile is
+// given one; src/unwind implements it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "symbols/address_space.h"
+
+namespace anyperf::symbols {
+
+/// REGS_USER and STACK_USER of a sample (perf_event_open(2), "PERF_RECORD_SAMPLE").
+struct UserState {
+    std::uint64_t abi = 0;                     ///< 1: 32-bit registers, 2: 64-bit
+    std::uint64_t register_mask = 0;           ///< attr.sample_regs_user
+    std::span<const std::uint64_t> registers;  ///< one for each bit of the mask, in ascending order
+    std::span<const std::byte> stack;          ///< the valid bytes from the stack pointer upwards
+};
+
+class StackUnwinder {
+  public:
+    virtual ~StackUnwinder() = default;
+
+    /// Appends the addresses from the innermost frame, which is the instruction pointer itself, outwards. Callers are
+    /// return addresses minus 1, as perf looks them up.
+    virtual void unwind(const AddressSpace& space, const UserState& state, std::vector<std::uint64_t>& addresses) = 0;
+};
+
+}  // namespace anyperf::symbols

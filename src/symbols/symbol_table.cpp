@@ -1,0 +1,100 @@
+#include "symbols/symbol_table.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "symbols/demangle.h"
+
+namespace anyperf::symbols {
+
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint8_t kSized = 1 << 3;  // highest bit of a packed rank: a symbol with a size always wins
+
+std::uint8_t rank_bits(SymbolRank rank, std::uint64_t size) {
+    return static_cast<std::uint8_t>((size != 0 ? kSized : 0) | rank.typed << 2 | !rank.weak << 1 | rank.global);
+}
+
+std::size_t leading_underscores(std::string_view name) {
+    return std::min(name.find_first_not_of('_'), name.size());
+}
+
+}  // namespace
+
+void SymbolTable::add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank) {
+    const std::uint64_t end = size <= ~std::uint64_t{0} - start ? start + size : ~std::uint64_t{0};
+    symbols_.push_back({start, end, static_cast<std::uint32_t>(texts_.size())});
+    ranks_.push_back(rank_bits(rank, size));
+    texts_.insert(texts_.end(), name.begin(), name.end());
+    texts_.push_back('\0');
+}
+
+bool SymbolTable::is_better(std::size_t one, std::size_t other) const {
+    if (ranks_[one] != ranks_[other]) return ranks_[one] > ranks_[other];
+    // perf compares demangled names. The aliases of a constructor (C1, C2) demangle to the same name, so either may be
+    // kept.
+    const std::string a = demangle(name(symbols_[one])), b = demangle(name(symbols_[other]));
+    if (leading_underscores(a) != leading_underscores(b)) return leading_underscores(a) < leading_underscores(b);
+    return a.size() > b.size();
+}
+
+std::vector<std::uint32_t> SymbolTable::order_by_start() const {
+    std::vector<std::uint32_t> order(symbols_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto starts_before = [this](std::uint32_t a, std::uint32_t b) {
+        return symbols_[a].start < symbols_[b].start;
+    };
+    if (!std::ranges::is_sorted(order, starts_before)) std::ranges::stable_sort(order, starts_before);
+    return order;
+}
+
+// The last symbol ends where perf's does, one page after the next page boundary (symbols__fixup_end()).
+void SymbolTable::close_ends(const std::vector<std::uint32_t>& order) {
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        Symbol& symbol = symbols_[order[i]];
+        if (symbol.end != symbol.start) continue;
+        const bool last = i + 1 == order.size();
+        symbol.end = last ? ((symbol.start - 1) | (kPage - 1)) + 1 + kPage : symbols_[order[i + 1]].start;
+        if (symbol.end != symbol.start) ranks_[order[i]] |= kSized;
+    }
+}
+
+std::vector<std::uint32_t> SymbolTable::best_of_each_start(const std::vector<std::uint32_t>& order) const {
+    std::vector<std::uint32_t> kept;
+    kept.reserve(order.size());
+    for (const std::uint32_t index : order) {
+        if (kept.empty() || symbols_[kept.back()].start != symbols_[index].start)
+            kept.push_back(index);
+        else if (is_better(index, kept.back()))
+            kept.back() = index;
+    }
+    return kept;
+}
+
+// perf closes ends before it drops duplicates (symbols__fixup_duplicate()). So if several symbols without a size begin
+// at one address, only the last gets an end beyond its start; the others stay empty, and in kallsyms the last wins.
+void SymbolTable::finish() {
+    const std::vector<std::uint32_t> order = order_by_start();
+    close_ends(order);
+    const std::vector<std::uint32_t> kept = best_of_each_start(order);
+    std::vector<Symbol> sorted;
+    std::vector<std::uint8_t> ranks;
+    sorted.reserve(kept.size());
+    ranks.reserve(kept.size());
+    for (const std::uint32_t index : kept) {
+        sorted.push_back(symbols_[index]);
+        ranks.push_back(ranks_[index]);
+    }
+    symbols_ = std::move(sorted);
+    ranks_ = std::move(ranks);
+}
+
+const Symbol* SymbolTable::find(std::uint64_t address) const {
+    const auto next = std::ranges::upper_bound(symbols_, address, {}, &Symbol::start);
+    if (next == symbols_.begin()) return nullptr;
+    const Symbol& found = *std::prev(next);
+    return address < found.end ? &found : nullptr;
+}
+
+}  // namespace anyperf::symbols

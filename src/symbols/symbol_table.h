@@ -1,0 +1,58 @@
+// symbol_table.h: the functions of a file (or of the kernel, or of a JIT) as one sorted array, for lookups by address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace anyperf::symbols {
+
+struct Symbol {
+    std::uint64_t start = 0;
+    std::uint64_t end = 0;   ///< first address after it
+    std::uint32_t name = 0;  ///< offset in the table's texts
+};
+
+/// What decides which of several symbols with one address is kept, most important first after "has a size" (perf's
+/// choose_best_symbol()). Then the one with fewer leading underscores is kept, then the one with the longer name.
+struct SymbolRank {
+    bool typed = true;  ///< not STT_NOTYPE
+    bool weak = false;
+    bool global = false;
+};
+
+class SymbolTable {
+  public:
+    /// A symbol of `size` bytes; 0: it ends where the next one begins.
+    void add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank);
+
+    /// Sorts, drops all but one symbol of each address, and closes open ends. To be called after add(), before lookups;
+    /// symbols that are added later do not change the ends that were closed.
+    void finish();
+
+    /// Of the symbols that begin at or before `address`, the last, if it contains it; else null. So of nested symbols
+    /// only the inner one is found. Valid until the next add().
+    const Symbol* find(std::uint64_t address) const;
+
+    std::string_view name(const Symbol& symbol) const { return texts_.data() + symbol.name; }
+
+    bool empty() const { return symbols_.empty(); }
+    std::size_t size() const { return symbols_.size(); }
+    auto begin() const { return symbols_.begin(); }
+    auto end() const { return symbols_.end(); }
+
+  private:
+    /// The indices of symbols_ sorted by start; symbols with the same start keep the order in which they were added.
+    std::vector<std::uint32_t> order_by_start() const;
+    /// Gives each symbol without a size its end: where the next one begins.
+    void close_ends(const std::vector<std::uint32_t>& order);
+    std::vector<std::uint32_t> best_of_each_start(const std::vector<std::uint32_t>& order) const;
+    bool is_better(std::size_t one, std::size_t other) const;
+
+    std::vector<Symbol> symbols_;
+    std::vector<std::uint8_t> ranks_;  // of symbols_
+    std::vector<char> texts_;
+};
+
+}  // namespace anyperf::symbols

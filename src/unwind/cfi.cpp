@@ -1,0 +1,356 @@
+#include "unwind/cfi.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "unwind/cfi_cursor.h"
+
+namespace anyperf::unwind {
+
+namespace {
+
+using Cfa = UnwindRow::Cfa;
+using Rbp = UnwindRow::Rbp;
+
+// A CIE has some 20 bytes. The bound keeps a hostile file, in which each FDE has a CIE of its own, from taking hours.
+constexpr std::size_t kLongestCie = 1024;
+constexpr std::size_t kMostRemembered = 16;
+
+// Pointer encodings (Linux Standard Base, 10.5.1).
+enum Encoding : std::uint8_t {
+    kAbsolute = 0x00,
+    kUdata2 = 0x02,
+    kUdata4 = 0x03,
+    kUdata8 = 0x04,
+    kSdata2 = 0x0a,
+    kSdata4 = 0x0b,
+    kSdata8 = 0x0c,
+    kFormatMask = 0x0f,
+    kPcRelative = 0x10,
+    kBaseMask = 0x70,
+};
+
+// Call frame instructions (DWARF 5, table 7.29).
+enum Instruction : std::uint8_t {
+    kNop = 0x00,
+    kSetLoc = 0x01,
+    kAdvanceLoc1 = 0x02,
+    kAdvanceLoc2 = 0x03,
+    kAdvanceLoc4 = 0x04,
+    kOffsetExtended = 0x05,
+    kRestoreExtended = 0x06,
+    kUndefined = 0x07,
+    kSameValue = 0x08,
+    kRegister = 0x09,
+    kRememberState = 0x0a,
+    kRestoreState = 0x0b,
+    kDefCfa = 0x0c,
+    kDefCfaRegister = 0x0d,
+    kDefCfaOffset = 0x0e,
+    kDefCfaExpression = 0x0f,
+    kExpression = 0x10,
+    kOffsetExtendedSf = 0x11,
+    kDefCfaSf = 0x12,
+    kDefCfaOffsetSf = 0x13,
+    kValOffset = 0x14,
+    kValOffsetSf = 0x15,
+    kValExpression = 0x16,
+    kGnuArgsSize = 0x2e,
+    // With an operand in the low six bits:
+    kAdvanceLoc = 0x40,
+    kOffset = 0x80,
+    kRestore = 0xc0,
+};
+
+constexpr std::uint64_t kDwarfRbp = 6, kDwarfRsp = 7;
+
+/// The rules of a row while instructions change them.
+struct Rules {
+    Cfa cfa = Cfa::rsp;
+    std::int32_t cfa_offset = 8;
+    Rbp rbp = Rbp::same;
+    std::int32_t rbp_offset = 0;
+    bool outermost = false;
+};
+
+/// A common information entry, and the rules that its instructions leave.
+struct Cie {
+    std::uint64_t code_factor = 1;
+    std::int64_t data_factor = 1;
+    std::uint64_t return_register = 16;
+    std::uint8_t encoding = kAbsolute;
+    bool signal = false;
+    bool augmented = false;  // an FDE has augmentation data, too
+    Rules rules;
+};
+
+std::int32_t narrow(std::uint64_t value) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
+}
+
+}  // namespace
+
+/// Compiles one section.
+class SectionCompiler {
+  public:
+    SectionCompiler(symbols::Bytes bytes, std::uint64_t address, bool eh_frame, UnwindTable& table)
+        : bytes_(bytes), address_(address), eh_frame_(eh_frame), table_(table) {}
+
+    void compile() {
+        CfiCursor cursor{bytes_};
+        while (!cursor.at_end()) {
+            const auto length = cursor.read<std::uint32_t>();
+            // 0 ends .eh_frame; the 64-bit format is not used for x86-64.
+            if (length < 4 || length >= 0xffff'fff0) return;
+            const std::size_t begin = cursor.position();
+            if (cursor.take(length).empty()) return;
+            CfiCursor entry{bytes_.first(begin + length), begin};
+            const auto id = entry.read<std::uint32_t>();
+            if (id == (eh_frame_ ? 0 : 0xffff'ffff)) continue;
+            const std::uint64_t cie = eh_frame_ ? begin - id : id;
+            if (const Cie* known = cie_at(cie)) compile_fde(entry, *known);
+        }
+    }
+
+  private:
+    /// The CIE at an offset of the section; null if it is damaged or of a kind that x86-64 does not have.
+    const Cie* cie_at(std::uint64_t offset) {
+        const auto [at, fresh] = cies_.try_emplace(offset);
+        if (fresh) at->second = read_cie(offset);
+        return at->second ? &*at->second : nullptr;
+    }
+
+    std::optional<Cie> read_cie(std::uint64_t offset) {
+        if (offset >= bytes_.size()) return {};
+        CfiCursor length_cursor{bytes_, offset};
+        const auto length = length_cursor.read<std::uint32_t>();
+        const std::size_t begin = length_cursor.position();
+        if (length > kLongestCie || length > bytes_.size() - begin) return {};
+        CfiCursor cursor{bytes_.first(begin + length), begin};
+        cursor.read<std::uint32_t>();  // the id
+        const auto version = cursor.read<std::uint8_t>();
+        std::string augmentation;
+        while (const auto letter = cursor.read<std::uint8_t>()) augmentation += static_cast<char>(letter);
+        if (version >= 4) cursor.take(2);  // sizes of addresses and segments
+        Cie cie;
+        cie.code_factor = cursor.unsigned_leb();
+        cie.data_factor = cursor.signed_leb();
+        cie.return_register = version == 1 ? cursor.read<std::uint8_t>() : cursor.unsigned_leb();
+        if (augmentation.starts_with('z') && !read_augmentation(cursor, augmentation.substr(1), cie)) return {};
+        if (cursor.failed()) return {};
+        std::uint64_t unused = 0;
+        run(cursor, cie, cie.rules, unused, false);
+        return cie;
+    }
+
+    bool read_augmentation(CfiCursor& cursor, std::string_view letters, Cie& cie) const {
+        cie.augmented = true;
+        const std::uint64_t size = cursor.unsigned_leb();
+        const std::size_t begin = cursor.position();
+        if (cursor.take(size).empty() && size > 0) return false;
+        CfiCursor data{bytes_.first(begin + size), begin};
+        for (const char letter : letters) {
+            if (letter == 'R') cie.encoding = data.read<std::uint8_t>();
+            if (letter == 'P') pointer(data, data.read<std::uint8_t>());
+            if (letter == 'L') data.read<std::uint8_t>();
+            if (letter == 'S') cie.signal = true;
+        }
+        return !data.failed();
+    }
+
+    std::uint64_t pointer(CfiCursor& cursor, std::uint8_t encoding) const {
+        const std::uint64_t place = address_ + cursor.position();
+        const auto extended = [](auto number) { return static_cast<std::uint64_t>(std::int64_t{number}); };
+        std::uint64_t value = 0;
+        switch (encoding & kFormatMask) {
+            case kUdata2: value = cursor.read<std::uint16_t>(); break;
+            case kUdata4: value = cursor.read<std::uint32_t>(); break;
+            case kSdata2: value = extended(cursor.read<std::int16_t>()); break;
+            case kSdata4: value = extended(cursor.read<std::int32_t>()); break;
+            case kAbsolute:
+            case kUdata8:
+            case kSdata8: value = cursor.read<std::uint64_t>(); break;
+            default: value = cursor.unsigned_leb();
+        }
+        return (encoding & kBaseMask) == kPcRelative ? value + place : value;
+    }
+
+    void compile_fde(CfiCursor& cursor, const Cie& cie) {
+        const std::uint64_t begin = pointer(cursor, cie.encoding);
+        const std::uint64_t size = pointer(cursor, cie.encoding & kFormatMask);
+        if (cie.augmented) cursor.take(cursor.unsigned_leb());
+        // Address 0: the linker has dropped the function.
+        if (cursor.failed() || begin == 0 || size == 0 || size > ~begin) return;
+        Rules rules = cie.rules;
+        std::uint64_t address = begin;
+        run(cursor, cie, rules, address, true);
+        add_row(address, rules, cie.signal);
+        table_.rows_.push_back({.address = begin + size});
+    }
+
+    void add_row(std::uint64_t address, const Rules& rules, bool signal) {
+        table_.rows_.push_back({.address = address,
+                                .cfa_offset = rules.cfa_offset,
+                                .rbp_offset = rules.rbp_offset,
+                                .cfa = rules.outermost ? Cfa::outermost : rules.cfa,
+                                .rbp = rules.rbp,
+                                .signal = signal});
+    }
+
+    std::int32_t add_expression(symbols::Bytes expression) {
+        table_.expressions_.push_back(expression);
+        return static_cast<std::int32_t>(table_.expressions_.size() - 1);
+    }
+
+    /// Runs instructions to the end of the entry, or to one that is unknown. With `emit` each change of the address
+    /// ends a row.
+    void run(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint64_t& address, bool emit) {
+        std::vector<Rules> remembered;
+        const auto advance = [&](std::uint64_t steps) {
+            if (emit) add_row(address, rules, cie.signal);
+            address += steps * cie.code_factor;
+        };
+        while (!cursor.at_end() && !cursor.failed()) {
+            const auto code = cursor.read<std::uint8_t>();
+            const std::uint64_t low = code & 0x3f;
+            switch (code & 0xc0) {
+                case kAdvanceLoc: advance(low); continue;
+                case kOffset: save(rules, low, offset(cursor, cie)); continue;
+                case kRestore: restore(rules, cie, low); continue;
+                default: break;
+            }
+            switch (code) {
+                case kSetLoc: {
+                    if (emit) add_row(address, rules, cie.signal);
+                    address = pointer(cursor, cie.encoding);
+                    break;
+                }
+                case kAdvanceLoc1: advance(cursor.read<std::uint8_t>()); break;
+                case kAdvanceLoc2: advance(cursor.read<std::uint16_t>()); break;
+                case kAdvanceLoc4: advance(cursor.read<std::uint32_t>()); break;
+                case kRememberState:
+                    if (remembered.size() < kMostRemembered) remembered.push_back(rules);
+                    break;
+                case kRestoreState:
+                    if (remembered.empty()) break;
+                    rules = remembered.back();
+                    remembered.pop_back();
+                    break;
+                default:
+                    if (!change_register(cursor, cie, rules, code) && !change_cfa(cursor, cie, rules, code)) return;
+            }
+        }
+    }
+
+    static std::int32_t offset(CfiCursor& cursor, const Cie& cie) {
+        return narrow(cursor.unsigned_leb() * static_cast<std::uint64_t>(cie.data_factor));
+    }
+    static std::int32_t signed_offset(CfiCursor& cursor, const Cie& cie) {
+        return narrow(static_cast<std::uint64_t>(cursor.signed_leb()) * static_cast<std::uint64_t>(cie.data_factor));
+    }
+
+    static void save(Rules& rules, std::uint64_t number, std::int32_t place) {
+        if (number != kDwarfRbp) return;
+        rules.rbp = Rbp::saved;
+        rules.rbp_offset = place;
+    }
+    static void restore(Rules& rules, const Cie& cie, std::uint64_t number) {
+        if (number != kDwarfRbp) return;
+        rules.rbp = cie.rules.rbp;
+        rules.rbp_offset = cie.rules.rbp_offset;
+    }
+    static Cfa base(std::uint64_t number) {
+        return number == kDwarfRsp ? Cfa::rsp : number == kDwarfRbp ? Cfa::rbp : Cfa::unknown;
+    }
+
+    bool change_register(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint8_t code) {
+        switch (code) {
+            case kNop: return true;
+            case kGnuArgsSize: cursor.unsigned_leb(); return true;
+            default: break;
+        }
+        if (code < kOffsetExtended || (code > kRegister && code != kExpression && code != kOffsetExtendedSf &&
+                                       code != kValOffset && code != kValOffsetSf && code != kValExpression))
+            return false;
+        const std::uint64_t number = cursor.unsigned_leb();
+        switch (code) {
+            case kOffsetExtended: save(rules, number, offset(cursor, cie)); break;
+            case kOffsetExtendedSf: save(rules, number, signed_offset(cursor, cie)); break;
+            case kRestoreExtended: restore(rules, cie, number); break;
+            case kUndefined: rules.outermost |= number == cie.return_register; break;
+            case kSameValue:
+                if (number == kDwarfRbp) rules.rbp = Rbp::same;
+                break;
+            case kExpression: {
+                const symbols::Bytes expression = cursor.take(cursor.unsigned_leb());
+                if (number != kDwarfRbp) break;
+                rules.rbp = Rbp::expression;
+                rules.rbp_offset = add_expression(expression);
+                break;
+            }
+            case kValExpression: cursor.take(cursor.unsigned_leb()); break;
+            default: cursor.unsigned_leb();  // an operand of a rule that is not followed
+        }
+        return true;
+    }
+
+    bool change_cfa(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint8_t code) {
+        switch (code) {
+            case kDefCfa:
+                rules.cfa = base(cursor.unsigned_leb());
+                rules.cfa_offset = narrow(cursor.unsigned_leb());
+                return true;
+            case kDefCfaSf:
+                rules.cfa = base(cursor.unsigned_leb());
+                rules.cfa_offset = signed_offset(cursor, cie);
+                return true;
+            case kDefCfaRegister: rules.cfa = base(cursor.unsigned_leb()); return true;
+            case kDefCfaOffset: rules.cfa_offset = narrow(cursor.unsigned_leb()); return true;
+            case kDefCfaOffsetSf: rules.cfa_offset = signed_offset(cursor, cie); return true;
+            case kDefCfaExpression:
+                rules.cfa = Cfa::expression;
+                rules.cfa_offset = add_expression(cursor.take(cursor.unsigned_leb()));
+                return true;
+            default: return false;
+        }
+    }
+
+    symbols::Bytes bytes_;
+    std::uint64_t address_;
+    bool eh_frame_;
+    UnwindTable& table_;
+    std::map<std::uint64_t, std::optional<Cie>> cies_;  // by offset
+};
+
+UnwindTable::UnwindTable(const symbols::ElfImage& image) {
+    if (!image.is_64() || !image.is_little_endian() || image.machine() != EM_X86_64) return;
+    for (const std::string_view name : {".eh_frame", ".debug_frame"}) {
+        const symbols::Section* section = image.section(name);
+        if (!section || (section->flags & SHF_COMPRESSED) != 0) continue;
+        SectionCompiler{image.contents(*section), section->address, name == ".eh_frame", *this}.compile();
+    }
+    sort_rows();
+}
+
+/// Of the rows with one address the first that has rules stays: the end of a function must not hide the next one's
+/// start.
+void UnwindTable::sort_rows() {
+    std::ranges::stable_sort(rows_, [](const UnwindRow& a, const UnwindRow& b) {
+        return a.address != b.address ? a.address<b.address : (a.cfa != Cfa::none)>(b.cfa != Cfa::none);
+    });
+    const auto rest = std::ranges::unique(rows_, {}, &UnwindRow::address);
+    rows_.erase(rest.begin(), rest.end());
+}
+
+const UnwindRow* UnwindTable::find(std::uint64_t address) const {
+    const auto after = std::ranges::upper_bound(rows_, address, {}, &UnwindRow::address);
+    if (after == rows_.begin()) return nullptr;
+    const UnwindRow& row = *std::prev(after);
+    return row.cfa == Cfa::none ? nullptr : &row;
+}
+
+}  // namespace anyperf::unwind

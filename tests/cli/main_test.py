@@ -1,0 +1,86 @@
+"""What main does for every verb: version, help, and suggestions for misspelt verbs and options."""
+import subprocess
+import unittest
+
+from program import ANYPERF, Case
+
+
+def anyperf(*words):
+    return subprocess.run([ANYPERF, *words], text=True, capture_output=True, timeout=60, check=False)
+
+
+class Version(Case):
+    def test_version_has_a_short_option(self):
+        self.assertEqual(anyperf("-V").stdout, anyperf("--version").stdout)
+        self.assertRegex(anyperf("-V").stdout, r"^anyperf \d+\.\d+\.\d+\n$")
+
+
+class Help(Case):
+    def test_help_of_a_verb_is_that_of_its_option(self):
+        for verb in ("list", "stat", "run", "encode", "explain"):
+            result = anyperf("help", verb)
+            self.assertEqual((result.returncode, result.stdout), (0, anyperf(verb, "--help").stdout), verb)
+        self.assertEqual(anyperf("help").stdout, anyperf("--help").stdout)
+
+    def test_help_of_an_unknown_verb_suggests_a_near_one(self):
+        self.assert_error(anyperf("help", "lsit"), 125, "unknown verb lsit", "did you mean 'list'?")
+
+    def test_help_names_itself(self):
+        self.assertIn("anyperf help VERB", anyperf("--help").stdout)
+
+
+class DidYouMean(Case):
+    def test_misspelt_verbs(self):
+        self.assert_error(anyperf("stta", "--", "true"), 125, "unknown verb stta", "did you mean 'stat'?")
+        self.assert_error(anyperf("zzzzzz"), 125, "anyperf --help describes them")
+
+    def test_misspelt_options(self):
+        self.assert_error(anyperf("list", "--jsno"), 125, "unknown option --jsno", "did you mean '--json'?")
+        self.assert_error(anyperf("stat", "--virtaul", "--", "true"), 125, "did you mean '--virtual'?")
+        self.assert_error(anyperf("run", "--deterministc", "--", "true"), 125, "did you mean '--deterministic'?")
+        self.assert_error(anyperf("stat", "--outptu=x", "--", "true"), 125, "unknown option --outptu\n", "did you mean '--output'?")
+        self.assert_error(anyperf("--versoin"), 125, "unknown option --versoin", "did you mean '--version'?")
+
+    def test_short_options_have_no_similar_ones(self):
+        self.assertNotIn("did you mean", anyperf("stat", "-q", "--", "true").stderr)
+
+
+class FullDisk(Case):
+    """Output that cannot be written is an error with status 125, whichever verb wrote it."""
+
+    def run_with(self, words, **streams):
+        with open("/dev/full", "wb") as full:
+            streams = {name: full if stream == "full" else stream for name, stream in streams.items()}
+            return subprocess.run([ANYPERF, *map(str, words)], text=True, timeout=60, check=False, **streams)
+
+    def test_results_on_standard_output(self):
+        saved = self.file("saved")
+        for words in (["--help"], ["--version"], ["help", "stat"], ["list", "sw"], ["list", "--json", "sw"], ["list", "--all", "zen4"],
+                      ["encode", "cycles"], ["encode", "--json", "cycles"], ["encode", "--c", "cycles"], ["explain"],
+                      ["explain", "--json"], ["explain", "--save", saved], ["completion", "bash"], ["completion", "events"]):
+            result = self.run_with(words, stdout="full", stderr=subprocess.PIPE)
+            self.assert_error(result, 125, "cannot write the results to standard output", "No space left on device")
+
+    def test_results_on_standard_error(self):
+        for words in (["stat", "-n", "--", "true"], ["stat", "--virtual", "--", "true"], ["stat", "--csv", "-e", "page-faults:u", "--", "true"],
+                      ["stat", "--json", "-n", "--", "true"], ["stat", "-I", "50", "-e", "page-faults:u", "--", "sleep", "0.2"],
+                      ["stat", "-v", "-r", "2", "-n", "--", "true"], ["run", "--count", "--", "true"]):
+            result = self.run_with(words, stdout=subprocess.PIPE, stderr="full")
+            self.assertEqual((result.returncode, result.stdout), (125, ""), words)
+
+    def test_results_in_a_file(self):
+        for words in (["stat", "-o", "/dev/full", "-n", "--", "true"], ["run", "--count-to", "/dev/full", "--", "true"]):
+            result = self.run_with(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(result.returncode, 125, words)
+            self.assertIn("/dev/full", result.stderr)
+
+    def test_errors_keep_their_status(self):
+        for words in (["lsit"], ["stat", "--no-such-option"], ["list", "--root", "/no/such/directory"], ["encode", "no-such-event"]):
+            self.assertEqual(self.run_with(words, stdout="full", stderr="full").returncode, 125, words)
+
+    def test_command_that_prints_nothing_of_anyperf_is_not_disturbed(self):
+        self.assertEqual(self.run_with(["run", "--", "true"], stdout="full", stderr="full").returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

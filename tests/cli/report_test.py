@@ -1,0 +1,165 @@
+"""`anyperf report` on recordings of perf: each (comm, dso, symbol) has the weight that perf report gives it. Damaged files are
+read as far as they go."""
+import collections
+import json
+import shutil
+import struct
+import subprocess
+import unittest
+
+from program import ANYPERF, Case
+
+# Forks, execs, threads (sort), C++ names (the compiler), and calls of the kernel.
+LOAD = "seq 1 60000 | sort -R --parallel=2 | md5sum; ls -lR /usr/include/linux; echo 'int f(){return 1;}' | c++ -x c++ -S -o /dev/null -"
+SEPARATOR = "\x01"
+
+
+def run(*words, **options):
+    return subprocess.run(list(map(str, words)), capture_output=True, timeout=100, check=False, **options)
+
+
+def perf_rows(path):
+    """The weights by (comm, dso, symbol). With a group perf prints the numbers of all its events in one field."""
+    text = run("perf", "report", "-i", path, "--stdio", "--no-children", "-g", "none", "--no-inline", "-t", SEPARATOR,
+               "-F", "sample,period,comm,dso,sym", "-s", "comm,dso,sym").stdout.decode(errors="replace")
+    rows = collections.Counter()
+    for line in text.splitlines():
+        fields = [field.strip() for field in line.split(SEPARATOR)]
+        if not line.startswith("#") and len(fields) == 5:
+            rows[fields[2], fields[3], fields[4][4:].strip()] += sum(map(int, fields[1].split()))
+    return rows
+
+
+def report(*words, **options):
+    return run(ANYPERF, "report", *words, **options)
+
+
+def our_rows(result):
+    rows = collections.Counter()
+    for row in json.loads(result.stdout):
+        rows[row["comm"], row["dso"], row["symbol"]] += row["period"]
+    return rows
+
+
+class Report(Case):
+    def record(self, *options, name="perf.data", command=LOAD):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        path = self.file(name)
+        words = ["perf", "record", "-q", "-F", "2000", *options, "-o", path, "--", "sh", "-c", command]
+        result = run(*words)
+        if not path.exists() or path.stat().st_size == 0:
+            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
+        return path
+
+    def assert_agrees(self, path):
+        perf, ours = perf_rows(path), our_rows(report("-i", path, "--json"))
+        self.assertGreater(perf.total(), 0)
+        self.assertEqual(ours.total(), perf.total())
+        differs = perf - ours
+        self.assertLessEqual(differs.total(), 0.005 * perf.total(), differs.most_common(10))
+
+    def test_addresses_agree(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u"))
+
+    def test_frame_pointer_stacks_agree(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u", "-g"))
+
+    def test_copied_stacks_agree(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u", "--call-graph", "dwarf,1024"))
+
+    def test_copied_stacks_have_callers(self):
+        path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command="exec python3 -c 'print(sum([i * i for i in range(3000000)]))'")
+        rows = json.loads(report("-i", path, "--json", "--children", "-s", "symbol").stdout)
+        totals = {row["symbol"]: row["total"] for row in rows}
+        whole = sum(row["period"] for row in rows)
+        self.assertGreater(totals.get("__libc_start_main_impl", totals.get("__libc_start_main@@GLIBC_2.34", 0)), 0.8 * whole)
+
+    def test_compressed_file_agrees(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u", "-g", "-z"))
+
+    def test_several_events_agree(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u", "-e", "page-faults:u"))
+
+    def test_leader_sampling_agrees(self):
+        # Forked children of such a group have no samples.
+        loop = "exec python3 -c 'print(sum([i * i for i in range(3000000)]))'"
+        self.assert_agrees(self.record("-e", "{cpu-clock,page-faults}:S", command=loop))
+
+    def test_pipe_mode_agrees_from_a_file_and_from_standard_input(self):
+        path = self.record("-e", "cpu-clock:u", "-g")
+        with self.file("pipe.data").open("wb") as pipe:
+            subprocess.run(["perf", "record", "-q", "-e", "cpu-clock:u", "-g", "-o", "-", "--", "sh", "-c", f"({LOAD}) >/dev/null"],
+                           stdout=pipe, stderr=subprocess.DEVNULL, timeout=100, check=False)
+        path = self.file("pipe.data")
+        self.assert_agrees(path)
+        with path.open("rb") as pipe:
+            self.assertEqual(our_rows(report("-i", "-", "--json", stdin=pipe)), our_rows(report("-i", path, "--json")))
+
+    def test_kernel_samples_agree(self):
+        path = self.record("-e", "cpu-clock")
+        with open("/proc/kallsyms") as symbols:
+            if int(symbols.readline().split()[0], 16) == 0:
+                self.skipTest("the kernel hides its addresses (kernel.kptr_restrict)")
+        self.assert_agrees(path)
+
+    def test_totals_of_callers_add_up(self):
+        path = self.record("-e", "cpu-clock:u", "-g")
+        rows = json.loads(report("-i", path, "--json", "-g", "--children").stdout)
+        whole = sum(row["period"] for row in rows)
+        for row in rows:
+            self.assertLessEqual(row["period"], row["total"])
+            self.assertLessEqual(row["total"], whole)
+            self.assertLessEqual(sum(caller["period"] for caller in row["callers"]), row["period"])
+
+    def test_rows_are_summed_up_by_the_keys(self):
+        path = self.record("-e", "cpu-clock:u")
+        by_comm = json.loads(report("-i", path, "--json", "--sort", "comm").stdout)
+        self.assertEqual(len({row["comm"] for row in by_comm}), len(by_comm))
+        by_task = json.loads(report("-i", path, "--json", "--sort", "pid,tid").stdout)
+        self.assertEqual(sum(row["period"] for row in by_task), sum(row["period"] for row in by_comm))
+        self.assertTrue(all(row["pid"] > 0 for row in by_task))
+
+    def test_a_cut_file_gives_what_it_has_and_the_offset(self):
+        path = self.record("-e", "cpu-clock:u", "-g")
+        whole = our_rows(report("-i", path, "--json")).total()
+        data = path.read_bytes()
+        for part in (0.3, 0.6, 0.9):
+            cut = self.file("cut.data")
+            cut.write_bytes(data[:int(len(data) * part)])
+            result = report("-i", cut, "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(b"the recording is damaged", result.stderr)
+            self.assertLess(our_rows(result).total(), whole)
+
+    def test_an_impossible_record_ends_the_reading(self):
+        path = self.record("-e", "cpu-clock:u")
+        data = bytearray(path.read_bytes())
+        offset, size = struct.unpack_from("<QQ", data, 40)
+        at = offset
+        while at < offset + size // 2:
+            at += struct.unpack_from("<H", data, at + 6)[0]
+        struct.pack_into("<H", data, at + 6, 3)
+        path.write_bytes(data)
+        result = report("-i", path, "--json")
+        self.assertIn(f"offset {at}: a record of 3 bytes is impossible".encode(), result.stderr)
+        self.assertGreater(len(json.loads(result.stdout)), 0)
+
+
+class BadInput(Case):
+    def report(self, *words):
+        return subprocess.run([ANYPERF, "report", *map(str, words)], text=True, capture_output=True, timeout=60, check=False)
+
+    def test_files_that_are_no_recordings_are_refused(self):
+        self.assert_error(self.report("-i", self.file("absent")), 125, "No such file or directory", "-i")
+        self.assert_error(self.report("-i", self.file("empty", "")), 125, "the file is empty")
+        self.assert_error(self.report("-i", self.directory.name), 125, "directory")
+        self.assert_error(self.report("-i", self.file("text", "x" * 200)), 125, "does not begin with PERFILE2")
+        self.assert_error(self.report("-i", self.file("short", "PERFILE2" + "h" + "\0" * 31)), 125, "ends within its header")
+
+    def test_unknown_keys_are_refused_with_the_known_ones(self):
+        self.assert_error(self.report("-i", self.file("text", "x"), "--sort", "colour"), 125, "cannot sort by 'colour'", "comm pid")
+
+
+if __name__ == "__main__":
+    unittest.main()

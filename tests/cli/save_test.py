@@ -1,0 +1,73 @@
+"""`anyperf explain --save`: the copy can be examined with --root as the machine itself."""
+import json
+import os
+import subprocess
+import unittest
+
+from program import ANYPERF, Case
+
+
+def anyperf(*words):
+    return subprocess.run([ANYPERF, *map(str, words)], text=True, capture_output=True, timeout=110, check=False)
+
+
+class Save(Case):
+    def test_copy_shows_the_same_machine(self):
+        copy = self.file("copy")
+        result = anyperf("explain", "--save", copy)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(f"anyperf explain --root {copy}", result.stdout)
+        self.assertEqual([path for path in copy.rglob("*") if not path.exists() and "ns" not in path.parts], [])
+        here, there = (json.loads(anyperf("explain", "--json", *root).stdout) for root in ([], ["--root", copy]))
+        for name in ("paranoid", "container", "other-pmus", "open-files", "sample-rate", "tracefs"):
+            one, other = ([finding for finding in page["findings"] if finding["id"] == name] for page in (here, there))
+            self.assertEqual(one, other)
+        lists = [json.loads(anyperf("list", "--json", "--root", root, "pmu", "tracepoint").stdout) for root in ("/", copy)]
+        self.assertEqual(*({event["name"] for event in each["events"]} for each in lists))
+
+    def test_directory_in_use_is_refused(self):
+        self.file("mine", "x")
+        self.assert_error(anyperf("explain", "--save", self.directory.name), 125, "not empty")
+        self.assert_error(anyperf("explain", "--save", "/dev/null/x"), 125, "cannot save the machine")
+
+    def test_another_machine_cannot_be_saved(self):
+        self.assert_error(anyperf("explain", "--save", self.file("copy"), "--root", "/"), 125, "--root")
+
+
+class Root(Case):
+    """--root examines files that a stranger may have made."""
+
+    VERBS = (["explain"], ["list", "hw"], ["encode", "cycles"])
+
+    def machine(self, path, make):
+        """A machine in which the file `path` is made by `make`."""
+        file = self.file("machine") / path
+        file.parent.mkdir(parents=True)
+        make(file)
+        return self.file("machine"), file
+
+    def assert_refused(self, path, make, reason):
+        machine, file = self.machine(path, make)
+        for words in self.VERBS:
+            self.assert_error(anyperf(*words, "--root", machine), 125, f"cannot read {file}", reason)
+
+    def test_fifo_is_refused(self):
+        self.assert_refused("proc/cpuinfo", os.mkfifo, "it is a FIFO")
+
+    def test_endless_file_is_refused(self):
+        self.assert_refused("sys/bus/event_source/devices/cpu/type", lambda file: file.symlink_to("/dev/zero"), "it is a device")
+
+    def test_huge_file_is_refused(self):
+        def make(file):
+            file.touch()
+            os.truncate(file, 20 << 30)
+        self.assert_refused("proc/sys/kernel/perf_event_paranoid", make, "it has 21474836480 bytes")
+
+    def test_files_that_anyperf_does_not_read_do_not_matter(self):
+        machine, _ = self.machine("proc/kmsg", os.mkfifo)
+        for words in self.VERBS:
+            self.assertNotIn("FIFO", anyperf(*words, "--root", machine).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

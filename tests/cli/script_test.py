@@ -1,0 +1,110 @@
+"""`anyperf script` prints what `perf script` prints, line by line."""
+import difflib
+import shutil
+import subprocess
+import unittest
+
+from program import ANYPERF, Case
+from report_test import LOAD, run
+
+# Functions with frames of different kinds: none, of fixed size, of a size that is known at run time, of many registers.
+PROGRAM = """
+#include <alloca.h>
+static volatile unsigned long sum;
+__attribute__((noipa)) void work(int turns) { for (int i = 0; i < turns; ++i) sum += i * sum; }
+__attribute__((noipa)) int deeper(int depth, int a, int b, int c) {
+    if (depth == 0) { work(2000); return a; }
+    return deeper(depth - 1, b + depth, c, a) * b + c * depth;
+}
+__attribute__((noipa)) int varying(int size) {
+    char* room = alloca(size);
+    room[size / 2] = 1;
+    return deeper(19, size, 2, 3) + room[size / 2];
+}
+__attribute__((noipa)) int outer(int turns) { int result = 0; for (int i = 0; i < turns; ++i) result += varying(64 + i % 100); return result; }
+int main(void) { return outer(80000) == 1; }
+"""
+
+
+def lines(*words, **options):
+    return run(*words, **options).stdout.decode(errors="replace").splitlines()
+
+
+class Script(Case):
+    def record(self, *options, command=LOAD):
+        if not shutil.which("perf"):
+            self.skipTest("perf is not installed")
+        path = self.file("perf.data")
+        result = run("perf", "record", "-q", "-F", "2000", *options, "-o", path, "--", "sh", "-c", str(command))
+        if not path.exists() or path.stat().st_size == 0:
+            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
+        return path
+
+    def assert_agrees(self, path, *options):
+        perf = lines("perf", "script", "--no-inline", "-i", path, *options)
+        ours = lines(ANYPERF, "script", "-i", path, *options)
+        self.assertGreater(len(perf), 50)
+        differing = [line for line in difflib.unified_diff(perf, ours, n=0, lineterm="") if line[0] in "+-"][2:]
+        # Stubs of the PLT that "_init" or the end of .plt hides from perf 6.1.
+        self.assertLessEqual(len(differing), 0.01 * len(perf), differing[:10])
+
+    def test_addresses_agree(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u"))
+
+    def test_call_chains_agree(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u", "-g"))
+
+    def test_compressed_file_agrees(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u", "-g", "-z"))
+
+    def test_several_events_agree(self):
+        self.assert_agrees(self.record("-e", "cpu-clock:u", "-e", "page-faults:u"))
+
+    def test_copied_stacks_agree_up_to_main(self):
+        """perf's unwinder loses its way outside of main and in functions written in assembler (libunwind 1.6)."""
+        self.compile_program()
+        path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command=self.file("program"))
+        perf, ours = (self.stacks(*words, "-F", "ip,sym", "-i", path) for words in (("perf", "script", "--no-inline"), (ANYPERF, "script")))
+        self.assertEqual(len(perf), len(ours))
+        deep = [(theirs, own) for theirs, own in zip(perf, ours) if "outer" in theirs]
+        self.assertGreater(len(deep), 50)
+        same = sum(theirs[:theirs.index("outer") + 2] == own[:theirs.index("outer") + 2] for theirs, own in deep)
+        self.assertGreaterEqual(same, 0.99 * len(deep))
+
+    def test_copied_stacks_reach_the_start_of_the_program(self):
+        self.compile_program()
+        path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command=self.file("program"))
+        stacks = [stack for stack in self.stacks(ANYPERF, "script", "-F", "ip,sym", "-i", path) if "work" in stack]
+        self.assertGreater(len(stacks), 50)
+        whole = sum(stack[-1] == "_start" and stack.count("deeper") == 20 and "main" in stack for stack in stacks)
+        self.assertGreaterEqual(whole, 0.99 * len(stacks))
+
+    def compile_program(self):
+        if not shutil.which("cc"):
+            self.skipTest("there is no C compiler")
+        source = self.file("program.c", PROGRAM)
+        result = run("cc", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-o", self.file("program"), source)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def stacks(self, *words):
+        """The names of each sample's frames, the innermost first."""
+        found = [[]]
+        for line in lines(*words):
+            if line.strip():
+                found[-1].append(line.split(None, 1)[1].strip() if " " in line.strip() else line)
+            elif found[-1]:
+                found.append([])
+        return [stack for stack in found if stack]
+
+    def test_chosen_fields_agree(self):
+        path = self.record("-e", "cpu-clock:u", "-g")
+        for fields in ("comm,tid,time,event", "comm,pid,tid,time,period,event,ip,sym,dso", "ip,sym,symoff"):
+            self.assert_agrees(path, "-F", fields)
+
+    def test_unknown_fields_are_refused_with_the_known_ones(self):
+        result = subprocess.run([ANYPERF, "script", "-F", "colour"], text=True, capture_output=True, timeout=60, check=False)
+        self.assert_error(result, 125, "cannot print 'colour'", "comm pid")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,86 @@
+// state_test.cpp: what the broker keeps of open events, mappings and children.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "broker/state/open_events.h"
+#include "broker/state/pending_children.h"
+#include "broker/state/ring_mappings.h"
+
+namespace anyperf::broker {
+namespace {
+
+using subsystem::TaskId;
+
+TEST(OpenEvents, InodeOfAClosedEventIsForgotten) {
+    OpenEvents events;
+    events.add(3, OwnedFd{}, 99);
+    EXPECT_EQ(events.with_inode(99), 3u);
+    EXPECT_TRUE(events.remove(3));
+    EXPECT_FALSE(events.contains(3));
+    EXPECT_EQ(events.with_inode(99), 0u);
+    EXPECT_FALSE(events.remove(3));
+}
+
+TEST(RingMappings, MappingIsTakenOnceByEventProcessAndPlace) {
+    RingMappings mappings;
+    mappings.add(3, 100, {.ring = 1, .offset = 0, .bytes = 4096});
+    mappings.add(3, 100, {.ring = 2, .offset = 8192, .bytes = 4096});
+    EXPECT_FALSE(mappings.take(4, 100, 0, 4096).has_value());
+    EXPECT_FALSE(mappings.take(3, 101, 0, 4096).has_value());
+    EXPECT_FALSE(mappings.take(3, 100, 4096, 4096).has_value());
+    EXPECT_FALSE(mappings.take(3, 100, 8192, 8192).has_value());
+    const auto taken = mappings.take(3, 100, 8192, 4096);
+    ASSERT_TRUE(taken.has_value());
+    EXPECT_EQ(taken->ring, 2u);
+    EXPECT_FALSE(mappings.take(3, 100, 8192, 4096).has_value());
+    EXPECT_TRUE(mappings.take(3, 100, 0, 4096).has_value());
+}
+
+TEST(PendingChildren, ChildIsTakenOnce) {
+    PendingChildren children;
+    const std::uint32_t first = children.add({.parent = {}, .page = 4});
+    const std::uint32_t second = children.add({.parent = {}, .page = 5});
+    EXPECT_NE(first, 0u);
+    EXPECT_NE(first, second);
+    const auto taken = children.take(second, TaskId{});
+    ASSERT_TRUE(taken.has_value());
+    EXPECT_EQ(taken->page, 5u);
+    EXPECT_FALSE(children.take(second, TaskId{}).has_value());
+}
+
+TEST(PendingChildren, ChildIsTakenByItsParentOrOnItsOwnPageOnly) {
+    PendingChildren children;
+    const TaskId parent{1, 100, 100};
+    const std::uint32_t child = children.add({.parent = parent, .page = 4});
+    EXPECT_FALSE(children.take(child, TaskId{2, 200, 200}).has_value());
+    EXPECT_FALSE(children.take_on_page(child, 5).has_value());
+    EXPECT_TRUE(children.take_on_page(child, 4).has_value());
+    const std::uint32_t other = children.add({.parent = parent, .page = 4});
+    EXPECT_TRUE(children.take(other, parent).has_value());
+}
+
+TEST(PendingChildren, OnlyChildrenWithAnIdInTheirPageHaveStarted) {
+    const RunMemory memory = *RunMemory::make();
+    std::ranges::copy(std::string_view{"/proc/self/exe"}, memory.header().engine_path);
+    RunThreads threads{memory};
+    PendingChildren children;
+    const std::uint32_t not_started = children.add({.parent = {}, .page = 4});
+    children.add({.parent = {}, .page = 5});
+    memory.thread_page(5).state = run::RecordState::live;
+    memory.thread_page(5).tid = ::getpid();
+    std::vector<TaskId> started;
+    const auto note = [&](const PendingChild&, const TaskId& child) { started.push_back(child); };
+    children.take_started(threads, note);
+    children.take_started(threads, note);
+    ASSERT_EQ(started.size(), 1u);
+    EXPECT_EQ(started[0], (TaskId{5, ::getpid(), ::getpid()}));
+    EXPECT_TRUE(children.take(not_started, TaskId{}).has_value());
+}
+
+}  // namespace
+}  // namespace anyperf::broker

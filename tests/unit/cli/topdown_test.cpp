@@ -1,0 +1,33 @@
+// topdown_test.cpp: which CPUs have events for --topdown.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/stat/events/default_events.h"
+
+namespace anyperf::cli::stat {
+namespace {
+
+using testing::HasSubstr;
+
+std::string machine(const char* name) {
+    return std::string{ANYPERF_SOURCE_DIR "/tests/fixtures/machines/"} + name;
+}
+
+TEST(Topdown, HasOneGroupOfTheBigCoresOfAHybridCpu) {
+    const auto events = topdown_events(host::Root{machine("intel-hybrid")});
+    ASSERT_TRUE(events);
+    EXPECT_THAT(*events, HasSubstr("{cpu_core/slots/,cpu_core/topdown-retiring/,"));
+}
+
+TEST(Topdown, IsRefusedOnCpusWithoutTheEvents) {
+    EXPECT_THAT(topdown_events(host::Root{machine("vm-without-pmu")}).error().cause, HasSubstr("no top-down events"));
+    EXPECT_THAT(topdown_events(host::Root{machine("amd-zen")}).error().cause, HasSubstr("no top-down events"));
+}
+
+TEST(Topdown, IsRefusedWithTheEventsOfOlderCpus) {
+    EXPECT_THAT(topdown_events(host::Root{machine("intel-skylake-server")}).error().cause,
+                HasSubstr("before Ice Lake"));
+}
+
+}  // namespace
+}  // namespace anyperf::cli::stat

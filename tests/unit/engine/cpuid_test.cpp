@@ -1,0 +1,32 @@
+// cpuid_test.cpp: which features the engine hides from programs. The answer of a CPU with every feature is given, so
+// the test does not depend on the CPU.
+#include "engine/x86_64/cpu/cpuid.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace anyperf::engine::x86_64 {
+namespace {
+
+constexpr std::uint32_t kAll = ~std::uint32_t{0};
+
+constexpr std::uint32_t bit_of(unsigned number) {
+    return std::uint32_t{1} << number;
+}
+
+TEST(HiddenFeatures, AreTransactionsAndControlFlowEnforcement) {
+    const CpuidAnswer shown = without_hidden_features(7, 0, {kAll, kAll, kAll, kAll});
+    EXPECT_EQ(shown.eax, kAll);
+    EXPECT_EQ(~shown.ebx, bit_of(4) | bit_of(11)) << "HLE, RTM";
+    EXPECT_EQ(~shown.ecx, bit_of(7)) << "CET_SS";
+    EXPECT_EQ(~shown.edx, bit_of(11) | bit_of(20)) << "RTM_ALWAYS_ABORT, CET_IBT";
+}
+
+TEST(HiddenFeatures, AreInOneSubleafOnly) {
+    for (const auto& [leaf, subleaf] : {std::pair{1u, 0u}, std::pair{7u, 1u}, std::pair{0x80000001u, 0u}})
+        EXPECT_EQ(without_hidden_features(leaf, subleaf, {kAll, kAll, kAll, kAll}).ebx, kAll) << leaf << "." << subleaf;
+}
+
+}  // namespace
+}  // namespace anyperf::engine::x86_64

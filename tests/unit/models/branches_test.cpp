@@ -1,0 +1,124 @@
+// branches_test.cpp: the branch predictors on streams with known answers.
+#include "models/branches/branch_unit.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace anyperf::models {
+namespace {
+
+/// The predictors of one core, with their memory.
+class Unit {
+  public:
+    explicit Unit(const BranchUnit& geometry)
+        : memory_(Branches::words(geometry)), branches_(geometry, counts_, memory_.data()) {}
+    Branches* operator->() { return &branches_; }
+    std::uint64_t count(Quantity quantity) const { return counts_[quantity]; }
+
+  private:
+    Counts counts_;
+    std::vector<std::uint64_t> memory_;
+    Branches branches_;
+};
+
+constexpr BranchUnit kGshare{.predictor = Predictor::gshare};
+constexpr BranchUnit kTage{.predictor = Predictor::tage};
+
+/// The share of 20,000 branches at one site that are mispredicted after 20,000 others.
+double rate(const BranchUnit& geometry, const std::function<bool(unsigned)>& direction) {
+    Unit unit(geometry);
+    constexpr unsigned kBranches = 20'000;
+    std::uint64_t before = 0;
+    for (unsigned i = 0; i < 2 * kBranches; ++i) {
+        if (i == kBranches) before = unit.count(Quantity::conditional_mispredictions);
+        unit->conditional(0x401000, 0x400f00, direction(i));
+        unit->jump(0x400f80, 0x400fc0);
+    }
+    return static_cast<double>(unit.count(Quantity::conditional_mispredictions) - before) / kBranches;
+}
+
+TEST(Branches, a_site_that_always_goes_one_way_is_never_mispredicted) {
+    for (const BranchUnit& geometry : {kGshare, kTage}) {
+        Unit unit(geometry);
+        for (unsigned i = 0; i < 1000; ++i) {
+            unit->conditional(0x1000, 0x2000, true);
+            unit->conditional(0x1010, 0x2000, false);
+        }
+        EXPECT_EQ(0U, unit.count(Quantity::conditional_mispredictions));
+    }
+}
+
+TEST(Branches, the_first_other_way_of_a_site_is_mispredicted) {
+    Unit unit(kGshare);
+    unit->conditional(0x1000, 0x2000, true);
+    EXPECT_TRUE(unit->conditional(0x1000, 0x2000, false));
+    EXPECT_EQ(1U, unit.count(Quantity::conditional_mispredictions));
+}
+
+TEST(Branches, random_directions_are_mispredicted_half_of_the_time) {
+    for (const BranchUnit& geometry : {kGshare, kTage}) {
+        std::mt19937_64 random(1);
+        EXPECT_NEAR(0.5, rate(geometry, [&](unsigned) { return random() % 2 == 0; }), 0.02);
+    }
+}
+
+TEST(Branches, a_loop_of_eight_rounds_is_learned) {
+    const auto loop = [](unsigned i) { return i % 8 != 7; };
+    EXPECT_LT(rate(kTage, loop), 0.001);
+    EXPECT_LT(rate(kGshare, loop), 0.13);  // at worst its exit
+}
+
+TEST(Branches, tage_learns_a_loop_that_is_longer_than_the_path_of_gshare) {
+    const auto loop = [](unsigned i) { return i % 40 != 39; };
+    EXPECT_LT(rate(kTage, loop), 0.002);
+    EXPECT_NEAR(rate(kGshare, loop), 1.0 / 40, 0.005);
+}
+
+TEST(Branches, both_learn_a_branch_that_repeats_the_one_before) {
+    for (const BranchUnit& geometry : {kGshare, kTage}) {
+        Unit unit(geometry);
+        std::mt19937_64 random(2);
+        std::uint64_t wrong = 0;
+        for (unsigned i = 0; i < 20'000; ++i) {
+            const bool taken = random() % 2 == 0;
+            unit->conditional(0x1000, 0x1100, taken);
+            const bool second = unit->conditional(0x1200, 0x1300, taken);
+            wrong += i >= 10'000 && second ? 1 : 0;
+        }
+        EXPECT_LT(wrong, 200U);
+    }
+}
+
+TEST(Branches, an_indirect_call_in_a_fixed_order_is_learned) {
+    Unit unit(kGshare);
+    std::uint64_t before = 0;
+    for (unsigned i = 0; i < 2000; ++i) {
+        if (i == 1000) before = unit.count(Quantity::indirect_mispredictions);
+        unit->indirect_call(0x1000, 0x2000 + i % 5 * 0x100, 0x1005);
+    }
+    EXPECT_EQ(before, unit.count(Quantity::indirect_mispredictions));
+    EXPECT_GE(before, 5U);
+}
+
+TEST(Branches, returns_are_predicted_to_the_depth_of_the_stack) {
+    BranchUnit geometry = kGshare;
+    geometry.return_entries = 16;
+    for (const unsigned depth : {16U, 20U}) {
+        Unit unit(geometry);
+        for (unsigned i = 0; i < depth; ++i) unit->call(0x1000 + i, 0x2000, 0x1005 + i);
+        for (unsigned i = depth; i-- > 0;) unit->ret(0x2000, 0x1005 + i);
+        EXPECT_EQ(depth - 16, unit.count(Quantity::return_mispredictions));
+    }
+}
+
+TEST(Branches, a_return_to_elsewhere_is_mispredicted) {
+    Unit unit(kGshare);
+    unit->call(0x1000, 0x2000, 0x1005);
+    EXPECT_TRUE(unit->ret(0x2000, 0x3000));
+}
+
+}  // namespace
+}  // namespace anyperf::models
