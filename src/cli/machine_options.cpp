@@ -31,15 +31,20 @@ bool MachineArguments::any_given() const {
 }
 
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
-    arguments.options = {
-        verb.add_option("--counters", arguments.counters,
-                        "N: the virtual PMU has N generic counters (default: unlimited)")
-            ->type_name("")
-            ->check(CLI::Range(1u, kMostCounters)),
+    CLI::Option* const counters = verb.add_option("--counters", arguments.counters,
+                                                  "N: the virtual PMU has N generic counters (default: unlimited)")
+                                      ->type_name("")
+                                      ->check(CLI::Range(1u, kMostCounters));
+    CLI::Option* const cpu_model =
         verb.add_option("--cpu-model", arguments.cpu_model, "NAME: the CPU that programs see: skx, skl or host")
-            ->type_name(""),
-        verb.add_flag("--deterministic", arguments.deterministic,
-                      "use the same addresses and random bytes in every run")};
+            ->type_name("");
+    CLI::Option* const deterministic = verb.add_flag("--deterministic", arguments.deterministic,
+                                                     "use the same addresses and random bytes in every run");
+    CLI::Option* const seed =
+        verb.add_option("--seed", arguments.seed, "N: with --deterministic, other random bytes for each N (default: 0)")
+            ->type_name("")
+            ->needs(deterministic);
+    arguments.options = {counters, cpu_model, deterministic, seed};
 }
 
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default) {

@@ -6,6 +6,7 @@
 
 #include "engine/cache/cache.h"
 #include "engine/instrumentation/state.h"
+#include "engine/random_stream.h"
 #include "engine/x86_64/cpu/vector_state.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -44,6 +45,7 @@ struct Engine {
     int spare_fd = -1;                       ///< two numbers that are kept for the files of an execve
     int other_spare_fd = -1;                 ///< (own_descriptors.h); -1: not needed, or in use
     Program program;
+    RandomStream random;  ///< begun in a deterministic run only
 
     x86_64::VectorStateFormat vector_state;
     const void* initial_vector_state = nullptr;  ///< what a signal handler begins with; read-only

@@ -17,7 +17,7 @@ struct RunHeader {
     std::uint32_t magic;
     std::uint32_t version;
     std::uint32_t counting;          ///< classes to count, a ClassSet; 0: nothing is counted
-    std::uint32_t deterministic;     ///< 1: fixed addresses and AT_RANDOM, one CPU number
+    std::uint32_t deterministic;     ///< 1: fixed addresses, random bytes by `seed`, one CPU number
     std::uint32_t events_used;       ///< an event has been opened in this run: the broker is to learn of new tasks
     std::uint32_t wanted_side_band;  ///< side-band records that some event wants (subsystem::Interest, a bit each)
     std::uint32_t samples_per_tick;  ///< a clock event is throttled beyond these (subsystem::kTickNs)
@@ -37,6 +37,7 @@ struct RunHeader {
     /// The log file, which the broker has made: a program writes to no other. 0: it is no regular file.
     std::uint64_t log_device;
     std::uint64_t log_inode;
+    std::uint64_t seed;  ///< of all random bytes of a deterministic run (engine/random_stream.h)
     std::uint64_t
         cache_bytes;           ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint64_t probe_list;  ///< inode of uprobe_events; 0: it has not been made

@@ -28,6 +28,14 @@ void set_entry(Elf64_auxv_t& entry, const StartFacts& facts) {
     }
 }
 
+/// The 16 bytes that AT_RANDOM points to; the kernel does not align them.
+void fill_random_bytes(std::uint64_t address, RandomStream& random) {
+    for (std::size_t word = 0; word < 2; ++word) {
+        const std::uint64_t bytes = random.next();
+        __builtin_memcpy(at_address<std::byte>(address) + word * sizeof bytes, &bytes, sizeof bytes);
+    }
+}
+
 }  // namespace
 
 StartStack StartStack::at(std::uint64_t* words) {
@@ -56,9 +64,7 @@ std::uint64_t* rewrite_start_stack(const StartStack& stack, const StartFacts& fa
         Elf64_auxv_t entry = stack.auxiliary[i];
         if (is_dropped(entry.a_type)) continue;
         set_entry(entry, facts);
-        if (entry.a_type == AT_RANDOM && facts.fixed_random)
-            for (std::size_t byte = 0; byte < 16; ++byte)
-                at_address<std::uint8_t>(entry.a_un.a_val)[byte] = static_cast<std::uint8_t>(0x5a + byte);
+        if (entry.a_type == AT_RANDOM && facts.random != nullptr) fill_random_bytes(entry.a_un.a_val, *facts.random);
         stack.auxiliary[kept++] = entry;
     }
     const auto* end = reinterpret_cast<std::uint64_t*>(stack.auxiliary + kept);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "engine/load/image.h"
+#include "engine/random_stream.h"
 
 namespace anyperf::engine {
 
@@ -35,7 +36,7 @@ struct StartFacts {
     const ElfFile* file;
     std::uint64_t loader_base;  ///< AT_BASE; 0: no loader
     std::uint64_t dropped;      ///< arguments at the front that are the engine's own
-    bool fixed_random;          ///< AT_RANDOM's bytes are always the same
+    RandomStream* random;       ///< gives AT_RANDOM's bytes; null: they are the kernel's
 };
 
 /// Rewrites the stack in place for the program: without the first `dropped` arguments, with its own auxiliary vector.

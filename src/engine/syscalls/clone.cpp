@@ -233,6 +233,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     const std::uint64_t parent_tid_address = request.has(CLONE_PARENT_SETTID) ? request.parent_tid : 0;
     prepare_process(call, request, page);
     const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
+    const std::uint64_t seed = call.engine.random.next();
     const SignalsBlocked blocked;
     SignalActions& actions = *thread.signals->actions;
     call.engine.cache.lock.lock();
@@ -255,6 +256,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     own_pages.reset_lock();
     actions.reset_lock();
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);
+    call.engine.random.begin(seed);
     call.engine.locks_future = 0;  // memory locks are not inherited (mlockall(2))
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));

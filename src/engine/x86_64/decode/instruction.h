@@ -34,6 +34,7 @@ enum class Control : std::uint8_t {
     cpuid,         ///< cpuid
     xgetbv,        ///< xgetbv
     rdtsc,         ///< rdtsc, rdtscp, rdpid
+    random,        ///< rdrand, rdseed
     segment_base,  ///< rdgsbase, wrgsbase; mov to/from gs (rdfsbase, wrfsbase are `none`)
     x87_state,     ///< fnstenv, fnsave, fxsave*, xsave*: store the address of the last x87 instruction, which is the
                    ///< host's here and must be replaced

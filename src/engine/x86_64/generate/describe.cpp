@@ -249,6 +249,8 @@ class Description {
             case ZYDIS_MNEMONIC_RDTSC:
             case ZYDIS_MNEMONIC_RDTSCP:
             case ZYDIS_MNEMONIC_RDPID: return Control::rdtsc;
+            case ZYDIS_MNEMONIC_RDRAND:
+            case ZYDIS_MNEMONIC_RDSEED: return Control::random;
             case ZYDIS_MNEMONIC_RDPMC: return Control::rdpmc;
             case ZYDIS_MNEMONIC_RDGSBASE:
             case ZYDIS_MNEMONIC_WRGSBASE: return Control::segment_base;
