@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "cli/command/target_options.h"
+
 namespace anyperf::cli::stat {
 
 namespace {
@@ -98,10 +100,8 @@ void declare_series_options(CLI::App& verb, Options& options) {
 }
 
 void declare_event_options(CLI::App& verb, Options& options) {
-    verb.add_option("--filter", options.filters, "FILTER: count the tracepoints of the -e before it where FILTER holds")
-        ->allow_extra_args(false)
-        ->type_name("")
-        ->take_all();
+    make_repeatable(verb.add_option("--filter", options.filters,
+                                    "FILTER: count the tracepoints of the -e before it where FILTER holds"));
     verb.add_option("--for-each-cgroup", options.each_cgroup,
                     "CGROUPS: count all events for each of these cgroups, or those that match")
         ->type_name("");

@@ -1,4 +1,4 @@
-#include "cli/stat/control/control_channel.h"
+#include "cli/command/control_channel.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-namespace anyperf::cli::stat {
+namespace anyperf::cli {
 
 namespace {
 
@@ -68,11 +68,10 @@ struct Word {
     bool acknowledged;
     bool takes_event;
 };
-// stop and snapshot are for perf record; perf stat only answers them, as here.
 constexpr std::array kWords{
     Word{"enable", ControlCommand::enable, true, true},       Word{"disable", ControlCommand::disable, true, true},
     Word{"evlist", ControlCommand::list_events, true, false}, Word{"ping", ControlCommand::nothing, true, false},
-    Word{"stop", ControlCommand::nothing, true, false},       Word{"snapshot", ControlCommand::nothing, false, false},
+    Word{"stop", ControlCommand::stop, true, false},          Word{"snapshot", ControlCommand::snapshot, false, false},
 };
 
 }  // namespace
@@ -142,4 +141,4 @@ ControlLine parse_control_line(std::string_view line) {
     return parsed;
 }
 
-}  // namespace anyperf::cli::stat
+}  // namespace anyperf::cli
