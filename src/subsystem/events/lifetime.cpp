@@ -37,11 +37,6 @@ void stop_and_detach(World& world, Event& event) {
     if (event.is_leader()) release_siblings(world, event);
 }
 
-/// An event has left the task, so others may get its counters.
-void place_waiting_groups(World& world, Task* task) {
-    if (task && (task->contenders != 0 || task->waits_for_counters)) place_all(world, *task);
-}
-
 void add_totals_to_parent(World& world, Event& child) {
     const Total total = subsystem::total(world, child);
     InheritedTotals& left = child.parent->inherited_totals;
@@ -56,7 +51,7 @@ void end_child(World& world, Event& child) {
     stop_and_detach(world, child);
     std::erase(child.parent->children, &child);
     destroy_event(world, child);
-    place_waiting_groups(world, task);
+    if (task != nullptr) use_free_counters(world, *task);
 }
 
 void end_event(World& world, Event& event) {
@@ -67,7 +62,7 @@ void end_event(World& world, Event& event) {
     stop_and_detach(world, event);
     drop_ring(world, event);
     destroy_event(world, event);
-    place_waiting_groups(world, task);
+    if (task != nullptr) use_free_counters(world, *task);
 }
 
 }  // namespace
@@ -101,7 +96,7 @@ void leave_task(World& world, Event& event) {
         for (Event* sibling : event.siblings)
             if (sibling->task) leave_task(world, *sibling);
     if (event.children.empty()) world.host.poll_changed(event.index);
-    place_waiting_groups(world, task);
+    if (task != nullptr) use_free_counters(world, *task);
 }
 
 }  // namespace anyperf::subsystem
