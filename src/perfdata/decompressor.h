@@ -12,8 +12,8 @@
 
 namespace anyperf::perfdata {
 
-/// The state of the stream. Records must be fed in the order of the file; after an error no further one can be
-/// unpacked.
+/// The state of the stream. Records must be fed in the order of the file. An error ends it: what follows refers to
+/// bytes that could not be unpacked.
 class Decompressor {
   public:
     Decompressor();

@@ -26,7 +26,7 @@ struct BuildId {
 
 /// GROUP_DESC: events that were opened as one group.
 struct Group {
-    std::string name;          ///< empty if the user gave none
+    std::string name;          ///< "{anon_group}" if the user gave none
     std::uint32_t leader = 0;  ///< index of the event
     std::uint32_t members = 0;
 };

@@ -85,7 +85,7 @@ class RoundQueue {
     void release(std::uint32_t chunk);
     std::uint32_t chunk_with_room(std::size_t size);
 
-    std::vector<Entry> entries_;     // those that wait; between two calls of sort() in the order of the file
+    std::vector<Entry> entries_;     // those that wait: first those that sort() has seen, then the new ones
     std::vector<Entry> merged_;      // memory for a pass of sort()
     std::vector<std::size_t> runs_;  // where an ascending run of entries_ begins
     std::vector<Chunk> chunks_;
