@@ -1,10 +1,9 @@
-#include "events/catalog/tables.h"
-
-#include <array>
-
 // tables.cpp: views of the catalog image (format.h). The image is part of the executable's read-only data: nothing is
 // read or unpacked at the start, and only the pages of the tables that are used are ever loaded. The tools that write
 // it check it, so indices in it are not checked again here.
+#include "events/catalog/tables.h"
+
+#include <array>
 
 // Defined in image.S.
 extern "C" const char anyperf_catalog_image[];
