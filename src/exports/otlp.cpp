@@ -99,6 +99,7 @@ class OtlpWriter {
         return made;
     }
 
+    /// The index of a stack in the dictionary. A stack is a list of all its locations, so the trie is unfolded.
     std::uint64_t stack_of(profile::StackId id) {
         const auto [at, fresh] = stacks_.try_emplace(id.value, stacks_.size() + 1);
         if (!fresh) return at->second;
@@ -121,6 +122,7 @@ class OtlpWriter {
         value.number(3, number);
         return attribute(key, value);
     }
+    /// The index of an attribute in the dictionary. Equal messages have equal bytes, so the bytes are the key.
     std::uint64_t attribute(std::string_view key, const Message& value) {
         Message made;
         made.number(1, strings_.at(key));

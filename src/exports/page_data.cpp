@@ -96,7 +96,7 @@ std::string PageData::bytes(std::string_view title, const profile::Event& event)
     append_varint(bytes, json.size());
     bytes += json;
     append_varint(bytes, nodes_.size());
-    // A caller is near, so its distance is a short number; 0 is none.
+    // A caller is near, so its distance is a short number; 0: the node has no caller.
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         append_varint(bytes, nodes_[i].caller == 0 ? 0 : i + 1 - nodes_[i].caller);
     for (const Node& node : nodes_) append_varint(bytes, node.function);

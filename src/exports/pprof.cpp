@@ -68,6 +68,7 @@ class PprofWriter {
         message_.number(kPeriod, first.period);
     }
 
+    /// A sample of pprof has a value for each sample type: those of its own event, and 0 for all others.
     void write_sample(const profile::Sample& sample) {
         const profile::Context& context = profile_.contexts[sample.context];
         const auto event = std::ranges::find(options_.events, context.event);

@@ -97,6 +97,7 @@ Result<std::vector<MetricName>> metric_names(const events::Machine& machine, con
     return metrics;
 }
 
+// For people: name, groups, unit and formula, and what this machine lacks to compute it.
 std::string metrics_table(const std::vector<MetricName>& metrics) {
     std::string text = "metrics\n";
     for (const MetricName& metric : metrics) {

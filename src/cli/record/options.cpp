@@ -1,3 +1,5 @@
+// options.cpp: the options as perf-record(1) has them. CLI11 reads words; check() turns them into numbers and refuses
+// what cannot be, so that nothing is started for a recording that cannot work.
 #include "cli/record/options.h"
 
 #include <fmt/format.h>
@@ -98,6 +100,8 @@ constexpr std::array kBranchFilters{
 constexpr std::uint64_t kAnyBranch = 1 << 3;
 constexpr std::uint64_t kLevels = 7;  // u, k, hv: without one of them, the kernel takes the event's own
 
+/// -b and -j: the bits of attr.branch_sample_type. Levels alone choose no branches, which the kernel refuses; as in
+/// perf they mean any branch of those levels.
 Result<void> parse_branches(Options& options) {
     std::uint64_t& filter = options.sampling.branch_filter;
     if (options.any_branch) filter |= kAnyBranch;
@@ -135,6 +139,7 @@ Result<void> parse_clock(Options& options) {
     return {};
 }
 
+/// -m and --max-size. A ring has a power of two of pages (perf_mmap() in kernel/events/core.c), so -m is rounded up.
 Result<void> parse_sizes(Options& options) {
     if (!options.ring_size.empty()) {
         const auto bytes = size_in_bytes(options.ring_size, kPage);
@@ -173,7 +178,7 @@ Result<void> check_combinations(const Options& options) {
 }  // namespace
 
 void declare_options(CLI::App& verb, Options& options) {
-    // As for stat: the first word that is no option begins the command (command_words.h).
+    // As for stat: the first word that is not an option begins the command (command_words.h).
     verb.prefix_command();
     verb.footer(
         "anyperf record [OPTIONS] [--] COMMAND...\nanyperf record [OPTIONS] {-p PIDS | -t TIDS | -a | -C CPUS} "

@@ -19,7 +19,7 @@ struct Rule {
     std::string_view fix;
 };
 
-/// Counts of tasks, not of CPUs.
+/// Whether tasks are counted, not CPUs.
 bool counts_tasks(const Options& options) {
     return !options.pid_numbers.empty() || !options.tid_numbers.empty();
 }
@@ -45,6 +45,7 @@ int line_options(const Options& options) {
     return given;
 }
 
+/// Checked in this order; the first that is broken is reported. Each cause says why the combination has no meaning.
 constexpr std::array kRules{
     Rule{[](const Options& options) { return line_options(options) > 1; }, "combination of lines",
          "-A, --per-core, --per-die, --per-socket, --per-node and --per-thread each say what is one line",
@@ -108,6 +109,8 @@ void declare_event_options(CLI::App& verb, Options& options) {
     verb.add_flag("--topdown", options.topdown, "where the pipeline's slots go, where the CPU has events for that");
 }
 
+// A --filter belongs to the -e before it, so the order of the two options in the command line matters. CLI11 gives each
+// option's texts in their order, and parse_order() the order of all.
 Result<void> assign_filters(const CLI::App& verb, Options& options) {
     const CLI::Option* const event = verb.get_option("--event");
     const CLI::Option* const filter = verb.get_option("--filter");
