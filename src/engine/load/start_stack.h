@@ -1,12 +1,13 @@
 // start_stack.h: the initial stack of a program: argument count, arguments, environment, auxiliary vector (System V ABI
-// for x86-64, 3.4.1). The kernel made it for the engine; it is rewritten for the program. Only the words move: the
-// strings that they point to stay where they are.
+// for x86-64, 3.4.1). The kernel made it for the engine; it is rewritten for the program, with all addresses as the
+// kernel would choose them for the program itself.
 #pragma once
 
 #include <elf.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 
 #include "engine/load/image.h"
 #include "engine/random_stream.h"
@@ -40,7 +41,8 @@ struct StartFacts {
 };
 
 /// Rewrites the stack in place for the program: without the first `dropped` arguments, with its own auxiliary vector.
-/// Returns the program's stack pointer, aligned to 16 bytes.
-std::uint64_t* rewrite_start_stack(const StartStack& stack, const StartFacts& facts);
+/// Returns the program's stack pointer, aligned to 16 bytes. The strings of `stack` and `facts` are overwritten. Error:
+/// an errno; the stack is as it was.
+std::expected<std::uint64_t*, long> rewrite_start_stack(const StartStack& stack, const StartFacts& facts);
 
 }  // namespace anyperf::engine
