@@ -23,8 +23,8 @@
 //
 // The order in which locks are taken is in engine/freestanding/lock.h.
 //
-// What it can't do: tell a program that lies about a holder from one that is slow. Such a program delays others by 10
-// ms and spoils the counts of its own run, nothing else.
+// What it can't do: distinguish a program that lies about a holder from one that is slow. Such a program delays others
+// by 10 ms and spoils the counts of its own run, nothing else.
 //
 // Freestanding. Not recursive. A signal handler that may interrupt a holder on its own thread must not lock.
 #pragma once
