@@ -48,7 +48,7 @@ bool open_mailbox(Thread& thread) {
 
 /// The number of the next request. It differs from the last answer's and from those that the page's previous thread
 /// used: a request of that thread may still be answered after it was killed. A thread id has 22 bits (PID_MAX_LIMIT).
-/// Threads of two pid namespaces may have the same id; then only the counter tells their requests apart.
+/// Threads of two pid namespaces may have the same id; then only the counter distinguishes their requests.
 std::uint32_t next_sequence(const run::Mailbox& mailbox, std::int32_t tid) {
     constexpr unsigned kCounterBits = 10;
     constexpr std::uint32_t kCounter = (1U << kCounterBits) - 1;

@@ -2,9 +2,9 @@
 // as a trie of addresses, and looks up names once for each different address.
 //
 // Two passes, of which only the first reads the file. While records come, Gatherer adds each sample to the trie, below
-// a root that stands for what the report may sort by (event, comm, pid, tid, CPU) and for the address space. After the
-// last record it names the nodes of the trie. So memory depends on the number of different stacks, not of samples,
-// unless ReadOptions::times asks for each sample.
+// a root for what the report may sort by (event, comm, pid, tid, CPU) and for the address space. After the last record
+// it names the nodes of the trie. So memory depends on the number of different stacks, not of samples, unless
+// ReadOptions::times asks for each sample.
 #pragma once
 
 #include <optional>

@@ -136,7 +136,8 @@ bool may_announce(const Options& options) {
     return !options.quiet && (options.format == Format::table || !options.writes_to_standard_error());
 }
 
-/// Why the command should be measured in user space although nobody asked for it; nothing if the kernel should count.
+/// Why the command should be measured in user space although the user has not asked for it; nothing if the kernel
+/// should count.
 std::optional<std::string> why_in_user_space(const Options& options, const Plan& plan) {
     if (options.in_user_space || options.backend.kernel || !plan.targets_command) return std::nullopt;
     for (const auto& scope : plan.scopes)

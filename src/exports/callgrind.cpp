@@ -70,6 +70,7 @@ class CallgrindWriter {
   private:
     std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
 
+    /// The costs as " N N": one for each event; missing ones are 0.
     std::string text_of(const Costs& costs) const {
         std::string text;
         for (std::size_t i = 0; i < options_.events.size(); ++i)
@@ -128,6 +129,7 @@ class CallgrindWriter {
     }
     std::string_view source(profile::StringId file) const { return file.value == 0 ? "???" : profile_.text(file); }
 
+    /// "0xADDRESS LINE", after a line "fi=" if the position is in another file than the last one (inlined code).
     void write_position(const Position& position, const NamedFunction& function) {
         const profile::StringId file = position.line != 0 ? position.file : function.file;
         if (file != file_) fmt::format_to(out(), "fi={}\n", files_(source(file_ = file)));

@@ -9,6 +9,7 @@ namespace anyperf::exports {
 using profile::LocationId;
 using profile::Profile;
 
+// Locations without a symbol become functions after all others, one each: their only name is their address.
 FrameNames::FrameNames(const Profile& profile) {
     functions_.reserve(profile.functions.size());
     for (const profile::Function& function : profile.functions)

@@ -11,6 +11,7 @@ namespace anyperf::exports {
 
 namespace {
 
+/// The shared frames: one for each function, in the order of FrameNames::functions(), which the stacks use as indices.
 void write_frames(const profile::Profile& profile, const FrameNames& names, JsonText& json) {
     json.key("frames").open('[');
     for (const NamedFunction& function : names.functions()) {

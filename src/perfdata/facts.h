@@ -31,7 +31,7 @@ struct Group {
     std::uint32_t members = 0;
 };
 
-/// A name with what it stands for: a PMU and its type, a capability and its value.
+/// A name with its meaning: a PMU and its type, a capability and its value.
 struct Named {
     std::string name;
     std::string value;

@@ -101,7 +101,7 @@ struct Context {
 };
 
 /// Samples with one stack and context. Their weight, not their number, is what reports show in percent: with a changing
-/// period one sample stands for more events than another.
+/// period one sample represents more events than another.
 struct Sample {
     StackId stack = kNone<StackId>;
     ContextId context{};

@@ -1,5 +1,5 @@
-// facts.h: what the broker tells the programs of a run, and they believe: settings, paths, the CPU that they see, and
-// what is wanted of them. It is a memfd of its own, which the kernel does not let any program write: the broker has
+// facts.h: what the broker states to the programs of a run, and they rely on: settings, paths, the CPU that they see,
+// and what is wanted of them. It is a memfd of its own, which the kernel does not let any program write: the broker has
 // mapped it before it was sealed (F_SEAL_FUTURE_WRITE, fcntl(2)). The header is followed by the filters and probes of
 // events (layout.h).
 #pragma once

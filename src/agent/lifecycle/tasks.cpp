@@ -36,6 +36,9 @@ void report_syscall_return(Thread& thread, std::uint32_t call) {
 
 }  // namespace
 
+// The first code of the agent in a process that a fork or an exec has made. After a fork everything that the parent had
+// is there, and what belongs to the parent (mailbox, timer, traps, rings, locks) is dropped first. After an exec
+// nothing is there; descriptors that survived are found again.
 void begin_process(Thread& thread, bool executed) {
     thread.agent->mailbox = nullptr;  // the child of a fork has a page of its own, and so another mailbox
     thread.agent->alarm = 0;          // timers are not inherited
@@ -82,6 +85,8 @@ void begin_thread(Thread& thread) {
     report_syscall_return(thread, thread.creating_syscall);
 }
 
+// Before the clone, so that the child's events exist when it runs its first instruction. The number names the request
+// that report_child() completes; 0: no event is concerned.
 std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_t page) {
     if (!are_events_used(call.thread)) return 0;
     const long number =

@@ -58,6 +58,7 @@ bool is_trapped(const Thread& thread, const EventPage& event) {
     return counts_faults(event.source) && thread.agent->fault_traps != nullptr;
 }
 
+// The thread stops at the first of all its events' overflows; the others are computed anew then.
 NearestOverflow nearest_overflow(Thread& thread) {
     NearestOverflow least;
     for_each_sampling_event(thread, [&](const EventPage& event, EventIndex) {
@@ -77,12 +78,16 @@ void handle_due_overflows(Thread& thread) {
 
 }  // namespace
 
+// A system call may have added to an event (syscall_terms), so the next check comes at once. The last instruction that
+// retired was the syscall, which is two bytes long.
 void check_after_syscall(Thread& thread) {
     constexpr std::uint64_t kCallBytes = 2;  // the syscall instruction is 0f 05
     engine::set_budget(thread, 0);
     thread.agent->last_retired_pc = thread.registers.rip - kCallBytes;
 }
 
+// With `isolate_last` the budget ends one instruction before the overflow, and that instruction gets a budget of its
+// own: its address and memory accesses are then known before it runs (PEBS records the instruction that overflowed).
 void grant_next_budget(Thread& thread) {
     handle_due_overflows(thread);
     thread.page_faulted = false;

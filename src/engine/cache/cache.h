@@ -21,9 +21,8 @@
 //   instrumentation that is wanted now. Code that can change unseen (shared mappings) is kept as a copy, compared at
 //   each entry; such a block is never linked and has no indirect entry, so that each entry comes from the engine.
 // - Memory is freed all at once, by a flush (thread_list.h) when is_full(): all blocks are removed, `flushing` is set,
-// and
-//   the flusher waits, with the lock held, until no thread has Thread::in_cache set. Then free_all() empties the arenas
-//   and begins a new `generation`.
+//   and the flusher waits, with the lock held, until no thread has Thread::in_cache set. Then free_all() empties the
+//   arenas and begins a new `generation`.
 //
 // The two edges:
 // - Entering: set_next_block() sets Thread::in_cache under the lock, so a flush waits for the thread, or is over.

@@ -35,6 +35,8 @@ bool make_accessible(std::uint64_t start, std::uint64_t bytes) {
 
 }  // namespace
 
+// One mapping: the Thread, a guard page, the engine's stack, a guard page, the stack of the signal handler. An overflow
+// of either stack faults instead of writing over the Thread.
 Thread* new_thread(Engine& engine) {
     void* const memory = reserve_pages(kAll, PROT_NONE);
     if (memory == nullptr) return nullptr;
@@ -66,6 +68,7 @@ void free_thread(Thread& thread) {
     release_pages(&thread, thread.mapping_bytes);
 }
 
+// Translated code finds its Thread by gs, so the application's gs is emulated (gs_base). Must run on the thread itself.
 void bind_to_kernel_thread(Thread& thread) {
     kernel_call(__NR_arch_prctl, ARCH_SET_GS, address_of(&thread));
     const x86_64::SignalStack stack{thread.signal_stack, 0, 0, kSignalStackBytes};

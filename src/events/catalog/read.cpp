@@ -115,7 +115,7 @@ Refusal add_raw_mask(Request& request, const Word& word, Place place) {
 Refusal read_attributes(Request& request, std::string_view text, const DelimiterIndex& delimiters, std::size_t from,
                         std::optional<Place> alias, int depth);
 
-/// A unit mask. One that is an alias stands for the attributes in its text, which are read in its place.
+/// A unit mask. One that is an alias means the attributes in its text, which are read in its place.
 Refusal add_mask(Request& request, std::uint16_t index, const Word& word, Place place, int depth) {
     const MaskRow& mask = masks(*request.event)[index];
     const Text equivalent = rule(mask).equivalent;

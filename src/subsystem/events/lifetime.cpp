@@ -37,6 +37,7 @@ void stop_and_detach(World& world, Event& event) {
     if (event.is_leader()) release_siblings(world, event);
 }
 
+/// A child that ends leaves its counts and times to its parent (perf_event_exit_event(), `child_count`).
 void add_totals_to_parent(World& world, Event& child) {
     const Total total = subsystem::total(world, child);
     InheritedTotals& left = child.parent->inherited_totals;
@@ -46,6 +47,7 @@ void add_totals_to_parent(World& world, Event& child) {
     left.lost += total.member.lost;
 }
 
+/// Ends an inherited event or a part of a cpu-wide one.
 void end_child(World& world, Event& child) {
     Task* const task = child.task;
     stop_and_detach(world, child);
@@ -67,6 +69,7 @@ void end_event(World& world, Event& event) {
 
 }  // namespace
 
+// As in the kernel, an event lives as long as a descriptor or a mapping of it.
 void close_event(World& world, Event& event) {
     event.has_descriptor = false;
     end_if_unreferenced(world, event);
@@ -76,6 +79,8 @@ void end_if_unreferenced(World& world, Event& event) {
     if (!event.has_descriptor && event.mappings == 0) end_event(world, event);
 }
 
+// The task ends, or an exec removes the event. An opened event stays readable, without a task; a child ends with its
+// task. Pollers get POLLHUP once nothing that counts for the event is left.
 void leave_task(World& world, Event& event) {
     Task* const task = event.task;
     lock_group(world, event);

@@ -20,6 +20,7 @@ void count_thread_work(Task& task, const Event& event, std::uint32_t by) {
         task.fault_events += by;
 }
 
+/// Makes `event` the successor of `before`, or the first of the task's list, in the pages as well.
 void point_to(World& world, Event* before, Task& task, Event* event) {
     (before ? before->next_active : task.first_active) = event;
     if (before) LockedPage(world, *before)->next_active = event ? event->index : 0;
@@ -33,6 +34,7 @@ ActiveEvents active_events_of(const Task& task) {
     return active;
 }
 
+/// Sampling events come first: the thread looks at them at each end of its budget, and stops at the first other one.
 void join_list(World& world, Task& task, Event& event) {
     const bool samples = event.samples();
     Event* const before = samples ? task.last_sampling : task.last_active;
@@ -46,6 +48,7 @@ void join_list(World& world, Task& task, Event& event) {
     if (samples) task.last_sampling = &event;
 }
 
+/// The event's own page keeps its link for now: its thread may be at it, walking the list.
 void leave_list(World& world, Task& task, Event& event) {
     Event* const before = std::exchange(event.previous_active, nullptr);
     Event* const after = std::exchange(event.next_active, nullptr);

@@ -1,3 +1,14 @@
+// scheduler.cpp: which groups of a task are on their PMUs: ctx_sched_in() and what it calls, for one task at a time.
+//
+// In a run nothing has to be loaded into registers: an active event counts by the growth of a live counter. Groups
+// compete nevertheless, if the PMU is said to have counters, so that programs see the multiplexing that they would see
+// on hardware. Most tasks have no such group. Then a group's state depends on nothing else, and its thread may change
+// it without a request (local_toggle.h).
+//
+// With contention all hardware groups of the task are placed anew at each change, by rank: cpu-wide pinned groups, the
+// task's pinned ones, cpu-wide flexible ones, the task's flexible ones. Once a flexible group has not fitted, later
+// ones are not tried (merge_sched_in(), `can_add_hw`). Rotation moves a group to the end of the list, so that each of
+// them is the first at some time.
 #include "subsystem/scheduling/scheduler.h"
 
 #include <algorithm>
@@ -19,6 +30,7 @@ namespace {
 constexpr auto kPinned = abi::flag("pinned");
 constexpr auto kExclusive = abi::flag("exclusive");
 
+/// Whether the event can keep others from counting: it needs a counter, or the PMU for itself.
 bool contends(const Event& event) {
     return event.wiring.counters != 0 || (event.flag(kExclusive) && !event.wiring.software);
 }
@@ -31,6 +43,7 @@ struct PmuOccupancy {
     bool blocked = false;    ///< a flexible group did not fit, so all later flexible groups wait
 };
 
+/// Places the enabled members of a group together, or none of them.
 bool try_add(PmuOccupancy& occupancy, const Event& leader) {
     const bool alone = leader.flag(kExclusive);
     if (occupancy.exclusive || (alone && occupancy.any)) return false;
@@ -43,6 +56,7 @@ bool try_add(PmuOccupancy& occupancy, const Event& leader) {
     return true;
 }
 
+/// Gives the leader the state, and each sibling the one that follows from its own requested state under that.
 void apply_state(World& world, Event& leader, EventState state) {
     for (Event* member : members(leader))
         set_state(world, *member, member->is_leader() ? state : state_under(member->requested_state(), state));
@@ -82,6 +96,8 @@ EventState state_without_contention(World& world, const Event& leader) {
     return elsewhere ? EventState::off : EventState::inactive;
 }
 
+/// A pinned group that does not fit goes into error state and stays there until it is enabled again; its pollers see
+/// POLLERR. A flexible one waits.
 EventState state_with_contention(World& world, Event& leader, PmuOccupancy& occupancy) {
     const EventState requested = state_without_contention(world, leader);
     if (requested != EventState::active) return requested;
@@ -246,6 +262,7 @@ void use_free_counters(World& world, Task& task) {
         place_all(world, task);
 }
 
+// The interval is measured on the task's own clock: a task that sleeps needs no rotation.
 void rotate_when_due(World& world, Task& task, std::uint64_t interval) {
     if (!task.waits_for_counters) return;
     const std::uint64_t now = world.host.task_clock(task.id);

@@ -9,6 +9,8 @@
 
 namespace anyperf::engine::x86_64 {
 
+// The marks of a block are in the order of its code, one more than instructions, so a host offset lies between two of
+// them. A prologue belongs to the instruction after it.
 BlockPosition locate(Block& block, std::uint64_t host) {
     const auto offset = static_cast<std::uint16_t>(host - address_of(block.host));
     BlockPosition place;

@@ -6,9 +6,8 @@
 // - for each segment a prologue, which counts the segment in advance and takes its instructions from the budget
 //   (count.cpp). Without counting there is no prologue;
 // - for each instruction an access check, while memory is watched (instrumentation.cpp), and its translation: a copy of
-// its bytes
-//   (copy_instruction.cpp), unless it depends on its address, uses gs, changes control (branches.cpp) or needs the
-//   engine;
+//   its bytes (copy_instruction.cpp), unless it depends on its address, uses gs, changes control (branches.cpp) or
+//   needs the engine;
 // - a direct exit, if the last instruction does not change control.
 // The arena's cold part receives what is seldom executed: stubs of exits, constants, mismatch code of indirect entries.
 // For each instruction a Mark records where its translation begins and which registers it has spilled (recover.h).
