@@ -77,6 +77,10 @@ std::uint64_t all_context_switches() {
 
 }  // namespace
 
+bool are_events_used(const engine::Engine& engine) {
+    return has_broker(engine) && __atomic_load_n(&engine.run->events_used, __ATOMIC_ACQUIRE) != 0;
+}
+
 bool broker_is_gone(const engine::Engine& engine) {
     // The socket's other end is closed when the broker is gone.
     pollfd socket{engine.broker_fd, 0, 0};
@@ -87,7 +91,7 @@ bool broker_is_gone(const engine::Engine& engine) {
 
 void report_if_moved(Thread& thread) {
     const engine::Engine& engine = *thread.engine;
-    if (!has_broker(engine) || __atomic_load_n(&engine.run->events_used, __ATOMIC_ACQUIRE) == 0) return;
+    if (!are_events_used(engine)) return;
     // Every request carries the CPU of its thread. This one, about no descriptor, is sent for nothing else.
     if (cpu_of(thread) != thread.page.cpu) BrokerRequest{thread, run::RequestKind::identify}.send();
 }

@@ -23,11 +23,6 @@ using SoftwareEvent = subsystem::Source::SoftwareEvent;
 
 namespace {
 
-/// Whether an event has been opened in the run.
-bool are_events_used(const Thread& thread) {
-    return has_broker(*thread.engine) && __atomic_load_n(&thread.engine->run->events_used, __ATOMIC_ACQUIRE) != 0;
-}
-
 /// The system call that made the task returns in the new task, too, with 0.
 void report_syscall_return(Thread& thread, std::uint32_t call) {
     if (is_traced(thread, SoftwareEvent::syscall_returned))
@@ -44,7 +39,7 @@ void begin_process(Thread& thread, bool executed) {
     thread.agent->alarm = 0;          // timers are not inherited
     thread.alarmed = false;
     set_fault_traps(thread, false);  // the child of a fork has not inherited them
-    if (!are_events_used(thread) || ensure_process(*thread.engine) == nullptr) return;
+    if (!are_events_used(*thread.engine) || ensure_process(*thread.engine) == nullptr) return;
     if (executed) {
         find_descriptors(thread);
         BrokerRequest{thread, run::RequestKind::executed}.payload(thread.page.comm, sizeof thread.page.comm).send();
@@ -65,7 +60,7 @@ void begin_process(Thread& thread, bool executed) {
 }
 
 void announce_exec(Thread& thread, std::string_view name) {
-    if (!are_events_used(thread) || thread.tid != thread.page.pid)
+    if (!are_events_used(*thread.engine) || thread.tid != thread.page.pid)
         return;  // after an exec by another thread, that thread becomes the process's first one
     char comm[sizeof thread.page.comm] = {};
     const std::size_t length = std::min(name.size(), sizeof comm - 1);
@@ -74,7 +69,7 @@ void announce_exec(Thread& thread, std::string_view name) {
 }
 
 void begin_thread(Thread& thread) {
-    if (!are_events_used(thread)) return;
+    if (!are_events_used(*thread.engine)) return;
     const bool own_process = thread.owned_by_parent;  // the child of a vfork
     BrokerRequest{thread, run::RequestKind::begin}
         .argument(0, thread.inheritance)
@@ -88,7 +83,8 @@ void begin_thread(Thread& thread) {
 // Before the clone, so that the child's events exist when it runs its first instruction. The number names the request
 // that report_child() completes; 0: no event is concerned.
 std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_t page) {
-    if (!are_events_used(call.thread)) return 0;
+    note_clone(call.thread, clone_flags);
+    if (!are_events_used(call.engine)) return 0;
     const long number =
         BrokerRequest{call.thread, run::RequestKind::before_clone}.argument(0, clone_flags).argument(1, page).send();
     return number > 0 ? static_cast<std::uint32_t>(number) : 0;
@@ -106,7 +102,8 @@ void report_child(Call& call, std::uint32_t inheritance, long tid) {
 void end_thread(Thread& thread, bool whole_process) {
     if (is_traced(thread, SoftwareEvent::task_ended))
         report_software_event(thread, {.what = SoftwareEvent::task_ended, .whole_process = whole_process});
-    if (are_events_used(thread)) BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
+    if (are_events_used(*thread.engine))
+        BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
     if (!whole_process) engine::clear_instrumentation(thread);
     if (!whole_process) drop_probes(thread);
     drop_alarm(thread);
