@@ -110,6 +110,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.version = run::kRunStateVersion;
     header.counting = options.counting;
     header.deterministic = options.deterministic;
+    header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
     TRY(set_log(header));
     if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))
