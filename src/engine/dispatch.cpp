@@ -4,6 +4,7 @@
 #include "engine/fail.h"
 #include "engine/hooks.h"
 #include "engine/log.h"
+#include "engine/modelling/modelling.h"
 #include "engine/syscalls/table.h"
 #include "engine/x86_64/cpu/cpuid.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -53,6 +54,7 @@ BlockExit take_exit(Thread& thread) {
         block_exit.limit = block.limit;
         if (thread.exit_reason == ExitReason::breakpoint) x86_64::uncount_from(thread, block, block_exit.target);
     }
+    drain_records(thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
     exit_cache(thread);
     return block_exit;
 }
@@ -189,6 +191,7 @@ void restart_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted)
     if (thread.syscall_restarted || counted == 0) return;
     run::LiveCounters& counters = thread.page.counters;
     counters.uncount_instruction();
+    forget_fetch(thread);
     if ((counted & bit(x86_64::Class::syscalls)) != 0)
         counters.add(static_cast<std::size_t>(x86_64::Class::syscalls), -1);
 }

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/machine.h"
+
 namespace anyperf::run {
 
 inline constexpr std::size_t kIdentityRows = 64;
@@ -41,6 +43,7 @@ struct RunHeader {
     std::uint64_t
         cache_bytes;           ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint64_t probe_list;  ///< inode of uprobe_events; 0: it has not been made
+    models::Machine machine;   ///< the modelled caches, TLBs and branch predictors
     char files_root[256];      ///< directory with the virtual PMU's files
     char engine_path[4096];    ///< the engine's executable, for execve
 };

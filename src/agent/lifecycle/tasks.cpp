@@ -13,6 +13,7 @@
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "engine/instrumentation/instrumentation.h"
+#include "engine/modelling/modelling.h"
 
 namespace anyperf::agent {
 
@@ -46,6 +47,7 @@ void begin_process(Thread& thread, bool executed) {
         report_image(thread);
     } else {
         engine::reset_instrumentation(thread);
+        engine::reset_modelling(thread);
         reset_probes_after_fork(thread);
         thread.agent->reports_switches = false;
         thread.engine->agent->lock.reset();  // the holder may have been a thread that only the parent has
@@ -105,6 +107,7 @@ void end_thread(Thread& thread, bool whole_process) {
     if (are_events_used(*thread.engine))
         BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
     if (!whole_process) engine::clear_instrumentation(thread);
+    if (!whole_process) engine::end_modelling(thread);
     if (!whole_process) drop_probes(thread);
     drop_alarm(thread);
     set_fault_traps(thread, false);
@@ -113,6 +116,7 @@ void end_thread(Thread& thread, bool whole_process) {
 
 void discard_thread(Thread& thread) {
     set_fault_traps(thread, false);
+    engine::end_modelling(thread);
     drop_probes(thread);
     drop_mailbox(thread);
 }

@@ -31,6 +31,12 @@ std::int64_t bounded(std::uint64_t instructions) {
         std::clamp<std::uint64_t>(instructions, 1, static_cast<std::uint64_t>(run::kUnlimited)));
 }
 
+/// The most that an instruction adds to a source of the models. A REP string instruction may add more: its overflow
+/// comes after it all the same, because the models see it whole.
+std::uint64_t most_of(const Source& source) {
+    return std::max<std::uint64_t>(source.most_per_instruction, 1);
+}
+
 /// How many instructions can retire for certain before the event overflows, at least 1; 0: it overflows here.
 std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     const std::uint64_t value = local_value(thread, event.source);
@@ -38,6 +44,7 @@ std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     if (counts_instructions_alone(event.source)) return bounded(event.overflow_at - value);
     if (counts_faults(event.source)) return next_fault_stretch(thread);
     if (event.source.kind != Source::Kind::counters) return run::kUnlimited;
+    if (subsystem::uses_models(event.source)) return bounded((event.overflow_at - value) / most_of(event.source));
     std::uint64_t counters[run::kCounters];
     for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) {
         const std::uint32_t counter = event.source.term[i].counter;

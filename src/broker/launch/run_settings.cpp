@@ -111,6 +111,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.counting = options.counting;
     header.deterministic = options.deterministic;
     header.seed = options.seed;
+    header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
     TRY(set_log(header));
     if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))

@@ -60,6 +60,11 @@ bool Cache::reserve() {
     return true;
 }
 
+bool Cache::reserve_recordings() {
+    const unsigned smaller = scarcity();
+    return recorded_segments.reserve(smaller) && recorded_accesses.reserve(smaller);
+}
+
 void Cache::set_lookup_miss(std::uint64_t host) {
     lookup_miss_ = host;
     for (std::size_t i = 0; i < kTableEntries; ++i) __atomic_store_n(&table_[i], host, __ATOMIC_RELAXED);
@@ -226,6 +231,10 @@ void Cache::free_all() {
     marks.free_all();
     indirect_entries.free_all();
     copies.free_all();
+    if (recorded_segments.used() != 0) {
+        recorded_segments.free_all();
+        recorded_accesses.free_all();
+    }
     pages_.clear();
     discard_pages(slots_, sizeof(Slot) * slot_count_);
     discard_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
@@ -236,7 +245,8 @@ void Cache::free_all() {
 
 std::size_t Cache::bytes() const {
     std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + indirect_entries.bytes() + copies.bytes() +
-                      pages_.bytes() + sizeof(Slot) * 2 * filled_;
+                      recorded_segments.bytes() + recorded_accesses.bytes() + pages_.bytes() +
+                      sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
     return sum;
 }

@@ -41,6 +41,7 @@
 #include "engine/cache/block.h"
 #include "engine/cache/page_index.h"
 #include "engine/cache/pool.h"
+#include "engine/cache/recorded_segment.h"
 #include "engine/freestanding/lock.h"
 #include "engine/memory/executable_map.h"
 
@@ -55,6 +56,9 @@ class Cache {
 
     /// Reserves address space for the records; false if the kernel refuses.
     bool reserve();
+    /// Reserves address space for `recorded_segments` and `recorded_accesses`, which most processes never need; false
+    /// if the kernel refuses.
+    bool reserve_recordings();
 
     /// The live block that starts at `pc` and was made with `limit`; null if the cache has no such block.
     Block* find(std::uint64_t pc, std::uint16_t limit = 0);
@@ -129,7 +133,9 @@ class Cache {
     Pool<Mark, 1u << 25> marks;
     Pool<IndirectEntry, 1u << 22> indirect_entries;
     Pool<std::uint8_t, 1u << 26> copies;  ///< of code, for is_stale()
-    ExecutableMap executable;             ///< what the application may execute
+    Pool<RecordedSegment, 1u << 23> recorded_segments;
+    Pool<RecordedAccess, 1u << 24> recorded_accesses;
+    ExecutableMap executable;  ///< what the application may execute
     Arena arenas[kMaximumArenas];
     std::uint32_t arena_count = 0;
 

@@ -238,10 +238,12 @@ long clone_copying(Call& call, CloneRequest& request) {
     SignalActions& actions = *thread.signals->actions;
     call.engine.cache.lock.lock();
     actions.lock_for_fork();
+    call.engine.modelling.lock.lock();
     own_pages.lock_for_fork();
     const long got = make_process(request);
     if (got != 0) {
         own_pages.unlock_after_fork();
+        call.engine.modelling.lock.unlock();
         actions.unlock_after_fork();
         call.engine.cache.lock.unlock();
         if (is_error(got)) free_thread_page(call.engine, page);
@@ -253,6 +255,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     // The child: only the calling thread exists here.
     call.engine.cache.lock.reset();
     keep_only_thread(call.engine, thread);
+    call.engine.modelling.lock.reset();
     own_pages.reset_lock();
     actions.reset_lock();
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);

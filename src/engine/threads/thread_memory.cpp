@@ -51,6 +51,8 @@ Thread* new_thread(Engine& engine) {
     auto* const state = new (memory) ThreadAndState;
     Thread* const thread = &state->thread;
     thread->signals = &state->signals;
+    thread->records.top = RecordStream::kEmpty;
+    thread->records.last_ran = RecordStream::kWhole;
     thread->agent = reinterpret_cast<agent::AgentState*>(state->agent);
     thread->engine = &engine;
     thread->engine_stack = engine_stack + kEngineStackBytes;

@@ -38,7 +38,7 @@ Answer<Quantity> generic_event(std::uint64_t config) {
     config &= 0xffff'ffff;
     if (config >= kGenericEvents.size()) return refuse(EINVAL, "there is no generic event with this number");
     const GenericRow& row = kGenericEvents[config];
-    if (!row.quantity) return refuse(ENOENT, "the virtual PMU has no model of caches or branch prediction");
+    if (!row.quantity) return refuse(ENOENT, "the presented CPU, a Skylake, lacks this event");
     return *row.quantity;
 }
 
@@ -64,7 +64,7 @@ Answer<Quantity> cache_event(std::uint64_t config) {
             return refuse(EINVAL, "this cache does not have this operation");
     for (const CacheRow& row : kCacheEvents)
         if (row.cache == names.cache && row.op == names.op && row.result == names.result) return row.quantity;
-    return refuse(ENOENT, "the virtual PMU has no model of this cache");
+    return refuse(ENOENT, "the presented CPU, a Skylake, has no such event of this cache");
 }
 
 /// A code of the presented CPU. Only bits that select what is counted are compared; the others choose how.

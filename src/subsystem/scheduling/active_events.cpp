@@ -8,12 +8,16 @@ namespace anyperf::subsystem {
 namespace {
 
 /// Adds `by` users to each live counter that the event needs. An event that samples also needs counter 0, the
-/// instructions: by that count its thread stops to look for overflows.
+/// instructions: by that count its thread stops to look for overflows. So does a modelled event, because the budget's
+/// end also feeds the models.
 void count_thread_work(Task& task, const Event& event, std::uint32_t by) {
     const Source& source = event.source();
     const bool faults = counts_faults(source);
-    if (event.samples() && (faults || source.kind == Source::Kind::counters)) task.counter_users[0] += by;
-    if (source.kind == Source::Kind::counters)
+    const bool models = uses_models(source);
+    if ((event.samples() && (faults || source.kind == Source::Kind::counters)) || models) task.counter_users[0] += by;
+    if (models)
+        task.counter_users[Source::kModelledBit] += by;
+    else if (source.kind == Source::Kind::counters)
         for (std::size_t i = 0; i < source.terms; ++i)
             task.counter_users[source.term[i].counter % task.counter_users.size()] += by;
     else if (faults)
