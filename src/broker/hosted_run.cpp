@@ -98,8 +98,8 @@ std::string HostedRun::machine_files(bool tracepoints) {
     return tracepoints && !root.empty() ? server_->machine_files(1) : root;
 }
 
-// The command's page exists before its process, so that events can be opened on it. Without a free page the engine
-// claims one itself, and the command's events begin a moment later.
+// The command's page exists before its process, so that events can be opened on it before its exec. -1: no page is
+// free.
 std::int64_t HostedRun::take_command_page() {
     page_ = run::claim_thread_page(memory_.use(), &memory_.thread_page(0));
     if (page_ == run::kNoPage) return -1;
