@@ -1,7 +1,5 @@
 #include "symbols/dso.h"
 
-#include <elf.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "symbols/elf_symbols.h"
 #include "symbols/perf_map.h"
+#include "symbols/vdso_image.h"
 
 namespace anyperf::symbols {
 
@@ -131,12 +130,7 @@ void Dso::load_file(const SymbolPaths& paths) {
 
 /// The vDSO of this process: the kernel's of the recording, if it was made on this machine since the last boot.
 void Dso::load_vdso() {
-    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(getauxval(AT_SYSINFO_EHDR));
-    if (!header) return;
-    const auto* begin = reinterpret_cast<const std::byte*>(header);
-    // The section headers are last.
-    const std::size_t size = header->e_shoff + std::size_t{header->e_shnum} * header->e_shentsize;
-    auto image = ElfImage::of(std::vector<std::byte>(begin, begin + size));
+    auto image = vdso_image();
     if (!image) return;
     image_ = std::move(*image);
     use(elf_symbols(*image_, *image_));
