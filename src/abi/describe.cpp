@@ -28,6 +28,7 @@ std::string names_of_bits(const auto& bits, std::uint64_t mask, std::string_view
     return text;
 }
 
+/// "L1D READ MISS", by the three bytes of the config; empty if one of them has no name.
 std::string cache_meaning(std::uint64_t config) {
     const std::string_view cache = name_of(kCaches, config & 0xff);
     const std::string_view op = name_of(kCacheOps, config >> kCacheOpShift & 0xff);
@@ -55,6 +56,7 @@ std::string config_meaning(const Attr& attr) {
     }
 }
 
+/// What the number means by the tables of this folder; empty if it needs no explanation.
 std::string meaning_of(const Attr& attr, const AttrField& field, std::uint64_t value) {
     switch (field.kind) {
         case FieldKind::type: return std::string{name_of(kTypes, value)};

@@ -48,7 +48,7 @@ bool open_mailbox(Thread& thread) {
 
 /// The number of the next request. It differs from the last answer's and from those that the page's previous thread
 /// used: a request of that thread may still be answered after it was killed. A thread id has 22 bits (PID_MAX_LIMIT).
-/// Threads of two pid namespaces may have the same id; then only the counter tells their requests apart.
+/// Threads of two pid namespaces may have the same id; then only the counter distinguishes their requests.
 std::uint32_t next_sequence(const run::Mailbox& mailbox, std::int32_t tid) {
     constexpr unsigned kCounterBits = 10;
     constexpr std::uint32_t kCounter = (1U << kCounterBits) - 1;
@@ -77,6 +77,10 @@ std::uint64_t all_context_switches() {
 
 }  // namespace
 
+bool are_events_used(const engine::Engine& engine) {
+    return has_broker(engine) && __atomic_load_n(&engine.run->events_used, __ATOMIC_ACQUIRE) != 0;
+}
+
 bool broker_is_gone(const engine::Engine& engine) {
     // The socket's other end is closed when the broker is gone.
     pollfd socket{engine.broker_fd, 0, 0};
@@ -87,7 +91,7 @@ bool broker_is_gone(const engine::Engine& engine) {
 
 void report_if_moved(Thread& thread) {
     const engine::Engine& engine = *thread.engine;
-    if (!has_broker(engine) || __atomic_load_n(&engine.run->events_used, __ATOMIC_ACQUIRE) == 0) return;
+    if (!are_events_used(engine)) return;
     // Every request carries the CPU of its thread. This one, about no descriptor, is sent for nothing else.
     if (cpu_of(thread) != thread.page.cpu) BrokerRequest{thread, run::RequestKind::identify}.send();
 }

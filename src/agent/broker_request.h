@@ -80,6 +80,9 @@ class BrokerRequest {
 /// what is done there. Does nothing until an event has been opened in the run.
 void report_if_moved(Thread& thread);
 
+/// Whether an event has been opened in the run.
+bool are_events_used(const engine::Engine& engine);
+
 /// Whether the broker has ended.
 bool broker_is_gone(const engine::Engine& engine);
 

@@ -1,4 +1,9 @@
 // call_chain.h: the addresses of a PERF_SAMPLE_CALLCHAIN with the mode in which each is valid.
+//
+// A call chain is an array of words, from the innermost frame outwards. The kernel puts markers among the addresses:
+// PERF_CONTEXT_KERNEL before its own frames, PERF_CONTEXT_USER before those of the program (perf_event_open(2),
+// "PERF_SAMPLE_CALLCHAIN"). Markers are the highest numbers, from PERF_CONTEXT_MAX on, where no code is. The mode
+// matters: the same number is another place in the kernel's address space than in a process's.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +25,11 @@ inline RawFrame::Mode mode_of(std::uint16_t misc) {
     }
 }
 
-/// Passes the frames from the innermost outwards. Markers among the addresses set the mode of those after them. False:
-/// a marker is none that perf knows, as the garbage at the end of a frame pointer chain may be; perf then discards the
-/// chain (add_callchain_ip()), and so must the caller.
+/// Passes the frames to `visit` from the innermost outwards. Markers among the addresses set the mode of those after
+/// them; user mode is assumed before the first. Returns false at a marker that perf does not know: garbage at the end
+/// of a frame pointer chain may look like one. perf then discards the whole chain (add_callchain_ip()), and the caller
+/// must discard the frames that it got. PERF_CONTEXT_USER_DEFERRED ends the chain: the user's part comes in a later
+/// record.
 template <class Visit>
 [[nodiscard]] bool for_each_frame(const perfdata::Numbers& chain, Visit&& visit) {
     constexpr std::uint64_t kLowestMarker = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_MAX");

@@ -30,6 +30,8 @@ profile::LocationId Namer::location(SpaceId space, RawFrame frame) {
     return at->second;
 }
 
+// A location has at most one frame here: inlined functions, which only debugging information knows, are not resolved.
+// An address in a dso without a symbol gets a location without frames, which shows as an address.
 profile::LocationId Namer::look_up(SpaceId space, RawFrame frame) {
     if (frame.mode == RawFrame::other) return unknown(frame);
     const bool kernel = frame.mode == RawFrame::kernel;
@@ -50,6 +52,7 @@ profile::LocationId Namer::look_up(SpaceId space, RawFrame frame) {
     return at->second = profile_.locations.add(location);
 }
 
+// The address itself stays visible: several unknown addresses in one report are several lines.
 profile::LocationId Namer::unknown(RawFrame frame) {
     if (unknown_dso_ == profile::kNone<profile::DsoId>) {
         const profile::StringId name = profile_.strings.intern("[unknown]");
@@ -74,6 +77,7 @@ profile::DsoId Namer::dso(const symbols::Dso& dso) {
     return at->second;
 }
 
+// By the start of the symbol, not by its name: two static functions of one name are two functions.
 profile::FunctionId Namer::function(profile::DsoId id, const symbols::Dso& dso, const symbols::Symbol& symbol) {
     const auto [at, fresh] = by_start_.try_emplace({symbol.start, id.value, 0});
     if (fresh) {

@@ -1,5 +1,13 @@
 // namer.h: finds the location of the profile for an address in a process. It keeps each answer, so an address is looked
 // up once. Therefore the maps of all processes must be complete: call it after the last record has been read.
+//
+// Why it comes last: reading a file's symbols costs more than reading its samples, and only files with samples need
+// any. A sample's address space keeps the maps that it had at the sample's time (processes.h), so nothing is lost by
+// waiting.
+//
+// An address takes three steps, each with a table of its own: a frame of an address space to an address in a dso (a
+// library has one set of locations, though each process maps it elsewhere); that address to a location; and the start
+// of its symbol to a function, which all locations in the function share.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +47,7 @@ class Namer {
     };
 
     profile::LocationId look_up(SpaceId space, RawFrame frame);
+    /// The location of an address that no map contains.
     profile::LocationId unknown(RawFrame frame);
     profile::DsoId dso(const symbols::Dso& dso);
     profile::FunctionId function(profile::DsoId id, const symbols::Dso& dso, const symbols::Symbol& symbol);

@@ -36,6 +36,7 @@ void Processes::follow_map(Bytes record) {
     const std::string bare = key.path.starts_with("[kernel.kallsyms]") ? "[kernel.kallsyms]" : key.path;
     if (const auto known = build_ids_.find(bare); key.build_id.empty() && known != build_ids_.end())
         key.build_id = known->second;
+    // Of the kernel's own map the name has the symbol at its start, "[kernel.kallsyms]_text"; BUILD_ID has it without.
     symbols::Dso& dso = dsos_.find_or_add(key);
     symbols::Map map{read->start, read->start + read->size, read->file_offset, &dso};
     // The whole vDSO is mapped, whatever the offset says; memory without a file is named by its addresses.
@@ -51,6 +52,7 @@ void Processes::map_kernel(const symbols::Map& map) {
     kernel_.has_overlap(map) ? kernel_.replace(map) : kernel_.add(map);
 }
 
+// In place only if this process alone has the space and no sample could see the difference; otherwise in a copy.
 void Processes::map_user(std::uint32_t pid, const symbols::Map& map) {
     const SpaceId id = space_of(pid);
     Space& space = spaces_[id];
@@ -87,6 +89,8 @@ void Processes::follow_fork(Bytes record) {
     set_space(read->pid, id);
 }
 
+/// Code that the kernel has generated (BPF programs, trampolines) is a dso of its own, which is named after it. Its
+/// removal is not followed, so that samples from before it, which are named later, still find it.
 void Processes::follow_kernel_symbol(Bytes record) {
     const auto read = perfdata::read_kernel_symbol(record);
     if (!read || read->removed || read->size == 0 || read->size > ~read->address) return;
@@ -100,12 +104,14 @@ profile::StringId Processes::comm(std::uint32_t tid) {
     return at->second;
 }
 
+// From here on a sample refers to the space, so maps in it may be added but not replaced.
 SpaceId Processes::space(std::uint32_t pid) {
     const SpaceId id = space_of(pid);
     spaces_[id].used = true;
     return id;
 }
 
+// A process that no record has introduced begins with an empty space: the recording may have lost its FORK.
 SpaceId Processes::space_of(std::uint32_t pid) {
     const auto [at, fresh] = process_spaces_.try_emplace(pid);
     if (fresh) at->second = add_space({});

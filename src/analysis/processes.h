@@ -1,4 +1,19 @@
 // processes.h: the names and the maps of processes while a recording is read in the order of time.
+//
+// Address spaces over time
+//
+// The problem: a sample has a pid and an address; what was mapped there is known at that moment of the recording. Names
+// are looked up after the last record, when the process may have mapped something else at the address, or may have run
+// another program. Naming each sample at once was rejected: it would look up the same address a million times, and read
+// the symbols of files in the order in which samples happen to come.
+//
+// The mechanism: a sample keeps the number of an address space. As long as a process only adds maps, its space grows.
+// When a map would replace one, and a sample has used the space, the process goes on with a changed copy under a new
+// number. A fork shares its parent's space until one of the two maps something (`owners`), as the kernel shares pages:
+// a process that only forks workers has one set of maps.
+//
+// What it follows: MMAP and MMAP2, COMM, FORK, KSYMBOL. EXIT is ignored: samples of the last moments may follow it, and
+// a pid that is used again comes with a FORK. munmap(2) has no record at all, so a map ends only where another begins.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +34,13 @@ namespace anyperf::analysis {
 /// sample's addresses can be looked up at any later time.
 using SpaceId = std::uint32_t;
 
+/// The state of all processes at one moment of the recording. `strings` and `dsos` must outlive it; the maps refer to
+/// dsos, and names are interned.
 class Processes {
   public:
     Processes(profile::Strings& strings, symbols::Dsos& dsos);
 
-    /// Build ids of files whose maps have none.
+    /// Build ids of files whose maps have none. They apply to maps that are followed from now on.
     void use_build_ids(const std::vector<perfdata::BuildId>& build_ids);
 
     /// Follows a COMM, MMAP, MMAP2, FORK or KSYMBOL record; ignores others.
@@ -35,7 +52,10 @@ class Processes {
     /// The address space of a process now, which a sample uses.
     SpaceId space(std::uint32_t pid);
 
+    /// The maps of a space. The reference stays valid, its contents grow.
     const symbols::AddressSpace& operator[](SpaceId id) const { return *spaces_[id].maps; }
+    /// The kernel's maps, which all processes have. They have no versions: a module that replaces another during a
+    /// recording gets the samples of both.
     const symbols::AddressSpace& kernel() const { return kernel_; }
 
     /// Changes with each record that was followed: what was found out before may then be old.
@@ -62,9 +82,9 @@ class Processes {
 
     profile::Strings& strings_;
     symbols::Dsos& dsos_;
-    std::unordered_map<std::string, std::string> build_ids_;  // by path
-    std::unordered_map<std::uint32_t, profile::StringId> comms_;
-    std::unordered_map<std::uint32_t, SpaceId> process_spaces_;
+    std::unordered_map<std::string, std::string> build_ids_;      // by path
+    std::unordered_map<std::uint32_t, profile::StringId> comms_;  // by tid
+    std::unordered_map<std::uint32_t, SpaceId> process_spaces_;   // by pid
     std::vector<Space> spaces_;
     symbols::AddressSpace kernel_;
     std::uint64_t version_ = 0;

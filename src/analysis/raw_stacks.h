@@ -1,5 +1,10 @@
 // raw_stacks.h: the stacks of a recording as a trie of addresses, outermost frame first. Names are looked up for its
 // nodes, of which there are a hundred times fewer than frames in the samples.
+//
+// A recording with call chains has millions of frames, and most of them are main() and what it calls. The trie keeps
+// each path once. It is a vector of nodes that know their parents, and one hash table from (parent, frame) to the
+// child: nodes need no lists of children, and the table is one array. A parent always comes before its children, so a
+// pass over nodes() in order meets each stack from the outermost frame on.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +23,10 @@ struct RawFrame {
     bool operator==(const RawFrame&) const = default;
 };
 
+/// Nodes are named by their index, which never changes. No node is removed.
 class RawStacks {
   public:
+    /// The parent of roots. No node has this index.
     static constexpr std::uint32_t kRoot = 0xffff'ffffu;
 
     /// A node, 24 bytes with its weights. A root has no parent; its address is what the caller has given it.
@@ -43,14 +50,16 @@ class RawStacks {
     const std::vector<Node>& nodes() const { return nodes_; }
 
   private:
+    /// The child of `parent` with this frame; a new one if there is none yet.
     std::uint32_t child(std::uint32_t parent, RawFrame frame);
+    /// Doubles the hash table, which is kept at most half full.
     void grow();
 
     std::vector<Node> nodes_;
-    std::vector<std::uint32_t> slots_;  // open addressing
-    std::vector<RawFrame> last_frames_;
-    std::vector<std::uint32_t> last_path_;
-    std::uint32_t last_root_ = kRoot;
+    std::vector<std::uint32_t> slots_;      // open addressing: indices of nodes; kRoot is a free slot
+    std::vector<RawFrame> last_frames_;     // of the last sample that was added,
+    std::vector<std::uint32_t> last_path_;  // the node of each of them,
+    std::uint32_t last_root_ = kRoot;       // and its root
 };
 
 }  // namespace anyperf::analysis

@@ -18,7 +18,7 @@ namespace {
 
 using profile::Context;
 
-/// What a root of the raw stacks stands for.
+/// What the samples below a root of the raw stacks have in common.
 struct Root {
     Context context;
     SpaceId space = 0;
@@ -48,11 +48,15 @@ class Gatherer final : public perfdata::Consumer {
     void finish();
 
   private:
+    /// The root of the sample's stack. Sets last_root_number_, the index in roots_.
     std::uint32_t root_of(const perfdata::Sample& sample, std::size_t event);
+    /// Fills frames_ from the call chain and the copied stack.
     void gather_frames(const perfdata::Sample& sample, SpaceId space);
     void gather_user_stack(const perfdata::Sample& sample, SpaceId space);
+    /// The profile's stack for each node of the trie.
     std::vector<profile::StackId> name_nodes();
 
+    /// A sample of its own, for ReadOptions::times.
     struct Timed {
         std::uint32_t node, root;
         std::uint64_t time, weight;
@@ -75,6 +79,8 @@ class Gatherer final : public perfdata::Consumer {
     std::uint32_t last_root_ = 0, last_root_number_ = 0;
 };
 
+// Most samples have the task of the one before, so the root is looked up only if something has changed: another task or
+// event, or any record, which may have given the task another name or address space.
 std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t event) {
     const std::uint32_t cpu = options_.cpu ? sample.cpu : Context::kAny;
     const std::array task{sample.pid, sample.tid, cpu};
@@ -116,6 +122,7 @@ void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
     recording.last_ns = std::max(recording.last_ns, sample.time);
 }
 
+// With `--call-graph dwarf` the call chain has the kernel's frames only, and the copied stack gives the user's.
 void Gatherer::gather_frames(const perfdata::Sample& sample, SpaceId space) {
     if (!for_each_frame(sample.call_chain, [this](RawFrame frame) { frames_.push_back(frame); })) frames_.clear();
     if (options_.unwinder && sample.user_abi != 0 && !sample.user_stack.empty()) gather_user_stack(sample, space);
@@ -130,6 +137,8 @@ void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) 
     for (const std::uint64_t address : unwound_) frames_.push_back({address, RawFrame::user});
 }
 
+// A parent comes before its children in the trie, so ids[node.parent] is always known. Roots themselves are no stacks:
+// they become contexts.
 std::vector<profile::StackId> Gatherer::name_nodes() {
     Namer namer{profile_, processes_, dsos_};
     const std::vector<RawStacks::Node>& nodes = stacks_.nodes();

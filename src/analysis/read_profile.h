@@ -1,5 +1,10 @@
 // read_profile.h: from a recording to a profile: follows processes, their maps and names in time order, gathers stacks
 // as a trie of addresses, and looks up names once for each different address.
+//
+// Two passes, of which only the first reads the file. While records come, Gatherer adds each sample to the trie, below
+// a root for what the report may sort by (event, comm, pid, tid, CPU) and for the address space. After the last record
+// it names the nodes of the trie. So memory depends on the number of different stacks, not of samples, unless
+// ReadOptions::times asks for each sample.
 #pragma once
 
 #include <optional>
@@ -13,13 +18,14 @@
 namespace anyperf::analysis {
 
 struct ReadOptions {
-    bool call_chains = true;  ///< false: a stack is the sample's own address only
-    bool pid = false;         ///< keep the process of each sample,
-    bool tid = false;         ///< its thread,
-    bool cpu = false;         ///< its CPU,
-    bool times = false;       ///< and each sample as a row of its own, in time order
-    symbols::SymbolPaths paths;
-    symbols::StackUnwinder* unwinder = nullptr;  ///< null: a copied stack gives the sample's own address only
+    bool call_chains = true;     ///< false: a stack is the sample's own address only
+    bool pid = false;            ///< keep the process of each sample,
+    bool tid = false;            ///< its thread,
+    bool cpu = false;            ///< its CPU,
+    bool times = false;          ///< and each sample as a row of its own, in time order
+    symbols::SymbolPaths paths;  ///< where the mapped files and their names are
+    /// Not owned. Null: a copied stack gives the sample's own address only.
+    symbols::StackUnwinder* unwinder = nullptr;
 };
 
 /// A profile, and the damage that ended or disturbed the reading, if any.
@@ -28,7 +34,8 @@ struct ReadProfile {
     std::optional<Error> damage;  ///< with the file offset; the profile has what could be read
 };
 
-/// Reads a perf.data file, or standard input if `path` is "-". Fails if nothing can be read.
+/// Reads a perf.data file, or standard input if `path` is "-". Error: the file cannot be opened, or its header cannot
+/// be read. Damage in its records is no error: the profile has what comes before it.
 Result<ReadProfile> read_profile(const std::string& path, const ReadOptions& options);
 
 }  // namespace anyperf::analysis

@@ -1,4 +1,8 @@
 // hosted_run.cpp: the serving thread of a hosted run, its commands, and its calls to the subsystem.
+//
+// Two threads: one serves the programs, as the broker of `anyperf run` does; the other is the verb's and opens events
+// by function calls. Both call the subsystem under the server's lock (call_subsystem). Event numbers take the place of
+// descriptors here: the verb is not a program of the run and has none.
 #include "broker/hosted_run.h"
 
 #include <signal.h>
@@ -78,6 +82,8 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const RunOptions& options) {
     return run;
 }
 
+// Programs may outlive the command (daemons). The serving thread is stopped, and a child of this process goes on
+// serving those that are left, so that the verb can end.
 HostedRun::~HostedRun() {
     if (!serving_.joinable()) return;
     constexpr std::uint64_t kOnce = 1;
@@ -92,6 +98,8 @@ std::string HostedRun::machine_files(bool tracepoints) {
     return tracepoints && !root.empty() ? server_->machine_files(1) : root;
 }
 
+// The command's page exists before its process, so that events can be opened on it before its exec. -1: no page is
+// free.
 std::int64_t HostedRun::take_command_page() {
     page_ = run::claim_thread_page(memory_.use(), &memory_.thread_page(0));
     if (page_ == run::kNoPage) return -1;
@@ -119,6 +127,8 @@ bool HostedRun::has_begun() const {
     return page_ == run::kNoPage || memory_.thread_page(page_).comm[0] != 0;
 }
 
+// As the kernel's call: an event's number, or -errno. The refusal's reason is kept for the message. A uprobe's path is
+// resolved here, in this process, as the kernel resolves it in the caller.
 int HostedRun::open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned long flags) {
     subsystem::OpenRequest request;
     request.attr = std::as_bytes(std::span{&attr, 1});

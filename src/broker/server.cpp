@@ -1,4 +1,9 @@
 // server.cpp: the event loop. Each round handles closes and deaths first, then requests.
+//
+// Why this order: a program closes an event, or dies, and another one asks about it. The kernel has made the end of
+// file, or the pidfd, readable before the second program's datagram; handling the datagram first would show a state
+// that the program knows to be over. For the same reason the descriptors are looked at again before each single
+// request.
 #include "broker/server.h"
 
 #include <fcntl.h>
@@ -31,6 +36,8 @@ Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machin
 
 Server::~Server() = default;
 
+// A client that has been answered often asks again at once. If it runs on another CPU, looking for some microseconds is
+// cheaper than to sleep and be woken; on the same CPU it would only keep the client from running.
 int Server::wait_for_descriptors(std::span<epoll_event> ready) {
     for (int look = 0; look < polls_before_sleep_; ++look)
         if (const int count = state_.descriptors.wait(ready, 0); count != 0) return count;
@@ -80,6 +87,7 @@ void Server::serve_until(int stop) {
     state_.descriptors.remove(stop);  // it would stay ready for ever
 }
 
+// A broker that ended with its command would leave daemons without one. A copy of it goes on; the caller returns.
 void Server::serve_remaining_processes() {
     serve_requests();
     // Without an event nothing needs a broker: programs that are left run on without one.
@@ -145,6 +153,8 @@ void Server::end_local_call() {
         const ssize_t written = ::write(wake_.get(), &kOnce, sizeof kOnce);
 }
 
+// Before the exec: the page has the process's id, but no request has come from it that would prove the two belong
+// together.
 void Server::track_command(pid_t process, std::uint32_t page) {
     const std::lock_guard held{lock_};
     // The process is this one's child and has not yet executed the engine.

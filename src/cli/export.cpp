@@ -1,4 +1,6 @@
-// export.cpp: `anyperf export`: the samples of a perf.data file in a format of another program.
+// export.cpp: `anyperf export`: the samples of a perf.data file in a format of another program. What the format cannot
+// carry is not read (exports/exporter.h); what it cannot show of what the user asked for is refused before the
+// recording is read, or is a note.
 #include "cli/export.h"
 
 #include <fmt/format.h>
@@ -67,6 +69,7 @@ Result<std::vector<profile::EventId>> chosen_events(const profile::Profile& prof
     return events;
 }
 
+/// The whole file, or an error. An error of fclose(3) counts: a full disk may only show then.
 Result<void> write_file(const std::string& path, std::string_view text) {
     std::FILE* file = std::fopen(path.c_str(), "wb");
     const bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();

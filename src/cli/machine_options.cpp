@@ -6,8 +6,12 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 
 #include "broker/machine/machine_options.h"
+#include "models/machines/machine_file.h"
+#include "models/machines/presets.h"
 #include "pmu/cpu/cpu_models.h"
 
 namespace anyperf::cli {
@@ -24,6 +28,34 @@ std::string known_models() {
     return text;
 }
 
+/// "skx, skl, …".
+std::string known_machines() {
+    std::string text;
+    for (const models::Preset& row : models::presets()) text += fmt::format("{}{}", text.empty() ? "" : ", ", row.name);
+    return text;
+}
+
+/// The machine whose caches are modelled if the user chose none: the presented CPU's. For the host's own CPU, whose
+/// caches have no description, that of the Skylake with its instructions.
+std::string default_machine(pmu::CpuModel model) {
+    if (model == pmu::CpuModel::host) model = pmu::skylake_model_of_host();
+    const auto row = std::ranges::find(pmu::kCpuModels, model, &pmu::CpuModelRow::model);
+    return std::string{row->name};
+}
+
+/// A preset, or the machine that a file describes.
+Result<models::Machine> machine_called(const std::string& name) {
+    if (const models::Preset* const preset = models::find_preset(name)) return preset->machine;
+    std::ifstream file{name};
+    std::stringstream text;
+    if (file) text << file.rdbuf();
+    if (!file || !text)
+        return std::unexpected(Error{"bad --machine " + name,
+                                     "it is neither a known machine nor a file that can be read",
+                                     "use a JSON file or one of: " + known_machines()});
+    return models::parse_machine(text.view(), name);
+}
+
 }  // namespace
 
 bool MachineArguments::any_given() const {
@@ -31,26 +63,39 @@ bool MachineArguments::any_given() const {
 }
 
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
-    arguments.options = {
-        verb.add_option("--counters", arguments.counters,
-                        "N: the virtual PMU has N generic counters (default: unlimited)")
-            ->type_name("")
-            ->check(CLI::Range(1u, kMostCounters)),
+    CLI::Option* const counters = verb.add_option("--counters", arguments.counters,
+                                                  "N: the virtual PMU has N generic counters (default: unlimited)")
+                                      ->type_name("")
+                                      ->check(CLI::Range(1u, kMostCounters));
+    CLI::Option* const cpu_model =
         verb.add_option("--cpu-model", arguments.cpu_model, "NAME: the CPU that programs see: skx, skl or host")
-            ->type_name(""),
-        verb.add_flag("--deterministic", arguments.deterministic,
-                      "use the same addresses and random bytes in every run")};
+            ->type_name("");
+    CLI::Option* const machine =
+        verb.add_option("--machine", arguments.machine,
+                        "NAME|FILE: the machine whose caches, TLBs and branch predictors are modelled")
+            ->type_name("");
+    CLI::Option* const deterministic = verb.add_flag("--deterministic", arguments.deterministic,
+                                                     "use the same addresses and random bytes in every run");
+    CLI::Option* const seed =
+        verb.add_option("--seed", arguments.seed, "N: with --deterministic, other random bytes for each N (default: 0)")
+            ->type_name("")
+            ->needs(deterministic);
+    arguments.options = {counters, cpu_model, machine, deterministic, seed};
 }
 
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default) {
+    broker::MachineOptions options{.counters = arguments.counters, .cpu_model = by_default};
     // An unknown model is refused here rather than by CLI11, so that the message can describe each model.
-    if (arguments.cpu_model.empty())
-        return broker::MachineOptions{.counters = arguments.counters, .cpu_model = by_default};
-    const auto row = std::ranges::find(pmu::kCpuModels, arguments.cpu_model, &pmu::CpuModelRow::name);
-    if (row == pmu::kCpuModels.end())
-        return std::unexpected(
-            Error{"bad --cpu-model " + arguments.cpu_model, "not a known CPU model", "use one of: " + known_models()});
-    return broker::MachineOptions{.counters = arguments.counters, .cpu_model = row->model};
+    if (!arguments.cpu_model.empty()) {
+        const auto row = std::ranges::find(pmu::kCpuModels, arguments.cpu_model, &pmu::CpuModelRow::name);
+        if (row == pmu::kCpuModels.end())
+            return std::unexpected(Error{"bad --cpu-model " + arguments.cpu_model, "not a known CPU model",
+                                         "use one of: " + known_models()});
+        options.cpu_model = row->model;
+    }
+    options.modelled_name = arguments.machine.empty() ? default_machine(options.cpu_model) : arguments.machine;
+    options.modelled = TRY(machine_called(options.modelled_name));
+    return options;
 }
 
 }  // namespace anyperf::cli

@@ -1,7 +1,8 @@
-// machine_options.h: the options that choose the virtual machine of a run: --counters, --cpu-model, --deterministic.
-// `run` has them, and so has every verb that may count its command with the virtual PMU.
+// machine_options.h: the options that choose the virtual machine of a run: --counters, --cpu-model, --machine,
+// --deterministic, --seed. `run` has them, and so has every verb that may count its command with the virtual PMU.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ namespace anyperf::cli {
 struct MachineArguments {
     unsigned counters = 0;  ///< generic counters of the virtual PMU; 0: unlimited
     std::string cpu_model;  ///< empty: the verb's default
+    std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
+    std::uint64_t seed = 0;                   ///< of the random bytes of a deterministic run
     std::vector<const CLI::Option*> options;  ///< the declared options, in no particular order
 
     /// Whether the user gave any of them.
@@ -33,8 +36,9 @@ struct MachineArguments {
 /// Adds the options to `verb`. `arguments` must live until the command line is parsed.
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 
-/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. `deterministic` is
-/// not part of the result: it belongs to broker::RunOptions. Error: --cpu-model names no known model.
+/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. `deterministic` and
+/// `seed` are not part of the result: they belong to broker::RunOptions. Error: --cpu-model or --machine names nothing
+/// known, or the machine's file is not valid.
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
 }  // namespace anyperf::cli

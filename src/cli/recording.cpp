@@ -6,6 +6,7 @@
 
 namespace anyperf::cli {
 
+// perf keeps copies of recorded files in ~/.debug (perf-buildid-cache(1)), and they are used if the files have changed.
 symbols::SymbolPaths symbol_paths(const std::string& root) {
     symbols::SymbolPaths paths;
     paths.root = root;

@@ -27,6 +27,7 @@ struct Options {
     bool json = false;
 };
 
+/// The keys of --sort, each once: "sym" and "symbol" are one.
 Result<std::vector<profile::Key>> keys_named(const std::vector<std::string>& names) {
     std::vector<profile::Key> keys;
     for (const std::string& name : names) {
@@ -43,6 +44,8 @@ Result<std::vector<profile::Key>> keys_named(const std::vector<std::string>& nam
     return keys;
 }
 
+/// Only what the table shows is used: without --children and -g no call chains, which are most of a recording's bytes,
+/// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
 Result<int> report(const Options& options, Output& out) {
     TableOptions table{.call_tree = options.call_tree, .percent_limit = options.percent_limit};
     table.rows.keys = TRY(keys_named(options.keys));

@@ -12,8 +12,8 @@
 #include <ranges>
 
 #include "cli/command/command_words.h"
+#include "cli/command/control_channel.h"
 #include "cli/stat/baseline.h"
-#include "cli/stat/control/control_channel.h"
 #include "cli/stat/events/default_events.h"
 #include "cli/stat/option_rules.h"
 #include "cli/stat/options.h"
@@ -97,7 +97,7 @@ bool prints_whole_runs(const Options& options) {
 }
 
 /// What prints intervals and the runs of -r 0, and answers commands of --control.
-stat::Listener listener_for(const Options& options, Sink& sink, Output& output, stat::ControlChannel* control) {
+stat::Listener listener_for(const Options& options, Sink& sink, Output& output, ControlChannel* control) {
     stat::Listener listener;
     listener.control = control;
     listener.events_listed = [&output](const std::string& text) {
@@ -136,7 +136,8 @@ bool may_announce(const Options& options) {
     return !options.quiet && (options.format == Format::table || !options.writes_to_standard_error());
 }
 
-/// Why the command should be measured in user space although nobody asked for it; nothing if the kernel should count.
+/// Why the command should be measured in user space although the user has not asked for it; nothing if the kernel
+/// should count.
 std::optional<std::string> why_in_user_space(const Options& options, const Plan& plan) {
     if (options.in_user_space || options.backend.kernel || !plan.targets_command) return std::nullopt;
     for (const auto& scope : plan.scopes)
@@ -207,8 +208,8 @@ Result<int> run_stat(Options& options, Output& output) {
     auto prepared = TRY(prepare(options, output));
     stat::Baseline earlier;
     if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
-    std::optional<stat::ControlChannel> control;
-    if (!options.control.empty()) control.emplace(TRY(stat::ControlChannel::open(options.control)));
+    std::optional<ControlChannel> control;
+    if (!options.control.empty()) control.emplace(TRY(ControlChannel::open(options.control)));
     auto sink = TRY(Sink::open(options, output));
     std::optional<Result<Measurement>> measured;
     {

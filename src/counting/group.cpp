@@ -64,6 +64,7 @@ Result<void> Group::read(std::span<Count> counts) {
     return (read_format_ & kGroup) != 0 ? read_together(counts) : read_one_by_one(counts);
 }
 
+// One read(2) for the whole group: all members have the same times, and their counts are of one moment.
 Result<void> Group::read_together(std::span<Count> counts) {
     // The buffer is as large as the read, so a smaller answer means that the group has lost members.
     const std::size_t words = (read_format_ & kLost) != 0 ? 2 : 1;
@@ -85,6 +86,8 @@ Result<void> Group::read_together(std::span<Count> counts) {
     return {};
 }
 
+// For a group with inherit on kernels that refuse PERF_FORMAT_GROUP with it. The counts are of slightly different
+// moments.
 Result<void> Group::read_one_by_one(std::span<Count> counts) {
     for (std::size_t i = 0; i < size(); ++i) {
         const ssize_t got = fds_[i].kernel().read(fds_[i].get(), buffer_.data(), 3 * sizeof(std::uint64_t));

@@ -39,6 +39,8 @@ std::span<const std::uint64_t> read_formats(bool inherit) {
     return std::span{kReadFormats}.first(inherit ? 3 : 2);
 }
 
+// The attr of the event string, with what counting needs: no sampling, times in each read, and a leader that is started
+// by itself.
 host::OpenCall call_for(const events::Event& event, const Role& role, Place place, int group_fd) {
     abi::Attr attr = events::attr_to_open(event);
     if (attr.size == 0) attr.size = sizeof attr;
@@ -98,6 +100,8 @@ Error explain_refusal(const events::Event& event, const RefusedOpen& refused) {
     return host::why_open_failed(refused.call, refused.errno_value, event.name);
 }
 
+// The open is repeated, because the checks of causes need the call as it was, with the group's descriptor: by now the
+// members are closed. If the repetition fails in another way, the first failure is explained without its group.
 Error explain_refusal(Kernel& kernel, std::span<const events::Event* const> events, Place place, OpenOptions options,
                       const OpenFailure& failure) {
     const events::Event& event = *events[failure.event];

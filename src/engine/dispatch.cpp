@@ -4,6 +4,7 @@
 #include "engine/fail.h"
 #include "engine/hooks.h"
 #include "engine/log.h"
+#include "engine/modelling/modelling.h"
 #include "engine/syscalls/table.h"
 #include "engine/x86_64/cpu/cpuid.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -53,6 +54,7 @@ BlockExit take_exit(Thread& thread) {
         block_exit.limit = block.limit;
         if (thread.exit_reason == ExitReason::breakpoint) x86_64::uncount_from(thread, block, block_exit.target);
     }
+    drain_records(thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
     exit_cache(thread);
     return block_exit;
 }
@@ -189,6 +191,7 @@ void restart_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted)
     if (thread.syscall_restarted || counted == 0) return;
     run::LiveCounters& counters = thread.page.counters;
     counters.uncount_instruction();
+    forget_fetch(thread);
     if ((counted & bit(x86_64::Class::syscalls)) != 0)
         counters.add(static_cast<std::size_t>(x86_64::Class::syscalls), -1);
 }
@@ -219,23 +222,57 @@ void do_cpuid(Thread& thread) {
     r[x86_64::rdx] = answer.edx;
 }
 
+/// An instruction that is emulated by its bytes.
+struct EmulatedInstruction {
+    std::uint8_t code[x86_64::kLongestInstruction] = {};
+    x86_64::Instruction decoded;
+
+    std::uint8_t modrm() const { return decoded.modrm_offset != 0 ? code[decoded.modrm_offset] : 0; }
+    std::uint8_t rex() const { return decoded.has_rex ? code[decoded.rex_offset] : 0; }
+    /// The register that ModRM.rm names.
+    unsigned rm() const { return (modrm() & 7u) | (rex() & 1u) << 3; }
+    bool is_64_bits_wide() const { return (rex() & 8) != 0; }
+};
+
+/// Reads the instruction before the exit. False if the code there has changed to another instruction.
+bool read_instruction(const Exit& exit, EmulatedInstruction& out) {
+    const auto* place = at_address<const void>(exit.target() - exit.length);
+    return x86_64::guarded_copy(out.code, place, exit.length) &&
+           decode(out.code, exit.length, out.decoded) == x86_64::DecodeStatus::ok &&
+           out.decoded.control == exit.control();
+}
+
+/// Emulates rdrand and rdseed of a deterministic run. The flags are those of success (SDM volume 2, RDRAND): CF 1, the
+/// others 0. False if the code at the exit has changed to another instruction.
+bool do_random(Thread& thread, const Exit& exit) {
+    EmulatedInstruction instruction;
+    if (!read_instruction(exit, instruction)) return false;
+    constexpr std::uint64_t kCarry = 1;
+    const std::uint64_t bits = thread.engine->random.next();
+    std::uint64_t& to = thread.registers.r[instruction.rm()];
+    if (instruction.is_64_bits_wide())
+        to = bits;
+    else if (instruction.decoded.operand16)
+        to = (to & ~std::uint64_t{0xffff}) | (bits & 0xffff);
+    else
+        to = bits & 0xffffffffu;
+    thread.registers.flags = (thread.registers.flags & ~std::uint64_t{x86_64::kStatusFlags}) | kCarry;
+    return true;
+}
+
 /// Emulates rdgsbase, wrgsbase, mov and pop to gs on the application's base, which %gs does not hold. False if the code
 /// at the exit has changed to another instruction.
 bool do_segment_base(Thread& thread, const Exit& exit) {
-    std::uint8_t code[x86_64::kLongestInstruction] = {};
-    const auto* place = at_address<const void>(exit.target() - exit.length);
-    x86_64::Instruction instruction;
-    if (!x86_64::guarded_copy(code, place, exit.length) ||
-        decode(code, exit.length, instruction) != x86_64::DecodeStatus::ok || instruction.control != exit.control())
-        return false;
+    EmulatedInstruction emulated;
+    if (!read_instruction(exit, emulated)) return false;
+    const x86_64::Instruction& instruction = emulated.decoded;
     constexpr std::uint8_t kBaseGroup = 0xae;
     constexpr std::uint8_t kMovToSegment = 0x8e;
     constexpr std::uint8_t kPopGs = 0xa9;
     auto& r = thread.registers.r;
-    const std::uint8_t modrm = instruction.modrm_offset != 0 ? code[instruction.modrm_offset] : 0;
-    const std::uint8_t rex = instruction.has_rex ? code[instruction.rex_offset] : 0;
-    std::uint64_t& rm = r[(modrm & 7) | (rex & 1) << 3];
-    const std::uint64_t width = (rex & 8) != 0 ? ~std::uint64_t{0} : 0xffffffffu;
+    const std::uint8_t modrm = emulated.modrm();
+    std::uint64_t& rm = r[emulated.rm()];
+    const std::uint64_t width = emulated.is_64_bits_wide() ? ~std::uint64_t{0} : 0xffffffffu;
     if (instruction.map == 1 && instruction.opcode == kBaseGroup && (modrm & 0x38) == 0x08)
         rm = thread.gs_base & width;
     else if (instruction.map == 1 && instruction.opcode == kBaseGroup && (modrm & 0x38) == 0x18)
@@ -259,6 +296,9 @@ void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
             next = thread.registers.rip;
             break;
         case Control::cpuid: do_cpuid(thread); break;
+        case Control::random:
+            if (!do_random(thread, exit)) next -= exit.length;
+            break;
         case Control::segment_base:
             if (!do_segment_base(thread, exit)) next -= exit.length;
             break;

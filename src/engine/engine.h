@@ -6,6 +6,8 @@
 
 #include "engine/cache/cache.h"
 #include "engine/instrumentation/state.h"
+#include "engine/modelling/state.h"
+#include "engine/random_stream.h"
 #include "engine/x86_64/cpu/vector_state.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -35,6 +37,7 @@ struct Engine {
     x86_64::Routines routines;
     x86_64::Counting counting;               ///< classes that translations count
     ProcessInstrumentation instrumentation;  ///< breakpoints, watchpoints and branch recording
+    Modelling modelling;                     ///< models of caches and branch predictors
     const run::RunHeader* run = nullptr;     ///< the run's settings; null if the engine was started without a run
     run::RunUse* run_use = nullptr;          ///< the start of the run's memory; null without a run
     int facts_fd = -1;                       ///< what `run` is the start of (run/facts.h), hidden from the application
@@ -44,6 +47,7 @@ struct Engine {
     int spare_fd = -1;                       ///< two numbers that are kept for the files of an execve
     int other_spare_fd = -1;                 ///< (own_descriptors.h); -1: not needed, or in use
     Program program;
+    RandomStream random;  ///< begun in a deterministic run only
 
     x86_64::VectorStateFormat vector_state;
     const void* initial_vector_state = nullptr;  ///< what a signal handler begins with; read-only

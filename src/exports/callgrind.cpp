@@ -31,6 +31,7 @@ struct Position {
     auto operator<=>(const Position&) const = default;
 };
 
+/// Calls from one position to one function: how many samples were in them, and their costs including what was called.
 struct Calls {
     std::uint64_t count = 0;
     Costs costs;
@@ -69,6 +70,7 @@ class CallgrindWriter {
   private:
     std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
 
+    /// The costs as " N N": one for each event; missing ones are 0.
     std::string text_of(const Costs& costs) const {
         std::string text;
         for (std::size_t i = 0; i < options_.events.size(); ++i)
@@ -76,13 +78,14 @@ class CallgrindWriter {
         return text;
     }
 
-    /// The function that stands for a command.
+    /// The function that represents a command.
     std::uint32_t command(profile::StringId comm) {
         const auto [at, fresh] = commands_.try_emplace(comm.value, static_cast<std::uint32_t>(functions_.size()));
         if (fresh) functions_.push_back({.name = fmt::format("[{}]", profile_.text(comm))});
         return at->second;
     }
 
+    /// A sample's weight is the self cost of its innermost function, and the inclusive cost of each call on the way.
     void add_sample(const profile::Sample& sample) {
         const profile::Context& context = profile_.contexts[sample.context];
         const auto found = std::ranges::find(options_.events, context.event);
@@ -126,12 +129,15 @@ class CallgrindWriter {
     }
     std::string_view source(profile::StringId file) const { return file.value == 0 ? "???" : profile_.text(file); }
 
+    /// "0xADDRESS LINE", after a line "fi=" if the position is in another file than the last one (inlined code).
     void write_position(const Position& position, const NamedFunction& function) {
         const profile::StringId file = position.line != 0 ? position.file : function.file;
         if (file != file_) fmt::format_to(out(), "fi={}\n", files_(source(file_ = file)));
         fmt::format_to(out(), "0x{:x} {}", position.address, position.line);
     }
 
+    /// A function's lines: its object and file, the costs of its positions, then its calls. A line "calls=" is followed
+    /// by one with the position of the call and its inclusive cost.
     void write_function(std::uint32_t id) {
         const FunctionCosts& costs = costs_[id];
         if (costs.self.empty() && costs.calls.empty()) return;

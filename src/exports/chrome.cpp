@@ -17,6 +17,11 @@ namespace {
 constexpr std::uint64_t kNsOfMicrosecond = 1000;
 
 /// The calls of one thread that are open while its samples are read in the order of time.
+///
+/// Samples are moments, and the format wants spans. A function that is at one depth in two samples in a row is drawn as
+/// one call from the first to the second; it may have returned and been called again in between, which no sampling
+/// profiler can see. A span ends at the first sample that lacks it, or before a gap a usual interval after its last
+/// one.
 class OpenCalls {
   public:
     OpenCalls(const profile::Profile& profile, const FrameNames& names, const ThreadSamples& thread, JsonText& json)
@@ -54,6 +59,7 @@ class OpenCalls {
     }
     std::uint64_t time(std::size_t i) const { return profile_.samples[thread_.samples[i]].time; }
 
+    /// Closes the calls that the sample's stack does not continue, and opens those that are new.
     void enter(const profile::Sample& sample) {
         std::vector<std::uint32_t> functions;
         for (const profile::LocationId location : outermost_first(profile_, sample.stack))

@@ -10,6 +10,8 @@ namespace anyperf::exports {
 
 namespace {
 
+/// The field, in quotation marks if it has a comma, a quotation mark or a line end (RFC 4180, section 2, rules 6 and
+/// 7).
 std::string quoted(std::string_view text) {
     if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string{text};
     std::string made = "\"";

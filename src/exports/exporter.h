@@ -1,5 +1,10 @@
 // exporter.h: the formats in which profiles are handed on to other programs. A format is one file, and one row of
 // kFormats.
+//
+// A writer gets a finished profile and returns the whole file as bytes. It prints nothing and cannot fail: whatever the
+// profile has, the format has a place for it or leaves it out, and names with any bytes are escaped or replaced. The
+// row says what the format can carry. The reader of the recording keeps only that: a format without times or threads
+// gets a profile with fewer and larger rows.
 #pragma once
 
 #include <span>
@@ -11,6 +16,7 @@
 
 namespace anyperf::exports {
 
+/// What to write. Views and pointers must live as long as the call.
 struct ExportOptions {
     std::vector<profile::EventId> events{};  ///< whose samples are written, at least one; formats of one event use the
                                              ///< first
@@ -20,7 +26,7 @@ struct ExportOptions {
 };
 
 struct Format {
-    std::string_view name;
+    std::string_view name;     ///< of the option --format
     std::string_view summary;  ///< for the help: which programs read it, and of which version it is
     bool threads = false;      ///< it has the process and the thread of each sample
     bool times = false;        ///< it has the time of each sample
@@ -36,6 +42,7 @@ std::span<const Format> formats();
 /// The format with this name, or null.
 const Format* format_named(std::string_view name);
 
+// The writers. Each has its file, which names the format's specification.
 std::string write_html(const profile::Profile& profile, const ExportOptions& options);
 std::string write_folded(const profile::Profile& profile, const ExportOptions& options);
 std::string write_speedscope(const profile::Profile& profile, const ExportOptions& options);

@@ -1,6 +1,10 @@
 // firefox.cpp: the processed profile format of profiler.firefox.com, version 57 (docs-developer/CHANGELOG-formats.md
 // there). The site upgrades older versions when it loads them, and 57 is the last one before sources became a table.
 // Times are in milliseconds.
+//
+// The format is a set of tables in columns that refer to each other by row: samples to stacks, stacks to their prefixes
+// and frames, frames to functions, functions to resources, resources to libraries. Tables are of one thread each,
+// strings of all. A frame with inlined functions is several rows of the stack table, with growing `inlineDepth`.
 #include <fmt/format.h>
 
 #include <array>
@@ -100,6 +104,7 @@ class ThreadTables {
         std::size_t inline_depth;
     };
 
+    /// Writes one column of a table: an array with a value for each row.
     template <class Rows, class Write>
     static void column(JsonText& json, std::string_view name, const Rows& rows, Write&& write) {
         json.key(name).open('[');
@@ -112,6 +117,7 @@ class ThreadTables {
     }
     static void line_or_null(JsonText& json, std::uint32_t line) { line == 0 ? json.null() : json.value(line); }
 
+    /// The row of a function, added with the resource of its dso if it is new.
     std::size_t function(std::uint32_t id) {
         const auto [at, fresh] = functions_.try_emplace(id, function_rows_.size());
         if (!fresh) return at->second;
@@ -181,6 +187,8 @@ class ThreadTables {
     std::vector<std::uint32_t> function_rows_, resource_rows_;
 };
 
+/// What the site shows about the recording. The interval is that of a frequency; of a fixed period there is none, and 1
+/// ms is written.
 void write_meta(const profile::Profile& profile, const ExportOptions& options, JsonText& json) {
     const profile::Event& event = profile.events[options.events.front()];
     json.key("meta").open('{').member("version", kGeckoVersion).member("preprocessedProfileVersion", kVersion);
@@ -202,6 +210,7 @@ void write_meta(const profile::Profile& profile, const ExportOptions& options, J
     json.close(']').key("extensions").raw(R"({"length":0,"id":[],"name":[],"baseURL":[]})").close('}').line();
 }
 
+/// All dsos, with the ids by which the site's symbol servers would find them.
 void write_libraries(const profile::Profile& profile, JsonText& json) {
     json.key("libs").open('[');
     for (const profile::Dso& dso : profile.dsos) {
@@ -235,6 +244,8 @@ void write_samples(const profile::Profile& profile, const ThreadSamples& thread,
     json.close('}');
 }
 
+/// A thread, for one event. With several events a thread is written once for each, since a thread has one list of
+/// samples; the name then has the event's.
 void write_thread(const profile::Profile& profile, const FrameNames& names, const ThreadSamples& thread, bool only,
                   SharedStrings& strings, JsonText& json) {
     const std::string_view comm = profile.text(thread.comm);

@@ -17,6 +17,7 @@ void append_name(std::string& line, std::string_view name) {
 
 }  // namespace
 
+// All lines are collected before any is written: samples of one stack may have come from several threads.
 std::string write_folded(const profile::Profile& profile, const ExportOptions& options) {
     const FrameNames names{profile};
     std::map<std::string, std::uint64_t> lines;

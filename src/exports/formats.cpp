@@ -7,6 +7,7 @@ namespace anyperf::exports {
 
 namespace {
 
+// What is not set is false: the format does not have it.
 constexpr std::array kFormats{
     Format{.name = "html",
            .summary = "a page for a browser, with everything in it",

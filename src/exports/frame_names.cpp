@@ -9,6 +9,7 @@ namespace anyperf::exports {
 using profile::LocationId;
 using profile::Profile;
 
+// Locations without a symbol become functions after all others, one each: their only name is their address.
 FrameNames::FrameNames(const Profile& profile) {
     functions_.reserve(profile.functions.size());
     for (const profile::Function& function : profile.functions)
@@ -45,8 +46,7 @@ std::vector<LocationId> outermost_first(const Profile& profile, profile::StackId
 
 std::string_view unit_of(const profile::Event& event) {
     // perf_swevent_start_hrtimer(): the period of these two is the time since the last sample. The unit that perf
-    // records
-    // ("msec" here) is that of scaled counts, and periods are not scaled.
+    // records ("msec" here) is that of scaled counts, and periods are not scaled.
     const bool time = event.name.starts_with("cpu-clock") || event.name.starts_with("task-clock");
     return time ? "nanoseconds" : "count";
 }

@@ -1,5 +1,8 @@
 // frame_names.h: the frames of a profile as most formats list them: a table of functions, where an address without a
 // symbol is a function of its own, and for each location the functions that are active there.
+//
+// A profile has the innermost inlined function first, as debugging information is read; formats draw stacks from main()
+// inwards, so the order here is the other one.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +30,12 @@ struct NamedFrame {
     bool inlined = false;        ///< into the frame before it
 };
 
+/// Made once for a profile, which must not change meanwhile.
 class FrameNames {
   public:
     explicit FrameNames(const profile::Profile& profile);
 
+    /// Those of the profile in its order, then one for each location without a symbol.
     const std::vector<NamedFunction>& functions() const { return functions_; }
 
     /// The frames of a location, the outermost first. At least one.

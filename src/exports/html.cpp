@@ -32,6 +32,8 @@ std::string base64(std::string_view bytes) {
     return text;
 }
 
+/// Replaces the first `mark`, which the template must have. The page's own sources come before the data, so that no
+/// mark is looked for in a user's text.
 void replace(std::string& text, std::string_view mark, std::string_view content) {
     text.replace(text.find(mark), mark.size(), content);
 }

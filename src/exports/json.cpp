@@ -1,4 +1,5 @@
-// json.cpp: the whole profile: functions, stacks as a tree (each with the number of its caller), and samples.
+// json.cpp: the whole profile: functions, stacks as a tree (each with the number of its caller), and samples. Rows are
+// lines, so that a difference between two files can be read. Numbers of rows are positions in the arrays.
 #include "exports/exporter.h"
 #include "exports/frame_names.h"
 #include "exports/json_text.h"
@@ -26,6 +27,7 @@ void write_recording(const profile::Recording& recording, JsonText& json) {
     json.member("lost", recording.lost).member("skipped", recording.skipped).close('}').line();
 }
 
+/// Events, functions and stacks.
 void write_tables(const profile::Profile& profile, const FrameNames& names, JsonText& json) {
     json.key("events").open('[');
     for (const profile::Event& event : profile.events)

@@ -1,5 +1,6 @@
 // json_text.h: writes JSON piece by piece, so that a large profile is never held as a document. The caller opens and
-// closes objects and arrays in order; commas are placed by themselves.
+// closes objects and arrays in order; commas are placed by themselves. Nothing checks that the result is well formed:
+// a missing close() or a key without a value is a defect of the caller, which the tests of each format find.
 #pragma once
 
 #include <concepts>
@@ -73,7 +74,7 @@ class JsonText {
     void quote(std::string_view text);
 
     std::string text_;
-    bool first_ = true;
+    bool first_ = true;  // no comma before the next value: after a bracket, a name, or at the start
 };
 
 }  // namespace anyperf::exports

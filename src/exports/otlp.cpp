@@ -1,6 +1,10 @@
 // otlp.cpp: opentelemetry.proto.profiles.v1development.ProfilesData (github.com/open-telemetry/opentelemetry-proto,
 // profiles.proto of August 2026; it still changes). All tables are in the dictionary, and entry 0 of each is empty.
 // Each event is a Profile, since a Profile has one sample type.
+//
+// Entries refer to each other by index, and index 0 means "none": hence the +1 wherever an id of the profile becomes an
+// index. The dictionary comes after the profiles, because stacks and attributes are added to it while samples are
+// written.
 #include <algorithm>
 #include <unordered_map>
 #include <vector>
@@ -71,6 +75,7 @@ class OtlpWriter {
         return made;
     }
 
+    /// A Profile: the samples of one event.
     Message profile_of(profile::EventId id) {
         const profile::Event& event = profile_.events[id];
         Message type;
@@ -99,6 +104,7 @@ class OtlpWriter {
         return made;
     }
 
+    /// The index of a stack in the dictionary. A stack is a list of all its locations, so the trie is unfolded.
     std::uint64_t stack_of(profile::StackId id) {
         const auto [at, fresh] = stacks_.try_emplace(id.value, stacks_.size() + 1);
         if (!fresh) return at->second;
@@ -121,6 +127,7 @@ class OtlpWriter {
         value.number(3, number);
         return attribute(key, value);
     }
+    /// The index of an attribute in the dictionary. Equal messages have equal bytes, so the bytes are the key.
     std::uint64_t attribute(std::string_view key, const Message& value) {
         Message made;
         made.number(1, strings_.at(key));
@@ -130,6 +137,7 @@ class OtlpWriter {
         return at->second;
     }
 
+    /// A mapping for each dso, from address 0 on: addresses are those of symbol tables. Its end covers all locations.
     void write_mappings() {
         std::vector<std::uint64_t> ends(profile_.dsos.size());
         for (const profile::Location& location : profile_.locations)

@@ -15,6 +15,7 @@ void append_varint(std::string& bytes, std::uint64_t value) {
 
 }  // namespace
 
+/// The number of a function by name and dso. Two functions with both in common are one on the page.
 std::uint32_t PageData::function(std::string_view name, std::string_view dso) {
     const auto [at, fresh_dso] = dso_numbers_.try_emplace(std::string{dso}, static_cast<std::uint32_t>(dsos_.size()));
     if (fresh_dso) dsos_.emplace_back(dso);
@@ -46,6 +47,7 @@ std::uint32_t PageData::node_of(const profile::Profile& profile, const FrameName
     return known->second = at;
 }
 
+/// The number of a thread. A thread that changes its name has the last one.
 std::uint32_t PageData::thread_of(const profile::Profile& profile, const profile::Context& context, Side side) {
     const auto [at, fresh] =
         thread_numbers_.try_emplace({side, context.pid, context.tid}, static_cast<std::uint32_t>(threads_.size()));
@@ -90,13 +92,15 @@ std::string PageData::head(std::string_view title, const profile::Event& event) 
     return json.take();
 }
 
+// The rows are in the order of their keys (thread, slot, node), so the column of threads is written as differences,
+// most of which are 0.
 std::string PageData::bytes(std::string_view title, const profile::Event& event) const {
     const std::string json = head(title, event);
     std::string bytes;
     append_varint(bytes, json.size());
     bytes += json;
     append_varint(bytes, nodes_.size());
-    // A caller is near, so its distance is a short number; 0 is none.
+    // A caller is near, so its distance is a short number; 0: the node has no caller.
     for (std::size_t i = 0; i < nodes_.size(); ++i)
         append_varint(bytes, nodes_[i].caller == 0 ? 0 : i + 1 - nodes_[i].caller);
     for (const Node& node : nodes_) append_varint(bytes, node.function);

@@ -1,6 +1,11 @@
 // page_data.h: what the page of html.cpp shows, as profile.js unpacks it: a JSON head, and columns of numbers, each a
 // varint. It has functions by name and not addresses, and times as slots, so its size follows what can be seen and not
 // the number of samples.
+//
+// The bytes: a varint with the length of the head, and the head (title, facts, names of dsos, functions and threads).
+// Then the number of nodes of the call tree, the callers of all nodes, and the functions of all nodes. Then the number
+// of rows, and five columns of them: node, thread, slot, samples, weight. Column by column, because numbers of one kind
+// next to each other deflate better than rows would.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +26,13 @@ class PageData {
     enum Side : std::uint32_t { kNew, kBaseline };
     static constexpr std::uint64_t kSlots = 1000;  ///< of the time of a recording
 
-    /// Adds the samples of one event.
+    /// Adds the samples of one event. Both sides share the tree of functions, so that the page can subtract them.
     void add(const profile::Profile& profile, profile::EventId event, Side side);
 
     /// A line of the facts about the recording.
     void add_fact(std::string_view name, std::string_view value) { facts_.emplace_back(name, value); }
 
+    /// The whole data, not compressed.
     std::string bytes(std::string_view title, const profile::Event& event) const;
 
   private:

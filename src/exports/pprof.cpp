@@ -1,5 +1,6 @@
 // pprof.cpp: perftools.profiles.Profile (github.com/google/pprof, proto/profile.proto), compressed by gzip. Each event
-// has two values: its samples and their weight.
+// has two values: its samples and their weight. Ids begin at 1, since 0 means "none". The string table comes last:
+// texts get their numbers while the rest is written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,6 +56,7 @@ class PprofWriter {
         return made;
     }
 
+    /// The columns of a sample's values. pprof shows the default type first, which is the weight of the first event.
     void write_types() {
         for (const profile::EventId id : options_.events) {
             const profile::Event& event = profile_.events[id];
@@ -68,6 +70,7 @@ class PprofWriter {
         message_.number(kPeriod, first.period);
     }
 
+    /// A sample of pprof has a value for each sample type: those of its own event, and 0 for all others.
     void write_sample(const profile::Sample& sample) {
         const profile::Context& context = profile_.contexts[sample.context];
         const auto event = std::ranges::find(options_.events, context.event);
@@ -89,6 +92,7 @@ class PprofWriter {
         message_.element(kSample, made);
     }
 
+    /// A label of a sample: a text or a number, of which the other is 0 and so left out.
     void add_label(Message& sample, std::string_view key, std::uint64_t text, std::uint64_t number) {
         Message label;
         label.number(1, strings_.at(key));
@@ -149,6 +153,7 @@ class PprofWriter {
         }
     }
 
+    /// When and where the recording was made. What has no field becomes a comment, which `pprof -comments` shows.
     void write_facts() {
         const profile::Recording& recording = profile_.recording;
         message_.number(kTimeNanos, wall_clock_of_start(recording));

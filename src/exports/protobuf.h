@@ -1,5 +1,6 @@
 // protobuf.h: messages in the wire format of Protocol Buffers (protobuf.dev, "Encoding"): a key of field number and
-// wire type, then a varint, 8 bytes, or a length and bytes. Fields of value 0 are left out, as proto3 does.
+// wire type, then a varint, 8 bytes, or a length and bytes. Fields of value 0 are left out, as proto3 does. A library
+// and its generated code would be a dependency for six functions; the messages of pprof and OTLP have a dozen fields.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,10 @@
 
 namespace anyperf::exports {
 
+/// A message that grows by fields. Readers accept fields in any order; elements of a repeated field keep theirs.
 class Message {
   public:
+    /// A field of an integer type, as a varint: 7 bits a byte, the lowest first.
     void number(std::uint32_t field, std::uint64_t value) {
         if (value == 0) return;
         varint(field << 3);
@@ -28,6 +31,7 @@ class Message {
         bytes_ += bytes;
     }
     void element(std::uint32_t field, const Message& message) { element(field, std::string_view{message.bytes_}); }
+    /// A text or the bytes of a message; left out if it is empty.
     void text(std::uint32_t field, std::string_view text) {
         if (!text.empty()) element(field, text);
     }

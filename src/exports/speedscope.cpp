@@ -11,6 +11,7 @@ namespace anyperf::exports {
 
 namespace {
 
+/// The shared frames: one for each function, in the order of FrameNames::functions(), which the stacks use as indices.
 void write_frames(const profile::Profile& profile, const FrameNames& names, JsonText& json) {
     json.key("frames").open('[');
     for (const NamedFunction& function : names.functions()) {
@@ -23,6 +24,8 @@ void write_frames(const profile::Profile& profile, const FrameNames& names, Json
     json.close(']');
 }
 
+/// A "sampled" profile: a stack of indices of frames for each sample, the outermost first, and its weight. The samples
+/// have no times, so they are drawn one after the other, each as wide as its weight.
 void write_thread(const profile::Profile& profile, const FrameNames& names, const ThreadSamples& thread,
                   JsonText& json) {
     const profile::Event& event = profile.events[thread.event];

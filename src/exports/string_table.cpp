@@ -4,7 +4,8 @@ namespace anyperf::exports {
 
 namespace {
 
-/// The length of the UTF-8 sequence at the start of `text`; 0 if it is none (Unicode 15, table 3-7).
+/// The length of the UTF-8 sequence at the start of `text`; 0 if there is no valid one (Unicode 15, table 3-7). The
+/// table excludes overlong forms, surrogates and numbers beyond U+10FFFF, by the range of the second byte.
 std::size_t sequence_length(std::string_view text) {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {

@@ -9,11 +9,12 @@
 
 namespace anyperf::exports {
 
+/// Texts in the order of their numbers.
 class StringTable {
   public:
     StringTable() { at(""); }
 
-    /// Protobuf texts must be UTF-8; other bytes become '?'.
+    /// The number of a text, which is added if it is new. Protobuf texts must be UTF-8; other bytes become '?'.
     std::uint64_t at(std::string_view text) {
         const auto [place, fresh] = numbers_.try_emplace(std::string{text}, texts_.size());
         if (fresh) texts_.push_back(valid_utf8(text));

@@ -19,7 +19,8 @@ struct ThreadSamples {
     std::vector<std::uint32_t> samples{};  ///< indices, in the profile's order
 };
 
-/// Sorted by event, process and thread.
+/// The samples of each thread in each of the options' events. Sorted by event, process and thread. A profile that was
+/// read without threads has one "thread" of number Context::kAny.
 inline std::vector<ThreadSamples> samples_by_thread(const profile::Profile& profile, const ExportOptions& options) {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, ThreadSamples> threads;
     for (std::uint32_t i = 0; i < profile.samples.size(); ++i) {

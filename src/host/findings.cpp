@@ -23,6 +23,7 @@ constexpr std::array kFinders{
 
 }  // namespace
 
+// Read once and passed to all finders, so that their findings agree.
 Facts read_facts(const Root& root, const Kernel& kernel) {
     return {root, kernel, privileges(root), container(root), hypervisor(root), causes::core_pmus(root)};
 }

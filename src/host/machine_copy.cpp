@@ -1,3 +1,6 @@
+// machine_copy.cpp: `explain --save`: copies what findings and event names are read from, and checks such a copy before
+// it is read. One list of places serves both, so a copy has what a reader looks for. A copy comes from a stranger: a
+// FIFO in it would block its reader, and a file of a terabyte would fill the memory.
 #include "host/machine_copy.h"
 
 #include <algorithm>
@@ -82,6 +85,7 @@ void visit_places(const Root& machine, Visitor& visitor) {
 }
 
 /// What is copied so far.
+/// A file that cannot be read is left out, as a machine may lack it. One that cannot be written fails the whole copy.
 class Copy {
   public:
     Copy(const Root& machine, filesystem::path directory) : machine_(machine), directory_(std::move(directory)) {}

@@ -135,6 +135,7 @@ Cause ruled_out(int errno_value, std::string_view name) {
 
 }  // namespace
 
+// The checks may open events (Kernel::try_open), so this costs milliseconds and is called only to print a message.
 Error why_open_failed(const OpenCall& call, int errno_value, std::string_view event, const Root& root,
                       const Kernel& kernel) {
     const std::string name{event.empty() ? "the event" : event};

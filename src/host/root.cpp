@@ -24,6 +24,7 @@ Error cannot_read(const std::filesystem::path& path, int error) {
 
 }  // namespace
 
+// A file of the overlay comes first: a run's own files over those of the machine below it.
 std::filesystem::path Root::path(std::string_view absolute) const {
     absolute.remove_prefix(std::min(absolute.find_first_not_of('/'), absolute.size()));
     std::error_code ignored;

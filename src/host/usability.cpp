@@ -57,7 +57,8 @@ Use use_in_user_mode(const OpenCall& call, std::string_view event) {
     return abi::happens_in_user_mode(call.attr.type, call.attr.config, event) ? Use::user_only : Use::needs_privilege;
 }
 
-/// The use of an event whose open was refused with this errno.
+/// The use of an event whose open was refused with this errno. A null attr gives EFAULT from the kernel itself; if it
+/// gives the same errno as the event, something in front of the kernel answers (a seccomp filter).
 Use use_after_refusal(int errno_value, const OpenCall& call, const Root& root, const Kernel& kernel) {
     if (kernel.try_null_attr() == errno_value) return Use::blocked;
     if (errno_value == EACCES || errno_value == EPERM) return Use::needs_privilege;

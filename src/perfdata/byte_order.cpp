@@ -20,6 +20,8 @@ class Turner {
   public:
     explicit Turner(std::span<std::byte> bytes) : bytes_(bytes) {}
 
+    /// Turns the next number and returns it in this machine's order: counts and sizes decide what follows. 0, and
+    /// nothing is turned any more, if it does not fit.
     template <class Number>
     Number turn() {
         if (bytes_.size() - at_ < sizeof(Number)) {
@@ -35,6 +37,7 @@ class Turner {
         turn<std::uint32_t>();
         turn<std::uint32_t>();
     }
+    /// `count` words of 64 bits, or as many as fit: the count is from the file.
     void words(std::uint64_t count) {
         for (std::uint64_t left = std::min<std::uint64_t>(count, (bytes_.size() - at_) / 8); left > 0; --left)
             turn<std::uint64_t>();
@@ -48,7 +51,8 @@ class Turner {
 };
 
 /// The numbers at the begin of a record's body, by their sizes in bytes; texts follow. '*': words up to the sample id;
-/// '-': 24 bytes that are a build id or numbers.
+/// '-': 24 bytes that are a build id or numbers. The structs are those of enum perf_event_type in
+/// include/uapi/linux/perf_event.h; a type that is not here stays as it is, apart from its sample id.
 struct Shape {
     RecordType type;
     std::string_view sizes;
@@ -77,6 +81,7 @@ constexpr std::array kShapes{
     Shape{RecordType::callchain_deferred, "*"},
 };
 
+/// MMAP2: u32 maj, min; u64 inode, generation. Or the build id, which is bytes.
 void turn_identity(Turner& turner, bool build_id) {
     if (build_id) return turner.skip(24);
     turner.pair();
@@ -93,6 +98,9 @@ void turn_shape(std::string_view sizes, std::uint16_t misc, Turner& turner) {
         }
 }
 
+/// The trailer of a record that is not a sample, in the order of the table. IDENTIFIER (bit 16) is the exception: it
+/// comes first in a sample, and so in the table, but last here (perf_event__output_id_sample() in
+/// kernel/events/core.c).
 void turn_sample_id(std::uint64_t sample_type, Turner& turner) {
     for (const abi::SampleBit& field : abi::kSampleBits) {
         if (!field.in_sample_id || (sample_type & field.mask()) == 0 || field.bit == 16) continue;
@@ -101,6 +109,7 @@ void turn_sample_id(std::uint64_t sample_type, Turner& turner) {
     if ((sample_type & abi::sample("PERF_SAMPLE_IDENTIFIER")) != 0) turner.words(1);
 }
 
+/// PERF_SAMPLE_READ. The number of values is bounded before it is multiplied, so that the product cannot overflow.
 void turn_read(std::uint64_t format, Turner& turner) {
     const auto has = [&](std::uint64_t mask) { return (format & mask) != 0 ? 1u : 0u; };
     const std::uint64_t times = has(abi::read_format("PERF_FORMAT_TOTAL_TIME_ENABLED")) +
@@ -111,17 +120,21 @@ void turn_read(std::uint64_t format, Turner& turner) {
     turner.words(std::min<std::uint64_t>(entries, kLongestRecord) * entry);
 }
 
+/// PERF_SAMPLE_BRANCH_STACK: bit 17 adds the hardware's index before the entries, bit 19 a word for each after them.
 void turn_branches(std::uint64_t branch_type, Turner& turner) {
     const std::uint64_t count = std::min<std::uint64_t>(turner.turn<std::uint64_t>(), kLongestRecord);
     turner.words((branch_type >> 17 & 1) + count * 3 + (branch_type >> 19 & 1) * count);
 }
 
+/// A size and that many bytes, which are not turned: only a reader of the stack knows what is where. A stack is
+/// followed by the number of its valid bytes, unless it is empty.
 void turn_bytes(Turner& turner, bool is_stack) {
     const auto size = turner.turn<std::uint64_t>();
     turner.skip(size);
     if (is_stack && size != 0) turner.words(1);
 }
 
+/// WEIGHT is a u64; WEIGHT_STRUCT has the same 8 bytes as a u32 and two u16.
 void turn_weight(bool is_struct, Turner& turner) {
     if (!is_struct) return turner.words(1);
     turner.turn<std::uint32_t>();
@@ -149,6 +162,7 @@ void turn_field(const abi::SampleBit& field, const abi::Attr& attr, Turner& turn
     }
 }
 
+/// Bytes of the sample id at the end of a record; 8 for each field.
 std::size_t sample_id_size(const abi::Attr& attr) {
     if ((attr.flags & abi::flag("sample_id_all")) == 0) return 0;
     std::size_t size = 0;

@@ -1,5 +1,9 @@
 // byte_order.h: turns a kernel record of the other byte order into one of this machine's, in place. What follows it
 // then need not know. perf's own records (types from 64) are read with a Cursor that swaps.
+//
+// A recording of a big-endian s390x or PowerPC machine is read on x86 this way. The fields of a record have different
+// widths, so it can't be reversed as an array of words: two u32 (pid, tid) would change places. The shapes of the
+// records are a table in byte_order.cpp; those of samples are abi::kSampleBits.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,9 @@
 // cursor.h: reads numbers and texts from bytes of either byte order, never past the end. After the first read that does
 // not fit, all reads give 0 and ok() is false: a decoder reads what it wants and looks once, at its end.
+//
+// A decoder that checked each read would have as many error branches as fields, most of them never tested. With a
+// sticky failure one check is enough, but two things follow. A loop must be bounded by count() or by left(), never by a
+// number from the file alone. And a value read before the check may be 0 although the format forbids that.
 #pragma once
 
 #include <bit>
@@ -30,10 +34,13 @@ constexpr Number reversed(Number value) {
         return std::byteswap(value);
 }
 
+/// A place in `bytes`, which must live as long as the cursor and the views that it gives.
 class Cursor {
   public:
+    /// `foreign`: numbers are of the other byte order than this machine's. Texts are the same in both.
     explicit Cursor(Bytes bytes, bool foreign = false) : bytes_(bytes), foreign_(foreign) {}
 
+    /// The next number, which need not be aligned; 0 if it does not fit.
     template <class Number>
     Number take() {
         if (!fits(sizeof(Number))) return 0;
@@ -46,6 +53,8 @@ class Cursor {
     std::uint32_t u32() { return take<std::uint32_t>(); }
     std::uint64_t u64() { return take<std::uint64_t>(); }
 
+    /// A view of the next `size` bytes; empty if they do not fit. `size` may be any number from a file: it is compared
+    /// with what is left, and no sum with it can overflow.
     Bytes bytes(std::uint64_t size) {
         if (!fits(size)) return {};
         const Bytes found = bytes_.subspan(at_, size);
@@ -67,7 +76,8 @@ class Cursor {
         at_ += length < left() ? length + 1 : length;
         return {begin, length};
     }
-    /// A list's count, if `least` bytes an entry fit into what is left; else 0, and not ok().
+    /// A list's count, if `least` bytes an entry fit into what is left; else 0, and not ok(). It bounds a loop and an
+    /// allocation by the size of the file: no count of 2^32 in a file of 100 bytes passes.
     std::uint64_t count(std::uint64_t entries, std::size_t least) {
         if (entries <= left() / least) return entries;
         fail();
@@ -76,7 +86,9 @@ class Cursor {
 
     std::size_t left() const { return bytes_.size() - at_; }
     std::size_t position() const { return at_; }
+    /// Whether all reads so far fitted.
     bool ok() const { return ok_; }
+    /// For a decoder that finds a number impossible. All later reads fail, too.
     void fail() {
         ok_ = false;
         at_ = bytes_.size();

@@ -38,6 +38,7 @@ void EventTable::add(EventInfo event) {
     learn_ids(which);
 }
 
+// An id that two events declare belongs to the later one. The remembered id is forgotten: it may be this one.
 void EventTable::learn_ids(std::uint32_t event) {
     for (const std::uint64_t id : events_[event].ids) by_id_.insert_or_assign(id, event);
     with_ids_ = !by_id_.empty();

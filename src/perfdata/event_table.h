@@ -1,4 +1,9 @@
 // event_table.h: the events of a recording, and which of them a record belongs to.
+//
+// An event was opened once for each CPU or thread, and each of these has an id. A record carries such an id, if the
+// events have PERF_SAMPLE_IDENTIFIER or PERF_SAMPLE_ID. Where it is depends on the sample_type of the event that is
+// sought. perf therefore has all events of a recording agree on the place (IDENTIFIER is always the first word of a
+// sample and the last of another record), and the first event's layout serves for all.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +17,10 @@
 
 namespace anyperf::perfdata {
 
+/// Events by their index, in the order of the file. An index stays valid; references end with the next add().
 class EventTable {
   public:
+    /// Adds an event. If it has no name it gets default_name().
     void add(EventInfo event);
 
     /// Takes names, and ids that are not known yet, of EVENT_DESC, which has the events in the same order.
@@ -25,9 +32,12 @@ class EventTable {
     bool empty() const { return events_.empty(); }
     const SampleLayout& layout(std::size_t event) const { return layouts_[event]; }
 
-    /// The event of a record, by the id in it. A single event needs none. Nothing if the id is not declared.
+    /// The event of a record, by the id in it. A single event needs none, and without any declared id, or any place for
+    /// one, all records are the first event's. Nothing if the id is not declared. The record is as in the file: with
+    /// `foreign` only the id is turned, since the rest cannot be turned before the event is known.
     std::optional<std::uint32_t> find(Bytes record, bool is_sample, bool foreign) const;
 
+    /// The event that declared this id; nothing if none did.
     std::optional<std::uint32_t> of_id(std::uint64_t id) const;
 
   private:
@@ -41,7 +51,8 @@ class EventTable {
     bool with_ids_ = false;
 };
 
-/// The name of an event that the file gives none: "cycles", "cpu-clock", "raw 0x3c".
+/// The name of an event that has none in the file: perf's name of a generic event ("cycles", "cpu-clock"), for any
+/// other "type 4 config 0x3c".
 std::string default_name(const abi::Attr& attr);
 
 }  // namespace anyperf::perfdata

@@ -13,7 +13,11 @@ namespace anyperf::perfdata {
 namespace {
 
 // Layouts: tools/perf/Documentation/perf.data-file-format.txt, checked against files that perf 6.1 wrote.
+//
+// Readers check nothing by themselves: the cursor's sticky failure marks the section as damaged (read_feature). Each
+// loop is bounded by Cursor::count() with the smallest size that an entry can have: 4 bytes for an empty string.
 
+/// A string of perf: u32 room, then that many bytes with a NUL inside.
 std::string take_string(Cursor& cursor) {
     return std::string{cursor.text(cursor.u32())};
 }
@@ -75,6 +79,7 @@ void read_build_ids(Cursor& cursor, Facts& facts, bool foreign) {
     }
 }
 
+/// EVENT_DESC: the events again, with their names. The size of an attr is one number for all.
 void read_events(Cursor& cursor, Facts& facts, bool foreign) {
     const std::uint64_t events = cursor.count(cursor.u32(), 16);
     const std::uint32_t attr_size = cursor.u32();
@@ -89,7 +94,8 @@ void read_events(Cursor& cursor, Facts& facts, bool foreign) {
     }
 }
 
-/// After the sibling lists comes a {core, socket} for each CPU, and from perf 5.5 on the dies.
+/// After the sibling lists comes a {core, socket} for each CPU, and from perf 5.5 on the dies. How many CPUs is in
+/// NRCPUS, which has a lower number and so was read before; what follows is recognised by the bytes that are left.
 void read_cpu_topology(Cursor& cursor, Facts& facts) {
     facts.core_siblings = take_list(cursor);
     facts.thread_siblings = take_list(cursor);
@@ -173,6 +179,7 @@ void read_cpu_pmu_capabilities(Cursor& cursor, Facts& facts) {
     std::ranges::move(take_pairs(cursor), std::back_inserter(facts.pmu_capabilities));
 }
 
+/// CLOCK_DATA: one moment on the wall clock and on the clock of the samples. The difference converts the times.
 void read_clock_data(Cursor& cursor, Facts& facts) {
     cursor.u32();  // version 1
     facts.clock_id = cursor.u32();
@@ -180,10 +187,12 @@ void read_clock_data(Cursor& cursor, Facts& facts) {
     facts.clock_ns = cursor.u64();
 }
 
+/// HYBRID_TOPOLOGY: the core PMUs of a hybrid CPU, each with its list of CPUs ("cpu_core", "0-15").
 void read_hybrid_topology(Cursor& cursor, Facts& facts) {
     std::ranges::move(take_pairs(cursor), std::back_inserter(facts.pmus));
 }
 
+/// PMU_CAPS: for each PMU its capabilities, then its name. They become "cpu_core/branches".
 void read_pmu_capabilities(Cursor& cursor, Facts& facts) {
     for (std::uint64_t left = cursor.count(cursor.u32(), 8); left > 0; --left) {
         std::vector<Named> pairs = take_pairs(cursor);

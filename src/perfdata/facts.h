@@ -1,4 +1,8 @@
-// facts.h: what the feature sections of a perf.data file say about the recording.
+// facts.h: what the feature sections of a perf.data file say about the recording: on which machine, by which command
+// and with which events it was made. Nothing of it is needed to read the records, apart from the events' names.
+//
+// The sections are optional, and old writers have less in them. A section that cannot be decoded is named in
+// Facts::damaged, and the others are used. The same structures are the writer's input (writer/feature_bodies.h).
 #pragma once
 
 #include <cstdint>
@@ -11,31 +15,37 @@
 
 namespace anyperf::perfdata {
 
+/// The build id of a file that samples are in (NT_GNU_BUILD_ID): with it a report finds the file's symbols later or on
+/// another machine, and notices that a file has changed.
 struct BuildId {
-    std::uint32_t pid = 0;
+    std::uint32_t pid = 0;  ///< as in the file; perf writes ~0 for the host
     bool kernel = false;
     std::string id;  ///< hexadecimal
     std::string path;
 };
 
+/// GROUP_DESC: events that were opened as one group.
 struct Group {
-    std::string name;
+    std::string name;          ///< "{anon_group}" if the user gave none
     std::uint32_t leader = 0;  ///< index of the event
     std::uint32_t members = 0;
 };
 
-/// A name with what it stands for: a PMU and its type, a capability and its value.
+/// A name with its meaning: a PMU and its type, a capability and its value.
 struct Named {
     std::string name;
     std::string value;
 };
 
+/// NUMA_TOPOLOGY. `cpus` is a list as in sysfs ("0-3,8").
 struct NumaNode {
     std::uint32_t node = 0;
     std::uint64_t total_kib = 0, free_kib = 0;
     std::string cpus;
 };
 
+/// CACHE, one for each cache of the machine. The texts are those of /sys/devices/system/cpu/cpu*/cache/index*: type
+/// ("Data"), size ("32K"), and the list of CPUs that share it.
 struct Cache {
     std::uint32_t level = 0, line_bytes = 0, sets = 0, ways = 0;
     std::string type, size, cpus;

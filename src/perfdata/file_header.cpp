@@ -27,6 +27,7 @@ Bytes clipped(Bytes file, const FileSection& section) {
     return file.subspan(section.offset, std::min<std::uint64_t>(section.size, file.size() - section.offset));
 }
 
+/// The entries of the attrs section. Whole entries only: a cut one has no ids, without which no sample finds it.
 void read_events(Bytes file, std::uint64_t entry_size, const FileSection& section, FileHeader& header) {
     const Bytes entries = clipped(file, section);
     for (std::size_t at = 0; at + entry_size <= entries.size(); at += entry_size) {
@@ -51,6 +52,9 @@ std::array<std::uint64_t, 4> read_bitmap(Cursor& cursor, bool foreign) {
     return bits;
 }
 
+/// The table of the features begins where the data end, with an entry for each bit that is set, in ascending order. An
+/// unknown bit has an entry as well, so it must be stepped over, not ignored. A place is compared by subtraction: the
+/// sum of offset and size may overflow.
 void read_feature_table(Bytes file, const std::array<std::uint64_t, 4>& bits, FileHeader& header) {
     const std::uint64_t table = header.data.offset + header.data.size;
     if (table >= file.size()) return;
@@ -88,6 +92,7 @@ bool is_perf_data(Bytes begin) {
     return magic == kMagic || magic == reversed(kMagic) || magic == kOldMagic || magic == reversed(kOldMagic);
 }
 
+// Version 1 has no bitmap of this form, so its features are left out.
 Result<FileHeader> read_file_header(Bytes file) {
     const auto not_ours = [](std::string cause) {
         return std::unexpected(

@@ -1,4 +1,15 @@
 // file_header.h: the first bytes of a perf.data file: where its sections are. Nothing in them is trusted.
+//
+// The header by offset (struct perf_file_header of perf's sources), all numbers of 64 bits:
+//       0  magic "PERFILE2"; its reverse if the writer has the other byte order; "PERFFILE" is version 1
+//       8  size of the header: 104, or 16 in pipe mode, where nothing more precedes the records
+//      16  size of an entry of the attrs: the writer's perf_event_attr and 16 bytes for the place of the ids
+//      24  attrs, 40 data, 56 event types (unused): {offset, size} each
+//      72  bitmap of 256 features
+// A place may lie outside of the file, overlap another, or have a size that overflows. The attrs and the data are cut
+// where the file ends, and a feature that passes the end is left out. What is lost of data and features is in
+// FileHeader::note. A file is refused if its header is cut, if its attrs have an impossible size, or if no event is
+// left.
 #pragma once
 
 #include <array>
@@ -13,7 +24,7 @@
 
 namespace anyperf::perfdata {
 
-/// A part of the file.
+/// A part of the file, in bytes.
 struct FileSection {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
@@ -22,9 +33,9 @@ struct FileSection {
 /// An event that was recorded: its attr, the ids by which records name it, and its name.
 struct EventInfo {
     abi::Attr attr;
-    std::vector<std::uint64_t> ids;
+    std::vector<std::uint64_t> ids;  ///< one for each CPU or thread that it was opened on; may be empty
     std::string name;
-    std::string unit;
+    std::string unit;  ///< of its counts, such as "Joules"; mostly empty
 };
 
 struct FeatureSection {
@@ -32,6 +43,7 @@ struct FeatureSection {
     FileSection place;
 };
 
+/// What the header says. `data`, and the places of the features, are within the file.
 struct FileHeader {
     bool foreign = false;  ///< of the other byte order
     bool pipe = false;     ///< no sections: records follow the header at once

@@ -1,4 +1,8 @@
 // input.h: the bytes of a recording: a mapped file, or a stream that can be read once.
+//
+// A file is mapped, not read: records are used where they are, without a copy, and the kernel reads ahead. Two costs
+// follow. The pages that were read count as this process's memory until they are given back (release_before). And a
+// file that another process shortens meanwhile raises SIGBUS in this one; perf has the same limit.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +14,11 @@
 
 namespace anyperf::perfdata {
 
+/// Owns the descriptor and the mapping.
 class Input {
   public:
-    /// "-" is standard input.
+    /// "-" is standard input. It, too, is mapped if it is a regular file. Error: the file cannot be opened, is a
+    /// directory or is empty.
     static Result<Input> open(const std::string& path);
 
     Input(Input&& other) noexcept;
@@ -26,7 +32,8 @@ class Input {
     /// Reads the next bytes of a stream. 0 at its end; fails if it can't be read.
     Result<std::size_t> read(std::byte* to, std::size_t room);
 
-    /// Nothing before this offset of the mapped file is needed any more: its memory is given back.
+    /// Nothing before this offset of the mapped file is needed any more: its memory is given back. A later access is
+    /// allowed and reads the page again. Does nothing for a stream, or for less than 4 MiB more than at the last time.
     void release_before(std::size_t offset);
 
   private:

@@ -21,6 +21,8 @@ void reverse_bits(std::byte* bytes, std::size_t count) {
 
 }  // namespace
 
+// Field by field of the table, so that a number is turned by its own width. A field that is not whole in the file ends
+// the attr: published sizes end between two fields.
 abi::Attr read_attr(Bytes bytes, bool foreign) {
     abi::Attr attr;
     auto* const to = reinterpret_cast<std::byte*>(&attr);

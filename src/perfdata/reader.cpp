@@ -16,9 +16,12 @@ namespace anyperf::perfdata {
 
 namespace {
 
+/// What is read of a stream at once. It must hold the longest record (kLongestRecord).
 constexpr std::size_t kBuffer = 1 << 20;
 
-/// Bytes of a record with their offset in the file, for messages. `stable`: they stay where they are.
+/// Bytes of a record with their offset in the file, for messages. `stable`: they stay where they are, so the queue may
+/// keep a pointer. Bytes of a stream, of a compressed record and of the turned scratch record are not stable: the queue
+/// copies those.
 struct Piece {
     Bytes bytes;
     std::uint64_t offset;
@@ -50,6 +53,8 @@ struct Reader::State {
     void deliver_read_values(Sample& sample, std::uint32_t event);
     void fail(std::uint64_t offset, std::string cause);
     std::size_t payload_after(Piece record, RecordHeader head);
+    /// What the queue calls for each record that is due. A record that is older than one before it breaks the promise
+    /// of FINISHED_ROUND; it is counted and delivered all the same, as perf does.
     auto delivering() {
         return [this](const RoundQueue::Entry& entry) {
             summary.late += entry.time < delivered;
@@ -95,6 +100,8 @@ bool Reader::is_pipe() const {
 Result<Reader> Reader::open(const std::string& path) {
     Input input = TRY(Input::open(path));
     std::vector<std::byte> begin(kPipeHeaderSize);
+    // A pipe may give fewer bytes than asked for. At its end `begin` is cut, so that the header is refused as too
+    // short.
     if (input.is_stream()) {
         for (std::size_t got = 0; got < begin.size();) {
             const std::size_t more = TRY(input.read(&begin[got], begin.size() - got));
@@ -110,6 +117,7 @@ Result<Reader> Reader::open(const std::string& path) {
     if (input.is_stream() && !header->pipe)
         return std::unexpected(Error{"cannot read standard input", "it is a perf.data file that needs seeking",
                                      "name the file with -i, or record with -o -"});
+    // The names are in EVENT_DESC, a feature section, so the events get them after the features have been read.
     auto state = std::make_unique<State>(std::move(input), std::move(*header));
     for (EventInfo& event : state->header.events) state->events.add(std::move(event));
     for (const FeatureSection& section : state->header.features)
@@ -138,6 +146,7 @@ void Reader::State::read_mapped() {
         fail(header.data.offset + used, fmt::format("the last record is cut: {} bytes are left", data.size() - used));
 }
 
+// The bytes of an incomplete record at the end of the buffer move to its front before the next read(2).
 void Reader::State::read_stream() {
     std::vector<std::byte> buffer(kBuffer);
     std::size_t kept = 0;
@@ -162,6 +171,8 @@ void Reader::State::fail(std::uint64_t offset, std::string cause) {
                            "what comes before it has been read"};
 }
 
+// The size is checked before anything is read by it: below 8 the walk could not go on, and a record that passes the end
+// of the piece waits for the next one (of a stream, or of a compressed record) or is the cut end of the file.
 std::size_t Reader::State::walk(Piece piece) {
     std::size_t at = 0;
     while (piece.bytes.size() - at >= kRecordHeader) {
@@ -191,7 +202,8 @@ std::size_t Reader::State::walk(Piece piece) {
     return at;
 }
 
-/// Bytes that belong to a record and are not counted in its size.
+/// Bytes that belong to a record and are not counted in its size, whose 16 bits would not do: the hardware trace of
+/// AUXTRACE (its first u64) and the formats of HEADER_TRACING_DATA (a u32, padded to 8).
 std::size_t Reader::State::payload_after(Piece record, RecordHeader head) {
     Cursor body{record.bytes.first(head.size).subspan(kRecordHeader), header.foreign};
     if (head.type == RecordType::auxtrace) return body.u64();
@@ -214,6 +226,9 @@ void Reader::State::take(Piece record, RecordHeader head) {
         consumer->user_record(head.type, record.bytes, header.foreign);
 }
 
+// A sample needs its own event's layout. All other records end with a sample id in the layout of the first event: perf
+// requires the events of a recording to agree in it (evlist__valid_sample_id_all() of its sources). So a record with an
+// unknown id can be read, and a sample with one can't.
 void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
     if (events.empty()) {
         ++summary.unknown_ids;
@@ -276,6 +291,8 @@ void Reader::State::take_user_record(Piece record, RecordHeader head) {
     }
 }
 
+// A COMPRESSED record inside a compressed record would unpack into the buffer that is being walked over. perf writes
+// none, so it is refused as damage.
 void Reader::State::take_compressed(Piece record, std::size_t header_size) {
     if (!record.stable && &record.bytes.front() >= unpacked.data() &&
         &record.bytes.front() < unpacked.data() + unpacked.size())
@@ -301,6 +318,7 @@ void Reader::State::take_compressed(Piece record, std::size_t header_size) {
     }
 }
 
+/// HEADER_ATTR of pipe mode: the attr, whose own `size` says where the ids begin. 64 is PERF_ATTR_SIZE_VER0.
 void Reader::State::take_header_attr(Bytes record) {
     const Bytes body = record.subspan(kRecordHeader);
     Cursor cursor{body, header.foreign};
@@ -314,6 +332,7 @@ void Reader::State::take_header_attr(Bytes record) {
     events.add(std::move(event));
 }
 
+/// HEADER_FEATURE of pipe mode: the feature's number, then what a file has in the feature's section.
 void Reader::State::take_feature(Bytes record) {
     Cursor cursor{record.subspan(kRecordHeader), header.foreign};
     const std::uint64_t feature = cursor.u64();
@@ -322,6 +341,8 @@ void Reader::State::take_feature(Bytes record) {
     if (static_cast<Feature>(feature) == Feature::event_description) events.name(facts.events);
 }
 
+/// EVENT_UPDATE: u64 kind, u64 id, then by the kind. Only the unit and the name matter here; the other kinds are a
+/// scale factor and a list of CPUs (perf_record_event_update of perf's sources).
 void Reader::State::take_event_update(Bytes record) {
     enum : std::uint64_t { kUnit = 0, kName = 2 };
     Cursor cursor{record.subspan(kRecordHeader), header.foreign};
@@ -330,6 +351,8 @@ void Reader::State::take_event_update(Bytes record) {
     events.update(id, what == kName, std::string{cursor.text()});
 }
 
+// LOST and LOST_SAMPLES report the same losses: the first when it happens, the second once for each event at the end.
+// They are summed up apart for this reason.
 void Reader::State::deliver(Bytes record, std::uint32_t event) {
     const auto head = load<RecordHeader>(record.data());
     if (head.type == RecordType::sample) return deliver_sample(record, event);
@@ -358,7 +381,8 @@ void Reader::State::deliver_sample(Bytes record, std::uint32_t event) {
 }
 
 /// Leader sampling: each value of a sample's PERF_SAMPLE_READ is a sample of the event that it belongs to. Its period
-/// is the increase since the last one; perf shows none without an increase (deliver_sample_value()).
+/// is the increase since the last one; perf shows none without an increase (deliver_sample_value()). The values are
+/// totals of an event on one CPU or thread, and each of those has an id of its own, so the last value is kept by id.
 void Reader::State::deliver_read_values(Sample& read, std::uint32_t event) {
     for (std::size_t i = 0; i < read.read.size(); ++i) {
         const std::uint64_t id = read.read.id(i) != 0 ? read.read.id(i) : read.id;

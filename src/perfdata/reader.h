@@ -1,6 +1,33 @@
 // reader.h: reads a perf.data file from its first to its last record and passes the records on in the order of time.
 // Files, pipe mode, compressed files and the other byte order look the same to the consumer. Memory is bounded by two
 // rounds of the recorder, not by the file.
+//
+// How a recording is read
+//
+// The problem: a recording may have gigabytes, comes from a stranger, and is in no useful order. A recorder empties one
+// ring after the other, so the record of a map may follow the samples in it. And a record does not describe itself: its
+// fields depend on the attr of its event, which is found by an id at a place that again depends on the attr.
+//
+// The mechanism, from bytes to meaning:
+// - input.h gives the bytes: a mapped file, or a stream in pieces. walk() (reader.cpp) cuts them into records. A record
+//   is {u32 type, u16 misc, u16 size} and `size` bytes including these 8 (struct perf_event_header).
+// - event_table.h finds the record's event, byte_order.h turns the record if the file has the other byte order, and
+//   sample_layout.h knows where its time is.
+// - round_queue.h keeps records until no older one can come. The consumer then gets them in the order of their times.
+// - perf's own records (types from 64) have no time. They describe what follows them, so the reader acts on them at
+//   their place in the file. COMPRESSED is one of them: its contents pass through walk() again.
+//
+// What a file has where (tools/perf/Documentation/perf.data-file-format.txt):
+//     header     magic, sizes, the places of the sections, a bitmap of features (file_header.h)
+//     attrs      for each event its perf_event_attr and the place of its ids
+//     data       the records
+//     features   a table of {offset, size}, then the sections: the facts of the recording (facts.h)
+// In pipe mode 16 bytes of header are followed by records at once. Attrs and features are then records themselves
+// (HEADER_ATTR, HEADER_FEATURE), and names of events come as EVENT_UPDATE.
+//
+// What a damaged file does: a record whose size is impossible ends the reading, since the begin of the next one is
+// unknown. All other damage is counted in Summary, and the record is left out. The records before the damage are
+// delivered in every case.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +54,24 @@ struct Record {
     std::size_t event = 0;  ///< index of the event that it belongs to
 };
 
-/// What is done with the records. Views are valid during the call.
+/// What is done with the records. Views are valid during the call. All calls come from Reader::read(), on its thread.
 class Consumer {
   public:
     virtual ~Consumer() = default;
 
-    /// `event` is an index of Reader::events().
+    /// `event` is an index of Reader::events(). With PERF_SAMPLE_READ one record may cause several calls: one for each
+    /// event whose count has grown, with that growth as the period.
     virtual void sample(const Sample& sample, std::size_t event) = 0;
+    /// Any other record of the kernel's (types below 64), also one of a type that this anyperf does not know.
     virtual void record(const Record& record) = 0;
     /// A record of perf's own (types from 64), with header, in the file's byte order and at its place in the file. The
     /// reader itself has already used those that describe events and features.
     virtual void user_record(RecordType, Bytes, bool /*foreign*/) {}
 };
 
-/// How the reading went.
+/// How the reading went. Only `damage` is a failure; the counts are for a note to the user.
 struct Summary {
+    /// `records` are all that were walked over, of every type; `samples` are the calls of Consumer::sample().
     std::uint64_t records = 0, samples = 0;
     std::uint64_t lost = 0;             ///< records that the kernel dropped, as LOST records say
     std::uint64_t lost_samples = 0;     ///< as LOST_SAMPLES says: of the same losses
@@ -64,7 +94,9 @@ class Reader {
 
     /// The events, with names. In pipe mode they become known while reading, before their first sample.
     const std::vector<EventInfo>& events() const;
+    /// The facts of the recording. In pipe mode most become known while reading.
     const Facts& facts() const;
+    /// Whether the recording has the header of pipe mode; it may be a file all the same.
     bool is_pipe() const;
 
     /// Reads all records. Damage ends it early; the summary says where. To be called once.

@@ -5,6 +5,7 @@
 
 namespace anyperf::perfdata {
 
+// Notes where the times decrease: sort() merges the ascending runs between these places.
 void RoundQueue::add(const Entry& entry) {
     if (entries_.empty())
         runs_.assign(1, 0);
@@ -70,6 +71,7 @@ void RoundQueue::sort() {
     }
 }
 
+// The lowest address, not the oldest time: memory of the file is given back in the order of the file.
 const std::byte* RoundQueue::lowest() const {
     const std::byte* lowest = nullptr;
     for (const Entry& entry : entries_)

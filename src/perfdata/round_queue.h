@@ -1,6 +1,16 @@
 // round_queue.h: brings records into the order of time. A recorder empties one ring after the other and then writes
 // FINISHED_ROUND, which promises: no later record is older than the newest one before the *previous* mark (perf's
 // ordered_events). So what waits is bounded by two rounds.
+//
+// Why the previous mark: while the recorder empties ring A, CPU B goes on writing. What B writes then is read in this
+// round, what A writes then only in the next, though it may be older than B's. After one more round A has been emptied
+// past that moment.
+//
+// The queue holds pointers where it can: records of a mapped file stay where they are, until Input::release_before()
+// gives their memory back. Those of a stream are copied to chunks of 1 MiB, each of which is used again once all of its
+// records have been delivered. A file without marks would make the queue grow with the file, so beyond kMostEntries
+// records or kMostCopied bytes the older half is delivered without a promise (Summary::late counts what comes too
+// late).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +33,7 @@ class RoundQueue {
 
     /// Queues a record that stays where it is until release_before() allows otherwise.
     void add_stable(std::uint64_t time, Bytes record, std::uint32_t event);
-    /// Queues a copy.
+    /// Queues a copy. `record` has at most kLongestRecord bytes.
     void add_copy(std::uint64_t time, Bytes record, std::uint32_t event);
 
     /// Passes the records to `deliver` that are due at a FINISHED_ROUND.
@@ -32,12 +42,13 @@ class RoundQueue {
         this->deliver(limit_, deliver);
         limit_ = newest_;
     }
-    /// All that wait.
+    /// Passes on all that wait: the end of the file.
     template <class Deliver>
     void end(Deliver&& deliver) {
         this->deliver(~std::uint64_t{0}, deliver);
     }
-    /// The older half, when too many wait: a file without marks, or with very large rounds.
+    /// Passes on the older half, when too many wait: a file without marks, or with very large rounds. Precondition: the
+    /// queue is not empty.
     template <class Deliver>
     void shrink(Deliver&& deliver) {
         sort();
@@ -58,6 +69,7 @@ class RoundQueue {
         std::size_t size = 0, used = 0, waiting = 0;
     };
 
+    /// Passes on what is not newer than `limit`, in the order of time. The bytes of a copy are valid during the call.
     template <class Deliver>
     void deliver(std::uint64_t limit, Deliver& deliver) {
         sort();
@@ -73,13 +85,13 @@ class RoundQueue {
     void release(std::uint32_t chunk);
     std::uint32_t chunk_with_room(std::size_t size);
 
-    std::vector<Entry> entries_;
-    std::vector<Entry> merged_;
+    std::vector<Entry> entries_;     // those that wait: first those that sort() has seen, then the new ones
+    std::vector<Entry> merged_;      // memory for a pass of sort()
     std::vector<std::size_t> runs_;  // where an ascending run of entries_ begins
     std::vector<Chunk> chunks_;
-    std::uint32_t current_ = kStable;
-    std::size_t copied_ = 0;
-    std::uint64_t limit_ = 0, newest_ = 0;
+    std::uint32_t current_ = kStable;       // the chunk that is being filled
+    std::size_t copied_ = 0;                // bytes of the chunks in use
+    std::uint64_t limit_ = 0, newest_ = 0;  // the newest time at the previous mark, and so far
 };
 
 }  // namespace anyperf::perfdata

@@ -27,11 +27,16 @@ Numbers take_numbers(Cursor& cursor, std::uint64_t count) {
     return {cursor.bytes(count * sizeof(std::uint64_t)).data(), count};
 }
 
+/// REGS_USER or REGS_INTR: the ABI, then one word for each bit of `mask`. A task without user registers, such as a
+/// kernel thread, has ABI 0 (PERF_SAMPLE_REGS_ABI_NONE) and no words.
 Numbers take_registers(Cursor& cursor, std::uint64_t& abi_value, std::uint64_t mask) {
     abi_value = cursor.u64();
     return abi_value == 0 ? Numbers{} : take_numbers(cursor, static_cast<std::uint64_t>(std::popcount(mask)));
 }
 
+/// STACK_USER: the size, that many bytes, and how many of them are valid. The kernel takes the configured size if the
+/// record has room for it. Bytes beyond the stack's end are what the ring had there before
+/// (perf_output_sample_ustack()), so only the valid bytes are shown.
 Bytes take_stack(Cursor& cursor) {
     const std::uint64_t size = cursor.u64();
     if (size == 0) return {};
@@ -48,13 +53,15 @@ SampleLayout::SampleLayout(const abi::Attr& attr)
       branch_type_(attr.branch_sample_type),
       user_registers_(attr.sample_regs_user),
       interrupt_registers_(attr.sample_regs_intr),
-      // With a frequency and without PERIOD nobody knows the period: a sample then counts as one.
+      // With a frequency and without PERIOD the period is unknown: a sample then counts as one.
       period_value_((attr.flags & abi::flag("freq")) != 0 ? 1 : attr.sample_period),
       only_fixed_((attr.sample_type & ~kFixedFields) == 0) {
     lay_out_sample();
     lay_out_trailer(attr.flags);
 }
 
+// IDENTIFIER and ID are the same number at two places. If a sample has both, IDENTIFIER is used: its place is the same
+// for all events.
 void SampleLayout::lay_out_sample() {
     std::size_t end = kRecordHeader;
     const auto place = [&](std::uint64_t mask, std::size_t& position) {
@@ -76,6 +83,7 @@ void SampleLayout::lay_out_sample() {
     fixed_size_ = end;
 }
 
+// From the end backwards, so the order is the reverse of perf_event__output_id_sample().
 void SampleLayout::lay_out_trailer(std::uint64_t flags) {
     if ((flags & abi::flag("sample_id_all")) == 0) return;
     std::size_t back = 0;
@@ -165,6 +173,7 @@ void SampleLayout::decode_read(Cursor& cursor, ReadValues& read) const {
     if (wants(abi::read_format("PERF_FORMAT_LOST"))) cursor.u64();
 }
 
+// The counters of Linux 6.8, one word for each entry, are skipped: no report shows them.
 void SampleLayout::decode_branches(Cursor& cursor, Sample& sample) const {
     constexpr std::size_t kEntryWords = 3;
     const std::uint64_t count = cursor.u64();

@@ -1,5 +1,13 @@
 // sample_layout.h: where the fields of an event's records are. Computed once for each event, so that a sample is a few
 // loads: the fields up to PERIOD have fixed places, those after it are walked with bounds.
+//
+// A sample has the fields of attr.sample_type in the order of perf_event_open(2), "PERF_RECORD_SAMPLE". That is not the
+// order of the bits: IDENTIFIER (bit 16) is first, PERIOD (bit 8) is before READ (bit 4), and what kernels added is at
+// the end. Every field up to PERIOD has 8 bytes, so its place follows from the bits alone. READ is the first field
+// whose size depends on its contents.
+//
+// Any other record ends with the fields of `struct sample_id`, if attr.sample_id_all is set. It has a fixed size, so
+// its places are counted from the end of the record: what comes before it may be a text of any length.
 #pragma once
 
 #include <array>
@@ -44,12 +52,12 @@ struct ReadValues {
 /// The fields of a SAMPLE record. Those that the event does not have are 0 or empty. Views live as long as the record.
 struct Sample {
     std::uint64_t ip = 0, time = 0, addr = 0, id = 0, stream_id = 0, period = 0;
-    std::uint32_t pid = 0, tid = 0, cpu = 0;
-    std::uint16_t misc = 0;
+    std::uint32_t pid = 0, tid = 0, cpu = 0;  ///< ~0 if the event does not have them: 0 is the idle task, and a CPU
+    std::uint16_t misc = 0;                   ///< of the record's header: the mode (kMiscModeMask) and exactness of ip
     ReadValues read;
-    Numbers call_chain;
-    Bytes raw;
-    Numbers branches;  ///< {from, to, flags} each
+    Numbers call_chain;  ///< addresses and markers (PERF_CONTEXT_USER …), the innermost first
+    Bytes raw;           ///< of a tracepoint: its record, by the tracepoint's `format` file
+    Numbers branches;    ///< {from, to, flags} each
     std::uint64_t branch_hw_index = 0;
     std::uint64_t user_abi = 0, interrupt_abi = 0;
     Numbers user_registers, interrupt_registers;
@@ -59,6 +67,7 @@ struct Sample {
     Bytes aux;
 };
 
+/// The places of one event's fields. It keeps nothing of the attr that it was made from.
 class SampleLayout {
   public:
     explicit SampleLayout(const abi::Attr& attr);
@@ -80,7 +89,8 @@ class SampleLayout {
     std::uint64_t sample_id(Bytes record) const { return at(record, id_); }
     std::uint64_t trailer_id(Bytes record) const { return from_end(record, trailer_id_); }
 
-    /// Where other attrs must agree, so that a sample's event can be found before its layout is known.
+    /// The offset of the id in a sample; 0 without one. Other attrs must agree, so that a sample's event can be found
+    /// before its layout is known.
     std::size_t id_position() const { return id_; }
 
   private:

@@ -1,4 +1,8 @@
-// side_band.h: the records about processes, decoded: names, maps, forks.
+// side_band.h: the records about processes, decoded: names, maps, forks. Their layouts are those of enum
+// perf_event_type in include/uapi/linux/perf_event.h and of perf_event_open(2), "MMAP layout".
+//
+// All functions take a record in this machine's byte order (byte_order.h) without its sample id: the text at its end
+// would otherwise run into that.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +19,20 @@ namespace anyperf::perfdata {
 struct MapRecord {
     std::uint32_t pid = 0, tid = 0;
     std::uint64_t start = 0, size = 0, file_offset = 0;
-    std::string build_id;  ///< hexadecimal; empty: not in the record
-    bool executable = true;
-    bool kernel = false;  ///< by the record's mode
+    std::string build_id;    ///< hexadecimal; empty: not in the record
+    bool executable = true;  ///< PROT_EXEC; of MMAP, which has no protection: not PERF_RECORD_MISC_MMAP_DATA
+    bool kernel = false;     ///< by the record's mode, or by the pid ~0 that perf gives the kernel's own map
     std::string_view path;
 };
 
+/// COMM: a thread's new name, of at most 15 bytes.
 struct CommRecord {
     std::uint32_t pid = 0, tid = 0;
-    bool exec = false;
+    bool exec = false;  ///< by an exec: the process has begun anew, without its maps and other threads
     std::string_view comm;
 };
 
-/// FORK or EXIT.
+/// FORK or EXIT. Of FORK `pid` and `tid` are the new task's; it is a thread if pid and parent_pid are equal.
 struct TaskRecord {
     std::uint32_t pid = 0, parent_pid = 0, tid = 0, parent_tid = 0;
 };

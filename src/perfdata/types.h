@@ -1,6 +1,7 @@
 // types.h: the numbers of perf.data's own records, which perf writes beside the kernel's (tools/perf/Documentation/
 // perf.data-file-format.txt; tools/lib/perf/include/perf/event.h), and those of the kernel's that a reader needs by
-// name.
+// name. Types below 64 are the kernel's (enum perf_event_type); perf takes its own from 64 on, so that the kernel may
+// add some.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // breakpoint_pmu.cpp: the order of the checks is the kernel's: first the slot (register_perf_hw_breakpoint() reserves
 // one), then address, length and mode.
+//
+// The x86 has four debug registers for each CPU (SDM volume 3, "Debug Registers"). In a run breakpoints are found by
+// translated code and could be any number; the limit of four is kept, since programs test it and fall back by ENOSPC.
 #include "pmu/breakpoint_pmu.h"
 
 #include <algorithm>

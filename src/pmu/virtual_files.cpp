@@ -1,4 +1,6 @@
-// virtual_files.cpp: one row for each PMU and one for each field of a PMU's format/ directory.
+// virtual_files.cpp: one row for each PMU and one for each field of a PMU's format/ directory. What perf, libpfm4 and
+// PAPI look for decides which files there are; a file that does nothing has the content of a kernel on which the thing
+// is off.
 #include "pmu/virtual_files.h"
 
 #include <fmt/format.h>
@@ -45,6 +47,7 @@ constexpr std::array kFormats{
     FormatRow{"uprobe", "retprobe", "config:0"},
 };
 
+/// A file of a PMU.
 void put(VirtualTree& tree, std::string_view pmu, std::string_view name, std::string content, bool writable = false) {
     tree.files.push_back({fmt::format("{}/{}/{}", kDevices, pmu, name), std::move(content), writable});
 }

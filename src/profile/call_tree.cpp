@@ -13,6 +13,8 @@ bool is_same_place(const Profile& profile, LocationId a, LocationId b) {
     return function != kNone<FunctionId> && function == function_of(profile, profile.locations[b]);
 }
 
+/// The child of `from` for this place, added if there is none. A search is enough: a function has few callers. The
+/// reference is valid until the next child is added.
 Caller& step(const Profile& profile, Caller& from, LocationId place) {
     const auto known = std::ranges::find_if(
         from.callers, [&](const Caller& caller) { return is_same_place(profile, caller.place, place); });

@@ -1,4 +1,5 @@
-// call_tree.h: who calls a row of a report, as a tree from the row outwards.
+// call_tree.h: the callers of a row of a report, as a tree from the row outwards. The root is the row, its children are
+// the functions that called it, and so on up to main() or the start of a thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,9 @@ struct Caller {
     std::vector<Caller> callers{};
 };
 
-/// The callers of the samples of a row (Row::of), merged by function. An empty `place` is the row itself.
+/// The callers of the samples of a row (Row::of), merged by function. An empty `place` is the row itself. The weights
+/// of a node's callers add up to at most its own: a sample whose stack ends at the node has no further caller. The row
+/// must be from sum_up() with RowOptions::keep_samples.
 Caller callers_of(const Profile& profile, const Row& row);
 
 }  // namespace anyperf::profile

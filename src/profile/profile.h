@@ -7,6 +7,11 @@
 //
 // A stack is a node of a trie: its location and the stack of its caller. Samples with the same stack and context are
 // one row unless their times are kept, so memory follows the number of different stacks and not that of samples.
+//
+// All parts are rows of tables that refer to each other by number (table.h), texts included (strings.h). No row is
+// removed or changed once it is complete, so a reader of a finished profile needs no locks and keeps plain numbers. A
+// location is in the terms of its dso, not of a process: a function of a library is one function, wherever processes
+// have mapped it.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +44,7 @@ struct Dso {
     Kind kind = Kind::unknown;
 };
 
+/// A function as a symbol table or debugging information names it. Two functions may have one name.
 struct Function {
     StringId name{};          ///< demangled, without parameters
     StringId linkage_name{};  ///< as in the symbol table
@@ -94,6 +100,8 @@ struct Context {
     bool operator==(const Context&) const = default;
 };
 
+/// Samples with one stack and context. Their weight, not their number, is what reports show in percent: with a changing
+/// period one sample represents more events than another.
 struct Sample {
     StackId stack = kNone<StackId>;
     ContextId context{};
@@ -114,6 +122,7 @@ struct Recording {
     std::uint64_t skipped = 0;   ///< records that could not be read
 };
 
+/// The tables. Plain data: readers fill them, and must keep each id within its table.
 class Profile {
   public:
     Strings strings;

@@ -21,6 +21,8 @@ struct Hash {
     }
 };
 
+/// Adds up samples. A row is found by the values of its keys, each as a number: a location by its function, so that
+/// different addresses of one function are one row.
 class Summer {
   public:
     Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {

@@ -1,4 +1,8 @@
 // rows.h: a profile as a table: samples summed up by keys such as comm, dso and symbol.
+//
+// A sample belongs to the row of its innermost function ("self"). With `children` its weight is also added to the rows
+// of all functions in its stack ("total"), once for each however often the function recurs. So the totals of all rows
+// add up to more than the weight of the profile, as in `perf report --children`.
 #pragma once
 
 #include <array>
@@ -37,6 +41,7 @@ struct Row {
     std::vector<std::uint32_t> of{};  ///< indices of the samples that end here, if they were asked for
 };
 
+/// The rows of one event, and what their weights are a part of.
 struct Rows {
     std::vector<Row> rows;  ///< the heaviest first: by total if it was asked for, else by self
     std::uint64_t samples = 0;
@@ -49,7 +54,8 @@ struct RowOptions {
     bool keep_samples = false;  ///< fill Row::of
 };
 
-/// The rows of one event.
+/// The rows of one event. Each key is named once at most. Takes time in the number of samples, and with `children` in
+/// that of their frames.
 Rows sum_up(const Profile& profile, EventId event, const RowOptions& options);
 
 /// The function that a location belongs to, which is the outermost of its frames; none without a symbol.

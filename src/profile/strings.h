@@ -1,4 +1,5 @@
 // strings.h: the texts of a profile, each stored once. Equal texts have equal ids, so that rows compare by numbers.
+// Texts lie in chunks that never move, so a view of one stays valid while others are added.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ class Strings {
     std::size_t size() const { return texts_.size(); }
 
   private:
+    /// Copies the text into a chunk.
     std::string_view copy(std::string_view text);
     void grow();
 

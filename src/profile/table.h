@@ -22,9 +22,11 @@ struct Id {
 template <class AnId>
 inline constexpr AnId kNone{0xffff'ffffu};
 
+/// Rows by their ids. References to rows end with the next add().
 template <class AnId, class Row>
 class Table {
   public:
+    /// The id of the new row. There are at most 2^32 - 1 rows: the last number is kNone.
     AnId add(Row row) {
         rows_.push_back(std::move(row));
         return AnId{static_cast<std::uint32_t>(rows_.size() - 1)};

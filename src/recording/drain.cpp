@@ -19,6 +19,8 @@ constexpr int kMostPieces = 64;
 
 Drain::Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of) : writer_(writer), layout_(layout_of) {}
 
+// An error of the writer does not end the round: rings that stay full would lose records of tasks that still run, and
+// the counts would miss them.
 Result<void> Drain::round(std::span<Ring> rings) {
     bool any = false;
     Result<void> result;

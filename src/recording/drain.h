@@ -1,5 +1,9 @@
 // drain.h: takes records out of rings and gives them to the writer of the file. On the way it looks at each record's
 // header, and counts: nothing that was lost goes unnoticed.
+//
+// Records go from the ring to the file as they are. A recorder that decoded them would lose more: the kernel drops
+// records while the ring is full. Only two things are looked at, the times of samples (SAMPLE_TIME) and the files in
+// MMAP records (build ids).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +16,7 @@
 
 namespace anyperf::recording {
 
+/// Counts what passes. The writer must outlive it.
 class Drain {
   public:
     /// `layout_of`: any of the events: all have the fields up to the time at the same places.
@@ -31,7 +36,9 @@ class Drain {
     const MappedFiles& files() const { return files_; }
 
   private:
+    /// Empties one ring, as far as it is filled now. Returns whether there was something.
     Result<bool> drain(Ring& ring);
+    /// Counts a record, and takes notes of its time or file.
     void look_at(Bytes record);
 
     perfdata::FileWriter& writer_;

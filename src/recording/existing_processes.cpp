@@ -26,6 +26,8 @@ using perfdata::RecordWriter;
 constexpr std::size_t kLongestPath = 4096;
 constexpr auto kNobody = static_cast<std::uint32_t>(-1);
 
+/// Removes a number and the character `end` after it from the start of `text`; 0 as `end` is no character. False if the
+/// text does not begin so.
 template <class Number>
 bool take_number(std::string_view& text, Number& number, int base, char end) {
     const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -40,6 +42,7 @@ std::string proc(pid_t process, std::string_view file) {
     return "/proc/" + std::to_string(process) + "/" + std::string{file};
 }
 
+/// The sample id of these records is all zeros: no time, no task, no event. Readers deliver records of time 0 at once.
 void finish(RecordWriter& record, const SynthesisOptions& options, const RecordSink& sink) {
     record.align(sizeof(std::uint64_t)).zeros(options.trailer_bytes);
     sink(record.finish());
@@ -72,6 +75,8 @@ std::optional<MapLine> parse_map(std::string_view line) {
     return map;
 }
 
+/// MMAP2. Mappings that are not executable are marked by bit 13 of misc (PERF_RECORD_MISC_MMAP_DATA). The generation of
+/// the inode is 0: /proc does not show it.
 void put_map(pid_t process, const MapLine& map, const SynthesisOptions& options, const RecordSink& sink) {
     const bool executable = (map.protection & PROT_EXEC) != 0;
     if (!executable && !options.data_maps) return;
@@ -84,6 +89,7 @@ void put_map(pid_t process, const MapLine& map, const SynthesisOptions& options,
     finish(record, options, sink);
 }
 
+/// Lines that cannot be parsed are left out.
 void put_maps(const host::Root& root, pid_t process, const SynthesisOptions& options, const RecordSink& sink) {
     const auto text = root.read(proc(process, "maps"));
     if (!text) return;
@@ -133,6 +139,7 @@ std::vector<pid_t> numbers_in(const host::Root& root, const std::string& directo
     return numbers;
 }
 
+/// An MMAP record of the kernel: pid ~0, tid 0, as perf writes it (perf_event__synthesize_kernel_mmap()).
 void put_kernel_map(std::uint64_t start, std::uint64_t size, std::uint64_t offset, std::string_view name,
                     const SynthesisOptions& options, const RecordSink& sink) {
     RecordWriter record{RecordType::mmap, kMiscKernel};

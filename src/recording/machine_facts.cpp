@@ -56,6 +56,7 @@ void read_cpu(const host::Root& root, Facts& facts) {
     facts.memory_kib = number(value_of(root.read("/proc/meminfo").value_or(""), "MemTotal"));
 }
 
+/// Adds the contents of a file, unless the list has them: each CPU has such a file, and siblings have equal ones.
 void add_once(std::vector<std::string>& list, const host::Root& root, const std::string& path) {
     const auto text = root.read(path);
     if (text && !text->empty() && std::ranges::find(list, *text) == list.end()) list.push_back(*text);
@@ -77,6 +78,7 @@ void read_topology(const host::Root& root, Facts& facts) {
     }
 }
 
+/// The NUMA nodes; none on a kernel without them.
 void read_nodes(const host::Root& root, Facts& facts) {
     const std::string directory = "/sys/devices/system/node/";
     for (const int node :

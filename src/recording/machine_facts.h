@@ -9,7 +9,9 @@
 
 namespace anyperf::recording {
 
-/// The facts about the machine below `root`. `command_line` is that of the recorder.
+/// The facts about the machine below `root`. `command_line` is that of the recorder. A file that cannot be read leaves
+/// its fact unknown, and the recording lacks that section; nothing fails. Host name, release and architecture are of
+/// this machine, by uname(2), whatever the root.
 perfdata::Facts machine_facts(const host::Root& root, std::vector<std::string> command_line);
 
 }  // namespace anyperf::recording

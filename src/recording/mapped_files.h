@@ -1,5 +1,7 @@
 // mapped_files.h: the files that were mapped for execution while recording, and their build ids, by which readers find
-// the same files again.
+// the same files again. Only names are kept while records pass; the files are opened at the end of the recording, when
+// it no longer matters how long that takes. A file that was replaced before then gives the new one's id, and readers
+// name its samples wrongly; perf has the same limit.
 #pragma once
 
 #include <set>

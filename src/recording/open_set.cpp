@@ -129,6 +129,7 @@ Result<OpenSet::Progress> OpenSet::react(std::size_t event, const counting::Plac
     return std::unexpected(std::move(error));
 }
 
+/// Leaves the newest part that any event still has out of all of them. False: none has any.
 bool OpenSet::leave_out_new_parts() {
     for (const NewPart& part : kNewParts) {
         bool left_out = false;
@@ -159,6 +160,8 @@ bool OpenSet::restrict_to_user_mode() {
     return changed;
 }
 
+/// The first event of a CPU maps the ring, the others send their records there. perf_event_set_output() in the kernel
+/// lists what it refuses, such as events with different clocks.
 Result<void> OpenSet::attach_ring(const Opened& opened) {
     const bool backward = (request_.events[opened.event].event.attr.flags & flag("write_backward")) != 0;
     const auto ring = std::ranges::find_if(
@@ -217,6 +220,7 @@ std::vector<perfdata::EventInfo> OpenSet::infos() const {
     return infos;
 }
 
+/// The ioctl on each leader: members follow it. The event that only tracks is always on.
 void OpenSet::control(std::uint32_t request) {
     for (const Opened& opened : opened_) {
         const SampledEvent& sampled = request_.events[opened.event];

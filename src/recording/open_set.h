@@ -1,6 +1,12 @@
 // open_set.h: opens sampled events on tasks and CPUs and maps their rings: one for each CPU, which all events that are
 // bound to it write to (PERF_EVENT_IOC_SET_OUTPUT). The kernel maps no ring of an inherited event that is not bound to
 // a CPU, so a task's event is opened once for each CPU, as perf does it.
+//
+// Opening is a loop. When an open is refused, react() decides by the errno what may be left out: precision that the CPU
+// does not have, kernel mode that the user may not see, flags that an older kernel does not know. Then all is closed
+// and opened again, so that all places of an event have the same attr: readers have one attr for each event. Each round
+// leaves something out that stays out, so the loop ends. Notes say what was changed for lack of rights. What cannot be
+// left out is an error, in the words of ExplainRefusal.
 #pragma once
 
 #include <functional>
@@ -28,6 +34,7 @@ struct OpenRequest {
     ExplainRefusal explain;
 };
 
+/// Owns descriptors and mappings. `source` must outlive it.
 class OpenSet {
   public:
     /// Opens all events. Tasks that have ended meanwhile are left out. Error: an event was refused, a ring could not be
@@ -53,18 +60,21 @@ class OpenSet {
     std::uint64_t lost();
 
   private:
+    /// One event on one place.
     struct Opened {
-        std::size_t event = 0;
+        std::size_t event = 0;  // index of OpenRequest::events
         int fd = -1;
         int cpu = -1;
-        std::uint64_t id = 0;
+        std::uint64_t id = 0;  // PERF_FORMAT_ID; 0: it could not be read
     };
+    /// A ring. Records of events that overwrite go backwards, so they cannot share a ring with others.
     struct Mapped {
         int cpu = -1;
         bool backward = false;
         int fd = -1;
         std::span<std::byte> memory;
     };
+    /// `again`: the request was changed, so all is opened anew. `vanished`: the task of the place has ended.
     enum class Progress : std::uint8_t { done, again, vanished };
 
     OpenSet(RingSource& source, OpenRequest request) : source_(&source), request_(std::move(request)) {}

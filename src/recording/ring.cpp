@@ -19,12 +19,15 @@ std::uint64_t* field(std::byte* header, std::size_t offset) {
 
 Ring::Ring(std::span<std::byte> memory) : header_(memory.data()), data_(memory.subspan(kHeaderPage)) {}
 
+// A difference of more than the ring holds is impossible: a program of the run has overwritten data_head. The
+// difference of two counts is right also after they have wrapped.
 Ring::Extent Ring::unread() {
     const std::uint64_t head = __atomic_load_n(field(header_, offsetof(abi::MmapPage, data_head)), __ATOMIC_ACQUIRE);
     if (head - tail_ > data_.size()) drop_all(head);
     return {tail_, head};
 }
 
+// The size is read once: a program of the run may change it meanwhile, so what was checked must be what is used.
 std::size_t Ring::record_size(std::uint64_t at, std::uint64_t end) const {
     if (end - at < perfdata::kRecordHeader || at % perfdata::kRecordHeader != 0) return 0;
     // A header is aligned to its size, so it never wraps.

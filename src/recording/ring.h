@@ -2,6 +2,12 @@
 //
 // The writer is the kernel, or programs of a run. Programs share the memory with this process and could write anything
 // there, so every position and size is checked: a ring with impossible contents is emptied and counted as damaged.
+//
+// The protocol: `data_head` counts the bytes that were ever written, `data_tail` those that were used; both only grow,
+// and a position in the data is such a count modulo the size, a power of two. The reader loads data_head with acquire
+// order before the records, and stores data_tail with release order after it has used them (the barriers (A) to (D) in
+// perf_output_put_handle(), kernel/events/ring_buffer.c). The writer never overtakes data_tail; it drops the record and
+// writes a LOST record later.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +22,8 @@ namespace anyperf::recording {
 
 using perfdata::Bytes;
 
+/// A view of a mapping, which must outlive it. The reader's position is kept here as well (`tail_`), so a program that
+/// writes data_tail cannot move it.
 class Ring {
   public:
     /// `memory` is the whole mapping: the header page and the data pages.
@@ -58,8 +66,9 @@ class Ring {
     struct Extent {
         std::uint64_t begin, end;
     };
+    /// The positions of what was written and not released.
     Extent unread();
-    /// 0: impossible.
+    /// The size of the record at a position; 0: impossible.
     std::size_t record_size(std::uint64_t at, std::uint64_t end) const;
     Bytes in_one_piece(std::uint64_t at, std::size_t size);
     Records between(std::uint64_t begin, std::uint64_t end) const;

@@ -1,4 +1,5 @@
-// ring_source.h: what opens events and maps their rings: the kernel, or a run with a virtual PMU.
+// ring_source.h: what opens events and maps their rings: the kernel, or a run with a virtual PMU. The recorder is the
+// same for both; only how memory is mapped and how the reader is woken differ.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 namespace anyperf::recording {
 
+/// Used by one thread.
 class RingSource {
   public:
     virtual ~RingSource() = default;
@@ -19,6 +21,7 @@ class RingSource {
     /// Maps the ring of an event, header page first; -errno on failure. `overwrite`: old records are replaced when the
     /// ring is full, and the mapping is read-only.
     virtual std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite) = 0;
+    /// Ends a mapping of map(), before the event is closed.
     virtual void unmap(int event, std::span<std::byte> memory) = 0;
     /// Readable after a mapped ring has reached its watermark, until clear_wake().
     virtual int wake_fd() = 0;

@@ -37,6 +37,8 @@ void set_period(events::Event& event, const SamplingOptions& options) {
     set(attr, flag("freq"), !by_period);
 }
 
+/// Frame pointers need nothing but CALLCHAIN: the kernel follows them. The other two get the user's part elsewhere, and
+/// the kernel's chain has only its own frames.
 void set_call_graph(abi::Attr& attr, CallGraph call_graph, const SamplingOptions& options) {
     if (call_graph == CallGraph::none) return;
     attr.sample_type |= sample("PERF_SAMPLE_CALLCHAIN");
@@ -91,6 +93,8 @@ void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
     set(attr, flag("context_switch"), options.switch_events);
 }
 
+/// What all events have. PERF_FORMAT_ID gives the ids by which records name their event; sample_id_all puts them, and
+/// times, into records that are not samples.
 void set_common(abi::Attr& attr, const SamplingOptions& options, bool leads) {
     if (attr.size == 0) attr.size = sizeof attr;
     attr.read_format = read_format("PERF_FORMAT_ID") | read_format("PERF_FORMAT_LOST");

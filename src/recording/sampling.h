@@ -1,4 +1,6 @@
 // sampling.h: the attrs of events that are sampled: what the options ask for, with perf's defaults (perf-record(1)).
+// Nothing is opened here, so each option's effect on an attr is a unit test. What the kernel or the CPU lacks of it is
+// left out when the events are opened (open_set.h).
 #pragma once
 
 #include <cstddef>
@@ -52,6 +54,8 @@ struct SampledEvent {
 };
 
 /// The events of all groups, in order. The first one tracks, or with `separate_tracking` one that is added at the end.
+/// With several events each sample has its event's id (PERF_SAMPLE_IDENTIFIER). Precondition: there is a group, and
+/// none is empty.
 std::vector<SampledEvent> sampled_events(const std::vector<events::EventGroup>& groups, const SamplingOptions& options);
 
 }  // namespace anyperf::recording

@@ -1,11 +1,13 @@
-// facts.h: what the broker tells the programs of a run, and they believe: settings, paths, the CPU that they see, and
-// what is wanted of them. It is a memfd of its own, which the kernel does not let any program write: the broker has
+// facts.h: what the broker states to the programs of a run, and they rely on: settings, paths, the CPU that they see,
+// and what is wanted of them. It is a memfd of its own, which the kernel does not let any program write: the broker has
 // mapped it before it was sealed (F_SEAL_FUTURE_WRITE, fcntl(2)). The header is followed by the filters and probes of
 // events (layout.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "models/machine.h"
 
 namespace anyperf::run {
 
@@ -17,7 +19,7 @@ struct RunHeader {
     std::uint32_t magic;
     std::uint32_t version;
     std::uint32_t counting;          ///< classes to count, a ClassSet; 0: nothing is counted
-    std::uint32_t deterministic;     ///< 1: fixed addresses and AT_RANDOM, one CPU number
+    std::uint32_t deterministic;     ///< 1: fixed addresses, random bytes by `seed`, one CPU number
     std::uint32_t events_used;       ///< an event has been opened in this run: the broker is to learn of new tasks
     std::uint32_t wanted_side_band;  ///< side-band records that some event wants (subsystem::Interest, a bit each)
     std::uint32_t samples_per_tick;  ///< a clock event is throttled beyond these (subsystem::kTickNs)
@@ -37,9 +39,11 @@ struct RunHeader {
     /// The log file, which the broker has made: a program writes to no other. 0: it is no regular file.
     std::uint64_t log_device;
     std::uint64_t log_inode;
+    std::uint64_t seed;  ///< of all random bytes of a deterministic run (engine/random_stream.h)
     std::uint64_t
         cache_bytes;           ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint64_t probe_list;  ///< inode of uprobe_events; 0: it has not been made
+    models::Machine machine;   ///< the modelled caches, TLBs and branch predictors
     char files_root[256];      ///< directory with the virtual PMU's files
     char engine_path[4096];    ///< the engine's executable, for execve
 };

@@ -36,6 +36,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "models/quantities.h"
+
 namespace anyperf::run {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of x86_64/decode/classes.h
@@ -97,7 +99,10 @@ struct LiveCounters {
     std::int64_t granted;                     ///< instructions ever granted; less remaining() they have retired
     std::int64_t reserve;                     ///< of what was granted, what is in no lane
     std::uint64_t count_of_class[kCounters];  ///< by Class, modulo 2^64, without what the lanes hold; row 0 is not used
-    std::uint32_t sequence;                   ///< odd while write_begin() .. write_end() move counts
+    /// What the models have counted, while an event wants them. They are fed when the thread comes to the engine, so a
+    /// reader in another process may miss some hundred instructions.
+    models::Counts modelled;
+    std::uint32_t sequence;           ///< odd while write_begin() .. write_end() move counts
     std::int32_t allotted[kLanes];    ///< the budget that each lane was given, plus what it used before and that
                                       ///< note_lane_use() has not yet taken over
     std::int32_t recent_use[kLanes];  ///< instructions that each lane used lately: its weight in share_by_use()
@@ -126,6 +131,11 @@ struct LiveCounters {
     std::uint64_t count(std::size_t row) const {
         return read_consistent(
             [this, row] { return __atomic_load_n(&count_of_class[row], __ATOMIC_RELAXED) + sum_of_lanes(row); });
+    }
+
+    /// The count of a quantity of the models.
+    std::uint64_t modelled_count(std::size_t quantity) const {
+        return __atomic_load_n(&modelled.values[quantity], __ATOMIC_RELAXED);
     }
 
     /// A copy of all counters at one moment.

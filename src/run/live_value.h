@@ -7,10 +7,15 @@
 
 namespace anyperf::run {
 
-/// The count of row `number` of the table of classes (engine/x86_64/decode/classes.h); 0 for a number beyond it. Row 0,
-/// instructions, has no counter of its own: it is the budget that was granted less what is left of it.
+/// The count of row `number` of the table of classes (engine/x86_64/decode/classes.h), or from Source::kModelled on of
+/// a quantity of the models; 0 for a number beyond both. Row 0, instructions, has no counter of its own: it is the
+/// budget that was granted less what is left of it.
 inline std::uint64_t live_counter(const LiveCounters& live, std::uint32_t number) {
     if (number == 0) return live.retired();
+    if (number >= subsystem::Source::kModelled) {
+        const std::uint32_t quantity = number - subsystem::Source::kModelled;
+        return quantity < models::kQuantities ? live.modelled_count(quantity) : 0;
+    }
     return number < kCounters ? live.count(number) : 0;
 }
 

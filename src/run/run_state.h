@@ -13,7 +13,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kRunStateVersion = 8;
+inline constexpr std::uint32_t kRunStateVersion = 9;
 /// prctl(2) option by which a program learns that it runs inside a run: the answer is kRunStateVersion. The kernel
 /// answers EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;

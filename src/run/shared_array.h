@@ -6,7 +6,7 @@
 
 namespace anyperf::run {
 
-/// An array of `count` elements. Element 0 stands for "none" wherever an index can be absent, and no event, ring,
+/// An array of `count` elements. Element 0 means "none" wherever an index can be absent, and no event, ring,
 /// filter or probe is ever there.
 template <class T>
 class SharedArray {

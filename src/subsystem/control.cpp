@@ -26,6 +26,8 @@ bool set_requested_state(World& world, Event& event, EventState requested) {
     return true;
 }
 
+// Two passes: all requested states are set before any group is placed. Otherwise the first group might take a counter
+// that another one of the same call gives up.
 void request_state(World& world, std::span<Event* const> events, EventState requested) {
     std::vector<Event*> leaders;
     std::unordered_set<Event*> seen;
@@ -51,6 +53,8 @@ void disable(World& world, std::span<Event* const> events) {
     request_state(world, events, EventState::off);
 }
 
+// The count begins again at 0; the times do not (perf_event_open(2), PERF_EVENT_IOC_RESET). Neither do counts that
+// ended children have left, as in the kernel.
 void reset(World& world, std::span<Event* const> events) {
     for (Event* event : events)
         with_children(*event, [&](Event& one) {

@@ -1,3 +1,12 @@
+// open.cpp: perf_event_open(2), in the order of the kernel's SYSCALL_DEFINE5(perf_event_open) and perf_event_alloc()
+// (kernel/events/core.c of Linux 6.18).
+//
+// The order matters: a call with several mistakes must get the errno that Linux gives, since programs probe for
+// features by it. So each check is at the kernel's place, though some of them look out of order: rights on the task
+// come after the PMU, and the rules of groups last of all.
+//
+// A refused call changes nothing. Until PendingEvent::commit() the event has a page and a PMU that knows it, and both
+// are given back by its destructor. What follows the commit cannot fail.
 #include "subsystem/open.h"
 
 #include <algorithm>
@@ -43,6 +52,7 @@ struct Opening {
     bool attr_has(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
 };
 
+/// group_fd. FD_OUTPUT uses it for the ring, FD_NO_GROUP keeps it from being the leader; both may be given.
 Answer<> find_group(Opening& opening) {
     const Descriptor& group = opening.request.group;
     if (group.none) return {};
@@ -56,6 +66,9 @@ Answer<> find_group(Opening& opening) {
     return {};
 }
 
+/// pid: a cgroup's descriptor, -1 for all tasks, 0 for the caller, or a task. A task outside of the run is looked up
+/// for the rights' sake only: the kernel would answer EACCES before anything else about it. Until then the caller takes
+/// its place in the checks.
 Answer<> find_target(Opening& opening) {
     const OpenRequest& request = opening.request;
     if (opening.has(kCgroup)) {
@@ -87,6 +100,7 @@ Answer<> check_arguments(const Opening& opening) {
     return {};
 }
 
+/// perf_event_set_clock(): a clock that cannot be read in an NMI is refused for PMUs that may sample in one.
 Answer<> check_clock(const Opening& opening, const Wiring& wiring) {
     if (!opening.attr_has(flag("use_clockid"))) return {};
     constexpr std::int32_t monotonic = 1;
@@ -102,6 +116,7 @@ Answer<> check_clock(const Opening& opening, const Wiring& wiring) {
     return {};
 }
 
+/// The checks of perf_event_alloc() after the PMU has accepted the event.
 Answer<> check_wiring(const Opening& opening, const Event& event) {
     TRY(check_fits(event, opening.leader ? *opening.leader : event));
     TRY(check_wired_attr(opening.attr, opening.limits));
@@ -110,6 +125,8 @@ Answer<> check_wiring(const Opening& opening, const Event& event) {
     return check_clock(opening, event.wiring);
 }
 
+/// perf_check_permission() and ptrace_may_access(): a task of the caller's own user, or a privilege. ESRCH says that
+/// the task exists but cannot be measured here, as it is not of the run.
 Answer<> check_rights(const Opening& opening) {
     if (!opening.target) {
         if (!may_measure_cpu(opening.limits, opening.credentials))
@@ -134,6 +151,7 @@ Answer<> check_group_and_output(const Opening& opening, const Event& event) {
     return {};
 }
 
+/// All checks that need no PMU.
 Answer<> check_call(Opening& opening) {
     const OpenRequest& request = opening.request;
     if ((request.flags & ~kKnownFlags) != 0) return refuse(EINVAL, "flags has a bit that Linux does not know");
@@ -152,6 +170,7 @@ Answer<> check_call(Opening& opening) {
     return {};
 }
 
+/// The event with its page and PMU, not yet known to the rest of the subsystem.
 Answer<PendingEvent> create_pending(Opening& opening) {
     World& world = opening.world;
     EventSpec spec{.attr = opening.attr,

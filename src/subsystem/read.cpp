@@ -18,6 +18,8 @@ std::size_t answer_bytes(const Event& event) {
     return read_bytes(event.attr.read_format, 1 + event.leader->siblings.size());
 }
 
+// An event in error state (a pinned one without counters) reads as end of file: an empty answer, as by __perf_read().
+// All values are of one moment: Host::value() stands still until the call ends.
 Answer<std::vector<std::uint64_t>> read_event(World& world, Event& event, std::size_t buffer_bytes) {
     sync_state_from_page(world, event);
     if (event.requested_state() == EventState::error) return std::vector<std::uint64_t>{};

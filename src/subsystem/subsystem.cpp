@@ -1,3 +1,6 @@
+// subsystem.cpp: the public functions. Nearly each is one call: it begins a CallScope, looks up the event and passes on
+// to the file of its concern. Values and clocks stand still within a call (Host), groups stay locked, and safepoints
+// are requested at its end, once for each task, when no lock is held.
 #include "subsystem/subsystem.h"
 
 #include "subsystem/control.h"

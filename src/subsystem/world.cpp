@@ -24,6 +24,7 @@ std::uint64_t not_behind(std::uint64_t now, std::uint64_t start) {
 
 }  // namespace
 
+// An opened cpu-wide event has no task of its own; only the clocks of a CPU have a value then.
 std::uint64_t value_now(World& world, const Event& event) {
     if (!has_value(event.source())) return 0;
     if (event.task) return not_behind(world.host.value(event.task->id, event.wiring.source), event.page->start);

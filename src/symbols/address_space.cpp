@@ -11,6 +11,8 @@ const Map* AddressSpace::find(std::uint64_t address) const {
     return address < found.end ? &found : nullptr;
 }
 
+// The maps are sorted by their ends, too, since none overlaps another. Only the first that ends after the start can be
+// decisive: those after it begin later.
 bool AddressSpace::has_overlap(const Map& map) const {
     const auto at = std::ranges::upper_bound(maps_, map.start, {}, &Map::end);
     return at != maps_.end() && at->overlaps(map);

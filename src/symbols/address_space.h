@@ -1,6 +1,9 @@
 // address_space.h: what a process has mapped, as sorted maps that do not overlap. Samples are named after the whole
 // recording has been read, so analysis/processes.h begins a new AddressSpace when a process replaces a map that a
 // sample has used. The kernel's space has no such versions.
+//
+// Maps come from records that a stranger may have written, so they may overlap in any way. replace() cuts them, as
+// mmap(2) with MAP_FIXED does, and keeps the invariant: sorted by start, none overlaps another.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +13,7 @@ namespace anyperf::symbols {
 
 class Dso;
 
+/// A range of addresses and the code that is mapped there. The dso is not owned.
 struct Map {
     std::uint64_t start = 0;
     std::uint64_t end = 0;          ///< first address after it
@@ -24,12 +28,13 @@ class AddressSpace {
     /// The map that contains `address`, or null. Valid until the next add() or replace().
     const Map* find(std::uint64_t address) const;
 
+    /// Whether one of the maps has an address in common with `map`.
     bool has_overlap(const Map& map) const;
 
     /// Adds a map. Precondition: it overlaps no other.
     void add(const Map& map);
 
-    /// Adds a map, and cuts or removes those that it overlaps. Earlier results of find() do not change with it.
+    /// Adds a map, and cuts or removes those that it overlaps. What is left of a cut one keeps its place in the file.
     void replace(const Map& map);
 
     const std::vector<Map>& maps() const { return maps_; }

@@ -45,6 +45,7 @@ std::size_t open_of_last(std::string_view name) {
     return 0;
 }
 
+/// Whether the keyword `operator` begins at `at`, and not a longer identifier such as `operator_table`.
 bool starts_operator(std::string_view name, std::size_t at) {
     constexpr std::string_view kWord = "operator";
     if (!name.substr(at).starts_with(kWord)) return false;
@@ -72,6 +73,8 @@ std::string_view without_return_type(std::string_view name) {
     return name.substr(begin);
 }
 
+/// __cxa_demangle() has no option for names only (libiberty's DMGL_PARAMS, which perf leaves out, has no counterpart),
+/// so the parameters are cut from its text.
 std::string_view without_parameters(std::string_view whole) {
     for (const std::string_view prefix : kWholeNames)
         if (whole.starts_with(prefix)) return whole;

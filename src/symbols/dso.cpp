@@ -20,10 +20,13 @@ namespace {
 constexpr std::array<std::string_view, 6> kAnonymous{"//anon", "/dev/zero", "/anon_hugepage",
                                                      "[heap]", "[stack",    "/SYSV"};
 
+/// Whether the map has no file that could have symbols.
 bool is_anonymous(std::string_view path) {
     return std::ranges::any_of(kAnonymous, [&](std::string_view prefix) { return path.starts_with(prefix); });
 }
 
+/// By the name of the map, as perf decides it. The kernel's maps are those of pid ~0; "[vdso]" and the like are names
+/// that the kernel gives in brackets.
 DsoKind kind_of(const DsoKey& key) {
     if (key.path.starts_with("[kernel.kallsyms]") || key.path.starts_with("[guest.kernel.kallsyms"))
         return DsoKind::kernel;
@@ -93,6 +96,8 @@ bool Dso::open_image(const std::string& path) {
     return true;
 }
 
+/// The places of gdb's manual, "Debugging Information in Separate Files". A file without a .symtab does not help, and
+/// one of another build has the wrong addresses.
 bool Dso::open_debug_image(const SymbolPaths& paths) {
     std::vector<std::string> places;
     if (build_id_.size() > 2)
@@ -113,6 +118,7 @@ bool Dso::open_debug_image(const SymbolPaths& paths) {
     return false;
 }
 
+/// The file itself, or its copy in perf's build-id cache if it has been replaced since.
 void Dso::load_file(const SymbolPaths& paths) {
     const std::string cached = paths.build_id_cache + "/.build-id/";
     const bool has_cache = !paths.build_id_cache.empty() && build_id_.size() > 2;
@@ -136,6 +142,8 @@ void Dso::load_vdso() {
     use(elf_symbols(*image_, *image_));
 }
 
+/// The running kernel's symbols serve only a recording of the same kernel: its addresses change with each build, and
+/// with each boot (KASLR), which the build id cannot show.
 void Dso::load_kernel(const SymbolPaths& paths, KernelSymbols& kernel) {
     if (kind_ == DsoKind::kernel && !build_id_.empty()) {
         const std::string running = kernel_build_id(paths.kernel_notes);

@@ -1,5 +1,16 @@
 // dso.h: a piece of code that processes map (a file, the kernel, the vDSO, a JIT's memory) and the names in it. Its
 // file is read when the first address in it is looked up.
+//
+// From an address to a symbol there are three numbers. The *address* in the process depends on where the loader has put
+// the file. The *file offset* follows from the map: address - start + offset of the map. The *symbol address* is what
+// the symbol table has: in an ELF file the address that the linker gave, found by the segment with the file offset. In
+// shared libraries it often equals the offset, in executables that are not position-independent it equals the address,
+// and for code in a second segment it is neither. Kernels and JITs have their symbols by the address itself.
+//
+// Where names come from, in this order: the mapped file's .symtab; a separate debug file, by build id, then by
+// .gnu_debuglink (gdb's manual, "Debugging Information in Separate Files"); the .dynsym of the mapped file. If the
+// mapped file is missing or has another build id than the recording says, perf's build-id cache is tried. A file of
+// another build id is never used: wrong names are worse than none.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +45,7 @@ struct SymbolPaths {
     std::string kernel_notes = "/sys/kernel/notes";
 };
 
-/// What a MMAP record says of the code that it maps.
+/// What an MMAP record says of the code that it maps.
 struct DsoKey {
     std::string path;
     std::string build_id;   ///< hexadecimal; empty: unknown
@@ -43,6 +54,7 @@ struct DsoKey {
 };
 inline constexpr std::uint32_t kKernelPid = 0xffff'ffffu;
 
+/// One dso. Made without reading anything; load() reads its names.
 class Dso {
   public:
     explicit Dso(const DsoKey& key);
@@ -69,7 +81,7 @@ class Dso {
 
     /// The symbol at an address of the symbol table, or null.
     const Symbol* find(std::uint64_t symbol_address) const { return table_ ? table_->find(symbol_address) : nullptr; }
-    /// As the symbol table has it.
+    /// As the symbol table has it: not demangled. Valid as long as the dso.
     std::string_view linkage_name(const Symbol& symbol) const { return table_->name(symbol); }
 
     /// For people; empty if the dso has symbols.
@@ -97,7 +109,7 @@ class Dso {
     const SymbolTable* table_ = nullptr;  // own_, or the kernel's
 };
 
-/// All dsos of a recording.
+/// All dsos of a recording. One file that several processes map is one dso; a JIT's memory is one for each process.
 class Dsos {
   public:
     explicit Dsos(SymbolPaths paths) : paths_(std::move(paths)) {}

@@ -33,6 +33,7 @@ const Layout& layout(bool is_64) {
     return is_64 ? k64 : k32;
 }
 
+/// Whether [offset, offset + size) is within the bytes. By subtraction: the sum of two numbers of a file may overflow.
 bool contains(Bytes bytes, std::uint64_t offset, std::uint64_t size) {
     return offset <= bytes.size() && size <= bytes.size() - offset;
 }
@@ -97,6 +98,7 @@ std::uint64_t ElfImage::number(std::uint64_t offset, std::size_t size) const {
     return value;
 }
 
+// A table that does not fit into the file is left out as a whole. An entry may be longer than this code knows.
 void ElfImage::read_segments(std::uint64_t offset, std::size_t entry_size, std::size_t count) {
     const Layout& at = layout(is_64_);
     if (entry_size < at.ph_size || !contains(bytes_, offset, entry_size * count)) return;
@@ -107,6 +109,7 @@ void ElfImage::read_segments(std::uint64_t offset, std::size_t entry_size, std::
     }
 }
 
+// Names are in a section themselves, so they are set after all headers have been read.
 void ElfImage::read_sections(std::uint64_t offset, std::size_t entry_size, std::size_t count, std::size_t names) {
     const Layout& at = layout(is_64_);
     if (entry_size < at.sh_bytes || !contains(bytes_, offset, entry_size * count)) return;
@@ -169,6 +172,8 @@ std::uint64_t ElfImage::address_of(std::uint64_t file_offset) const {
     return file_offset;
 }
 
+// Of each section of type SHT_NOTE the first note is looked at: linkers give the build id a section of its own. An
+// image without section headers has no build id here, though its PT_NOTE segment may have one.
 std::string ElfImage::build_id() const {
     constexpr std::uint32_t kNoteBuildId = 3;  // NT_GNU_BUILD_ID
     constexpr std::size_t kHeader = 16;        // sizes of the name and the id, type, "GNU\0"

@@ -1,5 +1,10 @@
 // elf_image.h: an ELF file of either size and byte order, mapped and read with bounds. Nothing in the file is trusted:
 // what does not fit is left out.
+//
+// The files are those that a recording names: they may be of another machine, cut, or made by a stranger. The
+// structures are in the System V ABI, "Object Files", and elf(5). They are read number by number (number(), word())
+// instead of through the structs of <elf.h>: one code serves both classes and byte orders, and no access can be
+// unaligned.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +30,7 @@ struct Segment {
     bool executable = false;
 };
 
+/// A section header. The name is in the image.
 struct Section {
     std::string_view name;
     std::uint32_t type = 0;
@@ -32,19 +38,22 @@ struct Section {
     std::uint64_t address = 0;
     std::uint64_t file_offset = 0;
     std::uint64_t size = 0;
-    std::uint32_t link = 0;
+    std::uint32_t link = 0;  ///< of a symbol table: the index of the section with its names
     std::uint64_t entry_size = 0;
 };
 
+/// An entry of a symbol table. `section` may be one of the special indices (SHN_UNDEF, SHN_ABS …).
 struct ElfSymbol {
-    std::uint64_t value = 0;
-    std::uint64_t size = 0;
+    std::uint64_t value = 0;  ///< an address of the ELF file
+    std::uint64_t size = 0;   ///< 0: unknown, as of labels in assembly
     std::string_view name;
     std::uint16_t section = 0;
-    std::uint8_t type = 0;
-    std::uint8_t binding = 0;
+    std::uint8_t type = 0;     ///< STT_FUNC …
+    std::uint8_t binding = 0;  ///< STB_GLOBAL …
 };
 
+/// A view of a file. Copies share the mapping, which lives as long as one of them; all views that it gives live as
+/// long.
 class ElfImage {
   public:
     /// Maps `path`. Fails if it can't be opened or is not an ELF file.
@@ -56,6 +65,7 @@ class ElfImage {
     const std::vector<Segment>& segments() const { return segments_; }
     const std::vector<Section>& sections() const { return sections_; }
 
+    /// The first section of that name; null if there is none.
     const Section* section(std::string_view name) const;
 
     /// The bytes of a section in the file; empty if it has none or passes the end. Compressed sections stay so.
@@ -70,7 +80,7 @@ class ElfImage {
     /// The ELF address of a file offset, by the segment that holds it; the offset itself if none does.
     std::uint64_t address_of(std::uint64_t file_offset) const;
 
-    /// Hexadecimal, or empty.
+    /// The build id (the note NT_GNU_BUILD_ID), hexadecimal; empty if the file has none.
     std::string build_id() const;
 
     /// The name in .gnu_debuglink, or empty.

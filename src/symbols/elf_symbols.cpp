@@ -10,6 +10,7 @@ namespace anyperf::symbols {
 
 namespace {
 
+/// The first section of that type; null if there is none. A file has one .symtab and one .dynsym at most.
 const Section* section_of_type(const ElfImage& image, std::uint32_t type) {
     const auto found = std::ranges::find(image.sections(), type, &Section::type);
     return found == image.sections().end() ? nullptr : &*found;

@@ -32,6 +32,7 @@ bool add_line(std::string_view line, SymbolTable& table) {
 
 }  // namespace
 
+// A read(2) may end within a line, whose begin is then kept for the next one.
 Result<SymbolTable> read_kallsyms(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return std::unexpected(Error{"cannot read " + path, strerror(errno), {}});
@@ -68,6 +69,7 @@ const SymbolTable* KernelSymbols::table(const std::string& path) {
     return table_.empty() ? nullptr : &table_;
 }
 
+// The file is a sequence of ELF notes: three numbers, then the name and the value, each padded to 4 bytes.
 std::string kernel_build_id(const std::string& notes_path) {
     const int fd = open(notes_path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return {};

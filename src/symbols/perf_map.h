@@ -1,4 +1,8 @@
 // perf_map.h: the names that JIT compilers leave in /tmp/perf-PID.map (tools/perf/Documentation/jit-interface.txt).
+//
+// The file says what was at an address at some time, not when. If a JIT has used memory again, samples of the older
+// code get the newer name; perf has the same limit. Any user may write a file of that name, so its contents are only
+// texts to show.
 #pragma once
 
 #include <string>

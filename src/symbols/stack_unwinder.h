@@ -1,5 +1,6 @@
 // stack_unwinder.h: what turns the registers and the copied stack of a sample into callers. The reader of a profile is
-// given one; src/unwind implements it.
+// given one; src/unwind implements it. As an interface it keeps src/analysis free of DWARF: a report without unwinding,
+// and each test of the reader, does without.
 #pragma once
 
 #include <cstddef>

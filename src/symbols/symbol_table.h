@@ -1,4 +1,8 @@
 // symbol_table.h: the functions of a file (or of the kernel, or of a JIT) as one sorted array, for lookups by address.
+//
+// A large program has a million symbols. So a symbol is 24 bytes, all names are in one vector, and the table is sorted
+// once instead of being kept in order. Several symbols often share an address (aliases, weak and global names, labels
+// in assembly); which of them is shown follows perf, so that reports agree.
 #pragma once
 
 #include <cstddef>

@@ -88,6 +88,8 @@ struct Cie {
     Rules rules;
 };
 
+/// Offsets of a frame are small. One beyond 32 bits is damage; it becomes some other number, and the frame it leads to
+/// is not in the copied stack.
 std::int32_t narrow(std::uint64_t value) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
 }
@@ -100,6 +102,8 @@ class SectionCompiler {
     SectionCompiler(symbols::Bytes bytes, std::uint64_t address, bool eh_frame, UnwindTable& table)
         : bytes_(bytes), address_(address), eh_frame_(eh_frame), table_(table) {}
 
+    /// Adds the rows of all FDEs. Entries are {u32 length, u32 id, …}. An impossible length ends the section, since the
+    /// next entry cannot be found; damage inside of an entry costs that entry only.
     void compile() {
         CfiCursor cursor{bytes_};
         while (!cursor.at_end()) {
@@ -124,6 +128,8 @@ class SectionCompiler {
         return at->second ? &*at->second : nullptr;
     }
 
+    /// DWARF 5, 6.4.1. The augmentation is a text of letters, each of which announces data; in .eh_frame "zR" is usual,
+    /// where 'z' gives the length of the data. Without 'z' its letters are ignored: that of .debug_frame is empty.
     std::optional<Cie> read_cie(std::uint64_t offset) {
         if (offset >= bytes_.size()) return {};
         CfiCursor length_cursor{bytes_, offset};
@@ -147,6 +153,8 @@ class SectionCompiler {
         return cie;
     }
 
+    /// 'R': the encoding of addresses in FDEs. 'P' and 'L': the personality and where its data are, for exceptions;
+    /// they are read to be skipped. 'S': the frame of a signal (Linux Standard Base 10.6.1.1.1; 'S' is GCC's).
     bool read_augmentation(CfiCursor& cursor, std::string_view letters, Cie& cie) const {
         cie.augmented = true;
         const std::uint64_t size = cursor.unsigned_leb();
@@ -162,6 +170,8 @@ class SectionCompiler {
         return !data.failed();
     }
 
+    /// A pointer in one of the encodings of the Linux Standard Base, 10.5.1: a format, and what it is relative to. Of
+    /// the bases only its own place occurs in tables of x86-64.
     std::uint64_t pointer(CfiCursor& cursor, std::uint8_t encoding) const {
         const std::uint64_t place = address_ + cursor.position();
         const auto extended = [](auto number) { return static_cast<std::uint64_t>(std::int64_t{number}); };
@@ -179,6 +189,7 @@ class SectionCompiler {
         return (encoding & kBaseMask) == kPcRelative ? value + place : value;
     }
 
+    /// An FDE: the range of addresses, then instructions that start from the CIE's rules.
     void compile_fde(CfiCursor& cursor, const Cie& cie) {
         const std::uint64_t begin = pointer(cursor, cie.encoding);
         const std::uint64_t size = pointer(cursor, cie.encoding & kFormatMask);
@@ -253,6 +264,8 @@ class SectionCompiler {
         return narrow(static_cast<std::uint64_t>(cursor.signed_leb()) * static_cast<std::uint64_t>(cie.data_factor));
     }
 
+    // Of the registers that instructions save only rbp matters: the caller's CFA may need it. The return address is at
+    // CFA - 8 in every function of x86-64, so its rule is not kept.
     static void save(Rules& rules, std::uint64_t number, std::int32_t place) {
         if (number != kDwarfRbp) return;
         rules.rbp = Rbp::saved;
@@ -267,6 +280,8 @@ class SectionCompiler {
         return number == kDwarfRsp ? Cfa::rsp : number == kDwarfRbp ? Cfa::rbp : Cfa::unknown;
     }
 
+    /// Instructions about one register. True if `code` is one; its operands are then read, also for registers that do
+    /// not matter, so that the next instruction is found.
     bool change_register(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint8_t code) {
         switch (code) {
             case kNop: return true;
@@ -298,6 +313,7 @@ class SectionCompiler {
         return true;
     }
 
+    /// Instructions about the CFA. False: `code` is unknown, so the rest of the entry cannot be read.
     bool change_cfa(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint8_t code) {
         switch (code) {
             case kDefCfa:

@@ -1,5 +1,6 @@
-// cfi_cursor.h: reads numbers of DWARF from bytes that nobody has checked. A read past the end gives 0 and marks the
-// cursor as failed.
+// cfi_cursor.h: reads numbers of DWARF from unchecked bytes. A read past the end gives 0 and marks the cursor as
+// failed; all reads after it give 0, too. A decoder checks once, at its end. Numbers are little-endian: this machine
+// is, and other files are refused (UnwindTable).
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,12 @@
 
 namespace anyperf::unwind {
 
+/// A place in `bytes`, which are not copied. Precondition of the constructor: `at` is not beyond the end.
 class CfiCursor {
   public:
     explicit CfiCursor(symbols::Bytes bytes, std::size_t at = 0) : bytes_(bytes), at_(at) {}
 
+    /// The next number; 0 if it does not fit.
     template <class Number>
     Number read() {
         Number number = 0;
@@ -42,6 +45,7 @@ class CfiCursor {
     bool failed() const { return failed_; }
 
   private:
+    // Ends at the end of the bytes at the latest: the 0 that a failed read gives has no continuation bit.
     std::uint64_t leb(bool sign) {
         std::uint64_t value = 0;
         unsigned shift = 0;

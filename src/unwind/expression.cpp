@@ -47,6 +47,7 @@ constexpr std::uint8_t kSmallOperands = 32;  // of kLit0 and kBreg0
 // System V ABI, AMD64 supplement, figure 3.36.
 enum DwarfRegister : std::uint8_t { kRbp = 6, kRsp = 7, kRip = 16 };
 
+/// One evaluation. After the first impossible step `valid_` is false, and what is computed no longer matters.
 class Machine {
   public:
     Machine(symbols::Bytes expression, const Registers& registers, const StackCopy& stack)
@@ -133,12 +134,15 @@ class Machine {
         }
     }
 
+    /// Reads a word of the copied stack. An address outside of it, such as a global variable's, is not in the sample.
     void dereference() {
         const auto word = memory_.word(pop());
         valid_ = valid_ && word.has_value();
         push(word.value_or(0));
     }
 
+    /// Operations of two operands. Comparisons are signed (DWARF 5, 2.5.1.5). A shift by 64 or more would be undefined
+    /// in C++; it is 0 here, as if bits were shifted out one after the other.
     std::uint64_t combine(std::uint8_t operation, std::uint64_t left, std::uint64_t right) {
         const auto a = static_cast<std::int64_t>(left), b = static_cast<std::int64_t>(right);
         switch (operation) {
@@ -168,6 +172,7 @@ class Machine {
 
 }  // namespace
 
+// An address below the copy gives an offset that wraps to a huge number, so one comparison checks both ends.
 std::optional<std::uint64_t> StackCopy::word(std::uint64_t at) const {
     const std::uint64_t offset = at - address;
     if (offset > bytes.size() || bytes.size() - offset < sizeof(std::uint64_t)) return {};

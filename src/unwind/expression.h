@@ -1,5 +1,10 @@
 // expression.h: DWARF expressions as call frame information has them: in stubs of the PLT, in functions that align
 // their stack, and in the frames of signals.
+//
+// An expression is a program for a stack machine (DWARF 5, 2.5). It has branches, calls and memory accesses, and a file
+// of a stranger could make it run for ever. Here it has neither branches nor calls, so it takes at most one step a
+// byte; and its memory is the copied stack only. Compilers need no more for frames. An operation that is not known
+// gives no value, and the stack ends at that frame.
 #pragma once
 
 #include <cstdint>

@@ -19,6 +19,7 @@ constexpr std::size_t kPlaces = 1 << 14;  // a power of two
 constexpr std::uint64_t kGeneralRegisters = 40;
 enum UcontextRegister : std::uint64_t { kUcontextRbp = 10, kUcontextRsp = 15, kUcontextRip = 16 };
 
+/// A register of the sample; nothing if it was not recorded. The registers are packed: one for each bit of the mask.
 std::optional<std::uint64_t> register_of(const symbols::UserState& state, PerfRegister number) {
     const std::uint64_t bit = std::uint64_t{1} << number;
     const auto index = static_cast<std::size_t>(std::popcount(state.register_mask & (bit - 1)));
@@ -26,6 +27,8 @@ std::optional<std::uint64_t> register_of(const symbols::UserState& state, PerfRe
     return state.registers[index];
 }
 
+/// To the caller by the frame pointer: at rbp are the caller's rbp and the return address. False: rbp leads out of the
+/// copied stack, or below rsp, where no frame can be.
 bool step_by_frame_pointer(const StackCopy& stack, Registers& registers) {
     const auto rbp = stack.word(registers.rbp), rip = stack.word(registers.rbp + 8);
     if (!rbp || !rip || registers.rbp < registers.rsp) return false;
@@ -33,6 +36,7 @@ bool step_by_frame_pointer(const StackCopy& stack, Registers& registers) {
     return true;
 }
 
+/// To the interrupted instruction, by the registers that the kernel has saved for rt_sigreturn(2).
 bool step_over_signal(const StackCopy& stack, Registers& registers) {
     const auto saved = [&](UcontextRegister which) {
         return stack.word(registers.rsp + kGeneralRegisters + 8 * std::uint64_t{which});

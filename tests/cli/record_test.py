@@ -188,7 +188,9 @@ class Record(Case):
 
     def test_ctrl_c_leaves_a_valid_file(self):
         process = self.start(1 << 40)
-        recorder = subprocess.Popen([ANYPERF, "record", "-e", "cpu-clock:u", "-o", str(self.path), "-p", str(process.pid)],
+        # A small ring is written to the file soon, also where the process gets little of a CPU.
+        recorder = subprocess.Popen([ANYPERF, "record", "-e", "cpu-clock:u", "-F", "10000", "-m", "4", "-o", str(self.path), "-p",
+                                     str(process.pid)],
                                     stderr=subprocess.PIPE)
         self.wait_for_samples(recorder)
         recorder.send_signal(2)

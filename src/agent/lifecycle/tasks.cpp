@@ -13,6 +13,7 @@
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "engine/instrumentation/instrumentation.h"
+#include "engine/modelling/modelling.h"
 
 namespace anyperf::agent {
 
@@ -23,11 +24,6 @@ using SoftwareEvent = subsystem::Source::SoftwareEvent;
 
 namespace {
 
-/// Whether an event has been opened in the run.
-bool are_events_used(const Thread& thread) {
-    return has_broker(*thread.engine) && __atomic_load_n(&thread.engine->run->events_used, __ATOMIC_ACQUIRE) != 0;
-}
-
 /// The system call that made the task returns in the new task, too, with 0.
 void report_syscall_return(Thread& thread, std::uint32_t call) {
     if (is_traced(thread, SoftwareEvent::syscall_returned))
@@ -36,18 +32,22 @@ void report_syscall_return(Thread& thread, std::uint32_t call) {
 
 }  // namespace
 
+// The first code of the agent in a process that a fork or an exec has made. After a fork everything that the parent had
+// is there, and what belongs to the parent (mailbox, timer, traps, rings, locks) is dropped first. After an exec
+// nothing is there; descriptors that survived are found again.
 void begin_process(Thread& thread, bool executed) {
     thread.agent->mailbox = nullptr;  // the child of a fork has a page of its own, and so another mailbox
     thread.agent->alarm = 0;          // timers are not inherited
     thread.alarmed = false;
     set_fault_traps(thread, false);  // the child of a fork has not inherited them
-    if (!are_events_used(thread) || ensure_process(*thread.engine) == nullptr) return;
+    if (!are_events_used(*thread.engine) || ensure_process(*thread.engine) == nullptr) return;
     if (executed) {
         find_descriptors(thread);
         BrokerRequest{thread, run::RequestKind::executed}.payload(thread.page.comm, sizeof thread.page.comm).send();
         report_image(thread);
     } else {
         engine::reset_instrumentation(thread);
+        engine::reset_modelling(thread);
         reset_probes_after_fork(thread);
         thread.agent->reports_switches = false;
         thread.engine->agent->lock.reset();  // the holder may have been a thread that only the parent has
@@ -62,7 +62,7 @@ void begin_process(Thread& thread, bool executed) {
 }
 
 void announce_exec(Thread& thread, std::string_view name) {
-    if (!are_events_used(thread) || thread.tid != thread.page.pid)
+    if (!are_events_used(*thread.engine) || thread.tid != thread.page.pid)
         return;  // after an exec by another thread, that thread becomes the process's first one
     char comm[sizeof thread.page.comm] = {};
     const std::size_t length = std::min(name.size(), sizeof comm - 1);
@@ -71,7 +71,7 @@ void announce_exec(Thread& thread, std::string_view name) {
 }
 
 void begin_thread(Thread& thread) {
-    if (!are_events_used(thread)) return;
+    if (!are_events_used(*thread.engine)) return;
     const bool own_process = thread.owned_by_parent;  // the child of a vfork
     BrokerRequest{thread, run::RequestKind::begin}
         .argument(0, thread.inheritance)
@@ -82,8 +82,11 @@ void begin_thread(Thread& thread) {
     report_syscall_return(thread, thread.creating_syscall);
 }
 
+// Before the clone, so that the child's events exist when it runs its first instruction. The number names the request
+// that report_child() completes; 0: no event is concerned.
 std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_t page) {
-    if (!are_events_used(call.thread)) return 0;
+    note_clone(call.thread, clone_flags);
+    if (!are_events_used(call.engine)) return 0;
     const long number =
         BrokerRequest{call.thread, run::RequestKind::before_clone}.argument(0, clone_flags).argument(1, page).send();
     return number > 0 ? static_cast<std::uint32_t>(number) : 0;
@@ -101,8 +104,10 @@ void report_child(Call& call, std::uint32_t inheritance, long tid) {
 void end_thread(Thread& thread, bool whole_process) {
     if (is_traced(thread, SoftwareEvent::task_ended))
         report_software_event(thread, {.what = SoftwareEvent::task_ended, .whole_process = whole_process});
-    if (are_events_used(thread)) BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
+    if (are_events_used(*thread.engine))
+        BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
     if (!whole_process) engine::clear_instrumentation(thread);
+    if (!whole_process) engine::end_modelling(thread);
     if (!whole_process) drop_probes(thread);
     drop_alarm(thread);
     set_fault_traps(thread, false);
@@ -111,6 +116,7 @@ void end_thread(Thread& thread, bool whole_process) {
 
 void discard_thread(Thread& thread) {
     set_fault_traps(thread, false);
+    engine::end_modelling(thread);
     drop_probes(thread);
     drop_mailbox(thread);
 }

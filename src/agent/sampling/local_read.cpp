@@ -1,3 +1,5 @@
+// local_read.cpp: what a thread knows of its own events without a request. What it cannot know (counts of other
+// threads, of a CPU, migrations that the kernel reports to the broker) makes the event not locally readable.
 #include "agent/sampling/local_read.h"
 
 #include "abi/sample_bits.h"
@@ -40,6 +42,8 @@ bool has_local_value(const Source& source) {
     }
 }
 
+// The group's links are in memory that programs can write, so the walk is bounded and each index is checked. No lock is
+// taken: a change of the group at the same moment may or may not be in the answer.
 bool is_locally_readable(const Thread& thread, const Process& process, const EventPage& event) {
     const auto counts_this_thread_only = [&](const EventPage& member) {
         return member.thread_page == thread.page_number && member.has_children == 0 && member.leader == event.leader &&

@@ -20,7 +20,7 @@ constexpr std::uint32_t kDisable = abi::ioctl_request("PERF_EVENT_IOC_DISABLE");
 constexpr std::uint32_t kReset = abi::ioctl_request("PERF_EVENT_IOC_RESET");
 constexpr std::uint64_t kWholeGroup = abi::value_of(abi::kIoctlFlags, "PERF_IOC_FLAG_GROUP");
 
-/// The calling thread, as subsystem/shared/local_toggle.h sees it (concept Switcher).
+/// The calling thread, as subsystem/shared/local_toggle.h sees it (concept ThreadAccess).
 struct Self {
     struct Held : PageLockGuard {
         Held(Self& self, PageLock& lock) : PageLockGuard(self.thread, lock) {}
@@ -48,6 +48,8 @@ bool has_sampling_events(const Thread& thread, const Process& process) {
 
 }  // namespace
 
+// After a close that the broker has not seen yet, the pages may still show an event that is gone, so it is asked. A
+// toggle of an event that samples changes where the budget must end.
 bool try_local_toggle(Thread& thread, EventIndex event, std::uint32_t request, std::uint64_t argument) {
     Process& process = *existing_process(*thread.engine);
     if (!broker_has_seen_closes(process)) return false;

@@ -31,6 +31,12 @@ std::int64_t bounded(std::uint64_t instructions) {
         std::clamp<std::uint64_t>(instructions, 1, static_cast<std::uint64_t>(run::kUnlimited)));
 }
 
+/// The most that an instruction adds to a source of the models. A REP string instruction may add more: its overflow
+/// comes after it all the same, because the models see it whole.
+std::uint64_t most_of(const Source& source) {
+    return std::max<std::uint64_t>(source.most_per_instruction, 1);
+}
+
 /// How many instructions can retire for certain before the event overflows, at least 1; 0: it overflows here.
 std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     const std::uint64_t value = local_value(thread, event.source);
@@ -38,6 +44,7 @@ std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     if (counts_instructions_alone(event.source)) return bounded(event.overflow_at - value);
     if (counts_faults(event.source)) return next_fault_stretch(thread);
     if (event.source.kind != Source::Kind::counters) return run::kUnlimited;
+    if (subsystem::uses_models(event.source)) return bounded((event.overflow_at - value) / most_of(event.source));
     std::uint64_t counters[run::kCounters];
     for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) {
         const std::uint32_t counter = event.source.term[i].counter;
@@ -58,6 +65,7 @@ bool is_trapped(const Thread& thread, const EventPage& event) {
     return counts_faults(event.source) && thread.agent->fault_traps != nullptr;
 }
 
+// The thread stops at the first of all its events' overflows; the others are computed anew then.
 NearestOverflow nearest_overflow(Thread& thread) {
     NearestOverflow least;
     for_each_sampling_event(thread, [&](const EventPage& event, EventIndex) {
@@ -77,12 +85,16 @@ void handle_due_overflows(Thread& thread) {
 
 }  // namespace
 
+// A system call may have added to an event (syscall_terms), so the next check comes at once. The last instruction that
+// retired was the syscall, which is two bytes long.
 void check_after_syscall(Thread& thread) {
     constexpr std::uint64_t kCallBytes = 2;  // the syscall instruction is 0f 05
     engine::set_budget(thread, 0);
     thread.agent->last_retired_pc = thread.registers.rip - kCallBytes;
 }
 
+// With `isolate_last` the budget ends one instruction before the overflow, and that instruction gets a budget of its
+// own: its address and memory accesses are then known before it runs (PEBS records the instruction that overflowed).
 void grant_next_budget(Thread& thread) {
     handle_due_overflows(thread);
     thread.page_faulted = false;

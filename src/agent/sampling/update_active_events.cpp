@@ -12,6 +12,7 @@
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/overflow_budget.h"
 #include "engine/instrumentation/instrumentation.h"
+#include "engine/modelling/modelling.h"
 #include "engine/threads/counting.h"
 #include "engine/threads/run_records.h"
 #include "engine/x86_64/decode/classes.h"
@@ -60,6 +61,7 @@ void update_active_events(Thread& thread) {
     const bool measured = thread.page.first_active_event != 0 || classes != 0 || thread.page.counts_faults != 0;
     if (measured && ensure_process(*thread.engine) == nullptr) return;
     if (classes != 0) engine::enable_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
+    engine::set_modelling(thread, (classes & 1u << Source::kModelledBit) != 0);
     thread.page.faults_are_counted = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
     // A thread that begins to count them, or that is new after an exec, does not know yet how many there have been.
     if (thread.page.faults_are_counted != 0) begin_counting_page_faults(thread);

@@ -1,6 +1,8 @@
 #include "agent/syscalls/descriptors.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -9,6 +11,7 @@
 #include "agent/broker_request.h"
 #include "agent/syscalls/epoll_entries.h"
 #include "engine/own_descriptors.h"
+#include "engine/syscalls/descriptor_arguments.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::agent {
@@ -27,12 +30,19 @@ bool is_socket(int fd, std::uint64_t& inode) {
     return S_ISSOCK(about.st_mode);
 }
 
-/// Asks the broker whether the descriptor is an event, and notes it if it is.
-void identify(Thread& thread, int fd) {
+/// Asks the broker which event the descriptor is; 0: none.
+EventIndex ask_broker(Thread& thread, int fd) {
     std::uint64_t inode = 0;
-    if (engine::is_engine_descriptor(*thread.engine, static_cast<unsigned>(fd)) || !is_socket(fd, inode)) return;
+    if (engine::is_engine_descriptor(*thread.engine, static_cast<unsigned>(fd)) || !is_socket(fd, inode)) return 0;
     const long event = BrokerRequest{thread, run::RequestKind::identify}.argument(0, inode).send();
-    if (event > 0) note_descriptor(thread, static_cast<unsigned>(fd), static_cast<EventIndex>(event));
+    return event > 0 ? static_cast<EventIndex>(event) : 0;
+}
+
+/// Notes the descriptor if it is an event. A process that has not had one has no table yet.
+void identify(Thread& thread, int fd) {
+    const EventIndex event = ask_broker(thread, fd);
+    if (event != 0 && ensure_process(*thread.engine) != nullptr)
+        note_descriptor(thread, static_cast<unsigned>(fd), event);
 }
 
 /// Drops the descriptors from epoll sets. The child of a vfork has descriptors of its own, but shares its parent's
@@ -98,10 +108,41 @@ void handle_close(Thread& thread, std::uint32_t fd) {
 
 }  // namespace
 
+void note_clone(const Thread& thread, std::uint64_t clone_flags) {
+    const bool shares_memory = (clone_flags & CLONE_VM) != 0;
+    // The child of a vfork keeps no table of its own.
+    const bool is_vfork = (clone_flags & CLONE_VFORK) != 0 && shares_memory;
+    if (is_vfork || shares_memory == ((clone_flags & CLONE_FILES) != 0) || !has_broker(*thread.engine)) return;
+    if (Process* const process = ensure_process(*thread.engine); process != nullptr) process->shares_descriptors = true;
+}
+
+void refresh_descriptor(Thread& thread, std::uint64_t fd) {
+    const Process* const process = existing_process(*thread.engine);
+    if (process == nullptr || !process->shares_descriptors || fd >= kMaximumDescriptors) return;
+    note_descriptor(thread, fd, are_events_used(*thread.engine) ? ask_broker(thread, static_cast<int>(fd)) : 0);
+}
+
+void refresh_descriptors(const Call& call) {
+    const Process* const process = existing_process(call.engine);
+    if (process == nullptr || !process->shares_descriptors) [[likely]]
+        return;
+    constexpr unsigned kGroup = 8;        // perf_event_open's group_fd
+    constexpr unsigned kIoctlOutput = 4;  // of PERF_EVENT_IOC_SET_OUTPUT; for others it is no descriptor, and no event
+    unsigned which = engine::descriptor_arguments(call.number);
+    if (call.number == __NR_perf_event_open) which = kGroup;
+    if (call.number == __NR_ioctl) which |= kIoctlOutput;
+    for (unsigned i = 0; which >> i != 0; ++i)
+        if ((which >> i & 1) != 0) refresh_descriptor(call.thread, static_cast<std::uint32_t>(call.argument[i]));
+}
+
 void track_descriptors(const Call& call, long answer) {
     Thread& thread = call.thread;
     if (is_error(answer)) return;
     const auto& argument = call.argument;
+    // What brings a descriptor from another process may bring the process's first event. All else concerns events that
+    // it has.
+    const bool brings = call.number == __NR_recvmsg || call.number == __NR_recvmmsg || call.number == __NR_pidfd_getfd;
+    if (existing_process(call.engine) == nullptr && (!brings || !are_events_used(call.engine))) return;
     switch (call.number) {
         case __NR_close: return handle_close(thread, static_cast<std::uint32_t>(argument[0]));
         case __NR_dup2:
@@ -118,11 +159,16 @@ void track_descriptors(const Call& call, long answer) {
             constexpr std::uint64_t kOnlyMark = 4;  // CLOSE_RANGE_CLOEXEC
             const auto first = static_cast<std::uint32_t>(argument[0]);
             const auto last = static_cast<std::uint32_t>(argument[1]);
+            constexpr std::uint64_t kUnshare = 2;  // CLOSE_RANGE_UNSHARE
+            if ((argument[2] & kUnshare) != 0) existing_process(call.engine)->shares_descriptors = true;
             if ((argument[2] & kOnlyMark) != 0) return;
             forget_range(thread, first, last);
             forget_in_epoll_sets(thread, first, last);
             return;
         }
+        case __NR_unshare:
+            if ((argument[0] & CLONE_FILES) != 0) existing_process(call.engine)->shares_descriptors = true;
+            return;
         case __NR_recvmsg: return track_received(thread, argument[1]);
         case __NR_recvmmsg:
             for (long i = 0; i < answer; ++i)
@@ -133,6 +179,18 @@ void track_descriptors(const Call& call, long answer) {
     }
 }
 
+namespace {
+
+/// Looks at every number below the limit.
+void find_by_number(Thread& thread) {
+    rlimit64 limit{kMaximumDescriptors, kMaximumDescriptors};
+    kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, address_of(&limit));
+    const auto end = static_cast<int>(std::min<std::uint64_t>(limit.rlim_cur, kMaximumDescriptors));
+    for (int fd = 0; fd < end; ++fd) identify(thread, fd);
+}
+
+}  // namespace
+
 void find_descriptors(Thread& thread) {
     struct Entry {  // linux_dirent64
         std::uint64_t inode;
@@ -142,7 +200,7 @@ void find_descriptors(Thread& thread) {
         char name[1];
     };
     const long directory = kernel_call(__NR_open, address_of("/proc/self/fd"), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (is_error(directory)) return;
+    if (is_error(directory)) return find_by_number(thread);  // no /proc, or no free descriptor
     alignas(8) char room[4096] = {};
     for (;;) {
         const long got = kernel_call(__NR_getdents64, static_cast<unsigned>(directory), address_of(room), sizeof room);

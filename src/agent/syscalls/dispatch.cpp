@@ -225,14 +225,17 @@ static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 
 bool handle_event_syscall(Call& call, long& answer) {
     const auto row = std::ranges::lower_bound(kRows, call.number, {}, &EventCallRow::number);
-    if (row == kRows.end() || row->number != call.number || !row->handle(call, answer)) return false;
+    if (row == kRows.end() || row->number != call.number) return false;
+    refresh_descriptors(call);
+    if (!row->handle(call, answer)) return false;
     if (row->may_change_events && call.thread.page.safepoint_requested != 0) update_active_events(call.thread);
     return true;
 }
 
 void follow_syscall(Call& call, long answer) {
-    if (existing_process(call.engine) == nullptr || engine::is_error(answer)) return;
+    if (engine::is_error(answer)) return;
     track_descriptors(call, answer);
+    if (existing_process(call.engine) == nullptr) return;
     if (call.number == __NR_sched_setaffinity) report_if_moved(call.thread);
     if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)
         forget_rings(call.thread, static_cast<std::uint64_t>(answer), call.argument[1]);

@@ -28,15 +28,16 @@ bool fetch(const Call& call, PollSet& polled) {
     return polled.count != 0 && polled.count <= kMaximumPolled &&
            guarded_copy(polled.wanted.data(), at_address<const void>(call.argument[0]),
                         polled.count * sizeof(pollfd)) &&
-           find_events(call.engine, polled);
+           find_events(call.thread, polled);
 }
 
 }  // namespace
 
-bool find_events(const engine::Engine& engine, PollSet& polled) {
+bool find_events(Thread& thread, PollSet& polled) {
     for (std::size_t i = 0; i < polled.count; ++i) {
         const int fd = polled.wanted[i].fd;
-        polled.event[i] = fd < 0 ? 0 : event_of(engine, static_cast<unsigned>(fd));
+        if (fd >= 0) refresh_descriptor(thread, static_cast<unsigned>(fd));
+        polled.event[i] = fd < 0 ? 0 : event_of(*thread.engine, static_cast<unsigned>(fd));
         polled.asked[i] = polled.wanted[i];
         if (polled.event[i] != 0) {
             polled.any_event = true;

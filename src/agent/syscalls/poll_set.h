@@ -26,7 +26,7 @@ struct PollSet {
 };
 
 /// Fills in `asked`, `event` and `any_event` from `count` and `wanted`. Returns `any_event`.
-bool find_events(const engine::Engine& engine, PollSet& polled);
+bool find_events(Thread& thread, PollSet& polled);
 
 /// Asks the broker for the event's state: POLLIN and POLLRDNORM for a wake-up, which is thereby consumed, POLLHUP, or
 /// 0. POLLERR if the broker does not answer.

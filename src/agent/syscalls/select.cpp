@@ -122,7 +122,7 @@ bool select_events(Call& call, long& answer) {
     PollSet polled;
     if (!fetch(call, sets)) return false;
     list(sets, static_cast<std::uint32_t>(call.argument[0]), polled);
-    if (polled.count == 0 || !find_events(call.engine, polled)) return false;
+    if (polled.count == 0 || !find_events(call.thread, polled)) return false;
     const bool micro = call.number == __NR_select;
     Timeout timeout{call, micro};
     MaskArgument mask;

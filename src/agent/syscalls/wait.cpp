@@ -34,7 +34,7 @@ Awaited awaited_by_wait4(const Call& call) {
 }  // namespace
 
 bool wait_for_child(Call& call, long& answer) {
-    if (!has_broker(call.engine) || __atomic_load_n(&call.engine.run->events_used, __ATOMIC_ACQUIRE) == 0) return false;
+    if (!are_events_used(call.engine)) return false;
     const Awaited awaited = call.number == __NR_wait4 ? awaited_by_wait4(call)
                                                       : Awaited{call.argument[0], call.argument[1], call.argument[3]};
     if ((awaited.options & WEXITED) == 0) return false;

@@ -79,6 +79,8 @@ ordered_json exit_of(int status) {
 
 }  // namespace
 
+// Everything here may have been written by programs: counts are bounded and numbers of records are checked where they
+// are used as an index, but a program can lie about its own counts.
 ordered_json counts_of(const RunResult& result) {
     const run::RunHeader& header = result.memory.header();
     const auto threads = threads_of(result.memory);

@@ -19,6 +19,8 @@ constexpr std::size_t kNeededDescriptors =
 
 }  // namespace
 
+// The broker raises its limits to the hard ones, or above with a privilege. The command gets the old ones back
+// (restore()), since programs print them and divide memory by them.
 LiftedLimits LiftedLimits::lift() {
     LiftedLimits limits;
     for (std::size_t i = 0; i < kLifted.size(); ++i) {
@@ -37,6 +39,7 @@ void LiftedLimits::restore() const {
     for (std::size_t i = 0; lifted_ && i < kLifted.size(); ++i) ::setrlimit(kLifted[i], &before_[i]);
 }
 
+// Tried, not computed: other limits (of the system, of the user) may be reached first.
 Result<void> check_descriptors() {
     std::array<OwnedFd, kNeededDescriptors> taken;
     for (OwnedFd& fd : taken) {

@@ -13,7 +13,8 @@ struct RunOptions {
     std::vector<std::string> command;  ///< at least the program
     /// Instruction classes to count, a ClassSet of engine/x86_64/decode/classes.h; 0: none.
     std::uint32_t counting = 0;
-    bool deterministic = false;  ///< fixed addresses, fixed AT_RANDOM
+    bool deterministic = false;  ///< fixed addresses, random bytes by `seed`
+    std::uint64_t seed = 0;
     MachineOptions machine{};
 };
 

@@ -45,7 +45,7 @@ Result<std::uint64_t> cache_bytes() {
 Result<void> make_log(run::RunHeader& header) {
     const OwnedFd log{::open(header.log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)};
     struct stat about{};
-    const bool is_pipe = !log && errno == ENXIO;  // one that nobody reads yet
+    const bool is_pipe = !log && errno == ENXIO;  // one without a reader yet
     if (!is_pipe && (!log || ::fstat(log.get(), &about) != 0))
         return std::unexpected(Error{"cannot start the engine",
                                      std::string{header.log_path} + ": " + std::generic_category().message(errno),
@@ -110,6 +110,8 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.version = run::kRunStateVersion;
     header.counting = options.counting;
     header.deterministic = options.deterministic;
+    header.seed = options.seed;
+    header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
     TRY(set_log(header));
     if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))

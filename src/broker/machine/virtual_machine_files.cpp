@@ -1,4 +1,8 @@
 // virtual_machine_files.cpp: writes the virtual machine's files and follows changes of them. pmu/ has their contents.
+//
+// They are ordinary files in a temporary directory, to which programs' paths are redirected. So everything that works
+// on files works on them: opening, listing, mmap(2), a shell's redirection into perf_event_paranoid. The directory is
+// made for this run alone (mkdtemp(3)) and removed at its end.
 #include "broker/machine/virtual_machine_files.h"
 
 #include <sys/inotify.h>
@@ -103,6 +107,7 @@ bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints)
     return make_root() && write(pmu::trace_files(tracepoints));
 }
 
+// After a line of uprobe_events: the directories of tracepoints that have come or gone, and the list itself.
 void MachineFiles::update_probes(const pmu::ProbeEvents& probes) {
     if (root_.empty()) return;
     std::error_code ignored;
@@ -136,6 +141,8 @@ bool MachineFiles::limits_changed() {
     return any;
 }
 
+// At each open of an event. The files are read again only after a change, which inotify(7) reports; without inotify
+// they are read each time.
 void MachineFiles::read_limits(subsystem::Limits& limits) {
     if (root_.empty()) return;
     const std::string directory = root_ + "/proc/sys/kernel";

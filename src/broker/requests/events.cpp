@@ -26,6 +26,8 @@ bool is_event_socket(int fd, std::int32_t process) {
            ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process;
 }
 
+/// The kernel's arguments from a message. Each number that names something of the broker is looked up: an event that
+/// this run does not have is not passed on.
 subsystem::OpenRequest open_request(const RequestContext& request) {
     const run::RequestHead& head = request.head;
     subsystem::OpenRequest open;
@@ -47,6 +49,8 @@ subsystem::OpenRequest open_request(const RequestContext& request) {
 
 }  // namespace
 
+// Children that the kernel has made, but that have not been reported, are registered first: the event may be opened on
+// one. From now on the owner and the measured process are watched, so that their deaths are noticed.
 RequestAnswer on_open(RequestContext& request) {
     BrokerState& state = request.state;
     register_pending_children(state);

@@ -33,6 +33,7 @@ RequestAnswer on_renamed(RequestContext& request) {
     return {};
 }
 
+// A mapping that is gone already, or cannot be seen, has no record. The program is answered in any case.
 RequestAnswer on_mapped(RequestContext& request) {
     auto mapped = mapping_of(request.kernel.pid, request.argument(0));
     if (!mapped) return {};
@@ -48,6 +49,8 @@ RequestAnswer on_new_namespaces(RequestContext& request) {
     return {};
 }
 
+// The thread reports how often it has waited and been preempted since its last report, not when. The waits are spread
+// evenly over the time in between.
 RequestAnswer on_switched(RequestContext& request) {
     using subsystem::SwitchDirection;
     constexpr std::uint64_t kMost = 1024;  // records for one request, whatever it claims

@@ -1,4 +1,5 @@
-// request_table.cpp: the rows.
+// request_table.cpp: the rows. `Needs` is checked before the handler is called: that the event of the request is open,
+// or that the run has a machine (an event was opened, or this request makes it).
 #include "broker/requests/request_table.h"
 
 #include "broker/requests/events.h"

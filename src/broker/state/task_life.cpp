@@ -44,6 +44,7 @@ void unmap_rings_of(BrokerState& state, pid_t process) {
     });
 }
 
+// The parent is looked up only if some event wants EXIT records: it costs a file of /proc.
 void end_thread(BrokerState& state, const TaskId& task) {
     if (state.machine) {
         constexpr std::uint32_t kExit = 1U << static_cast<unsigned>(subsystem::Interest::exit);
@@ -58,6 +59,7 @@ void end_threads_of(BrokerState& state, pid_t process) {
     for (const TaskId& task : state.threads.threads_of(process)) end_thread(state, task);
 }
 
+// Called for each process once: by its pidfd, or by its parent's report before it is reaped.
 void end_process(BrokerState& state, pid_t process) {
     if (!state.processes.forget(process)) return;
     for (const TaskId& task : state.threads.threads_of(process)) {

@@ -9,7 +9,7 @@ namespace anyperf::broker {
 
 /// Reports a child that has been taken from the pending ones to the subsystem, which creates its inherited events.
 void register_child(BrokerState& state, const PendingChild& pending, const subsystem::TaskId& child);
-/// Registers the children whose ids the kernel has written to their pages, though nobody has reported them yet.
+/// Registers the children whose ids the kernel has written to their pages, though they have not been reported yet.
 void register_pending_children(BrokerState& state);
 
 /// The process has no ring mapped any more: it has ended, or another program has begun in it.

@@ -52,6 +52,7 @@ std::int32_t process_of(std::int32_t tid) {
 }
 
 /// The inode of the namespace that is `levels` above the thread's.
+/// NS_GET_PARENT of ioctl_ns(2) goes one level up; it is refused above the caller's own namespace.
 std::uint64_t namespace_above(std::int32_t tid, std::size_t levels) {
     OwnedFd at{::open(proc_path(tid, "ns/pid").c_str(), O_RDONLY | O_CLOEXEC)};
     for (; at && levels != 0; --levels) at = OwnedFd{::ioctl(at.get(), NS_GET_PARENT)};
@@ -137,6 +138,7 @@ KernelIds thread_called(std::int32_t pid, std::int32_t tid) {
     return found;
 }
 
+// A scan of /proc: only for pid namespaces of a program's own (containers in a run), where no call translates ids.
 KernelIds seen_as(std::int32_t tid, std::int32_t viewer) {
     if (tid <= 0) return {};
     if (is_in_own_namespace(viewer)) return in_own_namespace(tid);

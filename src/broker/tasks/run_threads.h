@@ -6,7 +6,7 @@
 //
 //   a request      The kernel names the process that has sent it (SCM_CREDENTIALS, unix(7)). The thread must be one of
 //                  that process, and the page must not be a living thread's of another process.
-//   a birth        The kernel has told the parent, or this process, the id of a new child.
+//   a birth        The kernel has given the parent, or this process, the id of a new child.
 //   a page         A thread that has not asked for anything is the target of an open. The page gives its id, and the
 //                  kernel must say that such a thread runs the engine. So a forged page cannot make the broker signal
 //                  a stranger.

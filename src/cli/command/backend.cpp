@@ -38,7 +38,7 @@ const events::Event* first_event(std::span<const events::EventGroup> groups, boo
 /// Makes the subsystem of a hosted run look like a kernel to counting. Event numbers take the place of descriptors.
 ///
 /// Programs of a run are ordinary processes, so the kernel counts its tracepoints on them (sched:sched_switch), which
-/// the run itself cannot see. Their descriptors are told from event numbers by the bit kOfKernel. Everything else is
+/// the run itself cannot see. The bit kOfKernel distinguishes their descriptors from event numbers. Everything else is
 /// opened in the run: the kernel's uprobes and breakpoints on code would never be reached, because translated code is
 /// at other addresses, and its system calls would include those of the engine.
 class HostedKernel final : public counting::Kernel {
@@ -146,6 +146,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     // another path on another CPU.
     options.machine = TRY(machine_options(backend.machine, pmu::CpuModel::host));
     options.deterministic = backend.machine.deterministic;
+    options.seed = backend.machine.seed;
     auto hosting = TRY(broker::HostedRun::begin(options));
     return std::unique_ptr<HostedRun>{new HostedRun{std::move(hosting)}};
 }

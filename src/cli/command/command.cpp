@@ -44,6 +44,8 @@ std::string message(int errno_value) {
 
 }  // namespace
 
+// Two pipes. `start` holds the child back until the events are open; if this process ends before, the child sees end of
+// file and exits. `failed` reports the errno of a failed exec; a successful one closes it.
 Result<Command> Command::fork(std::span<const std::string> words, const BlockedSignals& signals,
                               broker::HostedRun* run) {
     Command command;
@@ -136,6 +138,8 @@ ExitInfo exit_info_of(int wait_status) {
     return exit_info;
 }
 
+// A shell or a make that started anyperf must see the signal, not a status of 128 + n: it decides by that whether to go
+// on (wait(2), WIFSIGNALED).
 void die_by_signal_of(const ExitInfo& exit_info) {
     if (exit_info.signal == 0) return;
     ::prctl(PR_SET_DUMPABLE, 0);  // the command has written its core; this process must not write a second one

@@ -17,6 +17,7 @@ constexpr const char* kShell = "/bin/sh";                                       
 constexpr const char* kDefaultPath = "/bin:/usr/bin";                               // of glibc, if PATH is not set
 constexpr std::array kTryNext{ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT, EACCES};  // execvpe() of glibc
 
+/// The files that execvp(3) would try, in its order. An empty directory in PATH is the working directory.
 std::vector<std::string> candidates_for(const std::string& word) {
     if (word.empty() || word.contains('/')) return {word};
     const char* const path = std::getenv("PATH");
@@ -41,6 +42,8 @@ PreparedExec::PreparedExec(std::vector<std::string> words)
     shell_arguments_.insert(shell_arguments_.end(), arguments_.begin() + 1, arguments_.end());
 }
 
+// execvpe() of glibc, without its allocation: all strings were made before the fork. A file without an interpreter line
+// is run by the shell. EACCES is reported only if no later directory has the program.
 int PreparedExec::execute() {
     bool denied = false;
     for (auto& candidate : candidates_) {

@@ -57,6 +57,8 @@ complete -o bashdefault -o default -F _anyperf anyperf
 
 }  // namespace
 
+// The verbs' options become rows of a `case`; everything else is the same text for all verbs. Event names are asked of
+// anyperf itself when they are completed, since they depend on the machine.
 std::string bash_script(const std::vector<CompletedVerb>& verbs) {
     std::string names, cases;
     for (const CompletedVerb& verb : verbs) {

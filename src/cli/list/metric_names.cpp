@@ -80,6 +80,7 @@ Result<std::vector<MetricNames>> metric_names(const events::Machine& machine, co
     return lists;
 }
 
+// For people: name, groups, unit and formula, and what this machine lacks to compute it.
 std::string metrics_table(const std::vector<MetricNames>& lists) {
     std::string text;
     for (const MetricNames& names : lists) {

@@ -1,3 +1,5 @@
+// options.cpp: the options as perf-record(1) has them. CLI11 reads words; check() turns them into numbers and refuses
+// what cannot be, so that nothing is started for a recording that cannot work.
 #include "cli/record/options.h"
 
 #include <fmt/format.h>
@@ -6,11 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <ctime>
 #include <ranges>
 #include <string_view>
 
+#include "cli/command/target_options.h"
 #include "host/hardware/cpus.h"
 #include "host/kernel/sysctl.h"
 
@@ -20,17 +22,6 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 constexpr std::uint32_t kMostStack = 65528;  // what a record of 65535 bytes has room for, as perf limits it
-
-Error bad_option(std::string_view option, std::string_view cause, std::string_view fix) {
-    return Error{fmt::format("bad {}", option), std::string{cause}, std::string{fix}};
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 /// "123", "4K", "16M", "2G": bytes, or `unit` each if there is no letter.
 std::optional<std::uint64_t> size_in_bytes(std::string_view text, std::uint64_t unit) {
@@ -43,25 +34,6 @@ std::optional<std::uint64_t> size_in_bytes(std::string_view text, std::uint64_t 
     const std::uint64_t scale = has_unit ? std::uint64_t{1} << (10 * letter) : unit;
     if (!value || *value == 0 || *value > ~std::uint64_t{0} / scale) return std::nullopt;
     return *value * scale;
-}
-
-Result<std::vector<pid_t>> parse_ids(const std::vector<std::string>& texts, std::string_view option) {
-    constexpr std::uint64_t kMost = 1 << 22;  // PID_MAX_LIMIT of 64-bit kernels
-    std::vector<pid_t> ids;
-    for (const auto& text : texts) {
-        for (const auto piece : std::views::split(text, ',')) {
-            const std::string_view word{piece.begin(), piece.end()};
-            const auto id = whole_number(word);
-            if (!id || *id == 0 || *id > kMost)
-                return std::unexpected(bad_option(fmt::format("{} {}", option, text),
-                                                  fmt::format("'{}' is not a process or thread", word),
-                                                  "give numbers, separated by commas"));
-            ids.push_back(static_cast<pid_t>(*id));
-        }
-    }
-    std::ranges::sort(ids);
-    ids.erase(std::ranges::unique(ids).begin(), ids.end());
-    return ids;
 }
 
 /// -F: a number, or max.
@@ -94,8 +66,7 @@ Result<void> parse_call_graph(Options& options) {
     options.sampling.call_graph =
         options.frame_pointers ? recording::CallGraph::frame_pointers : recording::CallGraph::none;
     if (options.call_graph.empty()) return {};
-    std::vector<std::string_view> words;
-    for (const auto piece : std::views::split(options.call_graph, ',')) words.emplace_back(piece.begin(), piece.end());
+    const std::vector<std::string_view> words = split_at_commas(options.call_graph);
     const auto row = std::ranges::find(kCallGraphs, words.front(), &CallGraphName::name);
     const auto refuse = [&](std::string_view cause) {
         return std::unexpected(
@@ -129,12 +100,13 @@ constexpr std::array kBranchFilters{
 constexpr std::uint64_t kAnyBranch = 1 << 3;
 constexpr std::uint64_t kLevels = 7;  // u, k, hv: without one of them, the kernel takes the event's own
 
+/// -b and -j: the bits of attr.branch_sample_type. Levels alone choose no branches, which the kernel refuses; as in
+/// perf they mean any branch of those levels.
 Result<void> parse_branches(Options& options) {
     std::uint64_t& filter = options.sampling.branch_filter;
     if (options.any_branch) filter |= kAnyBranch;
     for (const auto& text : options.branch_filters) {
-        for (const auto piece : std::views::split(text, ',')) {
-            const std::string_view word{piece.begin(), piece.end()};
+        for (const auto word : split_at_commas(text)) {
             const auto row = std::ranges::find(kBranchFilters, word, &BranchFilter::name);
             if (row == kBranchFilters.end())
                 return std::unexpected(bad_option("-j " + text, fmt::format("'{}' is not a filter of branches", word),
@@ -167,6 +139,7 @@ Result<void> parse_clock(Options& options) {
     return {};
 }
 
+/// -m and --max-size. A ring has a power of two of pages (perf_mmap() in kernel/events/core.c), so -m is rounded up.
 Result<void> parse_sizes(Options& options) {
     if (!options.ring_size.empty()) {
         const auto bytes = size_in_bytes(options.ring_size, kPage);
@@ -205,13 +178,12 @@ Result<void> check_combinations(const Options& options) {
 }  // namespace
 
 void declare_options(CLI::App& verb, Options& options) {
-    // As for stat: the first word that is no option begins the command (command_words.h).
-    const auto repeatable = [](CLI::Option* option) { option->allow_extra_args(false)->type_name("")->take_all(); };
+    // As for stat: the first word that is not an option begins the command (command_words.h).
     verb.prefix_command();
     verb.footer(
         "anyperf record [OPTIONS] [--] COMMAND...\nanyperf record [OPTIONS] {-p PIDS | -t TIDS | -a | -C CPUS} "
         "[[--] COMMAND...]");
-    repeatable(
+    make_repeatable(
         verb.add_option("-e,--event", options.events, "EVENTS: in perf's syntax: cycles,{a,b}:S,sched:*; repeatable"));
     verb.add_option("-F,--freq", options.frequency, "N: samples a second (default: 4000); max: the kernel's limit")
         ->type_name("");
@@ -223,15 +195,12 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("");
     verb.add_option("-o,--output", options.output, "FILE: where to write (default: perf.data); -: standard output")
         ->type_name("");
-    repeatable(verb.add_option("-p,--pid", options.pids, "PIDS: all threads of these processes"));
-    repeatable(verb.add_option("-t,--tid", options.tids, "TIDS: these threads"));
-    verb.add_flag("-a,--all-cpus", options.system_wide, "everything on every CPU");
-    verb.add_option("-C,--cpu", options.cpu_list, "CPUS: everything on these CPUs: 0-3,7")->type_name("");
+    declare_target_options(verb,
+                           {options.pids, options.tids, options.system_wide, options.cpu_list, options.no_inherit});
     verb.add_option("-G,--cgroup", options.cgroup, "CGROUP: the tasks of a cgroup")->type_name("");
-    verb.add_flag("-i,--no-inherit", options.no_inherit, "leave out threads and processes created meanwhile");
     verb.add_flag("-b,--branch-any", options.any_branch, "record the last branches before each sample");
-    repeatable(verb.add_option("-j,--branch-filter", options.branch_filters,
-                               "FILTERS: record the last branches of these kinds: any_call,u"));
+    make_repeatable(verb.add_option("-j,--branch-filter", options.branch_filters,
+                                    "FILTERS: record the last branches of these kinds: any_call,u"));
     verb.add_flag("-d,--data", options.data_addresses, "record data addresses");
     verb.add_flag("-W,--weight", options.weights, "record weights, such as latencies");
     verb.add_flag("--switch-events", options.switch_events, "record context switches");

@@ -1,3 +1,8 @@
+// plan.cpp: which events are recorded, and by what: the kernel, or the virtual PMU of a hosted run.
+//
+// The order of the questions: does the user demand one (--virtual, --kernel)? Can the event strings be understood on
+// this machine, or only on the virtual one? Can the kernel count the events? Only a command that anyperf starts can run
+// under the virtual PMU. Whatever was decided without being asked for becomes a note.
 #include "cli/record/plan.h"
 
 #include <fmt/format.h>
@@ -25,6 +30,8 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
     return groups;
 }
 
+/// A plan for the virtual PMU. The strings are read for a virtual machine without tracepoints first: those are many
+/// files, which are written only if a string needs them. `why` is the reason if the user did not ask for it.
 Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
     Plan plan;
     plan.hosted = TRY(HostedRun::begin(options.backend));

@@ -14,7 +14,7 @@ namespace anyperf::cli::record {
 struct Plan {
     std::unique_ptr<HostedRun> hosted;  ///< null: the kernel records
     std::vector<events::EventGroup> groups;
-    std::vector<std::string> notes;  ///< what was chosen although nobody asked for it
+    std::vector<std::string> notes;  ///< what was chosen without being asked for
 };
 
 /// Chooses in the order of `stat`: an explicit wish, then events that only the virtual machine knows, then the virtual

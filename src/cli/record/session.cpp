@@ -6,6 +6,13 @@
 //   4. let the command execute;
 //   5. write what the rings have, whenever one is filled to its watermark, and at least every kLongestWait;
 //   6. at the end of the command, of the awaited tasks, or by a signal: stop the events, and write the rest.
+//
+// Why so: events are opened on the forked child, which already has the pid that the command will have, and
+// enable_on_exec starts them with its first instruction; nothing of anyperf is recorded. Records of what exists are
+// made after the events were opened, so a map that appears in between is recorded twice and never missed. The file is
+// created before the fork: a name that cannot be written starts no command.
+//
+// A failure of the file ends the recording, not the command: the command was asked for, too, and may run for hours.
 #include "cli/record/session.h"
 
 #include <fcntl.h>
@@ -61,6 +68,7 @@ std::vector<std::string> own_command_line() {
     return words;
 }
 
+/// The state of one recording. Its members are in the order in which they come to exist.
 class Session {
   public:
     Session(Plan& plan, const Options& options, BlockedSignals& signals, Output& output)
@@ -156,6 +164,7 @@ Result<std::vector<pid_t>> Session::tasks() {
     return threads;
 }
 
+/// Each thread on each CPU: the kernel maps no ring of an inherited event without a CPU (recording/open_set.h).
 Result<std::vector<Place>> Session::places() {
     auto cpus = options_.cpus.empty() ? rings_->kernel().online_cpus() : options_.cpus;
     const auto threads = TRY(tasks());
@@ -171,6 +180,7 @@ Result<std::vector<Place>> Session::places() {
     return places;
 }
 
+/// Why an event was refused. The virtual PMU knows it by itself; the kernel gives an errno, whose cause must be found.
 Error Session::explain(const events::Event& event, const Place& place, int errno_value) const {
     if (plan_.hosted)
         return Error{fmt::format("cannot record {}", event.name),
@@ -195,6 +205,8 @@ recording::OpenRequest Session::open_request(std::vector<Place> places) const {
     return request;
 }
 
+/// The facts that are known before the first sample. In a run they are those of the machine that its programs see. With
+/// a clock of the user's choice one moment on it and on the wall clock is noted, so that times can be converted.
 Result<void> Session::begin_file() {
     const auto machine = plan_.hosted ? host::Root{"/", plan_.hosted->hosting().machine_files(false)} : host::Root{};
     facts_ = recording::machine_facts(machine, own_command_line());
@@ -246,6 +258,8 @@ void Session::put_existing() {
         put_process(root, recording::process_of(root, thread), options, sink);
 }
 
+/// Sleeps until a ring is filled to its watermark, a signal comes or a task ends. kLongestWait bounds the sleep: rings
+/// of events that seldom happen never reach the watermark, and an awaited process may end without a signal.
 Result<void> Session::wait() {
     while (!TRY(is_over())) {
         const std::uint64_t now = now_ns();
@@ -305,6 +319,8 @@ perfdata::Facts Session::facts() const {
     return facts;
 }
 
+/// Events are stopped before the last round, so that this round ends. The kernel counts lost samples in two ways, by
+/// LOST records and for each event (PERF_FORMAT_LOST); both are of the same losses, so the larger one is reported.
 void Session::finish() {
     events_->disable();
     drain();

@@ -25,7 +25,9 @@ struct Recorded {
     std::uint64_t dropped_bytes = 0;
 };
 
-/// Records by the plan into options.output. Notes go to `output` while it runs.
+/// Records by the plan into options.output, and returns at the end of the command or of the awaited tasks, or after a
+/// signal. Notes go to `output` while it runs. `signals` are blocked already. Error: nothing was recorded, since an
+/// event was refused or the file could not be created; a failure later on is in Recorded::failure.
 Result<Recorded> record_once(Plan& plan, const Options& options, BlockedSignals& signals, Output& output);
 
 }  // namespace anyperf::cli::record

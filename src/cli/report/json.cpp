@@ -1,4 +1,5 @@
-// json.cpp: a report for programs.
+// json.cpp: a report for programs: an array with an object for each row, heaviest first, event by event. Rows are
+// written one by one, so that a large report is never held as a document.
 #include <nlohmann/json.hpp>
 
 #include "cli/report/tables.h"
@@ -12,6 +13,7 @@ using profile::Key;
 using profile::Profile;
 using profile::Row;
 
+/// A pid, tid or CPU; -1 if the recording does not have it.
 std::int64_t id(std::uint32_t number) {
     return static_cast<std::int32_t>(number);
 }

@@ -1,4 +1,5 @@
-// text.cpp: a report as a table for people.
+// text.cpp: a report as a table for people, with perf report's columns. Widths are known only after all rows, so cells
+// are collected first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +25,7 @@ std::string number_or_any(std::uint32_t number) {
     return number == profile::Context::kAny ? "-" : std::to_string(static_cast<std::int32_t>(number));
 }
 
+/// One cell. perf marks symbols of the kernel by [k] and others by [.].
 std::string cell(const Profile& profile, Key key, const Row& row) {
     const profile::Location& place = profile.locations[row.place];
     switch (key) {

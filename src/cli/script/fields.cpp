@@ -25,6 +25,8 @@ Result<Fields> fields_named(const std::vector<std::string>& names) {
     return fields;
 }
 
+// perf's defaults (output[] in tools/perf/builtin-script.c): fields that the event's samples have. A tracepoint is
+// shown by its own fields instead of an address.
 Fields default_fields(const abi::Attr& attr) {
     const auto has = [&](std::uint64_t mask) { return (attr.sample_type & mask) != 0; };
     const bool tracepoint = attr.type == abi::kTypeTracepoint;

@@ -1,3 +1,5 @@
+// printer.cpp: text of samples. What is printed is compared with perf's output byte by byte in the tests, so widths and
+// blanks follow its sources even where they look accidental.
 #include "cli/script/printer.h"
 
 #include <fmt/format.h>
@@ -97,6 +99,8 @@ void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event
     }
 }
 
+// The frames are printed as they are read. If the chain turns out to be garbage, what was printed of it is cut off
+// again.
 void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                                 const Fields& fields) {
     const std::size_t begin = buffer_.size();
@@ -141,6 +145,8 @@ void ScriptPrinter::print_time(std::uint64_t time_ns) {
     buffer_.append(digits, sizeof digits);
 }
 
+// Kernel frames are the same in all processes, so they have one key. When the cache is full all of it is dropped: a
+// recording with that many different frames comes from a JIT, whose old frames do not return.
 std::string_view ScriptPrinter::frame(const FrameKey& key, const Fields& fields) {
     FrameKey at = key;
     if (at.mode != RawFrame::user) at.space = 0;

@@ -20,6 +20,8 @@
 
 namespace anyperf::cli {
 
+/// Frames are named while the records are read, with the maps of that moment. analysis/processes.h keeps old spaces
+/// apart, so a cached text stays right.
 class ScriptPrinter final : public perfdata::Consumer {
   public:
     /// `chosen` are the fields of all events; without them each event has those of default_fields().
@@ -54,6 +56,8 @@ class ScriptPrinter final : public perfdata::Consumer {
     void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
+    /// The text of a frame, from the cache or made now. Valid until the next call. `fields` are the same in all calls
+    /// for one key.
     std::string_view frame(const FrameKey& key, const Fields& fields);
     std::string frame_text(const FrameKey& key, const Fields& fields);
     void print_number(std::uint64_t number, int width);

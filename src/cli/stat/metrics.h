@@ -22,7 +22,7 @@ struct Metric {
 
 /// Follows a number that comes from the cost model, because it is not a measurement. In CSV it is in the last field.
 inline constexpr std::string_view kModelledMark = "(modelled)";
-/// Follows a number that anyperf itself has increased, by an amount that nobody can know. In CSV as the one above.
+/// Follows a number that anyperf itself has increased, by an unknown amount. In CSV as the one above.
 inline constexpr std::string_view kOwnShareMark = "(with anyperf's own share)";
 
 /// The mark of the line's count; empty if it has none.

@@ -115,6 +115,7 @@ std::vector<Line> busiest_first(std::vector<Line> lines) {
 
 /// The first refusal, if every event was refused for lack of permission; else null. The command is then not run: it
 /// would run for nothing.
+/// Events that can be taken from the command's usage instead count as allowed.
 const Error* all_denied(const std::vector<CounterSet>& sets, const Plan& plan, const Options& options) {
     const Error* first = nullptr;
     for (std::size_t scope = 0; scope < sets.size(); ++scope) {
@@ -153,6 +154,7 @@ Result<void> set_filters(CounterSet& set, const Scope& scope) {
 
 }  // namespace
 
+// A set for each scope: the events of a cgroup are opened and numbered apart from those of another.
 Result<OpenCounters> OpenCounters::open(const Plan& plan, const Options& options, pid_t child) {
     OpenCounters opened{plan, options};
     for (const auto& scope : plan.scopes) {
@@ -212,6 +214,7 @@ std::string OpenCounters::event_names() const {
     return names;
 }
 
+// Scope by scope, place by place, event by event: scope_lines() finds a count by this order.
 Result<Snapshot> OpenCounters::read() {
     Snapshot snapshot;
     for (auto& set : sets_) {
@@ -222,6 +225,8 @@ Result<Snapshot> OpenCounters::read() {
     return snapshot;
 }
 
+// The growth between two snapshots, or the counts since the start if there is none before. Intervals are printed this
+// way: counters are never reset, since a reset between a read and the next would lose counts.
 std::vector<Line> OpenCounters::lines(const Snapshot& before, const Snapshot& after) const {
     std::vector<Line> all;
     std::size_t start = 0;  // of the scope's counts in both snapshots

@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include "cli/command/target_options.h"
+
 namespace anyperf::cli::stat {
 
 namespace {
@@ -17,7 +19,7 @@ struct Rule {
     std::string_view fix;
 };
 
-/// Counts of tasks, not of CPUs.
+/// Whether tasks are counted, not CPUs.
 bool counts_tasks(const Options& options) {
     return !options.pid_numbers.empty() || !options.tid_numbers.empty();
 }
@@ -48,6 +50,7 @@ int line_options(const Options& options) {
     return given;
 }
 
+/// Checked in this order; the first that is broken is reported. Each cause says why the combination has no meaning.
 constexpr std::array kRules{
     Rule{[](const Options& options) { return line_options(options) > 1; }, "combination of lines",
          "-A, --per-core, --per-die, --per-socket, --per-node and --per-thread each say what is one line",
@@ -113,15 +116,11 @@ void declare_series_options(CLI::App& verb, Options& options) {
 }
 
 void declare_event_options(CLI::App& verb, Options& options) {
-    verb.add_option("--filter", options.filters, "FILTER: count the tracepoints of the -e before it where FILTER holds")
-        ->allow_extra_args(false)
-        ->type_name("")
-        ->take_all();
-    verb.add_option("-M,--metrics", options.metrics,
-                    "METRICS: metrics or groups of metrics, separated by commas; anyperf list metrics shows them")
-        ->allow_extra_args(false)
-        ->type_name("")
-        ->take_all();
+    make_repeatable(verb.add_option("--filter", options.filters,
+                                    "FILTER: count the tracepoints of the -e before it where FILTER holds"));
+    make_repeatable(
+        verb.add_option("-M,--metrics", options.metrics,
+                        "METRICS: metrics or groups of metrics, separated by commas; anyperf list metrics shows them"));
     verb.add_flag("--metric-no-group", options.metric_no_group, "with -M: count the events of a metric separately");
     verb.add_flag("--metric-no-merge", options.metric_no_merge, "with -M: metrics share no events");
     verb.add_option("--for-each-cgroup", options.each_cgroup,
@@ -130,6 +129,8 @@ void declare_event_options(CLI::App& verb, Options& options) {
     verb.add_flag("--topdown", options.topdown, "where the pipeline's slots go, where the CPU has events for that");
 }
 
+// A --filter belongs to the -e before it, so the order of the two options in the command line matters. CLI11 gives each
+// option's texts in their order, and parse_order() the order of all.
 Result<void> assign_filters(const CLI::App& verb, Options& options) {
     const CLI::Option* const event = verb.get_option("--event");
     const CLI::Option* const filter = verb.get_option("--filter");

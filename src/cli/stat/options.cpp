@@ -5,51 +5,19 @@
 #include <charconv>
 #include <string_view>
 
+#include "cli/command/target_options.h"
 #include "host/hardware/cpus.h"
 
 namespace anyperf::cli::stat {
 
 namespace {
 
-/// The common form of all errors here: "bad -p x", the cause, the fix.
-Error bad_option(const std::string& what, std::string cause, std::string fix) {
-    return {"bad " + what, std::move(cause), std::move(fix)};
-}
-
 /// The whole text as a number; nothing if it is anything else, or out of range.
-template <class Number>
-std::optional<Number> number(std::string_view text) {
-    Number value{};
+std::optional<double> number(std::string_view text) {
+    double value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return value;
-}
-
-/// The pieces between commas; an empty piece stays, so that it is reported.
-std::vector<std::string_view> split(std::string_view text) {
-    std::vector<std::string_view> pieces;
-    while (true) {
-        const auto comma = text.find(',');
-        pieces.push_back(text.substr(0, comma));
-        if (comma == std::string_view::npos) return pieces;
-        text.remove_prefix(comma + 1);
-    }
-}
-
-/// The ids of every occurrence of -p or -t. `option` is for the error.
-Result<std::vector<pid_t>> parse_ids(const std::vector<std::string>& texts, const char* option) {
-    std::vector<pid_t> found;
-    for (const auto& text : texts) {
-        for (const auto piece : split(text)) {
-            const auto id = number<pid_t>(piece);
-            if (!id || *id <= 0)
-                return std::unexpected(bad_option(std::string{option} + " " + text,
-                                                  "\"" + std::string{piece} + "\" is not a positive number",
-                                                  "give numbers, separated by commas; `pgrep NAME` finds them"));
-            found.push_back(*id);
-        }
-    }
-    return found;
 }
 
 /// "5", "5%", "EVENT=5", "EVENT=5%". Event names may contain '=' (PMU terms), so the last one separates.
@@ -62,7 +30,7 @@ Result<Gate> parse_gate(const std::string& text) {
         percent.remove_prefix(equals + 1);
     }
     if (percent.ends_with('%')) percent.remove_suffix(1);
-    const auto value = number<double>(percent);
+    const auto value = number(percent);
     if (!value || !(*value >= 0))  // written so that it refuses NaN, too
         return std::unexpected(bad_option("--fail-above " + text,
                                           "\"" + std::string{percent} + "\" is not a percentage >= 0",
@@ -114,22 +82,17 @@ Result<void> check_combinations(const Options& options) {
 }  // namespace
 
 void declare_options(CLI::App& verb, Options& options) {
-    // An option that may be repeated, and takes one word each time: without allow_extra_args(false) CLI11 would take
-    // the command's words as further values. Metavariables are part of the texts, so that --help shows perf's names.
-    const auto repeatable = [](CLI::Option* option) { option->allow_extra_args(false)->type_name("")->take_all(); };
     // The first word that is no option begins the command, and CLI11 leaves the rest alone (command_words.h).
     verb.prefix_command();
     verb.footer(
         "anyperf stat [OPTIONS] [--] COMMAND...\nanyperf stat [OPTIONS] {-p PIDS | -t TIDS | -a | -C CPUS} [[--] "
         "COMMAND...]");
-    repeatable(verb.add_option("-e,--event", options.events,
-                               "EVENTS: in perf's syntax: cycles,{a,b},sched:*,mem:ADDR:w; repeatable"));
-    repeatable(verb.add_option("-p,--pid", options.pids, "PIDS: all threads of these processes"));
-    repeatable(verb.add_option("-t,--tid", options.tids, "TIDS: these threads"));
-    verb.add_flag("-a,--all-cpus", options.system_wide, "everything on every CPU");
-    verb.add_option("-C,--cpu", options.cpu_list, "CPUS: everything on these CPUs: 0-3,7")->type_name("");
-    repeatable(verb.add_option("-G,--cgroup", options.cgroups,
-                               "CGROUPS: tasks of a cgroup: one for all events, or one for each"));
+    make_repeatable(verb.add_option("-e,--event", options.events,
+                                    "EVENTS: in perf's syntax: cycles,{a,b},sched:*,mem:ADDR:w; repeatable"));
+    declare_target_options(verb,
+                           {options.pids, options.tids, options.system_wide, options.cpu_list, options.no_inherit});
+    make_repeatable(verb.add_option("-G,--cgroup", options.cgroups,
+                                    "CGROUPS: tasks of a cgroup: one for all events, or one for each"));
     verb.add_option("-I,--interval-print", options.interval_ms, "MS: print what was counted every MS milliseconds")
         ->type_name("")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000}));
@@ -150,8 +113,8 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("");
     verb.add_flag("--append", options.append, "append to that file");
     verb.add_option("--baseline", options.baseline, "FILE: compare with what --json printed earlier")->type_name("");
-    repeatable(verb.add_option("--fail-above", options.fail_above,
-                               "PCT[%] | EVENT=PCT: exit with 1 if an event grew by more; repeatable"));
+    make_repeatable(verb.add_option("--fail-above", options.fail_above,
+                                    "PCT[%] | EVENT=PCT: exit with 1 if an event grew by more; repeatable"));
     verb.add_option("--timeout", options.timeout_ms, "MS: end the command and the counting after MS milliseconds")
         ->type_name("")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000'000}));
@@ -161,7 +124,6 @@ void declare_options(CLI::App& verb, Options& options) {
         ->check(CLI::Range(kDelayForever, std::int64_t{86'400'000}));
     verb.add_flag("-n,--null", options.no_events, "count no events, only measure the time");
     verb.add_flag("-B,--big-num,!--no-big-num", options.big_num, "use thousands separators in the table (default: on)");
-    verb.add_flag("-i,--no-inherit", options.no_inherit, "leave out threads and processes created meanwhile");
     verb.add_flag("--all-user", options.all_user, "count every event in user mode only");
     verb.add_flag("--all-kernel", options.all_kernel, "count every event in kernel mode only");
     declare_backend_options(verb, options.backend);

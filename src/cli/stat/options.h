@@ -10,6 +10,7 @@
 
 #include "anyperf/error.h"
 #include "cli/command/backend.h"
+#include "cli/command/control_channel.h"
 
 namespace CLI {
 class App;
@@ -28,9 +29,6 @@ struct Gate {
 
 /// A level of the machine by which counts are added up. `die` and `socket` are physical, `node` is NUMA's.
 enum class CpuLevel { core, die, socket, node };
-
-/// -D -1: the events stay disabled until a command of --control enables them.
-inline constexpr std::int64_t kDelayForever = -1;
 
 /// One --filter.
 struct EventFilter {

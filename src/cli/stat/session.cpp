@@ -180,6 +180,8 @@ Result<void> Session::handle_command(const ControlLine& line) {
             break;
         }
         case ControlCommand::list_events: listener_.events_listed(counters_->event_names()); break;
+        case ControlCommand::stop:
+        case ControlCommand::snapshot:
         case ControlCommand::nothing: break;
     }
     if (line.acknowledged) listener_.control->acknowledge();

@@ -7,7 +7,7 @@
 
 #include "anyperf/error.h"
 #include "cli/command/command.h"
-#include "cli/stat/control/control_channel.h"
+#include "cli/command/control_channel.h"
 #include "cli/stat/options.h"
 #include "cli/stat/output/report.h"
 #include "cli/stat/plan.h"

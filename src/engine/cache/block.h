@@ -85,7 +85,8 @@ struct Block {
     IndirectEntryId indirect_entry = 0;  ///< made when the first indirect branch arrives; 0: none yet
     BlockId next_in_page = 0;            ///< list of the blocks that begin in the page of pc
     x86_64::ClassSet counted = 0;        ///< classes that its code counts; 0: it has no prologues
-    std::uint8_t lane : 7 = 0;           ///< of the thread's counters that its first segment uses
+    std::uint8_t lane : 6 = 0;           ///< of the thread's counters that its first segment uses
+    bool recorded : 1 = false;           ///< its segments record what they access (recorded_segment.h)
     bool dead : 1 = false;               ///< invalid: nothing leads here any more
 };
 static_assert(sizeof(Block) == 64);

@@ -60,11 +60,18 @@ bool Cache::reserve() {
     return true;
 }
 
+bool Cache::reserve_recordings() {
+    const unsigned smaller = scarcity();
+    return recorded_segments.reserve(smaller) && recorded_accesses.reserve(smaller);
+}
+
 void Cache::set_lookup_miss(std::uint64_t host) {
     lookup_miss_ = host;
     for (std::size_t i = 0; i < kTableEntries; ++i) __atomic_store_n(&table_[i], host, __ATOMIC_RELAXED);
 }
 
+// The whole hash is in the slot, so a search touches a block's record only if it is almost certainly the right one. The
+// table is never more than three quarters full, so there is a free slot at which a search ends.
 Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
     const std::uint32_t wanted = hash(pc, limit);
     for (std::size_t at = wanted & (slot_count_ - 1);; at = (at + 1) & (slot_count_ - 1)) {
@@ -75,6 +82,7 @@ Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
     }
 }
 
+// Erased slots are not copied: they were kept only so that searches went on after them.
 bool Cache::grow() {
     Slot* const old = slots_;
     const std::size_t old_count = slot_count_;
@@ -129,6 +137,8 @@ bool Cache::erase(const Block& block) {
     return true;
 }
 
+// The list of incoming exits is changed before the operand: only the holder of the lock reads the list, but any thread
+// may run the operand at once. A block of a single instruction is left through the engine, which decides what follows.
 void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
     if (exit.operand == 0 || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead) return;
@@ -141,6 +151,7 @@ void Cache::link(ExitId id, Block& block) {
     patch(operand_of(exit), block.host);
 }
 
+/// Makes all exits that lead to the block lead to their stubs again.
 void Cache::unlink(Block& block) {
     for (ExitId id = block.incoming; id != 0;) {
         Exit& exit = exits[id];
@@ -180,6 +191,7 @@ bool overlaps(const Block& block, std::uint64_t start, std::uint64_t end) {
 
 }  // namespace
 
+/// Removes the blocks that begin in a page and overlap the range. Dead blocks leave the page's list on the way.
 void Cache::remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end) {
     BlockId* place = pages_.find(page);
     while (place != nullptr && *place != 0) {
@@ -197,6 +209,8 @@ void Cache::remove_by_scan(std::uint64_t start, std::uint64_t end) {
         if (!blocks[id].dead && overlaps(blocks[id], start, end)) remove(blocks[id]);
 }
 
+// Blocks are listed by the page in which they begin. For a range of more pages than there are lists, such as a munmap
+// of gigabytes, a pass over all blocks is shorter.
 void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
     static_assert(kLongestBlockBytes <= kPageBytes);
     const std::uint64_t first =
@@ -209,6 +223,7 @@ void Cache::remove_all() {
     remove_by_scan(0, ~std::uint64_t{0});
 }
 
+// Pages are given back to the kernel and read as zeros again, which is what an empty table consists of.
 void Cache::free_all() {
     for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].free_all();
     blocks.free_all();
@@ -216,6 +231,10 @@ void Cache::free_all() {
     marks.free_all();
     indirect_entries.free_all();
     copies.free_all();
+    if (recorded_segments.used() != 0) {
+        recorded_segments.free_all();
+        recorded_accesses.free_all();
+    }
     pages_.clear();
     discard_pages(slots_, sizeof(Slot) * slot_count_);
     discard_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
@@ -226,7 +245,8 @@ void Cache::free_all() {
 
 std::size_t Cache::bytes() const {
     std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + indirect_entries.bytes() + copies.bytes() +
-                      pages_.bytes() + sizeof(Slot) * 2 * filled_;
+                      recorded_segments.bytes() + recorded_accesses.bytes() + pages_.bytes() +
+                      sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
     return sum;
 }
@@ -245,6 +265,8 @@ IndirectEntryId Cache::new_indirect_entry(std::uint64_t pc) {
     return id;
 }
 
+// The new entry leads to the older ones before the slot leads to it: a thread that comes through at this moment finds
+// either list whole.
 void Cache::add_to_table(IndirectEntryId id) {
     IndirectEntry& entry = indirect_entries[id];
     if (entry.in_table) return;
@@ -289,6 +311,8 @@ bool Cache::is_stale(const Block& block) {
     return false;
 }
 
+// An arena within reach of a rel32 comes first, then a new one near the code. A neighbourhood of 1 GiB in which no
+// place was found is not searched again.
 Arena* Cache::arena_for(std::uint64_t pc) {
     constexpr std::size_t kRoomForOneBlock = 65536;  // of hot or cold code, more than the longest takes
     const auto has_room = [](const Arena& arena) {
@@ -322,6 +346,8 @@ std::uint64_t Cache::host_with_low_half(std::uint32_t low) {
     return 0;
 }
 
+// Without the lock, and in a signal handler: an arena's list of blocks is only appended to, in ascending order of their
+// host addresses, until a flush, which waits for threads in translated code.
 Block* Cache::block_at_host(std::uint64_t host) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
         const Arena& arena = arenas[i];

@@ -21,9 +21,8 @@
 //   instrumentation that is wanted now. Code that can change unseen (shared mappings) is kept as a copy, compared at
 //   each entry; such a block is never linked and has no indirect entry, so that each entry comes from the engine.
 // - Memory is freed all at once, by a flush (thread_list.h) when is_full(): all blocks are removed, `flushing` is set,
-// and
-//   the flusher waits, with the lock held, until no thread has Thread::in_cache set. Then free_all() empties the arenas
-//   and begins a new `generation`.
+//   and the flusher waits, with the lock held, until no thread has Thread::in_cache set. Then free_all() empties the
+//   arenas and begins a new `generation`.
 //
 // The two edges:
 // - Entering: set_next_block() sets Thread::in_cache under the lock, so a flush waits for the thread, or is over.
@@ -42,6 +41,7 @@
 #include "engine/cache/block.h"
 #include "engine/cache/page_index.h"
 #include "engine/cache/pool.h"
+#include "engine/cache/recorded_segment.h"
 #include "engine/freestanding/lock.h"
 #include "engine/memory/executable_map.h"
 
@@ -56,6 +56,9 @@ class Cache {
 
     /// Reserves address space for the records; false if the kernel refuses.
     bool reserve();
+    /// Reserves address space for `recorded_segments` and `recorded_accesses`, which most processes never need; false
+    /// if the kernel refuses.
+    bool reserve_recordings();
 
     /// The live block that starts at `pc` and was made with `limit`; null if the cache has no such block.
     Block* find(std::uint64_t pc, std::uint16_t limit = 0);
@@ -118,6 +121,7 @@ class Cache {
     void set_lookup_miss(std::uint64_t host);
 
     Lock lock;
+    bool random_is_seeded = false;  ///< rdrand and rdseed are emulated (random_stream.h); set before the first one
     bool entries_use_loop = false;  ///< indirect entries compare by `loop` (indirect_entry.h); set before the first one
     bool flushing = false;          ///< the holder of the lock waits until no thread is in translated code; atomic
     std::uint32_t generation = 0;   ///< increased by free_all(), after which numbers of blocks and exits are used again
@@ -129,7 +133,9 @@ class Cache {
     Pool<Mark, 1u << 25> marks;
     Pool<IndirectEntry, 1u << 22> indirect_entries;
     Pool<std::uint8_t, 1u << 26> copies;  ///< of code, for is_stale()
-    ExecutableMap executable;             ///< what the application may execute
+    Pool<RecordedSegment, 1u << 23> recorded_segments;
+    Pool<RecordedAccess, 1u << 24> recorded_accesses;
+    ExecutableMap executable;  ///< what the application may execute
     Arena arenas[kMaximumArenas];
     std::uint32_t arena_count = 0;
 

@@ -25,8 +25,7 @@
 //
 // The two edges:
 // - fork: the child has one thread, so a lock that another thread held would stay locked. Cache::lock and the leaves
-// (5)
-//   are held across the fork, so what they protect is consistent in the child. The locks of the process are reset
+//   (5) are held across the fork, so what they protect is consistent in the child. The locks of the process are reset
 //   there.
 // - death: a process dies with its locks. A page lock outlives its holder, so whoever waits for one checks whether the
 //   holder still exists and takes it over.

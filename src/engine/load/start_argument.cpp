@@ -34,13 +34,14 @@ bool parse_start_argument(const char* text, StartArgument& out) {
     std::int64_t page = 0;
     std::int64_t blocked = 0;
     std::int64_t ignored = 0;
+    std::int64_t random = 0;
     if (!take_number(text, ',', facts_fd) || !take_number(text, ',', run_fd) || !take_number(text, ',', process) ||
         !take_number(text, ',', program_fd) || !take_number(text, ',', broker_fd) ||
         !take_number(text, ',', engine_fd) || !take_number(text, ',', page) || !take_number(text, ',', blocked) ||
-        !take_number(text, 0, ignored))
+        !take_number(text, ',', ignored) || !take_number(text, 0, random))
         return false;
     if (facts_fd < -1 || run_fd < -1 || process < 0 || program_fd < -1 || broker_fd < -1 || engine_fd < -1 ||
-        page < -1 || blocked < 0 || ignored < 0)
+        page < -1 || blocked < 0 || ignored < 0 || random < 0)
         return false;
     out = {static_cast<int>(facts_fd),
            static_cast<int>(run_fd),
@@ -50,7 +51,8 @@ bool parse_start_argument(const char* text, StartArgument& out) {
            static_cast<int>(engine_fd),
            page,
            static_cast<std::uint64_t>(blocked),
-           static_cast<std::uint64_t>(ignored)};
+           static_cast<std::uint64_t>(ignored),
+           static_cast<std::uint32_t>(random)};
     return true;
 }
 
@@ -72,7 +74,9 @@ void format_start_argument(const StartArgument& argument, char* out) {
         .text(",")
         .decimal(static_cast<std::int64_t>(argument.blocked))
         .text(",")
-        .decimal(static_cast<std::int64_t>(argument.ignored));
+        .decimal(static_cast<std::int64_t>(argument.ignored))
+        .text(",")
+        .decimal(argument.random);
     for (const char c : line.view()) *out++ = c;
     *out = 0;
 }

@@ -15,13 +15,14 @@ struct StartArgument {
     std::int64_t page = -1;     ///< the thread's page, kept over the exec; -1: a new one
     std::uint64_t blocked = 0;  ///< those of kEngineSignals that the program has blocked; the kernel's mask lacks them
     std::uint64_t ignored = 0;  ///< those of kAlwaysCaughtSignals that it ignores; the exec makes them SIG_DFL
+    std::uint32_t random = 0;   ///< 31 bits drawn for the random bytes of a deterministic run; 0: the first program
 };
 
 /// Room for the longest text, NUL included.
-inline constexpr std::uint64_t kStartArgumentRoom = 112;
+inline constexpr std::uint64_t kStartArgumentRoom = 124;
 
-/// Parses "FACTS_FD,RUN_FD,PROCESS,PROGRAM_FD,BROKER_FD,ENGINE_FD,PAGE,BLOCKED,IGNORED". False if the text is anything
-/// else.
+/// Parses "FACTS_FD,RUN_FD,PROCESS,PROGRAM_FD,BROKER_FD,ENGINE_FD,PAGE,BLOCKED,IGNORED,RANDOM". False if the text is
+/// anything else.
 bool parse_start_argument(const char* text, StartArgument& out);
 
 /// Writes the text into `out`, which has kStartArgumentRoom bytes.

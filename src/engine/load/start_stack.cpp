@@ -1,31 +1,123 @@
+// start_stack.cpp: lays the initial stack out as the kernel does (copy_strings() in fs/exec.c, create_elf_tables() in
+// fs/binfmt_elf.c), from the top down:
+//
+//   8 bytes of zeros             the end of the stack's mapping
+//   the program's path           AT_EXECFN
+//   environment, arguments       their strings, the first argument's the lowest
+//   a gap                        to a multiple of 16; with address randomisation up to 8 KiB more
+//   "x86_64"                     AT_PLATFORM
+//   16 random bytes              AT_RANDOM
+//   auxiliary vector, pointers to the environment and to the arguments, the number of arguments: at a multiple of 16
+//
+// The kernel has made such a stack for the engine, with three arguments more and another path. The program's is made in
+// a copy and then put in its place, which is higher. So a program has its strings at the addresses at which they are
+// without anyperf. That matters to counts: string functions read by vectors, and take another path near the end of a
+// page.
 #include "engine/load/start_stack.h"
 
-#include "engine/freestanding/kernel.h"
+#include <errno.h>
 
-extern "C" void* memmove(void* to, const void* from, std::size_t count);
+#include <string_view>
+
+#include "engine/freestanding/pages.h"
 
 namespace anyperf::engine {
 
 namespace {
 
-constexpr std::uint64_t kAtRseqFeatureSize = 27;  // linux/auxvec.h since 6.3; left out, because rseq is refused
+constexpr std::uint64_t kAtRseqFeatureSize = 27;  // linux/auxvec.h since 6.3
 constexpr std::uint64_t kAtRseqAlign = 28;
-
-bool is_dropped(std::uint64_t type) {
-    return type == kAtRseqFeatureSize || type == kAtRseqAlign;
-}
+constexpr std::size_t kRandomBytes = 16;
 
 /// Replaces the values that describe the program.
 void set_entry(Elf64_auxv_t& entry, const StartFacts& facts) {
     switch (entry.a_type) {
+        case kAtRseqFeatureSize:
+        case kAtRseqAlign: entry.a_type = AT_IGNORE; break;  // rseq is refused; the vector keeps its length
         case AT_PHDR: entry.a_un.a_val = facts.program->headers; break;
         case AT_PHNUM: entry.a_un.a_val = facts.file->header.e_phnum; break;
         case AT_PHENT: entry.a_un.a_val = sizeof(Elf64_Phdr); break;
         case AT_BASE: entry.a_un.a_val = facts.loader_base; break;
         case AT_ENTRY: entry.a_un.a_val = facts.program->entry; break;
-        case AT_EXECFN: entry.a_un.a_val = address_of(facts.path); break;
         default: break;
     }
+}
+
+std::size_t bytes_of(const char* text) {
+    return std::string_view{text}.size() + 1;
+}
+
+/// A piece of memory that is filled from its end. It stands for the stack that ends at `top`: each part has an address
+/// there before it has been copied.
+class StackImage {
+  public:
+    StackImage(std::uint64_t top, std::uint64_t bytes) : top_(top), bytes_(bytes) {
+        memory_ = static_cast<std::byte*>(reserve_pages(page_up(bytes)));
+        at_ = bytes;
+    }
+    ~StackImage() { release_pages(memory_, page_up(bytes_)); }
+    StackImage(const StackImage&) = delete;
+    StackImage& operator=(const StackImage&) = delete;
+
+    bool has_memory() const { return memory_ != nullptr; }
+    /// The address of what was put last, or of what will be put next if that is `bytes` long.
+    std::uint64_t address(std::uint64_t bytes = 0) const { return top_ - bytes_ + at_ - bytes; }
+
+    std::uint64_t put(const void* from, std::size_t bytes) {
+        at_ -= bytes;
+        __builtin_memcpy(memory_ + at_, from, bytes);
+        return address();
+    }
+    std::uint64_t put_string(const char* text) { return put(text, bytes_of(text)); }
+    void put_word(std::uint64_t word) { put(&word, sizeof word); }
+    void skip(std::uint64_t bytes) { at_ -= bytes; }
+
+    /// Copies all that was put to its place on the stack, and clears the stack from `start` to there.
+    void copy_to_stack(std::uint64_t start) const {
+        for (std::uint64_t at = start; at < address(); at += sizeof(std::uint64_t)) *at_address<std::uint64_t>(at) = 0;
+        __builtin_memcpy(at_address<std::byte>(address()), memory_ + at_, bytes_ - at_);
+    }
+
+  private:
+    std::uint64_t top_;
+    std::uint64_t bytes_;   ///< room
+    std::uint64_t at_ = 0;  ///< offset of what was put last
+    std::byte* memory_ = nullptr;
+};
+
+/// How far below the strings the kernel has put the rest, beyond the alignment: 0 without address randomisation.
+std::uint64_t random_gap(const StartStack& stack) {
+    const std::uint64_t platform = stack.auxiliary_value(AT_PLATFORM, 0);
+    if (platform == 0) return 0;
+    const std::uint64_t end = platform + bytes_of(at_address<const char>(platform));
+    return (address_of(stack.arguments[0]) - end) & ~std::uint64_t{15};
+}
+
+/// Puts the strings of `count` pointers, the last one first. Returns the lowest address.
+std::uint64_t put_strings(StackImage& image, char* const* strings, std::size_t count) {
+    for (std::size_t i = count; i > 0; --i) image.put_string(strings[i - 1]);
+    return image.address();
+}
+
+/// Puts pointers to consecutive strings, of which the first is at `first`, and a null pointer after them.
+void put_pointers(StackImage& image, char* const* strings, std::size_t count, std::uint64_t first) {
+    image.put_word(0);
+    std::uint64_t end = first;
+    for (std::size_t i = 0; i < count; ++i) end += bytes_of(strings[i]);
+    for (std::size_t i = count; i > 0; --i) {
+        end -= bytes_of(strings[i - 1]);
+        image.put_word(end);
+    }
+}
+
+/// AT_RANDOM's bytes: the kernel's, or those of a deterministic run.
+std::uint64_t put_random_bytes(StackImage& image, const StartStack& stack, RandomStream* random) {
+    std::uint64_t bytes[kRandomBytes / sizeof(std::uint64_t)] = {};
+    if (const std::uint64_t from = stack.auxiliary_value(AT_RANDOM, 0); from != 0)
+        __builtin_memcpy(bytes, at_address<const std::byte>(from), sizeof bytes);
+    if (random != nullptr)
+        for (std::uint64_t& word : bytes) word = random->next();
+    return image.put(bytes, sizeof bytes);
 }
 
 }  // namespace
@@ -50,27 +142,42 @@ std::uint64_t StartStack::auxiliary_value(std::uint64_t type, std::uint64_t othe
     return otherwise;
 }
 
-std::uint64_t* rewrite_start_stack(const StartStack& stack, const StartFacts& facts) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < stack.auxiliary_count; ++i) {
-        Elf64_auxv_t entry = stack.auxiliary[i];
-        if (is_dropped(entry.a_type)) continue;
+std::expected<std::uint64_t*, long> rewrite_start_stack(const StartStack& stack, const StartFacts& facts) {
+    char* const* const arguments = stack.arguments + facts.dropped;
+    const std::size_t argument_count = stack.argument_count - facts.dropped;
+    std::size_t environment_count = 0;
+    while (stack.environment[environment_count] != nullptr) ++environment_count;
+    const char* const engine_path = at_address<const char>(stack.auxiliary_value(AT_EXECFN, 0));
+    const char* const platform = at_address<const char>(stack.auxiliary_value(AT_PLATFORM, 0));
+    if (engine_path == nullptr || platform == nullptr) return std::unexpected(EINVAL);  // Linux has both on x86-64
+    const std::uint64_t top = address_of(engine_path) + bytes_of(engine_path) + sizeof(std::uint64_t);
+    StackImage image{top, top - address_of(stack.words)};
+    if (!image.has_memory()) return std::unexpected(ENOMEM);
+
+    image.skip(sizeof(std::uint64_t));
+    const std::uint64_t path = image.put_string(facts.path);
+    const std::uint64_t first_variable = put_strings(image, stack.environment, environment_count);
+    const std::uint64_t first_argument = put_strings(image, arguments, argument_count);
+    image.skip(random_gap(stack) + image.address() % 16);
+    const std::uint64_t platform_address = image.put_string(platform);
+    const std::uint64_t random = put_random_bytes(image, stack, facts.random);
+
+    const std::size_t words = 1 + argument_count + 1 + environment_count + 1;
+    const std::size_t vector_bytes = stack.auxiliary_count * sizeof(Elf64_auxv_t);
+    image.skip(image.address(vector_bytes + words * sizeof(std::uint64_t)) % 16);
+    for (std::size_t i = stack.auxiliary_count; i > 0; --i) {
+        Elf64_auxv_t entry = stack.auxiliary[i - 1];
         set_entry(entry, facts);
-        if (entry.a_type == AT_RANDOM && facts.fixed_random)
-            for (std::size_t byte = 0; byte < 16; ++byte)
-                at_address<std::uint8_t>(entry.a_un.a_val)[byte] = static_cast<std::uint8_t>(0x5a + byte);
-        stack.auxiliary[kept++] = entry;
+        if (entry.a_type == AT_EXECFN) entry.a_un.a_val = path;
+        if (entry.a_type == AT_PLATFORM) entry.a_un.a_val = platform_address;
+        if (entry.a_type == AT_RANDOM) entry.a_un.a_val = random;
+        image.put(&entry, sizeof entry);
     }
-    const auto* end = reinterpret_cast<std::uint64_t*>(stack.auxiliary + kept);
-    std::uint64_t* from = stack.words + facts.dropped;  // the word before the first argument that is kept
-    *from = stack.argument_count - facts.dropped;
-    const auto count = static_cast<std::size_t>(end - from);
-    std::uint64_t* to = from;
-    if (address_of(to) % 16 != 0) {
-        --to;
-        memmove(to, from, count * sizeof(std::uint64_t));
-    }
-    return to;
+    put_pointers(image, stack.environment, environment_count, first_variable);
+    put_pointers(image, arguments, argument_count, first_argument);
+    image.put_word(argument_count);
+    image.copy_to_stack(address_of(stack.words));
+    return at_address<std::uint64_t>(image.address());
 }
 
 }  // namespace anyperf::engine

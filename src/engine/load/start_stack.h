@@ -1,14 +1,16 @@
 // start_stack.h: the initial stack of a program: argument count, arguments, environment, auxiliary vector (System V ABI
-// for x86-64, 3.4.1). The kernel made it for the engine; it is rewritten for the program. Only the words move: the
-// strings that they point to stay where they are.
+// for x86-64, 3.4.1). The kernel made it for the engine; it is rewritten for the program, with all addresses as the
+// kernel would choose them for the program itself.
 #pragma once
 
 #include <elf.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 
 #include "engine/load/image.h"
+#include "engine/random_stream.h"
 
 namespace anyperf::engine {
 
@@ -35,11 +37,12 @@ struct StartFacts {
     const ElfFile* file;
     std::uint64_t loader_base;  ///< AT_BASE; 0: no loader
     std::uint64_t dropped;      ///< arguments at the front that are the engine's own
-    bool fixed_random;          ///< AT_RANDOM's bytes are always the same
+    RandomStream* random;       ///< gives AT_RANDOM's bytes; null: they are the kernel's
 };
 
 /// Rewrites the stack in place for the program: without the first `dropped` arguments, with its own auxiliary vector.
-/// Returns the program's stack pointer, aligned to 16 bytes.
-std::uint64_t* rewrite_start_stack(const StartStack& stack, const StartFacts& facts);
+/// Returns the program's stack pointer, aligned to 16 bytes. The strings of `stack` and `facts` are overwritten. Error:
+/// an errno; the stack is as it was.
+std::expected<std::uint64_t*, long> rewrite_start_stack(const StartStack& stack, const StartFacts& facts);
 
 }  // namespace anyperf::engine

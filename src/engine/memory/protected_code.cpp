@@ -19,6 +19,8 @@ void unprotect(Engine& engine, std::uint64_t start, std::uint64_t end) {
 
 }  // namespace
 
+// Page by page: mprotect(2) works on pages, and a page that is protected already is left as it is. If the list is full
+// the page is made writable again, and the code must be compared at each entry instead.
 Protection protect_code(Engine& engine, std::uint64_t start, std::uint64_t end) {
     Protection done = Protection::unchanged;
     for (std::uint64_t page = page_down(start); page < end; page += kPageBytes) {
@@ -35,6 +37,8 @@ Protection protect_code(Engine& engine, std::uint64_t start, std::uint64_t end) 
     return done;
 }
 
+// The whole page is dropped, not only what is written: programs that write code write more of it (a JIT), and each
+// write to a protected page costs a fault.
 bool unprotect_written_code(Engine& engine, std::uint64_t address) {
     if (engine.protected_code.find(address) == nullptr) {
         // Another thread may have unprotected the page since the fault: then the write succeeds when it is repeated.

@@ -8,6 +8,7 @@
 #include "engine/fail.h"
 #include "engine/hooks.h"
 #include "engine/log.h"
+#include "engine/modelling/modelling.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/frame.h"
 #include "engine/signals/install.h"
@@ -146,6 +147,7 @@ void die_by(int signal) {
 
 void deliver_and_resume(Thread& thread) {
     SignalState& signals = *thread.signals;
+    drain_records(thread, thread.registers.rip);
     exit_cache(thread);
     // First of all: a signal or timer that comes during this delivery sets it again, for another delivery.
     __atomic_store_n(&thread.pending, 0, __ATOMIC_SEQ_CST);

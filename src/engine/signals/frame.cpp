@@ -19,6 +19,7 @@ constexpr std::uint64_t kDisable = 2;           // SS_DISABLE
 constexpr std::uint64_t kAutoDisarm = std::uint64_t{1} << 31;
 constexpr std::uint64_t kDirection = 0x400;
 
+/// The registers as struct sigcontext of the kernel has them (arch/x86/include/uapi/asm/sigcontext.h).
 SignalContext context_of(const Registers& registers, const QueuedSignal& signal, std::uint64_t mask) {
     const auto& r = registers.r;
     SignalContext context{};
@@ -72,6 +73,9 @@ std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action
 
 }  // namespace
 
+// __setup_rt_frame() of arch/x86/kernel/signal_64.c: vector state, then the frame, aligned so that rsp + 8 is a
+// multiple of 16 as at a function's entry. False if the stack cannot be written: the caller raises SIGSEGV. The
+// thread's registers change only when all has been written.
 bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalAction& action,
                        std::uint64_t saved_mask) {
     SignalState& signals = *thread.signals;

@@ -46,6 +46,7 @@
 #include "engine/freestanding/text.h"
 #include "engine/hooks.h"
 #include "engine/memory/protected_code.h"
+#include "engine/modelling/modelling.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/interruptible.h"
 #include "engine/signals/signal_state.h"
@@ -194,8 +195,10 @@ bool is_in_place_routine(const Thread& thread, std::uint64_t rip) {
 /// reports.
 void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& user) {
     // If the address is not canonical, iretq itself faults, and the thread's registers are still valid.
+    const Registers before = thread.registers;
     if (!is_in_place_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
+    if (ran) model_instruction(thread, before);
     if (ran) x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting.open);
     if (!ran) queue(thread, info, user.context, true);
     redirect_to_delivery(thread, user);

@@ -41,6 +41,8 @@ namespace anyperf::engine {
     return result;
 }
 
+// Three cases by rip: before `syscall` the call is not made; at `syscall` again, which the kernel has set rip back to,
+// it was interrupted and would be restarted; after it the answer is there.
 bool interrupt_syscall(x86_64::Thread& thread, x86_64::SignalContext& context) {
     const std::uint64_t check = address_of(engine_syscall_check);
     const std::uint64_t done = address_of(engine_syscall_done);

@@ -52,6 +52,8 @@ Engine& make_engine(const StartArgument& argument) {
         hide_descriptors(engine);
         engine.cache.byte_limit = engine.run->cache_bytes;
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
+        engine.cache.random_is_seeded = engine.run->deterministic != 0;
+        engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
     if (reserved) engine.arena_near_engine = x86_64::prepared_arena(engine.cache, address_of(&engine));

@@ -11,6 +11,7 @@
 
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
+#include "engine/syscalls/memory_file.h"
 
 namespace anyperf::engine {
 
@@ -156,18 +157,6 @@ class FileText {
     char* room_;
     long length_ = 0;
 };
-
-/// Makes the descriptor of a memfd one that can only be read, as that of /proc/self/maps: opens the file again and puts
-/// the new description in the place of the old one. On failure the old one stays.
-long read_only(long fd, std::uint64_t flags) {
-    Line path;
-    path.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1});
-    const long again = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
-    if (is_error(again)) return fd;
-    kernel_call(__NR_dup3, static_cast<std::uint64_t>(again), static_cast<std::uint64_t>(fd), flags & O_CLOEXEC);
-    kernel_call(__NR_close, static_cast<std::uint64_t>(again));
-    return fd;
-}
 
 }  // namespace
 

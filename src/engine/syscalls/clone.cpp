@@ -233,14 +233,17 @@ long clone_copying(Call& call, CloneRequest& request) {
     const std::uint64_t parent_tid_address = request.has(CLONE_PARENT_SETTID) ? request.parent_tid : 0;
     prepare_process(call, request, page);
     const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
+    const std::uint64_t seed = call.engine.random.next();
     const SignalsBlocked blocked;
     SignalActions& actions = *thread.signals->actions;
     call.engine.cache.lock.lock();
     actions.lock_for_fork();
+    call.engine.modelling.lock.lock();
     own_pages.lock_for_fork();
     const long got = make_process(request);
     if (got != 0) {
         own_pages.unlock_after_fork();
+        call.engine.modelling.lock.unlock();
         actions.unlock_after_fork();
         call.engine.cache.lock.unlock();
         if (is_error(got)) free_thread_page(call.engine, page);
@@ -252,9 +255,11 @@ long clone_copying(Call& call, CloneRequest& request) {
     // The child: only the calling thread exists here.
     call.engine.cache.lock.reset();
     keep_only_thread(call.engine, thread);
+    call.engine.modelling.lock.reset();
     own_pages.reset_lock();
     actions.reset_lock();
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);
+    call.engine.random.begin(seed);
     call.engine.locks_future = 0;  // memory locks are not inherited (mlockall(2))
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));

@@ -144,6 +144,10 @@ bool ignores_descriptor(const Call& call, const DescriptorArguments& row) {
 
 }  // namespace
 
+std::uint8_t descriptor_arguments(std::uint64_t syscall) {
+    return syscall < kByNumber.size() ? kByNumber[syscall].which : std::uint8_t{0};
+}
+
 bool uses_hidden_descriptor(const Call& call) {
     if (call.number >= kByNumber.size()) return false;
     const DescriptorArguments& row = kByNumber[call.number];

@@ -7,6 +7,9 @@
 
 namespace anyperf::engine {
 
+/// The arguments of the call that are descriptors: bit N is argument N, counted from 0.
+std::uint8_t descriptor_arguments(std::uint64_t syscall);
+
 /// Whether the call uses one of the engine's descriptors. The caller answers EBADF then.
 bool uses_hidden_descriptor(const Call& call);
 

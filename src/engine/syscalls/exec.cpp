@@ -66,6 +66,12 @@ long copy_path(std::uint64_t from, char* to, std::size_t room) {
     return ENAMETOOLONG;
 }
 
+/// What the next program's random bytes begin with in a deterministic run (start_argument.h, `random`).
+std::uint32_t seed_of_next(Engine& engine) {
+    constexpr std::uint64_t kLargest = INT32_MAX;
+    return static_cast<std::uint32_t>(engine.random.next() % kLargest) + 1;
+}
+
 /// Appends the application's arguments from element `first` on, as pointers. Returns 0 or a positive errno.
 long add_arguments(std::uint64_t vector, std::size_t first, Exec& exec) {
     for (std::size_t i = first; vector != 0; ++i) {
@@ -172,7 +178,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     const std::int64_t page = thread.page_number == run::kNoPage ? -1 : std::int64_t{thread.page_number};
     format_start_argument({call.engine.facts_fd, call.engine.run_fd, thread.process, exec.file.program.fd,
                            call.engine.broker_fd, call.engine.engine_fd, page, thread.signals->mask & kEngineSignals,
-                           thread.signals->actions->ignored() & kAlwaysCaughtSignals},
+                           thread.signals->actions->ignored() & kAlwaysCaughtSignals, seed_of_next(call.engine)},
                           exec.start);
     for (const char* own :
          {"anyperf-engine", static_cast<const char*>(exec.start), static_cast<const char*>(exec.path)})

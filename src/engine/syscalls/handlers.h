@@ -66,6 +66,14 @@ long lstat(Call&);
 long newfstatat(Call&);
 long statx(Call&);
 
+// randomness.cpp: random bytes by the run's seed. Without --deterministic all of them are passed to the kernel
+long getrandom(Call&);
+long read(Call&);   ///< and pread64
+long readv(Call&);  ///< and preadv, preadv2
+long splice(Call&);
+long sendfile(Call&);
+long io_uring_setup(Call&);
+
 // tracing.cpp: ptrace between processes of a run
 long ptrace(Call&);
 long wait4(Call&);

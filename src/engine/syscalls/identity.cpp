@@ -16,6 +16,7 @@
 #include "engine/syscalls/application_maps.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/proc_path.h"
+#include "engine/syscalls/random_files.h"
 #include "engine/threads/run_records.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -82,8 +83,12 @@ long with_program_path(Call& call, unsigned index) {
     });
 }
 
-/// The same for a call that opens. A list of mappings is opened without the engine's.
+/// The same for a call that opens. A list of mappings is opened without the engine's. A file with random text is the
+/// deterministic run's own.
 long open_with(Call& call, unsigned index, std::uint64_t flags) {
+    char room[kLongestProcPath];
+    if (const std::string_view path = copy_short_path(call.argument[index], room); is_random_file(call.engine, path))
+        return open_random_file(call.engine, path, flags);
     return with_shown(call, index, [&](const Shown& shown) {
         if (!shown.mappings.empty()) return open_filtered_maps(shown.mappings, flags);
         if (shown.program != nullptr && (flags & O_NOFOLLOW) == 0) call.argument[index] = address_of(shown.program);

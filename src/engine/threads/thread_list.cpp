@@ -73,6 +73,8 @@ void keep_only_thread(Engine& engine, Thread& thread) {
     thread.next_thread = nullptr;
 }
 
+// Called with the cache's lock held. All blocks are dead before `flushing` is set: from then on a thread that leaves
+// its block cannot enter another, since set_next_block() needs the lock.
 void flush_cache(const Thread& self) {
     Engine& engine = *self.engine;
     Cache& cache = engine.cache;

@@ -35,6 +35,8 @@ bool make_accessible(std::uint64_t start, std::uint64_t bytes) {
 
 }  // namespace
 
+// One mapping: the Thread, a guard page, the engine's stack, a guard page, the stack of the signal handler. An overflow
+// of either stack faults instead of writing over the Thread.
 Thread* new_thread(Engine& engine) {
     void* const memory = reserve_pages(kAll, PROT_NONE);
     if (memory == nullptr) return nullptr;
@@ -49,6 +51,8 @@ Thread* new_thread(Engine& engine) {
     auto* const state = new (memory) ThreadAndState;
     Thread* const thread = &state->thread;
     thread->signals = &state->signals;
+    thread->records.top = RecordStream::kEmpty;
+    thread->records.last_ran = RecordStream::kWhole;
     thread->agent = reinterpret_cast<agent::AgentState*>(state->agent);
     thread->engine = &engine;
     thread->engine_stack = engine_stack + kEngineStackBytes;
@@ -66,6 +70,7 @@ void free_thread(Thread& thread) {
     release_pages(&thread, thread.mapping_bytes);
 }
 
+// Translated code finds its Thread by gs, so the application's gs is emulated (gs_base). Must run on the thread itself.
 void bind_to_kernel_thread(Thread& thread) {
     kernel_call(__NR_arch_prctl, ARCH_SET_GS, address_of(&thread));
     const x86_64::SignalStack stack{thread.signal_stack, 0, 0, kSignalStackBytes};

@@ -141,7 +141,7 @@ struct PmuRow {
     PerfEncoder perf_encoder;
     PerfAttrs perf_attrs;
     Modset modset;
-    std::uint8_t plm;           ///< privilege levels that it can tell apart (PFM_PLM bits)
+    std::uint8_t plm;           ///< privilege levels that it distinguishes (PFM_PLM bits)
     std::uint8_t revision;      ///< AMD: compared with RuleRow::first_revision and last_revision
     std::uint8_t num_counters;  ///< as reported by libpfm, like max_encoding
     std::uint8_t max_encoding;

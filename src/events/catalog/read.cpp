@@ -1,4 +1,8 @@
 // read.cpp: reads PMU::EVENT:ATTRIBUTE[=VALUE]… in one pass over the string. request.h lists the steps.
+//
+// Which refusal a string gets, and which attribute wins where names collide, follows libpfm4 (pfmlib_common.c):
+// programs that are built with libpfm.so.4 compare its error codes. Aliases are followed in place. What they expand to
+// is recorded at the place of the word that the user typed, so a message never points into a text that is not there.
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -61,6 +65,7 @@ std::optional<ModifierRow> find_modifier(Modset set, std::uint32_t possible, std
     return std::nullopt;
 }
 
+/// A flag's value as libpfm4 writes it: one of the letters y, t, 1 or n, f, 0.
 std::optional<std::uint64_t> boolean(std::string_view value) {
     if (value.size() != 1) return std::nullopt;
     if (std::string_view{"yYtT1"}.contains(value[0])) return 1;
@@ -95,6 +100,8 @@ bool is_raw(std::string_view name) {
     return name.size() >= 2 && name[0] == '0' && upper(name[1]) == 'X';
 }
 
+/// "0x1f" in place of the names of unit masks, for PMUs that have the flag. It is the mask's bits as the CPU takes
+/// them.
 Refusal add_raw_mask(Request& request, const Word& word, Place place) {
     if ((request.pmu->flags & pmu_flag::raw_umask) == 0)
         return refuse(ErrorCode::attribute, place, "this PMU takes no raw unit masks");
@@ -108,6 +115,7 @@ Refusal add_raw_mask(Request& request, const Word& word, Place place) {
 Refusal read_attributes(Request& request, std::string_view text, const DelimiterIndex& delimiters, std::size_t from,
                         std::optional<Place> alias, int depth);
 
+/// A unit mask. One that is an alias means the attributes in its text, which are read in its place.
 Refusal add_mask(Request& request, std::uint16_t index, const Word& word, Place place, int depth) {
     const MaskRow& mask = masks(*request.event)[index];
     const Text equivalent = rule(mask).equivalent;
@@ -173,6 +181,7 @@ bool find_in(Request& request, const PmuRow& pmu, std::string_view name, std::ui
     return true;
 }
 
+/// "PMU::EVENT". A PMU that the machine lacks is refused, unless the machine was read with encode_inactive.
 Refusal find_prefixed(Request& request, std::string_view prefix, std::string_view name, Place event) {
     const Place place{0, static_cast<std::uint16_t>(prefix.size())};
     const PmuRow* pmu = find_pmu(prefix);
@@ -185,6 +194,7 @@ Refusal find_prefixed(Request& request, std::string_view prefix, std::string_vie
     return refuse(ErrorCode::not_found, event, "this PMU has no event of this name");
 }
 
+/// The first active PMU that has the event, in the order of the catalog. Deprecated PMUs are found by prefix only.
 Refusal find_unprefixed(Request& request, std::string_view name, Place event) {
     const std::uint32_t hash = name_hash(name);
     for (const std::uint16_t index : request.machine.active_pmus()) {

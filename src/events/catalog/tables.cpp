@@ -1,3 +1,6 @@
+// tables.cpp: views of the catalog image (format.h). The image is part of the executable's read-only data: nothing is
+// read or unpacked at the start, and only the pages of the tables that are used are ever loaded. The tools that write
+// it check it, so indices in it are not checked again here.
 #include "events/catalog/tables.h"
 
 #include <array>
@@ -45,6 +48,8 @@ std::span<const EventRow> events(const TableRow& table) {
     return events().subspan(table.first_event, table.events);
 }
 
+// Events of this machine that were read from sysfs are in allocated memory, with their masks next to them; first_mask
+// and sysfs are then distances in bytes from the event, not indices.
 std::span<const MaskRow> masks(const EventRow& event) {
     if ((event.flags & event_flag::host) != 0) {
         const char* const first = reinterpret_cast<const char*>(&event) + event.first_mask;
@@ -86,6 +91,8 @@ const RuleRow& rule(const MaskRow& mask) {
     return rows<RuleRow>(header().rules)[mask.rule];
 }
 
+// A hash table with open addressing, made at build time. A slot is the index of a PMU plus 1; 0 is a free one. It is
+// never full, so a search for an unknown name ends.
 const PmuRow* find_pmu(std::string_view name) {
     const auto slots = rows<std::uint16_t>(header().pmu_slots);
     const std::size_t wrap = slots.size() - 1;

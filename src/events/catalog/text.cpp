@@ -34,6 +34,8 @@ std::optional<std::uint64_t> digits(std::string_view text, unsigned base, bool& 
 
 }  // namespace
 
+// As strtoull(3) with base 0, which libpfm4 uses: leading blanks, a sign, 0x for hexadecimal and 0 for octal. A number
+// that is too large becomes the largest, also with a minus.
 std::optional<std::uint64_t> number(std::string_view text) {
     while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
     const bool negative = text.starts_with('-');

@@ -19,6 +19,7 @@ using catalog::PmuRow;
 
 constexpr std::string_view kTypes[] = {"unknown", "core", "uncore", "os"};
 
+/// Calls `visit` with each event that this model of the PMU has. next_event() skips those of other models.
 template <class Visit>
 void each_event(const catalog::MachinePmus& machine, const PmuRow& pmu, Visit&& visit) {
     for (int index = -1; (index = catalog::next_event(machine, pmu, index)) >= 0;)
@@ -102,6 +103,7 @@ std::optional<EventName> matched(const Pattern& pattern, const catalog::MachineP
 
 }  // namespace
 
+// The exact name, or else the only name that ends with '_' and `name`. If several do, none is meant.
 const PmuRow* resolve_pmu_name(std::string_view name) {
     if (const PmuRow* exact = catalog::find_pmu(name)) return exact;
     if (name.size() < 2) return nullptr;
@@ -161,6 +163,7 @@ std::vector<EventName> EventNames::match(std::string_view text, bool everywhere)
     return names;
 }
 
+// Several PMUs may share a table (models of one generation). One of each table is enough for a message.
 std::vector<std::string> pmus_with_event(std::string_view event, std::size_t most) {
     std::vector<std::string> names;
     std::vector<std::uint16_t> tables;

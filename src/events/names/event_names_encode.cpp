@@ -136,6 +136,8 @@ catalog::Refusal in_typed_string(catalog::Refusal refusal, std::size_t read_leng
 
 }  // namespace
 
+// The prefix may be shortened (resolve_pmu_name()), and the catalog reads full names only. So the string that is read
+// may be longer than the typed one, and a refusal's place is moved back before it is shown.
 Result<EncodedName> EventNames::encode(std::string_view typed, Levels levels) const {
     const std::string text = expand_pmu_prefix(typed);
     catalog::Encoding encoding{data_->machine};

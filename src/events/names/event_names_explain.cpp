@@ -38,6 +38,7 @@ class Explanation {
         if (!found) add_if_same(name, "");  // no mask, or defaults of several groups
     }
 
+    /// Encodes the name and compares what identifies an event in the attr. Flags are left out: they are modifiers.
     bool add_if_same(std::string name, std::string_view mask) {
         if (!mask.empty()) name += ':' + std::string{mask};
         catalog::Encoding encoding{machine_};

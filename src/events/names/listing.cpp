@@ -88,6 +88,7 @@ std::string terms_of(const host::Pmu& pmu) {
     return terms;
 }
 
+/// A way to write an event that no list of names can have, since it contains an address or a place.
 struct Form {
     std::string_view pmu;  ///< the PMU it needs; empty: a core PMU
     std::string_view form;

@@ -4,10 +4,9 @@
 // - tokenize() (tokens.h) splits it into groups and items: names, terms between slashes, modifiers. Nothing has a
 //   meaning yet.
 // - resolve() asks each source of names (name_source.h) whether it knows the name of an item. The order is: forms that
-// no
-//   name can be mistaken for (breakpoints, probes), names of the kernel, events of PMUs in sysfs, raw codes, the
-//   catalog, tracepoints. The first source that answers wins. The answer is a Match: one event, or several if the item
-//   means several PMUs or tracepoints.
+//   no name can be mistaken for (breakpoints, probes), names of the kernel, events of PMUs in sysfs, raw codes, the
+//   vendors' lists, the catalog, tracepoints. The first source that answers wins. The answer is a Match: one event, or
+//   several if the item means several PMUs or tracepoints.
 // - If the source did not use the terms, they are applied as terms that every event takes (common_terms.h): period,
 //   name, call-graph, …
 // - The modifiers of the item are applied (modifiers.h).

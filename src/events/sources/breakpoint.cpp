@@ -73,6 +73,8 @@ Parsed<std::pair<std::uint32_t, std::size_t>> accesses(const Item& item) {
 
 }  // namespace
 
+// The CPU compares aligned addresses (SDM volume 3, "Breakpoint Field Recognition"), so the kernel refuses a data
+// breakpoint whose address is not a multiple of its length; the message here says which lengths fit.
 Parsed<std::optional<Match>> from_breakpoints(const Machine::Data&, const Item& item) {
     if (item.parts[0] != "mem" || item.parts.size() < 2) return std::nullopt;
     const Place where = TRY(place(item.parts[1]));

@@ -44,7 +44,8 @@ std::optional<std::uint64_t> consume_word(std::string_view& text, const std::arr
     return value;
 }
 
-/// Whether all of `text` is an operation, a result, or both; stores them in `event`.
+/// Whether all of `text` is an operation, a result, or both; stores them in `event`. A second operation or result is
+/// refused by finding no word for it.
 bool consume_op_and_result(std::string_view text, CacheEvent& event) {
     while (!text.empty()) {
         if (auto op = event.op ? std::nullopt : consume_word(text, kOpWords)) {
@@ -91,6 +92,7 @@ std::string list_of_ops(std::uint64_t cache) {
 
 }  // namespace
 
+// perf's two names for each valid pair: "L1-dcache-loads" for the accesses and "L1-dcache-load-misses".
 std::vector<std::string> cache_event_names() {
     std::vector<std::string> names;
     for (const CacheWord& cache : kCacheWords)

@@ -1,4 +1,8 @@
 // elf_functions.cpp: reads with libelf. Nothing in the file is trusted beyond what libelf checks.
+//
+// A uprobe is placed at an offset in a file, not at an address (uprobetracer.rst of the kernel), so each symbol's value
+// is converted by the segment that loads it. A file is opened with O_NONBLOCK: the path is the user's, and a FIFO must
+// not block.
 #include "events/sources/elf_functions.h"
 
 #include <cxxabi.h>
@@ -159,6 +163,7 @@ void add_plt(Elf* elf, const std::vector<Section>& sections, std::vector<ElfFunc
 
 }  // namespace
 
+// A function may be in .symtab and .dynsym; whoever looks for a name drops equal offsets.
 Result<std::vector<ElfFunction>> elf_functions(const std::filesystem::path& path) {
     const ElfFile file = TRY(ElfFile::open(path));
     const std::vector<Section> sections = sections_of(file.get());

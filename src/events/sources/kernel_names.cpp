@@ -46,6 +46,7 @@ constexpr auto kFirst = [] {
 
 }  // namespace
 
+// Nearly every lookup of an unknown name ends at its length or at the first letters.
 const KernelName* find_kernel_name(std::string_view name) {
     if (name.size() > kLongestSpelling) return nullptr;
     for (std::size_t i = kFirst[name.size()]; i < kFirst[name.size() + 1]; ++i)

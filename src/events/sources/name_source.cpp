@@ -5,6 +5,7 @@
 
 namespace anyperf::events {
 
+// exclude_guest is perf's default for every event without a modifier (event_attr_init() of its sources).
 void init_event(Event& event, std::uint32_t type, std::uint64_t config) {
     event.attr.type = type;
     event.attr.size = sizeof(abi::Attr);
@@ -24,6 +25,8 @@ Match make_match(std::uint32_t type, std::uint64_t config, std::size_t parts) {
     return match;
 }
 
+// On a hybrid machine an event without a PMU in its config is counted on one kind of core only, so perf and anyperf
+// open one for each kind.
 Match match_each_core_pmu(const Machine::Data& machine, std::uint32_t type, std::uint64_t config, std::size_t parts) {
     const auto cores = machine.core_pmus();
     if (cores.size() < 2) return make_match(type, config, parts);

@@ -79,6 +79,8 @@ Parsed<std::uint64_t> function_offset(const std::filesystem::path& file, std::st
 
 }  // namespace
 
+// A number is an offset in the file. A '+' in a C++ operator's name is part of the name: the last one counts, and what
+// follows it must be a number.
 Parsed<std::uint64_t> probe_offset(const std::filesystem::path& file, std::string_view path, std::string_view place) {
     if (const auto offset = number(place)) return *offset;
     const std::size_t plus = place.rfind('+');

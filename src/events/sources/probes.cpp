@@ -124,6 +124,7 @@ Parsed<ProbeTerms> sort_terms(const Item& item, bool user) {
     return sorted;
 }
 
+/// "uprobe/path=…,offset=…/": path and place are terms of anyperf's own, since a pointer cannot be typed as a field.
 Parsed<Match> match_of_terms(const Machine::Data& machine, const Item& item, const host::Pmu& pmu) {
     const bool user = pmu.name() == "uprobe";
     const ProbeTerms terms = TRY(sort_terms(item, user));

@@ -35,6 +35,7 @@ Match match_raw_on_each_core_pmu(const Machine::Data& machine, std::uint64_t con
 
 }  // namespace
 
+// Asked after the names of sysfs and of the kernel: "r" followed by letters a to f may be a name.
 Parsed<std::optional<Match>> from_raw(const Machine::Data& machine, const Item& item) {
     std::string_view text = item.parts[0];
     if (const auto type = number(text)) return numbered(item, *type);

@@ -21,6 +21,9 @@ constexpr std::array<std::string_view, 4> kCallGraphs{"fp", "dwarf", "lbr", "no"
 constexpr std::array<std::pair<std::string_view, std::uint32_t>, 3> kAuxActions{
     {{"start-paused", 1}, {"pause", 2}, {"resume", 4}}};
 
+// Each apply_* function gets the event as it is so far and one term, and changes the event's attr or what the recorder
+// does with it (SamplingTerms). Terms are applied in the order in which they are typed.
+
 /// The value of a switch: the term alone is 1; else it must be 0 or 1.
 Parsed<bool> yes_or_no(const Term& term) {
     if (!term.value) return true;
@@ -87,6 +90,7 @@ Parsed<> apply_branch_type(Event& event, const Term& term) {
     return {};
 }
 
+/// "@NAME" or "@NAME=VALUE": passed to the AUX driver as it is, without the '@' (perf-record(1), CoreSight).
 Parsed<> apply_driver_config(Event& event, const Term& term) {
     event.sampling.driver_config.emplace_back(term.text.substr(1));
     return {};

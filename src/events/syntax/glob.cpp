@@ -10,6 +10,7 @@ struct Step {
     bool takes = false;
 };
 
+/// "[a-z]", "[!abc]" (glob(7)). Without a closing bracket the opening one is an ordinary character.
 Step bracket(std::string_view pattern, char c) {
     const bool inverted = pattern.size() > 1 && (pattern[1] == '!' || pattern[1] == '^');
     const std::size_t first = inverted ? 2 : 1;
@@ -36,6 +37,8 @@ bool is_glob(std::string_view text) {
     return text.find_first_of("*?[") != std::string_view::npos;
 }
 
+// On a mismatch the last star takes one more character. Earlier stars need no retry: what matched up to the last star
+// would match after it as well. So time is bounded by the product of the lengths, without recursion.
 bool glob_matches(std::string_view pattern, std::string_view name) {
     std::string_view after_star;  // where to resume if the characters after the last star do not match
     std::string_view retry;

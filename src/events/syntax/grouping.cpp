@@ -45,7 +45,8 @@ void apply(const GroupText& text, EventGroup& group) {
     for (Event& event : group.events) apply_group_modifiers(event, text.modifiers, &event == &group.events.front());
 }
 
-/// Only the leader may be pinned or exclusive; the kernel answers EINVAL for siblings, which follow the leader.
+/// Only the leader may be pinned or exclusive; the kernel answers EINVAL for siblings, which follow the leader. It is
+/// checked here, where the message can say what to write, instead of when the group is opened.
 Parsed<> check_siblings(std::span<const ResolvedItem> items) {
     constexpr std::uint64_t kLeadersOnly = abi::flag("pinned") | abi::flag("exclusive");
     for (std::size_t i = 1; i < items.size(); ++i)

@@ -34,6 +34,8 @@ void include_host(ModifierTarget& modified, std::uint64_t host) {
     modified.event.attr.flags &= ~host;
 }
 
+/// perf excludes guests unless G or H says otherwise. A level modifier removes the excludes that the event began with
+/// (apply_modifiers), so it sets this one again.
 void exclude_guest_by_default(ModifierTarget& modified) {
     if (!modified.hosts) set(modified, flag("exclude_guest"));
 }
@@ -43,6 +45,7 @@ void user(ModifierTarget& modified) {
     include_level(modified, flag("exclude_user"));
 }
 
+/// Each p adds one to precise_ip, which has two bits.
 void precise(ModifierTarget& modified) {
     exclude_guest_by_default(modified);
     std::uint64_t& flags = modified.event.attr.flags;

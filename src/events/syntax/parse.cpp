@@ -1,5 +1,6 @@
 // parse.cpp: from an event string to groups of events: tokenize, resolve each item, group. resolve.h describes the
-// steps.
+// steps. All texts in between are views of the event string, and temporary vectors are in scratch memory on the stack:
+// most strings are parsed without an allocation but for the events themselves.
 #include <algorithm>
 
 #include "events/names/resolve.h"

@@ -1,4 +1,8 @@
 // formula.cpp: the order of operators and the meaning of each are those of expr.y of Linux 6.1.
+//
+// Nodes are in one vector and refer to their parts by index; a part always comes before the node that uses it. A
+// formula is read once and evaluated for each place and interval. What cannot be computed is NaN, which spreads through
+// arithmetic to the result: a metric whose event was not counted must not look like 0.
 #include "events/vendor/formula.h"
 
 #include <algorithm>
@@ -36,7 +40,8 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-/// Reads by recursive descent, an operator of each strength a function.
+/// Reads by recursive descent. The levels of binary operators share one function; `if … else` is weaker than all of
+/// them. The depth is bounded, since a formula may come from a file and each parenthesis takes a frame of the stack.
 class FormulaReader {
   public:
     explicit FormulaReader(std::string_view text) : text_(text) {}
@@ -51,7 +56,7 @@ class FormulaReader {
     using Op = Formula::Op;
     using Index = std::uint32_t;
 
-    /// The binary operators, from the weakest level on.
+    /// The binary operators, from the weakest level on: the levels are those of C.
     struct Operator {
         char letter;
         Op op;
@@ -78,6 +83,7 @@ class FormulaReader {
         Function{"source_count", Op::source_count, true},
     };
 
+    /// The error "EXPECTED is expected before 'the rest'".
     std::unexpected<Error> wrong(std::string_view expected) const {
         return std::unexpected(Error{"not a formula: " + std::string{text_},
                                      std::string{expected} + " is expected before '" +
@@ -107,6 +113,7 @@ class FormulaReader {
         return static_cast<Index>(formula_.nodes_.size() - 1);
     }
 
+    /// VALUE [if CONDITION else VALUE]. The value comes before the condition, as in Python.
     Result<Index> read_choice() {
         if (++depth_ > kDeepest) return wrong("a formula with fewer parentheses");
         const Index chosen = TRY(read_binary(0));
@@ -120,6 +127,7 @@ class FormulaReader {
         return whole;
     }
 
+    /// Operands of the next level, joined by operators of this level from left to right.
     Result<Index> read_binary(int level) {
         if (level == kLevels) return read_unary();
         Index left = TRY(read_binary(level + 1));
@@ -142,6 +150,7 @@ class FormulaReader {
         return negative ? add(Op::negate, {value}) : value;
     }
 
+    /// A parenthesis, "#literal", number, call, or name of an event or of another metric.
     Result<Index> read_primary() {
         if (take('(')) {
             const Index inner = TRY(read_choice());
@@ -159,6 +168,7 @@ class FormulaReader {
         return add(Op::name, {}, name);
     }
 
+    /// A fact about the machine, such as "#num_cpus" or "#smt_on". Not case-sensitive.
     Result<Index> read_literal() {
         const std::size_t first = at_++;
         while (at_ < text_.size() && (is_name_letter(text_[at_]))) ++at_;
@@ -182,6 +192,8 @@ class FormulaReader {
         return value;
     }
 
+    /// A name. The lists write '@' for '/', which is division here: "cpu@event\=0x3c@" is cpu/event=0x3c/. A backslash
+    /// takes the next character as it is.
     std::string read_name() {
         std::string name;
         for (; at_ < text_.size(); ++at_) {
@@ -258,11 +270,14 @@ double Formula::evaluate(const FormulaValues& values) const {
     return evaluate(nodes_[root_], values);
 }
 
+// Without events: literals and has_event() do not change while counting, so they can be evaluated before it.
 bool Formula::is_constant(const Node& node) const {
     if (node.op == Op::name || node.op == Op::source_count) return false;
     return std::ranges::all_of(node.parts, [&](std::uint32_t index) { return is_constant(nodes_[index]); });
 }
 
+// Of a choice whose condition is constant only the chosen side is counted: the other may name events that the CPU does
+// not have.
 void Formula::add_names(const Node& node, const FormulaValues& values, std::vector<std::string>& names) const {
     if (node.op == Op::name || node.op == Op::source_count) add_once(names, node.text);
     if (node.op == Op::choose && is_constant(part(node, 0)))

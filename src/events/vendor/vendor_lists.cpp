@@ -14,6 +14,8 @@ namespace {
 struct Part {
     std::uint32_t offset, count;
 };
+/// The start of the image, which tools write at build time. All offsets are from there, so the image needs no
+/// relocations and is shared between processes.
 struct Header {
     char magic[8];  ///< "anyperfv"
     Part cpus, lists, events, metrics, strings;
@@ -32,7 +34,7 @@ constexpr char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// In the order of the lists: by letters, in lower case.
+/// The lists are sorted by letters in lower case during the build, so that a lookup is a binary search in the image.
 bool comes_before(std::string_view left, std::string_view right) {
     return std::ranges::lexicographical_compare(left, right, {}, lower, lower);
 }

@@ -65,6 +65,7 @@ Found attr_larger_than_kernel_supports(const Failure& failure) {
         "leave them out, or boot a newer kernel"};
 }
 
+// Only the group can be too large if the event opens by itself.
 Found group_too_large(const Failure& failure) {
     const auto& call = failure.call;
     if (call.group_fd < 0 || !failure.can_retry()) return {};
@@ -98,6 +99,7 @@ Found stack_deeper_than_limit(const Failure& failure) {
                     attr.sample_max_stack)};
 }
 
+// Shown by leaving it out: architectures without user_stack_pointer() answer ENOSYS to the bit alone.
 Found stack_dump_unsupported(const Failure& failure) {
     if ((failure.call.attr.sample_type & kSampleStackUser) == 0 || !failure.can_retry()) return {};
     OpenCall without = failure.call;

@@ -82,6 +82,7 @@ constexpr std::array kRules{
 
 }  // namespace
 
+// The first broken rule is the cause: the table is in the order of the kernel's checks.
 Found attr_contradicts_itself(const Failure& failure) {
     for (const Rule& rule : kRules)
         if (rule.broken(failure.call.attr)) return Cause{std::string{rule.cause}, std::string{rule.fix}};

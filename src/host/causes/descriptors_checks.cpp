@@ -40,6 +40,7 @@ Found group_fd_not_open(const Failure& failure) {
                  "pass the group leader's descriptor while it is open, or -1 for an event without a group"};
 }
 
+// The kernel answers EBADF both for a closed descriptor and for one of something else.
 Found group_fd_not_an_event(const Failure& failure) {
     const int fd = failure.call.group_fd;
     if (!failure.can_retry() || fd < 0 || !is_open(fd)) return {};

@@ -21,7 +21,7 @@ struct CpuCounters {
 CpuCounters cpu_counters(const Root& root);
 
 /// Whether the processor is an x86, which `anyperf run` and its virtual PMU need. Of another machine /proc/cpuinfo
-/// tells: only x86 has a line "cpu family" (show_cpuinfo() in arch/x86/kernel/cpu/proc.c).
+/// shows it: only x86 has a line "cpu family" (show_cpuinfo() in arch/x86/kernel/cpu/proc.c).
 bool is_x86(const Root& root);
 
 }  // namespace anyperf::host

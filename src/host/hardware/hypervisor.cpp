@@ -129,6 +129,8 @@ bool has_hypervisor_flag(const Root& root) {
 
 }  // namespace
 
+// All evidence is collected, for `explain`; the first sign decides the kind. The order is: DMI and ACPI tables, the
+// kernel's flag, CPUID, and last whether it is a micro-VM.
 Hypervisor hypervisor(const Root& root) {
     Hypervisor found;
     const bool flagged = has_hypervisor_flag(root);

@@ -1,3 +1,6 @@
+// pmu.cpp: the PMUs in sysfs (Documentation/ABI/testing/sysfs-bus-event_source-devices*). A server has hundreds of
+// uncore PMUs with thousands of files, so only `type` and the CPUs are read at first; format/, events/ and caps/ of a
+// PMU are read when they are first asked for.
 #include "host/hardware/pmu.h"
 
 #include <algorithm>
@@ -109,6 +112,8 @@ struct Pmu::Lazy {
     PmuDetails details;
 };
 
+// A `cpumask` is the mark of a PMU that counts for whole packages: the CPUs on which to open its events. `cpus` is that
+// of a core PMU of a hybrid machine.
 Pmu::Pmu(const Root& root, std::string directory, std::string name, std::uint32_t type)
     : name_(std::move(name)), alias_(root.read(directory + "/alias").value_or("")), type_(type) {
     const bool some_cpus = root.exists(directory + "/cpumask");
@@ -141,6 +146,7 @@ std::optional<std::string> Pmu::capability(std::string_view name) const {
     return cap ? std::optional{cap->value} : std::nullopt;
 }
 
+// /sys/devices is read where the bus is missing: in a copy without links.
 std::vector<Pmu> read_pmus(const Root& root) {
     std::vector<Pmu> pmus;
     add_pmus(root, kBus, pmus);

@@ -56,6 +56,8 @@ bool is_side_file(std::string_view name) {
     return std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
 }
 
+/// An event of events/. Its side files give the unit and scale of its counts, and mark counts of a whole package and
+/// counts that are a present value instead of a sum.
 Alias read_alias(const Root& root, const std::string& folder, const std::string& name, std::string terms,
                  const std::vector<std::string>& siblings) {
     const auto has = [&](std::string_view suffix) {
@@ -102,6 +104,8 @@ std::uint64_t Format::mask() const {
     return spread(~0ull);
 }
 
+// The lowest bits of the value go to the first range, the next to the second one: the order of the ranges matters, not
+// that of the bits.
 std::uint64_t Format::spread(std::uint64_t value) const {
     std::uint64_t word_bits = 0;
     for (const BitRange& range : bits) {

@@ -32,6 +32,7 @@ std::optional<int> node_of(const Root& root, const std::string& directory) {
 
 }  // namespace
 
+// die_id came with Linux 5.2; before, a socket is one die. A number of -1 (some VMs) is kept as it is.
 CpuPosition position_of(const Root& root, int cpu) {
     const std::string directory = "/sys/devices/system/cpu/cpu" + std::to_string(cpu);
     CpuPosition position;

@@ -48,6 +48,8 @@ bool KernelConfig::has(std::string_view option) const {
     return found != options.end() && (found->second == "y" || found->second == "m");
 }
 
+// The three places where distributions put it; the first with any option is the source. A kernel without
+// CONFIG_IKCONFIG_PROC and without a file in /boot gives an empty one.
 KernelConfig kernel_config(const Root& root) {
     KernelConfig config;
     const std::string release = root.read("/proc/sys/kernel/osrelease").value_or("");

@@ -49,6 +49,8 @@ class ThisKernel final : public Kernel {
 
 }  // namespace
 
+// A seccomp filter may kill instead of answering (SECCOMP_RET_KILL_PROCESS), so a child makes the call. Its exit status
+// is the errno, which fits into eight bits.
 int null_attr_in_child(const Kernel& kernel) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(kernel.try_null_attr());

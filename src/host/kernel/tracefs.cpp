@@ -57,6 +57,8 @@ Error not_mounted() {
 
 }  // namespace
 
+// access(2) asks for this process's rights on the mount, which is often root's alone. The place that exists but may not
+// be read is reported, since the other one is then missing anyway.
 Result<Tracefs> Tracefs::find(const Root& root) {
     std::string_view forbidden;
     for (const std::string_view place : kPlaces) {

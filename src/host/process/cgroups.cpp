@@ -55,6 +55,8 @@ void collect(const Root& root, const std::string& directory, std::vector<std::st
 
 }  // namespace
 
+// perf matches with regexec(3) on the path below the mount ("/" for the top), and so does this: a pattern may match
+// anywhere in the name.
 Result<std::vector<std::string>> matching_cgroups(const Root& root, const std::string& pattern) {
     const std::string what = "cannot find cgroups by " + pattern;
     const std::string top = hierarchy(root);

@@ -1,3 +1,5 @@
+// container.cpp: which kind of container this process is in, by files that its runtime leaves. Each kind has its own
+// way to permit perf_event_open, which is what a user needs to know. No sign is certain, so the evidence is shown.
 #include "host/process/container.h"
 
 #include <array>
@@ -78,6 +80,8 @@ constexpr std::array kNamespaces{
 
 }  // namespace
 
+// The first sign decides. A privileged container without any of these files is not recognised; its namespaces may show
+// it (own_namespaces()).
 Container container(const Root& root) {
     for (const Sign& sign : kSigns) {
         if (!holds(root, sign)) continue;

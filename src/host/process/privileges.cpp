@@ -32,6 +32,8 @@ bool Privileges::has(Capability capability) const {
     return initial_user_namespace && (effective & bit(capability)) != 0;
 }
 
+// Capabilities of a user namespace of one's own do not count for perf_event_open: it checks with capable(), against the
+// initial namespace (perfmon_capable()). CAP_PERFMON came with Linux 5.8; cap_last_cap shows whether the kernel has it.
 Privileges privileges(const Root& root) {
     Privileges result;
     if (const auto status = process_status(root, "self")) {

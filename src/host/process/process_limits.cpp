@@ -16,6 +16,7 @@ std::uint64_t amount(const std::string& word) {
 
 }  // namespace
 
+// A line of /proc/PID/limits: name, soft limit, hard limit, unit, in columns (proc_pid_limits(5)).
 std::optional<ProcessLimit> process_limit(const Root& root, std::string_view name) {
     const auto text = root.read("/proc/self/limits");
     if (!text) return std::nullopt;

@@ -4,7 +4,7 @@
 // that has gone one way only is predicted to go that way again, and enters no table of the predictor. That costs a
 // translated program nothing, and it makes the predictor better, because fewer sites share its counters.
 //
-// Sites are told apart by a hash of their address. Two sites with the same hash are one site to the model.
+// Sites are distinguished by a hash of their address. Two sites with the same hash are one site to the model.
 #pragma once
 
 #include <cstddef>

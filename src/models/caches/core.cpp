@@ -70,7 +70,7 @@ std::size_t Core::words(const Machine& machine) {
 Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory)
     : machine_(machine),
       shared_(shared),
-      counts_(counts),
+      counts_(&counts),
       line_shift_(static_cast<unsigned>(std::countr_zero(machine.line_bytes()))) {
     Parts parts(memory);
     l1_code_ = Cache(machine.l1_code, parts.take(Cache::words(machine.l1_code)));
@@ -88,8 +88,8 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
 
 void Core::translate(Tlb& tlb, std::uint64_t address, PageSize size, Quantity misses, Quantity walks) {
     const Translation found = tlb.translate(address, size);
-    if (found != Translation::first_level) counts_.add(misses);
-    if (found == Translation::walk) counts_.add(walks);
+    if (found != Translation::first_level) counts_->add(misses);
+    if (found == Translation::walk) counts_->add(walks);
 }
 
 Source Core::fetch(std::uint64_t address, unsigned size, PageSize page) {
@@ -97,8 +97,8 @@ Source Core::fetch(std::uint64_t address, unsigned size, PageSize page) {
     translate(code_tlb_, address, page, Quantity::code_tlb_misses, Quantity::code_walks);
     if (!same_page(address, last)) translate(code_tlb_, last, page, Quantity::code_tlb_misses, Quantity::code_walks);
     const Source source = lines(l1_code_, address >> line_shift_, last >> line_shift_, Reader::code);
-    counts_.add(Quantity::code_references);
-    if (source != Source::l1) counts_.add(Quantity::code_misses);
+    counts_->add(Quantity::code_references);
+    if (source != Source::l1) counts_->add(Quantity::code_misses);
     return source;
 }
 
@@ -111,10 +111,10 @@ Source Core::access(std::uint64_t instruction, std::uint64_t address, unsigned s
     const std::uint64_t from = address >> line_shift_;
     const std::uint64_t to = last >> line_shift_;
     const Source source = lines(l1_data_, from, to, kind == Access::load ? Reader::load : Reader::store);
-    counts_.add(row.references);
-    if (from != to) counts_.add(row.splits);
-    if (source != Source::l1) counts_.add(row.misses);
-    if (kind != Access::store) counts_.add(kLoadsFrom[static_cast<std::size_t>(source)]);
+    counts_->add(row.references);
+    if (from != to) counts_->add(row.splits);
+    if (source != Source::l1) counts_->add(row.misses);
+    if (kind != Access::store) counts_->add(kLoadsFrom[static_cast<std::size_t>(source)]);
 
     if (machine_.prefetch.stride && kind != Access::store) {
         const std::uint64_t wanted = stride_.next(instruction, address);
@@ -125,7 +125,7 @@ Source Core::access(std::uint64_t instruction, std::uint64_t address, unsigned s
 
 /// Touches lines in their order. Returns the farthest source.
 Source Core::lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
-    if (machine_.request == Request::access) return whole_access(first, from, to);
+    if (machine_.request == Request::access) return whole_access(first, from, to, reader);
     Source farthest = Source::l1;
     for (std::uint64_t number = from; number <= to; ++number)
         farthest = std::max(farthest, line(first, number, reader));
@@ -133,18 +133,21 @@ Source Core::lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader re
 }
 
 /// By the rule of cachegrind: if L1 lacked any line, the last level is asked for all of them, once.
-Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to) {
+Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader) {
     const bool is_code = &first == &l1_code_;
     bool missed = false;
     for (std::uint64_t number = from; number <= to; ++number) {
         if (present(first.touch(number))) continue;
         first.insert(number, LineState::exclusive);
-        counts_.add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
+        counts_->add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
         missed = true;
     }
     if (!missed) return Source::l1;
     bool found = true;
     for (std::uint64_t number = from; number <= to; ++number) found = shared_.touch(number) && found;
+    const RequestRow& row = requests_of(reader);
+    counts_->add(row.l3_reads);
+    if (!found) counts_->add(row.l3_misses);
     return found ? Source::l3 : Source::memory;
 }
 
@@ -163,7 +166,7 @@ Source Core::line(Cache& first, std::uint64_t number, Reader reader) {
 /// A store to a line that L1D holds.
 void Core::become_modified(std::uint64_t line, LineState state) {
     if (state == LineState::shared) {
-        counts_.add(Quantity::upgrades);
+        counts_->add(Quantity::upgrades);
         shared_.take_from_others(*this, line);
     }
     l1_data_.set_state(line, LineState::modified);
@@ -174,20 +177,20 @@ Found Core::bring(std::uint64_t line, Reader reader) {
     const RequestRow& row = requests_of(reader);
     const bool writes = reader == Reader::store;
     if (l2_.exists()) {
-        counts_.add(row.l2_reads);
+        counts_->add(row.l2_reads);
         const LineState state = l2_.touch(line);
         if (present(state)) {
             if (writes && state == LineState::shared) {
-                counts_.add(Quantity::upgrades);
+                counts_->add(Quantity::upgrades);
                 shared_.take_from_others(*this, line);
             }
             return {Source::l2, writes ? LineState::modified : state};
         }
-        counts_.add(row.l2_misses);
+        counts_->add(row.l2_misses);
     }
     Found found = shared_.read(*this, line, writes);
-    counts_.add(row.l3_reads);
-    if (found.source == Source::memory) counts_.add(row.l3_misses);
+    counts_->add(row.l3_reads);
+    if (found.source == Source::memory) counts_->add(row.l3_misses);
     if (l2_.exists()) fill_second(line, found.state);
     if (writes) found.state = LineState::modified;
     return found;
@@ -195,9 +198,9 @@ Found Core::bring(std::uint64_t line, Reader reader) {
 
 void Core::fill(Cache& first, std::uint64_t line, LineState state) {
     const bool is_data = &first == &l1_data_;
-    counts_.add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
+    counts_->add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
     const Victim victim = first.insert(line, state);
-    if (is_data && victim.state == LineState::modified) counts_.add(Quantity::data_write_backs);
+    if (is_data && victim.state == LineState::modified) counts_->add(Quantity::data_write_backs);
     if (!victim.exists()) return;
     if (victim.state == LineState::modified && l2_.exists()) {
         if (present(l2_.find(victim.line)))

@@ -54,6 +54,9 @@ class Core {
 
     static std::size_t words(const Machine& machine);
 
+    /// Counts what follows there: threads that share a core count apart.
+    void count_into(Counts& counts) { counts_ = &counts; }
+
     /// The fetch of an instruction of `size` bytes, at least 1.
     Source fetch(std::uint64_t address, unsigned size, PageSize page = PageSize::small);
     /// An operand of `size` bytes, at least 1, accessed by the instruction at `instruction`.
@@ -70,7 +73,7 @@ class Core {
   private:
     Source line(Cache& first, std::uint64_t line, Reader reader);
     Source lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
-    Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to);
+    Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     void become_modified(std::uint64_t line, LineState state);
     Found bring(std::uint64_t line, Reader reader);
     void fill(Cache& first, std::uint64_t line, LineState state);
@@ -81,7 +84,7 @@ class Core {
 
     const Machine& machine_;
     SharedLevel& shared_;
-    Counts& counts_;
+    Counts* counts_;
     Cache l1_code_;
     Cache l1_data_;
     Cache l2_;

@@ -13,8 +13,10 @@
 
 namespace anyperf::perfdata {
 
+/// Bytes that grow. All functions that add return the writer, so that a layout reads as one line.
 class ByteWriter {
   public:
+    /// Appends the bytes of a value without padding, which a struct must not have either.
     template <class Value>
     ByteWriter& put(const Value& value) {
         const auto* begin = reinterpret_cast<const std::byte*>(&value);
@@ -43,7 +45,7 @@ class ByteWriter {
     }
     ByteWriter& align(std::size_t unit) { return zeros((unit - bytes_.size() % unit) % unit); }
 
-    /// Replaces bytes that have been written.
+    /// Replaces bytes that have been written. `at` and the value's size are within size().
     template <class Value>
     void replace(std::size_t at, const Value& value) {
         std::memcpy(bytes_.data() + at, &value, sizeof value);
@@ -61,7 +63,7 @@ class ByteWriter {
 class RecordWriter : public ByteWriter {
   public:
     RecordWriter(RecordType type, std::uint16_t misc) { put(RecordHeader{type, misc, 0}); }
-    /// Fills the size in. Nothing may be added after it.
+    /// Pads the record to a multiple of 8, as the kernel does, and fills the size in. Nothing may be added after it.
     std::vector<std::byte> finish() {
         align(8);
         replace(offsetof(RecordHeader, size), static_cast<std::uint16_t>(size()));

@@ -1,4 +1,8 @@
 // compressor.h: the zstd stream of COMPRESSED records: the counterpart of Decompressor.
+//
+// One stream for the whole file compresses better than a frame for each record, since later records can refer to
+// earlier ones. Its price: a reader must unpack all records in order, and damage in one makes those after it
+// unreadable.
 #pragma once
 
 #include <cstddef>

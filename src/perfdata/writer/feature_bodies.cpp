@@ -129,6 +129,9 @@ void write_clock_data(ByteWriter& to, const Facts& facts) {
     if (facts.wall_clock_ns != 0) to.u32(1).u32(facts.clock_id).u64(facts.wall_clock_ns).u64(facts.clock_ns);
 }
 
+// A writer that finds its facts unknown writes nothing, and the file then lacks the feature: readers take a missing
+// section as "unknown", but would show an empty one as a fact.
+
 /// How a feature is written. One that writes nothing is left out, unless `flag` is set.
 struct Row {
     Feature feature;
@@ -161,7 +164,7 @@ constexpr std::array kRows{
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &Row::feature));  // the table in the file is in this order
 
-/// Hexadecimal digits as bytes; what is no digit ends it.
+/// Hexadecimal digits as bytes, up to the first character that is not a digit.
 std::vector<std::byte> bytes_of(std::string_view hexadecimal) {
     std::vector<std::byte> bytes;
     for (std::size_t at = 0; at + 2 <= hexadecimal.size(); at += 2) {

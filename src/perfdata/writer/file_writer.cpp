@@ -186,12 +186,15 @@ Result<void> FileWriter::write_out(Bytes bytes) {
     return {};
 }
 
+// Remembers where the file may be cut: finish() on a full disk goes back through these ends.
 void FileWriter::move_end(std::uint64_t bytes) {
     end_ += bytes;
     ends_.push_back(end_);
     if (ends_.size() > kEnds) ends_.pop_front();
 }
 
+// `bytes` begin with a record, so the sizes in their headers lead from one to the next. Ends are noted every
+// kLeastBetweenEnds bytes only: one for each record would push the useful ones out of the list.
 void FileWriter::keep_whole_records(Bytes bytes, std::size_t written) {
     std::size_t kept = 0;
     std::size_t moved = 0;  // of `kept`: the end is there already

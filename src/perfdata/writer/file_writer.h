@@ -3,6 +3,11 @@
 // The file is valid at any time: until finish() has written the size of the data, readers read to the end of the file.
 // If the disk is full, write() fails and nothing more is written; finish() then cuts the file after a whole record, as
 // far back as the feature sections need room. So what is left is a valid recording of the time before.
+//
+// What is where: the header, the ids, the attrs, the records, then the table and bodies of the features. The features
+// come last because most are known only at the end (build ids, the last time, the ratio of compression). The header is
+// written first with a data size of 0, which readers take for a recorder that was killed, and again at the end. In pipe
+// mode nothing can be written twice: facts go out as records before the first sample, the build ids after the last.
 #pragma once
 
 #include <cstddef>
@@ -80,7 +85,7 @@ class FileWriter {
     std::deque<std::uint64_t> ends_;  ///< the last values of end_, where the file may be cut
     std::uint64_t plain_bytes_ = 0;
     std::uint64_t dropped_bytes_ = 0;
-    std::optional<Error> failure_;
+    std::optional<Error> failure_;  ///< the first one; from then on write() only counts what is dropped
 };
 
 }  // namespace anyperf::perfdata

@@ -1,5 +1,6 @@
 // cpu_pmu.cpp: translates an attr to a quantity by the tables of cpu_events.h, and a quantity to the counters that it
-// may use.
+// may use. The errno of a refusal decides what the subsystem does: ENOENT means "ask the next PMU", any other is the
+// answer.
 #include "pmu/cpu/cpu_pmu.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ Answer<Quantity> generic_event(std::uint64_t config) {
     config &= 0xffff'ffff;
     if (config >= kGenericEvents.size()) return refuse(EINVAL, "there is no generic event with this number");
     const GenericRow& row = kGenericEvents[config];
-    if (!row.quantity) return refuse(ENOENT, "the virtual PMU has no model of caches or branch prediction");
+    if (!row.quantity) return refuse(ENOENT, "the presented CPU, a Skylake, lacks this event");
     return *row.quantity;
 }
 
@@ -63,9 +64,10 @@ Answer<Quantity> cache_event(std::uint64_t config) {
             return refuse(EINVAL, "this cache does not have this operation");
     for (const CacheRow& row : kCacheEvents)
         if (row.cache == names.cache && row.op == names.op && row.result == names.result) return row.quantity;
-    return refuse(ENOENT, "the virtual PMU has no model of this cache");
+    return refuse(ENOENT, "the presented CPU, a Skylake, has no such event of this cache");
 }
 
+/// A code of the presented CPU. Only bits that select what is counted are compared; the others choose how.
 Answer<Quantity> raw_event(std::uint64_t config) {
     const auto row = std::ranges::find(kRawEvents, config & kEncodingBits, &RawRow::config);
     if (row == kRawEvents.end()) return refuse(EINVAL, "the virtual PMU can't count this raw code");

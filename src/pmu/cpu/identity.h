@@ -2,7 +2,7 @@
 // tables by vendor, family and model, so the identity decides which event names work.
 //
 // Features, topology and the number of CPUs remain the host's. The brand string is not that of a CPU that is sold, so
-// that nobody mistakes the results for that CPU's. CPUID, /proc/cpuinfo and sysfs all read this file, so they agree.
+// that the results are not mistaken for that CPU's. CPUID, /proc/cpuinfo and sysfs all read this file, so they agree.
 #pragma once
 
 #include <string_view>

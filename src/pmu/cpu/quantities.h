@@ -1,8 +1,10 @@
 // quantities.h: what the virtual cpu PMU can count. Each quantity is a weighted sum of the engine's instruction classes
-// (engine/x86_64/decode/classes.h), so one counter value is computed from several live counters.
+// (engine/x86_64/decode/classes.h), or of the quantities of the models (models/quantities.h), so one counter value is
+// computed from several live counters.
 //
-// Exact quantities add or subtract classes. Modelled quantities weight each class with its cost in cycles
-// (cost_model.h, docs/models.md). Nothing else can be counted: caches, branch prediction and stalls have no model here.
+// Exact quantities add or subtract classes. Modelled cycles weight each class with its cost (cost_model.h). What
+// caches, TLBs and branch predictors do is counted by the models of the run's machine (src/models). docs/models.md
+// explains both. Nothing else can be counted: stalls have no model here.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 #include <string_view>
 
 #include "engine/x86_64/decode/classes.h"
+#include "models/quantities.h"
 #include "pmu/cpu/cost_model.h"
 #include "subsystem/shared/event_page.h"
 
@@ -32,6 +35,51 @@ enum class Quantity : std::uint8_t {
     cycles,
     reference_cycles,
     bus_cycles,
+    // What the models of caches, TLBs and branch predictors count.
+    branch_misses,
+    conditional_misses,
+    return_misses,
+    l1d_replacements,
+    l1i_misses,
+    loads_from_l1,
+    loads_from_l2,
+    loads_from_l3,
+    loads_missing_l1,
+    loads_missing_l2,
+    loads_from_memory,
+    loads_from_clean_peer,
+    loads_from_modified_peer,
+    loads_unshared_l3,
+    split_loads,
+    split_stores,
+    l2_data_reads,
+    l2_data_read_misses,
+    l2_data_read_hits,
+    l2_ownership_reads,
+    l2_ownership_read_misses,
+    l2_ownership_read_hits,
+    l2_code_reads,
+    l2_code_read_misses,
+    l2_code_read_hits,
+    l2_prefetches,
+    l2_prefetch_misses,
+    l2_prefetch_hits,
+    l2_demand,
+    l2_demand_misses,
+    l2_references,
+    l2_misses,
+    l3_references,
+    l3_misses,
+    l3_loads,
+    l3_load_misses,
+    l3_stores,
+    l3_store_misses,
+    load_walks,
+    load_stlb_hits,
+    store_walks,
+    store_stlb_hits,
+    code_walks,
+    code_stlb_hits,
 };
 
 /// The counters of a Skylake that can count a quantity. It matters only if the run limits the number of counters.
@@ -90,10 +138,30 @@ constexpr subsystem::Source modelled_nanoseconds() {
     return source;
 }
 
+/// The most that one instruction other than a REP adds: a bound for overflows (Source::most_per_instruction). Two
+/// operands; an xsave area of 3 KiB has 48 lines, each of which may bring two more.
+inline constexpr std::uint32_t kBranch = 1;
+inline constexpr std::uint32_t kAccesses = 4;
+inline constexpr std::uint32_t kLines = 160;
+
+/// The sum of these quantities of the models, minus the sum of `without`, which are parts of them.
+constexpr subsystem::Source modelled(std::uint32_t most, std::initializer_list<models::Quantity> of,
+                                     std::initializer_list<models::Quantity> without = {}) {
+    subsystem::Source source{.kind = subsystem::Source::Kind::counters, .modelled = true, .most_per_instruction = most};
+    const auto add = [&source](models::Quantity each, std::int32_t weight) {
+        source.term[source.terms++] = {.counter = subsystem::Source::kModelled + static_cast<std::uint32_t>(each),
+                                       .weight = weight};
+    };
+    for (const auto each : of) add(each, 1);
+    for (const auto each : without) add(each, -1);
+    return source;
+}
+
 namespace quantities {
 using enum engine::x86_64::Class;
 using Q = Quantity;
 using P = Placement;
+using M = models::Quantity;
 
 inline constexpr std::array kRows{
     QuantityRow{Q::instructions, "instructions", exact({instructions}), P::fixed_0, "a REP string instruction is one"},
@@ -113,6 +181,100 @@ inline constexpr std::array kRows{
     QuantityRow{Q::reference_cycles, "reference cycles", modelled_cycles(0), P::fixed_2,
                 "modelled: the clock never changes, so they equal cycles"},
     QuantityRow{Q::bus_cycles, "bus cycles", modelled_cycles(kCyclesPerBusCycleLog2), P::generic, "modelled"},
+    QuantityRow{
+        Q::branch_misses, "mispredicted branches",
+        modelled(kBranch, {M::conditional_mispredictions, M::indirect_mispredictions, M::return_mispredictions}),
+        P::generic, "modelled"},
+    QuantityRow{Q::conditional_misses, "mispredicted conditional branches",
+                modelled(kBranch, {M::conditional_mispredictions}), P::generic, "modelled"},
+    QuantityRow{Q::return_misses, "mispredicted returns", modelled(kBranch, {M::return_mispredictions}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l1d_replacements, "lines brought into L1D", modelled(kLines, {M::data_lines_filled}), P::generic,
+                "modelled: by loads, stores and prefetch"},
+    QuantityRow{Q::l1i_misses, "lines brought into L1I", modelled(kLines, {M::code_lines_filled}), P::generic,
+                "modelled"},
+    QuantityRow{Q::loads_from_l1, "loads from L1", modelled(kAccesses, {M::loads_from_l1}), P::generic,
+                "modelled: accesses; a REP string instruction is one for each iteration"},
+    QuantityRow{Q::loads_from_l2, "loads from L2", modelled(kAccesses, {M::loads_from_l2}), P::generic, "modelled"},
+    QuantityRow{Q::loads_from_l3, "loads from L3 or another core",
+                modelled(kAccesses, {M::loads_from_l3, M::loads_from_clean_peer, M::loads_from_modified_peer}),
+                P::generic, "modelled"},
+    QuantityRow{Q::loads_missing_l1, "loads that L1 lacked",
+                modelled(kAccesses, {M::loads_from_l2, M::loads_from_l3, M::loads_from_clean_peer,
+                                     M::loads_from_modified_peer, M::loads_from_memory}),
+                P::generic, "modelled"},
+    QuantityRow{Q::loads_missing_l2, "loads that L2 lacked",
+                modelled(kAccesses, {M::loads_from_l3, M::loads_from_clean_peer, M::loads_from_modified_peer,
+                                     M::loads_from_memory}),
+                P::generic, "modelled"},
+    QuantityRow{Q::loads_from_memory, "loads from memory", modelled(kAccesses, {M::loads_from_memory}), P::generic,
+                "modelled"},
+    QuantityRow{Q::loads_from_clean_peer, "loads of a line that another core has unchanged",
+                modelled(kAccesses, {M::loads_from_clean_peer}), P::generic, "modelled"},
+    QuantityRow{Q::loads_from_modified_peer, "loads of a line that another core has changed",
+                modelled(kAccesses, {M::loads_from_modified_peer}), P::generic, "modelled"},
+    QuantityRow{Q::loads_unshared_l3, "loads from L3 alone", modelled(kAccesses, {M::loads_from_l3}), P::generic,
+                "modelled"},
+    QuantityRow{Q::split_loads, "loads over the end of a line", modelled(kAccesses, {M::split_loads}), P::generic,
+                "modelled"},
+    QuantityRow{Q::split_stores, "stores over the end of a line", modelled(kAccesses, {M::split_stores}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l2_data_reads, "L2 requests of loads", modelled(kLines, {M::l2_data_reads}), P::generic, "modelled"},
+    QuantityRow{Q::l2_data_read_misses, "L2 misses of loads", modelled(kLines, {M::l2_data_misses}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l2_data_read_hits, "L2 hits of loads", modelled(kLines, {M::l2_data_reads}, {M::l2_data_misses}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l2_ownership_reads, "L2 requests of stores", modelled(kLines, {M::l2_ownership_reads}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l2_ownership_read_misses, "L2 misses of stores", modelled(kLines, {M::l2_ownership_misses}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l2_ownership_read_hits, "L2 hits of stores",
+                modelled(kLines, {M::l2_ownership_reads}, {M::l2_ownership_misses}), P::generic, "modelled"},
+    QuantityRow{Q::l2_code_reads, "L2 requests of code", modelled(kLines, {M::l2_code_reads}), P::generic, "modelled"},
+    QuantityRow{Q::l2_code_read_misses, "L2 misses of code", modelled(kLines, {M::l2_code_misses}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l2_code_read_hits, "L2 hits of code", modelled(kLines, {M::l2_code_reads}, {M::l2_code_misses}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l2_prefetches, "L2 requests of prefetches", modelled(kLines, {M::l2_prefetches}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l2_prefetch_misses, "L2 misses of prefetches", modelled(kLines, {M::l2_prefetch_misses}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l2_prefetch_hits, "L2 hits of prefetches",
+                modelled(kLines, {M::l2_prefetches}, {M::l2_prefetch_misses}), P::generic, "modelled"},
+    QuantityRow{Q::l2_demand, "L2 requests without prefetch",
+                modelled(kLines, {M::l2_code_reads, M::l2_data_reads, M::l2_ownership_reads}), P::generic, "modelled"},
+    QuantityRow{Q::l2_demand_misses, "L2 misses without prefetch",
+                modelled(kLines, {M::l2_code_misses, M::l2_data_misses, M::l2_ownership_misses}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l2_references, "L2 requests",
+                modelled(kLines, {M::l2_code_reads, M::l2_data_reads, M::l2_ownership_reads, M::l2_prefetches}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l2_misses, "L2 misses",
+                modelled(kLines, {M::l2_code_misses, M::l2_data_misses, M::l2_ownership_misses, M::l2_prefetch_misses}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l3_references, "requests to the last level",
+                modelled(kLines, {M::l3_code_reads, M::l3_data_reads, M::l3_ownership_reads, M::l3_prefetches}),
+                P::generic, "modelled: of code, loads, stores and prefetch"},
+    QuantityRow{Q::l3_misses, "misses of the last level",
+                modelled(kLines, {M::l3_code_misses, M::l3_data_misses, M::l3_ownership_misses, M::l3_prefetch_misses}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l3_loads, "loads that reached the last level", modelled(kLines, {M::l3_data_reads}), P::generic,
+                "modelled"},
+    QuantityRow{Q::l3_load_misses, "loads that the last level lacked", modelled(kLines, {M::l3_data_misses}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l3_stores, "stores that reached the last level", modelled(kLines, {M::l3_ownership_reads}),
+                P::generic, "modelled"},
+    QuantityRow{Q::l3_store_misses, "stores that the last level lacked", modelled(kLines, {M::l3_ownership_misses}),
+                P::generic, "modelled"},
+    QuantityRow{Q::load_walks, "page walks of loads", modelled(kAccesses, {M::load_walks}), P::generic, "modelled"},
+    QuantityRow{Q::load_stlb_hits, "second TLB hits of loads",
+                modelled(kAccesses, {M::load_tlb_misses}, {M::load_walks}), P::generic, "modelled"},
+    QuantityRow{Q::store_walks, "page walks of stores", modelled(kAccesses, {M::store_walks}), P::generic, "modelled"},
+    QuantityRow{Q::store_stlb_hits, "second TLB hits of stores",
+                modelled(kAccesses, {M::store_tlb_misses}, {M::store_walks}), P::generic, "modelled"},
+    QuantityRow{Q::code_walks, "page walks of code", modelled(kAccesses, {M::code_walks}), P::generic, "modelled"},
+    QuantityRow{Q::code_stlb_hits, "second TLB hits of code",
+                modelled(kAccesses, {M::code_tlb_misses}, {M::code_walks}), P::generic, "modelled"},
 };
 }  // namespace quantities
 

@@ -1,5 +1,8 @@
 // probe_definition.cpp: the parser of a line, and what follows from it: the record and the tracepoint. parse_*
 // functions take a piece of the line, fill in their part of the result, and return false if the piece is not valid.
+//
+// The syntax is that of uprobetracer.rst of the kernel, without arrays and bit fields. Numbers are 64 bits with a sign
+// and wrap around as the kernel's do. A definition is checked completely before anything is made from it.
 #include "pmu/tracing/probe_definition.h"
 
 #include <fmt/format.h>
@@ -265,6 +268,9 @@ std::string probe_text(const ProbeDefinition& definition) {
     return text + '\n';
 }
 
+// The record's layout follows from the arguments alone, so it is computed here and nowhere else: the format file, the
+// filter and the thread that writes the record all use it. A string takes 4 bytes, the __data_loc word; its bytes
+// follow the fixed part.
 ProbeRecord record_of(const ProbeDefinition& definition) {
     ProbeRecord record;
     record.bytes = is_return_probe(definition) ? 24 : 16;  // the common fields, then one or two addresses

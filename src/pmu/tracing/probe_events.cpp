@@ -1,4 +1,6 @@
-// probe_events.cpp: behaves like kernel/trace/trace_uprobe.c and trace_dynevent.c of Linux 6.18.
+// probe_events.cpp: behaves like kernel/trace/trace_uprobe.c and trace_dynevent.c of Linux 6.18. A write to
+// uprobe_events is a sequence of lines; each is a call of define() here, and is refused or takes effect on its own.
+// Numbers of tracepoints are never used again in a run: perf keeps a number between reading `id` and opening the event.
 #include "pmu/tracing/probe_events.h"
 
 #include <algorithm>
@@ -28,6 +30,7 @@ Answer<> ProbeEvents::define(std::string_view line) {
     return definition.kind == Kind::removal ? remove(definition) : add(std::move(definition));
 }
 
+/// A record that no probe uses; 0 if there is none. Number 0 means "without a record" (Source::record).
 std::uint32_t ProbeEvents::free_record() const {
     for (std::uint32_t number = 1; number < records_.size(); ++number)
         if (std::ranges::none_of(entries_, [&](const Entry& one) { return one.wiring.source.record == number; }))
@@ -35,6 +38,8 @@ std::uint32_t ProbeEvents::free_record() const {
     return 0;
 }
 
+// The file is looked up now, as the kernel does: the probe is in this inode, whatever gets its name later. A probe in
+// use cannot be removed, so its record and its place stay valid as long as an event refers to them.
 Answer<> ProbeEvents::add(ProbeDefinition definition) {
     const auto same = [&](const Entry& one) {
         return one.definition.system == definition.system && one.definition.name == definition.name;
@@ -62,6 +67,7 @@ Answer<> ProbeEvents::add(ProbeDefinition definition) {
     return {};
 }
 
+/// Removes all that match, or none if one of them is in use.
 template <class Which>
 Answer<> ProbeEvents::remove_matching(Which which) {
     if (std::ranges::any_of(entries_, [&](const Entry& one) { return which(one) && one.users != 0; }))

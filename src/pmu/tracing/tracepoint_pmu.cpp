@@ -27,6 +27,7 @@ bool is_permitted(const Tracepoint& tracepoint, const subsystem::EventRequest& r
 TracepointPmu::TracepointPmu(FindHostId find_host_id, ProbeEvents* probes)
     : find_host_id_(std::move(find_host_id)), probes_(probes) {}
 
+// Made at the first use: most runs open no tracepoint, and the table has two rows for each system call.
 const std::vector<Tracepoint>& TracepointPmu::all_tracepoints() {
     if (!all_.empty()) return all_;
     all_ = tracepoints(find_host_id_);

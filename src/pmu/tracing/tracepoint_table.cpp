@@ -143,6 +143,8 @@ void put_field(std::string& text, const TraceField& field) {
 
 }  // namespace
 
+// A tracepoint that the kernel has keeps the kernel's number, so that a program finds the same one in the host's
+// tracefs and in the run's. Those that it lacks get numbers above all of the kernel's.
 std::vector<Tracepoint> tracepoints(const FindHostId& find_host_id) {
     std::vector<Tracepoint> all{raw_enter(), raw_exit(), process_fork(), process_exec(), process_exit()};
     for (const SyscallRow& row : kSyscalls) {

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t kReturnBit = 1;
 constexpr unsigned kCounterOffsetShift = 32;
 
+/// format/retprobe.
 bool is_at_return(const abi::Attr& attr) {
     return (attr.config & kReturnBit) != 0;
 }
@@ -36,6 +37,8 @@ Answer<Probe> probe_of(const subsystem::EventRequest& request) {
 
 }  // namespace
 
+// Events at one place share a probe, since a thread can put only one breakpoint there. The table that threads read
+// (probes_) changes by whole entries with a new version: a thread that has an old entry notices it by that.
 Answer<ProbeIndex> ProbeTable::acquire(const Probe& probe) {
     ProbeIndex free = 1;
     for (auto& [index, place] : places_) {
@@ -63,6 +66,7 @@ std::uint32_t UprobePmu::type() const {
     return kTypeUprobe;
 }
 
+// perf_uprobe_event_init(). An inherited event uses its parent's probe and needs no rights.
 Answer<subsystem::Wiring> UprobePmu::init(const subsystem::EventRequest& request) {
     const abi::Attr& attr = request.attr;
     if (attr.type != kTypeUprobe) return refuse(ENOENT, "another PMU's type");

@@ -8,6 +8,7 @@
 namespace anyperf::subsystem {
 namespace {
 
+/// E2BIG, with the size that this kernel knows: the caller gets it in attr.size (perf_copy_attr(), err_size).
 Answer<abi::Attr> wrong_size(std::string_view reason) {
     return std::unexpected(Refusal{E2BIG, reason, kAttrBytes});
 }

@@ -1,3 +1,5 @@
+// attr_rules.cpp: what an attr must not have, as three tables in the kernel's order: perf_copy_attr() first, then the
+// start of perf_event_open(), then perf_event_alloc() after the PMU. The first rule that is broken is the answer.
 #include "subsystem/events/attr_rules.h"
 
 #include <array>
@@ -168,6 +170,8 @@ Answer<> check_wired_attr(const Attr& attr, const Limits& limits) {
     return check(kWiredRules, attr, {limits, no_credentials});
 }
 
+// What the kernel fills in: a stack of the largest size, and a branch filter with the event's own levels. Without
+// branch stacks the filter is cleared (perf_event_alloc()).
 void complete_attr(Attr& attr, const Limits& limits) {
     if (attr.sample_max_stack == 0) attr.sample_max_stack = limits.max_stack;
     attr.branch_sample_type =

@@ -7,6 +7,7 @@
 namespace anyperf::subsystem {
 namespace {
 
+/// A child begins enabled or off, as the event that it is made like. It never begins in error or exited.
 EventState requested_state_of(const Event& like) {
     return like.requested_state() >= EventState::inactive ? EventState::inactive : EventState::off;
 }
@@ -21,6 +22,9 @@ void follow_frequency(EventPage& child, const EventPage& parent) {
 
 }  // namespace
 
+// The child has all rights: they were checked when its parent was opened, and the kernel checks none at a fork. It
+// shares its parent's ring, filter and signal. Returns null if there is no room; the fork itself must not fail for
+// that.
 Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Event& like, Event* leader) {
     const EventSpec spec{.attr = parent.attr,
                          .kind = kind,

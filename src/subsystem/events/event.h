@@ -59,6 +59,8 @@ struct Event {
     Event* next_active = nullptr;
 
     EventList::iterator position_in_leaders;  ///< leaders with a task: position in Task::leaders
+    QueuePlace queue_place;                   ///< leaders with a task: their place in `queue`, if they are in one
+    CounterQueue* queue = nullptr;            ///< leaders that want counters, where groups contend for them
     EventList::iterator position_in_opened;   ///< while `opener` is set: position in Task::opened
 
     Event* leader = nullptr;       ///< itself, if it leads

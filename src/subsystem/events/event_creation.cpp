@@ -45,6 +45,7 @@ void start_sampling(EventPage& page, const abi::Attr& attr) {
     page.period_left = first_period(page);
 }
 
+/// The page as its thread finds it: complete before anything leads to it.
 void fill_page(Event& event) {
     EventPage& page = *event.page;
     page.shape = shape_of(event.attr);
@@ -95,6 +96,8 @@ void count_requested_records(World& world, const Event& event, int by) {
     if (enables_mapping_records(event.attr.flags)) add(world.mapping_events);
 }
 
+/// For a PMU that samples by a fixed period even where a frequency was asked for, as perf_swevent_init_hrtimer() turns
+/// that of a clock into a period.
 void fix_frequency(Event& event) {
     if ((event.attr.flags & kFreq) == 0 || event.wiring.fixed_period == 0) return;
     event.attr.flags &= ~kFreq;
@@ -135,6 +138,8 @@ Answer<PendingEvent> create_event(World& world, const EventSpec& spec) {
     return made;
 }
 
+// The page is marked dead before it is freed: its thread may be reading it at this moment, and finds a state in which
+// nothing counts. The order of the rest is the reverse of the creation's.
 void destroy_event(World& world, Event& event) {
     if (event.pmu) event.pmu->destroy(event.index);
     unlock_group(world, event);

@@ -7,6 +7,7 @@ std::uint32_t size_of(const Event& leader) {
     return static_cast<std::uint32_t>(1 + leader.siblings.size());
 }
 
+/// Writes an event's place in its group to its page.
 void link(World& world, Event& event, const Event* next) {
     LockedPage page(world, event);
     page->leader = event.leader->index;
@@ -16,6 +17,7 @@ void link(World& world, Event& event, const Event* next) {
 
 }  // namespace
 
+// The new member's own link is written first: a thread that walks the list at this moment reaches its end either way.
 void link_newest(World& world, Event& event) {
     link(world, event, nullptr);
     if (event.is_leader()) return;

@@ -13,6 +13,7 @@ void lock_group(World& world, Event& event) {
 
 namespace {
 
+/// Unlocks the page. The caller removes the leader from World::locked_groups.
 void unlock(World& world, Event& leader) {
     unlock_page(leader.page->group_lock, world.host.lock_holder());
     leader.group_locked = false;

@@ -1,3 +1,5 @@
+// group_rules.cpp: which events may be in one group: the checks of perf_event_open() after "if (group_leader)", and
+// perf_event_validate_size().
 #include "subsystem/events/group_rules.h"
 
 #include <array>
@@ -50,6 +52,8 @@ Answer<> check_sibling(const Event& event, const Event& leader) {
     return {};
 }
 
+// A group that can never be on the PMU as a whole is refused at once, although there may be room for it now
+// (validate_group() in arch/x86/events/core.c). Counters that other groups use do not matter here.
 Answer<> check_fits(const Event& event, const Event& leader) {
     if (event.wiring.counters == 0) return {};
     std::vector<std::uint64_t> masks{event.wiring.counters};
@@ -59,6 +63,7 @@ Answer<> check_fits(const Event& event, const Event& leader) {
     return {};
 }
 
+// Each member's read(2) may return the whole group, so all formats are checked with the new size.
 Answer<> check_group_bytes(const Event& event, const Event& leader) {
     if (&event == &leader) return {};
     const std::size_t size = 2 + leader.siblings.size();

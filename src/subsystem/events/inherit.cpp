@@ -10,6 +10,7 @@ namespace {
 
 using abi::flag;
 
+/// Whether this kind of fork inherits the group (inherit_event(), inherit_task_group()).
 bool passes_on(const Event& leader, ForkKind kind) {
     if (leader.kind == Kind::cpu_wide_part || !leader.flag(flag("inherit"))) return false;
     if (leader.flag(flag("inherit_thread")) && kind != ForkKind::thread) return false;
@@ -27,6 +28,8 @@ bool readable(Event& event) {
 
 }  // namespace
 
+// A copy of the list is walked: attaching a child changes lists of tasks. Parts of cpu-wide events are not inherited;
+// the child gets its own (cpu_wide.cpp).
 void inherit(World& world, const Task& parent, Task& child, ForkKind kind) {
     const EventList leaders = parent.leaders;
     for (Event* leader : leaders) {

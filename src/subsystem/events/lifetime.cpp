@@ -37,11 +37,7 @@ void stop_and_detach(World& world, Event& event) {
     if (event.is_leader()) release_siblings(world, event);
 }
 
-/// An event has left the task, so others may get its counters.
-void place_waiting_groups(World& world, Task* task) {
-    if (task && (task->contenders != 0 || task->waits_for_counters)) place_all(world, *task);
-}
-
+/// A child that ends leaves its counts and times to its parent (perf_event_exit_event(), `child_count`).
 void add_totals_to_parent(World& world, Event& child) {
     const Total total = subsystem::total(world, child);
     InheritedTotals& left = child.parent->inherited_totals;
@@ -51,12 +47,13 @@ void add_totals_to_parent(World& world, Event& child) {
     left.lost += total.member.lost;
 }
 
+/// Ends an inherited event or a part of a cpu-wide one.
 void end_child(World& world, Event& child) {
     Task* const task = child.task;
     stop_and_detach(world, child);
     std::erase(child.parent->children, &child);
     destroy_event(world, child);
-    place_waiting_groups(world, task);
+    if (task != nullptr) use_free_counters(world, *task);
 }
 
 void end_event(World& world, Event& event) {
@@ -67,11 +64,12 @@ void end_event(World& world, Event& event) {
     stop_and_detach(world, event);
     drop_ring(world, event);
     destroy_event(world, event);
-    place_waiting_groups(world, task);
+    if (task != nullptr) use_free_counters(world, *task);
 }
 
 }  // namespace
 
+// As in the kernel, an event lives as long as a descriptor or a mapping of it.
 void close_event(World& world, Event& event) {
     event.has_descriptor = false;
     end_if_unreferenced(world, event);
@@ -81,6 +79,8 @@ void end_if_unreferenced(World& world, Event& event) {
     if (!event.has_descriptor && event.mappings == 0) end_event(world, event);
 }
 
+// The task ends, or an exec removes the event. An opened event stays readable, without a task; a child ends with its
+// task. Pollers get POLLHUP once nothing that counts for the event is left.
 void leave_task(World& world, Event& event) {
     Task* const task = event.task;
     lock_group(world, event);
@@ -101,7 +101,7 @@ void leave_task(World& world, Event& event) {
         for (Event* sibling : event.siblings)
             if (sibling->task) leave_task(world, *sibling);
     if (event.children.empty()) world.host.poll_changed(event.index);
-    place_waiting_groups(world, task);
+    if (task != nullptr) use_free_counters(world, *task);
 }
 
 }  // namespace anyperf::subsystem

@@ -25,6 +25,7 @@ Total own_total(World& world, Event& event) {
             running_at(*page, clock)};
 }
 
+// Own counts, those of ended children, and those of living ones, as perf_event_read_value() adds them up.
 Total total(World& world, Event& event) {
     Total sum = own_total(world, event);
     const InheritedTotals& left = event.inherited_totals;

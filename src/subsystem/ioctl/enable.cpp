@@ -35,6 +35,7 @@ Answer<IoctlAnswer> ioctl_reset(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
+// _perf_event_refresh(): the argument is added to the limit as a signed number, with the kernel's wrap around.
 Answer<IoctlAnswer> ioctl_refresh(const IoctlCall& call) {
     Event& event = call.event;
     if (event.flag(abi::flag("inherit"))) return refuse(EINVAL, "REFRESH is not allowed on events with inherit");

@@ -15,6 +15,7 @@ void set_filter(World& world, Event& event, FilterIndex filter) {
 
 }  // namespace
 
+// perf_event_set_filter(). Children share the filter by its index; it is freed with the opened event.
 Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call) {
     const auto bytes = call.argument.bytes;
     const auto end = std::ranges::find(bytes, std::byte{});
@@ -31,6 +32,7 @@ Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
+// No descriptor in a run is that of a BPF program which an event could run: programs are loaded into the kernel.
 Answer<IoctlAnswer> ioctl_set_bpf(const IoctlCall& call) {
     if (!call.argument.descriptor.open) return refuse(EBADF, "no such descriptor");
     return refuse(EINVAL, "not the descriptor of a BPF program that can be attached here");

@@ -24,6 +24,8 @@ Answer<> change(World& world, Event& event, const abi::Attr& wanted) {
 
 }  // namespace
 
+// perf_event_modify_attr(): disabled during the change, and enabled afterwards even if it failed. The first event that
+// refuses ends the loop, so children may keep the old address; the kernel does the same.
 Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
     const Limits limits = call.world.host.limits();
     abi::Attr wanted = TRY(copy_attr(call.argument.bytes));

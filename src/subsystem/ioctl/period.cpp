@@ -40,6 +40,7 @@ Answer<std::uint64_t> fetch_u64(const IoctlArgument& argument) {
 
 }  // namespace
 
+// The threads that count are asked to come to a safepoint: their budgets were computed with the old period.
 Answer<IoctlAnswer> ioctl_period(const IoctlCall& call) {
     const std::uint64_t value = TRY(fetch_u64(call.argument));
     TRY(check_period(call.event, value, call.world.host.limits()));

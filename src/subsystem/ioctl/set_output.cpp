@@ -5,6 +5,7 @@
 
 namespace anyperf::subsystem {
 
+// perf_event_set_output(): -1 ends the redirection; another event's descriptor begins one.
 Answer<IoctlAnswer> ioctl_set_output(const IoctlCall& call) {
     const Descriptor& named = call.argument.descriptor;
     if (named.none) {
@@ -20,6 +21,7 @@ Answer<IoctlAnswer> ioctl_set_output(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
+// perf_ioctl, PAUSE_OUTPUT: only rings that overwrite are paused in practice, but the kernel takes any.
 Answer<IoctlAnswer> ioctl_pause_output(const IoctlCall& call) {
     const RingIndex ring = call.event.ring;
     if (ring == 0 || call.world.host.ring_memory(ring).size() <= kRingPageBytes)

@@ -63,6 +63,8 @@ std::uint64_t charged(const World& world, auto belongs, std::uint64_t RingRecord
     return sum;
 }
 
+/// A user may lock mlock_kb for each CPU; what is beyond counts as the process's locked memory. The share is divided by
+/// the page size before it is multiplied, as the kernel does, so that an odd setting gives the same limit.
 Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pages) {
     const Limits limits = world.host.limits();
     const Credentials credentials = world.host.credentials(request.caller);
@@ -104,6 +106,8 @@ Answer<RingIndex> same_ring(World& world, const Event& event, std::uint32_t data
     return index;
 }
 
+/// Other events may write to the ring by SET_OUTPUT. Without its mapping it has no reader, so they lose it as well
+/// (perf_mmap_close()).
 void free_ring(World& world, RingIndex index) {
     const std::vector<Event*> writers = world.rings.at(index).writers;
     for (Event* event : writers) drop_ring(world, *event);
@@ -136,6 +140,8 @@ void unmap_event(World& world, Event& event, const Mapping& mapping) {
     end_if_unreferenced(world, event);
 }
 
+// perf_poll(): POLLHUP without a ring, or once nothing counts any more; POLLIN once for each wake-up, so reading the
+// state clears it.
 PollState poll_event(World& world, const Event& event) {
     const bool ended = event.requested_state() <= EventState::exited && event.children.empty();
     if (ended || event.ring == 0) return {.hang_up = true};

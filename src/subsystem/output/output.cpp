@@ -1,3 +1,5 @@
+// output.cpp: which ring an event writes to, and who may share one: the checks of perf_event_set_output(). Records of a
+// ring must be in the order of one clock and of one direction, and writers on several CPUs would contend for it.
 #include "subsystem/output/output.h"
 
 #include <algorithm>
@@ -44,6 +46,7 @@ void redirect(World& world, Event& event, const Event& target) {
     set_ring(world, event, target.ring);
 }
 
+// Children write to their parent's ring. Pollers are woken: what they wait for has another answer now.
 void set_ring(World& world, Event& event, RingIndex ring) {
     const RingIndex was = event.ring;
     if (was == ring) return;

@@ -27,6 +27,8 @@ std::uint64_t time_of(World& world, const Event& event) {
     return world.host.clock(event.flag(flag("use_clockid")) ? event.attr.clockid : CLOCK_MONOTONIC);
 }
 
+/// Writes a record into the event's ring. If the ring's lock cannot be had the record counts as lost. Readers are woken
+/// after both locks have been released.
 void write(World& world, Event& event, const Record& record, std::uint64_t ago_ns = 0) {
     const RingIndex index = event.ring;
     if (index == 0 || !event.task) return;
@@ -92,6 +94,8 @@ void report_exit(World& world, Task& task, std::int32_t parent_pid) {
     });
 }
 
+// inherit_stat: a child that ends leaves a READ record with its own counts (sync_child_event(),
+// perf_event_read_event()).
 void report_read(World& world, Event& event) {
     if (event.kind != Kind::inherited || !requests_record(event.attr.flags, Interest::read_at_exit)) return;
     const bool group = (event.attr.read_format & abi::read_format("PERF_FORMAT_GROUP")) != 0;

@@ -14,6 +14,7 @@ constexpr std::uint16_t kMmapData = 1u << 13;
 constexpr std::uint16_t kMmapBuildId = 1u << 14;
 constexpr std::size_t kBuildIdBytes = 20;
 
+/// What MMAP and MMAP2 begin with.
 Record start(std::uint32_t type, std::uint16_t misc, const TaskMapping& mapped) {
     Record record{type, static_cast<std::uint16_t>(misc | kUser | (mapped.executable() ? 0 : kMmapData))};
     record.half(mapped.task.pid).half(mapped.task.tid).word(mapped.address).word(mapped.bytes).word(mapped.offset);
@@ -49,6 +50,8 @@ Record mmap_record(const TaskMapping& mapped) {
     return record.name(name_in_record(mapped.name));
 }
 
+// The build id takes the place of device and inode; a bit of misc says which of the two a record has. A file without a
+// build id is named by its inode, as in the kernel.
 Record mmap2_record(const TaskMapping& mapped, bool wants_build_id) {
     const bool with_id = wants_build_id && !mapped.build_id.empty();
     Record record = start(record_type("PERF_RECORD_MMAP2"), with_id ? kMmapBuildId : 0, mapped);

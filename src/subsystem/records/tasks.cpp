@@ -7,6 +7,7 @@ constexpr std::uint16_t kCommExec = 1u << 13;
 constexpr std::uint16_t kSwitchOut = 1u << 13;
 constexpr std::uint16_t kSwitchOutPreempt = 1u << 14;
 
+/// The bits of misc that say in which direction a switch went, and whether the task could have gone on.
 constexpr std::uint16_t misc_of(SwitchDirection direction) {
     switch (direction) {
         case SwitchDirection::in: return 0;
@@ -16,6 +17,7 @@ constexpr std::uint16_t misc_of(SwitchDirection direction) {
     return 0;
 }
 
+/// FORK and EXIT have the same layout: pid, ppid, tid, ptid, time.
 Record family_record(std::uint32_t type, PidAndTid task, PidAndTid parent, std::uint64_t time) {
     return Record{type}.half(task.pid).half(parent.pid).half(task.tid).half(parent.tid).word(time);
 }

@@ -8,18 +8,23 @@ namespace anyperf::subsystem {
 namespace {
 
 /// Adds `by` users to each live counter that the event needs. An event that samples also needs counter 0, the
-/// instructions: by that count its thread stops to look for overflows.
+/// instructions: by that count its thread stops to look for overflows. So does a modelled event, because the budget's
+/// end also feeds the models.
 void count_thread_work(Task& task, const Event& event, std::uint32_t by) {
     const Source& source = event.source();
     const bool faults = counts_faults(source);
-    if (event.samples() && (faults || source.kind == Source::Kind::counters)) task.counter_users[0] += by;
-    if (source.kind == Source::Kind::counters)
+    const bool models = uses_models(source);
+    if ((event.samples() && (faults || source.kind == Source::Kind::counters)) || models) task.counter_users[0] += by;
+    if (models)
+        task.counter_users[Source::kModelledBit] += by;
+    else if (source.kind == Source::Kind::counters)
         for (std::size_t i = 0; i < source.terms; ++i)
             task.counter_users[source.term[i].counter % task.counter_users.size()] += by;
     else if (faults)
         task.fault_events += by;
 }
 
+/// Makes `event` the successor of `before`, or the first of the task's list, in the pages as well.
 void point_to(World& world, Event* before, Task& task, Event* event) {
     (before ? before->next_active : task.first_active) = event;
     if (before) LockedPage(world, *before)->next_active = event ? event->index : 0;
@@ -33,6 +38,7 @@ ActiveEvents active_events_of(const Task& task) {
     return active;
 }
 
+/// Sampling events come first: the thread looks at them at each end of its budget, and stops at the first other one.
 void join_list(World& world, Task& task, Event& event) {
     const bool samples = event.samples();
     Event* const before = samples ? task.last_sampling : task.last_active;
@@ -46,6 +52,7 @@ void join_list(World& world, Task& task, Event& event) {
     if (samples) task.last_sampling = &event;
 }
 
+/// The event's own page keeps its link for now: its thread may be at it, walking the list.
 void leave_list(World& world, Task& task, Event& event) {
     Event* const before = std::exchange(event.previous_active, nullptr);
     Event* const after = std::exchange(event.next_active, nullptr);

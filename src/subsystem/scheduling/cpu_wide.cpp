@@ -1,3 +1,5 @@
+// cpu_wide.cpp: events of all tasks on a CPU. There is no CPU in a run whose counters could be read, so such an event
+// has a part in each task, which counts while the task is on that CPU.
 #include "subsystem/scheduling/cpu_wide.h"
 
 #include <algorithm>
@@ -13,6 +15,8 @@ Event* child_in(const Event& event, const Task& task) {
     return found == event.children.end() ? nullptr : *found;
 }
 
+/// Adds the event's part in a task. A sibling's part needs its leader's part; if that could not be made, neither is
+/// this.
 void join(World& world, Event& event, Task& task) {
     Event* leader = event.is_leader() ? nullptr : child_in(*event.leader, task);
     if (event.is_leader() || leader) make_child(world, event, task, Kind::cpu_wide_part, event, leader);

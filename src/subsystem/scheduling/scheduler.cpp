@@ -1,9 +1,19 @@
+// scheduler.cpp: which groups of a task are on their PMUs: ctx_sched_in() and what it calls, for one task at a time.
+//
+// In a run nothing has to be loaded into registers: an active event counts by the growth of a live counter. Groups
+// compete nevertheless, if the PMU is said to have counters, so that programs see the multiplexing that they would see
+// on hardware. Most tasks have no such group. Then a group's state depends on nothing else, and its thread may change
+// it without a request (local_toggle.h).
+//
+// With contention all hardware groups of the task are placed anew at each change, by rank: cpu-wide pinned groups, the
+// task's pinned ones, cpu-wide flexible ones, the task's flexible ones. Once a flexible group has not fitted, later
+// ones are not tried (merge_sched_in(), `can_add_hw`). Rotation moves a group to the end of the list, so that each of
+// them is the first at some time.
 #include "subsystem/scheduling/scheduler.h"
 
 #include <algorithm>
-#include <map>
-#include <ranges>
 #include <utility>
+#include <vector>
 
 #include "abi/attr_flags.h"
 #include "subsystem/events/event_state.h"
@@ -11,6 +21,7 @@
 #include "subsystem/events/group_lock.h"
 #include "subsystem/scheduling/active_events.h"
 #include "subsystem/scheduling/counter_assignment.h"
+#include "subsystem/scheduling/counter_queue.h"
 #include "subsystem/shared/local_toggle.h"
 
 namespace anyperf::subsystem {
@@ -19,16 +30,9 @@ namespace {
 constexpr auto kPinned = abi::flag("pinned");
 constexpr auto kExclusive = abi::flag("exclusive");
 
+/// Whether the event can keep others from counting: it needs a counter, or the PMU for itself.
 bool contends(const Event& event) {
     return event.wiring.counters != 0 || (event.flag(kExclusive) && !event.wiring.software);
-}
-
-/// The hardware PMU that the group needs. Null for a group of software events only.
-const Pmu* hardware_pmu(const Event& leader) {
-    if (!leader.wiring.software) return leader.pmu;
-    for (const Event* sibling : leader.siblings)
-        if (!sibling->wiring.software) return sibling->pmu;
-    return nullptr;
 }
 
 /// What the groups placed so far occupy of one PMU.
@@ -39,6 +43,7 @@ struct PmuOccupancy {
     bool blocked = false;    ///< a flexible group did not fit, so all later flexible groups wait
 };
 
+/// Places the enabled members of a group together, or none of them.
 bool try_add(PmuOccupancy& occupancy, const Event& leader) {
     const bool alone = leader.flag(kExclusive);
     if (occupancy.exclusive || (alone && occupancy.any)) return false;
@@ -51,13 +56,7 @@ bool try_add(PmuOccupancy& occupancy, const Event& leader) {
     return true;
 }
 
-constexpr int kRanks = 4;
-
-/// cpu-wide before the task's own, pinned before flexible.
-int rank(const Event* leader) {
-    return (leader->flag(kPinned) ? 0 : 2) + (leader->kind == Kind::cpu_wide_part ? 0 : 1);
-}
-
+/// Gives the leader the state, and each sibling the one that follows from its own requested state under that.
 void apply_state(World& world, Event& leader, EventState state) {
     for (Event* member : members(leader))
         set_state(world, *member, member->is_leader() ? state : state_under(member->requested_state(), state));
@@ -82,6 +81,7 @@ void change_contenders(World& world, Task& task, std::uint32_t by) {
     const bool before = task.contenders != 0;
     task.contenders += by;
     if (before == (task.contenders != 0)) return;
+    (before ? drop_queues : make_queues)(task);
     for (Event* leader : task.leaders)
         for (Event* member : members(*leader)) update_local_toggle(world, *member);
 }
@@ -96,7 +96,9 @@ EventState state_without_contention(World& world, const Event& leader) {
     return elsewhere ? EventState::off : EventState::inactive;
 }
 
-EventState state_with_contention(World& world, Event& leader, PmuOccupancy& occupancy, bool& waits) {
+/// A pinned group that does not fit goes into error state and stays there until it is enabled again; its pollers see
+/// POLLERR. A flexible one waits.
+EventState state_with_contention(World& world, Event& leader, PmuOccupancy& occupancy) {
     const EventState requested = state_without_contention(world, leader);
     if (requested != EventState::active) return requested;
     const bool pinned = leader.flag(kPinned);
@@ -105,26 +107,19 @@ EventState state_with_contention(World& world, Event& leader, PmuOccupancy& occu
         world.host.poll_changed(leader.index);
         return leader.page->requested_state = EventState::error;
     }
-    occupancy.blocked = waits = true;
+    occupancy.blocked = true;
     return EventState::inactive;
 }
 
-/// Places all hardware groups of a task in which some contend, rank by rank.
-void arbitrate(World& world, Task& task) {
-    std::vector<std::pair<Event*, const Pmu*>> order;
-    order.reserve(task.leaders.size());
-    for (int place = 0; place < kRanks; ++place)
-        for (Event* leader : task.leaders)
-            if (const Pmu* pmu = hardware_pmu(*leader); pmu && rank(leader) == place) order.emplace_back(leader, pmu);
+/// The state of a group that gets no counter.
+EventState state_without_counter(World& world, const Event& leader) {
+    const EventState state = state_without_contention(world, leader);
+    return state == EventState::active ? EventState::inactive : state;
+}
 
-    std::map<const Pmu*, PmuOccupancy> occupancies;
-    std::vector<std::pair<Event*, EventState>> outcome;
-    outcome.reserve(order.size());
-    bool waits = false;
-    for (const auto& [leader, pmu] : order)
-        outcome.emplace_back(leader, state_with_contention(world, *leader, occupancies[pmu], waits));
-    note_waiting(world, task, waits);
+using Outcome = std::vector<std::pair<Event*, EventState>>;
 
+void apply_outcome(World& world, const Outcome& outcome) {
     // Groups that lose their counters come first, so that no counter has two events at a time.
     for (const auto& [leader, state] : outcome)
         if (state != EventState::active) apply_state(world, *leader, state);
@@ -132,18 +127,56 @@ void arbitrate(World& world, Task& task) {
         if (state == EventState::active) apply_state(world, *leader, state);
 }
 
+enum class Extent : std::uint8_t {
+    changes,  ///< the groups behind the first one that waits are waiting already
+    all,      ///< those, too, may need another state
+};
+
+/// Gives a PMU's counters to the groups of its queue, in their order.
+void fill_counters(World& world, Task& task, CounterQueue& queue, Extent extent) {
+    PmuOccupancy occupancy;
+    Outcome outcome;
+    const std::vector<Event*> were_placed = std::exchange(queue.placed, {});
+    queue.first_waiting = nullptr;
+    queue.is_stale = false;
+    std::vector<Event*> in_error;
+    for (const auto& [place, leader] : queue.groups) {
+        if (occupancy.blocked && extent == Extent::changes) break;
+        const EventState state = state_with_contention(world, *leader, occupancy);
+        outcome.emplace_back(leader, state);
+        if (state == EventState::active) queue.placed.push_back(leader);
+        if (state == EventState::error) in_error.push_back(leader);
+        if (occupancy.blocked && queue.first_waiting == nullptr) queue.first_waiting = leader;
+    }
+    if (extent == Extent::changes)
+        for (Event* leader : were_placed)
+            if (waits_behind_others(*leader)) outcome.emplace_back(leader, state_without_counter(world, *leader));
+    for (Event* leader : in_error) update_queue(task, *leader);
+    apply_outcome(world, outcome);
+}
+
+void fill_counters_of(World& world, Task& task, Extent extent) {
+    for (auto& [pmu, queue] : task.queues)
+        if (extent == Extent::all || queue.is_stale) fill_counters(world, task, queue, extent);
+    note_waiting(world, task, std::ranges::any_of(task.queues, [](const auto& entry) {
+                     return entry.second.first_waiting != nullptr;
+                 }));
+}
+
 /// ctx_event_to_rotate(): the first active flexible group moves to the end, or the first of all if none is active.
-void rotate_groups(Task& task, bool cpu_wide) {
-    auto groups = task.leaders | std::views::filter([cpu_wide](const Event* leader) {
-                      return !leader->flag(kPinned) && leader->is_enabled() && hardware_pmu(*leader) &&
-                             (leader->kind == Kind::cpu_wide_part) == cpu_wide;
-                  });
-    auto chosen =
-        std::ranges::find(groups, EventState::active, [](const Event* leader) { return leader->page->state; });
-    if (chosen == groups.end()) chosen = groups.begin();
-    if (chosen == groups.end()) return;
-    Event* const leader = *chosen;
-    task.leaders.splice(task.leaders.end(), task.leaders, leader->position_in_leaders);
+void rotate_groups(Task& task, CounterQueue& queue, int rank) {
+    const auto active =
+        std::ranges::find(queue.placed, rank, [](const Event* leader) { return leader->queue_place.rank; });
+    const auto first = queue.groups.lower_bound({rank, 0});
+    Event* chosen = nullptr;
+    if (active != queue.placed.end())
+        chosen = *active;
+    else if (first != queue.groups.end() && first->first.rank == rank)
+        chosen = first->second;
+    if (chosen == nullptr) return;
+    take_last_place(task, *chosen);
+    task.leaders.splice(task.leaders.end(), task.leaders, chosen->position_in_leaders);
+    queue.is_stale = true;
 }
 
 }  // namespace
@@ -156,6 +189,7 @@ bool is_on_cpu(World& world, const Event& leader) {
 
 void join_leaders(Task& task, Event& leader) {
     leader.position_in_leaders = task.leaders.insert(task.leaders.end(), &leader);
+    take_last_place(task, leader);
 }
 
 void attach(World& world, Event& event) {
@@ -176,7 +210,12 @@ void detach_from_task(World& world, Event& event) {
     Task* task = std::exchange(event.task, nullptr);
     if (!task) return;
     event.page->may_toggle_locally = 0;
-    if (event.is_leader()) task->leaders.erase(event.position_in_leaders);
+    if (event.is_leader()) {
+        task->leaders.erase(event.position_in_leaders);
+        leave_queue(event);
+    } else {
+        note_smaller_group(*event.leader);
+    }
     if (contends(event)) change_contenders(world, *task, ~0u);
     remove_active_event(world, *task, event);
 }
@@ -185,36 +224,53 @@ void detach(World& world, Event& event) {
     lock_group(world, event);
     detach_from_task(world, event);
     if (event.is_leader()) return;
-    std::erase(event.leader->siblings, &event);
-    link_all(world, *event.leader);
+    Event& leader = *event.leader;
+    std::erase(leader.siblings, &event);
+    link_all(world, leader);
+    if (leader.task != nullptr && leader.task->contenders != 0) update_queue(*leader.task, leader);
 }
 
 void place_group(World& world, Event& leader) {
     lock_group(world, leader);
-    const bool alone = !leader.task || leader.task->contenders == 0 || !hardware_pmu(leader);
-    if (alone)
+    Task* const task = leader.task;
+    const bool contended = task != nullptr && task->contenders != 0;
+    if (contended) update_queue(*task, leader);
+    if (leader.queue == nullptr) {
         apply_state(world, leader, state_without_contention(world, leader));
-    else
-        arbitrate(world, *leader.task);
+    } else if (waits_behind_others(leader)) {
+        apply_state(world, leader, state_without_counter(world, leader));
+    } else {
+        leader.queue->is_stale = true;
+    }
+    if (contended) fill_counters_of(world, *task, Extent::changes);
 }
 
 void place_all(World& world, Task& task) {
     for (Event* leader : task.leaders) {
         lock_group(world, *leader);
-        if (task.contenders == 0 || !hardware_pmu(*leader))
-            apply_state(world, *leader, state_without_contention(world, *leader));
+        if (task.contenders != 0) update_queue(task, *leader);
+        if (leader->queue == nullptr) apply_state(world, *leader, state_without_contention(world, *leader));
     }
-    note_waiting(world, task, false);
-    if (task.contenders != 0) arbitrate(world, task);
+    fill_counters_of(world, task, Extent::all);
 }
 
+void use_free_counters(World& world, Task& task) {
+    // Without contenders there are no queues: the groups that waited fit.
+    if (task.contenders != 0)
+        fill_counters_of(world, task, Extent::changes);
+    else if (task.waits_for_counters)
+        place_all(world, task);
+}
+
+// The interval is measured on the task's own clock: a task that sleeps needs no rotation.
 void rotate_when_due(World& world, Task& task, std::uint64_t interval) {
     if (!task.waits_for_counters) return;
     const std::uint64_t now = world.host.task_clock(task.id);
     if (now - task.rotated_at < interval) return;
     task.rotated_at = now;
-    for (const bool cpu_wide : {true, false}) rotate_groups(task, cpu_wide);
-    arbitrate(world, task);
+    for (auto& [pmu, queue] : task.queues)
+        for (const int rank : {kCpuWideFlexible, kOwnFlexible}) rotate_groups(task, queue, rank);
+    fill_counters_of(world, task, Extent::changes);
 }
 
 }  // namespace anyperf::subsystem

@@ -37,8 +37,10 @@ void detach_from_task(World& world, Event& event);
 
 /// Gives each member the state that follows from its requested state, the task's CPU and the free counters.
 void place_group(World& world, Event& leader);
-/// Places all groups of the task: the task has moved to another CPU, or counters have become free.
+/// Places all groups of the task: the task has moved to another CPU.
 void place_all(World& world, Task& task);
+/// An event has left the task: others may get its counters.
+void use_free_counters(World& world, Task& task);
 /// Rotates the task's groups if some wait for counters and the task has run for `interval` ns since the last rotation.
 void rotate_when_due(World& world, Task& task, std::uint64_t interval);
 

@@ -49,10 +49,14 @@ struct Source {
                           ///< itself
     };
     struct Term {
-        std::uint32_t counter;  ///< a row of the engine's table of instruction classes
+        std::uint32_t counter;  ///< a row of the engine's table of instruction classes, or kModelled + a quantity
         std::int32_t weight;    ///< a negative weight subtracts; no instruction may decrease the sum
     };
     static constexpr std::size_t kTerms = 8;
+    /// Counters from here on are the quantities of src/models: caches, TLBs, branch predictors.
+    static constexpr std::uint32_t kModelled = 256;
+    /// Which bit of a set of counters stands for all of these.
+    static constexpr std::uint32_t kModelledBit = 31;
 
     /// What a thread can observe itself do, for tracepoints and uprobes.
     enum class SoftwareEvent : std::uint8_t {
@@ -77,7 +81,9 @@ struct Source {
     std::uint8_t syscall_arguments = 0;  ///< of syscall_entered: how many arguments its record has
     bool in_kernel = false;              ///< its samples are of kernel mode
     std::uint32_t number = 0;            ///< the system call's number or kEverySyscall; of a uprobe, its ProbeIndex
-    std::uint32_t record = 0;            ///< of a uprobe: the values in its record (ProbeRecord); 0: none
+    /// The most that one instruction adds to a modelled counter, REP strings apart; 0: each term's weight says it.
+    std::uint32_t most_per_instruction = 0;
+    std::uint32_t record = 0;  ///< of a uprobe: the values in its record (ProbeRecord); 0: none
     Term term[kTerms] = {};
 };
 
@@ -85,6 +91,11 @@ struct Source {
 constexpr bool counts_faults(const Source& source) {
     return source.kind == Source::Kind::page_faults || source.kind == Source::Kind::minor_faults ||
            source.kind == Source::Kind::major_faults;
+}
+
+/// Whether it counts what the models of caches, TLBs and branch predictors see.
+constexpr bool uses_models(const Source& source) {
+    return source.kind == Source::Kind::counters && source.terms != 0 && source.term[0].counter >= Source::kModelled;
 }
 
 /// Whether it is a uprobe or uretprobe; `number` is then a ProbeIndex.

@@ -7,6 +7,8 @@ namespace {
 constexpr std::size_t kCommBytes = 16;
 constexpr std::size_t kLongestText = 1024;  ///< bytes that are read of a string in the program's memory
 
+/// A number of a record; 0 if it is not within it. The filter is in memory that only the broker writes, but the record
+/// is the thread's own, and both are checked alike.
 std::uint64_t read(std::span<const std::byte> record, std::size_t offset, std::size_t size) {
     std::uint64_t value = 0;
     if (size > sizeof value || offset + size > record.size()) return 0;
@@ -57,6 +59,8 @@ std::span<const char> text_in(const void* from, std::size_t room) {
     return {text, length};
 }
 
+/// A text of the record: an array of its own, or what a __data_loc word leads to (length in the upper half, offset in
+/// the lower). Empty if it is not within the record.
 std::span<const char> text_of(const FilterStep& step, const FilterFacts& facts) {
     const auto within = [&](std::size_t offset, std::size_t bytes) -> std::span<const char> {
         if (offset + bytes > facts.record.size()) return {};
@@ -170,6 +174,8 @@ bool matches_glob(std::span<const char> pattern, std::span<const char> text) {
     return p == pattern.size();
 }
 
+// The steps are in postfix order. A filter with impossible steps (too few results, too many) gives some result, and
+// reads nothing outside of its arrays.
 bool passes(const Filter& filter, const FilterFacts& facts) {
     Results results;
     for (std::size_t i = 0; i < filter.steps && i < kFilterSteps; ++i) {

@@ -36,7 +36,7 @@ constexpr bool is_known_to_thread(const Source& source) {
 /// The state of a group's member, from what was requested of it and from its leader's state.
 constexpr EventState state_under(EventState own, EventState leader) {
     if (own < EventState::inactive) return own;
-    // Under a leader that is off a member is not even inactive: its time enabled stands still.
+    // Under a leader that is off a member is not even inactive: its time enabled does not grow.
     return leader >= EventState::inactive ? leader : EventState::off;
 }
 

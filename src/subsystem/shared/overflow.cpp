@@ -27,20 +27,25 @@ bool samples_each(const EventPage& page) {
     return page.period == 1 || (page.shape.sample_type & abi::sample("PERF_SAMPLE_PERIOD"));
 }
 
+/// hrtimers of perf do not fire more often than each 10,000 ns (perf_swevent_start_hrtimer()).
 std::uint64_t clock_period(std::uint64_t period) {
     return period < kShortestClockPeriodNs ? kShortestClockPeriodNs : period;
 }
 
+/// The next period begins at the end of this one, not at the value: an overshoot counts towards it. A value that is
+/// beyond the next end as well begins a whole period.
 void end_counter_period(EventPage& page, std::uint64_t value) {
     const std::uint64_t beyond = value - page.overflow_at;
     page.overflow_at = beyond >= page.period ? value + page.period : page.overflow_at + page.period;
 }
 
+/// hrtimer_forward(): ends that have passed are skipped, and the phase is kept.
 void end_clock_period(EventPage& page, std::uint64_t value) {
     const std::uint64_t period = clock_period(page.period);
     page.overflow_at += ((value - page.overflow_at) / period + 1) * period;
 }
 
+/// software_events count down what is left; all others overflow at a value.
 void move_end(EventPage& page, std::uint64_t by) {
     if (is_software_event(page))
         page.period_left += by;
@@ -89,6 +94,7 @@ void throttle(EventPage& page, std::uint64_t value, std::uint64_t now, Overflow&
     page.overflow_at = value + (kTickNs - now % kTickNs);
 }
 
+/// perf_event_account_interrupt(): the number of samples in one tick, against kernel.perf_event_max_sample_rate.
 bool over_limit(EventPage& page, std::uint64_t now, std::uint32_t samples_per_tick) {
     const std::uint64_t tick = now / kTickNs;
     page.tick_samples = tick == page.tick ? page.tick_samples + 1 : 1;
@@ -105,6 +111,7 @@ bool runs_out(EventPage& page) {
 
 }  // namespace
 
+// perf_calculate_period(): count * 10^9 / (ns * frequency), in 128 bits where the kernel loses precision.
 std::uint64_t period_for(std::uint64_t frequency, std::uint64_t count, std::uint64_t ns) {
     __extension__ using Wide = unsigned __int128;
     constexpr std::uint64_t kLongest = ~0ull >> 1;

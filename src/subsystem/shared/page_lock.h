@@ -1,13 +1,30 @@
 // page_lock.h: locks and unlocks a PageLock.
 //
-// The holder may be a thread of another process and may be killed at any instruction. So a waiter checks now and then
-// whether the holder still lives, and takes the lock over if not. What the dead holder left half done is at worst a
-// record that was not committed or a count that is off, never a page that can't be used.
+// Locks that outlive their holders
 //
-// Nor does a holder that lives stop the others for ever, because it may be stopped, or no holder at all: programs can
-// write the lock. Both sides wait 10 ms at most (run/lock_holder.h). A thread then does without: it asks the broker
-// instead of toggling, drops a record, and changes its event's count and period without the lock. The broker takes over
-// an event's lock, and leaves out a record that it cannot write.
+// The problem: event pages and rings are in memory that the broker shares with all programs of a run. A holder may be a
+// thread of another process and may be killed at any instruction. Programs can write the lock themselves. Yet no one
+// may wait for ever: the broker serves all programs, and a measured thread must go on. The kernel's answer to dead
+// holders, robust futexes (set_robust_list(2)), was rejected: a thread has one list, which belongs to its libc. To let
+// the broker make all changes was rejected, too: each sample would be a request.
+//
+// The mechanism: the lock is a word with the holder's thread id, 0 if it is free, and changes only by compare and swap.
+// A waiter yields, checks now and then whether the holder still lives, and takes the lock over if not: it replaces
+// exactly the id that it has seen, so of several waiters one succeeds. What the dead holder left half done is at worst
+// a record that was not committed or a count that is off, never a page that can't be used.
+//
+// The two edges:
+// - A holder that lives does not stop the others for ever either: it may be stopped (SIGSTOP, a debugger), or it may be
+//   no holder at all. Both sides wait 10 ms at most (run/lock_holder.h). A thread then does without: it asks the broker
+//   instead of toggling, drops a record, and changes its event's count and period without the lock. The broker takes
+//   over an event's lock, and leaves out a record that it cannot write.
+// - A holder whose lock was taken over may come back. unlock_page() frees the lock only if it still has the holder's
+//   own id.
+//
+// The order in which locks are taken is in engine/freestanding/lock.h.
+//
+// What it can't do: distinguish a program that lies about a holder from one that is slow. Such a program delays others
+// by 10 ms and spoils the counts of its own run, nothing else.
 //
 // Freestanding. Not recursive. A signal handler that may interrupt a holder on its own thread must not lock.
 #pragma once

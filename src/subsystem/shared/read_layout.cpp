@@ -32,6 +32,8 @@ std::size_t read_bytes(std::uint64_t read_format, std::size_t members) {
     return 8 * (read_format & kGroup ? 1 + times + members * member : times + member);
 }
 
+// The two layouts of perf_event_open(2), "Reading results": a group has the times before its values, a single event
+// after its value.
 void put_read(Sink& sink, std::uint64_t read_format, const ReadValues& values) {
     if (read_format & kGroup) {
         sink.word(values.members.size());

@@ -48,6 +48,7 @@ void start_ring(Ring ring, const RingShape& shape) {
     header.data_head = header.data_tail = 0;
 }
 
+// The other side of the seqlock that abi/mmap_page.h describes: odd while the fields change.
 void publish(abi::MmapPage& header, const HeaderTimes& times) {
     __atomic_fetch_add(&header.lock, 1, __ATOMIC_ACQ_REL);  // no store below may move before it
     header.index = times.index;
@@ -57,6 +58,7 @@ void publish(abi::MmapPage& header, const HeaderTimes& times) {
     __atomic_fetch_add(&header.lock, 1, __ATOMIC_RELEASE);
 }
 
+// A LOST record and the new one are reserved together: a reader must not see one without the other.
 bool RingWriter::begin(std::size_t bytes) {
     RingPage& page = *ring_.page;
     if (page.paused) {
@@ -105,6 +107,7 @@ bool RingWriter::reaches_wakeup_events() {
     return true;
 }
 
+// data_head is stored last, with release order: a reader that sees it sees the whole record.
 WriteResult RingWriter::commit(bool is_sample) {
     RingPage& page = *ring_.page;
     const bool by_bytes = passes_watermark();

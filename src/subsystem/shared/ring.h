@@ -3,8 +3,7 @@
 //
 //   - data_head grows by the sizes of records and never wraps. A byte's place is its position modulo the ring's size.
 //   - A record is written only if one byte stays free after it. Otherwise it is dropped and counted. The next record
-//   that
-//     fits is preceded by a LOST record, and both must fit.
+//     that fits is preceded by a LOST record, and both must fit.
 //   - A ring that is mapped without PROT_WRITE overwrites its oldest records and loses none.
 //   - Backward, data_head decreases from 0, and the newest record begins at it.
 //   - A wake-up is due when head is more than `watermark` bytes past the last mark, which then moves by the watermark;

@@ -15,6 +15,7 @@ static_assert(abi::name_of(abi::kRecordTypes, kSample) == "PERF_RECORD_SAMPLE");
 constexpr std::uint64_t kRegisterAbi64 = 2;
 constexpr std::uint64_t kUserEnd = 0x7ffffffff000;  ///< TASK_SIZE with four-level page tables
 
+/// What the fields of one sample are made of.
 struct FieldSource {
     const EventPage& event;
     const SampleFacts& facts;
@@ -44,6 +45,8 @@ void put_branches(Sink& sink, const FieldSource& from) {
         sink.zeros(8 * from.facts.branches.size());
 }
 
+/// The ABI, then the registers of the mask, ascending. Without registers (they were not asked for, or the thread has
+/// none) the ABI is 0 and nothing follows.
 void put_registers(Sink& sink, const std::uint64_t* registers, std::uint64_t mask) {
     sink.word(registers == nullptr ? 0 : kRegisterAbi64);
     if (registers == nullptr) return;
@@ -148,6 +151,8 @@ std::size_t without_stack(const EventPage& event, const SampleFacts& facts) {
     return sizeof(RecordHeader) + sizeof(std::uint64_t) * words + measure.size();
 }
 
+/// Bytes of user stack in this sample. They depend on the size of everything else: a record has 64 KiB at most
+/// (perf_sample_ustack_size()).
 std::size_t stack_of(const EventPage& event, const SampleFacts& facts, std::size_t others) {
     if (!(event.shape.sample_type & kStackUser) || facts.stack.copy == nullptr) return 0;
     return stack_bytes(event.shape.sample_stack_user, others, facts.stack.pointer);
@@ -173,6 +178,7 @@ std::size_t sample_bytes(const EventPage& event, const SampleFacts& facts) {
     return whole(event, others, stack_of(event, facts, others));
 }
 
+// Measured first, since a ring reserves a record's room before it is written.
 WriteResult write_sample(Ring ring, EventPage& event, const SampleFacts& facts) {
     const std::size_t others = without_stack(event, facts);
     const std::size_t stack = stack_of(event, facts, others);

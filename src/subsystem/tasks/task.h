@@ -3,23 +3,45 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <list>
+#include <map>
+#include <vector>
 
 #include "subsystem/host.h"
 
 namespace anyperf::subsystem {
 
 struct Event;
+class Pmu;
 
 /// A list, because a task may have thousands of events: an event remembers its position and leaves in constant time.
 using EventList = std::list<Event*>;
+
+/// A group's place in the order in which groups get counters.
+struct QueuePlace {
+    int rank = 0;              ///< scheduler.h
+    std::uint64_t number = 0;  ///< ascending; a group that rotates gets a new one
+    auto operator<=>(const QueuePlace&) const = default;
+};
+
+/// The groups of a task that want counters of one PMU (scheduling/counter_queue.h).
+struct CounterQueue {
+    std::map<QueuePlace, Event*> groups;  ///< leaders of the enabled ones
+    std::vector<Event*> placed;           ///< those that have counters, in order
+    Event* first_waiting = nullptr;       ///< the first flexible one that did not fit; all flexible ones behind it wait
+    bool is_stale = false;                ///< `placed` may change: counters have become free
+};
 
 struct Task {
     TaskId id;
     std::int32_t cpu = 0;
     EventList leaders;  ///< of the groups that count it, in the order in which they get counters
     EventList opened;   ///< by this task, siblings included
+
+    std::map<const Pmu*, CounterQueue> queues;  ///< while `contenders` is not 0
+    std::uint64_t last_queue_number = 0;
 
     std::uint64_t rotated_at = 0;      ///< its clock at the last rotation of its groups, ns
     std::uint32_t contenders = 0;      ///< events that need a counter or exclusive use of a PMU; 0: every group fits

@@ -30,6 +30,7 @@ void remove(World& world, Task& task) {
         if (event->task == &task && event->flag(abi::flag("remove_on_exec"))) leave_task(world, *event);
 }
 
+/// An exec of a thread other than the first: it gets the id of the process, and another page. Its events go with it.
 void rename(World& world, Task& task, const TaskId& name) {
     world.host.set_active_events(task.id, {});
     auto node = world.tasks.extract(task.id.thread_page);
@@ -42,6 +43,7 @@ void rename(World& world, Task& task, const TaskId& name) {
 
 }  // namespace
 
+// Most forks concern no event. Then no task is made, and the call costs two lookups.
 void forked(World& world, const TaskId& parent, const TaskId& child, ForkKind kind) {
     const Task* parent_task = world.find_task(parent);
     if ((!parent_task || parent_task->leaders.empty()) && world.cpu_wide.empty()) return;
@@ -59,6 +61,7 @@ void executed(World& world, const TaskId& was, const TaskId& name) {
     remove(world, *task);
 }
 
+// Groups that are bound to a CPU, or count a CPU, start or stop.
 void moved(World& world, const TaskId& name, std::int32_t cpu) {
     Task* task = world.find_task(name);
     if (!task || task->cpu == cpu) return;

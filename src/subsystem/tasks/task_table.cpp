@@ -8,6 +8,7 @@
 
 namespace anyperf::subsystem {
 
+// A task is made when an event first concerns it: the subsystem knows only tasks with events.
 Task& find_or_add_task(World& world, const TaskId& name) {
     if (Task* already = world.find_task(name)) return *already;
     // The page's previous thread has ended without a report.

@@ -232,7 +232,7 @@ int scribble(unsigned seed, long words) {
 
 // ---- hostile datagrams ----
 
-/// A descriptor of a kind that nobody expects.
+/// A descriptor of an unexpected kind.
 int any_descriptor(std::uint64_t which) {
     std::array<int, 2> pair{-1, -1};
     switch (which % 8) {
@@ -388,7 +388,7 @@ int namespaced(pid_t number) {
     return 0;
 }
 
-/// Tries all ways to write to what the broker tells the programs.
+/// Tries all ways to write to what the broker states to the programs.
 int facts() {
     const int file = find(is_facts);
     void* const mapped = ::mmap(nullptr, run::kFactsBytes, PROT_READ, MAP_SHARED, file, 0);

@@ -14,6 +14,7 @@ const std::vector<Area>& areas() {
         {"open_flags", open_flags_cases, Rehearsal::once},
         {"open_group", open_group_cases},
         {"descriptor", descriptor_cases},
+        {"descriptor_travel", descriptor_travel_cases},
         {"types", type_cases},
         {"read_format", read_format_cases, Rehearsal::once},
         {"times", times_cases, Rehearsal::once},

@@ -15,6 +15,7 @@ std::vector<Case> open_target_cases();
 std::vector<Case> open_flags_cases();
 std::vector<Case> open_group_cases();
 std::vector<Case> descriptor_cases();
+std::vector<Case> descriptor_travel_cases();
 std::vector<Case> type_cases();
 std::vector<Case> read_format_cases();
 std::vector<Case> times_cases();

@@ -1,12 +1,14 @@
 // open_target.cpp: which tasks and CPUs an event measures: the arguments pid and cpu of perf_event_open ("Arguments" of
 // the manual).
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 
 #include "areas/areas.h"
@@ -74,19 +76,28 @@ void just_forked() {
 
 void stopped_at_start() {
     Faults faults;
+    // The child may run before it is stopped, but touches nothing until the event is there.
+    auto* const is_measured = static_cast<std::atomic<int>*>(
+        ::mmap(nullptr, Faults::kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    is_measured->store(0);
     const pid_t pid = ::fork();
     if (pid == 0) {
+        while (is_measured->load() == 0) {
+        }
         faults.cause(9);
         ::_exit(0);
     }
     const bool attached = ::ptrace(PTRACE_ATTACH, pid, nullptr, nullptr) == 0;
     int status = 0;
     ::waitpid(pid, &status, 0);
+    if (!attached || !WIFSTOPPED(status)) ::kill(pid, SIGKILL);
     if (!attached || !WIFSTOPPED(status)) throw Skip{"tracing a child is not permitted"};
     const Event event{page_faults(), pid};
     event.enable();
+    is_measured->store(1);
     ::ptrace(PTRACE_CONT, pid, nullptr, nullptr);
     ::waitpid(pid, &status, 0);
+    ::munmap(is_measured, Faults::kPage);
     want_at_least("faults of the child from its start", event.count(), 9U);
 }
 

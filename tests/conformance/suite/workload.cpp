@@ -218,6 +218,10 @@ int helper(const std::vector<std::string>& arguments) {
     const int times = arguments.size() > 1 ? std::atoi(arguments[1].c_str()) : 0;
     if (action == "faults") Faults{}.cause(times);
     if (action == "name") ::prctl(PR_SET_NAME, arguments.at(1).c_str());
+    if (action == "read") {
+        std::uint64_t word = 0;
+        return ::read(times, &word, sizeof word) == sizeof word ? 0 : 1;
+    }
     if (action == "loop") conformance_loop(static_cast<std::uint64_t>(times));
     return 0;
 }

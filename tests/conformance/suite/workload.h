@@ -75,7 +75,8 @@ void in_thread(const std::function<void()>& body);
 /// Executes this program again, to perform one of helper()'s actions. Returns only if that fails.
 void exec_helper(const std::vector<std::string>& arguments);
 
-/// The actions of this program when it is started as a helper: `faults N`, `name TEXT`, `nothing`, `loop N`.
+/// The actions of this program when it is started as a helper: `faults N`, `name TEXT`, `nothing`, `loop N`, `read FD`
+/// (status 0 if a count can be read).
 int helper(const std::vector<std::string>& arguments);
 
 /// Drops all privileges: switches to uid and gid 65534. The process stays dumpable.

@@ -74,7 +74,7 @@ TEST_F(Socket, EmptyDatagramIsNotTheEndOfFile) {
     EXPECT_TRUE(socket_->closed());
 }
 
-TEST_F(Socket, DescriptorsThatNobodyWantsAreClosed) {
+TEST_F(Socket, UnwantedDescriptorsAreClosed) {
     const auto before = open_descriptors();
     for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{8}, std::size_t{9}, std::size_t{64}}) {
         send_with_descriptors(program_.get(), count);

@@ -83,7 +83,7 @@ TEST(Formula, NeedsOnlyTheEventsOfTheBranchThatLiteralsChoose) {
     EXPECT_THAT(formula->literals(), ElementsAre("#smt_on"));
 }
 
-TEST(Formula, RefusesWhatIsNoneAndNamesThePlace) {
+TEST(Formula, RefusesInvalidFormulasAndNamesThePlace) {
     const std::pair<const char*, const char*> rows[] = {{"", "a value"},
                                                         {"FOO +", "a value"},
                                                         {"(FOO", "')'"},

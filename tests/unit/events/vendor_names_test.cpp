@@ -65,7 +65,7 @@ TEST(VendorNames, OfAnotherCpuAreUnknownWithNearNames) {
     EXPECT_THAT(error_of(cpu("amdzen5"), "ex_ret_instrs").fix, HasSubstr("ex_ret_instr"));
 }
 
-TEST(VendorNames, OfACpuThatNobodyHasAreAnErrorWithNearNames) {
+TEST(VendorNames, OfAnUnknownCpuAreAnErrorWithNearNames) {
     const auto refused = Machine::of_cpu("skylaje");
     ASSERT_FALSE(refused.has_value());
     EXPECT_THAT(refused.error().fix, HasSubstr("skylake"));

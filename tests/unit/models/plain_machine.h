@@ -125,13 +125,13 @@ class PlainMachine {
         for (std::uint64_t line = address / machine_.line_bytes(); line <= (address + size - 1) / machine_.line_bytes();
              ++line)
             lines.push_back(line);
-        if (machine_.request == Request::access) return touch_whole(own, first, lines);
+        if (machine_.request == Request::access) return touch_whole(own, first, lines, reader);
         Source worst = Source::l1;
         for (const std::uint64_t line : lines) worst = std::max(worst, touch_line(own, first, line, reader));
         return worst;
     }
 
-    Source touch_whole(OneCore& own, PlainCache& first, const std::vector<std::uint64_t>& lines) {
+    Source touch_whole(OneCore& own, PlainCache& first, const std::vector<std::uint64_t>& lines, Reader reader) {
         bool missed = false;
         for (const std::uint64_t line : lines) {
             if (!absent(first.touch(line))) continue;
@@ -146,6 +146,8 @@ class PlainMachine {
             missed_again = true;
             l3_.insert(line, LineState::exclusive);
         }
+        own.counts.add(nth(Quantity::l3_code_reads, reader));
+        if (missed_again) own.counts.add(nth(Quantity::l3_code_misses, reader));
         return missed_again ? Source::memory : Source::l3;
     }
 

@@ -154,7 +154,7 @@ TEST_P(Recording, WithAnyByteChangedIsReadToSomeEnd) {
 INSTANTIATE_TEST_SUITE_P(ByteOrders, Recording, testing::Values(false, true),
                          [](const auto& order) { return order.param ? "foreign" : "own"; });
 
-TEST_F(Recording, IdsOfSamplesThatNobodyDeclaresAreCounted) {
+TEST_F(Recording, UndeclaredIdsOfSamplesAreCounted) {
     Writer file;
     file.u64(0x32454c4946524550).u64(16);
     for (const std::uint64_t id : {1, 2}) {

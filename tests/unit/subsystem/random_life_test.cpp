@@ -116,6 +116,20 @@ TEST_P(RandomLife, FewCountersNeverCountTooMuchAndLeaveNothing) {
     EXPECT_TRUE(cpu.on.empty());
 }
 
+TEST_P(RandomLife, CountersAreWhereTheyWouldBeIfAllGroupsWerePlacedAnew) {
+    host.caller.perfmon = true;
+    cpu.counters = 0b11;
+    for (int i = 0; i < 500; ++i) {
+        step();
+        FakeTask& task = *alive[below(alive.size())];
+        const std::int32_t here = task.cpu;
+        const std::set<EventIndex> before = cpu.on;
+        move(task, here + 1);
+        move(task, here);
+        ASSERT_EQ(cpu.on, before) << "step " << i;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLife, testing::Range(0, 12));
 
 }  // namespace

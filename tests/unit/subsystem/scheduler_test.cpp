@@ -64,6 +64,31 @@ TEST_F(Scheduler, ReusesAFreedCounterAtOnce) {
     me.run(10, 5);
     EXPECT_EQ(count(fourth), 5);
 }
+TEST_F(Scheduler, LooksAtFewGroupsWhereManyWait) {
+    // The subsystem asks for the cgroup of each group that it looks at.
+    constexpr std::uint64_t kCgroup = 2;
+    constexpr std::size_t kEvents = 2000;
+    constexpr std::size_t kLooksEach = 10;
+    host.caller.perfmon = true;
+    me.cgroup = kCgroup;
+    std::vector<EventIndex> events;
+    for (std::size_t i = 0; i < kEvents; ++i) {
+        const Attr attr = counting(0, i % 3 == 0 ? kDisabled : 0);
+        const auto event = subsystem.open({.caller = me.name,
+                                           .attr = std::as_bytes(std::span(&attr, 1)),
+                                           .pid = 3,
+                                           .cpu = 0,
+                                           .flags = abi::bit(abi::kOpenFlags, "PERF_FLAG_PID_CGROUP"),
+                                           .cgroup = kCgroup});
+        ASSERT_THAT(event, Succeeds());
+        events.push_back(*event);
+    }
+    EXPECT_LT(std::exchange(host.cgroup_looks, 0), kEvents * kLooksEach) << "of the opens";
+    for (int i = 0; i < 100; ++i) slices(1);
+    EXPECT_LT(std::exchange(host.cgroup_looks, 0), 100 * kLooksEach) << "of the rotations";
+    for (const EventIndex event : events) subsystem.close(event);
+    EXPECT_LT(host.cgroup_looks, kEvents * kLooksEach) << "of the closes";
+}
 TEST_F(Scheduler, PlacesAGroupAsAWhole) {
     const auto single = timed();
     const auto leader = timed();

@@ -7,6 +7,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
+/// What a finding calls a part of the attr, and what a user has typed for it.
 struct Words {
     std::string_view field;  ///< as of host/causes/parts.h
     std::string_view modifier;

@@ -1,4 +1,8 @@
 // usage_counts.cpp: takes context switches from the usage of a command.
+//
+// context-switches needs privileges where kernel.perf_event_paranoid is 2, since they happen in kernel mode. But the
+// kernel counts them for each process anyway, and wait4(2) gives the sum of a command to its parent. Conditions for
+// this way: the whole command from its exec to its end, all of its processes, one number.
 #include "cli/stat/events/usage_counts.h"
 
 #include <fmt/format.h>

@@ -20,7 +20,7 @@ enum class Status { counted, not_counted, not_supported };
 /// The count of one event, over all places or in one place (a CPU or a thread).
 struct Line {
     std::string where;   ///< "CPU0", "S0-D0-C1", "bash-3229"; empty: the sum of all places
-    int cpus = 0;        ///< how many CPUs are added up in a core, die, socket or node; 0: `where` is none of these
+    int cpus = 0;        ///< how many CPUs are added up in a core, die, socket or node; 0: `where` is another
     std::string cgroup;  ///< empty: any
     std::string name;    ///< as printed: with ":u" added if only user mode could be counted
     events::Event event;

@@ -21,6 +21,7 @@ struct Sum {
     }
 };
 
+/// A sum is counted if one of its PMUs is: its refusal is dropped then.
 void add(Sum& sum, Line other) {
     sum.pmus.insert(other.event.pmu);
     sum.line.name = sum.line.event.source_text;
@@ -31,6 +32,7 @@ void add(Sum& sum, Line other) {
 
 }  // namespace
 
+// perf adds up the instances of an uncore PMU ("uncore_imc_0", "uncore_imc_1") unless --no-merge asks for each.
 std::vector<Line> merged_instances(std::vector<Line> lines) {
     std::vector<Sum> sums;
     for (auto& line : lines) {

@@ -39,6 +39,7 @@ const Level& row_of(CpuLevel level) {
     return *std::ranges::find(kLevels, level, &Level::level);
 }
 
+/// The numbers of the unit that has the CPU. Cores are numbered anew in each socket and die, so all three are needed.
 Result<Key> key_of(int cpu, const Level& level, const host::Root& root) {
     const CpuPosition position = host::position_of(root, cpu);
     Key key;
@@ -118,11 +119,14 @@ Result<std::vector<Row>> rows_of(std::span<const Place> places, const Options& o
     return rows;
 }
 
+// A thread may have changed its name since it was opened (exec, pthread_setname_np(3)). One that has ended keeps the
+// old label.
 std::string current_label(const Row& row, const host::Root& root) {
     if (row.thread == 0 || !root.exists(fmt::format("/proc/{}/comm", row.thread))) return row.label;
     return thread_label(row.thread, root);
 }
 
+// A snapshot: threads that begin later are not in it, and some in it have ended before they are opened.
 std::vector<pid_t> all_threads(const host::Root& root) {
     const auto number = [](const std::string& name) {
         pid_t id = 0;

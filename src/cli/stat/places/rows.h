@@ -17,7 +17,7 @@ namespace anyperf::cli::stat {
 struct Row {
     std::string label;  ///< "CPU0", "S0-D0-C1", "N0", "bash-3229"; empty: all places
     pid_t thread = 0;   ///< the thread that the label names; 0: none
-    int cpus = 0;       ///< how many CPUs a core, die, socket or node has among the places; 0: the row is none of these
+    int cpus = 0;       ///< how many CPUs a core, die, socket or node has among the places; 0: the row is another
     std::vector<std::size_t> places;  ///< indexes
 };
 

@@ -1,3 +1,8 @@
+// series.cpp: -r N: the command several times, with --pre and --post around each run.
+//
+// Counts of the runs are summed up in the first run's report and divided at the end; each run's values are kept as
+// well, for the mean, deviation and comparison. A run that a signal ended is left out: its counts are of a part of the
+// work. With -r 0 each run is printed by itself and nothing is summed up.
 #include "cli/stat/series/series.h"
 
 #include <fmt/format.h>
@@ -55,6 +60,7 @@ bool Series::ended_in_hook(int signal) {
     return signal != 0;
 }
 
+/// Adds a run. If the very first one was ended by a signal it is reported nevertheless: there is nothing else.
 void Series::add(const Measurement& run, int ended_by) {
     if (options_.repeats_forever()) {
         Report last = run.report;
@@ -96,6 +102,8 @@ void add_run(Report& all, const Report& one) {
     ++all.runs;
 }
 
+// Values are rounded to the nearest. The times stay consistent with the counts, so that a share of multiplexing is the
+// mean one.
 void average(Report& all) {
     const auto runs = static_cast<std::uint64_t>(all.runs);
     for (auto& line : all.lines) {

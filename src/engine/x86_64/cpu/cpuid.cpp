@@ -21,6 +21,13 @@ constexpr std::array kHidden{
            "HLE, RTM and RTM_ALWAYS_ABORT, CET_SS and CET_IBT: translated code supports neither transactions nor CET"},
 };
 
+/// RDRAND and RDSEED: most programs take other random bytes then, as on a CPU without them. A deterministic run gives
+/// what they return if they are executed all the same.
+void hide_random(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer& answer) {
+    if (leaf == 1) answer.ecx &= ~(1u << 30);
+    if (leaf == 7 && subleaf == 0) answer.ebx &= ~(1u << 18);
+}
+
 }  // namespace
 
 CpuidAnswer without_hidden_features(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer answer) {
@@ -40,6 +47,7 @@ CpuidAnswer cpuid(std::uint32_t leaf, std::uint32_t subleaf, const run::RunHeade
                  : "=a"(answer.eax), "=b"(answer.ebx), "=c"(answer.ecx), "=d"(answer.edx)
                  : "a"(leaf), "c"(subleaf));
     answer = without_hidden_features(leaf, subleaf, answer);
+    if (run != nullptr && run->deterministic != 0) hide_random(leaf, subleaf, answer);
     for (std::uint32_t i = 0; run != nullptr && i < run->identity_rows && i < run::kIdentityRows; ++i) {
         const run::RunHeader::IdentityRow& row = run->identity[i];
         if (row.leaf != leaf || (row.subleaf != ~0u && row.subleaf != subleaf)) continue;

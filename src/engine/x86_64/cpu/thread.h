@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/instrumentation/record_stream.h"
 #include "engine/instrumentation/state.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/cpu/registers.h"
@@ -23,6 +24,7 @@ struct AgentState;
 namespace anyperf::engine {
 struct Engine;
 struct SignalState;
+struct ThreadModels;
 }  // namespace anyperf::engine
 
 namespace anyperf::engine::x86_64 {
@@ -60,7 +62,7 @@ struct Thread {
     std::uint32_t pending;                     ///< nonzero: `enter` calls `deliver` before the application continues
     std::uint64_t gs_base;                     ///< the application's, which %gs does not hold
     std::uint64_t minus_gs_base;               ///< -gs_base: lea subtracts it without touching a flag
-    // Translated code uses no field below this line, except the recorded branches and the access filter.
+    // Translated code uses no field below this line, except the recorded branches, the records and the access filter.
     std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
     bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
     bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory
@@ -97,6 +99,10 @@ struct Thread {
     /// Written by translated code while branches are recorded (x86_64/translate/record_branches.cpp).
     RecordedBranches recorded_branches;
     RecordedBranches call_stack;  ///< calls that have not returned
+    ThreadModels* models;         ///< null: this thread's caches and branches are not modelled (engine/modelling)
+    /// Written by translated code while some thread of the process is modelled
+    /// (x86_64/translate/record_accesses.cpp).
+    RecordStream records;
     /// Read by translated code before it accesses memory (x86_64/translate/breakpoints.cpp). At the end, because it is
     /// large and seldom used.
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];

@@ -418,6 +418,7 @@ class Decoder {
         touched_ |= (roles & 1) << number;
         read_ |= (roles >> 1 & 1) << number;
         overwritten_ |= (roles >> 2 & 1) << number;
+        written_ |= (roles >> 4 & 1) << number;
     }
 
     void immediate() {
@@ -455,6 +456,7 @@ class Decoder {
         out_.touched = static_cast<RegisterSet>(touched_ | form_->touched);
         out_.read = static_cast<RegisterSet>(read_ | form_->read);
         out_.overwritten = static_cast<RegisterSet>(overwritten_ | form_->overwritten);
+        out_.written = static_cast<RegisterSet>(written_ | form_->written);
         out_.flags_read = uncertain_flags_ ? kStatusFlags : form_->flags_read;
         out_.flags_overwritten = uncertain_flags_ ? FlagSet{0} : form_->flags_overwritten;
         out_.reads_memory |= has(attribute::kReads);
@@ -483,6 +485,7 @@ class Decoder {
     unsigned touched_ = 0;
     unsigned read_ = 0;
     unsigned overwritten_ = 0;
+    unsigned written_ = 0;
     std::uint16_t reference_ = 0;
     std::uint8_t rex_ = 0;
     bool is_evex_ = false;

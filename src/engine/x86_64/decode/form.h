@@ -95,6 +95,7 @@ inline constexpr std::uint8_t kGeneral = 1;      // names a general register
 inline constexpr std::uint8_t kRead = 2;         // its old value matters
 inline constexpr std::uint8_t kOverwritten = 4;  // all 64 bits are certainly replaced
 inline constexpr std::uint8_t kByte = 8;         // a byte register: without REX, 4 to 7 are ah, ch, dh, bh
+inline constexpr std::uint8_t kWritten = 16;     // may be changed, in part or under a condition
 }  // namespace role
 
 /// Properties of a form. One form may serve memory and register operands: the bits in kOfMemory are ignored if ModRM.rm
@@ -148,6 +149,7 @@ struct alignas(32) Form {
     FlagSet flags_overwritten = 0;
     ClassSet classes = 0;             ///< without loads and stores, which depend on ModRM
     std::uint16_t operand_bytes = 0;  ///< of its explicit memory operand; 0: depends on state
+    RegisterSet written = 0;
     std::uint32_t attributes = 0;
     std::uint8_t control = 0;  ///< a Control
     std::uint8_t immediate_bytes = 0;

@@ -34,6 +34,7 @@ enum class Control : std::uint8_t {
     cpuid,         ///< cpuid
     xgetbv,        ///< xgetbv
     rdtsc,         ///< rdtsc, rdtscp, rdpid
+    random,        ///< rdrand, rdseed
     segment_base,  ///< rdgsbase, wrgsbase; mov to/from gs (rdfsbase, wrfsbase are `none`)
     x87_state,     ///< fnstenv, fnsave, fxsave*, xsave*: store the address of the last x87 instruction, which is the
                    ///< host's here and must be replaced
@@ -76,6 +77,7 @@ struct Instruction {
     RegisterSet touched = 0;      ///< general registers named or implied in any way, addresses included
     RegisterSet read = 0;         ///< those whose old value matters (a partial write depends on the rest)
     RegisterSet overwritten = 0;  ///< those that are certainly replaced entirely (by 32 or 64 bits)
+    RegisterSet written = 0;      ///< those that may change, in part or under a condition
     FlagSet flags_read = 0;       ///< those whose old value matters; conditional writes count as reads
     FlagSet flags_overwritten = 0;  ///< those certainly replaced on every CPU; not those the manual calls undefined
     ClassSet classes = 0;

@@ -100,14 +100,17 @@ class Description {
         const bool whole = certain && o.size >= 32;
         const bool partial = o.actions & kWriteActions && !whole;
         const bool read = o.actions & kReadActions || partial;
+        const bool written = o.actions & kWriteActions;
         if (std::uint8_t* roles = field(o.encoding)) {
             const bool byte = o.size == 8 && i_.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
             *roles = static_cast<std::uint8_t>(*roles | role::kGeneral | (read ? role::kRead : 0) |
-                                               (whole ? role::kOverwritten : 0) | (byte ? role::kByte : 0));
+                                               (whole ? role::kOverwritten : 0) | (byte ? role::kByte : 0) |
+                                               (written ? role::kWritten : 0));
             return;
         }
         const auto implied = static_cast<RegisterSet>(1u << (general_register(o.reg.value) & 15));
         imply(implied, read ? implied : 0, whole ? implied : 0);
+        if (written) form_.written |= implied;
     }
 
     /// Adds implied registers.
@@ -202,6 +205,7 @@ class Description {
         if (!(i_.attributes & repeats)) return;
         set(attribute::kRepeats);
         imply(kRcx, kRcx, 0);
+        form_.written |= kRcx;
         form_.overwritten = 0;
         form_.read |= form_.touched;
     }
@@ -211,6 +215,7 @@ class Description {
         const RegisterSet pointers = form_.touched & (kRsi | kRdi);
         form_.read |= pointers;
         form_.overwritten |= pointers;
+        form_.written |= pointers;
     }
 
     void control() {
@@ -227,6 +232,7 @@ class Description {
     void expose(RegisterSet overwritten) {
         form_.touched = form_.read = kAllRegisters;
         form_.overwritten = overwritten;
+        form_.written = kAllRegisters;
         form_.reg_role = form_.rm_role = form_.vvvv_role = 0;
         form_.flags_read = kStatusFlags;
         form_.flags_overwritten = 0;
@@ -249,6 +255,8 @@ class Description {
             case ZYDIS_MNEMONIC_RDTSC:
             case ZYDIS_MNEMONIC_RDTSCP:
             case ZYDIS_MNEMONIC_RDPID: return Control::rdtsc;
+            case ZYDIS_MNEMONIC_RDRAND:
+            case ZYDIS_MNEMONIC_RDSEED: return Control::random;
             case ZYDIS_MNEMONIC_RDPMC: return Control::rdpmc;
             case ZYDIS_MNEMONIC_RDGSBASE:
             case ZYDIS_MNEMONIC_WRGSBASE: return Control::segment_base;

@@ -18,7 +18,7 @@ namespace {
 /// its copy runs on a CPU that has it.
 Form unknown_form(Space space) {
     Form form;
-    form.touched = form.read = 0xffff;
+    form.touched = form.read = form.written = 0xffff;
     form.flags_read = kStatusFlags;
     form.attributes = attribute::kModrm | attribute::kReadsOperand | attribute::kWritesOperand |
                       attribute::kSegmentOperand | attribute::kUnknown;

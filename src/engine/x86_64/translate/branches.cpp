@@ -209,6 +209,10 @@ void Translation::emit_block_end(const Instruction& instruction, std::uint64_t a
         case Control::none:
         case Control::xgetbv:
         case Control::rdtsc: emit_plain(instruction, address); return emit_direct_exit(address + instruction.length);
+        case Control::random:
+            if (cache_.random_is_seeded) return emit_emulated(instruction, address + instruction.length);
+            emit_plain(instruction, address);
+            return emit_direct_exit(address + instruction.length);
         case Control::x87_state: return emit_x87_state(instruction, address);
         default: return emit_emulated(instruction, address + instruction.length);
     }

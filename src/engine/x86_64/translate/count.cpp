@@ -49,10 +49,12 @@ Additions Translation::additions_of(std::size_t first) const {
 /// Consecutive segments use different lanes: an addition to memory waits for the previous one to the same word
 /// (kLanes in live_counters.h). A block with a limit stays in lane 0, which alone has the rest of the budget then.
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
+    plan_.capture_count = plan_.next_capture = 0;
     if (!counting_.on()) return;
     const Additions additions = additions_of(first);
     if (additions.word[0] == 0) return;
     block_->counted = counting_.open;
+    if (counting_.recording) plan_recording(first, pc);
     const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, {&decoded_, first});
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % run::kLanes;
     const std::int32_t charged = -additions.word[0];
@@ -63,6 +65,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     } else {
         emit_charge_keeping_flags(charged, budget_payload);
     }
+    if (counting_.recording) emit_record(flags_dead, budget_payload);
     for (std::size_t word = 1; word < run::LiveCounters::kWords; ++word)
         if (additions.word[word] != 0) emit_addition(word, additions.word[word], flags_dead);
 }

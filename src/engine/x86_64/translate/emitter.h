@@ -14,7 +14,7 @@
 namespace anyperf::engine::x86_64 {
 
 /// Condition codes of jcc, as encoded in its opcode's low nibble.
-enum class Condition : std::uint8_t { sign = 8 };
+enum class Condition : std::uint8_t { sign = 8, no_sign = 9 };
 
 /// A cursor in a range of memory. A copy advances independently. Arena::commit() takes at() of the cursor that wrote.
 class Emitter {
@@ -92,6 +92,25 @@ class Emitter {
         byte(0x89), byte(static_cast<std::uint8_t>(((reg & 7) << 3) | 4));
         byte(static_cast<std::uint8_t>(0xc5 | ((index & 7) << 3)));
         u32(static_cast<std::uint32_t>(offset));
+    }
+    /// mov gs:[base + offset], reg. Precondition: `base` is not rsp or r12, which need a SIB byte.
+    void store_gs_at(Register reg, Register base, std::size_t offset) {
+        byte(0x65);
+        byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (base >= r8 ? 1 : 0)));
+        byte(0x89), byte(static_cast<std::uint8_t>(0x80 | ((reg & 7) << 3) | (base & 7)));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    /// mov qword gs:[base + offset], imm32. Precondition: `value` is below 2 GiB, and as store_gs_at().
+    void mov_gs_at(Register base, std::size_t offset, std::uint32_t value) {
+        byte(0x65), byte(base >= r8 ? 0x49 : 0x48);
+        byte(0xc7), byte(static_cast<std::uint8_t>(0x80 | (base & 7)));
+        u32(static_cast<std::uint32_t>(offset)), u32(value);
+    }
+    void rdfsbase(Register to) {
+        byte(0xf3), byte(to >= r8 ? 0x49 : 0x48), byte(0x0f), byte(0xae), byte(pair(rax, to));
+    }
+    void add(Register to, std::int32_t value) {
+        byte(to >= r8 ? 0x49 : 0x48), byte(0x81), byte(pair(rax, to)), u32(static_cast<std::uint32_t>(value));
     }
     /// movzx r32, low byte. Precondition: `from` is rax, rcx, rdx, rbx or r8 to r15.
     void movzx8(Register to, Register from) {

@@ -9,6 +9,8 @@
 
 namespace anyperf::engine::x86_64 {
 
+// The marks of a block are in the order of its code, one more than instructions, so a host offset lies between two of
+// them. A prologue belongs to the instruction after it.
 BlockPosition locate(Block& block, std::uint64_t host) {
     const auto offset = static_cast<std::uint16_t>(host - address_of(block.host));
     BlockPosition place;
@@ -36,8 +38,21 @@ void restore_spilled(const Thread& thread, const BlockPosition& place, Registers
         if (reg != rsp) registers.r[reg] = thread.spill[reg];
 }
 
+namespace {
+
+/// The record of the segment at `place` is the newest: so many of its instructions have run.
+void note_ran(Thread& thread, const BlockPosition& place) {
+    if (!place.block->recorded || place.index == place.block->instructions) return;
+    std::size_t first = place.index;
+    while (first > 0 && place.block->marks[first].begins_segment == 0) --first;
+    thread.records.last_ran = static_cast<std::uint8_t>(place.index - first);
+}
+
+}  // namespace
+
 void uncount_rest(Thread& thread, const BlockPosition& place) {
     if (!place.counted) return;
+    note_ran(thread, place);
     run::LiveCounters& counters = thread.page.counters;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
         if (i > place.index && place.block->marks[i].begins_segment != 0) break;

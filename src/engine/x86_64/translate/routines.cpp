@@ -22,6 +22,8 @@ constexpr std::uint8_t kZero = 4;  // condition code of jz
 
 constexpr Register kAllButRaxRsp[] = {rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15};
 
+/// Loads the application's registers from the Thread, but for rsp and the flags. rax comes last: the code before may
+/// use it.
 void emit_restore(Emitter& code) {
     for (const Register reg : kAllButRaxRsp) code.load_gs(reg, saved(reg));
     code.load_gs(rax, saved(rax));
@@ -60,6 +62,7 @@ void emit_pending_check(Emitter& code) {
     code.bind(none);
 }
 
+/// Enters translated code at Thread::next_host. Nothing between the flags and the jump may change a flag.
 void emit_enter(Emitter& code) {
     emit_pending_check(code);
     code.load_gs(rsp, offsetof(Thread, engine_stack));
@@ -136,6 +139,8 @@ void emit_exit_jumps(Arena& arena) {
 
 }  // namespace
 
+// Each arena has jumps of its own to the exit routines, so that stubs reach them with a rel32; the jumps go through the
+// Thread, because the routines are in one arena only.
 Arena* prepared_arena(Cache& cache, std::uint64_t pc) {
     Arena* const arena = cache.arena_for(pc);
     if (arena != nullptr && !arena->has_retained()) emit_exit_jumps(*arena);

@@ -45,7 +45,8 @@ bool Translation::begin_block(std::uint16_t limit) {
     block_->pc = code_.pc;
     block_->limit = limit;
     lane_ = limit != 0 ? 0 : id_ % run::kLanes;
-    block_->lane = lane_ & 127u;
+    block_->lane = lane_ & 63u;
+    block_->recorded = counting_.recording;
     block_->marks = &cache_.marks[marks];
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);
     block_->guest_bytes = static_cast<std::uint16_t>(decoded_.end - code_.pc);
@@ -64,6 +65,7 @@ void Translation::emit_instructions() {
         block_->marks[i].begins_segment = begins_segment;
         begins_segment = instruction.control != Control::none;
         if (!single_instruction_) emit_access_check(instruction, address);
+        emit_captures(i, false);
         if (!begins_segment)
             emit_plain(instruction, address);
         else if (last)
@@ -71,6 +73,7 @@ void Translation::emit_instructions() {
         else
             emit_side_exit(instruction, address);
         block_->marks[i].spilled = spilled_;
+        if (!begins_segment) emit_captures(i, true);
         address += instruction.length;
     }
     mark(decoded_.count, Mark::kNone);

@@ -6,9 +6,8 @@
 // - for each segment a prologue, which counts the segment in advance and takes its instructions from the budget
 //   (count.cpp). Without counting there is no prologue;
 // - for each instruction an access check, while memory is watched (instrumentation.cpp), and its translation: a copy of
-// its bytes
-//   (copy_instruction.cpp), unless it depends on its address, uses gs, changes control (branches.cpp) or needs the
-//   engine;
+//   its bytes (copy_instruction.cpp), unless it depends on its address, uses gs, changes control (branches.cpp) or
+//   needs the engine;
 // - a direct exit, if the last instruction does not change control.
 // The arena's cold part receives what is seldom executed: stubs of exits, constants, mismatch code of indirect entries.
 // For each instruction a Mark records where its translation begins and which registers it has spilled (recover.h).
@@ -36,6 +35,7 @@
 #include "engine/x86_64/decode/decode_block.h"
 #include "engine/x86_64/translate/emitter.h"
 #include "engine/x86_64/translate/lane_words.h"
+#include "engine/x86_64/translate/recording_plan.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -46,7 +46,8 @@ static_assert(kLongestBlock + 2 * (kMaximumSideExits + 1) <= 0xff);
 /// What new blocks count. It may grow while the process runs (engine/threads/counting.h); what was
 /// translated before is then removed. Each block records the set that it counts (Block::counted).
 struct Counting {
-    ClassSet open = 0;  ///< classes; 0: blocks count nothing and take nothing from a budget
+    ClassSet open = 0;       ///< classes; 0: blocks count nothing and take nothing from a budget
+    bool recording = false;  ///< segments record what they access; only while classes are counted
 
     bool on() const { return open != 0; }
 };
@@ -87,6 +88,21 @@ class Translation {
     void emit_addition(std::size_t word, std::int32_t added, bool flags_dead);
     void emit_charge_keeping_flags(std::int32_t charged, std::uint32_t budget_payload);
     void emit_taken_count(std::uint64_t target);
+
+    // record_accesses.cpp: what the models of caches and branch predictors are fed with
+    void plan_recording(std::size_t first, std::uint64_t pc);
+    void plan_instruction(std::size_t index, std::uint64_t address);
+    void plan_named_access(const Instruction& instruction, std::uint64_t address);
+    void plan_implied_access(const Instruction& instruction, std::uint64_t address);
+    bool plan_string(const Instruction& instruction);
+    void add_access(RecordedAccess access, const Instruction& instruction, bool segmented);
+    void follow_registers(const Instruction& instruction, const std::uint8_t* code);
+    std::uint8_t word_of(unsigned reg, std::int64_t& displacement, unsigned scale = 0);
+    std::uint8_t capture(unsigned reg, bool after);
+    void emit_record(bool flags_dead, std::uint32_t budget_payload);
+    void emit_room_check(bool flags_dead, std::int32_t bytes, std::uint32_t budget_payload);
+    void emit_captures(std::size_t index, bool after);
+    std::size_t offset_of_word(std::uint8_t word) const;
 
     // record_branches.cpp: the thread's rings of taken branches
     bool records(std::uint8_t kinds) const { return (instrumentation_.branches & kinds) != 0; }
@@ -157,6 +173,7 @@ class Translation {
     Block* block_ = nullptr;
     BlockId id_ = 0;
     bool out_of_records_ = false;         ///< no room for an exit: the block can't be used
+    RecordingPlan plan_;                  ///< of the current segment, while accesses are recorded
     std::size_t lane_ = 0;                ///< the lane of counters to which the current segment adds
     std::uint8_t spilled_ = Mark::kNone;  ///< registers that the current instruction spills, as in Mark::spilled
 };

@@ -1,4 +1,6 @@
-#include "cli/stat/control/control_channel.h"
+// control_channel.cpp: --control as perf-stat(1) has it: a program enables and disables events while they are counted,
+// by lines of text, and waits for an answer to each.
+#include "cli/command/control_channel.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,11 +15,11 @@
 #include <system_error>
 #include <utility>
 
-namespace anyperf::cli::stat {
+namespace anyperf::cli {
 
 namespace {
 
-constexpr std::size_t kLongestLine = 4096;  // a line that is longer is no command; it is dropped
+constexpr std::size_t kLongestLine = 4096;  // a longer line is not a command; it is dropped
 
 Error bad_control(const std::string& text, std::string cause, std::string fix) {
     return {"bad --control " + text, std::move(cause), std::move(fix)};
@@ -55,6 +57,7 @@ Result<int> open_fifo(const std::string& text, const std::string& name, int) {
     return std::unexpected(bad_control(text, name + " is not a FIFO", "create one: mkfifo PATH"));
 }
 
+/// A way to name the two descriptors.
 struct Form {
     std::string_view prefix;
     Result<int> (*open)(const std::string& text, const std::string& name, int access);
@@ -68,11 +71,10 @@ struct Word {
     bool acknowledged;
     bool takes_event;
 };
-// stop and snapshot are for perf record; perf stat only answers them, as here.
 constexpr std::array kWords{
     Word{"enable", ControlCommand::enable, true, true},       Word{"disable", ControlCommand::disable, true, true},
     Word{"evlist", ControlCommand::list_events, true, false}, Word{"ping", ControlCommand::nothing, true, false},
-    Word{"stop", ControlCommand::nothing, true, false},       Word{"snapshot", ControlCommand::nothing, false, false},
+    Word{"stop", ControlCommand::stop, true, false},          Word{"snapshot", ControlCommand::snapshot, false, false},
 };
 
 }  // namespace
@@ -105,6 +107,8 @@ ControlChannel::~ControlChannel() {
     if (acknowledgements_ >= 0) ::close(acknowledgements_);
 }
 
+// One read(2), after poll(2) has reported the descriptor: a descriptor of the user's may be blocking, and a second read
+// would wait. The part of a line that has no end yet is kept.
 std::vector<std::string> ControlChannel::read_lines() {
     std::array<char, 1024> piece;
     const ssize_t got = ::read(commands_, piece.data(), piece.size());
@@ -142,4 +146,4 @@ ControlLine parse_control_line(std::string_view line) {
     return parsed;
 }
 
-}  // namespace anyperf::cli::stat
+}  // namespace anyperf::cli

@@ -1,15 +1,19 @@
-// control_channel.h: lets another program switch the counting on and off while it goes on (--control). The program
-// writes lines to one descriptor, and may wait for "ack" on another. perf-stat(1) describes the same, and perf 6.1
-// (evlist__ctlfd_process() in tools/perf/util/evlist.c) decides what the manual leaves open.
+// control_channel.h: lets another program switch events on and off while they are measured (--control). The program
+// writes lines to one descriptor, and may wait for "ack" on another. perf-stat(1) and perf-record(1) describe the same,
+// and perf 6.1 (evlist__ctlfd_process() in tools/perf/util/evlist.c) decides what the manual leaves open.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "anyperf/error.h"
 
-namespace anyperf::cli::stat {
+namespace anyperf::cli {
+
+/// -D -1: the events stay disabled until a command of --control enables them.
+inline constexpr std::int64_t kDelayForever = -1;
 
 /// Owns the descriptors that it opened itself, those of FIFOs. Move-only.
 class ControlChannel {
@@ -38,7 +42,14 @@ class ControlChannel {
 };
 
 /// What a line asks for.
-enum class ControlCommand { enable, disable, list_events, nothing };
+enum class ControlCommand {
+    enable,
+    disable,
+    list_events,
+    stop,      ///< of record; perf stat only answers it
+    snapshot,  ///< of record; perf stat ignores it
+    nothing,
+};
 
 struct ControlLine {
     ControlCommand command = ControlCommand::nothing;
@@ -49,4 +60,4 @@ struct ControlLine {
 /// "enable", "disable page-faults", "evlist", "ping" … An unknown line does nothing and has no answer, as in perf.
 ControlLine parse_control_line(std::string_view line);
 
-}  // namespace anyperf::cli::stat
+}  // namespace anyperf::cli

@@ -1,0 +1,51 @@
+// recorded_segment.h: what a recorded segment accesses, as far as its code says it. While a thread's caches and branch
+// predictors are modelled, a segment writes only its number and the registers that its addresses depend on
+// (x86_64/translate/record_accesses.cpp). These records say how the addresses follow from the registers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cache/block.h"
+
+namespace anyperf::engine {
+
+/// One access, in the order in which the segment makes them.
+struct RecordedAccess {
+    enum class Kind : std::uint8_t {
+        load,
+        store,
+        modify,       ///< reads its operand, then writes it
+        load_while,   ///< of a REP string instruction: a load for each iteration
+        store_while,  ///< likewise
+        fs_base,      ///< no access: the base of fs is words[base] from here on
+    };
+    std::int64_t displacement = 0;
+    std::uint16_t bytes = 0;       ///< of a REP, those of one iteration
+    std::uint8_t instruction = 0;  ///< index in the segment
+    std::uint8_t base = 0;         ///< the word of the record that has the base register's value; 0: none
+    std::uint8_t index = 0;        ///< likewise
+    std::uint8_t after = 0;        ///< of a REP: the word with the pointer's value after the instruction
+    Kind kind = Kind::load;
+    std::uint8_t scale : 2 = 0;       ///< the index is shifted left by it
+    std::uint8_t address32 : 1 = 0;   ///< the address has 32 bits
+    std::uint8_t in_fs : 1 = 0;       ///< the base of fs is added
+    std::uint8_t in_gs : 1 = 0;       ///< the application's base of gs is added
+    std::uint8_t byte_index : 1 = 0;  ///< only the low byte of the index counts (xlat)
+};
+static_assert(sizeof(RecordedAccess) == 16);
+
+/// A segment. The lengths of its instructions are in the marks of its block.
+struct RecordedSegment {
+    std::uint64_t pc = 0;
+    BlockId block = 0;
+    std::uint32_t first_access = 0;  ///< number of its first RecordedAccess; the others follow
+    std::uint8_t first = 0;          ///< index in the block of its first instruction
+    std::uint8_t instructions = 0;   ///< that its prologue has counted
+    std::uint8_t words = 1;          ///< of its record: its number, and values of registers
+    std::uint8_t accesses = 0;
+    x86_64::Control control = x86_64::Control::none;  ///< of its last instruction
+};
+static_assert(sizeof(RecordedSegment) == 24);
+
+}  // namespace anyperf::engine

@@ -1,0 +1,23 @@
+// record_stream.h: the buffer into which translated code writes what it accesses
+// (x86_64/translate/record_accesses.cpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::engine {
+
+/// The records that a thread has written since they were last drained: words, in a buffer that ends with the room.
+struct RecordStream {
+    static constexpr std::size_t kWords = 512;
+    static constexpr std::int64_t kEmpty = -static_cast<std::int64_t>(kWords * sizeof(std::uint64_t));
+    static constexpr std::uint8_t kWhole = 0xff;
+
+    std::int64_t top;       ///< where the next record begins, in bytes before the end of `words`: negative
+    std::int64_t next_top;  ///< working memory of the prologue
+    /// How many instructions of the last record have run: the segment was left in the middle. kWhole: all.
+    std::uint8_t last_ran;
+    std::uint64_t words[kWords];
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,144 @@
+#include "engine/modelling/modelling.h"
+
+#include <new>
+
+#include "engine/fail.h"
+#include "engine/freestanding/pages.h"
+#include "engine/modelling/thread_models.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+/// So often at most is code translated again to get rid of recording: a program may open and close events in a loop.
+constexpr std::uint32_t kMaximumRemovals = 16;
+
+/// Pages that begin with a `T`, and words of zeros after it. Null if memory ran out.
+template <class T>
+struct Room {
+    explicit Room(std::size_t words) : bytes(bytes_for(words)), start(reserve_pages(bytes)) {}
+
+    static std::uint64_t bytes_for(std::size_t words) { return page_up(sizeof(T) + words * sizeof(std::uint64_t)); }
+
+    std::uint64_t* words() const { return reinterpret_cast<std::uint64_t*>(static_cast<char*>(start) + sizeof(T)); }
+
+    std::uint64_t bytes;
+    void* start;
+};
+
+const models::Machine& machine_of(const Engine& engine) {
+    return engine.run->machine;
+}
+
+models::Core* new_core(Thread& thread, std::uint64_t& bytes) {
+    const models::Machine& machine = machine_of(*thread.engine);
+    models::SharedLevel& shared = *thread.engine->modelling.shared;
+    const Room<models::Core> room{models::Core::words(machine)};
+    if (room.start == nullptr) return nullptr;
+    bytes = room.bytes;
+    return new (room.start) models::Core(machine, shared, thread.page.counters.modelled, room.words());
+}
+
+/// Makes what the threads of a process share. False if memory ran out.
+bool make_shared(Thread& thread) {
+    Modelling& modelling = thread.engine->modelling;
+    const models::Machine& machine = machine_of(*thread.engine);
+    if (modelling.shared == nullptr) {
+        const Room<models::SharedLevel> room{models::SharedLevel::words(machine)};
+        if (room.start == nullptr) return false;
+        modelling.shared = new (room.start) models::SharedLevel(machine, room.words());
+    }
+    std::uint64_t bytes = 0;
+    if (machine.one_core && modelling.only_core == nullptr) modelling.only_core = new_core(thread, bytes);
+    return !machine.one_core || modelling.only_core != nullptr;
+}
+
+/// False if memory ran out.
+bool make_models(Thread& thread) {
+    Modelling& modelling = thread.engine->modelling;
+    const LockGuard held{modelling.lock};
+    if (!make_shared(thread)) return false;
+    const models::Machine& machine = machine_of(*thread.engine);
+    std::uint64_t core_bytes = 0;
+    models::Core* const core = machine.one_core ? modelling.only_core : new_core(thread, core_bytes);
+    const Room<ThreadModels> room{models::Branches::words(machine.branches)};
+    if (core == nullptr || room.start == nullptr) return false;
+    auto* const made = new (room.start) ThreadModels(thread, *core, machine.branches, room.words());
+    made->bytes = room.bytes;
+    made->core_bytes = core_bytes;
+    if (!machine.one_core) modelling.shared->join(*core);
+    made->next = modelling.threads;
+    modelling.threads = made;
+    thread.models = made;
+    return true;
+}
+
+void free_models(ThreadModels& old) {
+    if (old.core_bytes != 0) release_pages(&old.core, old.core_bytes);
+    release_pages(&old, old.bytes);
+}
+
+/// Makes code record, or not. Translations that record needlessly are only slow, so they are removed when no thread
+/// wants any, and not too often.
+void update_translations(Engine& engine) {
+    const LockGuard held{engine.cache.lock};
+    Modelling& modelling = engine.modelling;
+    const bool wanted = modelling.threads != nullptr;
+    if (wanted == engine.counting.recording) return;
+    if (!wanted && modelling.times_removed++ >= kMaximumRemovals) return;
+    if (wanted && !modelling.reserved && !engine.cache.reserve_recordings())
+        fail("no memory for what the models of caches need", 0);
+    modelling.reserved = true;
+    engine.counting.recording = wanted;
+    engine.cache.remove_all();
+}
+
+}  // namespace
+
+void set_modelling(Thread& thread, bool wanted) {
+    const bool is_modelled = thread.models != nullptr;
+    // The child of a fork has its parent's translations.
+    const bool records_for_none = thread.engine->counting.recording && thread.engine->modelling.threads == nullptr;
+    if (wanted == is_modelled && (wanted || !records_for_none)) return;
+    if (!wanted) {
+        end_modelling(thread);
+    } else if (!make_models(thread)) {
+        fail("no memory for the models of caches", thread.registers.rip);
+    }
+    update_translations(*thread.engine);
+}
+
+void end_modelling(Thread& thread) {
+    ThreadModels* const old = thread.models;
+    if (old == nullptr) return;
+    Modelling& modelling = thread.engine->modelling;
+    thread.models = nullptr;
+    const LockGuard held{modelling.lock};
+    for (ThreadModels** place = &modelling.threads; *place != nullptr; place = &(*place)->next) {
+        if (*place != old) continue;
+        *place = old->next;
+        break;
+    }
+    if (old->core_bytes != 0) modelling.shared->part(old->core);
+    free_models(*old);
+}
+
+void reset_modelling(Thread& thread) {
+    Engine& engine = *thread.engine;
+    Modelling& modelling = engine.modelling;
+    const models::Machine& machine = machine_of(engine);
+    while (ThreadModels* const old = modelling.threads) {
+        modelling.threads = old->next;
+        free_models(*old);
+    }
+    if (modelling.shared != nullptr)
+        release_pages(modelling.shared, Room<models::SharedLevel>::bytes_for(models::SharedLevel::words(machine)));
+    if (modelling.only_core != nullptr)
+        release_pages(modelling.only_core, Room<models::Core>::bytes_for(models::Core::words(machine)));
+    modelling.shared = nullptr;
+    modelling.only_core = nullptr;
+    modelling.times_removed = 0;
+    thread.models = nullptr;
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,28 @@
+// state.h: the models of a process's threads.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/freestanding/lock.h"
+
+namespace anyperf::models {
+class Core;
+class SharedLevel;
+}  // namespace anyperf::models
+
+namespace anyperf::engine {
+
+struct ThreadModels;
+
+/// Of a process. `lock` is a leaf in the order of locks, below Cache::lock; only own_pages' comes after it. It is held
+/// while a thread feeds its models, and over a fork.
+struct Modelling {
+    Lock lock;
+    ThreadModels* threads = nullptr;        ///< of the threads that are modelled
+    models::SharedLevel* shared = nullptr;  ///< made with the first of them
+    models::Core* only_core = nullptr;      ///< of a machine that has one core; made with the first of them
+    std::uint32_t times_removed = 0;        ///< how often code was translated again to record no more
+    bool reserved = false;                  ///< Cache::reserve_recordings() has been called
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,26 @@
+// thread_models.h: the models of one thread, in pages of their own.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/x86_64/cpu/thread.h"
+#include "models/branches/branch_unit.h"
+#include "models/caches/core.h"
+
+namespace anyperf::engine {
+
+struct ThreadModels {
+    ThreadModels(x86_64::Thread& of, models::Core& caches, const models::BranchUnit& unit, std::uint64_t* memory)
+        : thread(of), core(caches), branches(unit, of.page.counters.modelled, memory) {}
+
+    x86_64::Thread& thread;
+    models::Core& core;  ///< its own, or the only one of the process
+    models::Branches branches;
+    ThreadModels* next = nullptr;  ///< in Modelling::threads
+    std::uint64_t bytes = 0;       ///< of the mapping that this begins
+    std::uint64_t core_bytes = 0;  ///< of the mapping that `core` begins; 0: the process's
+    std::uint64_t fs_base = 0;
+    bool knows_fs_base = false;  ///< false: it may have changed since
+};
+
+}  // namespace anyperf::engine

@@ -1,0 +1,136 @@
+// randomness.cpp: what the kernel gives programs at random, given by the seed in a deterministic run (random_stream.h):
+// getrandom(2), reads of /dev/urandom and /dev/random, /proc/sys/kernel/random/uuid and boot_id.
+//
+// The kernel answers first, so errors, short counts and signals are its own; then the bytes that it has stored are
+// replaced. A descriptor is recognised by the device that it is open on, so it does not matter by which path, process
+// or message it came. What moves bytes of such a device past the engine is refused as on a file that does not support
+// it, and programs go on with read(2): splice, sendfile and io_uring.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "engine/syscalls/handlers.h"
+#include "engine/syscalls/memory_file.h"
+#include "engine/syscalls/random_files.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::string_view kUuid = "/proc/sys/kernel/random/uuid";
+constexpr std::string_view kBootId = "/proc/sys/kernel/random/boot_id";
+
+/// Whether the descriptor is open on /dev/random or /dev/urandom (Documentation/admin-guide/devices.txt: 1:8 and 1:9).
+bool is_random_device(std::uint64_t fd) {
+    struct stat status{};
+    if (is_error(kernel_call(__NR_fstat, fd, address_of(&status))) || !S_ISCHR(status.st_mode)) return false;
+    return status.st_rdev == makedev(1, 8) || status.st_rdev == makedev(1, 9);
+}
+
+/// Replaces `bytes` bytes of the application from `to` on. Memory that the application has taken away meanwhile is left
+/// out.
+void replace(Engine& engine, std::uint64_t to, std::uint64_t bytes) {
+    while (bytes != 0) {
+        const std::uint64_t word = engine.random.next();
+        const std::uint64_t part = std::min<std::uint64_t>(bytes, sizeof word);
+        if (!x86_64::guarded_copy(at_address<void>(to), &word, part)) return;
+        to += part;
+        bytes -= part;
+    }
+}
+
+/// The same for the first `bytes` bytes of an array of buffers.
+void replace_in(Engine& engine, std::uint64_t vector, std::uint64_t count, std::uint64_t bytes) {
+    for (std::uint64_t i = 0; i < count && bytes != 0; ++i) {
+        iovec buffer{};
+        if (!x86_64::guarded_copy(&buffer, at_address<const void>(vector + i * sizeof buffer), sizeof buffer)) return;
+        const std::uint64_t part = std::min<std::uint64_t>(bytes, buffer.iov_len);
+        replace(engine, address_of(buffer.iov_base), part);
+        bytes -= part;
+    }
+}
+
+bool replaces_randomness(const Call& call) {
+    return call.engine.run != nullptr && call.engine.run->deterministic != 0;
+}
+
+/// 128 bits as RFC 4122 writes them, version 4, and a newline.
+std::array<char, 37> uuid_text(std::uint64_t high, std::uint64_t low) {
+    high = (high & ~std::uint64_t{0xf000}) | 0x4000;
+    low = (low & ~(std::uint64_t{3} << 62)) | std::uint64_t{2} << 62;
+    std::array<char, 37> text{};
+    std::size_t at = 0;
+    for (unsigned digit = 0; digit < 32; ++digit) {
+        if (digit == 8 || digit == 12 || digit == 16 || digit == 20) text[at++] = '-';
+        const std::uint64_t word = digit < 16 ? high : low;
+        text[at++] = "0123456789abcdef"[word >> (60 - digit % 16 * 4) & 15];
+    }
+    text[at] = '\n';
+    return text;
+}
+
+}  // namespace
+
+bool is_random_file(const Engine& engine, std::string_view path) {
+    return engine.run != nullptr && engine.run->deterministic != 0 && (path == kUuid || path == kBootId);
+}
+
+long open_random_file(Engine& engine, std::string_view path, std::uint64_t flags) {
+    if ((flags & O_ACCMODE) != O_RDONLY) return -EACCES;
+    if ((flags & O_DIRECTORY) != 0) return -ENOTDIR;
+    RandomStream of_run;  // one for all processes: a machine boots once
+    of_run.begin(~engine.run->seed);
+    RandomStream& stream = path == kBootId ? of_run : engine.random;
+    const std::uint64_t high = stream.next();
+    const std::uint64_t low = stream.next();
+    const auto text = uuid_text(high, low);
+    return make_memory_file(path == kBootId ? "boot_id" : "uuid", {text.data(), text.size()}, flags);
+}
+
+namespace handlers {
+
+long getrandom(Call& call) {
+    const long answer = call.pass_to_kernel();
+    if (answer > 0 && replaces_randomness(call))
+        replace(call.engine, call.argument[0], static_cast<std::uint64_t>(answer));
+    return answer;
+}
+
+long read(Call& call) {
+    const long answer = call.pass_to_kernel();
+    if (answer > 0 && replaces_randomness(call) && is_random_device(call.argument[0]))
+        replace(call.engine, call.argument[1], static_cast<std::uint64_t>(answer));
+    return answer;
+}
+
+long readv(Call& call) {
+    const long answer = call.pass_to_kernel();
+    if (answer > 0 && replaces_randomness(call) && is_random_device(call.argument[0]))
+        replace_in(call.engine, call.argument[1], call.argument[2], static_cast<std::uint64_t>(answer));
+    return answer;
+}
+
+long splice(Call& call) {
+    return replaces_randomness(call) && is_random_device(call.argument[0]) ? -EINVAL : call.pass_to_kernel();
+}
+
+long sendfile(Call& call) {
+    return replaces_randomness(call) && is_random_device(call.argument[1]) ? -EINVAL : call.pass_to_kernel();
+}
+
+long io_uring_setup(Call& call) {
+    return replaces_randomness(call) ? -ENOSYS : call.pass_to_kernel();
+}
+
+}  // namespace handlers
+
+}  // namespace anyperf::engine

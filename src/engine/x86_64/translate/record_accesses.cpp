@@ -1,0 +1,354 @@
+// record_accesses.cpp: records what a segment accesses, for the models of caches, TLBs and branch predictors.
+//
+// PROBLEM. The models need each access in its order, with its address. The simple way computes each address in front of
+// its instruction and stores it: five or more instructions for an access, most of them to borrow registers.
+//
+// MECHANISM. Most addresses of a segment follow from a few registers that the segment does not change, or changes by
+// constants (push, pop, add). So the prologue of a segment appends a record to the thread's RecordStream: the number of
+// the RecordedSegment and the values of those registers. A register that the segment itself has set is captured where
+// it is used. The RecordedAccess records, which are made here once, say how the addresses follow from these values.
+// Where a branch went needs no code at all: it is the segment of the next record. The engine feeds the models with the
+// records at the thread's next exit (engine/modelling/drain.cpp). A prologue without room for its record exits as for
+// an exhausted budget.
+//
+// A segment that is left in the middle has written its whole record; recover.h notes how many of its instructions have
+// run (RecordStream::last_ran).
+//
+// LIMITS. The elements of gathers and scatters are not recorded: their addresses are in vector registers.
+#include "engine/x86_64/translate/translate.h"
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+using Kind = RecordedAccess::Kind;
+
+/// Of these some are left to hold the address of the record, in each segment.
+constexpr Register kHolders[] = {rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r13, r14, r15};
+constexpr std::size_t kMostAtStart = std::size(kHolders) - 2;
+
+constexpr std::size_t kTop = offsetof(Thread, records) + offsetof(RecordStream, top);
+constexpr std::size_t kNextTop = offsetof(Thread, records) + offsetof(RecordStream, next_top);
+constexpr std::size_t kStreamEnd =
+    offsetof(Thread, records) + offsetof(RecordStream, words) + sizeof(RecordStream::words);
+
+constexpr std::uint8_t kShortVex = 0xc5;
+/// The legacy area and the header of an xsave area, which are always there (SDM volume 1, 13.4).
+constexpr std::uint16_t kSmallestSaveArea = 576;
+
+bool is_one_byte(const Instruction& instruction) {
+    return instruction.map == 0 && !instruction.has_vex;
+}
+
+bool names_memory(const Instruction& instruction, const std::uint8_t* code) {
+    return instruction.modrm_offset != 0 && code[instruction.modrm_offset] < 0xc0;
+}
+
+/// B in bit 0, X in bit 1.
+unsigned extensions(const Instruction& instruction, const std::uint8_t* code) {
+    if (instruction.has_rex) return code[instruction.rex_offset] & 3u;
+    if (instruction.has_vex && code[instruction.vex_offset] != kShortVex)
+        return (~unsigned{code[instruction.vex_offset + 1]} >> 5) & 3u;
+    return 0;
+}
+
+/// wrfsbase: F3 0F AE /2.
+bool sets_fs_base(const Instruction& instruction, const std::uint8_t* code) {
+    return instruction.map == 1 && !instruction.has_vex && instruction.opcode == 0xae &&
+           instruction.modrm_offset != 0 && (code[instruction.modrm_offset] & 0xf8) == 0xd0;
+}
+
+/// By how many bytes the instruction moves rsp; 0 if it is no plain push or pop.
+std::int64_t stack_step(const Instruction& instruction) {
+    const std::uint8_t opcode = instruction.opcode;
+    if (instruction.has_vex || instruction.implied_bytes == 0 || instruction.map > 1) return 0;
+    const std::int64_t bytes = instruction.implied_bytes;
+    if (instruction.map == 1)
+        return opcode == 0xa0 || opcode == 0xa8 ? -bytes : opcode == 0xa1 || opcode == 0xa9 ? bytes : 0;
+    if ((opcode >= 0x50 && opcode < 0x58) || opcode == 0x68 || opcode == 0x6a || opcode == 0x9c || opcode == 0xff)
+        return -bytes;
+    return (opcode >= 0x58 && opcode < 0x60) || opcode == 0x8f || opcode == 0x9d ? bytes : 0;
+}
+
+bool is_pop_of_rsp(const Instruction& instruction, const std::uint8_t* code) {
+    return is_one_byte(instruction) && instruction.opcode == 0x5c && (extensions(instruction, code) & 1) == 0;
+}
+
+/// add and sub of an immediate to a 64-bit register: the register and the sum. False for all others.
+bool is_addition(const Instruction& instruction, const std::uint8_t* code, unsigned& reg, std::int64_t& sum) {
+    if (!is_one_byte(instruction) || (instruction.opcode != 0x81 && instruction.opcode != 0x83)) return false;
+    if (!instruction.has_rex || (code[instruction.rex_offset] & 8) == 0) return false;
+    const std::uint8_t modrm = code[instruction.modrm_offset];
+    const unsigned operation = modrm >> 3 & 7u;
+    if (modrm < 0xc0 || (operation != 0 && operation != 5)) return false;
+    reg = (modrm & 7u) | (extensions(instruction, code) & 1u) << 3;
+    const auto value = static_cast<std::int64_t>(instruction.immediate);
+    sum = operation == 0 ? value : -value;
+    return true;
+}
+
+}  // namespace
+
+std::uint8_t Translation::capture(unsigned reg, bool after) {
+    if (plan_.words >= RecordingPlan::kMostWords) return 0;
+    const std::uint8_t word = plan_.words++;
+    plan_.captures[plan_.capture_count++] = {static_cast<std::uint8_t>(plan_.index), static_cast<std::uint8_t>(reg),
+                                             word, after};
+    plan_.known[reg] = {true, word, 0};
+    return word;
+}
+
+/// The word with the value of `reg` at the instruction that is being planned, less what is added to `displacement`.
+std::uint8_t Translation::word_of(unsigned reg, std::int64_t& displacement, unsigned scale) {
+    RecordingPlan::Known& known = plan_.known[reg];
+    if (!known.valid) return capture(reg, false);
+    if (known.word == 0) {
+        std::size_t used = 0;
+        for (const std::uint8_t word : plan_.at_start) used += word != 0 ? 1 : 0;
+        if (used == kMostAtStart || plan_.words >= RecordingPlan::kMostWords) return capture(reg, false);
+        plan_.at_start[reg] = known.word = plan_.words++;
+    }
+    displacement += known.delta << scale;
+    return known.word;
+}
+
+/// `segmented`: an override of the segment applies to it.
+void Translation::add_access(RecordedAccess access, const Instruction& instruction, bool segmented) {
+    const std::uint32_t number = cache_.recorded_accesses.allocate();
+    if (number == 0) {
+        out_of_records_ = true;
+        return;
+    }
+    access.instruction = static_cast<std::uint8_t>(plan_.index - plan_.first);
+    access.address32 = instruction.address32;
+    access.in_fs = segmented && instruction.segment == Segment::fs;
+    access.in_gs = segmented && instruction.segment == Segment::gs;
+    cache_.recorded_accesses[number] = access;
+    RecordedSegment& segment = cache_.recorded_segments[plan_.segment];
+    if (segment.accesses++ == 0) segment.first_access = number;
+}
+
+void Translation::plan_named_access(const Instruction& instruction, std::uint64_t address) {
+    const std::uint8_t* const code = bytes_at(address);
+    RecordedAccess access;
+    access.kind = !instruction.writes_operand ? Kind::load : instruction.reads_operand ? Kind::modify : Kind::store;
+    access.bytes = instruction.operand_bytes != 0 ? instruction.operand_bytes : kSmallestSaveArea;
+    access.displacement = instruction.displacement;
+    if (!names_memory(instruction, code)) return add_access(access, instruction, true);  // mov moffs
+    if (instruction.rip_relative) {
+        access.displacement = static_cast<std::int64_t>(operand_address(instruction, address));
+        return add_access(access, instruction, true);
+    }
+    if (has_compressed_displacement(instruction, code)) access.displacement *= instruction.operand_bytes;
+    const unsigned extended = extensions(instruction, code);
+    const std::uint8_t modrm = code[instruction.modrm_offset];
+    unsigned base = (modrm & 7u) | (extended & 1u) << 3;
+    bool has_base = true;
+    if (instruction.sib_offset != 0) {
+        const std::uint8_t sib = code[instruction.sib_offset];
+        if (instruction.has_vex && instruction.operand_bytes == 0) return;  // a gather or scatter
+        const unsigned index = (sib >> 3 & 7u) | (extended & 2u) << 2;
+        base = (sib & 7u) | (extended & 1u) << 3;
+        has_base = (sib & 7u) != 5 || modrm >= 0x40;
+        access.scale = sib >> 6 & 3u;
+        if (index != rsp) access.index = word_of(index, access.displacement, sib >> 6);
+    }
+    if (has_base) access.base = word_of(base, access.displacement);
+    // pop increments rsp before it computes the address of its operand from it (SDM volume 2, POP).
+    if (is_one_byte(instruction) && instruction.opcode == 0x8f && has_base && base == rsp)
+        access.displacement += instruction.implied_bytes;
+    add_access(access, instruction, true);
+}
+
+/// The accesses of string instructions, by opcode (SDM volume 1, 7.3.9). False if it is none.
+bool Translation::plan_string(const Instruction& instruction) {
+    const std::uint8_t opcode = instruction.opcode & 0xfe;
+    if (!is_one_byte(instruction) || opcode < 0xa4 || opcode > 0xae || opcode == 0xa8) return false;
+    const bool from_source = opcode == 0xa4 || opcode == 0xa6 || opcode == 0xac;
+    const bool uses_target = opcode != 0xac;
+    const bool loads_target = opcode == 0xa6 || opcode == 0xae;
+    RecordedAccess source;
+    RecordedAccess target;
+    source.bytes = target.bytes = instruction.implied_bytes;
+    if (from_source) source.base = word_of(rsi, source.displacement);
+    if (uses_target) target.base = word_of(rdi, target.displacement);
+    source.kind = instruction.rep ? Kind::load_while : Kind::load;
+    target.kind = loads_target ? source.kind : instruction.rep ? Kind::store_while : Kind::store;
+    // The difference of a pointer's values before and after says how many iterations a REP has made.
+    if (from_source && instruction.rep) source.after = capture(rsi, true);
+    if (uses_target && instruction.rep) target.after = capture(rdi, true);
+    if (from_source) add_access(source, instruction, true);
+    if (uses_target) add_access(target, instruction, false);
+    return true;
+}
+
+/// Implied accesses other than strings: the stack, xlat's table, the destination of maskmov (rdi) and of movdir64b (the
+/// register in ModRM.reg).
+void Translation::plan_implied_access(const Instruction& instruction, std::uint64_t address) {
+    constexpr std::uint8_t kLeave = 0xc9;
+    constexpr std::uint8_t kXlat = 0xd7;
+    const bool writes = instruction.writes_memory && !instruction.writes_operand;
+    RecordedAccess access;
+    access.kind = writes ? Kind::store : Kind::load;
+    access.bytes = instruction.implied_bytes;
+    const bool one_byte = is_one_byte(instruction);
+    if (one_byte && instruction.opcode == kXlat) {
+        access.base = word_of(rbx, access.displacement);
+        std::int64_t none = 0;
+        if (plan_.known[rax].delta != 0) plan_.known[rax].valid = false;
+        access.index = word_of(rax, none);
+        access.byte_index = 1;
+        return add_access(access, instruction, true);
+    }
+    if (one_byte && instruction.opcode == kLeave) {
+        access.base = word_of(rbp, access.displacement);
+        return add_access(access, instruction, false);
+    }
+    if ((instruction.read >> rsp & 1) != 0) {
+        access.displacement = writes ? -std::int64_t{instruction.implied_bytes} : 0;
+        access.base = word_of(rsp, access.displacement);
+        return add_access(access, instruction, false);
+    }
+    if (!writes) return;
+    const bool by_register = instruction.reads_operand;  // movdir64b
+    const std::uint8_t* const code = bytes_at(address);
+    const unsigned extended = instruction.has_rex ? code[instruction.rex_offset] << 1 & 8u : 0;
+    const unsigned to = by_register ? (code[instruction.modrm_offset] >> 3 & 7u) | extended : unsigned{rdi};
+    access.base = word_of(to, access.displacement);
+    add_access(access, instruction, !by_register);
+}
+
+/// What is known of the registers after the instruction.
+void Translation::follow_registers(const Instruction& instruction, const std::uint8_t* code) {
+    unsigned moved = kRegisters;
+    std::int64_t by = 0;
+    if (!is_addition(instruction, code, moved, by)) {
+        by = is_pop_of_rsp(instruction, code) ? 0 : stack_step(instruction);
+        moved = by != 0 ? unsigned{rsp} : kRegisters;
+    }
+    for (unsigned reg = 0; reg < kRegisters; ++reg) {
+        if ((instruction.written >> reg & 1) == 0) continue;
+        const bool captured = instruction.rep && (reg == rsi || reg == rdi);  // after it, by plan_string()
+        if (reg == moved)
+            plan_.known[reg].delta += by;
+        else if (!captured)
+            plan_.known[reg].valid = false;
+    }
+}
+
+void Translation::plan_instruction(std::size_t index, std::uint64_t address) {
+    const Instruction& instruction = decoded_.instructions[index];
+    const std::uint8_t* const code = bytes_at(address);
+    plan_.index = index;
+    const bool implied = instruction.implied_bytes != 0 && (instruction.reads_memory || instruction.writes_memory);
+    const bool named = instruction.reads_operand || instruction.writes_operand;
+    const bool reads_implied_first = named && !instruction.reads_operand;  // pop to memory
+    if (!implied || !plan_string(instruction)) {
+        if (implied && reads_implied_first) plan_implied_access(instruction, address);
+        if (named) plan_named_access(instruction, address);
+        if (implied && !reads_implied_first) plan_implied_access(instruction, address);
+    }
+    if (sets_fs_base(instruction, code)) {
+        RecordedAccess base;
+        base.kind = Kind::fs_base;
+        base.base = capture(kFsBase, true);
+        add_access(base, instruction, false);
+    }
+    follow_registers(instruction, code);
+}
+
+void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
+    plan_ = {};
+    plan_.first = first;
+    plan_.segment = cache_.recorded_segments.allocate();
+    if (plan_.segment == 0) {
+        out_of_records_ = true;
+        return;
+    }
+    RecordedSegment& segment = cache_.recorded_segments[plan_.segment];
+    segment.pc = pc;
+    segment.block = id_;
+    segment.first = static_cast<std::uint8_t>(first);
+    const std::size_t end = decoded_.segment_end(first);
+    for (std::size_t i = first; i < end; ++i) {
+        const Instruction& instruction = decoded_.instructions[i];
+        if (runs_in_place(instruction)) break;
+        plan_instruction(i, pc);
+        segment.control = instruction.control;
+        ++segment.instructions;
+        pc += instruction.length;
+    }
+    segment.words = plan_.words;
+}
+
+/// Of a word of the segment's record, from %gs and RecordStream::top.
+std::size_t Translation::offset_of_word(std::uint8_t word) const {
+    return kStreamEnd - sizeof(std::uint64_t) * (std::size_t{plan_.words} - word);
+}
+
+/// Makes room for the record: RecordStream::top is after it then. Without room the thread exits as at its budget's end.
+void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint32_t budget_payload) {
+    spill(rcx);
+    hot_.load_gs(rcx, kTop);
+    std::uint8_t* const full = cold_.at();
+    cold_.load_gs(rcx, offsetof(Thread, spill) + std::size_t{8} * rcx);
+    exit_stub(ExitReason::budget, budget_payload);
+    if (flags_dead) {
+        hot_.add(rcx, bytes);
+        hot_.jcc(Condition::no_sign, full);
+        hot_.store_gs(rcx, kTop);
+    } else {
+        // The upper half of a negative `top` is all ones; adding 1 gives zero, which jrcxz tests without a flag.
+        hot_.lea(rcx, rcx, bytes);
+        hot_.store_gs(rcx, kNextTop);
+        hot_.load_gs32(rcx, kNextTop + 4);
+        hot_.lea32(rcx, rcx, 1);
+        std::uint8_t* const fits = hot_.jrcxz_forward();
+        hot_.jmp(full);
+        hot_.bind(fits);
+        hot_.load_gs(rcx, kNextTop);
+        hot_.store_gs(rcx, kTop);
+    }
+    unspill(rcx);
+}
+
+void Translation::emit_record(bool flags_dead, std::uint32_t budget_payload) {
+    if (plan_.segment == 0) return;
+    emit_room_check(flags_dead, static_cast<std::int32_t>(sizeof(std::uint64_t) * plan_.words), budget_payload);
+    Register holder = kHolders[0];
+    for (const Register reg : kHolders)
+        if (plan_.at_start[reg] == 0) {
+            holder = reg;
+            break;
+        }
+    spill(holder);
+    hot_.load_gs(holder, kTop);
+    hot_.mov_gs_at(holder, offset_of_word(0), plan_.segment);
+    for (unsigned reg = 0; reg < kRegisters; ++reg)
+        if (plan_.at_start[reg] != 0)
+            hot_.store_gs_at(static_cast<Register>(reg), holder, offset_of_word(plan_.at_start[reg]));
+    unspill(holder);
+}
+
+/// Writes the registers that are captured before, or after, instruction `index`.
+void Translation::emit_captures(std::size_t index, bool after) {
+    while (plan_.next_capture < plan_.capture_count) {
+        const RecordingPlan::Capture& next = plan_.captures[plan_.next_capture];
+        if (next.instruction != index || next.after != after) return;
+        ++plan_.next_capture;
+        const Register holder = next.reg == rax ? rcx : rax;
+        spill(holder);
+        hot_.load_gs(holder, kTop);
+        if (next.reg == kFsBase) {
+            spill(rcx);
+            hot_.rdfsbase(rcx);
+            hot_.store_gs_at(rcx, holder, offset_of_word(next.word));
+            unspill(rcx);
+        } else {
+            hot_.store_gs_at(static_cast<Register>(next.reg), holder, offset_of_word(next.word));
+        }
+        unspill(holder);
+    }
+}
+
+}  // namespace anyperf::engine::x86_64
