@@ -4,11 +4,15 @@
 #include "cli/completion.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <memory>
+#include <ranges>
+#include <set>
 
 #include "cli/completion/scripts.h"
+#include "cli/list/metric_names.h"
 #include "events/names/listing.h"
 
 namespace anyperf::cli {
@@ -36,6 +40,20 @@ std::string event_names() {
     return text;
 }
 
+/// The names of the metrics that -M can compute here, and of their groups.
+std::string metric_names_and_groups() {
+    const auto lists = metric_names(events::Machine::read(), host::Root{}, {});
+    std::set<std::string> names;
+    for (const MetricNames& list : lists ? *lists : std::vector<MetricNames>{})
+        for (const MetricName& metric : list.metrics) {
+            if (metric.missing) continue;
+            names.insert(metric.name);
+            for (const auto group : std::views::split(metric.groups, ';')) names.emplace(group.begin(), group.end());
+        }
+    names.erase("");
+    return names.empty() ? "" : fmt::format("{}\n", fmt::join(names, "\n"));
+}
+
 struct Shell {
     std::string_view name;
     std::string (*script)(const std::vector<CompletedVerb>&);
@@ -51,6 +69,10 @@ Result<int> completion(const CLI::App& verb, const std::string& what, Output& ou
         out.print(event_names());
         return 0;
     }
+    if (what == "metrics") {
+        out.print(metric_names_and_groups());
+        return 0;
+    }
     for (const Shell& shell : kShells) {
         if (shell.name != what) continue;
         out.print(shell.script(completed_verbs(verb)));
@@ -62,7 +84,8 @@ Result<int> completion(const CLI::App& verb, const std::string& what, Output& ou
 
 VerbAction declare(CLI::App& verb) {
     auto what = std::make_shared<std::string>();
-    verb.add_option("SHELL", *what, "bash, zsh, fish; or events: the names that the scripts complete")->required();
+    verb.add_option("SHELL", *what, "bash, zsh, fish; or events, metrics: the names that the scripts complete")
+        ->required();
     verb.group("");  // not in --help
     return [what, &verb](Output& out) { return completion(verb, *what, out); };
 }

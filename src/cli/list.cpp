@@ -198,7 +198,8 @@ Result<int> list(const Options& options, Output& out) {
     }
     const auto machine = events::Machine::read(options.root);
     if (!options.patterns.empty() && options.patterns.front() == kMetrics) {
-        const auto metrics = TRY(metric_names(machine, {options.patterns.begin() + 1, options.patterns.end()}));
+        const auto metrics = TRY(
+            metric_names(machine, host::Root{options.root}, {options.patterns.begin() + 1, options.patterns.end()}));
         out.print(options.json ? metrics_json(metrics) : metrics_table(metrics));
         return 0;
     }

@@ -145,6 +145,15 @@ std::optional<std::string> why_in_user_space(const Options& options, const Plan&
     return std::nullopt;
 }
 
+/// Why metrics are computed in user space although nobody asked for it; nothing if the kernel should count. Their
+/// formulas depend on what counts, so the plan needs the answer.
+std::optional<std::string> why_metrics_in_user_space(const Options& options) {
+    if (options.metrics.empty() || options.in_user_space || options.backend.kernel || !options.targets_command())
+        return std::nullopt;
+    const auto cycles = events::parse(events::Machine::read(), "cycles");
+    return cycles ? why_kernel_cannot_count(*cycles) : std::nullopt;
+}
+
 /// Whether the event strings are invalid on this machine, which has no PMU, but valid on the virtual one:
 /// cpu/event=0xc0,umask=1/.
 bool only_virtual_machine_knows(const Options& options) {
@@ -178,6 +187,7 @@ Result<Prepared> prepare_in_user_space(Options& options, const std::string& why,
 /// the virtual machine knows, then hardware events that the kernel cannot count.
 Result<Prepared> prepare(Options& options, Output& output) {
     if (options.backend.wants_virtual() && !options.in_user_space) return prepare_in_user_space(options, "", output);
+    if (const auto why = why_metrics_in_user_space(options)) return prepare_in_user_space(options, *why, output);
     auto plan = stat::make_plan(options, events::Machine::read());
     if (!plan && only_virtual_machine_knows(options)) return prepare_in_user_space(options, kNoPmu, output);
     if (!plan) return std::unexpected(std::move(plan).error());

@@ -45,6 +45,14 @@ class Bash(Case):
         self.assertEqual(self.completions("anyperf stat -e {cycles,page-f"), ["{cycles,page-faults"])
         self.assertEqual(self.completions("anyperf stat --event=page-f"), ["page-faults"])
 
+    def test_metrics_after_m(self):
+        self.assertIn("nothing", self.completions("anyperf stat -M no_such_met") or ["nothing"])
+        names = subprocess.run([ANYPERF, "completion", "metrics"], text=True, capture_output=True, check=True).stdout.split()
+        if "tma_info_thread_ipc" not in names:
+            self.skipTest("this machine's CPU has no such metric")
+        self.assertEqual(self.completions("anyperf stat -M tma_info_thread_ip"), ["tma_info_thread_ipc"])
+        self.assertEqual(self.completions("anyperf stat --metrics=Ret,tma_info_thread_ip"), ["Ret,tma_info_thread_ipc"])
+
     def test_tracepoints_after_their_colon(self):
         program = self.file("anyperf", "#!/bin/sh\necho sched:sched_switch; echo sched:sched_wakeup\n", 0o755)
         self.assertEqual(self.completions("anyperf stat -e sched:sched_swi", program), ["sched_switch"])

@@ -35,9 +35,12 @@ constexpr std::string_view kTail = R"bash(    esac
     done
     ((i > last)) || option=
     [[ $value == --*=* ]] && option=${value%%=*} && value=${value#*=}
-    if [[ $option == -e || $option == --event || ($takes == events && -z $option && $value != -*) ]]; then
+    local names=
+    [[ $option == -e || $option == --event || ($takes == events && -z $option && $value != -*) ]] && names=events
+    [[ $option == -M || $option == --metrics ]] && names=metrics
+    if [[ -n $names ]]; then
         local name=${value##*[,\{]}
-        words=$("${COMP_WORDS[0]}" completion events 2>/dev/null)
+        words=$("${COMP_WORDS[0]}" completion $names 2>/dev/null)
         COMPREPLY=($(compgen -P "${value%"$name"}" -W "$words" -- "$name"))
         local before=${value%"$cur"}
         COMPREPLY=("${COMPREPLY[@]#"$before"}")

@@ -10,9 +10,9 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::string_view kHead = R"fish(# fish completion for anyperf, printed by `anyperf completion fish`
-function __anyperf_events
+function __anyperf_names
     set -l before (string match -r '^.*[,{]' -- (commandline -ct | string replace -r '^--[a-z]+=' ''))
-    for name in (anyperf completion events 2>/dev/null)
+    for name in (anyperf completion $argv[1] 2>/dev/null)
         echo "$before$name"
     end
 end
@@ -66,7 +66,8 @@ std::string option_line(const std::string& start, const CompletedOption& option)
     std::string text = start;
     for (const std::string& name : option.names)
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-    if (option.takes_value) text += option.takes_events ? " -x -a '(__anyperf_events)'" : " -r";
+    if (option.takes_value)
+        text += option.value_names.empty() ? " -r" : fmt::format(" -x -a '(__anyperf_names {})'", option.value_names);
     return text + " -d " + quoted(option.help) + "\n";
 }
 
@@ -83,7 +84,7 @@ std::string verb_lines(const CompletedVerb& verb) {
             "complete -c anyperf -n '__anyperf_verb {}' -x -a '(__fish_complete_subcommand --fcs-skip=2{})'\n",
             verb.name, valued);
     else
-        text += start + (verb.takes_events ? " -f -a '(__anyperf_events)'\n" : " -f\n");
+        text += start + (verb.takes_events ? " -f -a '(__anyperf_names events)'\n" : " -f\n");
     return text;
 }
 

@@ -14,7 +14,8 @@ CompletedOption completed_option(const CLI::Option& option) {
     for (const std::string& name : option.get_lnames()) completed.names.push_back("--" + name);
     completed.help = option.get_description();
     completed.takes_value = option.get_items_expected_min() > 0;
-    completed.takes_events = option.check_lname("event");
+    if (option.check_lname("event")) completed.value_names = "events";
+    if (option.check_lname("metrics")) completed.value_names = "metrics";
     return completed;
 }
 

@@ -1,8 +1,9 @@
 // scripts.h: the completion scripts of bash, zsh and fish, from what the verbs declare. Event names are not part of a
-// script: it asks `anyperf completion events` for them when the user completes one.
+// script: it asks `anyperf completion events` for them when the user completes one, and so for metrics.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -15,7 +16,7 @@ struct CompletedOption {
     std::vector<std::string> names;  ///< "-e", "--event"
     std::string help;                ///< one line
     bool takes_value = false;        ///< as the next word
-    bool takes_events = false;       ///< the value is an event string
+    std::string_view value_names{};  ///< "events", "metrics": the value is a list of such names; empty: other text
 };
 
 struct CompletedVerb {

@@ -12,12 +12,14 @@ namespace {
 
 constexpr std::string_view kHead = R"zsh(#compdef anyperf
 # zsh completion for anyperf, printed by `anyperf completion zsh`
-_anyperf_events() {
+_anyperf_names() {
     local -a names
-    names=(${(f)"$(_call_program events ${(q)anyperf} completion events 2>/dev/null)"})
+    names=(${(f)"$(_call_program $1 ${(q)anyperf} completion $1 2>/dev/null)"})
     compset -P '*[,{]'
     compadd -a names
 }
+_anyperf_events() { _anyperf_names events }
+_anyperf_metrics() { _anyperf_names metrics }
 _anyperf() {
     local anyperf=${words[1]} curcontext=$curcontext
     local -a verbs
@@ -58,9 +60,9 @@ std::string escaped(std::string_view text) {
 /// The specification of one spelling of an option: '*--event=[help]:value:action'. The star lets it be repeated.
 std::string specification(const CompletedOption& option, const std::string& name) {
     const std::string_view joined = !option.takes_value ? "" : name.starts_with("--") ? "=" : "+";
-    const std::string_view value = !option.takes_value   ? ""
-                                   : option.takes_events ? ":events:_anyperf_events"
-                                                         : ":value:_files";
+    const std::string value = !option.takes_value          ? ""
+                              : option.value_names.empty() ? ":value:_files"
+                                                           : fmt::format(":{0}:_anyperf_{0}", option.value_names);
     return fmt::format("            '*{}{}[{}]{}' \\\n", name, joined, escaped(option.help), value);
 }
 

@@ -1,27 +1,38 @@
 // metric_names.h: `anyperf list metrics`: the metrics that perf has for the CPU, each with its formula.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "anyperf/error.h"
 #include "anyperf/event.h"
+#include "cli/metrics/metric_formula.h"
+#include "host/root.h"
 
 namespace anyperf::cli {
 
-/// A metric of the CPU.
+/// A metric of a CPU.
 struct MetricName {
     std::string name, groups, unit, formula;
-    /// The first name in the formula, or in that of a metric in it, that is no event of this machine; empty: none.
-    std::string missing;
+    std::optional<MissingInput> missing;  ///< why `stat -M` cannot compute it here; none: it can
 };
 
-/// The metrics of the machine's CPU with a name or group that matches one of the patterns (all, if there are none).
-/// Error: perf has no metrics for the CPU, or none matches; the fix names similar ones.
-Result<std::vector<MetricName>> metric_names(const events::Machine& machine, const std::vector<std::string>& patterns);
+/// The metrics of one of perf's lists.
+struct MetricNames {
+    std::string list;  ///< "skylake"
+    bool in_user_space = false;
+    std::vector<MetricName> metrics;
+};
+
+/// The metrics that `stat -M` takes on the machine, with a name or group that matches one of the patterns (all, if
+/// there are none); `root` has its files. Error: perf has no metrics for the CPU, or none matches; the fix names
+/// similar ones.
+Result<std::vector<MetricNames>> metric_names(const events::Machine& machine, const host::Root& root,
+                                              const std::vector<std::string>& patterns);
 
 /// As a table, or as one JSON object.
-std::string metrics_table(const std::vector<MetricName>& metrics);
-std::string metrics_json(const std::vector<MetricName>& metrics);
+std::string metrics_table(const std::vector<MetricNames>& lists);
+std::string metrics_json(const std::vector<MetricNames>& lists);
 
 }  // namespace anyperf::cli

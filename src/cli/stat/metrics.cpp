@@ -115,7 +115,8 @@ std::optional<Metric> topdown_metric(const Line& line, const Share& share, std::
         ++counted;
     }
     if (counted != kTopdown.size() || sum == 0) return std::nullopt;
-    return Metric{100 * static_cast<double>(line.count.value) / sum, std::string{share.unit}, true};
+    return Metric{
+        .value = 100 * static_cast<double>(line.count.value) / sum, .unit = std::string{share.unit}, .percent = true};
 }
 
 }  // namespace
@@ -155,8 +156,10 @@ std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, s
         const Line* base = find_beside(ratio.denominator, line, lines);
         if (base == nullptr || base->count.value == 0) break;
         const double quotient = value / static_cast<double>(base->count.value);
-        return Metric{ratio.percent ? quotient * 100 : quotient, std::string{ratio.unit}, ratio.percent,
-                      line.modelled || base->modelled};
+        return Metric{.value = ratio.percent ? quotient * 100 : quotient,
+                      .unit = std::string{ratio.unit},
+                      .percent = ratio.percent,
+                      .modelled = line.modelled || base->modelled};
     }
     const double time = cpu_time(line, lines);
     // Modelled cycles have no relation to real time, so a frequency or rate of them would mean nothing.

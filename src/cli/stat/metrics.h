@@ -15,6 +15,7 @@ struct Metric {
     double value = 0;
     std::string unit;             ///< "CPUs utilized", "insn per cycle", "K/sec", "of all branches"
     bool percent = false;         ///< `value` is in percent
+    int decimals = 3;             ///< of a metric of -M, perf shows fewer
     bool modelled = false;        ///< one of its counts comes from the virtual PMU's cost model
     bool with_own_share = false;  ///< anyperf's own work is part of one of its counts
 };

@@ -33,6 +33,15 @@ std::vector<const events::Event*> flat(const std::vector<events::EventGroup>& gr
     return events;
 }
 
+/// The set of events of -M that an event of the scope is in; 0: none.
+std::size_t metric_set_of(const Scope& scope, std::size_t number) {
+    for (std::size_t group = 0; group < scope.groups.size(); ++group) {
+        if (number < scope.groups[group].events.size()) return scope.metric_sets[group];
+        number -= scope.groups[group].events.size();
+    }
+    return 0;
+}
+
 /// The name with the modifier u that anyperf added. perf shows it in the name, too. Names of tracepoints and
 /// breakpoints contain colons of their own.
 std::string user_mode_name(const events::Event& event) {
@@ -90,7 +99,9 @@ std::vector<Line> busiest_first(std::vector<Line> lines) {
     std::vector<Line> kept;
     for (std::size_t start = 0; start < lines.size();) {
         std::size_t end = start;
-        while (end < lines.size() && lines[end].name == lines[start].name) ++end;
+        while (end < lines.size() && lines[end].name == lines[start].name &&
+               lines[end].metric_set == lines[start].metric_set)
+            ++end;
         const std::span event{lines.data() + start, end - start};
         std::ranges::stable_sort(event, std::greater{}, &Line::value);
         const bool refused = event.front().refusal.has_value();
@@ -242,6 +253,7 @@ Line OpenCounters::line_of(std::size_t scope, std::size_t number, const events::
     Line line;
     line.cgroup = plan_->scopes[scope].cgroup;
     line.event = event;
+    line.metric_set = metric_set_of(plan_->scopes[scope], number);
     set_clock_unit(line.event);
     line.refusal = refusal(scope, number, line.event);
     line.user_only = sets_[scope].user_only(number) && !line.refusal;
@@ -311,7 +323,7 @@ std::vector<std::string> always_zero(const Plan& plan) {
 }
 
 std::vector<std::string> OpenCounters::notes() const {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = plan_->notes;
     if (options_->no_events && (!options_->events.empty() || options_->detail > 0))
         notes.push_back(fmt::format("-n counts no events: {} is ignored", options_->events.empty() ? "-d" : "-e"));
     // The kernel accepts context-switches:u, but counts nothing; a user might take that 0 for a result.

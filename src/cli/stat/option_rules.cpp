@@ -24,6 +24,11 @@ bool counts_tasks(const Options& options) {
     return !options.pid_numbers.empty() || !options.tid_numbers.empty();
 }
 
+/// Whether -G names more than one cgroup.
+bool names_several(const std::vector<std::string>& cgroups) {
+    return cgroups.size() > 1 || (cgroups.size() == 1 && cgroups.front().find(',') != std::string::npos);
+}
+
 /// A flag for a level of the machine.
 struct LevelFlag {
     bool Options::* flag;
@@ -62,6 +67,16 @@ constexpr std::array kRules{
          "the threads of the machine are others in each run, so --per-thread has no mean", "leave out one of them"},
     Rule{[](const Options& options) { return !options.each_cgroup.empty() && !options.cgroups.empty(); },
          "--for-each-cgroup", "-G names cgroups, too", "give one of them"},
+    Rule{[](const Options& options) { return !options.metrics.empty() && options.no_events; }, "-M",
+         "-n counts no events", "leave out one of them"},
+    Rule{[](const Options& options) { return !options.metrics.empty() && options.topdown; }, "-M",
+         "--topdown chooses the events itself", "leave out one of them; -M TopdownL1 is the same where the CPU has it"},
+    Rule{[](const Options& options) { return !options.metrics.empty() && names_several(options.cgroups); }, "-G",
+         "each of several cgroups is for one event, and a metric has several events", "use --for-each-cgroup"},
+    Rule{[](const Options& options) {
+             return options.metrics.empty() && (options.metric_no_group || options.metric_no_merge);
+         },
+         "--metric-no-group", "it is about the events of -M", "add -M METRIC, or leave it out"},
     Rule{[](const Options& options) { return !options.filters.empty() && options.no_events; }, "--filter",
          "-n counts no events", "leave out one of them"},
     Rule{[](const Options& options) {
@@ -103,6 +118,11 @@ void declare_series_options(CLI::App& verb, Options& options) {
 void declare_event_options(CLI::App& verb, Options& options) {
     make_repeatable(verb.add_option("--filter", options.filters,
                                     "FILTER: count the tracepoints of the -e before it where FILTER holds"));
+    make_repeatable(
+        verb.add_option("-M,--metrics", options.metrics,
+                        "METRICS: metrics or groups of metrics, separated by commas; anyperf list metrics shows them"));
+    verb.add_flag("--metric-no-group", options.metric_no_group, "with -M: count the events of a metric separately");
+    verb.add_flag("--metric-no-merge", options.metric_no_merge, "with -M: metrics share no events");
     verb.add_option("--for-each-cgroup", options.each_cgroup,
                     "CGROUPS: count all events for each of these cgroups, or those that match")
         ->type_name("");

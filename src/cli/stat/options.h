@@ -43,7 +43,8 @@ struct Options {
     std::vector<std::string> tids;
     std::vector<std::string> cgroups;
     std::vector<std::string> filters;
-    std::string each_cgroup;  ///< --for-each-cgroup
+    std::vector<std::string> metrics;  ///< -M
+    std::string each_cgroup;           ///< --for-each-cgroup
     std::vector<std::string> fail_above;
     std::string cpu_list;
     std::string separator;  ///< -x; check() sets it for --csv, too
@@ -70,6 +71,8 @@ struct Options {
     bool csv = false;
     bool json = false;
     bool metric_only = false;
+    bool metric_no_group = false;
+    bool metric_no_merge = false;
     bool topdown = false;
     bool append = false;
     bool quiet = false;

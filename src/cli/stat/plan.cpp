@@ -11,6 +11,7 @@
 #include "abi/event_ids.h"
 #include "cli/stat/events/default_events.h"
 #include "cli/stat/events/tool_events.h"
+#include "cli/stat/vendor_metrics/metric_plan.h"
 #include "host/hardware/cpus.h"
 #include "host/process/cgroups.h"
 
@@ -29,10 +30,11 @@ void restrict_levels(std::vector<events::EventGroup>& groups, const Options& opt
         for (auto& event : group.events) event.attr.flags |= without;
 }
 
-/// Groups, and the filter of each.
+/// Groups, and the filter and set of metrics' events of each.
 struct Parsed {
     std::vector<events::EventGroup> groups;
     std::vector<std::string> filters;
+    std::vector<std::size_t> metric_sets;
 };
 
 /// All filters for the events of one -e, which must all hold.
@@ -61,7 +63,7 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
     Parsed parsed;
     if (options.no_events) return parsed;
     std::vector<std::string> texts = options.events;
-    if (texts.empty())
+    if (texts.empty() && options.metrics.empty())
         texts.push_back(default_events(options.detail));
     else if (options.detail > 0)
         texts.push_back(detail_events(options.detail));
@@ -72,9 +74,9 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
             TRY(check_filter(filter, group));
             parsed.groups.push_back(std::move(group));
             parsed.filters.push_back(filter);
+            parsed.metric_sets.push_back(0);
         }
     }
-    restrict_levels(parsed.groups, options);
     return parsed;
 }
 
@@ -124,7 +126,8 @@ Result<std::vector<Scope>> cgroup_scopes(const Options& options, Parsed parsed) 
     std::vector<Scope> scopes;
     if (names.size() == 1) {
         auto target = TRY(cgroup_target(options, names.front()));
-        scopes.push_back({std::move(target), std::move(parsed.groups), names.front(), std::move(parsed.filters)});
+        scopes.push_back({std::move(target), std::move(parsed.groups), names.front(), std::move(parsed.filters),
+                          std::move(parsed.metric_sets)});
         return scopes;
     }
     const std::size_t groups = parsed.groups.size();
@@ -134,7 +137,8 @@ Result<std::vector<Scope>> cgroup_scopes(const Options& options, Parsed parsed) 
                                      "give one cgroup for all events, or as many as there are -e events"});
     for (std::size_t i = 0; i < names.size(); ++i) {
         auto target = TRY(cgroup_target(options, names[i]));
-        scopes.push_back({std::move(target), {std::move(parsed.groups[i])}, names[i], {parsed.filters[i]}});
+        scopes.push_back(
+            {std::move(target), {std::move(parsed.groups[i])}, names[i], {parsed.filters[i]}, {parsed.metric_sets[i]}});
     }
     return scopes;
 }
@@ -157,7 +161,7 @@ Result<std::vector<Scope>> each_cgroup_scopes(const Options& options, const Pars
     scopes.reserve(names.size());
     for (const auto& name : names) {
         auto target = TRY(cgroup_target(options, name));
-        scopes.push_back({std::move(target), parsed.groups, name, parsed.filters});
+        scopes.push_back({std::move(target), parsed.groups, name, parsed.filters, parsed.metric_sets});
     }
     return scopes;
 }
@@ -175,6 +179,17 @@ Result<void> check_cpus(const std::vector<int>& wanted) {
     return {};
 }
 
+/// Adds the events of -M after those of -e.
+void add_metrics(MetricPlan metrics, Parsed& parsed, Plan& plan) {
+    for (std::size_t i = 0; i < metrics.groups.size(); ++i) {
+        parsed.groups.push_back(std::move(metrics.groups[i]));
+        parsed.filters.emplace_back();
+        parsed.metric_sets.push_back(metrics.sets[i]);
+    }
+    if (!metrics.metrics.empty()) plan.metrics = std::make_shared<const PlannedMetrics>(std::move(metrics.metrics));
+    plan.notes = std::move(metrics.notes);
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Options& options, const events::Machine& machine) {
@@ -182,6 +197,8 @@ Result<Plan> make_plan(const Options& options, const events::Machine& machine) {
     Plan plan;
     plan.target_name = name_of(options);
     auto parsed = TRY(parse_events(options, machine));
+    add_metrics(TRY(plan_metrics(options, machine)), parsed, plan);
+    restrict_levels(parsed.groups, options);
     Target target = target_of(options);
     plan.targets_command = target.kind == Target::Kind::self && !options.counts_cgroups();
     // With a command, the command ends the counting; without one, the end of the counted tasks does.
@@ -189,7 +206,8 @@ Result<Plan> make_plan(const Options& options, const events::Machine& machine) {
     if (options.splits_by_cpu() && !target.cpu_wide())
         target.cpus = TRY(host::online_cpus(host::Root{}));  // -A of a task: one event for each CPU, bound to it
     if (!options.counts_cgroups())
-        plan.scopes.push_back({std::move(target), std::move(parsed.groups), "", std::move(parsed.filters)});
+        plan.scopes.push_back({std::move(target), std::move(parsed.groups), "", std::move(parsed.filters),
+                               std::move(parsed.metric_sets)});
     else if (options.each_cgroup.empty())
         plan.scopes = TRY(cgroup_scopes(options, std::move(parsed)));
     else

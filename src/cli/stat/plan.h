@@ -8,6 +8,7 @@
 #include "anyperf/error.h"
 #include "anyperf/event.h"
 #include "cli/stat/options.h"
+#include "cli/stat/vendor_metrics/planned_metric.h"
 
 namespace anyperf::cli::stat {
 
@@ -15,13 +16,16 @@ namespace anyperf::cli::stat {
 struct Scope {
     counting::Target target;
     std::vector<events::EventGroup> groups;
-    std::string cgroup;                ///< as it was named; empty without -G and --for-each-cgroup
-    std::vector<std::string> filters;  ///< of each group: for its tracepoints; empty: none
+    std::string cgroup;                    ///< as it was named; empty without -G and --for-each-cgroup
+    std::vector<std::string> filters;      ///< of each group: for its tracepoints; empty: none
+    std::vector<std::size_t> metric_sets;  ///< of each group: the set of events of -M; 0: events of -e
 };
 
 struct Plan {
     std::vector<Scope> scopes;
-    std::string target_name;       ///< for the headline of the table: "'ls -l'", "process id '12'"
+    std::shared_ptr<const PlannedMetrics> metrics;  ///< of -M; null: none
+    std::vector<std::string> notes;                 ///< for people, below the results
+    std::string target_name;                        ///< for the headline of the table: "'ls -l'", "process id '12'"
     bool targets_command = false;  ///< events are counted for the command; else a command only limits the time
     std::vector<pid_t> awaited;    ///< counting ends when all of these have ended; empty: something else ends it
 };

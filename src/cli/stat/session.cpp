@@ -229,6 +229,7 @@ Report Session::base_report() const {
         report.mode_reason = options_.virtual_reason;
     }
     report.notes = counters_->notes();
+    report.metrics = plan_.metrics;
     return report;
 }
 

@@ -1,12 +1,15 @@
 // csv.cpp: the report as CSV. The fields and their order are those of perf's -x (perf-stat(1), "CSV FORMAT"), so that
 // scripts for perf read it. Where the manual and perf 6.1 differ, it follows perf 6.1.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "cli/stat/metrics.h"
 #include "cli/stat/output/writers.h"
 #include "cli/stat/statistics.h"
-
-#include <cmath>
+#include "cli/stat/vendor_metrics/metric_values.h"
 
 namespace anyperf::cli::stat {
 
@@ -42,31 +45,51 @@ std::string metric_unit_field(const Line& line, const std::optional<Metric>& met
     return mark_of(*metric).empty() ? unit_field(*metric) : fmt::format("{} {}", unit_field(*metric), mark_of(*metric));
 }
 
+/// The fields before the count: the time of the interval, and the place.
+std::vector<std::string> leading_fields(const Line& line, const Report& report, const Options& options) {
+    std::vector<std::string> fields;
+    if (report.interval_at_ns)
+        fields.push_back(
+            fmt::format("{:>6}.{:09}", *report.interval_at_ns / 1'000'000'000, *report.interval_at_ns % 1'000'000'000));
+    else if (report.summary && !options.no_csv_summary)
+        fields.push_back(fmt::format("{:>16}", "summary"));
+    if (!line.where.empty()) fields.push_back(line.where);
+    if (line.cpus > 0) fields.push_back(fmt::format("{}", line.cpus));
+    return fields;
+}
+
+/// The fields of the count.
+std::vector<std::string> count_fields(const Line& line) {
+    std::vector<std::string> fields{value_field(line), line.event.unit, line.name};
+    if (!line.cgroup.empty()) fields.push_back(line.cgroup);
+    if (line.runs.size() > 1) fields.push_back(noise_field(line));
+    fields.push_back(fmt::format("{}", line.count.running_ns));
+    fields.push_back(fmt::format("{:.2f}", percent_running(line.count)));
+    return fields;
+}
+
+std::string metric_value_field(const std::optional<Metric>& metric) {
+    return metric ? fmt::format("{:.{}f}", metric->value, metric->percent ? 2 : metric->decimals) : "";
+}
+
 }  // namespace
 
 std::string to_csv(const Report& report, const Options& options) {
-    const std::string& separator = options.separator;
     std::string text;
     for (const auto& line : report.lines) {
-        std::vector<std::string> fields;
-        if (report.interval_at_ns)
-            fields.push_back(fmt::format("{:>6}.{:09}", *report.interval_at_ns / 1'000'000'000,
-                                         *report.interval_at_ns % 1'000'000'000));
-        else if (report.summary && !options.no_csv_summary)
-            fields.push_back(fmt::format("{:>16}", "summary"));
-        if (!line.where.empty()) fields.push_back(line.where);
-        if (line.cpus > 0) fields.push_back(fmt::format("{}", line.cpus));
-        fields.push_back(value_field(line));
-        fields.push_back(line.event.unit);
-        fields.push_back(line.name);
-        if (!line.cgroup.empty()) fields.push_back(line.cgroup);
-        if (line.runs.size() > 1) fields.push_back(noise_field(line));
-        fields.push_back(fmt::format("{}", line.count.running_ns));
-        fields.push_back(fmt::format("{:.2f}", percent_running(line.count)));
-        const auto metric = metric_of(line, report.lines, report.wall_ns);
-        fields.push_back(metric ? fmt::format("{:.{}f}", metric->value, metric->percent ? 2 : 3) : "");
-        fields.push_back(metric_unit_field(line, metric));
-        text += fmt::format("{}\n", fmt::join(fields, separator));
+        const auto leading = leading_fields(line, report, options);
+        auto counts = count_fields(line);
+        const auto add = [&](const std::optional<Metric>& metric) {
+            std::vector<std::string> fields = leading;
+            fields.insert(fields.end(), counts.begin(), counts.end());
+            fields.push_back(metric_value_field(metric));
+            fields.push_back(metric_unit_field(line, metric));
+            text += fmt::format("{}\n", fmt::join(fields, options.separator));
+            std::ranges::fill(counts, "");  // a further metric of the event has a line without the count
+        };
+        const auto metrics = metrics_beside(line, report);
+        for (const Metric& metric : metrics) add(metric);
+        if (metrics.empty()) add(std::nullopt);
     }
     return text;
 }

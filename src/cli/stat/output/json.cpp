@@ -6,6 +6,7 @@
 #include "cli/stat/metrics.h"
 #include "cli/stat/output/writers.h"
 #include "cli/stat/statistics.h"
+#include "cli/stat/vendor_metrics/metric_values.h"
 
 namespace anyperf::cli::stat {
 
@@ -36,6 +37,11 @@ Json runs_of(std::span<const double> runs) {
             {"confidence", summary.confidence}};
 }
 
+/// The ratio or rate of an event of -e. Metrics of -M are in an array of their own.
+std::optional<Metric> own_metric(const Line& line, const Report& report) {
+    return line.metric_set == 0 ? metric_of(line, report.lines, report.wall_ns) : std::nullopt;
+}
+
 /// One event. `value` is in the unit that the table shows, `raw` is the kernel's unscaled number. Optional members are
 /// left out; only a missing count is null.
 Json event_object(const Line& line, const Report& report) {
@@ -55,7 +61,7 @@ Json event_object(const Line& line, const Report& report) {
     event["unit"] = line.event.unit;
     event["user_only"] = line.user_only;
     if (line.runs.size() > 1) event["runs"] = runs_of(line.runs);
-    if (const auto metric = metric_of(line, report.lines, report.wall_ns))
+    if (const auto metric = own_metric(line, report))
         event["metric"] = {{"value", metric->value},
                            {"unit", unit_field(*metric)},
                            {"modelled", metric->modelled},
@@ -66,8 +72,23 @@ Json event_object(const Line& line, const Report& report) {
 
 /// Whether --metric-only shows the line.
 bool has_ratio(const Line& line, const Report& report) {
-    const auto metric = metric_of(line, report.lines, report.wall_ns);
+    const auto metric = own_metric(line, report);
     return metric && is_ratio(*metric);
+}
+
+/// One metric of -M in one place and cgroup.
+Json metric_object(const MetricValue& metric) {
+    const MetricFormula& formula = metric.planned->formula;
+    Json object{{"name", formula.name}};
+    if (!metric.first->where.empty()) object["where"] = metric.first->where;
+    if (metric.first->cpus > 0) object["aggregate_number"] = metric.first->cpus;
+    if (!metric.first->cgroup.empty()) object["cgroup"] = metric.first->cgroup;
+    object["value"] = metric.value ? Json(metric.value->value) : Json();
+    object["unit"] = formula.unit;
+    object["modelled"] = metric.value && metric.value->modelled;
+    object["with_own_share"] = metric.value && metric.value->with_own_share;
+    object["events"] = formula.events;
+    return object;
 }
 
 /// One row of the comparison with a baseline.
@@ -102,6 +123,11 @@ std::string to_json(const Report& report, const Options& options) {
     for (const auto& line : report.lines)
         if (!options.metric_only || has_ratio(line, report)) events.push_back(event_object(line, report));
     object["events"] = std::move(events);
+    if (report.metrics != nullptr) {
+        Json metrics = Json::array();
+        for (const MetricValue& metric : metric_values(report)) metrics.push_back(metric_object(metric));
+        object["metrics"] = std::move(metrics);
+    }
     if (!report.notes.empty()) object["notes"] = report.notes;
     if (!report.differences.empty()) {
         Json differences = Json::array();

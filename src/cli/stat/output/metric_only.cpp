@@ -9,6 +9,7 @@
 
 #include "cli/stat/metrics.h"
 #include "cli/stat/output/writers.h"
+#include "cli/stat/vendor_metrics/metric_values.h"
 
 namespace anyperf::cli::stat {
 
@@ -31,14 +32,18 @@ std::string heading_of(const Line& line, const Metric& metric) {
     return (metric.unit.starts_with("of all") ? line.name + " " + metric.unit : metric.unit) + mark + cgroup;
 }
 
+std::string cell_value(const Metric& metric, bool for_people) {
+    const int decimals = std::min(metric.decimals, 2);
+    return fmt::format("{:.{}f}{}", metric.value, decimals, for_people && metric.percent ? "%" : "");
+}
+
 /// The ratios of all lines. For people a percentage has its sign; programs get the bare number.
 std::vector<Cell> cells_of(const Report& report, bool for_people) {
     std::vector<Cell> cells;
     for (const auto& line : report.lines) {
-        const auto metric = metric_of(line, report.lines, report.wall_ns);
-        if (!metric || !is_ratio(*metric)) continue;
-        cells.push_back({line.where, line.cpus, heading_of(line, *metric),
-                         fmt::format("{:.2f}{}", metric->value, for_people && metric->percent ? "%" : "")});
+        for (const Metric& metric : metrics_beside(line, report))
+            if (is_ratio(metric))
+                cells.push_back({line.where, line.cpus, heading_of(line, metric), cell_value(metric, for_people)});
     }
     return cells;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "anyperf/count.h"
 #include "anyperf/error.h"
 #include "anyperf/event.h"
+#include "cli/stat/vendor_metrics/planned_metric.h"
 
 namespace anyperf::cli::stat {
 
@@ -25,6 +27,7 @@ struct Line {
     std::optional<Error> refusal;  ///< why the event could not be opened
     bool user_only = false;        ///< kernel mode was wanted, but could not be counted
     bool modelled = false;         ///< computed by the virtual PMU's cost model
+    std::size_t metric_set = 0;    ///< the set of events of -M that it is in; 0: an event of -e
     bool with_own_share = false;   ///< what anyperf does in the program's threads is part of the count
     counting::Count count;         ///< of one run, or the mean of several
     std::vector<double> runs;      ///< value() of each run of -r
@@ -59,9 +62,10 @@ struct Report {
     std::string mode_reason;      ///< why it is not the kernel, if the user did not ask for that; else empty
     std::string baseline_mode;    ///< mode of --baseline's file; empty: the file does not say
     std::vector<Line> lines;
-    std::optional<int> exit_status;  ///< of the command; none without a command
-    std::uint64_t wall_ns = 0;       ///< elapsed time; with -r the mean, as are the next two
-    std::uint64_t user_ns = 0;       ///< CPU time of the command, from wait4(2)
+    std::shared_ptr<const PlannedMetrics> metrics;  ///< of -M; null: none
+    std::optional<int> exit_status;                 ///< of the command; none without a command
+    std::uint64_t wall_ns = 0;                      ///< elapsed time; with -r the mean, as are the next two
+    std::uint64_t user_ns = 0;                      ///< CPU time of the command, from wait4(2)
     std::uint64_t system_ns = 0;
     std::vector<double> wall_runs;                ///< elapsed ns of each run of -r
     std::optional<std::uint64_t> interval_at_ns;  ///< with -I: ns since the start of the measurement

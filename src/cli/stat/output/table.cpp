@@ -8,6 +8,7 @@
 #include "cli/stat/output/run_table.h"
 #include "cli/stat/output/writers.h"
 #include "cli/stat/statistics.h"
+#include "cli/stat/vendor_metrics/metric_values.h"
 
 namespace anyperf::cli::stat {
 
@@ -17,6 +18,7 @@ namespace {
 constexpr int kValueWidth = 18;
 constexpr int kUnitWidth = 4;
 constexpr int kNameWidth = 32;
+constexpr std::size_t kMostIndent = 100;  // of a line that has only a metric
 
 /// Inserts a comma before every three digits of the integer part.
 std::string with_separators(std::string digits) {
@@ -37,15 +39,13 @@ std::string value_text(const Line& line, const Options& options) {
     return options.big_num ? with_separators(digits) : digits;
 }
 
-/// The metric after "#", as perf prints it; empty if the line has none.
-std::string metric_text(const Line& line, const Report& report) {
-    const auto metric = metric_of(line, report.lines, report.wall_ns);
-    if (!metric) return {};
+/// A metric after "#", as perf prints it.
+std::string metric_text(const Line& line, const Metric& metric) {
     // If count and metric have the same mark, it is at the end of the line, once.
-    const std::string_view its = mark_of(*metric);
+    const std::string_view its = mark_of(metric);
     const std::string mark = its.empty() || its == mark_of(line) ? "" : fmt::format(" {}", its);
-    return metric->percent ? fmt::format("# {:7.2f}% {}{}", metric->value, metric->unit, mark)
-                           : fmt::format("# {:8.3f} {}{}", metric->value, metric->unit, mark);
+    return metric.percent ? fmt::format("# {:7.2f}% {}{}", metric.value, metric.unit, mark)
+                          : fmt::format("# {:8.{}f} {}{}", metric.value, metric.decimals, metric.unit, mark);
 }
 
 /// The part of the time that the event had a counter, if it had to share one (multiplexing); else empty.
@@ -57,8 +57,8 @@ std::string running_text(const Line& line) {
 
 /// Whether the line shows `mark`: after its count, or after the metric beside it.
 bool shows(std::string_view mark, const Line& line, const Report& report) {
-    const auto metric = metric_of(line, report.lines, report.wall_ns);
-    return mark_of(line) == mark || (metric && mark_of(*metric) == mark);
+    return mark_of(line) == mark || std::ranges::any_of(metrics_beside(line, report),
+                                                        [&](const Metric& metric) { return mark_of(metric) == mark; });
 }
 
 /// Whether the line's name shows that the event was limited to user mode.
@@ -79,19 +79,30 @@ std::string runs_text(const Line& line) {
                        number(summary.median_high));
 }
 
-/// One line of the table. `where_width` is the width of the place column; 0: there is none.
-std::string row(const Line& line, const Report& report, const Options& options, int where_width) {
-    std::string text;
+/// A line without the blanks at its end.
+std::string trimmed(std::string text) {
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+}
+
+/// The lines of an event: its count with its first metric, and a line for each further metric. `before` is what
+/// precedes the first line. `where_width` is the width of the place column; 0: there is none.
+std::string row(const Line& line, const Report& report, const Options& options, int where_width,
+                std::string_view before = "") {
+    std::string text{before};
     if (where_width > 0) text += fmt::format("{:<{}} ", line.where, where_width);
     if (line.cpus > 0) text += fmt::format("{:>4} ", line.cpus);
     text += fmt::format("{:>{}} {:<{}} {:<{}}", value_text(line, options), kValueWidth, line.event.unit, kUnitWidth,
                         line.name, kNameWidth);
     if (!line.cgroup.empty()) text += " " + line.cgroup;
-    if (const auto metric = metric_text(line, report); !metric.empty()) text += fmt::format(" {:<35}", metric);
+    const std::string indent(std::min(text.size(), kMostIndent), ' ');
+    const auto metrics = metrics_beside(line, report);
+    if (!metrics.empty()) text += fmt::format(" {:<35}", metric_text(line, metrics.front()));
     for (const auto& tail : {std::string{mark_of(line)}, runs_text(line), running_text(line)})
         if (!tail.empty()) text += "  " + tail;
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
+    text = trimmed(std::move(text));
+    for (std::size_t i = 1; i < metrics.size(); ++i) text += trimmed(indent + " " + metric_text(line, metrics[i]));
+    return text;
 }
 
 /// The width of the widest place name; 0 if the lines are not split by place.
@@ -199,14 +210,16 @@ std::string times(const Report& report, const Options& options) {
 }
 
 /// Printed if --metric-only has nothing to show.
-constexpr std::string_view kNoMetrics =
+constexpr std::string_view kNoRatios =
     " no counted event has a ratio: count cycles,instructions or branches,branch-misses together\n";
+constexpr std::string_view kNoMetrics = " no metric has a value: its events were not counted, or are 0\n";
 
 /// The table itself, or the row of --metric-only.
 std::string events_text(const Report& report, const Options& options) {
     if (options.metric_only) {
         const std::string metrics = to_metrics(report, options, true);
-        return metrics.empty() ? std::string{kNoMetrics} : metrics;
+        if (!metrics.empty()) return metrics;
+        return std::string{report.metrics == nullptr ? kNoRatios : kNoMetrics};
     }
     const int where_width = widest_place(report);
     std::string text;
@@ -247,8 +260,8 @@ std::string to_interval(const Report& report, const Options& options, bool first
         if (first) text = "#           time             counts unit events\n";
         const int where_width = widest_place(report);
         for (const auto& line : report.lines)
-            text += fmt::format("{:>16} ", seconds_text(report.interval_at_ns.value_or(0))) +
-                    row(line, report, options, where_width);
+            text += row(line, report, options, where_width,
+                        fmt::format("{:>16} ", seconds_text(report.interval_at_ns.value_or(0))));
         if (auto why = refusals(report); first && !why.empty()) text += "#" + why;
     }
     for (const auto& note : report.notes)

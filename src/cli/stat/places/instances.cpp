@@ -16,8 +16,8 @@ struct Sum {
     bool takes(const Line& other) const {
         return line.event.cpu_wide_only && other.event.cpu_wide_only && !pmus.contains(other.event.pmu) &&
                line.event.source_text == other.event.source_text && line.where == other.where &&
-               line.cgroup == other.cgroup && line.event.unit == other.event.unit &&
-               line.event.scale == other.event.scale;
+               line.cgroup == other.cgroup && line.metric_set == other.metric_set &&
+               line.event.unit == other.event.unit && line.event.scale == other.event.scale;
     }
 };
 

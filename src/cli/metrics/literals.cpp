@@ -1,0 +1,116 @@
+#include "cli/metrics/literals.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "host/hardware/cpus.h"
+#include "host/hardware/topology.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using host::Root;
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+double smt_on(const Root& root, bool) {
+    const auto active = root.read("/sys/devices/system/cpu/smt/active");
+    if (active) return *active == "1" ? 1 : 0;
+    // Kernels before 4.19 have no such file, but list the threads of a core. Without that list, too, there is one each.
+    const auto siblings = root.read("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
+    return siblings && siblings->find_first_of(",-") != std::string::npos ? 1 : 0;
+}
+
+/// Whether the counts of a core cover all of its hardware threads.
+double core_wide(const Root&, bool system_wide) {
+    return system_wide ? 1 : 0;
+}
+
+/// perf takes the highest number of a CPU that is present, plus one.
+double num_cpus(const Root& root, bool) {
+    const auto text = root.read("/sys/devices/system/cpu/present");
+    const auto cpus = text ? host::parse_cpu_list(*text) : Result<std::vector<int>>{};
+    return cpus && !cpus->empty() ? cpus->back() + 1 : kUnknown;
+}
+
+double num_cpus_online(const Root& root, bool) {
+    const auto cpus = host::online_cpus(root);
+    return cpus ? static_cast<double>(cpus->size()) : kUnknown;
+}
+
+/// How many different parts of the machine the CPUs that are online belong to.
+template <class PartOf>
+double count_parts(const Root& root, PartOf part_of) {
+    const auto cpus = host::online_cpus(root);
+    if (!cpus) return kUnknown;
+    std::set<decltype(part_of(host::CpuPosition{}))> parts;
+    for (const int cpu : *cpus) {
+        const host::CpuPosition position = host::position_of(root, cpu);
+        if (!position.socket || !position.core) return kUnknown;
+        parts.insert(part_of(position));
+    }
+    return static_cast<double>(parts.size());
+}
+
+double num_packages(const Root& root, bool) {
+    return count_parts(root, [](const host::CpuPosition& at) { return at.socket; });
+}
+
+double num_dies(const Root& root, bool) {
+    return count_parts(root, [](const host::CpuPosition& at) { return std::tuple{at.socket, at.die}; });
+}
+
+double num_cores(const Root& root, bool) {
+    return count_parts(root, [](const host::CpuPosition& at) { return std::tuple{at.socket, at.die, at.core}; });
+}
+
+/// Intel's names of CPUs end with the nominal frequency, which is that of the TSC: "… CPU @ 2.20GHz".
+double system_tsc_freq(const Root& root, bool) {
+    const auto text = root.read("/proc/cpuinfo");
+    if (!text) return kUnknown;
+    const auto model = text->find("model name");
+    const auto at = model == std::string::npos ? model : text->find("@ ", model);
+    if (at == std::string::npos || at > text->find('\n', model)) return kUnknown;
+    double value = 0;
+    const char* const first = text->data() + at + 2;
+    const auto [end, error] = std::from_chars(first, text->data() + text->size(), value);
+    if (error != std::errc{}) return kUnknown;
+    const std::string_view unit{end, 3};
+    return unit == "GHz" ? value * 1e9 : unit == "MHz" ? value * 1e6 : kUnknown;
+}
+
+double has_pmem(const Root& root, bool) {
+    return root.exists("/sys/firmware/acpi/tables/NFIT") ? 1 : 0;
+}
+
+struct Literal {
+    std::string_view name;
+    double (*value)(const Root& root, bool system_wide);
+};
+constexpr std::array kLiterals{
+    Literal{"#smt_on", smt_on},
+    Literal{"#core_wide", core_wide},
+    Literal{"#num_cpus", num_cpus},
+    Literal{"#num_cpus_online", num_cpus_online},
+    Literal{"#num_cores", num_cores},
+    Literal{"#num_dies", num_dies},
+    Literal{"#num_packages", num_packages},
+    Literal{"#system_tsc_freq", system_tsc_freq},
+    Literal{"#has_pmem", has_pmem},
+};
+
+}  // namespace
+
+double literal_value(const Root& root, std::string_view literal, bool system_wide) {
+    for (const Literal& row : kLiterals)
+        if (row.name == literal) return row.value(root, system_wide);
+    return kUnknown;
+}
+
+}  // namespace anyperf::cli
