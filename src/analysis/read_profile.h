@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/namer.h"
 #include "anyperf/error.h"
 #include "profile/profile.h"
 #include "symbols/dso.h"
@@ -17,6 +18,7 @@ struct ReadOptions {
     bool pid = false;         ///< keep the process of each sample,
     bool tid = false;         ///< its thread,
     bool cpu = false;         ///< its CPU,
+    SourceOptions source{};   ///< what is asked of DWARF
     bool times = false;       ///< and each sample as a row of its own, in time order
     symbols::SymbolPaths paths;
     symbols::StackUnwinder* unwinder = nullptr;  ///< null: a copied stack gives the sample's own address only

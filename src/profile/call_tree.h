@@ -12,11 +12,13 @@ namespace anyperf::profile {
 /// A function among the callers. Children are its own callers, the heaviest first.
 struct Caller {
     LocationId place = kNone<LocationId>;  ///< one of the function's locations
+    FrameIndex frame = kSymbolFrame;       ///< which function there
     std::uint64_t weight = 0;              ///< of the samples that came this way
     std::vector<Caller> callers{};
 };
 
-/// The callers of the samples of a row (Row::of), merged by function. An empty `place` is the row itself.
+/// The callers of the samples of a row (Row::of), merged by function. An empty `place` is the row itself. Samples in a
+/// function that was inlined into the row's come by that function and the row's own.
 Caller callers_of(const Profile& profile, const Row& row);
 
 }  // namespace anyperf::profile
