@@ -72,7 +72,10 @@ Result<ElfImage> ElfImage::open(const std::string& path) {
     if (mapped == MAP_FAILED) return std::unexpected(Error{"cannot map " + path, strerror(errno), {}});
     std::shared_ptr<const void> owner{mapped, [size](void* memory) { munmap(memory, size); }};
     auto image = parse(owner, {static_cast<const std::byte*>(mapped), size});
-    if (!image) image.error().what = "cannot read " + path;
+    if (!image)
+        image.error().what = "cannot read " + path;
+    else
+        image->path_ = path;
     return image;
 }
 
@@ -205,9 +208,12 @@ std::string ElfImage::build_id() const {
     return {};
 }
 
-std::string ElfImage::debug_link() const {
+// The name, its NUL, up to three bytes of padding, and the checksum (GDB manual, "Separate Debug Files").
+ElfImage::DebugLink ElfImage::debug_link() const {
     const Section* link = section(".gnu_debuglink");
-    return link ? std::string{text_at(contents(*link), 0)} : std::string{};
+    if (!link) return {};
+    const std::string_view file = text_at(contents(*link), 0);
+    return {std::string{file}, static_cast<std::uint32_t>(number(link->file_offset + (file.size() + 4) / 4 * 4, 4))};
 }
 
 }  // namespace anyperf::symbols
