@@ -2,6 +2,7 @@
 #include "cli/machine_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 
@@ -60,6 +61,16 @@ Result<models::Machine> machine_called(const std::string& name) {
 
 bool MachineArguments::any_given() const {
     return std::ranges::any_of(options, [](const CLI::Option* option) { return option->count() > 0; });
+}
+
+std::string MachineArguments::as_given() const {
+    std::string text;
+    for (const CLI::Option* option : options) {
+        if (option->count() == 0) continue;
+        text += (text.empty() ? "" : " ") + option->get_name();
+        if (option->get_expected_max() > 0) text += fmt::format(" {}", fmt::join(option->results(), " "));
+    }
+    return text;
 }
 
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {

@@ -31,6 +31,8 @@ struct MachineArguments {
 
     /// Whether the user gave any of them.
     bool any_given() const;
+    /// Those that the user gave: "--counters 4 --deterministic". Empty: none.
+    std::string as_given() const;
 };
 
 /// Adds the options to `verb`. `arguments` must live until the command line is parsed.

@@ -2,19 +2,21 @@
 //
 // The parts, in the order in which they work: options.h (what is asked for), plan.h (events and targets), backend.h
 // (kernel or virtual PMU), session.h (one measurement), series.h (-r), writers.h (text), sink.h (where it goes),
-// baseline.h (the gate). This file connects them.
+// gate/gate.h (--baseline). This file connects them.
 #include "cli/stat.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <ranges>
 
 #include "cli/command/command_words.h"
 #include "cli/command/control_channel.h"
-#include "cli/stat/baseline.h"
 #include "cli/stat/events/default_events.h"
+#include "cli/stat/gate/gate.h"
+#include "cli/stat/gate/gate_report.h"
 #include "cli/stat/option_rules.h"
 #include "cli/stat/options.h"
 #include "cli/stat/output/sink.h"
@@ -75,12 +77,15 @@ std::string verbose_text(const Report& report) {
 
 /// Writes the differences to --baseline with the report. JSON is one object, so they are part of it. CSV has only
 /// records and comments. With -o, people see the table on standard error.
-void write_comparison(Report& report, const stat::Comparison& comparison, const Options& options,
+void write_comparison(Report& report, const stat::GateResult& gate, const Options& options,
                       const stat::Baseline& earlier, Sink& sink, Output& output) {
-    const std::string table = stat::to_table(comparison) + stat::mode_warning(earlier, report);
+    std::string table = stat::to_table(gate.comparison);
+    for (const auto& obstacle : gate.obstacles) table += " not comparable: " + obstacle + "\n";
     if (options.format == Format::json) {
-        report.differences = comparison.differences;
-        report.baseline_mode = earlier.mode;
+        report.differences = gate.comparison.differences;
+        report.baseline_mode = earlier.identity.mode;
+        report.verdict = stat::verdict_line(gate);
+        report.obstacles = gate.obstacles;
     }
     sink.write(formatted(report, options));
     if (options.format == Format::table)
@@ -116,24 +121,38 @@ stat::Listener listener_for(const Options& options, Sink& sink, Output& output, 
     return listener;
 }
 
-/// Writes the report, and with --baseline the comparison. False if a limit of --fail-above was passed. Interval reports
-/// are already written.
-bool write_results(Measurement& run, const Options& options, const stat::Baseline& earlier, Sink& sink,
-                   Output& output) {
-    if (options.verbose) sink.write(verbose_text(run.report));
-    if (options.baseline.empty()) {
-        if (prints_whole_runs(options) && !options.repeats_forever()) sink.write(formatted(run.report, options));
-        return true;
-    }
-    const auto comparison = stat::compare(earlier.events, run.report, options.gates);
-    write_comparison(run.report, comparison, options, earlier, sink, output);
-    return comparison.passed;
-}
-
-/// Whether a line on standard error may say that the virtual PMU counts. CSV and JSON on standard error are for
-/// programs, which would not expect such a line.
+/// Whether a line on standard error may say that the virtual PMU counts, or how a gate ended. CSV and JSON on standard
+/// error are for programs, which would not expect such a line.
 bool may_announce(const Options& options) {
     return !options.quiet && (options.format == Format::table || !options.writes_to_standard_error());
+}
+
+/// Writes the report, and with --baseline the comparison. Returns the exit status of the gate; 0 if there is none.
+/// Interval reports are already written. With --update-baseline the report becomes the baseline, unless the command
+/// failed: then there is no verdict.
+Result<int> write_results(Measurement& run, const Options& options, const std::optional<stat::Baseline>& earlier,
+                          Sink& sink, Output& output) {
+    if (options.verbose) sink.write(verbose_text(run.report));
+    if (options.format == Format::json || !options.baseline.empty())
+        run.report.identity = stat::identity_of_run(options, run.report.mode);
+    const std::string report = options.update_baseline ? stat::to_json(run.report, options) : "";
+    stat::GateResult gate;
+    if (!earlier) {
+        if (prints_whole_runs(options) && !options.repeats_forever()) sink.write(formatted(run.report, options));
+    } else {
+        gate = stat::check_gate(*earlier, run.report, options);
+        write_comparison(run.report, gate, options, *earlier, sink, output);
+        for (const auto& wanted : options.reports_of_gate) TRY(stat::write_gate_report(wanted, gate, run.report));
+    }
+    const bool announces = may_announce(options);
+    if (options.update_baseline && run.exit_info.exit_status == 0) {
+        TRY(stat::write_baseline(options.baseline, report));
+        if (announces) output.note(fmt::format("anyperf: {} is this run now\n", options.baseline));
+        return 0;
+    }
+    if (const std::string line = stat::verdict_line(gate); announces && !line.empty())
+        output.note(fmt::format("anyperf: {}\n", line));
+    return stat::exit_status_of(gate.verdict);
 }
 
 /// Why the command should be measured in user space although the user has not asked for it; nothing if the kernel
@@ -196,8 +215,18 @@ Result<Prepared> prepare(Options& options, Output& output) {
     return Prepared{nullptr, std::move(*plan)};
 }
 
+/// The names of the events that will be counted.
+std::vector<std::string> names_of(const Plan& plan) {
+    std::vector<std::string> names;
+    for (const auto& scope : plan.scopes)
+        for (const auto& group : scope.groups)
+            for (const auto& event : group.events) names.push_back(event.name);
+    return names;
+}
+
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
+    for (const auto& text : options.gate_reports) options.reports_of_gate.push_back(TRY(stat::parse_gate_report(text)));
     options.cpu_level = stat::cpu_level_of(options);
     TRY(stat::check_rules(options));
     if (options.topdown) {
@@ -206,8 +235,10 @@ Result<int> run_stat(Options& options, Output& output) {
         options.backend.kernel = true;  // the virtual PMU has no such events
     }
     auto prepared = TRY(prepare(options, output));
-    stat::Baseline earlier;
-    if (!options.baseline.empty()) earlier = TRY(stat::read_baseline(options.baseline));
+    TRY(stat::check_names_of_gates(options.gates, names_of(prepared.plan)));
+    std::optional<stat::Baseline> earlier;
+    const bool begins = options.update_baseline && !std::filesystem::exists(options.baseline);
+    if (!options.baseline.empty() && !begins) earlier = TRY(stat::read_baseline(options.baseline));
     std::optional<ControlChannel> control;
     if (!options.control.empty()) control.emplace(TRY(ControlChannel::open(options.control)));
     auto sink = TRY(Sink::open(options, output));
@@ -220,7 +251,7 @@ Result<int> run_stat(Options& options, Output& output) {
     prepared.hosted.reset();  // ends the run before results are printed
     if (!*measured) return std::unexpected(std::move(*measured).error());
     Measurement& run = **measured;
-    const bool passed = write_results(run, options, earlier, sink, output);
+    const int gate_status = TRY(write_results(run, options, earlier, sink, output));
     if (options.format == Format::csv && !may_announce(options) && !run.report.mode_reason.empty())
         sink.write(fmt::format("# anyperf: {}: {}\n", run.report.mode_reason, kCountsInUserSpace));
     TRY(sink.close());
@@ -229,7 +260,7 @@ Result<int> run_stat(Options& options, Output& output) {
     if (run.interrupted_by != 0)
         die_by_signal_of({.exit_status = 128 + run.interrupted_by, .signal = run.interrupted_by, .usage = {}});
     // A failure of the command matters more than a limit that was passed.
-    return run.exit_info.exit_status == 0 && !passed ? 1 : run.exit_info.exit_status;
+    return run.exit_info.exit_status == 0 ? gate_status : run.exit_info.exit_status;
 }
 
 VerbAction declare(CLI::App& verb) {

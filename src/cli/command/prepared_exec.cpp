@@ -34,6 +34,12 @@ std::vector<std::string> candidates_for(const std::string& word) {
 
 }  // namespace
 
+std::string program_file(const std::string& word) {
+    for (const std::string& candidate : candidates_for(word))
+        if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    return {};
+}
+
 PreparedExec::PreparedExec(std::vector<std::string> words)
     : words_(std::move(words)), candidates_(candidates_for(words_.front())) {
     for (auto& word : words_) arguments_.push_back(word.data());

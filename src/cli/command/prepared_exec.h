@@ -8,6 +8,9 @@
 
 namespace anyperf::cli {
 
+/// The file that execvp(3) would execute for this word: the first in PATH that may be executed. Empty: there is none.
+std::string program_file(const std::string& word);
+
 /// The calls of execve(2) that execvp(3) would make for a command, in their order. Move-only: it has pointers into
 /// itself, which a move keeps.
 class PreparedExec {

@@ -61,6 +61,10 @@ Result<void> check_combinations(const Options& options) {
     if (options.metric_only && (options.repeat > 1 || !options.baseline.empty()))
         return std::unexpected(bad_option("--metric-only", "it prints no counts that -r or --baseline could compare",
                                           "use one or the other"));
+    for (const auto& [given, name] : {std::pair{!options.gate_reports.empty(), "--gate-report"},
+                                      std::pair{options.update_baseline, "--update-baseline"}})
+        if (given && options.baseline.empty())
+            return std::unexpected(bad_option(name, "there is no baseline", "add --baseline FILE"));
     if (!options.gates.empty() && options.baseline.empty())
         return std::unexpected(
             bad_option("--fail-above", "there is no baseline to compare with", "add --baseline FILE"));
@@ -114,7 +118,10 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("--append", options.append, "append to that file");
     verb.add_option("--baseline", options.baseline, "FILE: compare with what --json printed earlier")->type_name("");
     make_repeatable(verb.add_option("--fail-above", options.fail_above,
-                                    "PCT[%] | EVENT=PCT: exit with 1 if an event grew by more; repeatable"));
+                                    "PCT[%] | EVENT=PCT: exit with 3 if an event grew by more; repeatable"));
+    make_repeatable(verb.add_option("--gate-report", options.gate_reports,
+                                    "FORMAT=FILE: write the comparison as markdown, github, junit or benchmark"));
+    verb.add_flag("--update-baseline", options.update_baseline, "write this run's report to the file of --baseline");
     verb.add_option("--timeout", options.timeout_ms, "MS: end the command and the counting after MS milliseconds")
         ->type_name("")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{86'400'000'000}));

@@ -27,6 +27,12 @@ struct Gate {
     double percent = 0;  ///< growth above this fails; 0 or more
 };
 
+/// One --gate-report.
+struct GateReport {
+    std::string format;  ///< a name of kFormats (gate/gate_report.cpp)
+    std::string file;    ///< "-": standard output
+};
+
 /// A level of the machine by which counts are added up. `die` and `socket` are physical, `node` is NUMA's.
 enum class CpuLevel { core, die, socket, node };
 
@@ -46,6 +52,7 @@ struct Options {
     std::vector<std::string> metrics;  ///< -M
     std::string each_cgroup;           ///< --for-each-cgroup
     std::vector<std::string> fail_above;
+    std::vector<std::string> gate_reports;
     std::string cpu_list;
     std::string separator;  ///< -x; check() sets it for --csv, too
     std::string output_file;
@@ -75,6 +82,7 @@ struct Options {
     bool metric_no_merge = false;
     bool topdown = false;
     bool append = false;
+    bool update_baseline = false;
     bool quiet = false;
     bool run_table = false;       ///< --table
     bool summary = false;         ///< with -I: the totals, too
@@ -93,6 +101,7 @@ struct Options {
     std::vector<pid_t> tid_numbers;
     std::vector<int> cpus;
     std::vector<Gate> gates;
+    std::vector<GateReport> reports_of_gate;
     std::vector<EventFilter> event_filters;
     std::optional<CpuLevel> cpu_level;  ///< of --per-core, --per-die, --per-socket or --per-node
     Format format = Format::table;

@@ -125,7 +125,7 @@ class Output(Case):
     def test_quiet_keeps_the_status_of_the_gate(self):
         baseline = self.file("b.json", '{"events": [{"name": "page-faults:u", "value": 1}]}')
         result = stat("--quiet", "--baseline", baseline, "--fail-above", "5", "-e", "page-faults:u", "--", "true")
-        self.assertEqual((result.returncode, result.stderr), (1, ""))
+        self.assertEqual((result.returncode, result.stderr), (3, ""))
 
     def test_summary_is_the_sum_of_the_intervals(self):
         script = ["--", "sh", "-c", "for i in 1 2 3 4; do /bin/true; sleep 0.03; done"]
@@ -232,10 +232,10 @@ class Baseline(Case):
         self.assertEqual(result.returncode, 0)
         self.assertRegex(result.stderr, r"page-faults:u +1 +\d+ +\+\d+\.\d\d%")
 
-    def test_growth_above_the_limit_exits_with_1(self):
-        self.assertEqual(self.run_gate(1, "--fail-above", "5").returncode, 1)
-        self.assertEqual(self.run_gate(1, "--fail-above", "5%").returncode, 1)
-        self.assertEqual(self.run_gate(1, "--fail-above", "page-faults:u=5").returncode, 1)
+    def test_growth_above_the_limit_exits_with_3(self):
+        self.assertEqual(self.run_gate(1, "--fail-above", "5").returncode, 3)
+        self.assertEqual(self.run_gate(1, "--fail-above", "5%").returncode, 3)
+        self.assertEqual(self.run_gate(1, "--fail-above", "page-faults:u=5").returncode, 3)
 
     def test_growth_below_the_limit_exits_with_0(self):
         self.assertEqual(self.run_gate(10**9, "--fail-above", "0").returncode, 0)
@@ -245,10 +245,89 @@ class Baseline(Case):
         gates = ["--fail-above", "0", "--fail-above", "page-faults:u=10000000"]
         self.assertEqual(self.run_gate(1, *gates).returncode, 0)
 
+    def test_limit_of_an_event_that_is_not_counted_is_refused_before_the_run(self):
+        result = stat("--baseline", self.baseline(1), "--fail-above", "page-fault:u=5", "-e", "page-faults:u", "--", "touch", self.file("ran"))
+        self.assert_error(result, 125, "did you mean 'page-faults:u'")
+        self.assertFalse(Path(self.file("ran")).exists())
+
     def test_gate_that_cannot_be_measured_does_not_pass(self):
-        result = self.run_gate(1, "--fail-above", "cycles=5")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("cycles", result.stderr)
+        other = self.file("other.json", '{"events": [{"name": "context-switches:u", "value": 1}]}')
+        result = stat("--baseline", other, "--fail-above", "page-faults:u=5", "-e", "page-faults:u", "--", "true")
+        self.assertEqual(result.returncode, 4)
+        self.assertEqual(result.stderr.splitlines()[-1], "anyperf: not comparable: page-faults:u was not counted in both runs")
+
+    def test_last_line_is_the_verdict(self):
+        failed = self.run_gate(1, "--fail-above", "5").stderr.splitlines()[-1]
+        self.assertRegex(failed, r"^anyperf: gate failed: 1 above its limit: page-faults:u \+\d+\.\d\d% \(\+\d+\), limit 5%$")
+        self.assertRegex(self.run_gate(10**9, "--fail-above", "5").stderr.splitlines()[-1], "^anyperf: gate passed: the largest growth is page-faults")
+
+    def test_baseline_is_made_and_updated(self):
+        file = Path(self.directory.name) / "new.json"
+        words = ["--baseline", file, "--update-baseline", "-e", "page-faults:u", "--"]
+        self.assertEqual(stat(*words, "true").returncode, 0)
+        first = json.loads(file.read_text())
+        self.assertEqual((first["command"], "identity" in first, "differences" in first), (["true"], True, False))
+        self.assertEqual(stat(*words, "false").returncode, 1)
+        self.assertEqual(json.loads(file.read_text()), first, "a command that fails changes nothing")
+        self.assertEqual(stat("--fail-above", "0", *words, "true", "x").returncode, 0)
+        self.assertEqual(json.loads(file.read_text())["command"], ["true", "x"])
+        self.assertEqual(sorted(path.name for path in file.parent.iterdir() if "new.json" in path.name), ["new.json"])
+        self.assert_error(stat("--baseline", "/nonexistent/b.json", "--update-baseline", "-e", "page-faults:u", "--", "true"), 125, "No such file")
+
+    def test_runs_that_differ_in_more_than_the_program_are_not_comparable(self):
+        file = self.file("b.json")
+        stat("--virtual", "--deterministic", "--json", "-o", file, "-e", "instructions:u", "--", "true", "a", env={"PATH": "/usr/bin:/bin"})
+
+        def gate(*command, options=("--virtual", "--deterministic"), **variables):
+            return stat(*options, "--baseline", file, "--fail-above", "90", "-e", "instructions:u", "--", *command,
+                        env={"PATH": "/usr/bin:/bin", **variables})
+        same = gate("true", "a")
+        self.assertEqual(same.returncode, 0, same.stderr)
+        for result, expected in ((gate("true", "b"), "the arguments differ: 'true a' then, 'true b' now"),
+                                 (gate("ls", "a"), "the command differs"), (gate("true", "a", X="1"), "the environment differs"),
+                                 (gate("true", "a", options=("--virtual",)), "the virtual machine differs: '--deterministic' then, '' now")):
+            with self.subTest(expected):
+                self.assertEqual(result.returncode, 4, result.stderr)
+                self.assertIn("anyperf: not comparable: ", result.stderr.splitlines()[-1])
+                self.assertIn(expected, result.stderr.splitlines()[-1])
+
+    def test_what_repeats_may_not_grow_at_all(self):
+        file = self.file("b.json")
+        words = ["--virtual", "--deterministic", "-r", "2", "-e", "instructions:u"]
+        script = ["--", "sh", "-c", "for i in 1 2 3; do :; done"]
+        environment = {"PATH": "/usr/bin:/bin"}
+        stat(*words, "--json", "-o", file, *script, env=environment)
+        self.assertEqual(stat(*words, "--baseline", file, *script, env=environment).returncode, 0)
+        report = json.loads(Path(file).read_text())
+        report["events"][0]["value"] -= 1
+        Path(file).write_text(json.dumps(report))
+        grown = stat(*words, "--baseline", file, *script, env=environment)
+        self.assertEqual(grown.returncode, 3)
+        self.assertIn("(+1), limit 0%", grown.stderr.splitlines()[-1])
+
+    def test_result_is_written_for_ci_systems(self):
+        def report(form, *more):
+            path = Path(self.directory.name) / form
+            result = self.run_gate(1, "--fail-above", "5", "--gate-report", f"{form}={path}", *more)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            return path.read_text()
+        for times in (1, 2):
+            markdown = report("markdown")
+            self.assertEqual(markdown.count("### anyperf: `true`"), times, "parts of other steps stay")
+        self.assertRegex(markdown, r"\| page-faults:u \| 1 \| \d+ \| \+\d+ \| \*\*\+\d+\.\d\d%\*\* \| 5% \|")
+        for line in report("github").splitlines():
+            self.assertRegex(line, "^::error title=anyperf::")
+        suite = ElementTree.fromstring(report("junit"))
+        self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")), ("1", "1", "0"))
+        self.assertEqual(suite.find("testcase").get("name"), "page-faults:u")
+        rows = json.loads(report("benchmark"))
+        self.assertEqual({row["name"] for row in rows}, {"true: page-faults:u", "true: wall_ns"})
+        standard = self.run_gate(1, "--fail-above", "5", "--gate-report", "github=-")
+        self.assertTrue(standard.stdout.startswith("::error title=anyperf::true: gate failed"))
+        for wrong in ("pdf=x", "markdown", "markdown="):
+            self.assert_error(self.run_gate(1, "--gate-report", wrong), 125, "markdown=FILE")
+        self.assert_error(self.run_gate(1, "--gate-report", "junit=/nonexistent/x"), 125, "/nonexistent/x")
+        self.assert_error(stat("--gate-report", "junit=x", "--", "true"), 125, "--baseline")
 
     def test_exit_status_of_a_failed_command_takes_precedence(self):
         result = stat("--baseline", self.baseline(1), "--fail-above", "1", "-e", "page-faults:u", "--", "sh", "-c", "exit 7")
@@ -267,7 +346,7 @@ class Baseline(Case):
 
     def test_csv_has_the_differences_in_comments_alone(self):
         result = self.run_gate(1, "--fail-above", "5", "--csv")
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 3)
         self.assertEqual([line.split(",")[2] for line in lines_of(result)], ["page-faults:u"], result.stderr)
         self.assertIn("above 5%", result.stderr)
 

@@ -104,6 +104,12 @@ Json difference_object(const Difference& difference) {
             {"above", difference.above()}};
 }
 
+/// What --baseline compares besides the counts; command and mode are members of the report itself.
+Json identity_object(const RunIdentity& identity) {
+    return {{"version", identity.version},         {"cpu", identity.cpu},         {"settings", identity.settings},
+            {"environment", identity.environment}, {"program", identity.program}, {"repeats", identity.repeats}};
+}
+
 }  // namespace
 
 std::string to_json(const Report& report, const Options& options) {
@@ -129,6 +135,9 @@ std::string to_json(const Report& report, const Options& options) {
         object["metrics"] = std::move(metrics);
     }
     if (!report.notes.empty()) object["notes"] = report.notes;
+    if (report.identity) object["identity"] = identity_object(*report.identity);
+    if (!report.verdict.empty()) object["verdict"] = report.verdict;
+    if (!report.obstacles.empty()) object["not_comparable"] = report.obstacles;
     if (!report.differences.empty()) {
         Json differences = Json::array();
         for (const auto& difference : report.differences) differences.push_back(difference_object(difference));

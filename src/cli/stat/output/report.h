@@ -10,6 +10,7 @@
 #include "anyperf/count.h"
 #include "anyperf/error.h"
 #include "anyperf/event.h"
+#include "cli/stat/run_identity.h"
 #include "cli/stat/vendor_metrics/planned_metric.h"
 
 namespace anyperf::cli::stat {
@@ -71,6 +72,9 @@ struct Report {
     std::optional<std::uint64_t> interval_at_ns;  ///< with -I: ns since the start of the measurement
     std::vector<std::string> notes;               ///< warnings for people, printed below the table
     std::vector<Difference> differences;          ///< with --baseline
+    std::optional<RunIdentity> identity;          ///< for --json; none: not asked for
+    std::string verdict;                          ///< of the gate, one line; empty: there is no gate
+    std::vector<std::string> obstacles;           ///< why counts are not comparable with those of --baseline
     int runs = 1;
     bool summary = false;  ///< the totals after intervals (--summary)
 };

@@ -1,6 +1,6 @@
-// baseline.cpp: reads an earlier report and compares. The file is the user's, so it may be anything: every access to
+// comparison.cpp: reads an earlier report and compares. The file is the user's, so it may be anything: every access to
 // the JSON is checked.
-#include "cli/stat/baseline.h"
+#include "cli/stat/gate/comparison.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,9 +21,6 @@ namespace anyperf::cli::stat {
 namespace {
 
 using Json = nlohmann::json;
-
-/// The elapsed time is compared as an event of this name.
-constexpr std::string_view kWallTime = "wall_ns";
 
 /// The common form of all errors about the baseline file.
 Error bad_baseline(const std::string& file, std::string cause) {
@@ -61,6 +59,25 @@ std::string text_of(const Json& object, const char* key) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+/// Reports of anyperf before it wrote an identity, and of other tools, have none.
+RunIdentity identity_in(const Json& report) {
+    RunIdentity identity;
+    if (const auto words = report.find("command"); words != report.end() && words->is_array())
+        for (const auto& word : *words)
+            if (word.is_string()) identity.command.push_back(word.get<std::string>());
+    identity.mode = text_of(report, "mode");
+    const auto object = report.find("identity");
+    if (object == report.end() || !object->is_object()) return identity;
+    identity.version = text_of(*object, "version");
+    identity.cpu = text_of(*object, "cpu");
+    identity.settings = text_of(*object, "settings");
+    identity.environment = text_of(*object, "environment");
+    identity.program = text_of(*object, "program");
+    const auto repeats = object->find("repeats");
+    identity.repeats = repeats != object->end() && repeats->is_boolean() && repeats->get<bool>();
+    return identity;
+}
+
 /// "cycles CGROUP CPU0": what identifies a count within a report.
 std::string full_name(const std::string& name, const std::string& where, const std::string& cgroup) {
     return name + (cgroup.empty() ? "" : " " + cgroup) + (where.empty() ? "" : " " + where);
@@ -89,7 +106,9 @@ std::vector<Difference> pair_up(std::span<const BaselineValue> earlier, const Re
 /// one to everything but the elapsed time.
 bool applies_to(const Gate& gate, const std::string& name) {
     if (gate.event.empty()) return name != kWallTime;
-    return name == gate.event || name.starts_with(gate.event + " ");
+    // The report adds ":u" to a name of which only user mode could be counted.
+    return name == gate.event || name == gate.event + ":u" || name.starts_with(gate.event + " ") ||
+           name.starts_with(gate.event + ":u ");
 }
 
 /// The limit of an event: that of the last gate that names it, else that of the last general gate.
@@ -108,9 +127,12 @@ std::string number(const std::optional<double>& value) {
                                                                    : fmt::format("{:.2f}", *value);
 }
 
-std::string growth_text(const std::optional<double>& growth) {
-    if (!growth) return "-";
-    return std::isinf(*growth) ? "from 0" : fmt::format("{:+.2f}%", *growth);
+/// In events: "+12", as exact as a double is.
+std::string change_text(const Difference& difference) {
+    if (!difference.before || !difference.now) return "-";
+    const double change = *difference.now - *difference.before;
+    return change == std::floor(change) && std::abs(change) < 1e15 ? fmt::format("{:+.0f}", change)
+                                                                   : fmt::format("{:+.2f}", change);
 }
 
 }  // namespace
@@ -121,7 +143,7 @@ Result<Baseline> read_baseline(const std::string& file) {
     if (object.is_discarded()) return std::unexpected(bad_baseline(file, "not valid JSON, or more than one object"));
     if (!object.is_object() || !object.contains("events") || !object["events"].is_array())
         return std::unexpected(bad_baseline(file, "it has no array \"events\""));
-    Baseline earlier{text_of(object, "mode"), {}};
+    Baseline earlier{identity_in(object), {}};
     for (const auto& event : object["events"]) {
         if (!event.is_object() || text_of(event, "name").empty())
             return std::unexpected(bad_baseline(file, "an element of \"events\" has no name"));
@@ -135,13 +157,12 @@ Result<Baseline> read_baseline(const std::string& file) {
     return earlier;
 }
 
-std::string mode_warning(const Baseline& earlier, const Report& report) {
-    if (earlier.mode.empty() || earlier.mode == report.mode) return {};
-    const bool now_virtual = report.mode == "virtual";
-    return fmt::format(
-        " the baseline was counted {}, this run {}: hardware counts cannot be compared; make both with --virtual, "
-        "which needs no PMU\n",
-        now_virtual ? "by the kernel" : "in user space", now_virtual ? "in user space" : "by the kernel");
+std::vector<Gate> limits_of_repeating(const Report& report) {
+    std::vector<Gate> limits;
+    for (const auto& line : report.lines)
+        if (line.runs.size() > 1 && std::ranges::adjacent_find(line.runs, std::not_equal_to{}) == line.runs.end())
+            limits.push_back({line.name, 0});
+    return limits;
 }
 
 std::optional<double> Difference::growth() const {
@@ -168,11 +189,27 @@ Comparison compare(std::span<const BaselineValue> earlier, const Report& report,
     return result;
 }
 
+std::string growth_text(const std::optional<double>& growth) {
+    if (!growth) return "-";
+    if (std::isinf(*growth)) return "from 0";
+    // A count that repeats may have grown by one in a milliard.
+    return *growth != 0 && std::abs(*growth) < 0.01 ? fmt::format("{:+.2g}%", *growth)
+                                                    : fmt::format("{:+.2f}%", *growth);
+}
+
+TextRow text_of(const Difference& difference) {
+    return {difference.name, number(difference.before), number(difference.now), change_text(difference),
+            growth_text(difference.growth())};
+}
+
 std::string to_table(const Comparison& comparison) {
-    std::string table = fmt::format(" {:<32} {:>20} {:>20} {:>12}\n", "event", "baseline", "now", "difference");
-    for (const auto& row : comparison.differences)
-        table += fmt::format(" {:<32} {:>20} {:>20} {:>12}{}\n", row.name, number(row.before), number(row.now),
-                             growth_text(row.growth()), row.above() ? fmt::format("  above {}%", *row.limit) : "");
+    std::string table =
+        fmt::format(" {:<32} {:>20} {:>20} {:>16} {:>12}\n", "event", "baseline", "now", "difference", "in percent");
+    for (const auto& row : comparison.differences) {
+        const TextRow text = text_of(row);
+        table += fmt::format(" {:<32} {:>20} {:>20} {:>16} {:>12}{}\n", text.name, text.before, text.now, text.change,
+                             text.growth, row.above() ? fmt::format("  above {}%", *row.limit) : "");
+    }
     for (const auto& event : comparison.unmeasured)
         table += event.empty() ? " --fail-above: no event was counted in both runs, so nothing can be compared\n"
                                : fmt::format(" --fail-above {}: not counted in both runs\n", event);

@@ -1,16 +1,22 @@
-// baseline.h: compares a report with an earlier `stat --json`, for the gate of a CI job (--baseline, --fail-above).
-// Only counts with the same name, place and cgroup are compared.
+// comparison.h: compares a report with an earlier `stat --json` (--baseline), count by count, with the limits of
+// --fail-above. Only counts with the same name, place and cgroup are compared. gate.h draws the conclusion.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "anyperf/error.h"
 #include "cli/stat/options.h"
 #include "cli/stat/output/report.h"
+#include "cli/stat/run_identity.h"
 
 namespace anyperf::cli::stat {
+
+/// The elapsed time is compared as an event of this name.
+inline constexpr std::string_view kWallTime = "wall_ns";
 
 /// A count of the earlier run. The fields are those of Line.
 struct BaselineValue {
@@ -21,7 +27,7 @@ struct BaselineValue {
 };
 
 struct Baseline {
-    std::string mode;                   ///< "kernel", "virtual"; empty: the file does not say
+    RunIdentity identity;               ///< what the file does not say is empty
     std::vector<BaselineValue> events;  ///< counted ones; the elapsed time is one of them, named "wall_ns"
 };
 
@@ -29,19 +35,31 @@ struct Baseline {
 /// the cause says what is wrong with it.
 Result<Baseline> read_baseline(const std::string& file);
 
-/// A line for people if one run was counted by the kernel and the other in user space, which sees less; else empty.
-std::string mode_warning(const Baseline& earlier, const Report& report);
-
 struct Comparison {
     std::vector<Difference> differences;
     std::vector<std::string> unmeasured;  ///< events of gates that could not be compared; "" is the general gate
     bool passed = true;                   ///< no growth is above its limit, and no gate is unmeasured
 };
 
+/// A limit of 0 for each event of which all runs of -r have one count: what repeats may not grow at all.
+std::vector<Gate> limits_of_repeating(const Report& report);
+
 /// Compares all events that either run counted. Only growth can fail a gate, never a decrease; growth from 0 is above
 /// every limit. A gate for an event that was not counted in both runs fails, since a gate that cannot measure must not
 /// pass. The elapsed time fails only a gate that names "wall_ns", because time is noisy.
 Comparison compare(std::span<const BaselineValue> earlier, const Report& report, std::span<const Gate> gates);
+
+/// The texts of a row for people; "-" for what one run lacks.
+struct TextRow {
+    std::string name;
+    std::string before;
+    std::string now;
+    std::string change;  ///< in events: "+12"
+    std::string growth;  ///< "+0.10%", "from 0"
+};
+TextRow text_of(const Difference& difference);
+/// "+0.10%", "from 0"; "-" for nothing.
+std::string growth_text(const std::optional<double>& growth);
 
 /// The differences as a table, a row for each event, and a line for each gate that could not be measured.
 std::string to_table(const Comparison& comparison);

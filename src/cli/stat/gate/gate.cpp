@@ -1,0 +1,114 @@
+#include "cli/stat/gate/gate.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <unistd.h>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "events/suggest/near_names.h"
+
+namespace anyperf::cli::stat {
+
+namespace {
+
+/// The difference that grew most in per cent, of those with a limit; null: none has one.
+const Difference* largest(const Comparison& comparison) {
+    const Difference* most = nullptr;
+    for (const Difference& difference : comparison.differences)
+        if (difference.limit && difference.growth() && (most == nullptr || *difference.growth() > *most->growth()))
+            most = &difference;
+    return most;
+}
+
+std::string described(const Difference& difference) {
+    const TextRow text = text_of(difference);
+    return fmt::format("{} {} ({}), limit {}%", text.name, text.growth, text.change, *difference.limit);
+}
+
+/// The user's limits, or those of what repeats.
+std::vector<Gate> gates_of(const Report& report, const Options& options) {
+    if (!options.gates.empty() || !options.backend.machine.deterministic) return options.gates;
+    return limits_of_repeating(report);
+}
+
+}  // namespace
+
+GateResult check_gate(const Baseline& earlier, const Report& report, const Options& options) {
+    GateResult result;
+    result.gates = gates_of(report, options);
+    result.comparison = compare(earlier.events, report, result.gates);
+    if (report.identity) {
+        result.obstacles = obstacles(earlier.identity, *report.identity);
+        result.remarks = remarks(earlier.identity, *report.identity);
+    }
+    if (result.gates.empty()) return result;
+    if (!result.obstacles.empty() || !result.comparison.unmeasured.empty())
+        result.verdict = Verdict::not_comparable;
+    else
+        result.verdict = result.comparison.passed ? Verdict::passed : Verdict::above;
+    return result;
+}
+
+int exit_status_of(Verdict verdict) {
+    constexpr int kAbove = 3;
+    constexpr int kNotComparable = 4;
+    return verdict == Verdict::above ? kAbove : verdict == Verdict::not_comparable ? kNotComparable : 0;
+}
+
+std::string verdict_line(const GateResult& result) {
+    const std::string remarks = result.remarks.empty() ? "" : fmt::format(" ({})", fmt::join(result.remarks, "; "));
+    const Difference* const most = largest(result.comparison);
+    switch (result.verdict) {
+        case Verdict::no_gate: break;
+        case Verdict::passed:
+            return "gate passed: " + (most ? "the largest growth is " + described(*most) : "nothing grew") + remarks;
+        case Verdict::above: {
+            const auto above = std::ranges::count_if(result.comparison.differences, &Difference::above);
+            return fmt::format("gate failed: {} above {}: {}{}", above, above == 1 ? "its limit" : "their limits",
+                               described(*most), remarks);
+        }
+        case Verdict::not_comparable: {
+            auto reasons = result.obstacles;
+            for (const auto& event : result.comparison.unmeasured)
+                reasons.push_back(event.empty() ? "no event was counted in both runs"
+                                                : event + " was not counted in both runs");
+            return fmt::format("not comparable: {}{}", fmt::join(reasons, "; "), remarks);
+        }
+    }
+    return {};
+}
+
+Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const std::string> counted) {
+    std::vector<std::string> known{counted.begin(), counted.end()};
+    known.emplace_back(kWallTime);
+    for (const Gate& gate : gates) {
+        const auto is_it = [&](const std::string& name) { return gate.event == name || gate.event == name + ":u"; };
+        if (gate.event.empty() || std::ranges::any_of(known, is_it)) continue;
+        const std::string near = events::did_you_mean(gate.event, known);
+        return std::unexpected(Error{fmt::format("bad --fail-above {}={}", gate.event, gate.percent),
+                                     "no such event is counted: " + fmt::format("{}", fmt::join(known, ", ")),
+                                     near.empty() ? "add it with -e" : near});
+    }
+    return {};
+}
+
+// A file beside it is renamed onto it: a reader sees the old report or the new one.
+Result<void> write_baseline(const std::string& file, const std::string& report) {
+    const std::string temporary = fmt::format("{}.{}.tmp", file, ::getpid());
+    std::ofstream out{temporary, std::ios::binary};
+    out << report;
+    out.close();
+    std::error_code failure;
+    if (out) std::filesystem::rename(temporary, file, failure);
+    if (out && !failure) return {};
+    const std::string cause = out ? failure.message() : std::generic_category().message(errno);
+    std::filesystem::remove(temporary, failure);
+    return std::unexpected(Error{"cannot update the baseline " + file, cause, ""});
+}
+
+}  // namespace anyperf::cli::stat

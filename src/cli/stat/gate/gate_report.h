@@ -1,0 +1,18 @@
+// gate_report.h: the result of a gate in the formats that CI systems show (--gate-report FORMAT=FILE).
+#pragma once
+
+#include <string>
+
+#include "anyperf/error.h"
+#include "cli/stat/gate/gate.h"
+
+namespace anyperf::cli::stat {
+
+/// Writes the result in the format of the option to its file; "-" is standard output. Markdown is appended, since
+/// GitHub's file for a job's summary may have parts of other steps. Error: the file cannot be written.
+Result<void> write_gate_report(const GateReport& wanted, const GateResult& result, const Report& report);
+
+/// "markdown=FILE". Error: no such format, or no file.
+Result<GateReport> parse_gate_report(const std::string& text);
+
+}  // namespace anyperf::cli::stat
