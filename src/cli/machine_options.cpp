@@ -13,6 +13,7 @@
 #include "models/machines/machine_file.h"
 #include "models/machines/presets.h"
 #include "pmu/cpu/cpu_models.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

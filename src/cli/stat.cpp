@@ -22,6 +22,7 @@
 #include "cli/stat/plan.h"
 #include "cli/stat/series/series.h"
 #include "host/usability.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

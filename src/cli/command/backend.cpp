@@ -15,6 +15,7 @@
 #include "host/hardware/pmu.h"
 #include "host/root.h"
 #include "host/usability.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

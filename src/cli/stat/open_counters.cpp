@@ -17,6 +17,7 @@
 #include "cli/stat/events/virtual_events.h"
 #include "cli/stat/places/instances.h"
 #include "host/root.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 

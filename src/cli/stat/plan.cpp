@@ -14,6 +14,7 @@
 #include "cli/stat/vendor_metrics/metric_plan.h"
 #include "host/hardware/cpus.h"
 #include "host/process/cgroups.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 
