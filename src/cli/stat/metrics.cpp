@@ -1,6 +1,8 @@
 // metrics.cpp: the table of ratios, which are those of `perf stat` (perf-stat(1), "EXAMPLES"), and the rates.
 #include "cli/stat/metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -118,17 +120,21 @@ std::optional<Metric> topdown_metric(const Line& line, const Share& share, std::
     return Metric{100 * static_cast<double>(line.count.value) / sum, std::string{share.unit}, true};
 }
 
-}  // namespace
-
-std::string_view mark_of(const Line& line) {
-    if (line.status() != Status::counted) return {};
-    if (line.modelled) return kModelledMark;
-    return line.with_own_share ? kOwnShareMark : std::string_view{};
+std::string mark(bool modelled, const std::string& machine, bool with_own_share) {
+    if (!machine.empty()) return fmt::format("(modelled: {})", machine);
+    if (modelled) return std::string{kModelledMark};
+    return with_own_share ? std::string{kOwnShareMark} : std::string{};
 }
 
-std::string_view mark_of(const Metric& metric) {
-    if (metric.modelled) return kModelledMark;
-    return metric.with_own_share ? kOwnShareMark : std::string_view{};
+}  // namespace
+
+std::string mark_of(const Line& line) {
+    if (line.status() != Status::counted) return {};
+    return mark(line.modelled, line.machine, line.with_own_share);
+}
+
+std::string mark_of(const Metric& metric) {
+    return mark(metric.modelled, metric.machine, metric.with_own_share);
 }
 
 std::string unit_field(const Metric& metric) {
@@ -155,8 +161,12 @@ std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, s
         const Line* base = find_beside(ratio.denominator, line, lines);
         if (base == nullptr || base->count.value == 0) break;
         const double quotient = value / static_cast<double>(base->count.value);
-        return Metric{ratio.percent ? quotient * 100 : quotient, std::string{ratio.unit}, ratio.percent,
-                      line.modelled || base->modelled};
+        return Metric{ratio.percent ? quotient * 100 : quotient,
+                      std::string{ratio.unit},
+                      ratio.percent,
+                      line.modelled || base->modelled,
+                      false,
+                      line.machine.empty() ? base->machine : line.machine};
     }
     const double time = cpu_time(line, lines);
     // Modelled cycles have no relation to real time, so a frequency or rate of them would mean nothing.

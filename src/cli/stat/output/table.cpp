@@ -42,7 +42,7 @@ std::string metric_text(const Line& line, const Report& report) {
     const auto metric = metric_of(line, report.lines, report.wall_ns);
     if (!metric) return {};
     // If count and metric have the same mark, it is at the end of the line, once.
-    const std::string_view its = mark_of(*metric);
+    const std::string its = mark_of(*metric);
     const std::string mark = its.empty() || its == mark_of(line) ? "" : fmt::format(" {}", its);
     return metric->percent ? fmt::format("# {:7.2f}% {}{}", metric->value, metric->unit, mark)
                            : fmt::format("# {:8.3f} {}{}", metric->value, metric->unit, mark);
@@ -88,7 +88,7 @@ std::string row(const Line& line, const Report& report, const Options& options, 
                         line.name, kNameWidth);
     if (!line.cgroup.empty()) text += " " + line.cgroup;
     if (const auto metric = metric_text(line, report); !metric.empty()) text += fmt::format(" {:<35}", metric);
-    for (const auto& tail : {std::string{mark_of(line)}, runs_text(line), running_text(line)})
+    for (const auto& tail : {mark_of(line), runs_text(line), running_text(line)})
         if (!tail.empty()) text += "  " + tail;
     text.erase(text.find_last_not_of(' ') + 1);
     return text + "\n";
@@ -169,6 +169,13 @@ std::string notes(const Report& report) {
             " {}: computed from what the program retired, by a simple model of a CPU; compare only with other "
             "modelled counts\n",
             kModelledMark);
+    const auto of_machine = std::ranges::find_if(report.lines, [](const Line& line) { return !line.machine.empty(); });
+    if (of_machine != report.lines.end())
+        text += fmt::format(
+            " (modelled: {0}): counted by models of the caches, TLBs and branch predictors of the machine {0}; they "
+            "begin "
+            "empty\n",
+            of_machine->machine);
     if (any_shows(kOwnShareMark))
         text += fmt::format(
             " {}: includes what anyperf does in the program's threads, as the times below do; "
