@@ -22,13 +22,3 @@ template <class T = void>
 using Result = std::expected<T, Error>;
 
 }  // namespace anyperf
-
-/// The value of the Result `expression`; on failure the enclosing function returns its Error. Works for Result<void>,
-/// too.
-/// `__extension__` silences -Wpedantic about the statement expression; `*` is used because value() may throw.
-#define TRY(expression)                                                           \
-    __extension__({                                                               \
-        auto anyperf_try = (expression);                                          \
-        if (!anyperf_try) return std::unexpected(std::move(anyperf_try).error()); \
-        *std::move(anyperf_try);                                                  \
-    })

@@ -69,7 +69,7 @@ class EventNames {
     /// The PMUs are those of the machine whose /sys and /proc are below `root`; "/" is this machine. Never fails: an
     /// unknown machine has no active PMU. The CPU model comes from CPUID, for another machine from its /proc/cpuinfo.
     static EventNames read(const std::filesystem::path& root = "/");
-    /// The PMUs are the cores of an x86 CPU: "skylake", "amdzen5" (names of perf's lists) or "skl", "zen5" (PMUs of the
+    /// The PMUs are the cores of a CPU: "skylake", "amdzen5" (names of perf's lists) or "skl", "zen5" (PMUs of the
     /// catalog). Error: no CPU has the name, or the catalog has none of its names.
     static Result<EventNames> of_cpu(std::string_view cpu);
 

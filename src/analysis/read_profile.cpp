@@ -11,6 +11,7 @@
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
 #include "perfdata/reader.h"
+#include "try.h"
 
 namespace anyperf::analysis {
 

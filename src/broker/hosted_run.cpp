@@ -21,6 +21,7 @@
 #include "broker/host/process_maps.h"
 #include "broker/launch/run_settings.h"
 #include "subsystem/subsystem.h"
+#include "try.h"
 
 namespace anyperf::broker {
 

@@ -1,6 +1,8 @@
 // run_memory.cpp: creates and maps the memory of a run.
 #include "broker/run_memory.h"
 
+#include "try.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

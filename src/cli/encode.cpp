@@ -11,6 +11,7 @@
 #include "anyperf/event_names.h"
 #include "cli/encode/formats.h"
 #include "host/machine_copy.h"
+#include "try.h"
 
 namespace anyperf::cli {
 
@@ -66,8 +67,8 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--all", options->all, "also show the fields that are zero");
     auto* json = verb.add_flag("--json", options->json, "print one JSON object");
     verb.add_flag("--c", options->c, "print a C initialiser for each event")->excludes(json);
-    auto* cpu =
-        verb.add_option("--cpu", options->cpu, "encode names of this x86 CPU's events: skylake, amdzen5, skl, zen5");
+    auto* cpu = verb.add_option("--cpu", options->cpu,
+                                "encode names of this CPU's events: skylake, amdzen5, skl, arm_n1, power9");
     cpu->type_name("CPU");
     verb.add_option("--root", options->root,
                     "encode as on the machine whose /sys and /proc are copied below this directory")

@@ -15,6 +15,7 @@
 #include "host/findings.h"
 #include "host/machine_copy.h"
 #include "host/usability.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

@@ -19,6 +19,7 @@
 #include "analysis/read_profile.h"
 #include "cli/recording.h"
 #include "exports/exporter.h"
+#include "try.h"
 #include "unwind/unwinder.h"
 
 namespace anyperf::cli {

@@ -16,6 +16,7 @@
 #include "cli/output/wrap.h"
 #include "events/suggest/near_names.h"
 #include "host/machine_copy.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

@@ -15,6 +15,7 @@
 #include "cli/command/unknown_option.h"
 #include "cli/verbs.h"
 #include "events/suggest/near_names.h"
+#include "try.h"
 
 namespace {
 

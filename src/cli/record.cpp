@@ -14,6 +14,7 @@
 #include "cli/record/options.h"
 #include "cli/record/plan.h"
 #include "cli/record/session.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

@@ -11,6 +11,7 @@
 #include "analysis/read_profile.h"
 #include "cli/recording.h"
 #include "cli/report/tables.h"
+#include "try.h"
 #include "unwind/unwinder.h"
 
 namespace anyperf::cli {

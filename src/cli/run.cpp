@@ -16,6 +16,7 @@
 #include "cli/command/command_words.h"
 #include "cli/machine_options.h"
 #include "cli/run.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

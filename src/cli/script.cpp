@@ -13,6 +13,7 @@
 #include "cli/script/fields.h"
 #include "cli/script/printer.h"
 #include "perfdata/reader.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

@@ -15,6 +15,7 @@
 #include "cli/command/command_words.h"
 #include "cli/command/control_channel.h"
 #include "cli/stat/events/default_events.h"
+#include "cli/stat/events/virtual_events.h"
 #include "cli/stat/gate/gate.h"
 #include "cli/stat/gate/gate_report.h"
 #include "cli/stat/option_rules.h"
@@ -24,6 +25,7 @@
 #include "cli/stat/plan.h"
 #include "cli/stat/series/series.h"
 #include "host/usability.h"
+#include "try.h"
 
 namespace anyperf::cli {
 
@@ -194,6 +196,7 @@ Result<Prepared> prepare_in_user_space(Options& options, const std::string& why,
     options.in_user_space = true;
     options.hosted = hosted.get();
     options.virtual_reason = why;
+    options.modelled_machine = modelled_machine_name(options.backend.machine, pmu::CpuModel::host);
     auto plan = stat::make_plan(options, hosted->machine(false));
     if (!plan) plan = stat::make_plan(options, hosted->machine(true));
     if (!plan) return std::unexpected(std::move(plan).error());
@@ -228,6 +231,7 @@ Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
     for (const auto& text : options.gate_reports) options.reports_of_gate.push_back(TRY(stat::parse_gate_report(text)));
     options.cpu_level = stat::cpu_level_of(options);
+    if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run();
     TRY(stat::check_rules(options));
     if (options.topdown) {
         options.events.push_back(TRY(stat::topdown_events(host::Root{})));

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "counting/user_page.h"
+#include "try.h"
 
 namespace anyperf::counting {
 

@@ -1,6 +1,7 @@
 #include "anyperf/counter_set.h"
 
 #include "counting/set_opener.h"
+#include "try.h"
 
 namespace anyperf::counting {
 

@@ -18,6 +18,7 @@
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
 #include "counting/open_event.h"
+#include "try.h"
 
 namespace anyperf::counting {
 

@@ -1,5 +1,7 @@
 #include "host/root.h"
 
+#include "try.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

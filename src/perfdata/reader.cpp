@@ -11,6 +11,7 @@
 #include "perfdata/input.h"
 #include "perfdata/read_attr.h"
 #include "perfdata/round_queue.h"
+#include "try.h"
 
 namespace anyperf::perfdata {
 

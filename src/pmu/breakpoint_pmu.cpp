@@ -11,6 +11,7 @@
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
 #include "abi/sample_bits.h"
+#include "try.h"
 
 namespace anyperf::pmu {
 namespace {

@@ -13,6 +13,7 @@
 #include "abi/ioctls.h"
 #include "abi/sample_bits.h"
 #include "host/ring_failure.h"
+#include "try.h"
 
 namespace anyperf::recording {
 

@@ -11,6 +11,7 @@
 #include "abi/event_ids.h"
 #include "host/kernel/tracefs.h"
 #include "perfdata/writer/byte_writer.h"
+#include "try.h"
 
 namespace anyperf::recording {
 

@@ -24,6 +24,7 @@
 #include "subsystem/scheduling/cpu_wide.h"
 #include "subsystem/scheduling/scheduler.h"
 #include "subsystem/tasks/task_table.h"
+#include "try.h"
 
 namespace anyperf::subsystem {
 namespace {

@@ -61,6 +61,21 @@ def check_links(documents):
             assert (page.parent / target).is_file(), f"{page.relative_to(documents)}: the link {target} leads nowhere"
 
 
+def check_headers(headers, scratch):
+    """A program that includes every header sees no macro that one of them defines."""
+    source = scratch / "headers.cpp"
+    names = sorted(path.name for path in headers.glob("*.h"))
+    source.write_text("".join(f"#include <anyperf/{name}>\n" for name in names))
+    lines = run("g++", "-std=c++23", "-E", "-dD", f"-I{headers.parent}", str(source)).splitlines()
+    file = ""
+    for line in lines:
+        if marker := re.match(r'# \d+ "([^"]*)"', line):
+            file = marker[1]
+        elif line.startswith("#define "):
+            assert "/anyperf/" not in file, f"{file} gives programs the macro {line}"
+    assert "error.h" in names and any("namespace anyperf" in line for line in lines), names
+
+
 def install(build):
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
@@ -69,6 +84,7 @@ def install(build):
         assert not any("libpfm" in name or "perfmon" in name for name in names), "libpfm is optional"
         check_files(installed_into(root, build, "--component", "libpfm"), LIBPFM)
         check_libpfm(root / "usr")
+        check_headers(root / "usr/include/anyperf", root)
         check_library(root / "usr", root)
         check_links(root / "usr/share/doc/anyperf")
         check_cmake_package(root / "usr", root)

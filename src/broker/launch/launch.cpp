@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "broker/launch/command_file.h"
+#include "try.h"
 
 namespace anyperf::broker {
 

@@ -12,6 +12,7 @@
 #include "broker/launch/run_settings.h"
 #include "broker/launch/signal_forwarding.h"
 #include "broker/server.h"
+#include "try.h"
 
 namespace anyperf::broker {
 

@@ -14,6 +14,7 @@
 
 #include "pmu/cpu/cpuid_identity.h"
 #include "run/log_kinds.h"
+#include "try.h"
 
 namespace anyperf::broker {
 

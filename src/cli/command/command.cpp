@@ -16,6 +16,7 @@
 #include "broker/hosted_run.h"
 #include "broker/launch/command_file.h"
 #include "cli/command/prepared_exec.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

@@ -2,6 +2,8 @@
 // by lines of text, and waits for an answer to each.
 #include "cli/command/control_channel.h"
 
+#include "try.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -11,6 +11,7 @@
 #include "anyperf/event_names.h"
 #include "cli/list/descriptions.h"
 #include "cli/output/wrap.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

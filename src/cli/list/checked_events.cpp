@@ -14,6 +14,7 @@
 #include "events/machine/machine_data.h"
 #include "events/syntax/glob.h"
 #include "host/hardware/cpu_counters.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

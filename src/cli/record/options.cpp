@@ -15,6 +15,7 @@
 #include "cli/command/target_options.h"
 #include "host/hardware/cpus.h"
 #include "host/kernel/sysctl.h"
+#include "try.h"
 
 namespace anyperf::cli::record {
 

@@ -11,6 +11,7 @@
 
 #include "cli/stat/events/virtual_events.h"
 #include "host/usability.h"
+#include "try.h"
 
 namespace anyperf::cli::record {
 

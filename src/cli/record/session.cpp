@@ -41,6 +41,7 @@
 #include "recording/machine_facts.h"
 #include "recording/open_set.h"
 #include "recording/tracing_data.h"
+#include "try.h"
 
 namespace anyperf::cli::record {
 

@@ -7,6 +7,7 @@
 
 #include "cli/command/target_options.h"
 #include "host/hardware/cpus.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 

@@ -19,6 +19,7 @@
 #include "cli/stat/events/tool_events.h"
 #include "cli/stat/events/usage_counts.h"
 #include "cli/stat/open_counters.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 

@@ -170,6 +170,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     const bool is_own = names_own_program(exec.path) && (flags & AT_SYMLINK_NOFOLLOW) == 0;
     const char* const file = is_own ? call.engine.program.path : exec.path;
     if (const auto found = find(call.engine, at, file, flags, exec.file); !found) {
+        name_by_descriptor(at, exec);
         report_refusal(exec, found.error());
         return -found.error().error;
     }

@@ -19,14 +19,14 @@ catalog::Cpu::Kind kind_of(const CpuRule& rule) {
     return rule.kind == CpuKind::amd ? catalog::Cpu::Kind::amd : catalog::Cpu::Kind::intel;
 }
 
-bool is_x86_core(const PmuRow& pmu) {
-    return pmu.type == catalog::PmuType::core && (pmu.arch == catalog::Arch::x86 || pmu.arch == catalog::Arch::i386);
+bool is_core(const PmuRow& pmu) {
+    return pmu.type == catalog::PmuType::core;
 }
 
 /// The first core PMU of the catalog that one of the list's CPUs has.
 std::string pmu_of(const vendor::ListRow& list) {
     for (const PmuRow& pmu : catalog::pmus()) {
-        if (!is_x86_core(pmu)) continue;
+        if (!is_core(pmu)) continue;
         for (const CpuRule& rule : catalog::cpu_rules(pmu)) {
             if (rule.kind != CpuKind::intel && rule.kind != CpuKind::amd) continue;
             const catalog::Cpu cpu{.kind = kind_of(rule),
@@ -55,13 +55,13 @@ const vendor::ListRow* list_of(const PmuRow& pmu) {
 Result<ChosenCpu> choose_cpu(std::string_view name) {
     if (const vendor::ListRow* list = vendor::list_called(name)) return ChosenCpu{list, pmu_of(*list)};
     const PmuRow* pmu = resolve_pmu_name(name);
-    if (pmu != nullptr && is_x86_core(*pmu)) return ChosenCpu{list_of(*pmu), std::string{catalog::text(pmu->name)}};
+    if (pmu != nullptr && is_core(*pmu)) return ChosenCpu{list_of(*pmu), std::string{catalog::text(pmu->name)}};
     std::vector<std::string> names;
     for (const vendor::ListRow& list : vendor::lists()) names.emplace_back(vendor::text(list.name));
     for (const PmuRow& each : catalog::pmus())
-        if (is_x86_core(each)) names.emplace_back(catalog::text(each.name));
+        if (is_core(each)) names.emplace_back(catalog::text(each.name));
     const std::string near = did_you_mean(name, names);
-    return std::unexpected(Error{"no x86 CPU is called '" + std::string{name} + "'",
+    return std::unexpected(Error{"no CPU is called '" + std::string{name} + "'",
                                  "neither the lists of perf nor the catalog have the name",
                                  near.empty() ? "`anyperf list --all` shows the CPUs of the catalog" : near});
 }

@@ -6,6 +6,7 @@
 
 #include "events/machine/machine_data.h"
 #include "events/syntax/text.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -8,6 +8,7 @@
 #include "events/catalog/text.h"
 #include "events/machine/chosen_cpu.h"
 #include "events/names/event_names_data.h"
+#include "try.h"
 
 namespace anyperf::events {
 

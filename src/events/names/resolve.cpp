@@ -9,6 +9,7 @@
 #include "events/syntax/common_terms.h"
 #include "events/syntax/modifiers.h"
 #include "events/syntax/text.h"
+#include "try.h"
 
 namespace anyperf::events {
 

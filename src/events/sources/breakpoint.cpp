@@ -7,6 +7,7 @@
 #include "events/sources/name_source.h"
 #include "events/syntax/modifiers.h"
 #include "events/syntax/text.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -5,6 +5,8 @@
 // not block.
 #include "events/sources/elf_functions.h"
 
+#include "try.h"
+
 #include <cxxabi.h>
 #include <fcntl.h>
 #include <gelf.h>

@@ -10,6 +10,7 @@
 #include "abi/event_ids.h"
 #include "events/sources/name_source.h"
 #include "events/sources/pmu_terms.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -16,6 +16,7 @@
 #include "events/syntax/common_terms.h"
 #include "events/syntax/config_builder.h"
 #include "events/syntax/text.h"
+#include "try.h"
 
 namespace anyperf::events {
 

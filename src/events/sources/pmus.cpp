@@ -5,6 +5,7 @@
 #include "events/sources/pmu_terms.h"
 #include "events/syntax/common_terms.h"
 #include "events/syntax/glob.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -7,6 +7,7 @@
 #include "events/sources/elf_functions.h"
 #include "events/suggest/near_names.h"
 #include "events/syntax/text.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -11,6 +11,7 @@
 #include "events/sources/probe_place.h"
 #include "events/syntax/common_terms.h"
 #include "events/syntax/text.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -8,6 +8,7 @@
 #include "events/suggest/near_names.h"
 #include "events/suggest/other_cpus.h"
 #include "events/syntax/glob.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -9,6 +9,7 @@
 #include "events/suggest/near_names.h"
 #include "events/syntax/branch_filter.h"
 #include "events/syntax/text.h"
+#include "try.h"
 
 namespace anyperf::events {
 

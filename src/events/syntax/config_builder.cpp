@@ -1,5 +1,7 @@
 #include "events/syntax/config_builder.h"
 
+#include "try.h"
+
 #include <fmt/format.h>
 
 namespace anyperf::events {

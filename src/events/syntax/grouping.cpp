@@ -5,6 +5,7 @@
 #include "abi/attr_flags.h"
 #include "events/suggest/unknown_name.h"
 #include "events/syntax/modifiers.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -6,6 +6,7 @@
 #include "events/names/resolve.h"
 #include "events/suggest/other_cpus.h"
 #include "events/syntax/grouping.h"
+#include "try.h"
 
 namespace anyperf::events {
 

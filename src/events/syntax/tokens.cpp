@@ -6,6 +6,7 @@
 #include <array>
 
 #include "events/syntax/char_set.h"
+#include "try.h"
 
 namespace anyperf::events {
 

@@ -5,6 +5,8 @@
 // arithmetic to the result: a metric whose event was not counted must not look like 0.
 #include "events/vendor/formula.h"
 
+#include "try.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,5 +1,7 @@
 #include "host/hardware/cpus.h"
 
+#include "try.h"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>

@@ -1,5 +1,7 @@
 #include "host/kernel/tracefs.h"
 
+#include "try.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -8,6 +8,7 @@
 
 #include "models/machines/machine_fields.h"
 #include "models/machines/presets.h"
+#include "try.h"
 
 namespace anyperf::models {
 

@@ -12,6 +12,7 @@
 
 #include "perfdata/writer/byte_writer.h"
 #include "perfdata/writer/feature_bodies.h"
+#include "try.h"
 
 namespace anyperf::perfdata {
 

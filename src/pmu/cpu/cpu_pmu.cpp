@@ -11,6 +11,7 @@
 #include "abi/sample_bits.h"
 #include "pmu/cpu/cpu_events.h"
 #include "pmu/cpu/identity.h"
+#include "try.h"
 
 namespace anyperf::pmu {
 namespace {

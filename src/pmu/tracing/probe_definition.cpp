@@ -5,6 +5,8 @@
 // and wrap around as the kernel's do. A definition is checked completely before anything is made from it.
 #include "pmu/tracing/probe_definition.h"
 
+#include "try.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

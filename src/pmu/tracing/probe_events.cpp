@@ -3,6 +3,8 @@
 // Numbers of tracepoints are never used again in a run: perf keeps a number between reading `id` and opening the event.
 #include "pmu/tracing/probe_events.h"
 
+#include "try.h"
+
 #include <algorithm>
 
 namespace anyperf::pmu {

@@ -6,6 +6,8 @@
 // is emitted at once, an operator as soon as both of its operands are. Postfix needs no recursion when it is evaluated.
 #include "pmu/tracing/trace_filter.h"
 
+#include "try.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>

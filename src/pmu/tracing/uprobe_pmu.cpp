@@ -3,6 +3,7 @@
 #include "abi/sample_bits.h"
 #include "pmu/tracing/trace_filter.h"
 #include "pmu/virtual_files.h"
+#include "try.h"
 
 namespace anyperf::pmu {
 

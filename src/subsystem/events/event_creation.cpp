@@ -3,6 +3,7 @@
 #include "abi/attr_flags.h"
 #include "subsystem/events/group_lock.h"
 #include "subsystem/shared/overflow.h"
+#include "try.h"
 
 namespace anyperf::subsystem {
 namespace {

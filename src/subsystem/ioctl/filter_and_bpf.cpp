@@ -1,5 +1,7 @@
 #include "subsystem/ioctl/filter_and_bpf.h"
 
+#include "try.h"
+
 #include <algorithm>
 #include <cstring>
 

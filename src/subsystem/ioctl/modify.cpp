@@ -6,6 +6,7 @@
 #include "subsystem/events/attr_copy.h"
 #include "subsystem/events/attr_rules.h"
 #include "subsystem/events/event_creation.h"
+#include "try.h"
 
 namespace anyperf::subsystem {
 namespace {

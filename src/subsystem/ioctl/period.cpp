@@ -5,6 +5,7 @@
 #include "abi/attr_flags.h"
 #include "subsystem/events/event_state.h"
 #include "subsystem/shared/overflow.h"
+#include "try.h"
 
 namespace anyperf::subsystem {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "subsystem/output/output.h"
 #include "subsystem/shared/ring.h"
+#include "try.h"
 
 namespace anyperf::subsystem {
 

@@ -11,6 +11,7 @@
 #include "subsystem/output/output.h"
 #include "subsystem/permissions.h"
 #include "subsystem/shared/ring.h"
+#include "try.h"
 
 namespace anyperf::subsystem {
 namespace {

@@ -2,6 +2,8 @@
 import json
 import re
 import unittest
+from pathlib import Path
+from xml.etree import ElementTree
 
 from program import SOFTWARE, Case, stat
 

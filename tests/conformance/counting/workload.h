@@ -16,6 +16,7 @@
 #include "anyperf/event.h"
 #include "host/kernel/tracefs.h"
 #include "host/root.h"
+#include "try.h"
 
 namespace anyperf::counting {
 

@@ -40,6 +40,13 @@ TEST(VendorNames, MeanWhatTheyMeanInPerf) {
     }
 }
 
+// perf's lists of these CPUs (pmu-events/arch/arm64, arch/powerpc) have the vendors' names, as the catalog does.
+TEST(VendorNames, OfArmAndPowerAreThoseOfTheCatalog) {
+    EXPECT_EQ(event_of(cpu("arm_n1"), "inst_retired").attr.config, 0x08U);
+    EXPECT_EQ(event_of(cpu("arm_ac72"), "L1D_CACHE_REFILL").attr.config, 0x03U);
+    EXPECT_EQ(event_of(cpu("power9"), "pm_run_inst_cmpl").attr.config, 0x400faU);
+}
+
 TEST(VendorNames, AreNamesOfThisMachinesCpu) {
     const Machine server = machine("intel-skylake-server");
     EXPECT_EQ(event_of(server, "inst_retired.any").attr.config, 0xc0U);

@@ -2,6 +2,8 @@
 // the JSON is checked.
 #include "cli/stat/gate/comparison.h"
 
+#include "try.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,8 @@
 // sink.cpp: opens and writes the file of -o.
 #include "cli/stat/output/sink.h"
 
+#include "try.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -10,6 +10,7 @@
 
 #include "host/hardware/topology.h"
 #include "host/printable.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "cli/command/command.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/stat/series/hook.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 

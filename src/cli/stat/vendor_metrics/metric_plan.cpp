@@ -15,6 +15,7 @@
 #include "cli/stat/events/virtual_events.h"
 #include "events/catalog/text.h"
 #include "events/suggest/near_names.h"
+#include "try.h"
 
 namespace anyperf::cli::stat {
 
