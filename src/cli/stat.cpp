@@ -202,7 +202,7 @@ Result<Prepared> prepare(Options& options, Output& output) {
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
     options.cpu_level = stat::cpu_level_of(options);
-    if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run();
+    if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run(host::Root{});
     TRY(stat::check_rules(options));
     if (options.topdown) {
         options.events.push_back(TRY(stat::topdown_events(host::Root{})));
