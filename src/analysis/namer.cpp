@@ -20,36 +20,80 @@ profile::Dso::Kind kind_of(symbols::DsoKind kind) {
 
 }  // namespace
 
-profile::LocationId Namer::location(SpaceId space, RawFrame frame) {
+profile::LocationId Namer::location(SpaceId space, RawFrame frame, bool caller) {
     const bool kernel = frame.mode != RawFrame::user;
-    const auto [at, fresh] = by_frame_.try_emplace({frame.address, kernel ? 0 : space, frame.mode});
+    const bool own_line = caller && source_.any() && !kernel;
+    const auto [at, fresh] =
+        by_frame_.try_emplace({frame.address, kernel ? 0 : space, frame.mode | (own_line ? kCaller : 0)});
     if (fresh) {
         // Looking up adds to other tables only, so `at` stays valid.
-        at->second = look_up(space, frame);
+        at->second = look_up(space, frame, own_line);
     }
     return at->second;
 }
 
-// A location has at most one frame here: inlined functions, which only debugging information knows, are not resolved.
 // An address in a dso without a symbol gets a location without frames, which shows as an address.
-profile::LocationId Namer::look_up(SpaceId space, RawFrame frame) {
+profile::LocationId Namer::look_up(SpaceId space, RawFrame frame, bool caller) {
     if (frame.mode == RawFrame::other) return unknown(frame);
     const bool kernel = frame.mode == RawFrame::kernel;
     const symbols::Map* map = (kernel ? processes_.kernel() : processes_[space]).find(frame.address);
     if (!map) return unknown(frame);
-    const symbols::Dso& found = dsos_.loaded(*map->dso);
+    symbols::Dso& found = dsos_.loaded(*map->dso);
     const profile::DsoId id = dso(found);
     const std::uint64_t offset = frame.address - map->start + map->file_offset;
     const std::uint64_t address = found.symbol_address(frame.address, offset);
-    const auto [at, fresh] = by_address_.try_emplace({address, id.value, frame.mode});
+    const symbols::Symbol* symbol = found.find(address);
+    symbols::DebugInfo* debug = symbol && source_.any() ? dsos_.debug_info(found) : nullptr;
+    const bool own_line = debug && caller;
+    const auto [at, fresh] = by_address_.try_emplace({address, id.value, frame.mode | (own_line ? kCaller : 0)});
     if (!fresh) return at->second;
     profile::Location location{.dso = id, .address = address, .file_offset = offset, .kernel = kernel};
-    if (const symbols::Symbol* symbol = found.find(address)) {
-        location.first_frame = static_cast<std::uint32_t>(profile_.all_frames.size());
-        location.frame_count = 1;
-        profile_.all_frames.push_back({.function = function(id, found, *symbol)});
-    }
+    if (symbol) add_frames(location, debug, found, *symbol, own_line);
     return at->second = profile_.locations.add(location);
+}
+
+void Namer::add_frames(profile::Location& location, symbols::DebugInfo* debug, symbols::Dso& dso,
+                       const symbols::Symbol& symbol, bool caller) {
+    const profile::FunctionId outermost = function(location.dso, dso, symbol);
+    location.first_frame = static_cast<std::uint32_t>(profile_.all_frames.size());
+    // A call as the last instruction returns to the next function, which perf then shows.
+    const bool within = caller && location.address > symbol.start;
+    const auto frames =
+        debug ? debug->frames(location.address - (within ? 1 : 0)) : std::vector<symbols::SourceFrame>{};
+    if (frames.empty()) {
+        profile_.all_frames.push_back({.function = outermost});
+    } else if (!source_.inlines) {
+        profile_.all_frames.push_back(frame_at(outermost, frames.front().at));
+    } else {
+        for (std::size_t i = 0; i + 1 < frames.size(); ++i) {
+            profile_.all_frames.push_back(frame_at(inlined_function(location.dso, frames[i]), frames[i].at));
+            profile_.all_frames.back().inlined = true;
+        }
+        profile_.all_frames.push_back(frame_at(outermost, frames.back().at));
+    }
+    if (!frames.empty()) {
+        profile::Function& declared = profile_.functions[outermost];
+        declared.file = profile_.strings.intern(frames.back().declared.file);
+        declared.line = frames.back().declared.line;
+    }
+    location.frame_count = static_cast<std::uint16_t>(profile_.all_frames.size() - location.first_frame);
+}
+
+profile::Frame Namer::frame_at(profile::FunctionId function, const symbols::SourceLine& at) {
+    return {.function = function, .file = profile_.strings.intern(at.file), .line = at.line};
+}
+
+/// A function of its own, also where the file has the same function with a symbol: perf's reports keep the two apart.
+profile::FunctionId Namer::inlined_function(profile::DsoId id, const symbols::SourceFrame& frame) {
+    const profile::StringId name = profile_.strings.intern(frame.name.empty() ? "[unknown]" : frame.name);
+    const auto [at, fresh] = by_name_.try_emplace({name.value, id.value, 0});
+    if (fresh)
+        at->second = profile_.functions.add({.name = profile_.strings.intern(symbols::demangle(profile_.text(name))),
+                                             .linkage_name = name,
+                                             .dso = id,
+                                             .file = profile_.strings.intern(frame.declared.file),
+                                             .line = frame.declared.line});
+    return at->second;
 }
 
 // The address itself stays visible: several unknown addresses in one report are several lines.

@@ -20,24 +20,33 @@
 
 namespace anyperf::analysis {
 
+/// What is asked of DWARF.
+struct SourceOptions {
+    bool lines = false;    ///< the source line of each location
+    bool inlines = false;  ///< the functions that were inlined there
+    bool any() const { return lines || inlines; }
+};
+
 /// Adds the locations, functions and dsos of addresses to a profile, with the names of their symbols.
 class Namer {
   public:
-    Namer(profile::Profile& profile, const Processes& processes, symbols::Dsos& dsos)
-        : profile_(profile), processes_(processes), dsos_(dsos) {}
+    Namer(profile::Profile& profile, const Processes& processes, symbols::Dsos& dsos, SourceOptions source)
+        : profile_(profile), processes_(processes), dsos_(dsos), source_(source) {}
 
     /// The location of an address in that address space, in the kernel, or of neither (RawFrame::other). An address
-    /// without a map has a location in the dso "[unknown]".
-    profile::LocationId location(SpaceId space, RawFrame frame);
+    /// without a map has a location in the dso "[unknown]". The address of a caller is where its callee returns to: its
+    /// symbol is looked up there, as perf does, but its line is that of the call.
+    profile::LocationId location(SpaceId space, RawFrame frame, bool caller);
 
   private:
     /// A key of the maps below, each of which says what the members mean.
     struct Address {
         std::uint64_t address = 0;
         std::uint32_t space_or_dso = 0;
-        std::uint32_t mode = 0;
+        std::uint32_t mode = 0;  // with kCaller
         bool operator==(const Address&) const = default;
     };
+    static constexpr std::uint32_t kCaller = 4;
     struct Hash {
         std::size_t operator()(const Address& key) const {
             const std::uint64_t bits =
@@ -46,18 +55,24 @@ class Namer {
         }
     };
 
-    profile::LocationId look_up(SpaceId space, RawFrame frame);
+    profile::LocationId look_up(SpaceId space, RawFrame frame, bool caller);
+    void add_frames(profile::Location& location, symbols::DebugInfo* debug, symbols::Dso& dso,
+                    const symbols::Symbol& symbol, bool caller);
     /// The location of an address that no map contains.
     profile::LocationId unknown(RawFrame frame);
     profile::DsoId dso(const symbols::Dso& dso);
     profile::FunctionId function(profile::DsoId id, const symbols::Dso& dso, const symbols::Symbol& symbol);
+    profile::FunctionId inlined_function(profile::DsoId id, const symbols::SourceFrame& frame);
+    profile::Frame frame_at(profile::FunctionId function, const symbols::SourceLine& at);
 
     profile::Profile& profile_;
     const Processes& processes_;
     symbols::Dsos& dsos_;
+    SourceOptions source_;
     std::unordered_map<Address, profile::LocationId, Hash> by_frame_;    // address, space (0: the kernel), mode
     std::unordered_map<Address, profile::LocationId, Hash> by_address_;  // address, dso, mode
     std::unordered_map<Address, profile::FunctionId, Hash> by_start_;    // start of the function, dso, 0
+    std::unordered_map<Address, profile::FunctionId, Hash> by_name_;     // name of an inlined function, dso, 0
     std::unordered_map<const symbols::Dso*, profile::DsoId> by_dso_;
     profile::DsoId unknown_dso_ = profile::kNone<profile::DsoId>;
 };

@@ -141,8 +141,11 @@ void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) 
 // A parent comes before its children in the trie, so ids[node.parent] is always known. Roots themselves are no stacks:
 // they become contexts.
 std::vector<profile::StackId> Gatherer::name_nodes() {
-    Namer namer{profile_, processes_, dsos_};
+    Namer namer{profile_, processes_, dsos_, options_.source};
     const std::vector<RawStacks::Node>& nodes = stacks_.nodes();
+    std::vector<bool> calls(nodes.size());
+    for (const RawStacks::Node& node : nodes)
+        if (node.parent != RawStacks::kRoot) calls[node.parent] = true;
     std::vector<profile::StackId> ids(nodes.size(), profile::kNone<profile::StackId>);
     std::vector<std::uint32_t> roots(nodes.size());  // the number of each node's root
     profile_.stacks.reserve(nodes.size());
@@ -153,7 +156,8 @@ std::vector<profile::StackId> Gatherer::name_nodes() {
             continue;
         }
         roots[i] = roots[node.parent];
-        const profile::LocationId location = namer.location(roots_[roots[i]].space, {node.address, node.mode});
+        const profile::LocationId location =
+            namer.location(roots_[roots[i]].space, {node.address, node.mode}, calls[i] && node.count == 0);
         ids[i] = profile_.stacks.add({ids[node.parent], location});
         if (node.count == 0 || options_.times) continue;
         profile_.samples.push_back({ids[i], {roots[i]}, node.count, node.weight, 0});

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/namer.h"
 #include "anyperf/error.h"
 #include "profile/profile.h"
 #include "symbols/dso.h"
@@ -22,6 +23,7 @@ struct ReadOptions {
     bool pid = false;            ///< keep the process of each sample,
     bool tid = false;            ///< its thread,
     bool cpu = false;            ///< its CPU,
+    SourceOptions source{};      ///< what is asked of DWARF
     bool times = false;          ///< and each sample as a row of its own, in time order
     symbols::SymbolPaths paths;  ///< where the mapped files and their names are
     /// Not owned. Null: a copied stack gives the sample's own address only.

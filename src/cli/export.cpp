@@ -33,6 +33,7 @@ struct Options {
     std::vector<std::string> events;
     std::string baseline;
     std::string symbol_root;
+    bool inlines = true;
 };
 
 std::string format_names() {
@@ -96,11 +97,13 @@ Result<const exports::Format*> checked_format(const Options& options) {
 Result<analysis::ReadProfile> read(const std::string& path, const Options& options, const exports::Format& format,
                                    Output& out) {
     unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
-    analysis::ReadProfile result = TRY(analysis::read_profile(path, {.pid = format.threads,
-                                                                     .tid = format.threads,
-                                                                     .times = format.times,
-                                                                     .paths = symbol_paths(options.symbol_root),
-                                                                     .unwinder = &unwinder}));
+    analysis::ReadProfile result =
+        TRY(analysis::read_profile(path, {.pid = format.threads,
+                                          .tid = format.threads,
+                                          .source = {.lines = true, .inlines = options.inlines},
+                                          .times = format.times,
+                                          .paths = symbol_paths(options.symbol_root),
+                                          .unwinder = &unwinder}));
     note_losses(result, out);
     return result;
 }
@@ -144,6 +147,7 @@ VerbAction declare(CLI::App& verb) {
         ->delimiter(',')
         ->type_name("EVENT,…");
     verb.add_option("--baseline", options->baseline, "html: show the difference to this recording")->type_name("FILE");
+    verb.add_flag("--inline,!--no-inline", options->inlines, "inlined functions are frames of their own (default: on)");
     verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
         ->check(CLI::ExistingDirectory)
         ->type_name("DIR");

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -94,9 +95,15 @@ Result<broker::MachineOptions> machine_options(const MachineArguments& arguments
                                          "use one of: " + known_models()});
         options.cpu_model = row->model;
     }
-    options.modelled_name = arguments.machine.empty() ? default_machine(options.cpu_model) : arguments.machine;
-    options.modelled = TRY(machine_called(options.modelled_name));
+    options.modelled_name = modelled_machine_name(arguments, by_default);
+    options.modelled = TRY(machine_called(arguments.machine.empty() ? options.modelled_name : arguments.machine));
     return options;
+}
+
+std::string modelled_machine_name(const MachineArguments& arguments, pmu::CpuModel by_default) {
+    if (!arguments.machine.empty()) return std::filesystem::path{arguments.machine}.filename().string();
+    const auto row = std::ranges::find(pmu::kCpuModels, arguments.cpu_model, &pmu::CpuModelRow::name);
+    return default_machine(row == pmu::kCpuModels.end() ? by_default : row->model);
 }
 
 }  // namespace anyperf::cli

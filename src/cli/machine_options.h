@@ -41,4 +41,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 /// known, or the machine's file is not valid.
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
+/// What modelled counts of such a machine are called: a preset's name, or that of the file without its directory.
+std::string modelled_machine_name(const MachineArguments& arguments, pmu::CpuModel by_default);
+
 }  // namespace anyperf::cli

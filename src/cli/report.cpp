@@ -25,43 +25,30 @@ struct Options {
     double percent_limit = 0.0;
     bool children = false;
     bool call_tree = false;
+    bool inlines = true;
     bool json = false;
 };
-
-/// The keys of --sort, each once: "sym" and "symbol" are one.
-Result<std::vector<profile::Key>> keys_named(const std::vector<std::string>& names) {
-    std::vector<profile::Key> keys;
-    for (const std::string& name : names) {
-        const auto row = std::ranges::find(profile::kKeyNames, std::string_view{name}, &profile::KeyName::name);
-        if (row == profile::kKeyNames.end()) {
-            std::string known;
-            for (const profile::KeyName& each : profile::kKeyNames)
-                fmt::format_to(std::back_inserter(known), " {}", each.name);
-            return std::unexpected(Error{fmt::format("cannot sort by '{}'", name), "it is not a key that reports have",
-                                         fmt::format("use some of:{}", known)});
-        }
-        if (std::ranges::find(keys, row->key) == keys.end()) keys.push_back(row->key);
-    }
-    return keys;
-}
 
 /// Only what the table shows is used: without --children and -g no call chains, which are most of a recording's bytes,
 /// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
 Result<int> report(const Options& options, Output& out) {
     TableOptions table{.call_tree = options.call_tree, .percent_limit = options.percent_limit};
-    table.rows.keys = TRY(keys_named(options.keys));
+    table.rows.keys = TRY(profile::keys_named(options.keys));
     table.rows.children = options.children;
     table.rows.keep_samples = options.call_tree;
     const auto wants = [&](profile::Key key) {
         return std::ranges::find(table.rows.keys, key) != table.rows.keys.end();
     };
     unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
-    const analysis::ReadOptions reading{.call_chains = options.children || options.call_tree,
-                                        .pid = wants(profile::Key::pid),
-                                        .tid = wants(profile::Key::tid),
-                                        .cpu = wants(profile::Key::cpu),
-                                        .paths = symbol_paths(options.symbol_root),
-                                        .unwinder = &unwinder};
+    const bool with_chains = options.children || options.call_tree;
+    const analysis::ReadOptions reading{
+        .call_chains = with_chains,
+        .pid = wants(profile::Key::pid),
+        .tid = wants(profile::Key::tid),
+        .cpu = wants(profile::Key::cpu),
+        .source = {.lines = wants(profile::Key::source_line), .inlines = options.inlines && with_chains},
+        .paths = symbol_paths(options.symbol_root),
+        .unwinder = &unwinder};
     const analysis::ReadProfile read = TRY(analysis::read_profile(options.input, reading));
     note_losses(read, out);
     out.print(options.json ? rows_as_json(read.profile, table) : rows_as_text(read.profile, table));
@@ -71,12 +58,14 @@ Result<int> report(const Options& options, Output& out) {
 VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
-    verb.add_option("-s,--sort", options->keys, "what samples are summed up by: comm, pid, tid, cpu, dso, symbol")
+    verb.add_option("-s,--sort", options->keys,
+                    "what samples are summed up by: comm, pid, tid, cpu, dso, symbol, srcline")
         ->delimiter(',')
         ->type_name("KEY,…");
     verb.add_flag("-g,--call-graph", options->call_tree, "show the callers of each row as a tree");
     verb.add_flag("--children,!--no-children", options->children,
                   "add the weight of what a row calls, and sort by that");
+    verb.add_flag("--inline,!--no-inline", options->inlines, "show inlined functions among the callers (default: on)");
     verb.add_option("--percent-limit", options->percent_limit, "leave out rows and callers with a smaller share")
         ->type_name("PERCENT");
     verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")

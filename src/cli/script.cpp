@@ -23,6 +23,7 @@ struct Options {
     std::string input = "perf.data";
     std::vector<std::string> fields;
     std::string symbol_root;
+    bool inlines = true;
 };
 
 /// What perf prints and this does not.
@@ -33,10 +34,10 @@ void note_omissions(const perfdata::Reader& reader, Output& out) {
 }
 
 Result<int> script(const Options& options, Output& out) {
-    std::optional<Fields> chosen;
+    std::optional<ChosenFields> chosen;
     if (!options.fields.empty()) chosen = TRY(fields_named(options.fields));
     perfdata::Reader reader = TRY(perfdata::Reader::open(options.input));
-    ScriptPrinter printer{reader, symbol_paths(options.symbol_root), chosen, out};
+    ScriptPrinter printer{reader, symbol_paths(options.symbol_root), {chosen, options.inlines}, out};
     const perfdata::Summary summary = reader.read(printer);
     printer.flush();
     note_omissions(reader, out);
@@ -51,9 +52,11 @@ VerbAction declare(CLI::App& verb) {
     auto options = std::make_shared<Options>();
     verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
     verb.add_option("-F,--fields", options->fields,
-                    "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr")
+                    "what to print: comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline; "
+                    "+FIELD and -FIELD change the default")
         ->delimiter(',')
         ->type_name("FIELD,…");
+    verb.add_flag("--inline,!--no-inline", options->inlines, "print inlined functions of call chains (default: on)");
     verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
         ->check(CLI::ExistingDirectory)
         ->type_name("DIR");

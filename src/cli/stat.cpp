@@ -15,6 +15,7 @@
 #include "cli/command/control_channel.h"
 #include "cli/stat/baseline.h"
 #include "cli/stat/events/default_events.h"
+#include "cli/stat/events/virtual_events.h"
 #include "cli/stat/option_rules.h"
 #include "cli/stat/options.h"
 #include "cli/stat/output/sink.h"
@@ -176,6 +177,7 @@ Result<Prepared> prepare_in_user_space(Options& options, const std::string& why,
     options.in_user_space = true;
     options.hosted = hosted.get();
     options.virtual_reason = why;
+    options.modelled_machine = modelled_machine_name(options.backend.machine, pmu::CpuModel::host);
     auto plan = stat::make_plan(options, hosted->machine(false));
     if (!plan) plan = stat::make_plan(options, hosted->machine(true));
     if (!plan) return std::unexpected(std::move(plan).error());
@@ -200,6 +202,7 @@ Result<Prepared> prepare(Options& options, Output& output) {
 Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
     options.cpu_level = stat::cpu_level_of(options);
+    if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run(host::Root{});
     TRY(stat::check_rules(options));
     if (options.topdown) {
         options.events.push_back(TRY(stat::topdown_events(host::Root{})));

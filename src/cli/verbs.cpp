@@ -3,7 +3,9 @@
 
 #include <array>
 
+#include "cli/annotate/annotate.h"
 #include "cli/completion.h"
+#include "cli/diff/diff.h"
 #include "cli/encode.h"
 #include "cli/explain.h"
 #include "cli/export.h"
@@ -19,7 +21,8 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::array kVerbs{
-    &kList, &kStat, &kRun, &kRecord, &kReport, &kScript, &kExport, &kEncode, &kExplain, &kCompletion,
+    &kList,     &kStat, &kRun,    &kRecord, &kReport,  &kScript,
+    &kAnnotate, &kDiff, &kExport, &kEncode, &kExplain, &kCompletion,
 };
 
 }  // namespace

@@ -53,6 +53,7 @@ struct Engine {
     const void* initial_vector_state = nullptr;  ///< what a signal handler begins with; read-only
 
     std::uint64_t locks_future = 0;      ///< MCL_FUTURE and MCL_ONFAULT of the program (syscalls/locked_memory.h)
+    std::uint64_t pages_accounted = 0;   ///< of Cache::touched_pages(): in the process's record (threads/own_faults.h)
     std::uint64_t pid_namespace = 0;     ///< inode of the process's pid namespace
     Arena* arena_near_engine = nullptr;  ///< the first arena, which has the entry and exit routines
     Thread* threads = nullptr;           ///< list of all threads (thread_list.h); under the cache's lock

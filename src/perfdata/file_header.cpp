@@ -65,7 +65,7 @@ void read_feature_table(Bytes file, const std::array<std::uint64_t, 4>& bits, Fi
         if (!cursor.ok()) break;
         if (place.offset <= file.size() && place.size <= file.size() - place.offset)
             header.features.push_back({static_cast<Feature>(bit), place});
-        else
+        else if (header.note.empty())
             header.note = fmt::format("feature section {} ends after the file", bit);
     }
 }

@@ -50,7 +50,7 @@ struct FileHeader {
     FileSection data;
     std::vector<EventInfo> events;
     std::vector<FeatureSection> features;
-    std::string note;  ///< what is damaged but could be worked around; empty if nothing
+    std::string note;  ///< the first thing that is damaged but could be worked around; empty if nothing
 };
 
 inline constexpr std::size_t kPipeHeaderSize = 16, kFileHeaderSize = 104;

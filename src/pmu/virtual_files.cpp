@@ -59,13 +59,16 @@ std::string event_terms(std::uint64_t config, std::string_view others = {}) {
                       : fmt::format("event=0x{:02x},umask=0x{:02x}{}\n", config & 0xff, umask, others);
 }
 
-void put_cpu(VirtualTree& tree, unsigned branch_entries) {
+void put_cpu(VirtualTree& tree, const VirtualFileSettings& settings) {
     for (const GenericRow& row : kGenericEvents)
         if (!row.sysfs_name.empty())
             put(tree, "cpu", fmt::format("events/{}", row.sysfs_name), event_terms(row.config));
     for (const SysfsEventRow& row : kSysfsEvents)
         put(tree, "cpu", fmt::format("events/{}", row.name), event_terms(row.config, row.terms));
-    if (branch_entries != 0) put(tree, "cpu", "caps/branches", fmt::format("{}\n", branch_entries));
+    if (settings.branch_entries != 0) put(tree, "cpu", "caps/branches", fmt::format("{}\n", settings.branch_entries));
+    // Not a file of Linux: by it `anyperf stat` in a run knows what to call modelled counts.
+    if (!settings.modelled_machine.empty())
+        put(tree, "cpu", "caps/modelled_machine", fmt::format("{}\n", settings.modelled_machine));
     put(tree, "cpu", "caps/max_precise", fmt::format("{}\n", kMaxPrecise));
     put(tree, "cpu", "caps/pmu_name", fmt::format("{}\n", kPmuName));
     put(tree, "cpu", "rdpmc", "0\n", true);  // off: no register holds a virtual count
@@ -97,7 +100,7 @@ VirtualTree virtual_files(const VirtualFileSettings& settings) {
     }
     for (const FormatRow& row : kFormats)
         put(tree, row.pmu, fmt::format("format/{}", row.name), fmt::format("{}\n", row.bits));
-    put_cpu(tree, settings.branch_entries);
+    put_cpu(tree, settings);
     put_sysctls(tree, settings.sysctls);
     return tree;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "subsystem/shared/probe.h"
@@ -48,6 +49,7 @@ using subsystem::kTypeUprobe;
 struct VirtualFileSettings {
     Sysctls sysctls;
     std::uint32_t mux_interval_ms = 4;  ///< perf_event_mux_interval_ms of each PMU
+    std::string_view modelled_machine;  ///< whose caches and branch predictors are modelled: caps/modelled_machine
     unsigned branch_entries = 0;        ///< depth of the branch stack (CpuOptions::branch_entries); 0: no caps/branches
 };
 

@@ -6,19 +6,29 @@ namespace anyperf::profile {
 
 namespace {
 
-/// Whether two locations are one node of the tree: in one function, or the same address.
-bool is_same_place(const Profile& profile, LocationId a, LocationId b) {
-    if (a == b) return true;
-    const FunctionId function = function_of(profile, profile.locations[a]);
-    return function != kNone<FunctionId> && function == function_of(profile, profile.locations[b]);
+/// Whether a function at a location is a node of the tree: it is the same function, or the same address.
+bool is_at(const Profile& profile, const Caller& node, LocationId place, FrameIndex frame) {
+    const FunctionId function = function_of(profile, profile.locations[place], frame);
+    if (function == kNone<FunctionId>) return node.place == place;
+    return function == function_of(profile, profile.locations[node.place], node.frame);
 }
 
 /// The child of `from` for this place, added if there is none. A search is enough: a function has few callers. The
 /// reference is valid until the next child is added.
-Caller& step(const Profile& profile, Caller& from, LocationId place) {
-    const auto known = std::ranges::find_if(
-        from.callers, [&](const Caller& caller) { return is_same_place(profile, caller.place, place); });
-    return known != from.callers.end() ? *known : from.callers.emplace_back(Caller{.place = place});
+Caller& step(const Profile& profile, Caller& from, LocationId place, FrameIndex frame) {
+    const auto known =
+        std::ranges::find_if(from.callers, [&](const Caller& caller) { return is_at(profile, caller, place, frame); });
+    return known != from.callers.end() ? *known : from.callers.emplace_back(Caller{.place = place, .frame = frame});
+}
+
+/// Steps over the functions that are active at a location.
+Caller* step_over(const Profile& profile, Caller* at, LocationId place, std::uint64_t weight) {
+    const auto frames = std::max<FrameIndex>(profile.locations[place].frame_count, 1);
+    for (FrameIndex i = 0; i < frames; ++i) {
+        at = &step(profile, *at, place, i + 1 == frames ? kSymbolFrame : i);
+        at->weight += weight;
+    }
+    return at;
 }
 
 void sort_callers(Caller& caller) {
@@ -33,11 +43,11 @@ Caller callers_of(const Profile& profile, const Row& row) {
     for (const std::uint32_t index : row.of) {
         const Sample& sample = profile.samples[index];
         Caller* at = &root;
+        const LocationId own = profile.stacks[sample.stack].location;
+        if (profile.locations[own].frame_count > 1) at = step_over(profile, at, own, sample.weight);
         for (StackId stack = profile.stacks[sample.stack].caller; stack != kNone<StackId>;
-             stack = profile.stacks[stack].caller) {
-            at = &step(profile, *at, profile.stacks[stack].location);
-            at->weight += sample.weight;
-        }
+             stack = profile.stacks[stack].caller)
+            at = step_over(profile, at, profile.stacks[stack].location, sample.weight);
     }
     sort_callers(root);
     return root;

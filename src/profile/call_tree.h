@@ -13,13 +13,15 @@ namespace anyperf::profile {
 /// A function among the callers. Children are its own callers, the heaviest first.
 struct Caller {
     LocationId place = kNone<LocationId>;  ///< one of the function's locations
+    FrameIndex frame = kSymbolFrame;       ///< which function there
     std::uint64_t weight = 0;              ///< of the samples that came this way
     std::vector<Caller> callers{};
 };
 
-/// The callers of the samples of a row (Row::of), merged by function. An empty `place` is the row itself. The weights
-/// of a node's callers add up to at most its own: a sample whose stack ends at the node has no further caller. The row
-/// must be from sum_up() with RowOptions::keep_samples.
+/// The callers of the samples of a row (Row::of), merged by function. An empty `place` is the row itself. Samples in a
+/// function that was inlined into the row's come by that function and the row's own. The weights of a node's callers
+/// add up to at most its own: a sample whose stack ends at the node has no further caller. The row must be from
+/// sum_up() with RowOptions::keep_samples.
 Caller callers_of(const Profile& profile, const Row& row);
 
 }  // namespace anyperf::profile

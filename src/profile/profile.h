@@ -62,7 +62,8 @@ struct Frame {
     bool inlined = false;    ///< into the next frame of the location
 };
 
-/// A code address. Locations with equal dso, address and mode are one row.
+/// A code address. Locations with equal dso, address and mode are one row; two if source lines are known, and one
+/// address is both where a sample was and where a callee returns to.
 struct Location {
     DsoId dso = kNone<DsoId>;
     std::uint64_t address = 0;      ///< as in the symbol table of the dso; of an unknown dso that of the process

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 
@@ -11,7 +12,7 @@ namespace anyperf::profile {
 namespace {
 
 /// The values of a row's keys, in their order; unused ones are 0.
-using Values = std::array<std::uint64_t, 6>;
+using Values = std::array<std::uint64_t, 7>;
 
 struct Hash {
     std::size_t operator()(const Values& values) const {
@@ -25,14 +26,11 @@ struct Hash {
 /// different addresses of one function are one row.
 class Summer {
   public:
-    Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {
-        places_.reserve(profile.locations.size());
-        for (const Location& location : profile.locations) places_.push_back(place_value(location));
-    }
+    Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {}
 
     void add(std::uint32_t index, const Sample& sample) {
         ++stamp_;
-        const std::uint32_t leaf = row_at(sample.context, profile_.stacks[sample.stack].location);
+        const std::uint32_t leaf = row_at(sample.context, profile_.stacks[sample.stack].location, kSymbolFrame, 0);
         Row& row = result_.rows[leaf];
         row.samples += sample.count;
         row.self += sample.weight;
@@ -40,10 +38,12 @@ class Summer {
         result_.samples += sample.count;
         result_.weight += sample.weight;
         if (!options_.children) return;
+        add_total(leaf, sample.weight);
         for (StackId at = sample.stack; at != kNone<StackId>; at = profile_.stacks[at].caller) {
-            const std::uint32_t caller = row_at(sample.context, profile_.stacks[at].location);
-            // Recursion counts once.
-            if (std::exchange(seen_[caller], stamp_) != stamp_) result_.rows[caller].total += sample.weight;
+            const LocationId place = profile_.stacks[at].location;
+            const auto frames = std::max<FrameIndex>(profile_.locations[place].frame_count, 1);
+            for (FrameIndex i = 0; i < frames; ++i)
+                add_total(row_at(sample.context, place, i + 1 == frames ? kSymbolFrame : i, i), sample.weight);
         }
     }
 
@@ -56,33 +56,49 @@ class Summer {
     }
 
   private:
-    /// A number for the function of a location, or for the address itself if it has none.
-    std::uint64_t place_value(const Location& location) const {
-        const FunctionId function = function_of(profile_, location);
-        const std::uint64_t mode = std::uint64_t{location.kernel} << 63;
-        if (function != kNone<FunctionId>) return mode | function.value;
-        return mode | std::uint64_t{1} << 62 | static_cast<std::uint64_t>(&location - &*profile_.locations.begin());
+    /// Recursion counts once.
+    void add_total(std::uint32_t row, std::uint64_t weight) {
+        if (std::exchange(seen_[row], stamp_) != stamp_) result_.rows[row].total += weight;
     }
 
-    std::uint64_t value_of(Key key, const Context& context, LocationId place) const {
+    /// A number for a function at a location, or for the address itself if it has none.
+    std::uint64_t place_value(LocationId place, FrameIndex frame) const {
+        const Location& location = profile_.locations[place];
+        const FunctionId function = function_of(profile_, location, frame);
+        const std::uint64_t mode = std::uint64_t{location.kernel} << 63;
+        if (function != kNone<FunctionId>) return mode | function.value;
+        return mode | std::uint64_t{1} << 62 | place.value;
+    }
+
+    /// A number for the line of a function at a location, or for the address itself if it is not known.
+    std::uint64_t line_value(LocationId place, FrameIndex frame) const {
+        const auto frames = profile_.frames(place);
+        if (frame >= frames.size() || frames[frame].line == 0) return std::uint64_t{1} << 63 | place.value;
+        return std::uint64_t{frames[frame].file.value} << 32 | frames[frame].line;
+    }
+
+    std::uint64_t value_of(Key key, const Context& context, LocationId place, FrameIndex frame,
+                           FrameIndex line_frame) const {
         switch (key) {
             case Key::comm: return context.comm.value;
             case Key::pid: return context.pid;
             case Key::tid: return context.tid;
             case Key::cpu: return context.cpu;
             case Key::dso: return profile_.locations[place].dso.value;
-            case Key::symbol: return places_[place.value];
+            case Key::symbol: return place_value(place, frame);
+            case Key::source_line: return line_value(place, line_frame);
         }
         return 0;
     }
 
-    std::uint32_t row_at(ContextId id, LocationId place) {
+    std::uint32_t row_at(ContextId id, LocationId place, FrameIndex frame, FrameIndex line_frame) {
         const Context& context = profile_.contexts[id];
         Values values{};
-        for (std::size_t i = 0; i < options_.keys.size(); ++i) values[i] = value_of(options_.keys[i], context, place);
+        for (std::size_t i = 0; i < options_.keys.size(); ++i)
+            values[i] = value_of(options_.keys[i], context, place, frame, line_frame);
         const auto [at, fresh] = by_values_.try_emplace(values, static_cast<std::uint32_t>(result_.rows.size()));
         if (fresh) {
-            result_.rows.push_back({.context = context, .place = place});
+            result_.rows.push_back({.context = context, .place = place, .frame = frame, .line_frame = line_frame});
             seen_.push_back(0);
         }
         return at->second;
@@ -90,24 +106,76 @@ class Summer {
 
     const Profile& profile_;
     const RowOptions& options_;
-    std::vector<std::uint64_t> places_;  // of each location: place_value()
     std::unordered_map<Values, std::uint32_t, Hash> by_values_;
     std::vector<std::uint32_t> seen_;  // of each row: the stamp of the last sample that has it in its stack
     std::uint32_t stamp_ = 0;
     Rows result_;
 };
 
-}  // namespace
-
-FunctionId function_of(const Profile& profile, const Location& location) {
-    const auto frames = profile.frames(location);
-    return frames.empty() ? kNone<FunctionId> : frames.back().function;
+std::string number_or_any(std::uint32_t number) {
+    return number == Context::kAny ? "-" : std::to_string(static_cast<std::int32_t>(number));
 }
 
-std::string symbol_text(const Profile& profile, const Location& location) {
-    const FunctionId function = function_of(profile, location);
+}  // namespace
+
+Result<std::vector<Key>> keys_named(const std::vector<std::string>& names) {
+    std::vector<Key> keys;
+    for (const std::string& name : names) {
+        const auto row = std::ranges::find(kKeyNames, std::string_view{name}, &KeyName::name);
+        if (row == kKeyNames.end()) {
+            std::string known;
+            for (const KeyName& each : kKeyNames) fmt::format_to(std::back_inserter(known), " {}", each.name);
+            return std::unexpected(Error{fmt::format("cannot sort by '{}'", name), "it is not a key that reports have",
+                                         fmt::format("use some of:{}", known)});
+        }
+        if (std::ranges::find(keys, row->key) == keys.end()) keys.push_back(row->key);
+    }
+    return keys;
+}
+
+std::string_view title_of(Key key) {
+    return std::ranges::find(kKeyNames, key, &KeyName::key)->title;
+}
+
+FunctionId function_of(const Profile& profile, const Location& location, FrameIndex frame) {
+    const auto frames = profile.frames(location);
+    if (frames.empty()) return kNone<FunctionId>;
+    return frames[std::min<std::size_t>(frame, frames.size() - 1)].function;
+}
+
+std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame) {
+    const FunctionId function = function_of(profile, location, frame);
     if (function != kNone<FunctionId>) return std::string{profile.text(profile.functions[function].name)};
     return fmt::format("0x{:016x}", location.file_offset);
+}
+
+// As perf's __get_srcline().
+std::string source_line_text(const Profile& profile, const Location& location, FrameIndex frame) {
+    const auto frames = profile.frames(location);
+    if (frame < frames.size() && frames[frame].line != 0) {
+        const std::string_view file = profile.text(frames[frame].file);
+        return fmt::format("{}:{}", file.substr(file.rfind('/') + 1), frames[frame].line);
+    }
+    if (const FunctionId function = function_of(profile, location); function != kNone<FunctionId>)
+        return fmt::format("{}+{}", profile.text(profile.functions[function].name),
+                           location.address - profile.functions[function].address);
+    return fmt::format("{}[{:x}]", profile.text(profile.dsos[location.dso].name), location.address);
+}
+
+std::string key_text(const Profile& profile, Key key, const Row& row) {
+    const Location& place = profile.locations[row.place];
+    switch (key) {
+        case Key::comm: return std::string{profile.text(row.context.comm)};
+        case Key::pid: return number_or_any(row.context.pid);
+        case Key::tid: return number_or_any(row.context.tid);
+        case Key::cpu: return number_or_any(row.context.cpu);
+        case Key::dso: return std::string{profile.text(profile.dsos[place.dso].name)};
+        case Key::symbol:
+            return (place.kernel ? "[k] " : "[.] ") + symbol_text(profile, place, row.frame) +
+                   (row.frame == kSymbolFrame ? "" : " (inlined)");
+        case Key::source_line: return source_line_text(profile, place, row.line_frame);
+    }
+    return {};
 }
 
 Rows sum_up(const Profile& profile, EventId event, const RowOptions& options) {

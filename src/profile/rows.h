@@ -12,12 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "anyperf/error.h"
 #include "profile/profile.h"
 
 namespace anyperf::profile {
 
 /// What samples are summed up by, with perf's names (perf report --sort).
-enum class Key : std::uint8_t { comm, pid, tid, cpu, dso, symbol };
+enum class Key : std::uint8_t { comm, pid, tid, cpu, dso, symbol, source_line };
 
 struct KeyName {
     std::string_view name;
@@ -28,13 +29,19 @@ inline constexpr std::array kKeyNames{
     KeyName{"comm", Key::comm, "Command"},     KeyName{"pid", Key::pid, "Pid"},
     KeyName{"tid", Key::tid, "Tid"},           KeyName{"cpu", Key::cpu, "CPU"},
     KeyName{"dso", Key::dso, "Shared Object"}, KeyName{"symbol", Key::symbol, "Symbol"},
-    KeyName{"sym", Key::symbol, "Symbol"},
+    KeyName{"sym", Key::symbol, "Symbol"},     KeyName{"srcline", Key::source_line, "Source:Line"},
 };
+
+/// One of the functions that are active at a location: an index of Profile::frames(location).
+using FrameIndex = std::uint16_t;
+inline constexpr FrameIndex kSymbolFrame = 0xffff;  ///< the last: the function that has the symbol
 
 /// A row. `place` is a location of the row; its dso and function are meaningful if the keys have them.
 struct Row {
     Context context;
     LocationId place = kNone<LocationId>;
+    FrameIndex frame = kSymbolFrame;  ///< which function at `place`
+    FrameIndex line_frame = 0;        ///< whose line: of the sample's own address the innermost one
     std::uint64_t samples = 0;        ///< that end here
     std::uint64_t self = 0;           ///< their weight
     std::uint64_t total = 0;          ///< weight of the samples that have the row anywhere in their stack
@@ -50,18 +57,30 @@ struct Rows {
 
 struct RowOptions {
     std::vector<Key> keys{Key::comm, Key::dso, Key::symbol};
-    bool children = false;      ///< also compute totals, and add rows that only call
+    bool children = false;      ///< also compute totals, and add rows that only call, or were inlined
     bool keep_samples = false;  ///< fill Row::of
 };
+
+/// Error: a name is unknown; it lists the known ones.
+Result<std::vector<Key>> keys_named(const std::vector<std::string>& names);
+
+/// Of the column.
+std::string_view title_of(Key key);
 
 /// The rows of one event. Each key is named once at most. Takes time in the number of samples, and with `children` in
 /// that of their frames.
 Rows sum_up(const Profile& profile, EventId event, const RowOptions& options);
 
-/// The function that a location belongs to, which is the outermost of its frames; none without a symbol.
-FunctionId function_of(const Profile& profile, const Location& location);
+/// A function that is active at a location, by default the one that it belongs to; none without a symbol.
+FunctionId function_of(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);
 
 /// "ns::f", or the address as perf prints it if there is no symbol.
-std::string symbol_text(const Profile& profile, const Location& location);
+std::string symbol_text(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);
+
+/// The value of a row's key for people: "[.] ns::f", "12".
+std::string key_text(const Profile& profile, Key key, const Row& row);
+
+/// "file.c:12" without the directory; without a line "f+24", or "libc.so.6[1a2b]", as perf has it.
+std::string source_line_text(const Profile& profile, const Location& location, FrameIndex frame);
 
 }  // namespace anyperf::profile

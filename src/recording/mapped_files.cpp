@@ -1,13 +1,12 @@
 #include "recording/mapped_files.h"
 
-#include <sys/auxv.h>
-
 #include <cstring>
 #include <span>
 
 #include "perfdata/side_band.h"
 #include "symbols/elf_image.h"
 #include "symbols/kallsyms.h"
+#include "symbols/vdso_image.h"
 
 namespace anyperf::recording {
 
@@ -15,16 +14,6 @@ namespace {
 
 constexpr auto kAllProcesses = static_cast<std::uint32_t>(-1);
 constexpr std::string_view kVdso = "[vdso]";
-
-/// The vDSO is the same in all processes of one boot. It has at most this size, and begins with an ELF header.
-std::string vdso_build_id() {
-    constexpr std::size_t kMostBytes = 4096;
-    const auto address = ::getauxval(AT_SYSINFO_EHDR);
-    if (address == 0) return {};
-    const auto* begin = reinterpret_cast<const std::byte*>(address);
-    const auto image = symbols::ElfImage::of({begin, begin + kMostBytes});
-    return image ? image->build_id() : std::string{};
-}
 
 }  // namespace
 
@@ -47,7 +36,8 @@ std::vector<perfdata::BuildId> MappedFiles::build_ids() const {
     if (!kernel_.empty()) add(true, symbols::kernel_build_id("/sys/kernel/notes"), kernel_);
     for (const auto& path : paths_) {
         if (path == kVdso) {
-            add(false, vdso_build_id(), path);
+            // It is the same in all processes of one boot.
+            if (const auto vdso = symbols::vdso_image()) add(false, vdso->build_id(), path);
             continue;
         }
         if (path.starts_with("//") || path.ends_with(" (deleted)")) continue;

@@ -54,7 +54,7 @@ Result<OpenSet> OpenSet::open(RingSource& source, OpenRequest request) {
     if (progress == Progress::vanished)
         return std::unexpected(
             set.request_.explain(set.request_.events.front().event, set.request_.places.front(), ESRCH));
-    for (const Mapped& mapped : set.mapped_) set.rings_.emplace_back(mapped.memory);
+    for (const Mapped& mapped : set.mapped_) set.rings_.emplace_back(mapped.memory, source.writer());
     set.learn_ids();
     return set;
 }

@@ -17,21 +17,36 @@ std::uint64_t* field(std::byte* header, std::size_t offset) {
 
 }  // namespace
 
-Ring::Ring(std::span<std::byte> memory) : header_(memory.data()), data_(memory.subspan(kHeaderPage)) {}
+Ring::Ring(std::span<std::byte> memory, Writer writer)
+    : header_(memory.data()),
+      data_(memory.subspan(kHeaderPage)),
+      copy_(writer == Writer::programs ? data_.size() : 0),
+      records_(copy_.empty() ? Bytes{data_} : Bytes{copy_}) {}
 
 // A difference of more than the ring holds is impossible: a program of the run has overwritten data_head. The
 // difference of two counts is right also after they have wrapped.
 Ring::Extent Ring::unread() {
     const std::uint64_t head = __atomic_load_n(field(header_, offsetof(abi::MmapPage, data_head)), __ATOMIC_ACQUIRE);
     if (head - tail_ > data_.size()) drop_all(head);
+    if (!copy_.empty()) copy_new(head);
     return {tail_, head};
 }
 
-// The size is read once: a program of the run may change it meanwhile, so what was checked must be what is used.
+// What lies before `copied_` was checked, or will be, as it is in the copy.
+void Ring::copy_new(std::uint64_t end) {
+    const std::uint64_t begin = copied_ - tail_ <= end - tail_ ? copied_ : tail_;
+    const std::size_t start = begin % data_.size();
+    const std::size_t size = end - begin;
+    const std::size_t before = std::min(size, data_.size() - start);
+    std::memcpy(copy_.data() + start, data_.data() + start, before);
+    std::memcpy(copy_.data(), data_.data(), size - before);
+    copied_ = end;
+}
+
 std::size_t Ring::record_size(std::uint64_t at, std::uint64_t end) const {
     if (end - at < perfdata::kRecordHeader || at % perfdata::kRecordHeader != 0) return 0;
     // A header is aligned to its size, so it never wraps.
-    const auto header = perfdata::load<perfdata::RecordHeader>(data_.data() + at % data_.size());
+    const auto header = perfdata::load<perfdata::RecordHeader>(records_.data() + at % records_.size());
     const bool possible =
         header.size >= perfdata::kRecordHeader && header.size % perfdata::kRecordHeader == 0 && header.size <= end - at;
     return possible ? header.size : 0;
@@ -39,11 +54,11 @@ std::size_t Ring::record_size(std::uint64_t at, std::uint64_t end) const {
 
 Bytes Ring::in_one_piece(std::uint64_t at, std::size_t size) {
     const std::size_t start = at % data_.size();
-    if (start + size <= data_.size()) return Bytes{data_}.subspan(start, size);
+    if (start + size <= data_.size()) return records_.subspan(start, size);
     const std::size_t before = data_.size() - start;
     joined_.resize(size);
-    std::memcpy(joined_.data(), data_.data() + start, before);
-    std::memcpy(joined_.data() + before, data_.data(), size - before);
+    std::memcpy(joined_.data(), records_.data() + start, before);
+    std::memcpy(joined_.data() + before, records_.data(), size - before);
     return joined_;
 }
 
@@ -51,7 +66,7 @@ Ring::Records Ring::between(std::uint64_t begin, std::uint64_t end) const {
     const std::size_t start = begin % data_.size();
     const std::size_t size = end - begin;
     const std::size_t before = std::min(size, data_.size() - start);
-    return {Bytes{data_}.subspan(start, before), Bytes{data_}.first(size - before), end};
+    return {records_.subspan(start, before), records_.first(size - before), end};
 }
 
 void Ring::release(std::uint64_t end) {

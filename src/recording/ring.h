@@ -1,7 +1,8 @@
 // ring.h: reads a ring buffer of perf events (perf_event_open(2), "MMAP layout").
 //
 // The writer is the kernel, or programs of a run. Programs share the memory with this process and could write anything
-// there, so every position and size is checked: a ring with impossible contents is emptied and counted as damaged.
+// there at any time. So the records of such a ring are copied before they are looked at, and every position and size is
+// checked: a ring with impossible contents is emptied and counted as damaged.
 //
 // The protocol: `data_head` counts the bytes that were ever written, `data_tail` those that were used; both only grow,
 // and a position in the data is such a count modulo the size, a power of two. The reader loads data_head with acquire
@@ -26,8 +27,10 @@ using perfdata::Bytes;
 /// writes data_tail cannot move it.
 class Ring {
   public:
+    enum class Writer : std::uint8_t { kernel, programs };
+
     /// `memory` is the whole mapping: the header page and the data pages.
-    explicit Ring(std::span<std::byte> memory);
+    Ring(std::span<std::byte> memory, Writer writer);
 
     /// Whole records that lie one after the other. Where the ring's end is among them, in two pieces.
     struct Records {
@@ -68,6 +71,8 @@ class Ring {
     };
     /// The positions of what was written and not released.
     Extent unread();
+    /// Copies what programs have written since the last copy, up to `end`.
+    void copy_new(std::uint64_t end);
     /// The size of the record at a position; 0: impossible.
     std::size_t record_size(std::uint64_t at, std::uint64_t end) const;
     Bytes in_one_piece(std::uint64_t at, std::size_t size);
@@ -79,6 +84,9 @@ class Ring {
     std::uint64_t tail_ = 0;
     std::uint64_t damages_ = 0;
     std::vector<std::byte> joined_;  ///< a record that wraps
+    std::vector<std::byte> copy_;    ///< of `data_`, at the same places; empty if the kernel writes
+    std::uint64_t copied_ = 0;       ///< the position up to which it is made
+    Bytes records_;                  ///< where records are read: `copy_` or `data_`
 };
 
 }  // namespace anyperf::recording

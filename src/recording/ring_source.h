@@ -8,6 +8,7 @@
 #include <span>
 
 #include "anyperf/kernel.h"
+#include "recording/ring.h"
 
 namespace anyperf::recording {
 
@@ -18,6 +19,8 @@ class RingSource {
 
     /// Opens, reads and controls events.
     virtual counting::Kernel& kernel() = 0;
+    /// Who writes to the rings.
+    virtual Ring::Writer writer() const = 0;
     /// Maps the ring of an event, header page first; -errno on failure. `overwrite`: old records are replaced when the
     /// ring is full, and the mapping is read-only.
     virtual std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite) = 0;

@@ -23,6 +23,7 @@ class SystemRings final : public RingSource {
     SystemRings& operator=(const SystemRings&) = delete;
 
     counting::Kernel& kernel() override { return counting::system_kernel(); }
+    Ring::Writer writer() const override { return Ring::Writer::kernel; }
 
     std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite) override {
         const int protection = overwrite ? PROT_READ : PROT_READ | PROT_WRITE;

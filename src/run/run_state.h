@@ -59,7 +59,9 @@ struct ProcessRecord {
     char comm[16];
     std::uint64_t has_address_space_limit;  ///< nonzero: the program has set `address_space`
     AddressSpaceLimit address_space;        ///< enforced by the engine (syscalls/limits.cpp)
-    char exe[456];                          ///< what /proc/PID/exe is to show
+    std::uint64_t own_faults;               ///< page faults of its engine (engine/threads/own_faults.h)
+    std::uint64_t own_faults_of_children;   ///< the same of its children that it has waited for, and of theirs
+    char exe[440];                          ///< what /proc/PID/exe is to show
 };
 static_assert(sizeof(ProcessRecord) == 512);
 

@@ -1,16 +1,17 @@
 #include "symbols/dso.h"
 
-#include <elf.h>
-#include <sys/auxv.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "symbols/elf_symbols.h"
 #include "symbols/perf_map.h"
+#include "symbols/vdso_image.h"
 
 namespace anyperf::symbols {
 
@@ -96,47 +97,73 @@ bool Dso::open_image(const std::string& path) {
     return true;
 }
 
-/// The places of gdb's manual, "Debugging Information in Separate Files". A file without a .symtab does not help, and
-/// one of another build has the wrong addresses.
-bool Dso::open_debug_image(const SymbolPaths& paths) {
-    std::vector<std::string> places;
-    if (build_id_.size() > 2)
-        places.push_back(paths.debug_directory + "/.build-id/" + build_id_path(build_id_) + ".debug");
-    if (const std::string link = image_->debug_link(); !link.empty()) {
-        const std::string directory = path_.substr(0, path_.rfind('/'));
-        for (const std::string& place :
-             {directory + "/" + link, directory + "/.debug/" + link, paths.debug_directory + directory + "/" + link})
-            if (place != path_) places.push_back(paths.root + place);
+namespace {
+
+/// A link without a build id is trusted by the checksum that it has.
+bool has_checksum(const ElfImage& image, std::uint32_t expected) {
+    const Bytes bytes = image.bytes();
+    return ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) == expected;
+}
+
+}  // namespace
+
+/// In the order in which gdb and perf look. A file with another build id does not belong to this one.
+std::optional<ElfImage> Dso::debug_file(const SymbolPaths& paths, bool (*has_contents)(const ElfImage&)) const {
+    const auto accept = [&](const std::string& path, std::optional<std::uint32_t> crc) -> std::optional<ElfImage> {
+        auto image = ElfImage::open(path);
+        if (!image || !has_contents(*image)) return std::nullopt;
+        const std::string found = image->build_id();
+        const bool same = !build_id_.empty() && !found.empty() ? found == build_id_ : crc && has_checksum(*image, *crc);
+        return same ? std::optional{std::move(*image)} : std::nullopt;
+    };
+    if (build_id_.size() > 2) {
+        const std::string id = build_id_path(build_id_);
+        if (auto image = accept(paths.root + paths.debug_directory + "/.build-id/" + id + ".debug", {})) return image;
+        if (!paths.build_id_cache.empty())
+            if (auto image = accept(paths.build_id_cache + "/.build-id/" + id + "/debug", {})) return image;
     }
-    for (const std::string& place : places) {
-        auto image = ElfImage::open(place);
-        if (!image || !has_symbol_table(*image)) continue;
-        if (!build_id_.empty() && image->build_id() != build_id_) continue;
-        debug_image_ = std::move(*image);
-        return true;
+    const ElfImage::DebugLink link = image_->debug_link();
+    if (link.file.empty()) return std::nullopt;
+    const std::string directory = path_.substr(0, path_.rfind('/'));
+    for (const std::string& place : {directory + "/" + link.file, directory + "/.debug/" + link.file,
+                                     paths.debug_directory + directory + "/" + link.file})
+        if (place != path_)
+            if (auto image = accept(paths.root + place, link.crc)) return image;
+    return std::nullopt;
+}
+
+DebugInfo* Dso::debug_info(const SymbolPaths& paths) {
+    if (std::exchange(debug_info_sought_, true) || !image_) return debug_info_.get();
+    if (has_debug_info(*image_)) {
+        debug_info_ = DebugInfo::open(*image_);
+    } else if (debug_image_ && has_debug_info(*debug_image_)) {
+        debug_info_ = DebugInfo::open(*debug_image_);
+    } else if (kind_ == DsoKind::file) {
+        if (const auto image = debug_file(paths, has_debug_info)) debug_info_ = DebugInfo::open(*image);
     }
-    return false;
+    return debug_info_.get();
 }
 
 /// The file itself, or its copy in perf's build-id cache if it has been replaced since.
 void Dso::load_file(const SymbolPaths& paths) {
     const std::string cached = paths.build_id_cache + "/.build-id/";
     const bool has_cache = !paths.build_id_cache.empty() && build_id_.size() > 2;
-    if (!open_image(paths.root + path_) && !(has_cache && open_image(cached + build_id_path(build_id_) + "/elf")))
-        return;
+    if (!open_image(paths.root + path_)) {
+        // The reason that matters is that of the file's own place.
+        const std::string why = why_;
+        if (!has_cache || !open_image(cached + build_id_path(build_id_) + "/elf")) {
+            why_ = why;
+            return;
+        }
+    }
     why_.clear();
-    if (!has_symbol_table(*image_)) open_debug_image(paths);
+    if (!has_symbol_table(*image_)) debug_image_ = debug_file(paths, has_symbol_table);
     use(elf_symbols(debug_image_ ? *debug_image_ : *image_, *image_));
 }
 
 /// The vDSO of this process: the kernel's of the recording, if it was made on this machine since the last boot.
 void Dso::load_vdso() {
-    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(getauxval(AT_SYSINFO_EHDR));
-    if (!header) return;
-    const auto* begin = reinterpret_cast<const std::byte*>(header);
-    // The section headers are last.
-    const std::size_t size = header->e_shoff + std::size_t{header->e_shnum} * header->e_shentsize;
-    auto image = ElfImage::of(std::vector<std::byte>(begin, begin + size));
+    auto image = vdso_image();
     if (!image) return;
     image_ = std::move(*image);
     use(elf_symbols(*image_, *image_));

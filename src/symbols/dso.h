@@ -21,6 +21,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "symbols/debug_info.h"
 #include "symbols/elf_image.h"
 #include "symbols/kallsyms.h"
 #include "symbols/symbol_table.h"
@@ -75,6 +76,10 @@ class Dso {
     /// The separate file with the names and DWARF; null if the names come from the image itself.
     const ElfImage* debug_image() const { return debug_image_ ? &*debug_image_ : nullptr; }
 
+    /// The DWARF of the file, or of its separate debug file; null if there is none. Reads it at the first call, after
+    /// load(). Not thread-safe.
+    DebugInfo* debug_info(const SymbolPaths& paths);
+
     /// The address in the symbol table that `address` in a process is, given its offset in the file. Kernels and JITs
     /// are looked up by the address itself.
     std::uint64_t symbol_address(std::uint64_t address, std::uint64_t file_offset) const;
@@ -93,7 +98,7 @@ class Dso {
     void load_kernel(const SymbolPaths& paths, KernelSymbols& kernel);
     void load_perf_map();
     bool open_image(const std::string& path);
-    bool open_debug_image(const SymbolPaths& paths);
+    std::optional<ElfImage> debug_file(const SymbolPaths& paths, bool (*has_contents)(const ElfImage&)) const;
     void use(SymbolTable table);
 
     std::string path_;
@@ -105,6 +110,8 @@ class Dso {
     bool loaded_ = false;
     std::optional<ElfImage> image_;
     std::optional<ElfImage> debug_image_;
+    std::unique_ptr<DebugInfo> debug_info_;
+    bool debug_info_sought_ = false;
     SymbolTable own_;
     const SymbolTable* table_ = nullptr;  // own_, or the kernel's
 };
@@ -122,6 +129,8 @@ class Dsos {
         dso.load(paths_, kernel_);
         return dso;
     }
+
+    DebugInfo* debug_info(Dso& dso) { return loaded(dso).debug_info(paths_); }
 
     const auto& all() const { return dsos_; }
 

@@ -47,6 +47,14 @@ std::string_view text_at(Bytes bytes, std::uint64_t offset) {
     return length < room ? std::string_view{begin, length} : std::string_view{};
 }
 
+std::string hexadecimal(Bytes bytes) {
+    std::string text;
+    for (const std::byte byte : bytes)
+        for (const unsigned digit : {std::to_integer<unsigned>(byte) >> 4, std::to_integer<unsigned>(byte) & 15})
+            text += "0123456789abcdef"[digit];
+    return text;
+}
+
 }  // namespace
 
 Result<ElfImage> ElfImage::open(const std::string& path) {
@@ -64,7 +72,10 @@ Result<ElfImage> ElfImage::open(const std::string& path) {
     if (mapped == MAP_FAILED) return std::unexpected(Error{"cannot map " + path, strerror(errno), {}});
     std::shared_ptr<const void> owner{mapped, [size](void* memory) { munmap(memory, size); }};
     auto image = parse(owner, {static_cast<const std::byte*>(mapped), size});
-    if (!image) image.error().what = "cannot read " + path;
+    if (!image)
+        image.error().what = "cannot read " + path;
+    else
+        image->path_ = path;
     return image;
 }
 
@@ -172,28 +183,37 @@ std::uint64_t ElfImage::address_of(std::uint64_t file_offset) const {
     return file_offset;
 }
 
-// Of each section of type SHT_NOTE the first note is looked at: linkers give the build id a section of its own. An
-// image without section headers has no build id here, though its PT_NOTE segment may have one.
+// A section of type SHT_NOTE is a sequence of notes: sizes of the name and of the value, type, then the name and the
+// value, each padded to 4 bytes (elf(5), "Notes"). Linkers give the build id a section of its own; the vDSO has several
+// notes in one. An image without section headers has no build id here, though its PT_NOTE segment may have one.
 std::string ElfImage::build_id() const {
-    constexpr std::uint32_t kNoteBuildId = 3;  // NT_GNU_BUILD_ID
-    constexpr std::size_t kHeader = 16;        // sizes of the name and the id, type, "GNU\0"
+    constexpr std::size_t kHeader = 12;
+    constexpr std::string_view kOwner{"GNU", 4};
+    const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
     for (const Section& each : sections_) {
-        const Bytes note = contents(each);
-        if (each.type != SHT_NOTE || note.size() < kHeader || number(each.file_offset + 8, 4) != kNoteBuildId) continue;
-        const std::uint64_t size = number(each.file_offset + 4, 4);
-        if (number(each.file_offset, 4) != 4 || size > note.size() - kHeader) continue;
-        std::string text;
-        for (const std::byte byte : note.subspan(kHeader, size))
-            for (const unsigned digit : {std::to_integer<unsigned>(byte) >> 4, std::to_integer<unsigned>(byte) & 15})
-                text += "0123456789abcdef"[digit];
-        return text;
+        Bytes rest = each.type == SHT_NOTE ? contents(each) : Bytes{};
+        while (rest.size() >= kHeader) {
+            const auto at = static_cast<std::uint64_t>(rest.data() - bytes_.data());
+            const std::uint64_t name = number(at, 4);
+            const std::uint64_t value = number(at + 4, 4);
+            const std::uint64_t start = kHeader + padded(name);
+            if (start > rest.size() || value > rest.size() - start) break;
+            const auto owner = rest.subspan(kHeader, name);
+            if (number(at + 8, 4) == NT_GNU_BUILD_ID && name == kOwner.size() &&
+                std::memcmp(owner.data(), kOwner.data(), name) == 0)
+                return hexadecimal(rest.subspan(start, value));
+            rest = rest.subspan(std::min<std::uint64_t>(start + padded(value), rest.size()));
+        }
     }
     return {};
 }
 
-std::string ElfImage::debug_link() const {
+// The name, its NUL, up to three bytes of padding, and the checksum (GDB manual, "Separate Debug Files").
+ElfImage::DebugLink ElfImage::debug_link() const {
     const Section* link = section(".gnu_debuglink");
-    return link ? std::string{text_at(contents(*link), 0)} : std::string{};
+    if (!link) return {};
+    const std::string_view file = text_at(contents(*link), 0);
+    return {std::string{file}, static_cast<std::uint32_t>(number(link->file_offset + (file.size() + 4) / 4 * 4, 4))};
 }
 
 }  // namespace anyperf::symbols

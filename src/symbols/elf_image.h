@@ -83,13 +83,19 @@ class ElfImage {
     /// The build id (the note NT_GNU_BUILD_ID), hexadecimal; empty if the file has none.
     std::string build_id() const;
 
-    /// The name in .gnu_debuglink, or empty.
-    std::string debug_link() const;
+    /// .gnu_debuglink: a file's name, or empty, and the CRC-32 of that file.
+    struct DebugLink {
+        std::string file;
+        std::uint32_t crc = 0;
+    };
+    DebugLink debug_link() const;
 
     bool is_64() const { return is_64_; }
     bool is_little_endian() const { return little_; }
     std::uint16_t machine() const { return machine_; }  ///< e_machine
     Bytes bytes() const { return bytes_; }
+    /// Where the file was opened; empty of an image in memory.
+    const std::string& path() const { return path_; }
 
   private:
     static Result<ElfImage> parse(std::shared_ptr<const void> owner, Bytes bytes);
@@ -101,6 +107,7 @@ class ElfImage {
 
     std::shared_ptr<const void> owner_;  // the mapping or the vector
     Bytes bytes_;
+    std::string path_;
     std::vector<Segment> segments_;
     std::vector<Section> sections_;
     std::uint16_t machine_ = 0;

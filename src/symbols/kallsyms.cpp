@@ -39,17 +39,18 @@ Result<SymbolTable> read_kallsyms(const std::string& path) {
     SymbolTable table;
     std::vector<char> buffer(kBuffer);
     std::size_t kept = 0;
-    bool shown = false;
+    bool shown = false, any = false;
     for (ssize_t got = 0; (got = read(fd, buffer.data() + kept, buffer.size() - kept)) > 0;) {
         const std::string_view text{buffer.data(), kept + static_cast<std::size_t>(got)};
         std::size_t at = 0;
         for (std::size_t end = 0; (end = text.find('\n', at)) != std::string_view::npos; at = end + 1)
-            shown |= add_line(text.substr(at, end - at), table);
+            any = true, shown |= add_line(text.substr(at, end - at), table);
         kept = text.size() - at;
         if (kept == buffer.size()) break;  // a line of 256 KiB: not such a file
         std::memmove(buffer.data(), buffer.data() + at, kept);
     }
     close(fd);
+    if (!any) return std::unexpected(Error{"cannot use " + path, "it has no lines", {}});
     if (!shown)
         return std::unexpected(Error{"cannot use " + path, "the kernel hides its addresses (kernel.kptr_restrict)",
                                      "sysctl kernel.kptr_restrict=0, or run as root"});

@@ -69,7 +69,7 @@ class Report(Case):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "--call-graph", "dwarf,1024"))
 
     def test_copied_stacks_have_callers(self):
-        path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command="exec python3 -c 'print(sum([i * i for i in range(3000000)]))'")
+        path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command="exec python3 -c 'print(sum([i * i for i in range(9000000)]))'")
         rows = json.loads(report("-i", path, "--json", "--children", "-s", "symbol").stdout)
         totals = {row["symbol"]: row["total"] for row in rows}
         whole = sum(row["period"] for row in rows)
@@ -83,7 +83,7 @@ class Report(Case):
 
     def test_leader_sampling_agrees(self):
         # Forked children of such a group have no samples.
-        loop = "exec python3 -c 'print(sum([i * i for i in range(3000000)]))'"
+        loop = "exec python3 -c 'print(sum([i * i for i in range(9000000)]))'"
         self.assert_agrees(self.record("-e", "{cpu-clock,page-faults}:S", command=loop))
 
     def test_pipe_mode_agrees_from_a_file_and_from_standard_input(self):

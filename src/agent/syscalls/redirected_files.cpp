@@ -85,6 +85,17 @@ bool replaces_setting(const engine::Call& call, std::string_view path, std::uint
     return opens && path.starts_with("/proc/sys/") && (flags & O_ACCMODE) == O_WRONLY;
 }
 
+/// Whether openat2(2) is to resolve the path in a way that the copy, which has another path, would not show
+/// (RESOLVE_BENEATH and its like): then the kernel answers for its own file.
+bool restricts_resolution(const engine::Call& call) {
+    constexpr std::uint64_t kResolveCached = 0x20;
+    std::uint64_t resolve = 0;
+    return call.number == __NR_openat2 &&
+           engine::x86_64::guarded_copy(&resolve, engine::at_address<const void>(call.argument[2] + 16),
+                                        sizeof resolve) &&
+           (resolve & ~kResolveCached) != 0;
+}
+
 }  // namespace
 
 template <unsigned kIndex>
@@ -94,7 +105,7 @@ bool redirect_path(engine::Call& call, long& answer) {
     const std::string_view path = path_at(call.argument[kIndex], room);
     const run::RunHeader& run = *call.engine.run;
     const PathRow* const row = path.empty() ? nullptr : row_of(run, path);
-    if (row == nullptr || !ensure_made(call, row->part)) return false;
+    if (row == nullptr || restricts_resolution(call) || !ensure_made(call, row->part)) return false;
     std::array<char, sizeof run.files_root + kLongestPath> redirected;
     std::size_t length = 0;
     while (length < sizeof run.files_root - 1 && run.files_root[length] != 0) {

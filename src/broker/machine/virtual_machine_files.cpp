@@ -91,9 +91,10 @@ bool MachineFiles::write(const pmu::VirtualTree& tree) const {
     return whole;
 }
 
-bool MachineFiles::make(const pmu::CpuIdentity* cpu) {
+bool MachineFiles::make(const pmu::CpuIdentity* cpu, std::string_view modelled_machine) {
     if (!make_root()) return false;
-    bool whole = write(pmu::virtual_files({.sysctls = {}, .branch_entries = pmu::kBranchEntries}));
+    bool whole = write(pmu::virtual_files(
+        {.sysctls = {}, .modelled_machine = modelled_machine, .branch_entries = pmu::kBranchEntries}));
     if (cpu != nullptr) {
         std::ifstream host{"/proc/cpuinfo"};
         std::ostringstream text;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "broker/run_memory.h"
 #include "pmu/cpu/identity.h"
@@ -25,7 +26,8 @@ class MachineFiles {
 
     /// Writes the files to a new temporary directory. False if there is no place for one; programs see the host's files
     /// then. /proc/cpuinfo is that of `cpu`, or the host's for null.
-    bool make(const pmu::CpuIdentity* cpu);
+    /// `modelled_machine`: the name of the machine whose caches are modelled.
+    bool make(const pmu::CpuIdentity* cpu, std::string_view modelled_machine);
     /// Adds /sys/kernel/tracing.
     bool make_tracing(const std::vector<pmu::Tracepoint>& tracepoints);
 

@@ -1,6 +1,8 @@
 // records.cpp: completes what a program reports by what /proc and the kernel's objects say of it.
 #include "broker/requests/records.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -17,7 +19,9 @@ void correct_mapping(subsystem::TaskMapping& mapped, const RequestContext& reque
     mapped.address = request.argument(0);
     mapped.bytes = (request.argument(1) + 4095) & ~std::uint64_t{4095};
     mapped.prot = static_cast<std::uint32_t>(request.argument(2));
-    if (request.argument(3) != 0) mapped.flags = static_cast<std::uint32_t>(request.argument(3));
+    // The kernel derives the flags from the mapping: of those of the call only these remain (perf_event_mmap_event()).
+    constexpr std::uint32_t kKept = MAP_LOCKED | MAP_HUGETLB;
+    mapped.flags |= static_cast<std::uint32_t>(request.argument(3)) & kKept;
     const auto name = static_cast<run::MappingName>(request.argument(4));
     if (name == run::MappingName::ring) {
         mapped.name = "anon_inode:[perf_event]";

@@ -56,9 +56,14 @@ Result<Command> Command::fork(std::span<const std::string> words, const BlockedS
     PreparedExec program{command.words_};
     std::array<int, 2> start{};
     std::array<int, 2> failed{};
-    if (::pipe2(start.data(), O_CLOEXEC) != 0 || ::pipe2(failed.data(), O_CLOEXEC) != 0)
-        return std::unexpected(Error{"cannot start " + words.front(), "cannot create a pipe: " + message(errno),
+    const bool has_start = ::pipe2(start.data(), O_CLOEXEC) == 0;
+    if (!has_start || ::pipe2(failed.data(), O_CLOEXEC) != 0) {
+        const int cause = errno;
+        if (has_start)
+            for (const int end : start) ::close(end);
+        return std::unexpected(Error{"cannot start " + words.front(), "cannot create a pipe: " + message(cause),
                                      "raise the limit on open descriptors (ulimit -n)"});
+    }
     const pid_t pid = ::fork();
     const int error = errno;
     if (pid == 0) {

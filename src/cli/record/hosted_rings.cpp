@@ -13,6 +13,7 @@ class HostedRings final : public recording::RingSource {
     explicit HostedRings(HostedRun& run) : run_(run) {}
 
     counting::Kernel& kernel() override { return run_.kernel(); }
+    recording::Ring::Writer writer() const override { return recording::Ring::Writer::programs; }
     std::expected<std::span<std::byte>, int> map(int event, std::size_t bytes, bool overwrite) override {
         return run_.hosting().map(event, bytes, overwrite);
     }

@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iterator>
@@ -48,6 +49,7 @@ namespace {
 
 using counting::Place;
 
+constexpr unsigned long kPidCgroup = 1ul << 2;  // PERF_FLAG_PID_CGROUP
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
 constexpr std::size_t kDefaultRing = 4 << 20;
@@ -171,7 +173,10 @@ Result<std::vector<Place>> Session::places() {
     const auto threads = TRY(tasks());
     if (!options_.cgroup.empty()) {
         const std::string directory = TRY(host::cgroup_directory(host::Root{}, options_.cgroup));
-        cgroup_fd_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        cgroup_fd_ = rings_->kernel().open_directory(directory);
+        if (cgroup_fd_ < 0)
+            return std::unexpected(Error{fmt::format("cannot record the cgroup {}", options_.cgroup),
+                                         fmt::format("{}: {}", directory, std::strerror(-cgroup_fd_)), ""});
     }
     std::vector<Place> places;
     for (const pid_t thread : threads)
@@ -187,9 +192,12 @@ Error Session::explain(const events::Event& event, const Place& place, int errno
         return Error{fmt::format("cannot record {}", event.name),
                      plan_.hosted->kernel().cause_of_refusal().value_or("the virtual PMU refuses it"),
                      "use --kernel, or another event (see `anyperf list`)"};
-    return host::why_open_failed(
-        {.attr = events::attr_to_open(event), .pid = place.pid, .cpu = place.cpu, .group_fd = -1, .flags = 0},
-        errno_value, event.name);
+    return host::why_open_failed({.attr = events::attr_to_open(event),
+                                  .pid = place.pid,
+                                  .cpu = place.cpu,
+                                  .group_fd = -1,
+                                  .flags = place.cgroup ? kPidCgroup : 0},
+                                 errno_value, event.name);
 }
 
 recording::OpenRequest Session::open_request(std::vector<Place> places) const {

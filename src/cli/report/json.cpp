@@ -26,7 +26,11 @@ void add_key(const Profile& profile, Key key, const Row& row, Json& json) {
         case Key::tid: json["tid"] = id(row.context.tid); break;
         case Key::cpu: json["cpu"] = id(row.context.cpu); break;
         case Key::dso: json["dso"] = profile.text(profile.dsos[place.dso].name); break;
-        case Key::symbol: json["symbol"] = symbol_text(profile, place); break;
+        case Key::symbol:
+            json["symbol"] = symbol_text(profile, place, row.frame);
+            if (row.frame != profile::kSymbolFrame) json["inlined"] = true;
+            break;
+        case Key::source_line: json["srcline"] = source_line_text(profile, place, row.line_frame); break;
     }
 }
 
@@ -34,10 +38,12 @@ Json callers_as_json(const Profile& profile, const profile::Caller& caller) {
     Json list = Json::array();
     for (const profile::Caller& each : caller.callers) {
         const profile::Location& place = profile.locations[each.place];
-        list.push_back({{"dso", profile.text(profile.dsos[place.dso].name)},
-                        {"symbol", symbol_text(profile, place)},
-                        {"period", each.weight},
-                        {"callers", callers_as_json(profile, each)}});
+        Json json{{"dso", profile.text(profile.dsos[place.dso].name)},
+                  {"symbol", symbol_text(profile, place, each.frame)}};
+        if (each.frame != profile::kSymbolFrame) json["inlined"] = true;
+        json["period"] = each.weight;
+        json["callers"] = callers_as_json(profile, each);
+        list.push_back(std::move(json));
     }
     return list;
 }

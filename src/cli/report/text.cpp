@@ -17,28 +17,6 @@ using profile::Row;
 
 constexpr std::size_t kWidestColumn = 60;  // longer texts push the following columns of their row
 
-std::string_view title_of(Key key) {
-    return std::ranges::find(profile::kKeyNames, key, &profile::KeyName::key)->title;
-}
-
-std::string number_or_any(std::uint32_t number) {
-    return number == profile::Context::kAny ? "-" : std::to_string(static_cast<std::int32_t>(number));
-}
-
-/// One cell. perf marks symbols of the kernel by [k] and others by [.].
-std::string cell(const Profile& profile, Key key, const Row& row) {
-    const profile::Location& place = profile.locations[row.place];
-    switch (key) {
-        case Key::comm: return std::string{profile.text(row.context.comm)};
-        case Key::pid: return number_or_any(row.context.pid);
-        case Key::tid: return number_or_any(row.context.tid);
-        case Key::cpu: return number_or_any(row.context.cpu);
-        case Key::dso: return std::string{profile.text(profile.dsos[place.dso].name)};
-        case Key::symbol: return (place.kernel ? "[k] " : "[.] ") + symbol_text(profile, place);
-    }
-    return {};
-}
-
 double share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -49,8 +27,9 @@ void add_callers(const Profile& profile, const profile::Caller& caller, std::uin
     for (const profile::Caller& each : caller.callers) {
         // Of a row's own weight: a caller that brings less than half a percent says nothing.
         if (share(each.weight, whole) < std::max(options.percent_limit, 0.5)) continue;
-        fmt::format_to(std::back_inserter(text), "{:{}}{:.2f}% {}\n", "", 12 + depth * 2, share(each.weight, whole),
-                       symbol_text(profile, profile.locations[each.place]));
+        fmt::format_to(std::back_inserter(text), "{:{}}{:.2f}% {}{}\n", "", 12 + depth * 2, share(each.weight, whole),
+                       symbol_text(profile, profile.locations[each.place], each.frame),
+                       each.frame == profile::kSymbolFrame ? "" : " (inlined)");
         // A stack has at most a few hundred frames (kernel.perf_event_max_stack), and the depth is theirs.
         add_callers(profile, each, whole, options, depth + 1, text);
     }
@@ -67,7 +46,7 @@ void add_event(const Profile& profile, profile::EventId event, const TableOption
     for (const Row& row : rows.rows) {
         auto& line = cells.emplace_back();
         for (std::size_t i = 0; i < options.rows.keys.size(); ++i) {
-            line.push_back(cell(profile, options.rows.keys[i], row));
+            line.push_back(key_text(profile, options.rows.keys[i], row));
             widths[i] = std::max(widths[i], std::min(kWidestColumn, line.back().size()));
         }
     }

@@ -10,17 +10,36 @@
 
 namespace anyperf::cli {
 
-Result<Fields> fields_named(const std::vector<std::string>& names) {
-    Fields fields;
-    for (const std::string& name : names) {
-        const auto row = std::ranges::find(kFieldNames, std::string_view{name}, &FieldName::name);
+Result<ChosenFields> fields_named(const std::vector<std::string>& names) {
+    ChosenFields chosen;
+    std::size_t changes = 0;
+    for (const std::string& word : names) {
+        const bool adds = word.starts_with('+'), removes = word.starts_with('-');
+        const std::string_view name = std::string_view{word}.substr(adds || removes ? 1 : 0);
+        const auto row = std::ranges::find(kFieldNames, name, &FieldName::name);
         if (row == kFieldNames.end()) {
             std::string known;
             for (const FieldName& each : kFieldNames) fmt::format_to(std::back_inserter(known), " {}", each.name);
             return std::unexpected(Error{fmt::format("cannot print '{}'", name), "it is not a field that script has",
                                          fmt::format("use some of:{}", known)});
         }
-        fields.add(row->field);
+        (removes ? chosen.removed : chosen.added).add(row->field);
+        changes += adds || removes ? 1 : 0;
+    }
+    if (changes != 0 && changes != names.size())
+        return std::unexpected(Error{"cannot print these fields",
+                                     "some have + or -, which changes the default fields, and some have not",
+                                     "give all fields, as ip,sym; or changes only, as +srcline,-dso"});
+    chosen.changes = changes != 0;
+    return chosen;
+}
+
+Fields ChosenFields::of(const abi::Attr& attr) const {
+    if (!changes) return added;
+    Fields fields = default_fields(attr);
+    for (const FieldName& each : kFieldNames) {
+        if (added.has(each.field)) fields.add(each.field);
+        if (removed.has(each.field)) fields.remove(each.field);
     }
     return fields;
 }

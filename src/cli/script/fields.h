@@ -12,17 +12,18 @@
 
 namespace anyperf::cli {
 
-enum class Field : std::uint8_t { comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr };
+enum class Field : std::uint8_t { comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, addr, srcline };
 
 struct FieldName {
     std::string_view name;
     Field field;
 };
 inline constexpr std::array kFieldNames{
-    FieldName{"comm", Field::comm},     FieldName{"pid", Field::pid},   FieldName{"tid", Field::tid},
-    FieldName{"cpu", Field::cpu},       FieldName{"time", Field::time}, FieldName{"period", Field::period},
-    FieldName{"event", Field::event},   FieldName{"ip", Field::ip},     FieldName{"sym", Field::sym},
-    FieldName{"symoff", Field::symoff}, FieldName{"dso", Field::dso},   FieldName{"addr", Field::addr},
+    FieldName{"comm", Field::comm},       FieldName{"pid", Field::pid},   FieldName{"tid", Field::tid},
+    FieldName{"cpu", Field::cpu},         FieldName{"time", Field::time}, FieldName{"period", Field::period},
+    FieldName{"event", Field::event},     FieldName{"ip", Field::ip},     FieldName{"sym", Field::sym},
+    FieldName{"symoff", Field::symoff},   FieldName{"dso", Field::dso},   FieldName{"addr", Field::addr},
+    FieldName{"srcline", Field::srcline},
 };
 
 /// A set of fields. Their order in the line is fixed.
@@ -30,14 +31,24 @@ class Fields {
   public:
     bool has(Field field) const { return (bits_ >> static_cast<unsigned>(field) & 1) != 0; }
     void add(Field field) { bits_ |= 1u << static_cast<unsigned>(field); }
+    void remove(Field field) { bits_ &= ~(1u << static_cast<unsigned>(field)); }
     bool empty() const { return bits_ == 0; }
 
   private:
     unsigned bits_ = 0;
 };
 
-/// Error: a name is unknown; it lists the known ones.
-Result<Fields> fields_named(const std::vector<std::string>& names);
+/// What -F asks for: fields, or changes of the default ones.
+struct ChosenFields {
+    bool changes = false;  ///< `added` and `removed` are for default_fields(), else `added` is all
+    Fields added, removed;
+
+    Fields of(const abi::Attr& attr) const;
+};
+
+/// "comm,ip" are the fields; "+srcline,-dso" are changes. Error: a name is unknown, and the known ones are listed; or
+/// the two forms are mixed.
+Result<ChosenFields> fields_named(const std::vector<std::string>& names);
 
 /// The fields that perf prints without -F: all of its default fields that the event's samples have. Tracepoints have no
 /// code address of interest, unless they have a call chain.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 #include "abi/sample_bits.h"
 #include "analysis/call_chain.h"
@@ -23,9 +24,14 @@ using analysis::RawFrame;
 
 }  // namespace
 
-ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths,
-                             std::optional<Fields> chosen, Output& out)
-    : reader_(reader), out_(out), chosen_(chosen), dsos_(paths), processes_(strings_, dsos_), unwinder_(paths) {
+ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options,
+                             Output& out)
+    : reader_(reader),
+      out_(out),
+      options_(std::move(options)),
+      dsos_(paths),
+      processes_(strings_, dsos_),
+      unwinder_(paths) {
     processes_.use_build_ids(reader.facts().build_ids);
     buffer_.reserve(kBuffer + (64 << 10));
 }
@@ -34,7 +40,7 @@ const Fields& ScriptPrinter::fields_of(std::size_t event) {
     // In pipe mode events become known while reading.
     while (fields_.size() < reader_.events().size()) {
         const perfdata::EventInfo& next = reader_.events()[fields_.size()];
-        fields_.push_back(chosen_ ? *chosen_ : default_fields(next.attr));
+        fields_.push_back(options_.chosen ? options_.chosen->of(next.attr) : default_fields(next.attr));
     }
     if (name_width_ == 0)
         for (const perfdata::EventInfo& each : reader_.events()) name_width_ = std::max(name_width_, each.name.size());
@@ -59,7 +65,7 @@ void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
             print_chain(sample, event, space, fields);
         } else {
             buffer_ += ' ';
-            buffer_ += frame({sample.ip, space, analysis::mode_of(sample.misc), false}, fields);
+            buffer_ += frame({sample.ip, space, analysis::mode_of(sample.misc), false, false}, fields);
         }
     }
     buffer_ += '\n';
@@ -104,9 +110,9 @@ void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event
 void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                                 const Fields& fields) {
     const std::size_t begin = buffer_.size();
+    bool caller = false;
     const bool valid = analysis::for_each_frame(sample.call_chain, [&](RawFrame each) {
-        buffer_ += '\t';
-        buffer_ += frame({each.address, space, each.mode, true}, fields);
+        buffer_ += frame({each.address, space, each.mode, true, std::exchange(caller, true)}, fields);
         buffer_ += '\n';
     });
     if (!valid) buffer_.resize(begin);
@@ -121,8 +127,7 @@ void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size
     const std::uint64_t mask = reader_.events()[event].attr.sample_regs_user;
     unwinder_.unwind(processes_[space], {sample.user_abi, mask, registers_, sample.user_stack}, unwound_);
     for (const std::uint64_t address : unwound_) {
-        buffer_ += '\t';
-        buffer_ += frame({address, space, RawFrame::user, true}, fields);
+        buffer_ += frame({address, space, RawFrame::user, true, false}, fields);
         buffer_ += '\n';
     }
 }
@@ -162,24 +167,80 @@ std::string_view ScriptPrinter::frame(const FrameKey& key, const Fields& fields)
     return found->second;
 }
 
+/// A frame's address, looked up.
+struct ScriptPrinter::Place {
+    FrameKey key;
+    symbols::Dso* dso = nullptr;  ///< null: no map has the address
+    const symbols::Symbol* symbol = nullptr;
+    std::uint64_t offset = 0;   ///< in the file
+    std::uint64_t address = 0;  ///< in the symbol table
+};
+
+/// A line for each function that is active at the address, the innermost first, without the last line's end.
 std::string ScriptPrinter::frame_text(const FrameKey& key, const Fields& fields) {
     const symbols::AddressSpace& space = key.mode == RawFrame::user ? processes_[key.space] : processes_.kernel();
     const symbols::Map* map = key.mode == RawFrame::other ? nullptr : space.find(key.address);
-    const std::uint64_t offset = map ? key.address - map->start + map->file_offset : key.address;
-    std::string text;
-    const auto out = std::back_inserter(text);
-    // A user address of a call chain is printed as its offset in the file, that of a lone sample as it is.
-    if (fields.has(Field::ip))
-        fmt::format_to(out, "{:>16x}", key.in_chain && map && !map->dso->is_kernel() ? offset : key.address);
-    if (fields.has(Field::sym)) {
-        const symbols::Dso* dso = map ? &dsos_.loaded(*map->dso) : nullptr;
-        const std::uint64_t address = dso ? dso->symbol_address(key.address, offset) : 0;
-        const symbols::Symbol* symbol = dso ? dso->find(address) : nullptr;
-        fmt::format_to(out, " {}", symbol ? symbols::demangle(dso->linkage_name(*symbol)) : "[unknown]");
-        if (symbol && fields.has(Field::symoff)) fmt::format_to(out, "+0x{:x}", address - symbol->start);
+    Place place{.key = key, .dso = map ? map->dso : nullptr, .offset = key.address};
+    if (map) place.offset = key.address - map->start + map->file_offset;
+    if (map && (fields.has(Field::sym) || fields.has(Field::srcline))) {
+        dsos_.loaded(*map->dso);
+        place.address = map->dso->symbol_address(key.address, place.offset);
+        place.symbol = map->dso->find(place.address);
     }
-    if (fields.has(Field::dso)) fmt::format_to(out, " ({})", map ? map->dso->path() : "[unknown]");
+    std::string text;
+    const std::vector<symbols::SourceFrame> frames = source_frames(place, fields);
+    if (key.in_chain && options_.inlines && fields.has(Field::sym))
+        for (std::size_t i = 0; i + 1 < frames.size(); ++i) add_inlined(place, frames[i], fields, text);
+    add_symbol(place, fields, text);
+    if (!frames.empty() && fields.has(Field::srcline))
+        add_line(key.in_chain && options_.inlines ? frames.back().at : frames.front().at, text);
     return text;
+}
+
+/// What DWARF has of the place, if it is needed.
+std::vector<symbols::SourceFrame> ScriptPrinter::source_frames(const Place& place, const Fields& fields) {
+    const bool inlines = place.key.in_chain && options_.inlines && fields.has(Field::sym);
+    if (!place.symbol || !(inlines || fields.has(Field::srcline))) return {};
+    symbols::DebugInfo* debug = dsos_.debug_info(*place.dso);
+    const bool within = place.key.caller && place.address > place.symbol->start;
+    return debug ? debug->frames(place.address - (within ? 1 : 0)) : std::vector<symbols::SourceFrame>{};
+}
+
+/// A user address of a call chain is printed as its offset in the file, that of a lone sample as it is.
+void ScriptPrinter::add_address(const Place& place, const Fields& fields, std::string& text) const {
+    if (place.key.in_chain) text += '\t';
+    const bool as_offset = place.key.in_chain && place.dso && !place.dso->is_kernel();
+    if (fields.has(Field::ip))
+        fmt::format_to(std::back_inserter(text), "{:>16x}", as_offset ? place.offset : place.key.address);
+}
+
+void ScriptPrinter::add_symbol(const Place& place, const Fields& fields, std::string& text) const {
+    const auto out = std::back_inserter(text);
+    add_address(place, fields, text);
+    if (fields.has(Field::sym)) {
+        fmt::format_to(out, " {}",
+                       place.symbol ? symbols::demangle(place.dso->linkage_name(*place.symbol)) : "[unknown]");
+        if (place.symbol && fields.has(Field::symoff))
+            fmt::format_to(out, "+0x{:x}", place.address - place.symbol->start);
+    }
+    if (fields.has(Field::dso)) fmt::format_to(out, " ({})", place.dso ? place.dso->path() : "[unknown]");
+}
+
+/// As perf prints it: the offset is that of the symbol into which the function was inlined.
+void ScriptPrinter::add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
+                                std::string& text) const {
+    add_address(place, fields, text);
+    fmt::format_to(std::back_inserter(text), " {}",
+                   frame.name.empty() ? std::string{"[unknown]"} : symbols::demangle(frame.name));
+    if (fields.has(Field::symoff))
+        fmt::format_to(std::back_inserter(text), "+0x{:x}", place.address - place.symbol->start);
+    if (fields.has(Field::srcline)) add_line(frame.at, text);
+    text += " (inlined)\n";
+}
+
+void ScriptPrinter::add_line(const symbols::SourceLine& at, std::string& text) {
+    if (at.line == 0) return;
+    fmt::format_to(std::back_inserter(text), "\n  {}:{}", at.file.substr(at.file.rfind('/') + 1), at.line);
 }
 
 }  // namespace anyperf::cli

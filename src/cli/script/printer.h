@@ -24,9 +24,11 @@ namespace anyperf::cli {
 /// apart, so a cached text stays right.
 class ScriptPrinter final : public perfdata::Consumer {
   public:
-    /// `chosen` are the fields of all events; without them each event has those of default_fields().
-    ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, std::optional<Fields> chosen,
-                  Output& out);
+    struct Options {
+        std::optional<ChosenFields> chosen;  ///< nothing: each event has the fields of default_fields()
+        bool inlines = true;                 ///< functions that were inlined are frames of call chains
+    };
+    ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options, Output& out);
 
     void sample(const perfdata::Sample& sample, std::size_t event) override;
     void record(const perfdata::Record& record) override { processes_.follow(record); }
@@ -41,12 +43,14 @@ class ScriptPrinter final : public perfdata::Consumer {
         analysis::SpaceId space = 0;
         analysis::RawFrame::Mode mode = analysis::RawFrame::user;
         bool in_chain = false;
+        bool caller = false;  // the address is where its callee returns to
         bool operator==(const FrameKey&) const = default;
     };
     struct FrameHash {
         std::size_t operator()(const FrameKey& key) const {
             const std::uint64_t bits =
-                (key.address ^ std::uint64_t{key.space} << 40 ^ key.mode * 2u ^ key.in_chain) * 0x9e37'79b9'7f4a'7c15u;
+                (key.address ^ std::uint64_t{key.space} << 40 ^ key.mode * 4u ^ key.in_chain * 2u ^ key.caller) *
+                0x9e37'79b9'7f4a'7c15u;
             return bits ^ bits >> 32;
         }
     };
@@ -60,12 +64,19 @@ class ScriptPrinter final : public perfdata::Consumer {
     /// for one key.
     std::string_view frame(const FrameKey& key, const Fields& fields);
     std::string frame_text(const FrameKey& key, const Fields& fields);
+    struct Place;
+    std::vector<symbols::SourceFrame> source_frames(const Place& place, const Fields& fields);
+    void add_address(const Place& place, const Fields& fields, std::string& text) const;
+    void add_symbol(const Place& place, const Fields& fields, std::string& text) const;
+    void add_inlined(const Place& place, const symbols::SourceFrame& frame, const Fields& fields,
+                     std::string& text) const;
+    static void add_line(const symbols::SourceLine& at, std::string& text);
     void print_number(std::uint64_t number, int width);
     void print_time(std::uint64_t time_ns);
 
     const perfdata::Reader& reader_;
     Output& out_;
-    std::optional<Fields> chosen_;
+    Options options_;
     std::vector<Fields> fields_;  // by event
     std::size_t name_width_ = 0;  // of the longest event name
     profile::Strings strings_;

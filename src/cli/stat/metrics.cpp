@@ -1,6 +1,8 @@
 // metrics.cpp: the table of ratios, which are those of `perf stat` (perf-stat(1), "EXAMPLES"), and the rates.
 #include "cli/stat/metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -119,17 +121,21 @@ std::optional<Metric> topdown_metric(const Line& line, const Share& share, std::
         .value = 100 * static_cast<double>(line.count.value) / sum, .unit = std::string{share.unit}, .percent = true};
 }
 
-}  // namespace
-
-std::string_view mark_of(const Line& line) {
-    if (line.status() != Status::counted) return {};
-    if (line.modelled) return kModelledMark;
-    return line.with_own_share ? kOwnShareMark : std::string_view{};
+std::string mark(bool modelled, const std::string& machine, bool with_own_share) {
+    if (!machine.empty()) return fmt::format("(modelled: {})", machine);
+    if (modelled) return std::string{kModelledMark};
+    return with_own_share ? std::string{kOwnShareMark} : std::string{};
 }
 
-std::string_view mark_of(const Metric& metric) {
-    if (metric.modelled) return kModelledMark;
-    return metric.with_own_share ? kOwnShareMark : std::string_view{};
+}  // namespace
+
+std::string mark_of(const Line& line) {
+    if (line.status() != Status::counted) return {};
+    return mark(line.modelled, line.machine, line.with_own_share);
+}
+
+std::string mark_of(const Metric& metric) {
+    return mark(metric.modelled, metric.machine, metric.with_own_share);
 }
 
 std::string unit_field(const Metric& metric) {
@@ -159,7 +165,8 @@ std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, s
         return Metric{.value = ratio.percent ? quotient * 100 : quotient,
                       .unit = std::string{ratio.unit},
                       .percent = ratio.percent,
-                      .modelled = line.modelled || base->modelled};
+                      .modelled = line.modelled || base->modelled,
+                      .machine = line.machine.empty() ? base->machine : line.machine};
     }
     const double time = cpu_time(line, lines);
     // Modelled cycles have no relation to real time, so a frequency or rate of them would mean nothing.

@@ -16,19 +16,21 @@ struct Metric {
     std::string unit;             ///< "CPUs utilized", "insn per cycle", "K/sec", "of all branches"
     bool percent = false;         ///< `value` is in percent
     int decimals = 3;             ///< of a metric of -M, perf shows fewer
-    bool modelled = false;        ///< one of its counts comes from the virtual PMU's cost model
+    bool modelled = false;        ///< one of its counts comes from the virtual PMU's models
     bool with_own_share = false;  ///< anyperf's own work is part of one of its counts
+    std::string machine = {};     ///< as Line::machine, of one of its counts
 };
 
-/// Follows a number that comes from the cost model, because it is not a measurement. In CSV it is in the last field.
+/// Follows a number that comes from a model, because it is not a measurement. In CSV it is in the last field. The mark
+/// of a number from the models of a machine's caches and branch predictors names that: "(modelled: skx)".
 inline constexpr std::string_view kModelledMark = "(modelled)";
 /// Follows a number that anyperf itself has increased, by an unknown amount. In CSV as the one above.
 inline constexpr std::string_view kOwnShareMark = "(with anyperf's own share)";
 
 /// The mark of the line's count; empty if it has none.
-std::string_view mark_of(const Line& line);
+std::string mark_of(const Line& line);
 /// The mark of a metric; empty if it has none.
-std::string_view mark_of(const Metric& metric);
+std::string mark_of(const Metric& metric);
 
 /// The metric's unit for programs: "insn per cycle", "% of all branches".
 std::string unit_field(const Metric& metric);

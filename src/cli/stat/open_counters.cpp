@@ -261,6 +261,7 @@ Line OpenCounters::line_of(std::size_t scope, std::size_t number, const events::
     line.name = line.user_only ? user_mode_name(line.event) : line.event.name;
     if (options_->in_user_space) {  // the virtual PMU sees user mode only, even if the event names no mode
         line.modelled = is_modelled(line.event, options_->backend.machine.deterministic);
+        if (uses_models(line.event)) line.machine = options_->modelled_machine;
         line.with_own_share = !line.modelled && (has_own_share(line.event) || is_kernels(line.event));
         line.user_only |= is_cpu_event(line.event) && !line.refusal && !excludes_kernel(line.event);
     }

@@ -96,9 +96,10 @@ struct Options {
     std::vector<EventFilter> event_filters;
     std::optional<CpuLevel> cpu_level;  ///< of --per-core, --per-die, --per-socket or --per-node
     Format format = Format::table;
-    bool in_user_space = false;       ///< the virtual PMU counts: that of the run around this process, or of `hosted`
-    HostedRun* hosted = nullptr;      ///< the run that this process hosts for its command; null: none
-    std::string virtual_reason = "";  ///< why the kernel does not count; empty: the user asked for the virtual PMU
+    bool in_user_space = false;         ///< the virtual PMU counts: that of the run around this process, or of `hosted`
+    HostedRun* hosted = nullptr;        ///< the run that this process hosts for its command; null: none
+    std::string modelled_machine = "";  ///< of the virtual PMU: the machine whose caches and branches are modelled
+    std::string virtual_reason = "";    ///< why the kernel does not count; empty: the user asked for the virtual PMU
 
     /// Whether counts are of CPUs, one by one or added up, so that events of tasks need one for each CPU.
     bool splits_by_cpu() const { return per_cpu || cpu_level; }

@@ -65,7 +65,7 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
     if (options.no_events) return parsed;
     std::vector<std::string> texts = options.events;
     if (texts.empty() && options.metrics.empty())
-        texts.push_back(default_events(options.detail));
+        texts.push_back(default_events(options.detail, options.in_user_space));
     else if (options.detail > 0)
         texts.push_back(detail_events(options.detail));
     for (std::size_t i = 0; i < texts.size(); ++i) {

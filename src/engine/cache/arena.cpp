@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::uint64_t kReach = (std::uint64_t{1} << 31) - 65536;  // a margin for the length of the instruction
 constexpr std::uint64_t kOddPlace = 0x1a70000;                      // programs that choose addresses choose round ones
+constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
 /// Asks for large pages after the first 2 MiB: a large program has more pages of code than the TLB holds, and a small
 /// one should not pay for a large page.
 void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
-    constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
     const std::uint64_t from = (start + 2 * kLarge - 1) & ~(kLarge - 1);
     kernel_call(__NR_madvise, from, start + bytes - from, MADV_HUGEPAGE);
 }
@@ -35,6 +35,14 @@ bool Arena::map_at(std::uint64_t address, bool exactly) {
     prefer_large_pages(base_, kHotBytes);
     prefer_large_pages(base_ + kHotBytes, kBytes - kHotBytes);
     return true;
+}
+
+std::size_t Arena::touched_pages() const {
+    // After the first 2 MiB the kernel is asked for large pages. Where it has none the rest is underestimated.
+    const auto pages = [](std::size_t bytes) {
+        return bytes <= kLarge ? page_up(bytes) / kPageBytes : kLarge / kPageBytes + (bytes - kLarge) / kLarge;
+    };
+    return pages(hot_) + pages(cold_ - kHotBytes) + page_up(block_count_ * sizeof(BlockId)) / kPageBytes;
 }
 
 bool Arena::map_near(std::uint64_t pc) {

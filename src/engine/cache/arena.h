@@ -52,6 +52,9 @@ class Arena {
     /// Bytes that were committed since.
     std::size_t bytes() const { return hot_ + (cold_ - retained_cold_) + block_count_ * sizeof(BlockId); }
 
+    /// How many pages have been touched, about: a large page is one.
+    std::size_t touched_pages() const;
+
     /// Its blocks, by rising host address.
     const BlockId* blocks() const { return blocks_; }
     std::size_t block_count() const { return block_count_; }

@@ -96,6 +96,8 @@ class Cache {
 
     /// Bytes of memory that translations and their records take.
     std::size_t bytes() const;
+    /// Pages of them that have been touched since the start of the program, about: what they have cost in page faults.
+    std::size_t touched_pages() const;
     /// Whether they take more than byte_limit; without one, more than 24 MiB and eight times the live code, while more
     /// than half of the code that was translated is dead.
     bool is_full() const;

@@ -52,6 +52,12 @@ inline void discard_pages(const void* pages, std::uint64_t bytes) {
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), MADV_DONTNEED);
 }
 
+/// Makes all of these pages at once, for less than their faults would cost. Before Linux 5.14 it does nothing.
+inline void touch_pages(const void* pages, std::uint64_t bytes) {
+    constexpr std::uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE
+    kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateWrite);
+}
+
 /// Unmaps pages of map_own_pages() or reserve_pages().
 void release_pages(void* pages, std::uint64_t bytes);
 

@@ -11,7 +11,8 @@ struct ExecutableRange {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     bool writable = false;
-    bool shared = false;  ///< may be changed through another mapping of the same memory
+    bool shared = false;      ///< may be changed through another mapping of the same memory, or through its file
+    bool unreadable = false;  ///< asked for without PROT_READ, which the engine adds
 };
 
 /// Sorted, disjoint ranges. Not synchronised: under the cache's lock.

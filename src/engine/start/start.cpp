@@ -17,6 +17,7 @@
 #include "engine/signals/deliver.h"
 #include "engine/signals/install.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_memory.h"
 #include "engine/x86_64/cpu/cpuid.h"
@@ -121,6 +122,7 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
 
 extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     using namespace anyperf::engine;
+    const std::uint64_t faults_before = kernel_faults();
     const StartStack stack = StartStack::at(words);
     StartArgument argument;
     if (stack.argument_count < kOwnArguments + 1 || !parse_start_argument(stack.arguments[1], argument))
@@ -142,5 +144,6 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
                         argument.page < 0 ? prepare_thread_page(engine, thread->process, 0)
                                           : static_cast<std::uint32_t>(argument.page));
     hooks::at_process_start(*thread, true);
+    begin_own_faults(*thread, faults_before);
     deliver_and_resume(*thread);
 }

@@ -60,11 +60,33 @@ void for_each_part(std::uint64_t start, std::uint64_t end, Visit visit) {
     }
 }
 
+/// What a line of maps has after the addresses: " rwxp OFFSET DEVICE INODE NAME".
+struct LineRest {
+    char permissions[5] = {};  ///< of rwx and s or p, with the blank before them
+    std::uint64_t offset = 0;
+    std::string_view tail;  ///< from the blank after the offset on
+
+    /// False for another format.
+    static bool parse(std::string_view text, LineRest& out) {
+        if (text.size() < sizeof permissions + 1) return false;
+        std::ranges::copy_n(text.begin(), sizeof permissions, out.permissions);
+        out.tail = text.substr(sizeof permissions + 1);
+        return take_hex(out.tail, out.offset);
+    }
+    bool is_file() const { return !out_of_file(tail); }
+    static bool out_of_file(std::string_view tail) { return tail.starts_with(" 00:00 0"); }
+};
+
 /// Writes the lines of a list that are the application's to a descriptor.
 class Filter {
   public:
-    /// `ranges`: the lines have an end address, so that they can be split.
-    Filter(int out, bool ranges) : out_(out), ranges_(ranges) {}
+    enum class Lines : std::uint8_t {
+        without_end,  ///< begin with one address
+        split,        ///< may be split; details follow
+        whole,        ///< may be split and put together
+    };
+    /// `executable` must not change meanwhile.
+    Filter(int out, Lines lines, const ExecutableMap& executable) : out_(out), lines_(lines), executable_(executable) {}
 
     void line(std::string_view text) {
         std::uint64_t start = 0;
@@ -76,24 +98,72 @@ class Filter {
             write(text);
     }
     void flush() {
-        kernel_call(__NR_write, static_cast<unsigned>(out_), address_of(buffer_), used_);
-        used_ = 0;
+        write_pending();
+        write_buffer();
     }
 
   private:
+    /// A line that the next one may continue.
+    struct Pending {
+        std::uint64_t start = 0;
+        std::uint64_t end = 0;
+        LineRest rest;
+        bool is_code = false;  ///< executable: the engine may have split it
+    };
+
+    void write_buffer() {
+        kernel_call(__NR_write, static_cast<unsigned>(out_), address_of(buffer_), used_);
+        used_ = 0;
+    }
     void mapping(std::uint64_t start, std::uint64_t end, std::string_view rest, std::string_view whole) {
         shown_ = false;
         for_each_part(start, end, [&](std::uint64_t from, std::uint64_t until) {
             shown_ = true;
-            if (ranges_) addresses(from, until, rest);
-            if (!ranges_) write(whole);
+            LineRest parsed;
+            if (lines_ == Lines::without_end || !LineRest::parse(rest, parsed)) return write(whole);
+            if (parsed.is_file()) parsed.offset += from - start;
+            with_permissions(from, until, parsed);
         });
     }
-    void addresses(std::uint64_t start, std::uint64_t end, std::string_view rest) {
-        padded(start);
+    /// Adds the lines of [start, end), a part of one mapping of the kernel's.
+    void with_permissions(std::uint64_t start, std::uint64_t end, LineRest rest) {
+        while (start < end) {
+            const ExecutableRange* const range = executable_.find(start);
+            LineRest part = rest;
+            if (range != nullptr && range->unreadable) part.permissions[1] = '-';
+            if (range != nullptr && range->writable) part.permissions[2] = 'w';
+            const bool splits = lines_ == Lines::whole && range != nullptr;
+            const std::uint64_t until = splits ? std::min(end, range->end) : end;
+            add({start, until, part, range != nullptr});
+            if (rest.is_file()) rest.offset += until - start;
+            start = until;
+        }
+    }
+    void add(const Pending& line) {
+        if (lines_ == Lines::whole && continues(line)) {
+            pending_.end = line.end;
+            return;
+        }
+        write_pending();
+        pending_ = line;
+        if (lines_ != Lines::whole) write_pending();
+    }
+    bool continues(const Pending& line) const {
+        const LineRest& before = pending_.rest;
+        return pending_.is_code && line.is_code && pending_.end == line.start && before.tail == line.rest.tail &&
+               std::ranges::equal(before.permissions, line.rest.permissions) &&
+               (!before.is_file() || before.offset + (pending_.end - pending_.start) == line.rest.offset);
+    }
+    void write_pending() {
+        if (pending_.end == 0) return;
+        padded(pending_.start);
         write("-");
-        padded(end);
-        write(rest);
+        padded(pending_.end);
+        write({pending_.rest.permissions, sizeof pending_.rest.permissions});
+        write(" ");
+        padded(pending_.rest.offset);
+        write(pending_.rest.tail);
+        pending_ = {};
     }
     void padded(std::uint64_t value) {  // at least eight digits, as the kernel writes them
         char digits[16];
@@ -104,12 +174,14 @@ class Filter {
     void write(std::string_view text) {
         for (const char c : text) {
             buffer_[used_++] = c;
-            if (used_ == sizeof buffer_) flush();
+            if (used_ == sizeof buffer_) write_buffer();
         }
     }
 
     int out_;
-    bool ranges_;
+    Lines lines_;
+    const ExecutableMap& executable_;
+    Pending pending_;
     bool shown_ = true;
     std::size_t used_ = 0;
     char buffer_[2048];
@@ -164,7 +236,7 @@ bool is_maps_file(std::string_view name) {
     return std::ranges::find(kNames, name) != kNames.end();
 }
 
-long open_filtered_maps(std::string_view name, std::uint64_t flags) {
+long open_filtered_maps(Engine& engine, std::string_view name, std::uint64_t flags) {
     if ((flags & O_ACCMODE) != O_RDONLY) return -EACCES;
     Line path;
     path.text("/proc/self/").text(name).text(std::string_view{"\0", 1});
@@ -176,9 +248,14 @@ long open_filtered_maps(std::string_view name, std::uint64_t flags) {
         kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
         return text.error();
     }
-    Filter filter{static_cast<int>(fd), name != "numa_maps"};
-    text.for_each_line([&](std::string_view line) { filter.line(line); });
-    filter.flush();
+    using enum Filter::Lines;
+    const auto lines = name == "numa_maps" ? without_end : name == "maps" ? whole : split;
+    {
+        const LockGuard held{engine.cache.lock};
+        Filter filter{static_cast<int>(fd), lines, engine.cache.executable};
+        text.for_each_line([&](std::string_view line) { filter.line(line); });
+        filter.flush();
+    }
     kernel_call(__NR_lseek, static_cast<std::uint64_t>(fd), 0, 0);
     return read_only(fd, flags);
 }

@@ -2,11 +2,13 @@
 // memory.
 //
 // The kernel merges neighbouring mappings that are alike, so one line may cover memory of the application and of the
-// engine. Each part of a line that is not the engine's becomes a line of its own.
+// engine. Each part of a line that is not the engine's becomes a line of its own. Permissions are those that the
+// application has asked for: the engine makes code readable, and write-protects what it has translated
+// (memory/protected_code.h), which splits mappings. In maps they are shown whole.
 //
-// Limits: in smaps the figures below such a line (Rss and so on) remain those of the whole mapping. In numa_maps a line
-// has no end address, so it is shown or left out by its first byte. A listing is a snapshot of the moment of its open,
-// while the kernel's own is made as it is read.
+// Limits: in smaps the figures below such a line (Rss and so on) remain those of the whole mapping, and a mapping that
+// is split stays so. In numa_maps a line has no end address, so it is shown or left out by its first byte. A listing is
+// a snapshot of the moment of its open, while the kernel's own is made as it is read.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@ bool is_maps_file(std::string_view name);
 
 /// Opens such a file of this process, without the engine's mappings. Returns a descriptor that can only be read, or a
 /// negated errno: EACCES unless `flags` (open(2)) ask for reading only. `name` has to end with a NUL.
-long open_filtered_maps(std::string_view name, std::uint64_t flags);
+long open_filtered_maps(Engine& engine, std::string_view name, std::uint64_t flags);
 
 /// A mapping of the process, or the application's part of one.
 struct ApplicationMapping {

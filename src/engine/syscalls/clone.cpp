@@ -29,6 +29,7 @@
 #include "engine/signals/deliver.h"
 #include "engine/signals/install.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_list.h"
 #include "engine/threads/thread_memory.h"
@@ -266,6 +267,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     thread.inheritance = inheritance;
     open_process_record(call.engine, thread, page);
     hooks::at_process_start(thread, false);
+    begin_own_faults(thread, 0);
     set_child_registers(call, request, thread.registers);
     return 0;
 }

@@ -28,6 +28,7 @@
 #include "engine/own_descriptors.h"
 #include "engine/signals/signal_state.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -169,6 +170,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     const bool is_own = names_own_program(exec.path) && (flags & AT_SYMLINK_NOFOLLOW) == 0;
     const char* const file = is_own ? call.engine.program.path : exec.path;
     if (const auto found = find(call.engine, at, file, flags, exec.file); !found) {
+        name_by_descriptor(at, exec);
         report_refusal(exec, found.error());
         return -found.error().error;
     }
@@ -202,6 +204,7 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
 long execute(Call& call, int at, std::uint64_t path, std::uint64_t vector, std::uint64_t environment, int flags) {
     void* const memory = reserve_pages(page_up(sizeof(Exec)));
     if (memory == nullptr) return -ENOMEM;
+    update_own_faults(call.thread);
     auto* const exec = new (memory) Exec;
     call.thread.exec_memory = memory;
     call.thread.exec_bytes = page_up(sizeof(Exec));

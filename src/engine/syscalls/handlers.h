@@ -23,6 +23,9 @@ long setrlimit(Call&);
 long prlimit64(Call&);
 long brk(Call&);
 
+// usage.cpp: page faults are the program's own
+long getrusage(Call&);
+
 // process.cpp: the end of threads and processes. Neither returns
 long exit(Call&);
 long exit_group(Call&);

@@ -90,7 +90,7 @@ long open_with(Call& call, unsigned index, std::uint64_t flags) {
     if (const std::string_view path = copy_short_path(call.argument[index], room); is_random_file(call.engine, path))
         return open_random_file(call.engine, path, flags);
     return with_shown(call, index, [&](const Shown& shown) {
-        if (!shown.mappings.empty()) return open_filtered_maps(shown.mappings, flags);
+        if (!shown.mappings.empty()) return open_filtered_maps(call.engine, shown.mappings, flags);
         if (shown.program != nullptr && (flags & O_NOFOLLOW) == 0) call.argument[index] = address_of(shown.program);
         return call.pass_to_kernel();
     });
@@ -137,10 +137,19 @@ long openat(Call& call) {
 }
 
 long openat2(Call& call) {
-    std::uint64_t flags = 0;  // struct open_how begins with them
-    if (!x86_64::guarded_copy(&flags, at_address<const void>(call.argument[2]), sizeof flags))
-        return call.pass_to_kernel();
-    return open_with(call, 1, flags);
+    struct {  // open_how
+        std::uint64_t flags, mode, resolve;
+    } how{};
+    return with_shown(call, 1, [&](const Shown& shown) -> long {
+        const long got = call.pass_to_kernel();
+        if (is_error(got) || (shown.program == nullptr && shown.mappings.empty()) ||
+            !x86_64::guarded_copy(&how, at_address<const void>(call.argument[2]), sizeof how))
+            return got;
+        // The kernel has checked the arguments, and whether the path may be resolved in the way that they demand. What
+        // it has opened is replaced.
+        kernel_call(__NR_close, static_cast<std::uint64_t>(got));
+        return open_with(call, 1, how.flags);
+    });
 }
 
 long lstat(Call& call) {

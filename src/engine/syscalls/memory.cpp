@@ -9,6 +9,7 @@
 // application could not use (own_pages).
 #include <asm/shmbuf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/ipc.h>
 #include <sys/mman.h>
 
@@ -51,7 +52,8 @@ class Change {
             executable.remove(start, end);
             engine_.protected_code.remove(start, end);
         }
-        if ((protection & PROT_EXEC) != 0) executable.add({start, end, (protection & PROT_WRITE) != 0, shared});
+        if ((protection & PROT_EXEC) != 0)
+            executable.add({start, end, (protection & PROT_WRITE) != 0, shared, (protection & PROT_READ) == 0});
     }
 
   private:
@@ -72,6 +74,16 @@ bool executes(std::uint64_t protection) {
 /// make memory executable but not readable, so most programs see no difference.
 void make_readable(std::uint64_t& protection) {
     if (executes(protection)) protection |= PROT_READ;
+}
+
+/// Whether a mapping of the file can be seen to change other than by writing to the mapping: the memory is shared, or
+/// the program may write the file by this descriptor. A private mapping, too, shows what is written to its file.
+bool may_change_unseen(const Call& call) {
+    const bool is_file = (call.argument[3] & MAP_ANONYMOUS) == 0;
+    if ((call.argument[3] & MAP_TYPE) != MAP_PRIVATE) return true;
+    if (!is_file || !executes(call.argument[2])) return false;
+    const long flags = kernel_call(__NR_fcntl, static_cast<std::uint32_t>(call.argument[4]), F_GETFL);
+    return !is_error(flags) && (flags & O_ACCMODE) == O_RDWR;
 }
 
 /// Whether the whole range is mapped: a fixed mapping in its place then does not add to the address space.
@@ -99,13 +111,13 @@ long mmap(Call& call) {
     if (!fits_address_space_limit(call.thread, page_up(call.argument[1])) &&
         !(fixed && is_mapped(call.argument[0], call.argument[1])))
         return -ENOMEM;
+    const std::uint64_t protection = call.argument[2];
     make_readable(call.argument[2]);
     call.argument[3] |= map_flags_of_future_locks(call.engine);
     Change change{call, call.argument[0], fixed ? call.argument[1] : 0, executes(call.argument[2])};
+    const bool unseen = may_change_unseen(call);
     const long got = call.pass_to_kernel();
-    if (was_done(got))
-        change.replaced(static_cast<std::uint64_t>(got), call.argument[1], call.argument[2],
-                        (call.argument[3] & MAP_TYPE) != MAP_PRIVATE);
+    if (was_done(got)) change.replaced(static_cast<std::uint64_t>(got), call.argument[1], protection, unseen);
     if (!was_done(got) || lock_new_memory(call.engine, static_cast<std::uint64_t>(got), call.argument[1])) return got;
     kernel_call(__NR_munmap, static_cast<std::uint64_t>(got), call.argument[1]);
     change.replaced(static_cast<std::uint64_t>(got), call.argument[1], PROT_NONE, false);
@@ -122,18 +134,19 @@ long munmap(Call& call) {
 
 long mprotect(Call& call) {
     if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
+    const std::uint64_t protection = call.argument[2];
     make_readable(call.argument[2]);
     Change change{call, call.argument[0], call.argument[1], executes(call.argument[2])};
     const long got = call.pass_to_kernel();
     if (was_done(got)) {
-        change.replaced(call.argument[0], call.argument[1], call.argument[2], false);
+        change.replaced(call.argument[0], call.argument[1], protection, false);
     } else if (got == -ENOMEM && change.concerns_code()) {
         // The range has a hole. The kernel changes area by area (mprotect_fixup), so the part before the hole has been
         // changed. Repeating the call page by page finds where that part ends.
         const std::uint64_t end = page_up(call.argument[0] + call.argument[1]);
         for (std::uint64_t page = call.argument[0]; page < end; page += kPageBytes) {
             if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, call.argument[2]))) break;
-            change.replaced(page, kPageBytes, call.argument[2], false);
+            change.replaced(page, kPageBytes, protection, false);
         }
     }
     return got;
@@ -152,7 +165,8 @@ long mremap(Call& call) {
     const long got = call.pass_to_kernel();
     if (!was_done(got)) return got;
     change.replaced(start, bytes, PROT_NONE, false);
-    const int protection = range == nullptr ? PROT_NONE : PROT_EXEC | (was.writable ? PROT_WRITE : 0);
+    const int protection =
+        range == nullptr ? PROT_NONE : PROT_EXEC | (was.writable ? PROT_WRITE : 0) | (was.unreadable ? 0 : PROT_READ);
     change.replaced(static_cast<std::uint64_t>(got), new_bytes, static_cast<unsigned>(protection), was.shared);
     return got;
 }

@@ -6,6 +6,7 @@
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_list.h"
 #include "engine/threads/thread_memory.h"
@@ -43,6 +44,7 @@ void block_all_signals() {
 
 long exit(Call& call) {
     block_all_signals();
+    update_own_faults(call.thread);
     // If all threads end by exit, the process has the status of its first thread. If others outlive it, the record is
     // early, and right once they have ended.
     if (call.thread.page.tid == kernel_call(__NR_getpid))
@@ -56,6 +58,7 @@ long exit(Call& call) {
 
 long exit_group(Call& call) {
     block_all_signals();
+    update_own_faults(call.thread);
     close_process_record(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
     hooks::at_thread_end(call.thread, true);
     close_thread_page(call.thread);

@@ -69,6 +69,7 @@ constexpr std::array kRows{
     SyscallRow{__NR_shmdt, "shmdt", observe, handlers::shmdt, "a segment may be executable (SHM_EXEC)"},
     SyscallRow{__NR_readlink, "readlink", emulate, handlers::readlink, "/proc/self/exe is the program, not the engine"},
     SyscallRow{__NR_getrlimit, "getrlimit", observe, handlers::getrlimit, "RLIMIT_AS counts the program's memory only"},
+    SyscallRow{__NR_getrusage, "getrusage", observe, handlers::getrusage, "page faults of the engine are left out"},
     SyscallRow{__NR_ptrace, "ptrace", observe, handlers::ptrace, "registers and code are those of the translation"},
     SyscallRow{__NR_rt_sigpending, "rt_sigpending", emulate, handlers::rt_sigpending,
                "adds signals that the engine has queued"},

@@ -16,6 +16,7 @@
 #include "engine/freestanding/text.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/usage.h"
 #include "engine/threads/run_records.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/cpu/signal_frame.h"
@@ -106,9 +107,12 @@ long wait4(Call& call) {
         const long got = call.pass_to_kernel();
         std::int32_t status = 0;
         if (got <= 0 || !x86_64::guarded_copy(&status, at_address<void>(call.argument[1]), sizeof status)) return got;
+        const auto child = static_cast<std::int32_t>(got);
+        const bool lives = (status & 0xff) == 0x7f || status == 0xffff;  // has stopped or continued
+        correct_usage_of_child(call.thread, child, call.argument[3], !lives);
         // Stopped by a signal, and not by a ptrace event, which has its number from bit 16 on (ptrace(2)).
         const bool stopped = (status & 0xff) == 0x7f && status >> 16 == 0;
-        if (!stopped || !continue_if_engine_stop(static_cast<std::int32_t>(got), status >> 8)) return got;
+        if (!stopped || !continue_if_engine_stop(child, status >> 8)) return got;
     }
 }
 
@@ -117,12 +121,17 @@ long waitid(Call& call) {
     struct ChildInfo {
         std::int32_t signo, error, code, padding, pid, uid, status;
     };
+    constexpr std::int32_t kChildDumped = 3;  // CLD_DUMPED; CLD_EXITED and CLD_KILLED are 1 and 2
+    alignas(8) char own_info[128] = {};
+    if (call.argument[2] == 0) call.argument[2] = address_of(own_info);
     for (;;) {
         const long got = call.pass_to_kernel();
         ChildInfo info{};
-        if (got != 0 || call.argument[2] == 0 || (call.argument[3] & kNoWait) != 0 ||
-            !x86_64::guarded_copy(&info, at_address<void>(call.argument[2]), sizeof info))
-            return got;
+        if (got != 0 || !x86_64::guarded_copy(&info, at_address<void>(call.argument[2]), sizeof info)) return got;
+        const bool stays = (call.argument[3] & kNoWait) != 0;
+        if (info.pid != 0)
+            correct_usage_of_child(call.thread, info.pid, call.argument[4], !stays && info.code <= kChildDumped);
+        if (stays) return got;
         if (info.code != kChildTrapped || !continue_if_engine_stop(info.pid, info.status)) return got;
     }
 }

@@ -125,14 +125,19 @@ run::ProcessRecord* record_of(const Thread& thread) {
     return engine.run == nullptr || thread.process == 0 ? nullptr : process_record(engine, thread.process);
 }
 
-const char* program_path_of(const Engine& engine, std::int32_t pid) {
+run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
     if (engine.run == nullptr) return nullptr;
     for (std::uint32_t number = engine.run_use->processes; number > 0; --number) {
         if (number >= run::kMaximumProcesses) continue;
-        const run::ProcessRecord* const record = process_record(engine, number);
-        if (record->pid == pid && record->state != run::RecordState::free) return record->exe;
+        run::ProcessRecord* const record = process_record(engine, number);
+        if (record->pid == pid && record->state != run::RecordState::free) return record;
     }
     return nullptr;
+}
+
+const char* program_path_of(const Engine& engine, std::int32_t pid) {
+    const run::ProcessRecord* const record = record_of_process(engine, pid);
+    return record != nullptr ? record->exe : nullptr;
 }
 
 bool is_thread_of_run(const Engine& engine, std::int32_t tid) {

@@ -15,6 +15,9 @@ bool map_run_memory(Engine& engine, int facts_fd, int run_fd);
 /// The record of the thread's process; null without a run, or if all records are used.
 run::ProcessRecord* record_of(const Thread& thread);
 
+/// The record of process `pid` of this run, also if it has ended; null for others.
+run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid);
+
 /// The path of the program of process `pid` of this run, as /proc/PID/exe is to show it; null for other processes.
 const char* program_path_of(const Engine& engine, std::int32_t pid);
 

@@ -234,7 +234,10 @@ Result<Formula> Formula::parse(std::string_view text) {
 }
 
 double Formula::combine(Op op, double left, double right) const {
-    const auto whole = [](double value) { return static_cast<std::int64_t>(value); };
+    const auto whole = [](double value) {
+        constexpr double kEnd = 9223372036854775808.0;  // 2^63; a conversion of a larger value is undefined
+        return value >= kEnd ? INT64_MAX : value <= -kEnd ? -INT64_MAX : static_cast<std::int64_t>(value);
+    };
     const bool numbers = std::isfinite(left) && std::isfinite(right);
     switch (op) {
         case Op::add: return left + right;

@@ -3,6 +3,7 @@
 #include <regex.h>
 
 #include <algorithm>
+#include <charconv>
 #include <ranges>
 #include <sstream>
 
@@ -16,6 +17,23 @@ bool has_option(std::string_view options, std::string_view wanted) {
                                [&](auto one) { return std::ranges::equal(one, wanted); });
 }
 
+/// A field of /proc/self/mounts. The kernel writes blanks, tabs, newlines and backslashes as \ooo
+/// (proc_pid_mounts(5)).
+std::string unescaped(const std::string& field) {
+    constexpr std::size_t kDigits = 3;
+    std::string text;
+    for (std::size_t i = 0; i < field.size(); ++i) {
+        unsigned code = 0;
+        const char* const first = field.data() + i + 1;
+        if (field[i] == '\\' && field.size() - i > kDigits &&
+            std::from_chars(first, first + kDigits, code, 8).ptr == first + kDigits)
+            text += static_cast<char>(code), i += kDigits;
+        else
+            text += field[i];
+    }
+    return text;
+}
+
 /// Where the hierarchy that perf events use is mounted; empty if nowhere. A v1 hierarchy must be mounted for the
 /// perf_event controller; in cgroup2 that controller is always active.
 std::string hierarchy(const Root& root) {
@@ -26,8 +44,8 @@ std::string hierarchy(const Root& root) {
     std::string type;
     std::string options;
     for (std::string rest; mounts >> device >> directory >> type >> options && std::getline(mounts, rest);) {
-        if (type == "cgroup" && has_option(options, "perf_event")) return directory;
-        if (type == "cgroup2" && v2.empty()) v2 = directory;
+        if (type == "cgroup" && has_option(options, "perf_event")) return unescaped(directory);
+        if (type == "cgroup2" && v2.empty()) v2 = unescaped(directory);
     }
     return v2;
 }

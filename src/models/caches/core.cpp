@@ -64,7 +64,9 @@ std::size_t Core::words(const Machine& machine) {
     return Cache::words(machine.l1_code) + Cache::words(machine.l1_data) + Cache::words(machine.l2) +
            TlbArray::words(machine.code_tlb) + TlbArray::words(machine.code_tlb_large) +
            TlbArray::words(machine.data_tlb) + TlbArray::words(machine.data_tlb_large) +
-           TlbArray::words(machine.second_tlb) + TlbArray::words(machine.second_code_tlb);
+           TlbArray::words(machine.second_tlb) + TlbArray::words(machine.second_code_tlb) +
+           Recent::words(machine.l1_code.sets) + Recent::words(machine.l1_data.sets) +
+           Recent::words(machine.code_tlb.sets()) + Recent::words(machine.data_tlb.sets());
 }
 
 Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory)
@@ -84,29 +86,38 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     };
     code_tlb_ = Tlb(first(machine.code_tlb, machine.code_tlb_large), second_of_code);
     data_tlb_ = Tlb(first(machine.data_tlb, machine.data_tlb_large), &second_tlb_);
+    const auto recent = [&parts](std::uint32_t sets) { return Recent(sets, parts.take(Recent::words(sets))); };
+    recent_code_ = recent(machine.l1_code.sets);
+    recent_data_ = recent(machine.l1_data.sets);
+    recent_code_pages_ = recent(machine.code_tlb.sets());
+    recent_data_pages_ = recent(machine.data_tlb.sets());
 }
 
-void Core::translate(Tlb& tlb, std::uint64_t address, PageSize size, Quantity misses, Quantity walks) {
+void Core::translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses, Quantity walks) {
     const Translation found = tlb.translate(address, size);
+    if (size == PageSize::small) pages.set(address >> kPageShift);
     if (found != Translation::first_level) counts_->add(misses);
     if (found == Translation::walk) counts_->add(walks);
 }
 
-Source Core::fetch(std::uint64_t address, unsigned size, PageSize page) {
+Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
     const std::uint64_t last = address + size - 1;
-    translate(code_tlb_, address, page, Quantity::code_tlb_misses, Quantity::code_walks);
-    if (!same_page(address, last)) translate(code_tlb_, last, page, Quantity::code_tlb_misses, Quantity::code_walks);
+    const auto translate_code = [&](std::uint64_t at) {
+        translate(code_tlb_, recent_code_pages_, at, page, Quantity::code_tlb_misses, Quantity::code_walks);
+    };
+    translate_code(address);
+    if (!same_page(address, last)) translate_code(last);
     const Source source = lines(l1_code_, address >> line_shift_, last >> line_shift_, Reader::code);
     counts_->add(Quantity::code_references);
     if (source != Source::l1) counts_->add(Quantity::code_misses);
     return source;
 }
 
-Source Core::access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page) {
+Source Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page) {
     const DataRow& row = kind == Access::store ? kStores : kLoads;
     const std::uint64_t last = address + size - 1;
-    translate(data_tlb_, address, page, row.tlb_misses, row.walks);
-    if (!same_page(address, last)) translate(data_tlb_, last, page, row.tlb_misses, row.walks);
+    translate(data_tlb_, recent_data_pages_, address, page, row.tlb_misses, row.walks);
+    if (!same_page(address, last)) translate(data_tlb_, recent_data_pages_, last, page, row.tlb_misses, row.walks);
 
     const std::uint64_t from = address >> line_shift_;
     const std::uint64_t to = last >> line_shift_;
@@ -116,10 +127,7 @@ Source Core::access(std::uint64_t instruction, std::uint64_t address, unsigned s
     if (source != Source::l1) counts_->add(row.misses);
     if (kind != Access::store) counts_->add(kLoadsFrom[static_cast<std::size_t>(source)]);
 
-    if (machine_.prefetch.stride && kind != Access::store) {
-        const std::uint64_t wanted = stride_.next(instruction, address);
-        if (wanted != StridePrefetcher::kNothing) prefetch(wanted >> line_shift_);
-    }
+    if (kind != Access::store) follow_stride(instruction, address);
     return source;
 }
 
@@ -137,6 +145,7 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
     const bool is_code = &first == &l1_code_;
     bool missed = false;
     for (std::uint64_t number = from; number <= to; ++number) {
+        recent_of(first).set(number);
         if (present(first.touch(number))) continue;
         first.insert(number, LineState::exclusive);
         counts_->add(is_code ? Quantity::code_lines_filled : Quantity::data_lines_filled);
@@ -154,6 +163,7 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
 Source Core::line(Cache& first, std::uint64_t number, Reader reader) {
     const LineState state = first.touch(number);
     if (present(state)) {
+        recent_of(first).set(number, state == LineState::modified);
         if (reader == Reader::store) become_modified(number, state);
         return Source::l1;
     }
@@ -170,6 +180,7 @@ void Core::become_modified(std::uint64_t line, LineState state) {
         shared_.take_from_others(*this, line);
     }
     l1_data_.set_state(line, LineState::modified);
+    recent_data_.set(line, true);
 }
 
 /// Asks L2 and then the shared level for a line that L1 lacks, and fills L2.
@@ -200,6 +211,7 @@ void Core::fill(Cache& first, std::uint64_t line, LineState state) {
     const bool is_data = &first == &l1_data_;
     counts_->add(is_data ? Quantity::data_lines_filled : Quantity::code_lines_filled);
     const Victim victim = first.insert(line, state);
+    recent_of(first).set(line, state == LineState::modified);
     if (is_data && victim.state == LineState::modified) counts_->add(Quantity::data_write_backs);
     if (!victim.exists()) return;
     if (victim.state == LineState::modified && l2_.exists()) {
@@ -235,10 +247,13 @@ LineState Core::state_of(std::uint64_t line) const {
 
 void Core::share(std::uint64_t line) {
     for (Cache* cache : {&l1_code_, &l1_data_, &l2_}) cache->set_state(line, LineState::shared);
+    recent_data_.share(line);
 }
 
 void Core::lose(std::uint64_t line) {
     for (Cache* cache : {&l1_code_, &l1_data_, &l2_}) cache->remove(line);
+    recent_code_.forget(line);
+    recent_data_.forget(line);
 }
 
 }  // namespace anyperf::models

@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "models/caches/cache.h"
+#include "models/caches/recent.h"
 #include "models/caches/stride.h"
 #include "models/caches/tlb.h"
 #include "models/machine.h"
@@ -58,10 +59,28 @@ class Core {
     void count_into(Counts& counts) { counts_ = &counts; }
 
     /// The fetch of an instruction of `size` bytes, at least 1.
-    Source fetch(std::uint64_t address, unsigned size, PageSize page = PageSize::small);
+    Source fetch(std::uint64_t address, unsigned size, PageSize page = PageSize::small) {
+        if (page == PageSize::small && is_recent(address, size, recent_code_pages_) &&
+            recent_code_.holds(address >> line_shift_)) {
+            counts_->add(Quantity::code_references);
+            return Source::l1;
+        }
+        return fetch_anew(address, size, page);
+    }
     /// An operand of `size` bytes, at least 1, accessed by the instruction at `instruction`.
-    Source access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access access,
-                  PageSize page = PageSize::small);
+    Source access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
+                  PageSize page = PageSize::small) {
+        const std::uint64_t line = address >> line_shift_;
+        if (page != PageSize::small || !is_recent(address, size, recent_data_pages_) ||
+            !(kind == Access::load ? recent_data_.holds(line) : recent_data_.holds_modified(line)))
+            return access_anew(instruction, address, size, kind, page);
+        counts_->add(kind == Access::store ? Quantity::store_references : Quantity::load_references);
+        if (kind != Access::store) {
+            counts_->add(Quantity::loads_from_l1);
+            follow_stride(instruction, address);
+        }
+        return Source::l1;
+    }
 
     // What the shared level asks of a core.
 
@@ -71,6 +90,20 @@ class Core {
     void lose(std::uint64_t line);
 
   private:
+    static constexpr unsigned kPageShift = 12;
+
+    /// Whether the access lies in one line, of the most recent page of its set.
+    bool is_recent(std::uint64_t address, unsigned size, const Recent& pages) const {
+        return address >> line_shift_ == (address + size - 1) >> line_shift_ && pages.holds(address >> kPageShift);
+    }
+    Source fetch_anew(std::uint64_t address, unsigned size, PageSize page);
+    Source access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page);
+    void follow_stride(std::uint64_t instruction, std::uint64_t address) {
+        if (!machine_.prefetch.stride) return;
+        const std::uint64_t wanted = stride_.next(instruction, address);
+        if (wanted != StridePrefetcher::kNothing) prefetch(wanted >> line_shift_);
+    }
+    Recent& recent_of(const Cache& first) { return &first == &l1_data_ ? recent_data_ : recent_code_; }
     Source line(Cache& first, std::uint64_t line, Reader reader);
     Source lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
@@ -80,7 +113,7 @@ class Core {
     void fill_second(std::uint64_t line, LineState state);
     void after_miss(std::uint64_t line);
     void prefetch(std::uint64_t line);
-    void translate(Tlb& tlb, std::uint64_t page, PageSize size, Quantity misses, Quantity walks);
+    void translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses, Quantity walks);
 
     const Machine& machine_;
     SharedLevel& shared_;
@@ -93,6 +126,10 @@ class Core {
     Tlb code_tlb_;
     Tlb data_tlb_;
     StridePrefetcher stride_;
+    Recent recent_code_;
+    Recent recent_data_;
+    Recent recent_code_pages_;  ///< of 4 KiB
+    Recent recent_data_pages_;
     unsigned line_shift_;
 };
 

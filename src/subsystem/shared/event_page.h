@@ -113,11 +113,13 @@ struct PageLock {
 
 /// The signal that an overflow sends (fcntl F_SETOWN, F_SETSIG, O_ASYNC).
 struct Notify {
-    std::int32_t owner = 0;       ///< pid, tid or -pgrp as F_SETOWN sets it; 0: no signal
-    std::int32_t owner_type = 0;  ///< F_OWNER_TID, F_OWNER_PID, F_OWNER_PGRP
-    std::int32_t signal = 0;      ///< 0: SIGIO, without a siginfo of its own
-    std::int32_t fd = -1;         ///< the descriptor that O_ASYNC was set on
-    std::uint32_t on = 0;         ///< O_ASYNC is set
+    std::int32_t owner = 0;         ///< pid, tid or -pgrp as F_SETOWN sets it; 0: no signal
+    std::int32_t owner_type = 0;    ///< F_OWNER_TID, F_OWNER_PID, F_OWNER_PGRP
+    std::int32_t signal = 0;        ///< 0: SIGIO, without a siginfo of its own
+    std::int32_t fd = -1;           ///< the descriptor that O_ASYNC was set on
+    std::uint32_t on = 0;           ///< O_ASYNC is set
+    std::uint64_t owner_start = 0;  ///< when the owner began (/proc/PID/stat), since its id may be another's later; 0:
+                                    ///< unknown
 };
 
 /// The part of the attr that does not change after the open (except by MODIFY_ATTRIBUTES).

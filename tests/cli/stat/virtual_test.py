@@ -151,10 +151,10 @@ class Virtual(Case):
         self.assertEqual(once, again)
 
     def test_groups_count_together(self):
-        report = self.report("-e", "{instructions,branches},{branch-misses,cycles}", "--", "true")
+        report = self.report("-e", "{instructions,branches},{stalled-cycles-backend,cycles}", "--", "true")
         values = {event["name"]: event["value"] for event in report["events"]}
         self.assertGreater(values["instructions"], values["branches"])
-        self.assertIsNone(values["branch-misses"])
+        self.assertIsNone(values["stalled-cycles-backend"])
         self.assertGreater(values["cycles"], 0)
 
     def test_children_are_counted(self):
@@ -170,20 +170,63 @@ class Virtual(Case):
         self.assertEqual(sum(report["events"][0]["raw"] or 0 for report in parts), whole["events"][0]["raw"])
 
     def test_missing_events_have_the_cause(self):
-        report = self.report("-e", "branch-misses,instructions:k", "--", "true")
+        report = self.report("-e", "stalled-cycles-backend,instructions:k", "--", "true")
         self.assertIn("virtual PMU", report["events"][0]["refusal"]["cause"])
         self.assertIn("user mode only", report["events"][1]["refusal"]["cause"])
 
     def test_precise_events_are_refused_because_of_the_modifier(self):
         text = stat("--virtual", "-e", "cycles:pp", "--", "true").stderr
         self.assertIn("the modifier p asks for precise samples", text)
-        self.assertNotIn("no model", text)
+        self.assertNotIn("but not", text)
 
     def test_missing_events_share_one_line_with_the_cause(self):
-        result = stat("--virtual", "-e", "branch-misses,LLC-loads,L1-dcache-load-misses", "--", "true")
+        result = stat("--virtual", "-e", "stalled-cycles-backend,node-loads,L1-dcache-prefetches", "--", "true")
         lines = [line for line in result.stderr.splitlines() if line.startswith(" <not supported>:")]
-        self.assertEqual(lines, [" <not supported>: the virtual PMU counts what retires in user mode, and has no model of caches or branch"
-                                 " prediction; a machine whose kernel has a PMU counts it"])
+        self.assertEqual(lines, [" <not supported>: the virtual PMU counts what retires in user mode and what models of caches and branch"
+                                 " prediction see, but not each event; a machine whose kernel has a PMU counts it"])
+
+    def test_counts_of_caches_and_branches_name_the_modelled_machine(self):
+        events = "instructions,branches,branch-misses,L1-dcache-load-misses"
+        text = stat("--virtual", "--machine", "zen4", "-e", events, "--", "true").stderr
+        self.assertRegex(text, r"\d +branch-misses +# +\d+\.\d+% of all branches +\(modelled: zen4\)\n")
+        self.assertRegex(text, r"\d +L1-dcache-load-misses +\(modelled: zen4\)\n")
+        self.assertRegex(text, r"\d +branches\n")
+        self.assertIn(" (modelled: zen4): counted by models", text)
+        report = self.report("--machine", "tiny", "-e", events, "--", "true")
+        self.assertEqual([event.get("machine") for event in report["events"]], [None, None, "tiny", "tiny"])
+        self.assertEqual([event["modelled"] for event in report["events"]], [False, False, True, True])
+        lines = stat("--virtual", "--machine", "tiny", "--csv", "-e", events, "--", "true").stderr.splitlines()
+        marks = [line.split(",")[6] for line in lines]
+        self.assertEqual(marks, ["", "", "% of all branches (modelled: tiny)", "(modelled: tiny)"])
+
+    def test_a_smaller_cache_misses_more(self):
+        misses = {machine: self.value(self.report("--deterministic", "--machine", machine, "-e", "L1-dcache-load-misses", "--", "true"),
+                                      "L1-dcache-load-misses") for machine in ("tiny", "skx")}
+        self.assertGreater(misses["tiny"], 2 * misses["skx"])
+
+    def test_a_machine_can_be_described_by_a_file(self):
+        file = self.file("mine.json")
+        file.write_text('{"base": "tiny", "l1_data": {"bytes": 65536, "ways": 8}}')
+        report = self.report("--machine", str(file), "-e", "L1-dcache-load-misses", "--", "true")
+        self.assertEqual(report["events"][0]["machine"], "mine.json")
+        file.write_text('{"l1_data": {"bytes": 65536, "ways": 3000}}')
+        result = stat("--virtual", "--machine", str(file), "-e", "L1-dcache-load-misses", "--", "true")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("l1_data", result.stderr)
+        self.assertIn("ways", result.stderr)
+        result = stat("--virtual", "--machine", "no-such-machine", "-e", "branch-misses", "--", "true")
+        self.assertIn("neither a known machine nor a file", result.stderr)
+
+    def test_branch_misses_are_counted_only_if_asked_for(self):
+        names = [event["name"] for event in self.report("--", "true")["events"]]
+        self.assertIn("branches", names)
+        self.assertNotIn("branch-misses", names)
+
+    def test_threads_have_caches_of_their_own_and_children_are_counted(self):
+        one = self.value(self.report("-e", "L1-icache-load-misses", "--", "sh", "-c", "/bin/true; :"), "L1-icache-load-misses")
+        four = self.value(self.report("-e", "L1-icache-load-misses", "--", "sh", "-c",
+                                      "/bin/true; /bin/true; /bin/true; /bin/true; :"), "L1-icache-load-misses")
+        self.assertGreater(four, one * 2)
 
     def test_events_are_multiplexed_on_few_counters(self):
         report = self.report("--counters", "1", "-e", "branches,r02c4,r08c4", "--", "true")

@@ -40,8 +40,17 @@ class Clients(unittest.TestCase):
 
     def test_perf_stat_marks_unsupported_events(self):
         self.need("perf")
-        counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", "branch-misses:u", "--", "true", check=False).stderr)
-        self.assertEqual(counts["branch-misses:u"], "<not supported>")
+        counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", "stalled-cycles-backend:u", "--", "true", check=False).stderr)
+        self.assertEqual(counts["stalled-cycles-backend:u"], "<not supported>")
+
+    def test_perf_stat_counts_what_caches_and_predictors_do(self):
+        self.need("perf")
+        events = ["branch-misses:u", "cache-misses:u", "cache-references:u", "L1-dcache-load-misses:u", "dTLB-load-misses:u"]
+        counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", ",".join(events), "--", "true").stderr)
+        counts = {name.removesuffix(":u"): int(count) for name, count in counts.items()}  # perf prints some without
+        for event in events:
+            self.assertGreater(counts[event.removesuffix(":u")], 0, event)
+        self.assertGreaterEqual(counts["cache-references"], counts["cache-misses"])
 
     def test_perf_record_samples_instructions_and_names_functions(self):
         self.need("perf")

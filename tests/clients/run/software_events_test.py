@@ -29,6 +29,31 @@ def sampled_faults(prefix=()):
         return int(samples[1]) if samples else recorded.stderr
 
 
+FAULTS_OF_CHILDREN = """
+import os, resource
+for command in (["/bin/true"], ["/usr/bin/python3", "-S", "-c", "pass"]):
+    child = os.posix_spawn(command[0], command, os.environ)
+    print(os.wait4(child, 0)[2].ru_minflt)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt, resource.getrusage(resource.RUSAGE_SELF).ru_minflt)
+child = os.posix_spawn("/bin/true", ["true"], os.environ)
+os.waitid(os.P_PID, child, os.WEXITED)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt)
+"""
+
+
+def faults_reported(*run_by):
+    """Page faults of true and of python as wait4 reports them, of both together, of the process itself, and of all
+    children, one more of which it has waited for by waitid."""
+    done = subprocess.run([*run_by, PYTHON, "-S", "-c", FAULTS_OF_CHILDREN], text=True, capture_output=True, check=True)
+    return [int(word) for word in done.stdout.split()]
+
+
+class Usage(unittest.TestCase):
+    def test_page_faults_of_processes_leave_out_the_engine(self):
+        for native, seen in zip(faults_reported(), faults_reported(ANYPERF, "run", "--")):
+            self.assertIn(seen, range(native // 2, native + native // 2 + 100))
+
+
 @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
 class PageFaults(unittest.TestCase):
     def test_those_of_an_executed_program_leave_out_the_engine(self):

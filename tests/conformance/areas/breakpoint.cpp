@@ -132,6 +132,22 @@ constexpr std::array kAccesses{
     Access{"vector", "a vector store counts once", kWrite, 8, 8,
            [] { asm volatile("movdqu %%xmm0, %0"
                              : "=m"(memory[0])); }, 1},
+    Access{"pop_by_rsp", "pop computes its operand's address with the rsp that it leaves", kWrite, 8, 8,
+           [] {
+               asm volatile("movq %%rsp, %%r11; leaq %0, %%rsp; popq 8(%%rsp); movq %%r11, %%rsp"
+                            : "+m"(memory[0])
+                            :
+                            : "r11", "memory");
+           },
+           0},
+    Access{"pop_by_rsp_behind", "the word behind is stored to", kWrite, 8, 16,
+           [] {
+               asm volatile("movq %%rsp, %%r11; leaq %0, %%rsp; popq 8(%%rsp); movq %%r11, %%rsp"
+                            : "+m"(memory[0])
+                            :
+                            : "r11", "memory");
+           },
+           1},
     Access{"rep_movsb", "rep movsb counts once an iteration", kWrite, 8, 0,
            [] {
                static const std::array<char, 8> source{};

@@ -215,6 +215,20 @@ void mmap2_shared() {
                std::uint32_t{MAP_SHARED});
 }
 
+void mmap2_flags() {
+    const Event event{mmap2s()};
+    Ring ring{event};
+    const auto flags_of = [&](int flags) {
+        const Mapping mapping{PROT_READ | PROT_EXEC, flags};
+        return record_of(ring.drain(), PERF_RECORD_MMAP2, mapping.address()).u32(60);
+    };
+    want_equal("private, anonymous, without a reserve", flags_of(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE),
+               std::uint32_t{MAP_PRIVATE});
+    want_equal("shared, anonymous", flags_of(MAP_SHARED | MAP_ANONYMOUS), std::uint32_t{MAP_SHARED});
+    want_equal("of a file, checked", flags_of(MAP_SHARED_VALIDATE), std::uint32_t{MAP_SHARED});
+    want_equal("locked", flags_of(MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED), std::uint32_t{MAP_PRIVATE | MAP_LOCKED});
+}
+
 void mmap2_anonymous() {
     const Event event{mmap2s()};
     Ring ring{event};
@@ -310,6 +324,9 @@ std::vector<Case> record_mmap_cases() {
         {"heap", "with mmap_data each growth of the heap writes a record", kNothing, heap_grows},
         {"ring", "with mmap_data the first record is that of the ring's own mapping", kNothing, mapping_of_ring},
         {"mmap2", "mmap2 writes MMAP2 instead of MMAP, with device, inode, protection and flags", kNothing, mmap2_file},
+        {"mmap2_flags",
+         "the flags of MMAP2 are those of the mapping: of the call's, only whether it is shared or locked", kNothing,
+         mmap2_flags},
         {"mmap2_shared", "the flags of MMAP2 distinguish shared from private mappings", kNothing, mmap2_shared},
         {"mmap2_anonymous", "MMAP2 of an anonymous mapping has inode 0", kNothing, mmap2_anonymous},
         {"build_id", "with build_id MMAP2 has the file's build id instead of its inode", kNothing, build_id},

@@ -1,5 +1,6 @@
 // records_task.cpp: when COMM, FORK and EXIT records are written, their fields, and the sample_id trailer:
 // "PERF_RECORD_COMM", "PERF_RECORD_FORK" and "PERF_RECORD_EXIT" of the manual.
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +167,40 @@ void own_exit() {
     want_equal("tid", record.tid, pid);
 }
 
+/// A grandchild that waits until its parent, the child, is asked to end it.
+void exit_seen_from_outside() {
+    auto* const grandchild = static_cast<volatile pid_t*>(
+        ::mmap(nullptr, sizeof(pid_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    std::array<int, 2> end{};
+    if (::pipe(end.data()) != 0) throw Failure{"pipe failed"};
+    Child child{{[&] {
+                     const pid_t made = ::fork();
+                     char byte = 0;
+                     if (made == 0) ::_exit(static_cast<int>(::read(end[0], &byte, 1)));
+                     *grandchild = made;
+                 },
+                 [&] {
+                     const auto written = ::write(end[1], "x", 1);
+                     ::waitpid(*grandchild, nullptr, written == 1 ? 0 : WNOHANG);
+                 }}};
+    child.step();
+    const Event event{tasks(), *grandchild};
+    Ring ring{event};
+    child.step();
+    const TaskRecord record = parse_task(the_only(ring.drain(), PERF_RECORD_EXIT));
+    want_equal("pid", record.pid, pid_t{*grandchild});
+    want_equal("ppid", record.ppid, child.pid());
+    want_equal("ptid", record.ptid, child.pid());
+}
+
+void exit_of_own_child() {
+    Child child{{}};
+    const Event event{tasks(), child.pid()};
+    Ring ring{event};
+    child.join();
+    want_equal("ppid", parse_task(the_only(ring.drain(), PERF_RECORD_EXIT)).ppid, ::getpid());
+}
+
 void no_child_exit() {
     const Event event{tasks()};
     Ring ring{event};
@@ -268,6 +303,9 @@ std::vector<Case> record_task_cases() {
          [] { comm_at_exec(false); }},
         {"fork.thread", "FORK of a thread has the process as pid and ppid", kNothing, fork_of_a_thread},
         {"exit.own", "the exit of the measured task writes EXIT", kNothing, own_exit},
+        {"exit.outside", "EXIT of a task that another process than its parent measures has the parent as ppid",
+         kNothing, exit_seen_from_outside},
+        {"exit.ppid", "EXIT of a child has the parent as ppid", kNothing, exit_of_own_child},
         {"exit.child", "the exit of a child that is not measured writes no EXIT", kNothing, no_child_exit},
         {"exit.inherited", "an inherited child writes FORK and EXIT", kNothing, inherited_exit},
         {"trailer.lost", "LOST has the trailer, too", kNothing, trailer_of_lost},

@@ -172,8 +172,19 @@ __attribute__((used)) static void start_program(long* stack) {
     exit_program(program((int)*stack, (char**)(stack + 1), (char**)(stack + *stack + 2)));
 }
 
+#ifdef FIXED_STACK
+// A program whose every access has the same address in every run: its stack is in its image, and so is what the kernel
+// puts above it: one argument, no environment.
+static char fixed_stack[65536] __attribute__((used, aligned(4096)));
+static char fixed_name[] = "fixed";
+static long fixed_start[8] __attribute__((used)) = {1, (long)fixed_name};
+__asm__(
+    ".globl _start\n.type _start,@function\n_start:\n xor %ebp,%ebp\n mov $fixed_start,%rdi\n mov "
+    "$fixed_stack+65536,%rsp\n call start_program\n hlt\n");
+#else
 __asm__(
     ".globl _start\n.type _start,@function\n_start:\n xor %ebp,%ebp\n mov %rsp,%rdi\n and $-16,%rsp\n call "
     "start_program\n hlt\n");
+#endif
 
 #endif

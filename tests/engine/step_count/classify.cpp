@@ -64,21 +64,6 @@ bool is_vector_register(const ZydisDecodedOperand& operand) {
     }
 }
 
-/// Whether a memory operand is only an address: computed, prefetched or flushed, but not read as data.
-bool is_address_only(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand& operand) {
-    if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || operand.mem.type == ZYDIS_MEMOP_TYPE_MIB) return true;
-    switch (instruction.meta.category) {
-        case ZYDIS_CATEGORY_NOP:
-        case ZYDIS_CATEGORY_WIDENOP:
-        case ZYDIS_CATEGORY_PREFETCH:
-        case ZYDIS_CATEGORY_PREFETCHWT1:
-        case ZYDIS_CATEGORY_CLDEMOTE:
-        case ZYDIS_CATEGORY_CLFLUSHOPT:
-        case ZYDIS_CATEGORY_CLWB: return true;
-        default: return instruction.mnemonic == ZYDIS_MNEMONIC_CLFLUSH;
-    }
-}
-
 ClassSet memory_classes(const ZydisDecodedInstruction& instruction, std::span<const ZydisDecodedOperand> operands) {
     ClassSet classes = 0;
     for (const auto& operand : operands) {
@@ -162,6 +147,20 @@ bool flag_condition(int mnemonic, std::uint64_t flags) {
 }
 
 }  // namespace
+
+bool is_address_only(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand& operand) {
+    if (operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN || operand.mem.type == ZYDIS_MEMOP_TYPE_MIB) return true;
+    switch (instruction.meta.category) {
+        case ZYDIS_CATEGORY_NOP:
+        case ZYDIS_CATEGORY_WIDENOP:
+        case ZYDIS_CATEGORY_PREFETCH:
+        case ZYDIS_CATEGORY_PREFETCHWT1:
+        case ZYDIS_CATEGORY_CLDEMOTE:
+        case ZYDIS_CATEGORY_CLFLUSHOPT:
+        case ZYDIS_CATEGORY_CLWB: return true;
+        default: return instruction.mnemonic == ZYDIS_MNEMONIC_CLFLUSH;
+    }
+}
 
 Classified classify(std::span<const std::uint8_t> bytes) {
     ZydisDecodedInstruction instruction;

@@ -3,6 +3,7 @@
 // single-stepping.
 #pragma once
 
+#include <Zydis/Zydis.h>
 #include <sys/user.h>
 
 #include <array>
@@ -37,6 +38,9 @@ struct Classified {
     int mnemonic = 0;        ///< ZydisMnemonic
     int address_width = 64;  ///< in bits; loop and jrcxz use this part of rcx
 };
+
+/// Whether a memory operand is only an address: computed, prefetched or flushed, but not read as data.
+bool is_address_only(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand& operand);
 
 /// Classifies the instruction at the start of `bytes`; an incomplete one has length 0.
 Classified classify(std::span<const std::uint8_t> bytes);

@@ -1,8 +1,9 @@
 // main.cpp: step_count, the reference for `anyperf run --count`. Runs a program by single steps and prints the same
 // JSON.
-//   step_count [--count-to FILE] [--trace FILE] [--window START END] -- CMD...
+//   step_count [--count-to FILE] [--trace FILE] [--window START END] [--models] -- CMD...
 // --trace lists "tid address instruction" of each retired instruction, to find where two runs diverge. --window counts
-// between two hexadecimal addresses. Exits with the program's status, 128 + n if signal n ended it.
+// between two hexadecimal addresses. --models adds what the models of each preset count (modelled.h). Exits with the
+// program's status, 128 + n if signal n ended it.
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
@@ -25,6 +26,13 @@ nlohmann::ordered_json to_json(const Counts& counts) {
 
 int shell_status(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+nlohmann::ordered_json models_json(const Modelled& models) {
+    nlohmann::ordered_json out;
+    for (const auto& [machine, counts] : models.totals())
+        for (const auto& row : models::kQuantityRows) out[machine][std::string(row.name)] = counts[row.quantity];
+    return out;
 }
 
 nlohmann::ordered_json report(const Stepper& stepper) {
@@ -50,6 +58,7 @@ struct Options {
     std::string count_to;
     std::string trace;
     std::vector<std::string> window;
+    bool models = false;
     std::vector<std::string> command;
 };
 
@@ -66,10 +75,14 @@ int run(Options& options) {
     arguments.reserve(options.command.size() + 1);
     for (auto& word : options.command) arguments.push_back(word.data());
     arguments.push_back(nullptr);
+    Modelled models;
+    if (options.models) stepper.model(models);
     const int status = stepper.run(arguments.data());
+    auto counts = report(stepper);
+    if (options.models) counts["models"] = models_json(models);
     std::ofstream file;
     if (!options.count_to.empty()) file.open(options.count_to);
-    (options.count_to.empty() ? std::cerr : file) << report(stepper).dump(2) << '\n';
+    (options.count_to.empty() ? std::cerr : file) << counts.dump(2) << '\n';
     return shell_status(status);
 }
 
@@ -82,6 +95,7 @@ int main(int argc, char** argv) {
     app.add_option("--count-to", options.count_to, "write the JSON here, not to standard error");
     app.add_option("--trace", options.trace, "list the retired instructions here");
     app.add_option("--window", options.window, "count between these two addresses")->expected(2);
+    app.add_flag("--models", options.models, "count with the models of each preset, too; for a program of one thread");
     app.add_option("command", options.command, "the program and its arguments")->required();
     app.positionals_at_end();
     CLI11_PARSE(app, argc, argv);

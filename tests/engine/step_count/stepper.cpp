@@ -30,6 +30,7 @@ bool is_group_stop(int signal) {
 
 int Stepper::run(char* const arguments[]) {
     const pid_t first = tracee::start(arguments);
+    first_ = first;
     live_[first];
     int first_status = 0;
     while (!live_.empty()) {
@@ -112,14 +113,33 @@ void Stepper::on_exec_event(pid_t tid) {
 void Stepper::retire_syscall(pid_t tid) {
     auto& pending = live_[tid].pending;
     if (pending && pending->instruction.step == Step::syscall && !pending->counted)
-        count(tid, pending->instruction, pending->before);
+        count(tid, pending->instruction, pending->before), feed_models(tid, *pending, 0);
     pending.reset();
+}
+
+/// An instruction has retired, or an iteration of a REP.
+void Stepper::feed_models(pid_t tid, const Pending& done, std::uint64_t next) {
+    if (models_ == nullptr || tid != first_ || done.instruction.length == 0) return;
+    const auto bytes = tracee::code(tid, done.before.rip);
+    const Classified& instruction = done.instruction;
+    const std::uint64_t rcx = instruction.address_width == 32 ? done.before.rcx & 0xffffffff : done.before.rcx;
+    models_->retire({.bytes = bytes.readable().first(instruction.length),
+                     .before = done.before,
+                     .next = next,
+                     .taken = instruction.step == Step::conditional && is_taken(instruction, done.before),
+                     .is_first = !done.iterated,
+                     .accesses = instruction.step != Step::repeated || rcx != 0});
 }
 
 void Stepper::retire(pid_t tid, const user_regs_struct& after) {
     auto& pending = live_[tid].pending;
     const Pending done = *pending;
-    if (done.instruction.step == Step::repeated && after.rip == done.before.rip) return;  // more iterations
+    if (!done.counted) feed_models(tid, done, after.rip);
+    if (done.instruction.step == Step::repeated && after.rip == done.before.rip) {  // more iterations
+        pending->before = after;
+        pending->iterated = true;
+        return;
+    }
     pending.reset();
     if (!done.counted) count(tid, done.instruction, done.before);
     switch (done.instruction.step) {
@@ -127,7 +147,9 @@ void Stepper::retire(pid_t tid, const user_regs_struct& after) {
         case Step::loads_ss: {  // the trap is delayed by one instruction, which has retired, too
             user_regs_struct between = done.before;
             between.rip += done.instruction.length;
-            count(tid, classify_at(tid, between.rip), between);
+            const Pending next{.before = between, .instruction = classify_at(tid, between.rip)};
+            count(tid, next.instruction, between);
+            feed_models(tid, next, after.rip);
             break;
         }
         case Step::syscall:

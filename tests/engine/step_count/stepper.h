@@ -15,6 +15,7 @@
 #include <ostream>
 
 #include "step_count/classify.h"
+#include "step_count/modelled.h"
 #include "step_count/tracee.h"
 
 namespace anyperf::step_count {
@@ -41,6 +42,8 @@ class Stepper {
   public:
     /// Counts everything without a window. `trace` may be null; it must outlive the object.
     Stepper(std::optional<Window> window, std::ostream* trace) : window_(window), trace_(trace) {}
+    /// Feeds the models with the first thread.
+    void model(Modelled& models) { models_ = &models; }
 
     /// Runs the program and all its descendants to their ends. Returns the program's wait status.
     int run(char* const arguments[]);
@@ -53,7 +56,8 @@ class Stepper {
     struct Pending {
         user_regs_struct before{};
         Classified instruction;
-        bool counted = false;  ///< a system call that restarts after a signal without a handler
+        bool iterated = false;  ///< a REP that has made an iteration
+        bool counted = false;   ///< a system call that restarts after a signal without a handler
     };
 
     /// A task that has not ended.
@@ -69,6 +73,7 @@ class Stepper {
     void retire_syscall(pid_t tid);
     void retire(pid_t tid, const user_regs_struct& after);
     void count(pid_t tid, const Classified& instruction, const user_regs_struct& before);
+    void feed_models(pid_t tid, const Pending& done, std::uint64_t next);
     void resume(pid_t tid, int signal);
     void step_from(pid_t tid, const user_regs_struct& now, int signal);
     Task& task(pid_t tid);
@@ -76,6 +81,8 @@ class Stepper {
 
     std::optional<Window> window_;
     std::ostream* trace_;
+    Modelled* models_ = nullptr;
+    pid_t first_ = 0;
     bool started_ = false;
     std::map<pid_t, Task> tasks_;
     std::map<pid_t, Live> live_;

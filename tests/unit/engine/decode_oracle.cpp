@@ -89,6 +89,7 @@ void operand(Instruction& e, const ZydisDecodedOperand& o, bool has_base, ZydisO
     e.touched |= set;
     if (reads || (writes && !whole)) e.read |= set;
     if (whole) e.overwritten |= set;
+    if (writes) e.written |= set;
 }
 
 void flags(Instruction& e, const ZydisDecodedInstruction& i, ZydisOperandActions action) {
@@ -151,6 +152,7 @@ constexpr std::array kFields{
     FIELD(touched),
     FIELD(read),
     FIELD(overwritten),
+    FIELD(written),
     FIELD(flags_read),
     FIELD(flags_overwritten),
 };

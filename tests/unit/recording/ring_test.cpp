@@ -43,7 +43,7 @@ std::vector<std::size_t> sizes_of(Ring& ring, std::size_t limit, Ring::Records& 
 
 TEST(Ring, RecordsComeInOrderAndTheirRoomIsGivenBack) {
     TestRing memory;
-    Ring ring{memory.memory()};
+    Ring ring{memory.memory(), Ring::Writer::kernel};
     memory.write(16, 1);
     memory.write(24, 2);
     Ring::Records records;
@@ -57,7 +57,7 @@ TEST(Ring, RecordsComeInOrderAndTheirRoomIsGivenBack) {
 
 TEST(Ring, ALimitCutsBetweenRecordsButLeavesOne) {
     TestRing memory;
-    Ring ring{memory.memory()};
+    Ring ring{memory.memory(), Ring::Writer::kernel};
     memory.write(16, 1);
     memory.write(24, 2);
     Ring::Records records;
@@ -67,7 +67,7 @@ TEST(Ring, ALimitCutsBetweenRecordsButLeavesOne) {
 
 TEST(Ring, ARecordThatWrapsIsSeenInOnePieceAndReturnedInTwo) {
     TestRing memory;
-    Ring ring{memory.memory()};
+    Ring ring{memory.memory(), Ring::Writer::kernel};
     memory.write(4000, 1);
     ring.release(ring.next(kPage, [](Bytes) {}).end);
     memory.write(200, 7);
@@ -80,15 +80,34 @@ TEST(Ring, ARecordThatWrapsIsSeenInOnePieceAndReturnedInTwo) {
     EXPECT_EQ(records.second.size(), 104U);
 }
 
+TEST(Ring, WhatAProgramChangesAfterACheckIsNotUsed) {
+    TestRing memory;
+    Ring ring{memory.memory(), Ring::Writer::programs};
+    memory.write(4000, 1);
+    ring.release(ring.next(kPage, [](Bytes) {}).end);
+    memory.write(16, 2);
+    memory.write(200, 3);  // wraps
+    const auto records = ring.next(kPage, [&](Bytes) {
+        for (std::byte& byte : memory.memory().subspan(kPage)) byte = std::byte{0xff};
+    });
+    EXPECT_EQ(ring.damages(), 0U);
+    std::vector<std::byte> written{records.first.begin(), records.first.end()};
+    written.insert(written.end(), records.second.begin(), records.second.end());
+    ASSERT_EQ(written.size(), 216U);
+    EXPECT_EQ(perfdata::load<perfdata::RecordHeader>(written.data()).size, 16U);
+    EXPECT_EQ(perfdata::load<perfdata::RecordHeader>(written.data() + 16).size, 200U);
+    EXPECT_EQ(written.back(), std::byte{3});
+}
+
 TEST(Ring, ImpossibleContentsAreDroppedAndCounted) {
     TestRing memory;
-    Ring ring{memory.memory()};
+    Ring ring{memory.memory(), Ring::Writer::kernel};
     memory.set(offsetof(abi::MmapPage, data_head), std::uint64_t{1} << 40);  // further than the ring is large
     EXPECT_TRUE(ring.next(kPage, [](Bytes) {}).empty());
     EXPECT_EQ(ring.damages(), 1U);
 
     TestRing other;
-    Ring second{other.memory()};
+    Ring second{other.memory(), Ring::Writer::kernel};
     other.write(16, 1);
     other.set(kPage, 0);  // a record of no bytes
     EXPECT_TRUE(second.next(kPage, [](Bytes) {}).empty());
@@ -96,7 +115,7 @@ TEST(Ring, ImpossibleContentsAreDroppedAndCounted) {
     EXPECT_EQ(other.tail(), 16U);
 
     TestRing third;
-    Ring last{third.memory()};
+    Ring last{third.memory(), Ring::Writer::kernel};
     third.write(16, 1);
     third.set(offsetof(abi::MmapPage, data_head), 13);  // not a multiple of 8, and less than the record
     EXPECT_TRUE(last.next(kPage, [](Bytes) {}).empty());

@@ -10,7 +10,7 @@
 namespace anyperf::cli::stat {
 
 /// An event string as for -e. `detail` is how often -d was given.
-std::string default_events(int detail);
+std::string default_events(int detail, bool in_user_space = false);
 /// Only the events that -d adds: for use together with -e. Empty if `detail` is 0.
 std::string detail_events(int detail);
 /// The events that divide up the slots of a pipeline, for the CPU whose PMU is below `root`. Error: it has no such

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fstream>
 #include <string_view>
 
 #include "abi/attr_flags.h"
@@ -139,6 +140,19 @@ bool is_modelled(const events::Event& event, bool deterministic) {
     return quantity && pmu::row_of(*quantity).source.modelled;
 }
 
+bool uses_models(const events::Event& event) {
+    if (!is_cpu_event(event)) return false;
+    const auto quantity = pmu::quantity_of(with_virtual_pmu_code(event).attr);
+    return quantity && subsystem::uses_models(pmu::row_of(*quantity).source);
+}
+
+std::string modelled_machine_of_run(const host::Root& root) {
+    std::ifstream file{root.path("/sys/bus/event_source/devices/cpu/caps/modelled_machine")};
+    std::string name;
+    std::getline(file, name);
+    return name;
+}
+
 bool has_own_share(const events::Event& event) {
     return shared_event(event) != nullptr;
 }
@@ -165,8 +179,9 @@ std::optional<Error> why_not_counted(const events::Event& event, const counting:
     if (refused != ENOENT && refused != EOPNOTSUPP && refused != EINVAL) return refusal->error;
     if (is_cpu_event(event))
         return Error{refusal->error.what,
-                     "the virtual PMU counts what retires in user mode, and has no model of " +
-                         (refused == ENOENT ? "caches or branch prediction" : event.name),
+                     "the virtual PMU counts what retires in user mode and what models of caches and branch prediction "
+                     "see, but not " +
+                         event.name,
                      "a machine whose kernel has a PMU counts it"};
     return Error{
         refusal->error.what,

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "anyperf/counter_set.h"
 #include "anyperf/error.h"
 #include "anyperf/event.h"
 #include "anyperf/event_names.h"
+#include "host/root.h"
 
 namespace anyperf::cli::stat {
 
@@ -16,6 +18,12 @@ bool is_cpu_event(const events::Event& event);
 /// Whether the virtual PMU computes the count from a cost model (docs/models.md) instead of counting it. Clocks are
 /// modelled in a `deterministic` run only.
 bool is_modelled(const events::Event& event, bool deterministic);
+
+/// Whether models of caches, TLBs or branch predictors compute the count.
+bool uses_models(const events::Event& event);
+
+/// The machine of these models, of the virtual machine whose files these are; empty if they are another machine's.
+std::string modelled_machine_of_run(const host::Root& root);
 
 /// Whether what anyperf does in the threads of the program is part of the event's count in a run. It translates code
 /// and asks the broker there, which takes CPU time; a thread that runs longer is also preempted and moved more often.

@@ -41,7 +41,7 @@ std::string noise_field(const Line& line) {
 /// The unit of the metric and its mark. A count without a metric has its mark alone: perf has no field for it, and
 /// leaves this one empty.
 std::string metric_unit_field(const Line& line, const std::optional<Metric>& metric) {
-    if (!metric) return std::string{mark_of(line)};
+    if (!metric) return mark_of(line);
     return mark_of(*metric).empty() ? unit_field(*metric) : fmt::format("{} {}", unit_field(*metric), mark_of(*metric));
 }
 

@@ -57,6 +57,7 @@ Json event_object(const Line& line, const Report& report) {
     event["scaled"] = counted && line.count.scaled;
     event["status"] = status_name(line.status());
     event["modelled"] = line.modelled;
+    if (!line.machine.empty()) event["machine"] = line.machine;
     event["with_own_share"] = line.with_own_share;
     event["unit"] = line.event.unit;
     event["user_only"] = line.user_only;

@@ -26,7 +26,8 @@ struct Line {
     events::Event event;
     std::optional<Error> refusal;  ///< why the event could not be opened
     bool user_only = false;        ///< kernel mode was wanted, but could not be counted
-    bool modelled = false;         ///< computed by the virtual PMU's cost model
+    bool modelled = false;         ///< computed by the virtual PMU's models
+    std::string machine;           ///< whose caches and branch predictors are modelled; empty: no such count
     std::size_t metric_set = 0;    ///< the set of events of -M that it is in; 0: an event of -e
     bool with_own_share = false;   ///< what anyperf does in the program's threads is part of the count
     counting::Count count;         ///< of one run, or the mean of several

@@ -42,7 +42,7 @@ std::string value_text(const Line& line, const Options& options) {
 /// A metric after "#", as perf prints it.
 std::string metric_text(const Line& line, const Metric& metric) {
     // If count and metric have the same mark, it is at the end of the line, once.
-    const std::string_view its = mark_of(metric);
+    const std::string its = mark_of(metric);
     const std::string mark = its.empty() || its == mark_of(line) ? "" : fmt::format(" {}", its);
     return metric.percent ? fmt::format("# {:7.2f}% {}{}", metric.value, metric.unit, mark)
                           : fmt::format("# {:8.{}f} {}{}", metric.value, metric.decimals, metric.unit, mark);
@@ -98,7 +98,7 @@ std::string row(const Line& line, const Report& report, const Options& options, 
     const std::string indent(std::min(text.size(), kMostIndent), ' ');
     const auto metrics = metrics_beside(line, report);
     if (!metrics.empty()) text += fmt::format(" {:<35}", metric_text(line, metrics.front()));
-    for (const auto& tail : {std::string{mark_of(line)}, runs_text(line), running_text(line)})
+    for (const auto& tail : {mark_of(line), runs_text(line), running_text(line)})
         if (!tail.empty()) text += "  " + tail;
     text = trimmed(std::move(text));
     for (std::size_t i = 1; i < metrics.size(); ++i) text += trimmed(indent + " " + metric_text(line, metrics[i]));
@@ -180,6 +180,13 @@ std::string notes(const Report& report) {
             " {}: computed from what the program retired, by a simple model of a CPU; compare only with other "
             "modelled counts\n",
             kModelledMark);
+    const auto of_machine = std::ranges::find_if(report.lines, [](const Line& line) { return !line.machine.empty(); });
+    if (of_machine != report.lines.end())
+        text += fmt::format(
+            " (modelled: {0}): counted by models of the caches, TLBs and branch predictors of the machine {0}; they "
+            "begin "
+            "empty\n",
+            of_machine->machine);
     if (any_shows(kOwnShareMark))
         text += fmt::format(
             " {}: includes what anyperf does in the program's threads, as the times below do; "

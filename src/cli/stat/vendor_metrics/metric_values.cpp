@@ -32,7 +32,8 @@ class Computation {
                       .unit = unit.empty() ? planned_.formula.name : unit + "  " + planned_.formula.name,
                       .decimals = unit.empty() ? 2 : 1,
                       .modelled = modelled_,
-                      .with_own_share = with_own_share_};
+                      .with_own_share = with_own_share_,
+                      .machine = machine_};
     }
 
   private:
@@ -47,6 +48,7 @@ class Computation {
             sum += line.value();
             counted = true;
             modelled_ |= line.modelled;
+            if (!line.machine.empty()) machine_ = line.machine;
             with_own_share_ |= line.with_own_share;
         }
         if (!counted) return std::nan("");
@@ -57,6 +59,7 @@ class Computation {
     const Line& first_;
     const Report& report_;
     bool modelled_ = false;
+    std::string machine_;  ///< as Line::machine
     bool with_own_share_ = false;
 };
 

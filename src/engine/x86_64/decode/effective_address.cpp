@@ -3,6 +3,14 @@
 
 namespace anyperf::engine::x86_64 {
 
+std::int32_t popped_bytes(const Instruction& instruction, const std::uint8_t* code) {
+    constexpr std::uint8_t kPop = 0x8f;
+    const bool pops = instruction.map == 0 && instruction.opcode == kPop && !instruction.has_vex;
+    const bool extended = instruction.has_rex && (code[instruction.rex_offset] & 1) != 0;
+    if (!pops || instruction.sib_offset == 0 || (code[instruction.sib_offset] & 7) != rsp || extended) return 0;
+    return instruction.operand16 ? 2 : 8;
+}
+
 namespace {
 
 constexpr std::uint8_t kShortVex = 0xc5;
@@ -34,7 +42,7 @@ std::uint64_t named_address(const Instruction& instruction, const std::uint8_t* 
     if (instruction.sib_offset == 0) return registers.r[(modrm & 7u) | extension.base] + displacement;
     const std::uint8_t sib = code[instruction.sib_offset];
     const unsigned index = (sib >> 3 & 7u) | extension.index;
-    std::uint64_t address = displacement;
+    std::uint64_t address = displacement + static_cast<std::uint64_t>(popped_bytes(instruction, code));
     if (index != kNoIndex) address += registers.r[index] << (sib >> 6);
     if ((sib & 7u) != kNoBase || (modrm >> 6) != 0) address += registers.r[(sib & 7u) | extension.base];
     return address;

@@ -32,6 +32,10 @@ struct Accesses {
     bool repeats = false;  ///< a REP string instruction: rcx iterations
 };
 
+/// By how much pop increments rsp before it computes the address of its operand from it (SDM volume 2, POP); 0 for
+/// other instructions and operands.
+std::int32_t popped_bytes(const Instruction& instruction, const std::uint8_t* code);
+
 /// All accesses of the instruction at registers.rip, except those named above. `code`: its bytes.
 Accesses accesses_of(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
                      const SegmentBases& bases);

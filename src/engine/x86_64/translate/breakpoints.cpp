@@ -10,6 +10,7 @@
 // (kSingleInstruction), and calls the agent before and after it (engine/dispatch.cpp).
 //
 // Code is shared by the threads of a process: a breakpoint of one thread stops all, the filter is per thread.
+#include "engine/x86_64/decode/effective_address.h"
 #include "engine/x86_64/translate/translate.h"
 
 namespace anyperf::engine::x86_64 {
@@ -94,6 +95,7 @@ void Translation::emit_access_check(const Instruction& instruction, std::uint64_
     if (named) {
         spill(rcx);
         load_effective_address(instruction, address, rcx);
+        if (const std::int32_t popped = popped_bytes(instruction, code); popped != 0) hot_.lea(rcx, rcx, popped);
         emit_filter_lookup(to);
     }
     if (stack) {

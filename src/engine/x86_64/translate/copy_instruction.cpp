@@ -9,6 +9,7 @@
 // even if it faults at once. movdir64b with a 67 prefix uses all 64 bits of its destination register.
 #include <initializer_list>
 
+#include "engine/x86_64/decode/effective_address.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -128,16 +129,6 @@ bool is_string(const Instruction& instruction) {
 /// Whether the index in SIB is more than a part of one address: a vector of indices, or the stride of a tile.
 bool has_vector_index(const Instruction& instruction) {
     return instruction.has_vex && instruction.sib_offset != 0 && instruction.operand_bytes == 0;
-}
-
-/// By how much pop increments rsp before it computes the address of its operand from it (SDM volume 2, POP); 0 for
-/// other instructions and operands.
-std::int32_t popped_bytes(const Instruction& instruction, const std::uint8_t* code) {
-    constexpr std::uint8_t kPop = 0x8f;
-    const bool pops = instruction.map == 0 && instruction.opcode == kPop && !instruction.has_vex;
-    const bool extended = instruction.has_rex && (code[instruction.rex_offset] & 1) != 0;
-    if (!pops || instruction.sib_offset == 0 || (code[instruction.sib_offset] & 7) != rsp || extended) return 0;
-    return instruction.operand16 ? 2 : 8;
 }
 
 /// The register that holds the address of an implied operand, other than that of a string instruction.

@@ -1,0 +1,138 @@
+#include "annotation/annotate.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <unordered_map>
+
+#include "profile/rows.h"
+#include "symbols/demangle.h"
+
+namespace anyperf::annotation {
+
+namespace {
+
+constexpr std::uint64_t kLongest = 4 << 20;  // of a function's code: each byte may become a line
+
+Error refused(const std::string& name, std::string cause, std::string fix) {
+    return Error{"cannot annotate " + name, std::move(cause), std::move(fix)};
+}
+
+/// The weights of the addresses at which samples of a function are.
+std::map<std::uint64_t, Heat> heat_of_addresses(const profile::Profile& profile, profile::EventId event,
+                                                profile::FunctionId function) {
+    std::map<std::uint64_t, Heat> found;
+    for (const profile::Sample& sample : profile.samples) {
+        if (profile.contexts[sample.context].event != event) continue;
+        const profile::Location& location = profile.locations[profile.stacks[sample.stack].location];
+        if (profile::function_of(profile, location) != function) continue;
+        Heat& heat = found[location.address];
+        heat.samples += sample.count;
+        heat.weight += sample.weight;
+    }
+    return found;
+}
+
+std::string name_in(const symbols::Dso& dso, std::uint64_t address) {
+    const symbols::Symbol* symbol = dso.find(address);
+    if (!symbol) return {};
+    const std::string name = symbols::demangle(dso.linkage_name(*symbol));
+    return address == symbol->start ? name : fmt::format("{}+0x{:x}", name, address - symbol->start);
+}
+
+}  // namespace
+
+std::vector<HotFunction> hot_functions(const profile::Profile& profile, profile::EventId event) {
+    std::unordered_map<std::uint32_t, Heat> heats;
+    for (const profile::Sample& sample : profile.samples) {
+        if (profile.contexts[sample.context].event != event) continue;
+        const auto function = profile::function_of(profile, profile.locations[profile.stacks[sample.stack].location]);
+        if (function == profile::kNone<profile::FunctionId>) continue;
+        Heat& heat = heats[function.value];
+        heat.samples += sample.count;
+        heat.weight += sample.weight;
+    }
+    std::vector<HotFunction> found;
+    for (const auto& [function, heat] : heats) found.push_back({{function}, heat});
+    std::ranges::sort(found, [](const HotFunction& a, const HotFunction& b) {
+        return a.heat.weight != b.heat.weight ? a.heat.weight > b.heat.weight : a.function < b.function;
+    });
+    return found;
+}
+
+symbols::Dso& Annotator::find(const profile::Dso& dso, const profile::Profile& profile) {
+    const bool kernel = dso.kind == profile::Dso::Kind::kernel || dso.kind == profile::Dso::Kind::kernel_module;
+    return dsos_.loaded(dsos_.find_or_add({.path = std::string{profile.text(dso.path)},
+                                           .build_id = std::string{profile.text(dso.build_id)},
+                                           .pid = kernel ? symbols::kKernelPid : 0,
+                                           .executable = true}));
+}
+
+std::string Annotator::why_no_symbols(const profile::Dso& dso, const profile::Profile& profile) {
+    const bool file = dso.kind == profile::Dso::Kind::file || dso.kind == profile::Dso::Kind::vdso;
+    return file ? find(dso, profile).why_no_symbols() : std::string{};
+}
+
+Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile::EventId event,
+                                       const HotFunction& hot) {
+    const profile::Function& function = profile.functions[hot.function];
+    const profile::Dso& from = profile.dsos[function.dso];
+    Annotation result{.name = std::string{profile.text(function.name)},
+                      .path = std::string{profile.text(from.path)},
+                      .build_id = std::string{profile.text(from.build_id)},
+                      .heat = hot.heat};
+    if (from.kind == profile::Dso::Kind::kernel || from.kind == profile::Dso::Kind::kernel_module)
+        return std::unexpected(refused(result.name, "the code of the kernel is not in a file",
+                                       "only code of programs and libraries is annotated"));
+    if (from.kind == profile::Dso::Kind::jit)
+        return std::unexpected(refused(result.name, "code that was generated at run time is not recorded",
+                                       "only code of programs and libraries is annotated"));
+    symbols::Dso& dso = find(from, profile);
+    const symbols::Symbol* symbol = dso.find(function.address);
+    if (!dso.image() || !symbol)
+        return std::unexpected(refused(result.name, dso.why_no_symbols(), "put the recorded file at its path"));
+    if (dso.image()->machine() != EM_X86_64 && dso.image()->machine() != EM_386)
+        return std::unexpected(
+            refused(result.name, result.path + " is not code for x86", "annotate disassembles x86 code only"));
+    result.begin = symbol->start;
+    result.end = symbol->end;
+    const symbols::Bytes bytes = dso.image()->at_address(symbol->start);
+    const std::uint64_t size = std::min<std::uint64_t>(bytes.size(), symbol->end - symbol->start);
+    if (size == 0 || size > kLongest)
+        return std::unexpected(refused(
+            result.name,
+            size == 0 ? result.path + " has no code at its address" : fmt::format("it has {} bytes of code", size),
+            fmt::format("functions of 1 to {} bytes are annotated", kLongest)));
+    const auto name_of = [&](std::uint64_t address) { return name_in(dso, address); };
+    for (Instruction& each :
+         disassemble(bytes.first(size), symbol->start, dso.image()->machine() == EM_X86_64, syntax_, name_of))
+        result.lines.push_back({.instruction = std::move(each), .function = result.name});
+    for (const auto& [address, heat] : heat_of_addresses(profile, event, hot.function)) {
+        const auto line = std::ranges::lower_bound(result.lines, address, {},
+                                                   [](const Line& each) { return each.instruction.address; });
+        const bool found = line != result.lines.end() && line->instruction.address == address;
+        Heat& sum = found ? line->heat : result.elsewhere;
+        sum.samples += heat.samples;
+        sum.weight += heat.weight;
+    }
+    add_sources(dso, result.name, result);
+    return result;
+}
+
+void Annotator::add_sources(symbols::Dso& dso, const std::string& name, Annotation& annotation) {
+    symbols::DebugInfo* debug = dsos_.debug_info(dso);
+    if (!debug) return;
+    for (Line& line : annotation.lines) {
+        const auto frames = debug->frames(line.instruction.address);
+        if (frames.empty()) continue;
+        annotation.has_debug_info = true;
+        line.file = frames.front().at.file;
+        line.line = frames.front().at.line;
+        line.function = frames.size() == 1 ? name : symbols::demangle(frames.front().name);
+    }
+}
+
+}  // namespace anyperf::annotation

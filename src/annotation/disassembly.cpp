@@ -1,0 +1,61 @@
+#include "annotation/disassembly.h"
+
+#include <Zydis/Zydis.h>
+#include <fmt/format.h>
+
+#include <array>
+
+namespace anyperf::annotation {
+
+namespace {
+
+/// The address that a branch goes to, or that an operand relative to the instruction pointer has; 0: neither.
+std::uint64_t referred_address(const ZydisDecodedInstruction& instruction,
+                               const std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT>& operands,
+                               std::uint64_t address) {
+    for (std::size_t i = 0; i < instruction.operand_count_visible; ++i) {
+        const ZydisDecodedOperand& operand = operands[i];
+        const bool branch = operand.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand.imm.is_relative;
+        const bool relative = operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.base == ZYDIS_REGISTER_RIP;
+        ZyanU64 target = 0;
+        if ((branch || relative) && ZYAN_SUCCESS(ZydisCalcAbsoluteAddress(&instruction, &operand, address, &target)))
+            return target;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::vector<Instruction> disassemble(symbols::Bytes code, std::uint64_t address, bool is_64, Syntax syntax,
+                                     const NameOf& name_of) {
+    ZydisDecoder decoder;
+    ZydisDecoderInit(&decoder, is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
+                     is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
+    ZydisFormatter formatter;
+    ZydisFormatterInit(&formatter, syntax == Syntax::att ? ZYDIS_FORMATTER_STYLE_ATT : ZYDIS_FORMATTER_STYLE_INTEL);
+    ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
+    std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT> operands;
+    std::array<char, 256> text;
+    std::vector<Instruction> found;
+    while (!code.empty()) {
+        ZydisDecodedInstruction instruction;
+        const bool valid =
+            ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.data(), code.size(), &instruction, operands.data()));
+        const std::uint8_t size = valid ? instruction.length : 1;
+        Instruction& each = found.emplace_back(Instruction{.address = address, .size = size, .text = {}});
+        if (valid && ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &instruction, operands.data(),
+                                                                  instruction.operand_count_visible, text.data(),
+                                                                  text.size(), address, ZYAN_NULL))) {
+            each.text = text.data();
+            if (const std::uint64_t target = referred_address(instruction, operands, address); target != 0)
+                if (const std::string name = name_of(target); !name.empty()) each.text += " <" + name + ">";
+        } else {
+            each.text = fmt::format(".byte 0x{:02x}", std::to_integer<unsigned>(code.front()));
+        }
+        code = code.subspan(size);
+        address += size;
+    }
+    return found;
+}
+
+}  // namespace anyperf::annotation

@@ -1,0 +1,28 @@
+// disassembly.h: machine code as text, one entry for each instruction.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "symbols/elf_image.h"
+
+namespace anyperf::annotation {
+
+struct Instruction {
+    std::uint64_t address = 0;
+    std::uint8_t size = 0;
+    std::string text;  ///< "jne 0x40112d <main+0x1d>"; ".byte 0x06" where no instruction begins
+};
+
+enum class Syntax : std::uint8_t { att, intel };
+
+/// The name of an address that an instruction refers to, as "main+0x1d"; empty if it has none.
+using NameOf = std::function<std::string(std::uint64_t)>;
+
+/// The x86 instructions of `code`, which is at `address`. `is_64` is the mode in which they run.
+std::vector<Instruction> disassemble(symbols::Bytes code, std::uint64_t address, bool is_64, Syntax syntax,
+                                     const NameOf& name_of);
+
+}  // namespace anyperf::annotation

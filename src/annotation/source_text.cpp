@@ -1,0 +1,62 @@
+#include "annotation/source_text.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace anyperf::annotation {
+
+namespace {
+
+constexpr off_t kLargest = 64 << 20;  // of a source file: what is larger is none
+
+/// The contents of a regular file; false sets errno.
+bool read_file(const std::string& path, std::string& text) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return false;
+    struct stat status{};
+    const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= kLargest;
+    text.resize(regular ? static_cast<std::size_t>(status.st_size) : 0);
+    const ssize_t got = regular ? ::read(fd, text.data(), text.size()) : -1;
+    const int cause = regular ? errno : EINVAL;
+    ::close(fd);
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    errno = cause;
+    return got >= 0;
+}
+
+}  // namespace
+
+SourceText::File SourceText::read(const std::string& path) {
+    File file;
+    if ((root_.empty() || !read_file(root_ + path, file.text)) && !read_file(path, file.text)) {
+        unreadable_.emplace(path, std::strerror(errno));
+        return file;
+    }
+    return file;
+}
+
+std::string_view SourceText::line(std::string_view file, std::uint32_t number) {
+    auto found = files_.find(file);
+    if (found == files_.end()) {
+        const std::string path{file};
+        found = files_.emplace(path, read(path)).first;
+        // The lines refer to the text at the place where it stays.
+        std::string_view rest = found->second.text;
+        while (!rest.empty()) {
+            const auto end = rest.find('\n');
+            std::string_view line = rest.substr(0, end);
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            found->second.lines.push_back(line);
+            rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+        }
+    }
+    const std::vector<std::string_view>& lines = found->second.lines;
+    return number == 0 || number > lines.size() ? std::string_view{} : lines[number - 1];
+}
+
+}  // namespace anyperf::annotation

@@ -1,0 +1,152 @@
+// annotate.cpp: `anyperf annotate`: the code of hot functions with the samples of each instruction.
+#include "cli/annotate/annotate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/read_profile.h"
+#include "annotation/annotate.h"
+#include "annotation/source_text.h"
+#include "cli/annotate/views.h"
+#include "cli/recording.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+struct Options {
+    std::string input = "perf.data";
+    std::string symbol;
+    std::string word;  ///< the symbol as perf takes it, too: without an option
+    std::string syntax = "att";
+    std::string symbol_root;
+    double percent_limit = 0.5;
+    bool source = true;
+    bool json = false;
+    bool stdio = false;
+};
+
+std::uint64_t weight_of(const profile::Profile& profile, profile::EventId event) {
+    std::uint64_t weight = 0;
+    for (const profile::Sample& sample : profile.samples)
+        if (profile.contexts[sample.context].event == event) weight += sample.weight;
+    return weight;
+}
+
+/// The dsos whose samples have no names, with the reasons: one of them may have the symbol that is missing.
+std::string unnamed_dsos(const profile::Profile& profile, annotation::Annotator& annotator) {
+    std::string text;
+    for (const profile::Dso& dso : profile.dsos)
+        if (const std::string why = annotator.why_no_symbols(dso, profile); !why.empty()) text += "; " + why;
+    return text;
+}
+
+/// The functions to show: those with the name, else those with enough samples.
+std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, profile::EventId event,
+                                            const Options& options, std::uint64_t weight) {
+    std::vector<annotation::HotFunction> functions = annotation::hot_functions(profile, event);
+    const double least = options.percent_limit / 100.0 * static_cast<double>(weight);
+    std::erase_if(functions, [&](const annotation::HotFunction& each) {
+        const profile::Function& function = profile.functions[each.function];
+        if (!options.symbol.empty())
+            return profile.text(function.name) != options.symbol &&
+                   profile.text(function.linkage_name) != options.symbol;
+        return static_cast<double>(each.heat.weight) < least;
+    });
+    return functions;
+}
+
+/// Prints annotations one after the other. What cannot be annotated is a note, or the error if nothing else is there.
+class Printer {
+  public:
+    Printer(const Options& options, Output& out) : options_(options), out_(out), source_(options.symbol_root) {}
+
+    void print(const AnnotatedEvent& shown) {
+        annotation::SourceText* source = options_.source ? &source_ : nullptr;
+        if (options_.json)
+            out_.print((count_ == 0 ? "[\n" : ",\n") + annotation_as_json(shown, source));
+        else
+            out_.print((count_ == 0 ? "" : "\n\n") + annotation_as_text(shown, source));
+        ++count_;
+    }
+    void note(const Error& error) {
+        if (error_) out_.note(fmt::format("anyperf: {}: {}\n", error_->what, error_->cause));
+        error_ = error;
+    }
+    Result<int> finish() {
+        if (count_ == 0 && error_) return std::unexpected(*error_);
+        if (error_) out_.note(fmt::format("anyperf: {}: {}\n", error_->what, error_->cause));
+        if (options_.json) out_.print(count_ == 0 ? "[]\n" : "\n]\n");
+        for (const auto& [file, why] : source_.unreadable())
+            out_.note(fmt::format("anyperf: cannot read the source {}: {}\n", file, why));
+        return 0;
+    }
+    bool empty() const { return count_ == 0 && !error_; }
+
+  private:
+    const Options& options_;
+    Output& out_;
+    annotation::SourceText source_;
+    std::optional<Error> error_;
+    std::size_t count_ = 0;
+};
+
+Result<int> annotate(Options options, Output& out) {
+    if (options.symbol.empty()) options.symbol = options.word;
+    const auto paths = symbol_paths(options.symbol_root);
+    const analysis::ReadProfile read =
+        TRY(analysis::read_profile(options.input, {.call_chains = false, .paths = paths}));
+    note_losses(read, out);
+    const profile::Profile& profile = read.profile;
+    annotation::Annotator annotator{paths,
+                                    options.syntax == "intel" ? annotation::Syntax::intel : annotation::Syntax::att};
+    Printer printer{options, out};
+    for (std::uint32_t i = 0; i < profile.events.size(); ++i) {
+        const std::uint64_t weight = weight_of(profile, {i});
+        for (const annotation::HotFunction& each : chosen(profile, {i}, options, weight)) {
+            auto annotation = annotator.annotate(profile, {i}, each);
+            if (annotation)
+                printer.print({profile.events[{i}].name, weight, std::move(*annotation)});
+            else
+                printer.note(annotation.error());
+        }
+    }
+    if (!options.symbol.empty() && printer.empty())
+        return std::unexpected(Error{"cannot annotate " + options.symbol,
+                                     "no sample is in a function of this name" + unnamed_dsos(profile, annotator),
+                                     "anyperf report lists the functions that have samples"});
+    return printer.finish();
+}
+
+VerbAction declare(CLI::App& verb) {
+    auto options = std::make_shared<Options>();
+    verb.add_option("-i,--input", options->input, "the file to read; - is standard input")->type_name("FILE");
+    verb.add_option("-s,--symbol", options->symbol, "the function to show; without it all that have enough samples")
+        ->type_name("SYMBOL");
+    verb.add_option("SYMBOL", options->word, "the function to show, as -s")->excludes("--symbol");
+    verb.add_option("--percent-limit", options->percent_limit,
+                    "without a function: leave out those with a smaller share of the event (default: 0.5)")
+        ->type_name("PERCENT");
+    verb.add_option("-M,--disassembler-style", options->syntax, "how instructions are written: att (default), intel")
+        ->check(CLI::IsMember({"att", "intel"}))
+        ->type_name("STYLE");
+    verb.add_flag("--source,!--no-source", options->source, "show the source lines (default: on)");
+    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
+        ->check(CLI::ExistingDirectory)
+        ->type_name("DIR");
+    verb.add_flag("--stdio", options->stdio, "print plain text, which is always so");
+    verb.add_flag("--json", options->json, "print an array with an object for each function");
+    return [options](Output& out) { return annotate(*options, out); };
+}
+
+}  // namespace
+
+constinit const Verb kAnnotate{"annotate", "show the code of hot functions with the samples of each instruction",
+                               declare};
+
+}  // namespace anyperf::cli

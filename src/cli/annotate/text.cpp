@@ -1,0 +1,85 @@
+// text.cpp: an annotated function for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "cli/annotate/views.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using annotation::Line;
+
+constexpr double kLeastHotLine = 0.5;  // per cent: of the summary, as perf's
+
+double per_cent(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string_view file_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+void add_summary(const annotation::Annotation& function, std::string& text) {
+    const auto out = std::back_inserter(text);
+    const std::vector<HotLine> lines = hot_lines(function);
+    if (!lines.empty()) text += "#\n# Hottest lines\n";
+    for (const HotLine& each : lines)
+        if (per_cent(each.heat.weight, function.heat.weight) >= kLeastHotLine)
+            fmt::format_to(out, "# {:>8.2f}%  {}:{}\n", per_cent(each.heat.weight, function.heat.weight),
+                           file_name(each.file), each.line);
+}
+
+/// The source of an instruction, if it is not that of the one before.
+void add_source(const Line& line, const Line* before, annotation::SourceText* source, std::string& text) {
+    const auto out = std::back_inserter(text);
+    const bool other_place = !before || before->file != line.file || before->function != line.function;
+    if (line.line == 0 || (!other_place && before->line == line.line)) return;
+    if (other_place) fmt::format_to(out, "{:>9}  {} ({}):\n", ":", line.function, file_name(line.file));
+    if (source) fmt::format_to(out, "{:>9}  {:<5}{}\n", ":", line.line, source->line(line.file, line.line));
+}
+
+}  // namespace
+
+std::vector<HotLine> hot_lines(const annotation::Annotation& annotation) {
+    std::map<std::pair<std::string_view, std::uint32_t>, annotation::Heat> sums;
+    for (const Line& each : annotation.lines) {
+        if (each.heat.samples == 0 || each.line == 0) continue;
+        annotation::Heat& sum = sums[{each.file, each.line}];
+        sum.samples += each.heat.samples;
+        sum.weight += each.heat.weight;
+    }
+    std::vector<HotLine> lines;
+    for (const auto& [place, heat] : sums) lines.push_back({std::string{place.first}, place.second, heat});
+    std::ranges::stable_sort(lines, std::greater{}, [](const HotLine& each) { return each.heat.weight; });
+    return lines;
+}
+
+std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source) {
+    const annotation::Annotation& function = shown.annotation;
+    std::string text;
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "# {} in {}\n# {} samples of '{}', {:.2f}% of the event; per cent are of the function\n",
+                   function.name, function.path, function.heat.samples, shown.event,
+                   per_cent(function.heat.weight, shown.weight));
+    if (function.elsewhere.samples > 0)
+        fmt::format_to(out, "# {} samples are at addresses where no instruction begins\n", function.elsewhere.samples);
+    if (!function.has_debug_info)
+        fmt::format_to(out, "# {} has no DWARF for it, so there is no source\n", function.path);
+    add_summary(function, text);
+    text += "#\n# Percent    Address   Instruction\n";
+    const Line* before = nullptr;
+    for (const Line& each : function.lines) {
+        add_source(each, before, source, text);
+        fmt::format_to(out, "{:>7.2f} :  {:>8x}:   {}\n", per_cent(each.heat.weight, function.heat.weight),
+                       each.instruction.address, each.instruction.text);
+        before = &each;
+    }
+    return text;
+}
+
+}  // namespace anyperf::cli

@@ -1,0 +1,131 @@
+// diff.cpp: `anyperf diff`: what has changed between perf.data files.
+#include "cli/diff/diff.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/read_profile.h"
+#include "cli/diff/views.h"
+#include "cli/recording.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+constexpr const char* kDefaultOld = "perf.data.old";
+constexpr const char* kDefaultNew = "perf.data";
+
+struct Options {
+    std::vector<std::string> files;
+    std::vector<std::string> keys{"comm", "dso", "symbol"};
+    std::string symbol_root;
+    double percent_limit = 0.0;
+    bool only_significant = false;
+    bool json = false;
+};
+
+/// Without files, and with only the new one, the names are those of perf diff.
+std::vector<std::string> files_to_compare(const std::vector<std::string>& given) {
+    if (given.size() >= 2) return given;
+    return {kDefaultOld, given.empty() ? kDefaultNew : given.front()};
+}
+
+/// Processes and threads have other numbers in each run.
+Result<void> check_keys(const std::vector<profile::Key>& keys) {
+    if (std::ranges::find(keys, profile::Key::pid) == keys.end() &&
+        std::ranges::find(keys, profile::Key::tid) == keys.end())
+        return {};
+    return std::unexpected(Error{"cannot compare by pid or tid", "each run has other numbers",
+                                 "use some of: comm cpu dso symbol srcline"});
+}
+
+std::optional<profile::EventId> event_named(const profile::Profile& profile, const std::string& name) {
+    const auto row = std::ranges::find(profile.events, name, &profile::Event::name);
+    if (row == profile.events.end()) return std::nullopt;
+    return profile::EventId{static_cast<std::uint32_t>(row - profile.events.begin())};
+}
+
+std::string events_of(const profile::Profile& profile) {
+    std::vector<std::string_view> names;
+    for (const profile::Event& event : profile.events) names.push_back(event.name);
+    return fmt::format("{} has {}", profile.recording.path, fmt::join(names, ", "));
+}
+
+/// The events that all recordings have.
+Result<std::vector<std::vector<profile::DiffInput>>> common_events(const std::vector<analysis::ReadProfile>& read,
+                                                                   Output& out) {
+    std::vector<std::vector<profile::DiffInput>> found;
+    for (const profile::Event& event : read.front().profile.events) {
+        std::vector<profile::DiffInput> inputs;
+        for (const analysis::ReadProfile& each : read)
+            if (const auto id = event_named(each.profile, event.name)) inputs.push_back({&each.profile, *id});
+        if (inputs.size() == read.size())
+            found.push_back(std::move(inputs));
+        else
+            out.note(fmt::format("anyperf: not all recordings have the event {}; it is left out\n", event.name));
+    }
+    if (!found.empty()) return found;
+    std::string events;
+    for (const analysis::ReadProfile& each : read) events += (events.empty() ? "" : "; ") + events_of(each.profile);
+    return std::unexpected(
+        Error{"cannot compare the recordings", "they have no event in common: " + events, "record the same event"});
+}
+
+Result<int> diff(const Options& options, Output& out) {
+    DiffOptions shown {
+        .keys = TRY(profile::keys_named(options.keys))
+        , .percent_limit = options.percent_limit, .only_significant = options.only_significant
+    };
+    TRY(check_keys(shown.keys));
+    const std::vector<std::string> files = files_to_compare(options.files);
+    const auto wants = [&](profile::Key key) { return std::ranges::find(shown.keys, key) != shown.keys.end(); };
+    std::vector<analysis::ReadProfile> read;
+    for (const std::string& file : files) {
+        read.push_back(
+            TRY(analysis::read_profile(file, {.call_chains = false,
+                                              .cpu = wants(profile::Key::cpu),
+                                              .source = {.lines = wants(profile::Key::source_line), .inlines = false},
+                                              .paths = symbol_paths(options.symbol_root)})));
+        note_losses(read.back(), out);
+    }
+    std::string text;
+    for (const auto& inputs : TRY(common_events(read, out))) {
+        const ComparedEvent compared{inputs.front().profile->events[inputs.front().event].name, files,
+                                     profile::compare(inputs, shown.keys)};
+        const std::string part = options.json ? diff_as_json(compared, shown) : diff_as_text(compared, shown);
+        if (!text.empty() && !part.empty()) text += options.json ? ",\n" : "\n\n";
+        text += part;
+    }
+    out.print(options.json ? "[\n" + text + "\n]\n" : text);
+    return 0;
+}
+
+VerbAction declare(CLI::App& verb) {
+    auto options = std::make_shared<Options>();
+    verb.add_option("FILE", options->files,
+                    "the recordings; each is compared with the first (default: perf.data.old perf.data)");
+    verb.add_option("-s,--sort", options->keys, "what samples are summed up by: comm, cpu, dso, symbol, srcline")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("KEY,…");
+    verb.add_option("--percent-limit", options->percent_limit, "leave out rows with smaller shares in all recordings")
+        ->type_name("PERCENT");
+    verb.add_flag("--significant", options->only_significant, "leave out rows without a significant change");
+    verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
+        ->check(CLI::ExistingDirectory)
+        ->type_name("DIR");
+    verb.add_flag("--json", options->json, "print an array with an object for each row");
+    return [options](Output& out) { return diff(*options, out); };
+}
+
+}  // namespace
+
+constinit const Verb kDiff{"diff", "show what has changed between perf.data files", declare};
+
+}  // namespace anyperf::cli

@@ -1,0 +1,44 @@
+// recent.h: the most recent line of each set of a cache, or page of each set of a TLB.
+//
+// Most accesses touch what was touched last in its set. Touching it again changes no order: it is at the front already
+// under LRU, the tree points away from it already under tree-PLRU, and it is marked already under not-recently-used. So
+// such an access is a hit that needs nothing but a comparison.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace anyperf::models {
+
+/// Over memory of the caller: words(sets) words, all 0 at first. With 0 sets nothing is ever recent.
+class Recent {
+  public:
+    Recent() = default;
+    Recent(std::uint32_t sets, std::uint64_t* memory) : entries_(memory), mask_(sets == 0 ? 0 : sets - 1) {}
+
+    static constexpr std::size_t words(std::uint32_t sets) { return sets == 0 ? 1 : sets; }
+
+    bool holds(std::uint64_t number) const { return entry_of(number) >> 1 == number + 1; }
+    /// It is recent and its line is modified.
+    bool holds_modified(std::uint64_t number) const { return entry_of(number) == ((number + 1) << 1 | 1); }
+
+    void set(std::uint64_t number, bool modified = false) {
+        entry_of(number) = (number + 1) << 1 | static_cast<std::uint64_t>(modified);
+    }
+    /// It was removed.
+    void forget(std::uint64_t number) {
+        if (holds(number)) entry_of(number) = 0;
+    }
+    /// It is not modified any more.
+    void share(std::uint64_t number) {
+        if (holds(number)) set(number);
+    }
+
+  private:
+    std::uint64_t& entry_of(std::uint64_t number) const { return entries_[number & mask_]; }
+
+    std::uint64_t* entries_ = nullptr;
+    std::uint64_t mask_ = 0;
+};
+
+}  // namespace anyperf::models

@@ -1,0 +1,63 @@
+// diff.h: what has changed between profiles, by rows with equal texts of their keys.
+//
+// A row's share is its part of the weight of all samples. The shares of two recordings differ also if the programs
+// behave the same, because samples are taken at random. The test of a row asks whether that explains the difference. It
+// is the two-sided z-test of two proportions (any textbook of statistics):
+//
+//   z = (s2 - s1) / sqrt(s (1 - s) (1 / n1 + 1 / n2))        s = (s1 n1 + s2 n2) / (n1 + n2)
+//
+// where n is the number of samples of the recording. Samples of unequal weight say less than their number, so n is
+// Kish's effective sample size, (sum of weights)^2 / (sum of squared weights). A difference is significant if the
+// probability of so large a |z| is below 5 % divided by the number of tested rows (Bonferroni), so that of all rows
+// together a wrong one is marked in one comparison of twenty. Rows that would have fewer than five samples in either
+// recording by the common share s are not tested, because the normal distribution does not hold for them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+#include "profile/rows.h"
+
+namespace anyperf::profile {
+
+/// What a recording has of a row.
+struct DiffCell {
+    std::uint64_t samples = 0;
+    std::uint64_t weight = 0;
+    double share = 0.0;        ///< 0 to 1, of the event
+    double delta = 0.0;        ///< of the share, to the first recording
+    double z = 0.0;            ///< 0: not tested, or equal
+    double probability = 1.0;  ///< of a difference as large as this one by chance; 1: not tested
+    bool significant = false;
+};
+
+struct DiffRow {
+    std::vector<std::string> keys;  ///< the texts, in the order of the keys
+    std::vector<DiffCell> cells;    ///< of each recording
+};
+
+/// A recording's part in a comparison.
+struct DiffTotal {
+    std::uint64_t samples = 0;
+    std::uint64_t weight = 0;
+    double effective_samples = 0.0;
+};
+
+struct Diff {
+    std::vector<DiffRow> rows;  ///< the largest change of the share first; of several recordings the last one's
+    std::vector<DiffTotal> totals;
+};
+
+/// One recording of a comparison: an event of a profile.
+struct DiffInput {
+    const Profile* profile = nullptr;
+    EventId event{};
+};
+
+/// Compares each recording with the first. There are at least two.
+Diff compare(const std::vector<DiffInput>& inputs, const std::vector<Key>& keys);
+
+}  // namespace anyperf::profile

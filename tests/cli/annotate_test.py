@@ -1,0 +1,143 @@
+"""`anyperf annotate` gives each instruction the share that `perf annotate --stdio` gives it."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from program import ANYPERF, Case
+from report_test import run
+
+PROGRAM = r"""
+#include <stdio.h>
+static inline unsigned mix(unsigned a) { a ^= a >> 7; a *= 0x9E3779B1u; return a ^ a << 3; }
+__attribute__((noipa)) unsigned hot(unsigned n) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < n; ++i)
+        sum += mix(i) % 7;
+    return sum;
+}
+__attribute__((noipa)) unsigned cool(unsigned n) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < n; ++i)
+        sum ^= i / (sum | 1);
+    return sum;
+}
+int main(void) { printf("%u\n", hot(200000000) + cool(20000000)); }
+"""
+
+
+class Annotate(Case):
+    def setUp(self):
+        super().setUp()
+        for program in ("perf", "cc"):
+            if not shutil.which(program):
+                self.skipTest(f"{program} is not installed")
+        self.program = self.file("program")
+
+    def record(self, *options, events=("-e", "cpu-clock:u")):
+        source = self.file("program.c", PROGRAM)
+        subprocess.run(["cc", "-O2", *options, "-o", self.program, source], check=True, timeout=60)
+        path = self.file("perf.data")
+        result = run("perf", "record", "-q", "-F", "2000", *events, "-o", path, "--", self.program)
+        if not path.exists() or path.stat().st_size == 0:
+            self.skipTest(f"perf cannot record here: {result.stderr.decode().strip()}")
+        return path
+
+    def annotate(self, *words):
+        """Without perf's copies of recorded files, which are in the home directory."""
+        return subprocess.run([ANYPERF, "annotate", *map(str, words)], text=True, capture_output=True, timeout=60, check=False,
+                              env={**os.environ, "HOME": self.directory.name})
+
+    def shares(self, text):
+        """The shares that are not 0, by address."""
+        found = {}
+        for share, address in re.findall(r"^\s*(\d+\.\d\d)\s+:\s+([0-9a-f]+):", text, re.M):
+            if float(share) > 0:
+                found[int(address, 16)] = float(share)
+        return found
+
+    def assert_shares_agree(self, path, symbol):
+        perf = run("perf", "annotate", "--stdio", "-i", path, "-s", symbol).stdout.decode(errors="replace")
+        ours = self.annotate("-i", path, "-s", symbol)
+        self.assertEqual(ours.returncode, 0, ours.stderr)
+        expected = self.shares(perf)
+        self.assertGreater(len(expected), 1, perf)
+        self.assertEqual(self.shares(ours.stdout), expected)
+        return ours.stdout
+
+    def test_shares_agree_with_perf(self):
+        path = self.record("-g")
+        for symbol in ("hot", "cool"):
+            text = self.assert_shares_agree(path, symbol)
+            self.assertIn("for (unsigned i = 0; i < n; ++i)", text)
+        self.assertIn("mix (program.c):", self.annotate("-i", path, "hot").stdout)
+
+    def test_instructions_agree_without_debug_info(self):
+        path = self.record("-g0")
+        text = self.assert_shares_agree(path, "hot")
+        self.assertIn("has no DWARF", text)
+        self.assertRegex(text, r"\bret")
+
+    def test_instructions_are_those_of_objdump(self):
+        if not shutil.which("objdump"):
+            self.skipTest("objdump is not installed")
+        path = self.record("-g")
+        shown = run("objdump", "-d", "--no-show-raw-insn", "--disassemble=hot", self.program).stdout.decode()
+        expected = [(int(address, 16), name) for address, name in re.findall(r"^\s+([0-9a-f]+):\s+(\w+)", shown, re.M)]
+        for style in ("att", "intel"):
+            code = json.loads(self.annotate("-i", path, "hot", "--json", "-M", style).stdout)[0]["code"]
+            addresses = [line["address"] for line in code]
+            self.assertEqual(addresses, [address for address, _ in expected])
+            self.assertEqual("%" in code[0]["text"], style == "att", code[0])
+        # Both name the jumps alike in Intel's syntax, which has no suffixes for sizes.
+        jumps = {line["address"]: line["text"].split()[0] for line in code if line["text"].startswith("j")}
+        self.assertGreater(len(jumps), 0)
+
+    def test_json_adds_up(self):
+        path = self.record("-g", events=("-e", "cpu-clock:u", "-e", "task-clock:u"))
+        functions = json.loads(self.annotate("-i", path, "--json").stdout)
+        self.assertEqual({each["event"] for each in functions}, {"cpu-clock:u", "task-clock:u"})
+        for each in functions:
+            self.assertEqual(sum(line["period"] for line in each["code"]), each["period"])
+            self.assertEqual(sum(line["samples"] for line in each["code"]) + each["elsewhere"], each["samples"])
+            self.assertTrue(all(each["begin"] <= line["address"] < each["end"] for line in each["code"]))
+        hot = next(each for each in functions if each["symbol"] == "hot")
+        self.assertEqual(sum(line["period"] for line in hot["lines"]), hot["period"])
+        self.assertTrue(any("sum += mix(i) % 7" in line["text"] for line in hot["lines"]))
+
+    def test_without_a_function_the_hottest_comes_first(self):
+        path = self.record("-g")
+        names = [each["symbol"] for each in json.loads(self.annotate("-i", path, "--json").stdout)]
+        self.assertEqual(names[:2], ["hot", "cool"])
+        only = json.loads(self.annotate("-i", path, "--json", "--percent-limit", "50").stdout)
+        self.assertEqual([each["symbol"] for each in only], ["hot"])
+
+    def test_another_file_is_refused_with_its_build_id(self):
+        path = self.record("-g")
+        subprocess.run(["cc", "-O1", "-g", "-o", self.program, self.file("program.c", PROGRAM + "int other;")], check=True, timeout=60)
+        result = self.annotate("-i", path, "-s", "hot")
+        self.assert_error(result, 125, "cannot annotate hot", "has the build id", str(self.program))
+
+    def test_a_missing_file_is_named(self):
+        path = self.record("-g")
+        self.program.unlink()
+        result = self.annotate("-i", path, "-s", "hot")
+        self.assert_error(result, 125, "cannot annotate hot", f"{self.program}: No such file or directory")
+
+    def test_missing_sources_are_noted(self):
+        path = self.record("-g")
+        self.file("program.c").unlink()
+        result = self.annotate("-i", path, "-s", "hot")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("program.c: No such file or directory", result.stderr)
+        self.assertGreater(len(self.shares(result.stdout)), 1)
+
+    def test_a_function_without_samples_is_refused(self):
+        result = self.annotate("-i", self.record("-g"), "-s", "nothing")
+        self.assert_error(result, 125, "cannot annotate nothing", "no sample is in a function of this name")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,114 @@
+"""Verbs that read recordings end within their time and memory on 1,000 mutated files: no crash, no hang, no more than 1 GB."""
+import os
+import random
+import resource
+import shutil
+import struct
+import subprocess
+import unittest
+
+from made_recording import MadeRecording
+from program import ANYPERF, Case
+from report_test import run
+
+SEED = 14
+FILES = 1000
+SECONDS = 20
+MEMORY = 1 << 30
+PID = 4_100_002  # above the kernel's default limit of process ids
+VERBS = (["report", "--children", "-g"], ["report", "--json", "-s", "srcline"], ["script"], ["export", "-f", "folded"],
+         ["export", "-f", "pprof"], ["annotate"], ["annotate", "--json"])
+# Sizes and numbers at which readers err.
+NUMBERS = (0, 1, 7, 8, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 63, (1 << 64) - 1, (1 << 64) - 8)
+
+
+def mutated(data, chance):
+    """A copy with some faults: other bits, hostile numbers, moved or missing pieces."""
+    data = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 4, 16))):
+        at = chance.randrange(len(data))
+        if chance.random() < 0.3:
+            at = chance.randrange(min(len(data), 400))  # the header and the attributes
+        kind = chance.randrange(6)
+        if kind == 0:
+            data[at] ^= 1 << chance.randrange(8)
+        elif kind == 1:
+            data[at] = chance.randrange(256)
+        elif kind == 2:
+            piece = struct.pack("<Q", chance.choice(NUMBERS))[:chance.choice((1, 2, 4, 8))]
+            data[at:at + len(piece)] = piece
+        elif kind == 3:
+            data = data[:max(at, 1)]
+        elif kind == 4:
+            end = at + chance.randrange(1, 200)
+            data[at:end] = b""
+            data = data or bytearray(b"\0")
+        else:
+            start = chance.randrange(len(data))
+            data[at:at] = data[start:start + chance.randrange(1, 200)]
+    return bytes(data)
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+class Mutated(Case):
+    def recordings(self):
+        """Of each kind one that is small enough for many mutations."""
+        made = MadeRecording(PID)
+        made.comm(PID, "program")
+        for time in range(1, 60):
+            made.sample(time, ["main", "work", f"leaf{time % 5}"])
+        yield made.bytes()
+        if not shutil.which("perf"):
+            return
+        path = self.file("recorded")
+        for options in (["-e", "cpu-clock:u"], ["-g", "-e", "cpu-clock:u", "-e", "page-faults:u"], ["-e", "cpu-clock:u", "--call-graph", "dwarf,512"],
+                        ["-z", "-g", "-e", "cpu-clock:u"]):
+            run("perf", "record", "-q", "-F", "500", *options, "-o", path, "--", "sh", "-c", "seq 20000 | sort -R | md5sum")
+            if path.exists() and path.stat().st_size > 0:
+                yield path.read_bytes()
+
+    def check(self, part, parts):
+        chance = random.Random(SEED)
+        sources = list(self.recordings())
+        path = self.file("mutated.data")
+        for number in range(FILES):
+            data = mutated(sources[number % len(sources)], chance)
+            verb = VERBS[number % len(VERBS)]
+            if number % parts != part:
+                continue
+            path.write_bytes(data)
+            try:
+                result = subprocess.run([ANYPERF, *verb, "-i", path], capture_output=True, timeout=SECONDS, check=False, preexec_fn=limited)
+            except subprocess.TimeoutExpired:
+                self.keep(data, number)
+                self.fail(f"file {number}: {verb} does not end")
+            if result.returncode not in (0, 125):
+                self.keep(data, number)
+                self.fail(f"file {number}: {verb} ends with {result.returncode}: {result.stderr.decode(errors='replace')[:500]}")
+            if result.returncode == 125:
+                self.assertIn(b"cause: ", result.stderr)
+
+    def keep(self, data, number):
+        """The file for the one who looks for the fault."""
+        if folder := os.environ.get("ANYPERF_KEEP"):
+            with open(f"{folder}/mutated-{number}.data", "wb") as file:
+                file.write(data)
+
+    def test_first_quarter(self):
+        self.check(0, 4)
+
+    def test_second_quarter(self):
+        self.check(1, 4)
+
+    def test_third_quarter(self):
+        self.check(2, 4)
+
+    def test_last_quarter(self):
+        self.check(3, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,64 @@
+// modelled.h: what the models of caches, TLBs and branch predictors count for a program that is stepped: the plain
+// simulator of tests/unit/models, fed with each access of each instruction. The addresses come from Zydis and from the
+// registers before the instruction, not from the engine's tables.
+#pragma once
+
+#include <sys/user.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/branches/branch_unit.h"
+#include "models/machines/presets.h"
+#include "unit/models/plain_machine.h"
+
+namespace anyperf::step_count {
+
+/// A core of each preset, all fed with the same stream.
+class Modelled {
+  public:
+    /// What is known of an instruction that has retired, or of an iteration of a REP.
+    struct Step {
+        std::span<const std::uint8_t> bytes;
+        user_regs_struct before{};
+        std::uint64_t next = 0;  ///< where the program went on
+        bool taken = false;      ///< of a conditional branch
+        bool is_first = true;    ///< not a later iteration of a REP: the instruction is fetched
+        bool accesses = true;    ///< not a REP with a count of 0
+    };
+
+    Modelled();
+    void retire(const Step& step);
+
+    struct Total {
+        std::string machine;
+        models::Counts counts;
+    };
+    [[nodiscard]] std::vector<Total> totals() const;
+
+  private:
+    struct One {
+        explicit One(const models::Preset& preset);
+
+        std::string name;
+        std::unique_ptr<models::testing::PlainMachine> caches;
+        std::vector<std::uint64_t> memory;
+        std::unique_ptr<models::Counts> branch_counts;
+        std::unique_ptr<models::Branches> branches;
+    };
+    struct Access {
+        std::uint64_t address = 0;
+        unsigned bytes = 0;
+        models::Access kind = models::Access::load;
+    };
+
+    static std::vector<Access> accesses_of(const Step& step);
+    static void branch(const Step& step, models::Branches& branches);
+
+    std::vector<One> machines_;
+};
+
+}  // namespace anyperf::step_count
