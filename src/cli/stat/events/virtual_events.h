@@ -22,7 +22,7 @@ bool is_modelled(const events::Event& event, bool deterministic);
 /// Whether models of caches, TLBs or branch predictors compute the count.
 bool uses_models(const events::Event& event);
 
-/// The machine of these models, of the virtual machine whose files these are; empty if they are another machine's.
+/// The machine of these models, of the presented machine whose files these are; empty if they are another machine's.
 std::string modelled_machine_of_run(const host::Root& root);
 
 /// Whether what anyperf does in the threads of the program is part of the event's count in a run. It translates code
