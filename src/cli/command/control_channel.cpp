@@ -1,6 +1,7 @@
 #include "cli/command/control_channel.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,6 +106,8 @@ ControlChannel::~ControlChannel() {
 }
 
 std::vector<std::string> ControlChannel::read_lines() {
+    pollfd one{commands_, POLLIN, 0};
+    if (commands_ < 0 || ::poll(&one, 1, 0) <= 0) return {};
     std::array<char, 1024> piece;
     const ssize_t got = ::read(commands_, piece.data(), piece.size());
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
