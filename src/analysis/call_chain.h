@@ -52,4 +52,25 @@ template <class Visit>
     return true;
 }
 
+/// The same of a sample. Where the branches are a call stack (--call-graph lbr), they replace what the chain has after
+/// the marker of user mode, as in perf (resolve_lbr_callchain_sample()): the function that was entered last, then the
+/// calls.
+template <class Visit>
+[[nodiscard]] bool for_each_frame(const perfdata::Sample& sample, std::uint64_t branch_type, Visit&& visit) {
+    constexpr std::uint64_t kCallStack = 1 << 11;  // PERF_SAMPLE_BRANCH_CALL_STACK
+    constexpr std::size_t kWords = 3;              // of a branch: from, to, flags
+    constexpr std::uint64_t kUser = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_USER");
+    bool has_user = false;
+    for (std::size_t i = 0; i < sample.call_chain.size(); ++i) has_user |= sample.call_chain[i] == kUser;
+    if ((branch_type & kCallStack) == 0 || sample.branches.size() < kWords || !has_user)
+        return for_each_frame(sample.call_chain, visit);
+    const bool valid = for_each_frame(sample.call_chain, [&](RawFrame frame) {
+        if (frame.mode != RawFrame::user) visit(frame);
+    });
+    visit(RawFrame{sample.branches[1], RawFrame::user});
+    for (std::size_t i = 0; i + kWords <= sample.branches.size(); i += kWords)
+        visit(RawFrame{sample.branches[i], RawFrame::user});
+    return valid;
+}
+
 }  // namespace anyperf::analysis

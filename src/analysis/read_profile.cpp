@@ -125,7 +125,8 @@ void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
 
 // With `--call-graph dwarf` the call chain has the kernel's frames only, and the copied stack gives the user's.
 void Gatherer::gather_frames(const perfdata::Sample& sample, SpaceId space) {
-    if (!for_each_frame(sample.call_chain, [this](RawFrame frame) { frames_.push_back(frame); })) frames_.clear();
+    const std::uint64_t branches = reader_.events()[last_event_].attr.branch_sample_type;
+    if (!for_each_frame(sample, branches, [this](RawFrame frame) { frames_.push_back(frame); })) frames_.clear();
     if (options_.unwinder && sample.user_abi != 0 && !sample.user_stack.empty()) gather_user_stack(sample, space);
 }
 

@@ -34,7 +34,7 @@ class HostedRun {
     HostedRun(const HostedRun&) = delete;
     HostedRun& operator=(const HostedRun&) = delete;
 
-    /// The directory of the virtual machine's files, with those of its tracepoints if they are wanted; empty if it
+    /// The directory of the presented machine's files, with those of its tracepoints if they are wanted; empty if it
     /// could not be written. It is removed at the end of the run.
     std::string machine_files(bool tracepoints);
 

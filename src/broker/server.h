@@ -7,7 +7,7 @@
 // nothing of it is translated.
 //
 // Its parts: transport/ receives requests and writes answers, requests/ has a handler for each kind of request, state/
-// has what the handlers work on, machine/ is the virtual machine. Server itself is the event loop.
+// has what the handlers work on, machine/ is the presented machine. Server itself is the event loop.
 //
 // The event loop (serve_once) has one epoll set:
 //
@@ -90,10 +90,10 @@ class Server {
     std::span<std::byte> ring_memory(subsystem::RingIndex ring);
     /// The process has ended and is a zombie: takes its final times from /proc before the caller waits for it.
     void about_to_reap(pid_t process);
-    /// Makes part `part` of the virtual machine's files (0: PMUs and settings, 1: tracepoints) if that has not been
+    /// Makes part `part` of the presented machine's files (0: PMUs and settings, 1: tracepoints) if that has not been
     /// done, and returns their directory; "" if they cannot be made.
     std::string machine_files(std::uint32_t part);
-    /// Whether the virtual machine has a built-in tracepoint with this number.
+    /// Whether the presented machine has a built-in tracepoint with this number.
     bool has_tracepoint(std::uint64_t id);
 
   private:

@@ -1,4 +1,4 @@
-// machine_options.cpp: declares and translates the options of the virtual machine.
+// machine_options.cpp: declares and translates the options of the presented machine.
 #include "cli/machine_options.h"
 
 #include <fmt/format.h>

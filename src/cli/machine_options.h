@@ -1,4 +1,4 @@
-// machine_options.h: the options that choose the virtual machine of a run: --counters, --cpu-model, --machine,
+// machine_options.h: the options that choose the presented machine of a run: --counters, --cpu-model, --machine,
 // --deterministic, --seed. `run` has them, and so has every verb that may count its command with the virtual PMU.
 #pragma once
 

@@ -177,9 +177,9 @@ std::optional<std::string> why_metrics_in_user_space(const Options& options) {
 
 /// Whether the event strings are invalid on this machine, which has no PMU, but valid on the virtual one:
 /// cpu/event=0xc0,umask=1/.
-bool only_virtual_machine_knows(const Options& options) {
+bool only_presented_machine_knows(const Options& options) {
     if (options.in_user_space || options.backend.kernel || !options.targets_command()) return false;
-    return only_virtual_machine_accepts(
+    return only_presented_machine_accepts(
         [&](const events::Machine& machine) { return stat::make_plan(options, machine).has_value(); });
 }
 
@@ -189,8 +189,8 @@ struct Prepared {
     Plan plan;
 };
 
-/// Starts to host a run, and plans on its virtual machine. `why` is printed; empty: the user asked for it. Tracepoints
-/// of the virtual machine are many files, so they are made only if the plan fails without them.
+/// Starts to host a run, and plans on its presented machine. `why` is printed; empty: the user asked for it.
+/// Tracepoints of the presented machine are many files, so they are made only if the plan fails without them.
 Result<Prepared> prepare_in_user_space(Options& options, const std::string& why, Output& output) {
     auto hosted = TRY(HostedRun::begin(options.backend));
     options.in_user_space = true;
@@ -206,12 +206,12 @@ Result<Prepared> prepare_in_user_space(Options& options, const std::string& why,
 }
 
 /// Chooses between kernel and virtual PMU, and plans. The order matters: an explicit wish first, then events that only
-/// the virtual machine knows, then hardware events that the kernel cannot count.
+/// the presented machine knows, then hardware events that the kernel cannot count.
 Result<Prepared> prepare(Options& options, Output& output) {
     if (options.backend.wants_virtual() && !options.in_user_space) return prepare_in_user_space(options, "", output);
     if (const auto why = why_metrics_in_user_space(options)) return prepare_in_user_space(options, *why, output);
     auto plan = stat::make_plan(options, events::Machine::read());
-    if (!plan && only_virtual_machine_knows(options)) return prepare_in_user_space(options, kNoPmu, output);
+    if (!plan && only_presented_machine_knows(options)) return prepare_in_user_space(options, kNoPmu, output);
     if (!plan) return std::unexpected(std::move(plan).error());
     if (const auto why = why_in_user_space(options, *plan)) return prepare_in_user_space(options, *why, output);
     if (const auto killer = host::why_opening_kills("events")) return std::unexpected(*killer);
@@ -231,7 +231,7 @@ Result<int> run_stat(Options& options, Output& output) {
     TRY(stat::check(options));
     for (const auto& text : options.gate_reports) options.reports_of_gate.push_back(TRY(stat::parse_gate_report(text)));
     options.cpu_level = stat::cpu_level_of(options);
-    if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run();
+    if (options.in_user_space) options.modelled_machine = stat::modelled_machine_of_run(host::Root{});
     TRY(stat::check_rules(options));
     if (options.topdown) {
         options.events.push_back(TRY(stat::topdown_events(host::Root{})));

@@ -107,7 +107,7 @@ Answer<subsystem::Wiring> BreakpointPmu::init(const subsystem::EventRequest& req
     if (!request.cpu_wide_part) slots_.push_back(slot);
     const bool counts_nothing = (attr.flags & abi::flag("exclude_user")) != 0;
     return subsystem::Wiring{
-        .source = {.kind = counts_nothing ? Source::Kind::nothing : Source::Kind::software_events},
+        .source = {.kind = counts_nothing ? Source::Kind::nothing : Source::Kind::occurrences},
         .software = true,
         .monotonic_only = true,
     };

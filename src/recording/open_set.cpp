@@ -222,11 +222,12 @@ std::vector<perfdata::EventInfo> OpenSet::infos() const {
 }
 
 /// The ioctl on each leader: members follow it. The event that only tracks is always on.
-void OpenSet::control(std::uint32_t request) {
+void OpenSet::control(std::uint32_t request, const std::string* name) {
     for (const Opened& opened : opened_) {
         const SampledEvent& sampled = request_.events[opened.event];
         const bool is_tracking_only = sampled.tracks && sampled.event.name == "dummy:u";
-        if (sampled.leader == opened.event && !is_tracking_only) source_->kernel().ioctl(opened.fd, request, 0);
+        const bool meant = name ? sampled.event.name == *name : sampled.leader == opened.event;
+        if (meant && !is_tracking_only) source_->kernel().ioctl(opened.fd, request, 0);
     }
 }
 
@@ -236,6 +237,11 @@ void OpenSet::enable() {
 
 void OpenSet::disable() {
     control(abi::ioctl_request("PERF_EVENT_IOC_DISABLE"));
+}
+
+bool OpenSet::switch_events(const std::string& name, bool on) {
+    control(on ? abi::ioctl_request("PERF_EVENT_IOC_ENABLE") : abi::ioctl_request("PERF_EVENT_IOC_DISABLE"), &name);
+    return std::ranges::any_of(request_.events, [&](const SampledEvent& each) { return each.event.name == name; });
 }
 
 std::uint64_t OpenSet::lost() {

@@ -56,6 +56,8 @@ class OpenSet {
     /// Starts and stops all events but those that only track.
     void enable();
     void disable();
+    /// The same for the events of one name. False: there is none.
+    bool switch_events(const std::string& name, bool on);
     /// The samples that the kernel dropped, by its own counts; 0 before Linux 6.0, which does not count them.
     std::uint64_t lost();
 
@@ -87,7 +89,7 @@ class OpenSet {
     Result<void> attach_ring(const Opened& opened);
     Result<void> map_ring(const Opened& opened);
     void learn_ids();
-    void control(std::uint32_t request);
+    void control(std::uint32_t request, const std::string* name = nullptr);
 
     RingSource* source_;
     OpenRequest request_;

@@ -53,7 +53,7 @@ void set_call_graph(abi::Attr& attr, CallGraph call_graph, const SamplingOptions
         constexpr std::uint64_t kUser = 1, kCallStack = 1 << 11, kNoFlags = 1 << 14, kNoCycles = 1 << 15;
         attr.sample_type |= sample("PERF_SAMPLE_BRANCH_STACK");
         attr.branch_sample_type = kUser | kCallStack | kNoFlags | kNoCycles;
-        set(attr, flag("exclude_callchain_user"));
+        // The user's part of the chain stays: perf puts the branches in the place of what follows its marker.
     }
 }
 

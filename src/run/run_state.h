@@ -94,7 +94,7 @@ struct alignas(4096) ThreadPage {
     std::uint32_t first_active_event;  ///< head of the list of events that the thread itself checks
     std::uint32_t faults_are_counted;  ///< nonzero: the thread keeps `faults` up to date; follows `counts_faults` at
                                        ///< each safepoint
-    std::uint32_t traced;  ///< the software events of system calls and tasks that some event of the thread wants, a bit
+    std::uint32_t traced;  ///< the occurrences (system calls, life of tasks) that some event of the thread wants, a bit
                            ///< each; 0: the engine need not call hooks::before_syscall and its like
     std::uint64_t faults[2];      ///< page faults of the application's own code, while they are counted: minor, major
     std::uint32_t counted;        ///< classes that events of this thread count or sample: a ClassSet

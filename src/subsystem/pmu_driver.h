@@ -38,7 +38,7 @@ struct EventRequest {
 /// How an event is counted, as its PMU decides in init().
 struct Wiring {
     Source source;
-    /// The counters that can hold the event, a bit each. It occupies one of them while active. 0: it needs none and
+    /// The counters that can hold the event, a bit each. It occupies one of them while it counts. 0: it needs none and
     /// always fits.
     std::uint64_t counters = 0;
     /// A software event in the kernel's sense, as breakpoints, tracepoints and uprobes are: it runs beside an exclusive
@@ -69,8 +69,8 @@ class Pmu {
     /// The event has ended. Called once for each successful init().
     virtual void destroy(EventIndex) {}
 
-    /// add(): the event becomes active in this task, so what makes it count must be put in place. del(): it stops
-    /// being active.
+    /// add(): the event begins to count in this task, so what makes it count must be put in place. del(): it stops
+    /// counting.
     virtual void add(EventIndex, const TaskId&) {}
     virtual void del(EventIndex, const TaskId&) {}
 

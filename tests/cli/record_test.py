@@ -24,7 +24,9 @@ int main(int count, char** words) {
 """
 
 
-class Record(Case):
+class Recorder(Case):
+    """Records a program with a hot function."""
+
     def setUp(self):
         super().setUp()
         if not shutil.which("cc"):
@@ -64,6 +66,23 @@ class Record(Case):
         self.assertEqual(perf_rows(path).total(), our_rows(report("-i", path, "--json")).total())
         return shown.stdout.decode()
 
+    def start(self, loops):
+        """Starts the program. Popen() returns after the execve."""
+        process = subprocess.Popen([self.program, str(loops)])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for_samples(self, recorder):
+        """Waits until the recorder has written more than what existed before it began."""
+        end = time.monotonic() + 30
+        while not self.path.exists() or self.path.stat().st_size < 1 << 16:
+            self.assertIsNone(recorder.poll(), "the recorder has ended")
+            self.assertLess(time.monotonic(), end, "no samples were written")
+            time.sleep(0.05)
+
+
+class Record(Recorder):
     def test_the_virtual_pmu_names_the_hot_function(self):
         notes = self.record("--virtual", "-e", "instructions:u", "-c", "100000")
         self.assertIn("recording in user space (virtual PMU)", notes)
@@ -128,21 +147,6 @@ class Record(Case):
             self.path.write_bytes(result.stdout)
             self.assert_hot()
             self.assert_perf_agrees()
-
-    def start(self, loops):
-        """Starts the program. Popen() returns after the execve."""
-        process = subprocess.Popen([self.program, str(loops)])
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def wait_for_samples(self, recorder):
-        """Waits until the recorder has written more than what existed before it began."""
-        end = time.monotonic() + 30
-        while not self.path.exists() or self.path.stat().st_size < 1 << 16:
-            self.assertIsNone(recorder.poll(), "the recorder has ended")
-            self.assertLess(time.monotonic(), end, "no samples were written")
-            time.sleep(0.05)
 
     def test_a_running_process_is_recorded_until_it_ends(self):
         process = self.start(1_500_000_000)

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "engine/command.h"
 #include "engine/table.h"
@@ -137,6 +138,49 @@ TEST(ModelledCounts, AreTheSameInTenRuns) {
     ASSERT_EQ(first.size(), events().size());
     for (int i = 1; i < 10; ++i) EXPECT_EQ(counted("modelled", "skx", scratch), first);
 }
+
+/// What cachegrind prints after `label`: "D1  misses:  9,044  ( 8,894 rd   +    150 wr)" as its numbers.
+std::vector<std::int64_t> numbers_after(const std::string& text, std::string_view label) {
+    std::vector<std::int64_t> numbers;
+    const auto at = text.find(label);
+    if (at == std::string::npos) return numbers;
+    std::string digits;
+    for (const char c : text.substr(at + label.size(), text.find('\n', at) - at - label.size()) + " ") {
+        if (c >= '0' && c <= '9') digits += c;
+        if (c == ' ' && !digits.empty()) numbers.push_back(std::stoll(std::exchange(digits, "")));
+    }
+    return numbers;
+}
+
+class ProgramUnderCachegrind : public testing::TestWithParam<std::string> {};
+
+TEST_P(ProgramUnderCachegrind, HasTheMissesOfTheMachineCachegrind) {
+    if (const auto why = engine_missing()) GTEST_SKIP() << *why;
+    const Scratch scratch;
+    const Outcome outcome = run({.words = {"/usr/bin/env", "valgrind", "--tool=cachegrind", "--cache-sim=yes",
+                                           "--cachegrind-out-file=/dev/null", "--I1=32768,8,64", "--D1=32768,8,64",
+                                           "--LL=8388608,16,64", program_path(GetParam())},
+                                 .directory = {}});
+    const auto references = numbers_after(outcome.err, "D   refs:");
+    if (references.size() != 3) GTEST_SKIP() << "valgrind is not installed, or cannot run the program";
+    const auto counts = counted(GetParam(), "cachegrind", scratch);
+    const auto count = [&](const char* event) { return std::stoll(counts.at(event)); };
+    EXPECT_NEAR(count("r1d1") + count("r8d1"), references[1], 1 + references[1] / 200);
+    EXPECT_EQ(count("L1-icache-load-misses"), numbers_after(outcome.err, "I1  misses:").at(0));
+    const auto first = numbers_after(outcome.err, "D1  misses:");
+    EXPECT_EQ(count("LLC-loads"), first.at(1));
+    EXPECT_EQ(count("LLC-stores"), first.at(2));
+    const auto last = numbers_after(outcome.err, "LLd misses:");
+    EXPECT_EQ(count("LLC-load-misses"), last.at(1));
+    EXPECT_EQ(count("LLC-store-misses"), last.at(2));
+    EXPECT_EQ(count("cache-references"), numbers_after(outcome.err, "LL refs:").at(0));
+    EXPECT_EQ(count("cache-misses"), numbers_after(outcome.err, "LL misses:").at(0));
+}
+
+// Programs that valgrind runs to their end.
+INSTANTIATE_TEST_SUITE_P(Some, ProgramUnderCachegrind,
+                         testing::Values("modelled", "calls", "flags_kept", "sse", "stackless"),
+                         [](const auto& test) { return test.param; });
 
 std::vector<std::string> programs() {
     std::vector<std::string> names;

@@ -12,7 +12,7 @@
 
 namespace anyperf::agent {
 
-/// A bit of ThreadPage::traced, above those of SoftwareEvent: an event of the thread records context switches.
+/// A bit of ThreadPage::traced, above those of OccurrenceKind: an event of the thread records context switches.
 inline constexpr std::uint32_t kTrackSwitches = 1u << 16;
 
 /// The bit above: an event of the thread samples context switches or migrations.

@@ -20,14 +20,14 @@ namespace anyperf::agent {
 using engine::Call;
 using engine::is_error;
 using engine::Thread;
-using SoftwareEvent = subsystem::Source::SoftwareEvent;
+using OccurrenceKind = subsystem::Source::OccurrenceKind;
 
 namespace {
 
 /// The system call that made the task returns in the new task, too, with 0.
 void report_syscall_return(Thread& thread, std::uint32_t call) {
-    if (is_traced(thread, SoftwareEvent::syscall_returned))
-        report_software_event(thread, {.what = SoftwareEvent::syscall_returned, .call = call});
+    if (is_traced(thread, OccurrenceKind::syscall_returned))
+        report_occurrence(thread, {.what = OccurrenceKind::syscall_returned, .call = call});
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ void begin_process(Thread& thread, bool executed) {
     }
     update_active_events(thread);
     if (!executed) return report_first_switch_in(thread);
-    if (is_traced(thread, SoftwareEvent::program_executed))
-        report_software_event(thread, {.what = SoftwareEvent::program_executed});
+    if (is_traced(thread, OccurrenceKind::program_executed))
+        report_occurrence(thread, {.what = OccurrenceKind::program_executed});
     report_syscall_return(thread, __NR_execve);
 }
 
@@ -93,17 +93,17 @@ std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_
 }
 
 void report_child(Call& call, std::uint32_t inheritance, long tid) {
-    if (!is_error(tid) && is_traced(call.thread, SoftwareEvent::process_forked))
-        report_software_event(call.thread,
-                              {.what = SoftwareEvent::process_forked, .child = static_cast<std::int32_t>(tid)});
+    if (!is_error(tid) && is_traced(call.thread, OccurrenceKind::process_forked))
+        report_occurrence(call.thread,
+                          {.what = OccurrenceKind::process_forked, .child = static_cast<std::int32_t>(tid)});
     if (inheritance == 0) return;
     const run::RequestKind kind = is_error(tid) ? run::RequestKind::clone_failed : run::RequestKind::cloned;
     BrokerRequest{call.thread, kind}.argument(0, inheritance).argument(1, static_cast<std::uint64_t>(tid)).send();
 }
 
 void end_thread(Thread& thread, bool whole_process) {
-    if (is_traced(thread, SoftwareEvent::task_ended))
-        report_software_event(thread, {.what = SoftwareEvent::task_ended, .whole_process = whole_process});
+    if (is_traced(thread, OccurrenceKind::task_ended))
+        report_occurrence(thread, {.what = OccurrenceKind::task_ended, .whole_process = whole_process});
     if (are_events_used(*thread.engine))
         BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
     if (!whole_process) engine::clear_instrumentation(thread);

@@ -12,7 +12,7 @@ constexpr auto kExecutes = abi::value_of(abi::kBreakpointTypes, "HW_BREAKPOINT_X
 }  // namespace
 
 bool is_breakpoint(const EventPage& event) {
-    return event.shape.type == abi::kTypeBreakpoint && event.source.kind == subsystem::Source::Kind::software_events;
+    return event.shape.type == abi::kTypeBreakpoint && event.source.kind == subsystem::Source::Kind::occurrences;
 }
 
 bool breaks_on_execution(const EventPage& event) {

@@ -15,7 +15,7 @@ bool breaks_on_execution(const EventPage& event);
 /// Whether it watches reads as well.
 bool breaks_on_read(const EventPage& event);
 
-/// Adds the address or memory of an active breakpoint to `watches`; does nothing for other events. What finds no room
+/// Adds the address or memory of a counting breakpoint to `watches`; does nothing for other events. What finds no room
 /// there is not watched.
 void add_watches(const EventPage& event, engine::ThreadInstrumentation& watches);
 

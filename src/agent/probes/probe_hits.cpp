@@ -16,7 +16,7 @@
 namespace anyperf::agent {
 
 using engine::at_address;
-using SoftwareEvent = subsystem::Source::SoftwareEvent;
+using OccurrenceKind = subsystem::Source::OccurrenceKind;
 
 namespace {
 
@@ -31,10 +31,10 @@ ProbeIndex probe_at(ProbedPlaces& places, std::uint64_t address) {
 }
 
 /// Whether an event of the thread counts this occurrence of this probe.
-bool has_event_for(const Thread& thread, ProbeIndex probe, SoftwareEvent what) {
+bool has_event_for(const Thread& thread, ProbeIndex probe, OccurrenceKind what) {
     bool has = false;
     for_each_active_event(thread, [&](const EventPage& event, EventIndex) {
-        has = has || (is_uprobe(event.source) && event.source.software_event == what && event.source.number == probe);
+        has = has || (is_uprobe(event.source) && event.source.occurrence_kind == what && event.source.number == probe);
     });
     return has;
 }
@@ -83,9 +83,8 @@ bool report_probe_hit(Thread& thread) {
     if (process == nullptr || process->probed_places == nullptr || probes == nullptr) return false;
     const ProbeIndex probe = probe_at(*process->probed_places, thread.registers.rip);
     if (probe == 0 || !probes->has_events_at(probe)) return false;
-    report_software_event(thread,
-                          {.what = SoftwareEvent::probe_reached, .place = probe, .address = thread.registers.rip});
-    if (has_event_for(thread, probe, SoftwareEvent::probe_returned)) await_return(thread, probe);
+    report_occurrence(thread, {.what = OccurrenceKind::probe_reached, .place = probe, .address = thread.registers.rip});
+    if (has_event_for(thread, probe, OccurrenceKind::probe_returned)) await_return(thread, probe);
     return true;
 }
 
@@ -99,8 +98,7 @@ void report_probe_return(Thread& thread) {
         if (call.slot != slot || call.target != here) continue;
         std::copy(probes->pending + i + 1, probes->pending + probes->depth, probes->pending + i);
         --probes->depth;
-        report_software_event(thread,
-                              {.what = SoftwareEvent::probe_returned, .place = call.probe, .address = call.place});
+        report_occurrence(thread, {.what = OccurrenceKind::probe_returned, .place = call.probe, .address = call.place});
     }
 }
 

@@ -1,5 +1,5 @@
 // active_events.h: the events of a thread that the thread itself has to look at, and the walk over their list: those
-// that sample, which come first, and those of software events.
+// that sample, which come first, and those that count occurrences.
 //
 // The list (ThreadPage::first_active_event, EventPage::next_active) is written by the broker and read by the thread. An
 // event stays in it in whatever state it is, so that enabling and disabling does not change the list; callers check

@@ -30,7 +30,7 @@ constexpr std::uint64_t kShortestAlarm = 50'000;  ///< ns: much more than handli
 constexpr std::uint64_t kLongestAlarm = 10'000'000;  ///< ns: by so much it may prolong a wait that cannot be resumed
 
 bool samples_by_time(const EventPage& event) {
-    return event.sampling != 0 && event.state == EventState::active && counts_time(event.source);
+    return event.sampling != 0 && event.state == EventState::counting && counts_time(event.source);
 }
 
 /// ns to the nearest end of a period, at least 1; kNever if no clock samples.

@@ -30,7 +30,7 @@ std::uint64_t local_value(const Thread& thread, const Source& source) {
 bool has_local_value(const Source& source) {
     switch (source.kind) {
         case Source::Kind::nothing:
-        case Source::Kind::software_events:
+        case Source::Kind::occurrences:
         case Source::Kind::counters:
         case Source::Kind::task_clock:
         case Source::Kind::cpu_clock:

@@ -69,7 +69,7 @@ bool is_trapped(const Thread& thread, const EventPage& event) {
 NearestOverflow nearest_overflow(Thread& thread) {
     NearestOverflow least;
     for_each_sampling_event(thread, [&](const EventPage& event, EventIndex) {
-        if (event.state != EventState::active || is_trapped(thread, event)) return;
+        if (event.state != EventState::counting || is_trapped(thread, event)) return;
         least.instructions = std::min(least.instructions, instructions_left(thread, event));
         least.exact = least.exact && counts_instructions_alone(event.source);
         least.isolate_last = least.isolate_last || event.shape.precise_ip != 0 || samples_memory(event);
@@ -79,7 +79,7 @@ NearestOverflow nearest_overflow(Thread& thread) {
 
 void handle_due_overflows(Thread& thread) {
     for_each_sampling_event(thread, [&](EventPage& event, EventIndex index) {
-        if (event.state == EventState::active) handle_overflows(thread, event, index);
+        if (event.state == EventState::counting) handle_overflows(thread, event, index);
     });
 }
 

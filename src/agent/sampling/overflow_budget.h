@@ -11,8 +11,8 @@ namespace anyperf::agent {
 /// The budget is used up: handles the overflows that are due here, then grants the budget up to the next one.
 void grant_next_budget(engine::Thread& thread);
 
-/// A bit of ThreadPage::traced, above those of SoftwareEvent: an active event samples a source that system calls add to
-/// (Source::syscall_terms), so the thread looks for an overflow after each system call.
+/// A bit of ThreadPage::traced, above those of OccurrenceKind: an active event samples a source that system calls add
+/// to (Source::syscall_terms), so the thread looks for an overflow after each system call.
 inline constexpr std::uint32_t kCheckAfterSyscall = 1u << 17;
 
 /// Takes the thread's budget away, so that its events are checked for overflows before it runs another block. For a

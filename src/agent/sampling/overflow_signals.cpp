@@ -5,9 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "abi/attr_flags.h"
 #include "agent/sampling/local_read.h"
 #include "agent/syscalls/descriptors.h"
+#include "engine/freestanding/text.h"
+#include "engine/own_descriptors.h"
 #include "engine/signals/signal_state.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -56,21 +61,65 @@ PollInfo for_other_process(PollInfo info) {
     return info;
 }
 
+/// When the process or thread began, in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)). 0: there is none,
+/// or no /proc.
+std::uint64_t start_of(std::int32_t id) {
+    engine::Line path;
+    path.text("/proc/").decimal(id).text("/stat").text(std::string_view{"\0", 1});
+    const long fd = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
+    if (is_error(fd)) return 0;
+    char room[512];
+    const long got = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(room), sizeof room);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+    std::string_view text{room, got > 0 ? static_cast<std::size_t>(got) : 0};
+    constexpr int kAfterName = 20;  // the name, which may have blanks, is field 2
+    text.remove_prefix(std::min(text.rfind(')') + 1, text.size()));
+    for (int i = 0; i < kAfterName; ++i) text.remove_prefix(std::min(text.find(' ') + 1, text.size()));
+    std::uint64_t start = 0;
+    for (std::size_t i = 0; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
+        start = start * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    return start;
+}
+
+/// Whether the owner's id is another's by now. The kernel keeps the owner itself, not its number (f_setown()).
+bool is_another(const subsystem::Notify& to) {
+    return to.owner_start != 0 && start_of(to.owner) != to.owner_start;
+}
+
+/// Sends the signal to another process, if it still is the owner: by a descriptor of that process, so that it can't be
+/// another one in the end. Without a free descriptor, by its id.
+void send_to_process(engine::Engine& engine, const subsystem::Notify& to, std::int32_t signal, const PollInfo& info) {
+    const engine::DescriptorRoom room{engine};
+    const auto id = static_cast<std::uint64_t>(to.owner);
+    const auto number = static_cast<std::uint64_t>(signal);
+    const long process = kernel_call(__NR_pidfd_open, id, 0);
+    if (!is_another(to)) {
+        if (is_error(process))
+            kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info));
+        else
+            kernel_call(__NR_pidfd_send_signal, static_cast<std::uint64_t>(process), number, address_of(&info), 0);
+    }
+    if (!is_error(process)) kernel_call(__NR_close, static_cast<std::uint64_t>(process));
+}
+
 /// Sends the signal to a process group, a thread or a process (F_OWNER_PGRP, _TID, _PID). First as to this process
 /// itself; if that is refused, as to another one; if that is refused for a thread, as a plain signal.
-void send_to(std::int32_t owner_type, std::int32_t owner, std::int32_t signal, const PollInfo& info) {
+void send_to(engine::Engine& engine, const subsystem::Notify& to, std::int32_t signal, const PollInfo& info) {
+    const std::int32_t owner = to.owner;
     const auto id = static_cast<std::uint64_t>(static_cast<std::int64_t>(owner));
     const auto number = static_cast<std::uint64_t>(signal);
     const PollInfo other = for_other_process(info);
-    if (owner_type == F_OWNER_PGRP) {
+    if (to.owner_type == F_OWNER_PGRP) {
         kernel_call(__NR_kill, static_cast<std::uint64_t>(-std::int64_t{owner}), number);
-    } else if (owner_type == F_OWNER_TID) {
+    } else if (to.owner_type == F_OWNER_TID) {
         const auto own = static_cast<std::uint64_t>(kernel_call(__NR_getpid));
-        if (is_error(kernel_call(__NR_rt_tgsigqueueinfo, own, id, number, address_of(&info))) &&
+        if (is_error(kernel_call(__NR_rt_tgsigqueueinfo, own, id, number, address_of(&info))) && !is_another(to) &&
             is_error(kernel_call(__NR_rt_tgsigqueueinfo, id, id, number, address_of(&other))))
             kernel_call(__NR_tkill, id, number);
-    } else if (is_error(kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info)))) {
-        kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&other));
+    } else if (owner == static_cast<std::int32_t>(kernel_call(__NR_getpid))) {
+        kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info));
+    } else {
+        send_to_process(engine, to, signal, other);
     }
 }
 
@@ -83,11 +132,12 @@ void set_async(EventPage& event, std::uint64_t fd, bool on) {
 void set_owner(EventPage& event, std::int32_t owner, std::int32_t type) {
     event.notify.owner = owner;
     event.notify.owner_type = type;
+    event.notify.owner_start = type == F_OWNER_PGRP ? 0 : start_of(owner);
 }
 
 }  // namespace
 
-void send_io_signal(Thread&, const EventPage& event, bool hang_up) {
+void send_io_signal(Thread& thread, const EventPage& event, bool hang_up) {
     const subsystem::Notify& to = event.notify;
     if (to.on == 0 || to.owner == 0) return;
     const std::int32_t signal = to.signal != 0 ? to.signal : kSigIo;
@@ -98,7 +148,7 @@ void send_io_signal(Thread&, const EventPage& event, bool hang_up) {
         info.band = hang_up ? kBandHup : kBandIn;
         info.fd = to.fd;
     }
-    send_to(to.owner_type, to.owner, signal, info);
+    send_to(*thread.engine, to, signal, info);
 }
 
 void send_sigtrap(Thread& thread, const EventPage& event) {

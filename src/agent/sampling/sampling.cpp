@@ -276,7 +276,7 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleCo
                subsystem::Overflow& overflow, bool& wake) {
     const PageLockGuard lock{thread, event.lock};
     const std::uint64_t value = local_value(thread, event.source);
-    if (event.state != subsystem::EventState::active || !overflow_due(event, value)) return Taken::none;
+    if (event.state != subsystem::EventState::counting || !overflow_due(event, value)) return Taken::none;
     if (event.limit > 0 && !group_held) return Taken::needs_group;
     const std::uint64_t now = time_of(thread, event);
     overflow = take_overflow(event, value, pace_of(thread, event, now), samples_per_tick(thread));
@@ -310,7 +310,7 @@ Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, s
 void record_event(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
     {
         const PageLockGuard lock{thread, event.lock};
-        if (event.state != subsystem::EventState::active) return;
+        if (event.state != subsystem::EventState::counting) return;
         add_occurrences(event, 1);
     }
     if (event.sampling != 0) handle_overflows(thread, event, index, context);
@@ -321,7 +321,7 @@ bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const 
         subsystem::Overflow overflow;
         bool wake = false;
         const Taken taken = take_one(thread, event, context, overflow, wake);
-        if (taken == Taken::none) return event.state == subsystem::EventState::active;
+        if (taken == Taken::none) return event.state == subsystem::EventState::counting;
         // No lock may be held from here on: the broker might want it before it serves another request.
         // The wake-up is waited for, because the thread may next ask the kernel for it, by epoll, and not the broker.
         if (wake) BrokerRequest{thread, run::RequestKind::wake, index}.send();
@@ -331,7 +331,7 @@ bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const 
             BrokerRequest{thread, run::RequestKind::ran_out, index}.post();
             return false;
         }
-        if (taken == Taken::last) return event.state == subsystem::EventState::active;
+        if (taken == Taken::last) return event.state == subsystem::EventState::counting;
     }
 }
 

@@ -11,7 +11,7 @@
 //      itself the least as a budget (overflow_budget.h). For an event of instructions that number is exact. For a
 //      weighted sum of other classes it is a lower bound, from which the thread asks again
 //      (subsystem/shared/counter_sum.h). Page faults cannot be foreseen; the kernel reports them (fault_traps.h).
-//      Clocks have a timer (clock_sampling.h). Software events (software_events.h) and breakpoints
+//      Clocks have a timer (clock_sampling.h). Occurrences (software_events.h) and breakpoints
 //      need no budget: whoever notices one calls record_event().
 //   2. Translated code takes each segment's instructions off the budget of a lane. A segment that does not fit exits
 //      before it runs (ExitReason::budget). If the end is exact the engine runs the rest of the budget in a shorter
@@ -28,7 +28,7 @@
 // early, and that instruction then runs by itself (AgentState::last_retired_pc, last_accesses).
 //
 // Races. The broker may disable, reset or close the event meanwhile: so `state` is checked under the event's lock, and
-// an event that is no longer active does not sample. Where the overflow exhausts the limit of REFRESH the thread
+// an event that does not count does not sample. Where the overflow exhausts the limit of REFRESH the thread
 // switches the event off itself, at that very count; a change of state needs the group's lock, which comes before the
 // event's, so the overflow is tried again with both (Taken::needs_group). Locks are not recursive and are never taken
 // in a signal handler: a timer's signal only marks the thread. A thread that is killed halfway leaves its locks to be
@@ -54,8 +54,8 @@ struct SampleContext {
     bool in_kernel = false;          ///< the sample is of kernel mode: its address is unknown
 };
 
-/// An event that threads add up themselves (Source::Kind::software_events) has occurred once, at the thread's
-/// registers: counts it if the event is active, and handles the overflow if one is due. Takes the event's lock.
+/// An event that threads add up themselves (Source::Kind::occurrences) has occurred once, at the thread's
+/// registers: counts it if the event counts, and handles the overflow if one is due. Takes the event's lock.
 void record_event(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context = {});
 
 /// Handles every overflow of `event` that is due, at the thread's registers. Returns whether the event still counts; if

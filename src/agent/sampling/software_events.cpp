@@ -1,4 +1,4 @@
-// software_events.cpp: the records of software events, a function for each kind, in the layouts that
+// software_events.cpp: the records of occurrences, a function for each kind, in the layouts that
 // pmu/tracing/tracepoint_table.cpp declares to programs.
 #include "agent/sampling/software_events.h"
 
@@ -18,7 +18,7 @@ namespace anyperf::agent {
 
 using engine::at_address;
 using subsystem::Source;
-using SoftwareEvent = Source::SoftwareEvent;
+using OccurrenceKind = Source::OccurrenceKind;
 
 namespace {
 
@@ -92,7 +92,7 @@ void put_probe_returned(Raw& raw, const Thread& thread, const Source& source, co
     put_probe_values(raw, thread, source.record);
 }
 
-/// Writes the part of a record after its common fields. By SoftwareEvent; `none` has no record.
+/// Writes the part of a record after its common fields. By OccurrenceKind; `none` has no record.
 using PutBody = void (*)(Raw&, const Thread&, const Source&, const Occurrence&);
 constexpr std::array<PutBody, 8> kBodies{
     nullptr,        put_syscall_entered, put_syscall_returned, put_process_forked, put_program_executed,
@@ -101,10 +101,10 @@ constexpr std::array<PutBody, 8> kBodies{
 /// Whether the event counts this occurrence, but for its filter.
 bool matches(const EventPage& event, const Occurrence& occurrence) {
     const Source& source = event.source;
-    if (source.kind != Source::Kind::software_events || source.software_event != occurrence.what) return false;
+    if (source.kind != Source::Kind::occurrences || source.occurrence_kind != occurrence.what) return false;
     if (is_uprobe(source)) return source.number == occurrence.place;
     const bool of_call =
-        occurrence.what == SoftwareEvent::syscall_entered || occurrence.what == SoftwareEvent::syscall_returned;
+        occurrence.what == OccurrenceKind::syscall_entered || occurrence.what == OccurrenceKind::syscall_returned;
     return !of_call || source.number == Source::kEverySyscall || source.number == occurrence.call;
 }
 
@@ -135,7 +135,7 @@ bool passes_filter(const Thread& thread, const EventPage& event, const Raw& raw)
 
 }  // namespace
 
-void report_software_event(Thread& thread, const Occurrence& occurrence) {
+void report_occurrence(Thread& thread, const Occurrence& occurrence) {
     for_each_active_event(thread, [&](EventPage& event, EventIndex index) {
         if (!matches(event, occurrence)) return;
         const bool needs_record = event.filter != 0 || event.sampling != 0;

@@ -1,4 +1,4 @@
-// software_events.h: software events of a thread: tracepoints of system calls and processes, and uprobes. The thread on
+// software_events.h: occurrences in a thread: tracepoints of system calls and processes, and uprobes. The thread on
 // which one occurs reports it to its own events. An event of that kind counts it if the record passes the event's
 // filter, and samples it if its period ends there. The records are those of the kernel's tracepoints
 // (src/pmu/tracing/tracepoint_table.cpp).
@@ -13,9 +13,9 @@ namespace anyperf::agent {
 
 using engine::Thread;
 
-/// One occurrence of a software event. `what` says which of the other members are valid.
+/// One occurrence. `what` says which of the other members are valid.
 struct Occurrence {
-    subsystem::Source::SoftwareEvent what = subsystem::Source::SoftwareEvent::none;
+    subsystem::Source::OccurrenceKind what = subsystem::Source::OccurrenceKind::none;
     std::uint32_t call = 0;                    ///< syscall_entered, syscall_returned: number of the system call
     const std::uint64_t* arguments = nullptr;  ///< syscall_entered: six, borrowed for the report
     long answer = 0;                           ///< syscall_returned: what the call returns
@@ -27,10 +27,10 @@ struct Occurrence {
 
 /// Reports an occurrence to the thread's events, at the thread's registers. Has no effect if no event waits for it:
 /// callers check is_traced() first, to save the walk.
-void report_software_event(Thread& thread, const Occurrence& occurrence);
+void report_occurrence(Thread& thread, const Occurrence& occurrence);
 
 /// Whether an event of this thread waits for this kind of occurrence.
-inline bool is_traced(const Thread& thread, subsystem::Source::SoftwareEvent what) {
+inline bool is_traced(const Thread& thread, subsystem::Source::OccurrenceKind what) {
     return (thread.page.traced >> static_cast<unsigned>(what) & 1) != 0;
 }
 

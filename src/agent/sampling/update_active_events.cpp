@@ -27,7 +27,7 @@ using subsystem::Source;
 /// What the engine has to do for a thread's events, beside counting.
 struct Needs {
     engine::ThreadInstrumentation watches;
-    std::uint32_t traced = 0;  ///< for ThreadPage::traced: a bit for each SoftwareEvent, and the bits above them
+    std::uint32_t traced = 0;  ///< for ThreadPage::traced: a bit for each OccurrenceKind, and the bits above them
     bool accesses = false;     ///< samples say which memory their instruction accessed
     bool fault_traps = false;  ///< an event samples page faults
 };
@@ -36,13 +36,13 @@ struct Needs {
 Needs needs_of(const Thread& thread) {
     Needs needs;
     for_each_active_event(thread, [&](const EventPage& event, EventIndex) {
-        if (event.source.kind == Source::Kind::software_events && !is_uprobe(event.source))
-            needs.traced |= 1u << (static_cast<unsigned>(event.source.software_event) & 31);
+        if (event.source.kind == Source::Kind::occurrences && !is_uprobe(event.source))
+            needs.traced |= 1u << (static_cast<unsigned>(event.source.occurrence_kind) & 31);
         if (records_switches(event.shape)) needs.traced |= kTrackSwitches;
         if (samples_switches(event)) needs.traced |= kSampleSwitches;
         const bool samples = event.sampling != 0;
         needs.accesses = needs.accesses || (samples && samples_memory(event));
-        if (event.state != EventState::active) return;
+        if (event.state != EventState::counting) return;
         add_watches(event, needs.watches);
         if (!samples) return;
         needs.fault_traps = needs.fault_traps || counts_faults(event.source);
@@ -69,7 +69,7 @@ void update_active_events(Thread& thread) {
     thread.agent->wants_accesses = needs.accesses;
     track_switches(thread, (needs.traced & kTrackSwitches) != 0);
     thread.page.traced =
-        needs.traced & ~1u;  // bit 0, SoftwareEvent::none, is that of breakpoints: the engine stops for them by itself
+        needs.traced & ~1u;  // bit 0, OccurrenceKind::none, is that of breakpoints: the engine stops for them by itself
     engine::set_instrumentation(thread, needs.watches);
     update_probes(thread);
     set_fault_traps(thread, needs.fault_traps);

@@ -1,6 +1,6 @@
-// redirected_files.h: the files in /sys and /proc that describe the virtual machine, in the place of the host's. System
-// calls that name such a file are given the path of the run's copy. Only paths that begin literally with one of the
-// known names are recognized: not those relative to a directory or through a symbolic link.
+// redirected_files.h: the files in /sys and /proc that describe the presented machine, in the place of the host's.
+// System calls that name such a file are given the path of the run's copy. Only paths that begin literally with one of
+// the known names are recognized: not those relative to a directory or through a symbolic link.
 #pragma once
 
 #include "engine/syscalls/call.h"

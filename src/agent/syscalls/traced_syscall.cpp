@@ -14,7 +14,7 @@
 namespace anyperf::agent {
 
 using engine::Call;
-using SoftwareEvent = subsystem::Source::SoftwareEvent;
+using OccurrenceKind = subsystem::Source::OccurrenceKind;
 
 namespace {
 
@@ -38,10 +38,10 @@ void report_syscall_entry(Call& call) {
     if ((call.thread.page.traced & kTrackSwitches) != 0) report_new_switches(call.thread, false);
     // A call that is restarted without having reached the kernel was reported the first time.
     const bool was_reported = std::exchange(call.thread.agent->reported_call, 0) == call.next_rip;
-    if (!was_reported && is_traced(call.thread, SoftwareEvent::syscall_entered))
-        report_software_event(call.thread, {.what = SoftwareEvent::syscall_entered,
-                                            .call = static_cast<std::uint32_t>(call.number),
-                                            .arguments = call.argument});
+    if (!was_reported && is_traced(call.thread, OccurrenceKind::syscall_entered))
+        report_occurrence(call.thread, {.what = OccurrenceKind::syscall_entered,
+                                        .call = static_cast<std::uint32_t>(call.number),
+                                        .arguments = call.argument});
 }
 
 void report_syscall_return(Call& call, long answer) {
@@ -52,12 +52,12 @@ void report_syscall_return(Call& call, long answer) {
         call.thread.agent->reported_call = call.next_rip;
         return;
     }
-    if (!is_traced(call.thread, SoftwareEvent::syscall_returned)) return;
+    if (!is_traced(call.thread, OccurrenceKind::syscall_returned)) return;
     const long reported = answer == engine::kRestartSyscall ? kRestart : answer;
     call.thread.registers.r[engine::x86_64::rax] = static_cast<std::uint64_t>(reported);
-    report_software_event(
-        call.thread,
-        {.what = SoftwareEvent::syscall_returned, .call = static_cast<std::uint32_t>(call.number), .answer = reported});
+    report_occurrence(call.thread, {.what = OccurrenceKind::syscall_returned,
+                                    .call = static_cast<std::uint32_t>(call.number),
+                                    .answer = reported});
 }
 
 }  // namespace anyperf::agent

@@ -127,7 +127,7 @@ std::uint64_t RunHost::value(const TaskId& task, const Source& source) {
         case Source::Kind::context_switches: return context_switches(task);
         case Source::Kind::cpu_migrations: return cpu_migrations(task);
         case Source::Kind::nothing:
-        case Source::Kind::software_events: return 0;
+        case Source::Kind::occurrences: return 0;
     }
     return 0;
 }

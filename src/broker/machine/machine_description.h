@@ -1,4 +1,4 @@
-// machine_description.h: what describes the virtual machine to programs: its options, its tracepoints and probes, and
+// machine_description.h: what describes the presented machine to programs: its options, its tracepoints and probes, and
 // the files that list them. It exists from the start of a run. The machine itself (virtual_machine.h) is made when the
 // first event is opened, and uses the description.
 #pragma once

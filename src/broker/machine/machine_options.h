@@ -1,4 +1,4 @@
-// machine_options.h: the user's choices about the virtual machine of a run.
+// machine_options.h: the user's choices about the presented machine of a run.
 #pragma once
 
 #include <string>

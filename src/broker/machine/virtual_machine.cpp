@@ -1,4 +1,4 @@
-// virtual_machine.cpp: puts the virtual machine together.
+// virtual_machine.cpp: puts the presented machine together.
 #include "broker/machine/virtual_machine.h"
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ subsystem::Limits limits_of_machine() {
 
 }  // namespace
 
-VirtualMachine::VirtualMachine(RunMemory& memory, MachineDescription& description, RunThreads& threads)
+PresentedMachine::PresentedMachine(RunMemory& memory, MachineDescription& description, RunThreads& threads)
     : host(memory, threads, limits_of_machine(), description.files),
       cpu({.generic_counters = description.options.counters, .branch_entries = pmu::kBranchEntries}),
       software({.modelled_time = memory.header().deterministic != 0}),

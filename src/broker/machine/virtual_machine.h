@@ -1,5 +1,5 @@
-// virtual_machine.h: the virtual machine of a run: the subsystem, its host, its PMUs. The order of the members is that
-// of their construction: the subsystem uses all others.
+// virtual_machine.h: the presented machine of a run: the subsystem, its host, its PMUs. The order of the members is
+// that of their construction: the subsystem uses all others.
 #pragma once
 
 #include "broker/host/run_host.h"
@@ -12,9 +12,9 @@
 
 namespace anyperf::broker {
 
-struct VirtualMachine {
+struct PresentedMachine {
     /// All arguments must outlive the machine.
-    VirtualMachine(RunMemory& memory, MachineDescription& description, RunThreads& threads);
+    PresentedMachine(RunMemory& memory, MachineDescription& description, RunThreads& threads);
 
     RunHost host;
     pmu::CpuPmu cpu;

@@ -1,4 +1,4 @@
-// virtual_machine_files.cpp: writes the virtual machine's files and follows changes of them. pmu/ has their contents.
+// virtual_machine_files.cpp: writes the presented machine's files and follows changes of them. pmu/ has their contents.
 //
 // They are ordinary files in a temporary directory, to which programs' paths are redirected. So everything that works
 // on files works on them: opening, listing, mmap(2), a shell's redirection into perf_event_paranoid. The directory is

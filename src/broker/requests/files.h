@@ -1,4 +1,4 @@
-// files.h: requests about the virtual machine's files.
+// files.h: requests about the presented machine's files.
 #pragma once
 
 #include "broker/requests/request_context.h"

@@ -24,7 +24,7 @@ struct RequestContext {
     std::span<const std::byte> payload;
     OwnedFd& descriptor;  ///< sent along, -1 for none; the handler may take it
 
-    /// Only if the virtual machine exists.
+    /// Only if the presented machine exists.
     subsystem::Subsystem& subsystem() const { return state.machine->subsystem; }
     /// The event that the request names, open or not.
     EventIndex event() const { return head.event; }

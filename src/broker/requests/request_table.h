@@ -14,8 +14,8 @@ namespace anyperf::broker {
 enum class Needs : std::uint8_t {
     nothing,
     open_event,      ///< the event of the request is open. If not, the answer is EBADF
-    machine,         ///< the virtual machine exists, so an event has been opened. If not, the answer is 0
-    making_machine,  ///< the virtual machine, which is made if it does not exist
+    machine,         ///< the presented machine exists, so an event has been opened. If not, the answer is 0
+    making_machine,  ///< the presented machine, which is made if it does not exist
 };
 
 struct RequestRow {

@@ -14,7 +14,7 @@ namespace anyperf::broker {
 std::optional<TaskId> caller_of(const ReceivedRequest& received, BrokerState& state);
 
 /// Notes where the caller is, and runs the handler for the request's kind. `caller` is what caller_of() has returned.
-/// The virtual machine takes `caller` for the calling task until RunHost::end_request().
+/// The presented machine takes `caller` for the calling task until RunHost::end_request().
 RequestAnswer serve_request(BrokerState& state, const TaskId& caller, ReceivedRequest& received);
 
 }  // namespace anyperf::broker

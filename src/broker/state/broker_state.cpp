@@ -1,4 +1,4 @@
-// broker_state.cpp: the virtual machine's start, and what programs see of its changes.
+// broker_state.cpp: the presented machine's start, and what programs see of its changes.
 #include "broker/state/broker_state.h"
 
 #include "broker/machine/virtual_machine.h"
@@ -10,9 +10,9 @@ BrokerState::BrokerState(RunMemory& run_memory, const MachineOptions& options)
 
 BrokerState::~BrokerState() = default;
 
-VirtualMachine& BrokerState::make_machine() {
+PresentedMachine& BrokerState::make_machine() {
     if (!machine) {
-        machine = std::make_unique<VirtualMachine>(memory, description, threads);
+        machine = std::make_unique<PresentedMachine>(memory, description, threads);
         __atomic_store_n(&memory.header().events_used, 1, __ATOMIC_RELEASE);
     }
     return *machine;

@@ -18,7 +18,7 @@
 
 namespace anyperf::broker {
 
-struct VirtualMachine;
+struct PresentedMachine;
 
 struct BrokerState {
     /// `run_memory` must outlive the state.
@@ -27,8 +27,8 @@ struct BrokerState {
     BrokerState(const BrokerState&) = delete;
     BrokerState& operator=(const BrokerState&) = delete;
 
-    /// Makes the virtual machine if there is none. From then on programs report what their tasks do.
-    VirtualMachine& make_machine();
+    /// Makes the presented machine if there is none. From then on programs report what their tasks do.
+    PresentedMachine& make_machine();
     /// The last descriptor of the event is closed. Does nothing for events that are not open.
     void close_event(subsystem::EventIndex event);
     /// Wakes the programs that poll events whose state has changed.
@@ -41,7 +41,7 @@ struct BrokerState {
     MachineDescription description;
     DescriptorSet descriptors;
     RunThreads threads;
-    std::unique_ptr<VirtualMachine> machine;  ///< null until the first event is opened
+    std::unique_ptr<PresentedMachine> machine;  ///< null until the first event is opened
     OpenEvents events;
     RingMappings mappings;
     Processes processes;

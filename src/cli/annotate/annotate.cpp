@@ -14,6 +14,7 @@
 #include "annotation/source_text.h"
 #include "cli/annotate/views.h"
 #include "cli/recording.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

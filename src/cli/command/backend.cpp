@@ -106,8 +106,8 @@ Result<bool> already_in_run(const BackendOptions& backend) {
         return std::unexpected(Error{"cannot count with the kernel", "this process runs under anyperf run",
                                      "start it outside anyperf run"});
     if (inside && backend.machine.any_given())
-        return std::unexpected(Error{"cannot choose the virtual machine",
-                                     "this process already runs under anyperf run, on that run's virtual machine",
+        return std::unexpected(Error{"cannot choose the presented machine",
+                                     "this process already runs under anyperf run, on that run's presented machine",
                                      "give --counters, --cpu-model and --deterministic to the outer anyperf run"});
     return inside;
 }
@@ -131,7 +131,7 @@ std::optional<std::string> why_kernel_cannot_count(std::span<const events::Event
     return std::nullopt;
 }
 
-bool only_virtual_machine_accepts(const std::function<bool(const events::Machine&)>& accepts) {
+bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts) {
     const auto pmus = host::read_pmus(host::Root{});
     if (std::ranges::any_of(pmus, &host::Pmu::is_core)) return false;
     broker::MachineFiles files;  // a temporary directory; the destructor removes it

@@ -42,8 +42,8 @@ std::optional<std::string> why_kernel_cannot_count(std::span<const events::Event
 inline constexpr const char* kNoPmu = "this machine has no hardware PMU";
 inline constexpr const char* kCountsInUserSpace = "counting in user space (virtual PMU): user mode only";
 
-/// Whether this machine has no CPU PMU, and the virtual machine of a run is one that `accepts` returns true for.
-bool only_virtual_machine_accepts(const std::function<bool(const events::Machine&)>& accepts);
+/// Whether this machine has no CPU PMU, and the presented machine of a run is one that `accepts` returns true for.
+bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts);
 
 /// A run that this process hosts for the command that the verb starts.
 class HostedRun {

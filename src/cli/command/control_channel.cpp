@@ -5,6 +5,7 @@
 #include "try.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +113,8 @@ ControlChannel::~ControlChannel() {
 // One read(2), after poll(2) has reported the descriptor: a descriptor of the user's may be blocking, and a second read
 // would wait. The part of a line that has no end yet is kept.
 std::vector<std::string> ControlChannel::read_lines() {
+    pollfd one{commands_, POLLIN, 0};
+    if (commands_ < 0 || ::poll(&one, 1, 0) <= 0) return {};
     std::array<char, 1024> piece;
     const ssize_t got = ::read(commands_, piece.data(), piece.size());
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};

@@ -27,7 +27,8 @@ class ControlChannel {
 
     /// Readable when a command may have come. -1: no more commands can come, since every writer has closed its end.
     int fd() const { return commands_; }
-    /// The lines that have come since the last call. Reads once, so it does not wait if fd() is readable.
+    /// The lines that have come since the last call. The descriptor may block, so it is only read if something is
+    /// there.
     std::vector<std::string> read_lines();
     /// Writes "ack\n", if there is a descriptor for it. A reader that is gone, or that does not read, is ignored.
     void acknowledge() const;

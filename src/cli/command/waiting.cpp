@@ -124,8 +124,9 @@ bool AwaitedTasks::any_alive() {
 }
 
 void wait_for_wakeup(const BlockedSignals& signals, const AwaitedTasks& awaited,
-                     std::optional<std::uint64_t> deadline_ns, int also_fd) {
-    std::vector<pollfd> fds{{signals.fd(), POLLIN, 0}, {also_fd, POLLIN, 0}};  // poll ignores negative descriptors
+                     std::optional<std::uint64_t> deadline_ns, std::initializer_list<int> also_fds) {
+    std::vector<pollfd> fds{{signals.fd(), POLLIN, 0}};
+    for (const int fd : also_fds) fds.push_back({fd, POLLIN, 0});  // poll ignores negative descriptors
     for (const int fd : awaited.fds()) fds.push_back({fd, POLLIN, 0});
     // SIGCHLD makes the signalfd readable, so the end of the command needs no descriptor of its own. Threads have none,
     // so the wait is cut short for them. An interrupted or early return is harmless: callers look at all conditions

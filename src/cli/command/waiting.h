@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <vector>
@@ -80,8 +81,9 @@ class AwaitedTasks {
 };
 
 /// Waits until `deadline_ns` (in the time of now_ns(); no value: no deadline), until a signal is pending, SIGCHLD of
-/// the command included, until an awaited process ends, or until `also_fd` is readable (-1: none). May return early.
+/// the command included, until an awaited process ends, or until one of `also_fds` is readable (-1: none). May return
+/// early.
 void wait_for_wakeup(const BlockedSignals& signals, const AwaitedTasks& awaited,
-                     std::optional<std::uint64_t> deadline_ns, int also_fd = -1);
+                     std::optional<std::uint64_t> deadline_ns, std::initializer_list<int> also_fds = {});
 
 }  // namespace anyperf::cli

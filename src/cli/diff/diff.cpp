@@ -13,6 +13,7 @@
 #include "analysis/read_profile.h"
 #include "cli/diff/views.h"
 #include "cli/recording.h"
+#include "try.h"
 
 namespace anyperf::cli {
 

@@ -99,11 +99,22 @@ class UsabilityChecker {
             const bool in_user_space = !kernel_counts(list.kind, usability.use) && virtual_pmu_counts(list, *event);
             add_reason(result, in_user_space ? user_space(event->name, usability.use) : usability);
             result.events.push_back({*event, in_user_space ? Use::user_space : use_of(list, *event, usability.use)});
+            if (in_user_space || usability.use == Use::yes) name_model(list, result.events.back().event);
         }
         return result;
     }
 
   private:
+    /// Adds which machine's model counts the event, if models do: "modelled"; in a run with the machine's name.
+    void name_model(const EventList& list, ListedEvent& event) const {
+        const std::string machine = stat::modelled_machine_of_run(root_);
+        const bool kernels = list.kind == NameOrigin::hardware || list.kind == NameOrigin::cache;
+        if (!kernels || (has_core_pmu() && machine.empty())) return;
+        const auto groups = events::parse(machine_, event.name);
+        if (groups && stat::uses_models(groups->front().events.front()))
+            event.detail = machine.empty() ? "modelled" : "modelled: " + machine;
+    }
+
     bool has_core_pmu() const { return !machine_.data().core_pmus().empty(); }
 
     static void add_reason(CheckedList& list, host::Usability usability) {

@@ -12,6 +12,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "cli/command/control_channel.h"
 #include "cli/command/target_options.h"
 #include "host/hardware/cpus.h"
 #include "host/kernel/sysctl.h"
@@ -207,9 +208,13 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("--switch-events", options.switch_events, "record context switches");
     verb.add_option("-k,--clockid", options.clock, "CLOCK: the clock of the times: monotonic, realtime, …")
         ->type_name("");
-    verb.add_option("-D,--delay", options.delay_ms, "MS: start recording MS milliseconds after the start")
+    verb.add_option("-D,--delay", options.delay_ms,
+                    "MS: start recording MS milliseconds after the start; -1: when --control says so")
         ->type_name("")
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{86'400'000}));
+        ->check(CLI::Range(kDelayForever, std::int64_t{86'400'000}));
+    verb.add_option("--control", options.control,
+                    "fd:A[,B] | fifo:A[,B]: enable, disable and stop by lines from A, acknowledged to B")
+        ->type_name("");
     verb.add_option("-m,--mmap-pages", options.ring_size, "SIZE: of the ring of each CPU: pages, or 512K, 8M")
         ->type_name("");
     verb.add_flag("-z,--compress", options.compressed, "compress the records (zstd)");
@@ -240,7 +245,7 @@ Result<void> check(Options& options) {
     sampling.inherit = !options.no_inherit;
     sampling.cpu_wide = options.is_cpu_wide();
     sampling.enable_on_exec = options.targets_command() && options.delay_ms == 0;
-    sampling.separate_tracking = options.delay_ms > 0 || sampling.cpu_wide;
+    sampling.separate_tracking = options.delay_ms != 0 || sampling.cpu_wide;
     return {};
 }
 

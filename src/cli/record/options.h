@@ -32,8 +32,9 @@ struct Options {
     std::string largest;    ///< --max-size
     std::string clock;      ///< -k
     std::string output = "perf.data";
-    std::uint64_t period = 0;  ///< 0: by frequency
-    std::int64_t delay_ms = 0;
+    std::uint64_t period = 0;   ///< 0: by frequency
+    std::int64_t delay_ms = 0;  ///< kDelayForever: until --control enables
+    std::string control;        ///< --control: see control_channel.h
     int compression_level = 1;
     bool system_wide = false;
     bool frame_pointers = false;  ///< -g

@@ -31,7 +31,7 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
     return groups;
 }
 
-/// A plan for the virtual PMU. The strings are read for a virtual machine without tracepoints first: those are many
+/// A plan for the virtual PMU. The strings are read for a presented machine without tracepoints first: those are many
 /// files, which are written only if a string needs them. `why` is the reason if the user did not ask for it.
 Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
     Plan plan;
@@ -46,9 +46,9 @@ Result<Plan> plan_in_user_space(const Options& options, const std::string& why) 
     return plan;
 }
 
-bool only_virtual_machine_knows(const Options& options) {
+bool only_presented_machine_knows(const Options& options) {
     return options.targets_command() && !options.backend.kernel &&
-           only_virtual_machine_accepts(
+           only_presented_machine_accepts(
                [&](const events::Machine& machine) { return parse_events(options, machine).has_value(); });
 }
 
@@ -59,7 +59,7 @@ Result<Plan> make_plan(const Options& options) {
     if (options.backend.wants_virtual() && !inside) return plan_in_user_space(options, "");
     const auto machine = events::Machine::read();
     auto groups = parse_events(options, machine);
-    if (!groups && !inside && only_virtual_machine_knows(options)) return plan_in_user_space(options, kNoPmu);
+    if (!groups && !inside && only_presented_machine_knows(options)) return plan_in_user_space(options, kNoPmu);
     Plan plan;
     plan.groups = TRY(std::move(groups));
     if (inside) return plan;

@@ -17,9 +17,9 @@ struct Plan {
     std::vector<std::string> notes;  ///< what was chosen without being asked for
 };
 
-/// Chooses in the order of `stat`: an explicit wish, then events that only the virtual machine knows, then the virtual
-/// PMU if the kernel cannot count the hardware events of a command. Without a command, or with --kernel, the default
-/// event of a machine without a PMU is cpu-clock. Error: a wrong event string, or the run cannot be started.
+/// Chooses in the order of `stat`: an explicit wish, then events that only the presented machine knows, then the
+/// virtual PMU if the kernel cannot count the hardware events of a command. Without a command, or with --kernel, the
+/// default event of a machine without a PMU is cpu-clock. Error: a wrong event string, or the run cannot be started.
 Result<Plan> make_plan(const Options& options);
 
 }  // namespace anyperf::cli::record

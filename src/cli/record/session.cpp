@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -30,6 +31,7 @@
 #include <utility>
 
 #include "abi/attr_flags.h"
+#include "cli/command/control_channel.h"
 #include "cli/record/hosted_rings.h"
 #include "counting/open_event.h"
 #include "host/hardware/cpus.h"
@@ -100,6 +102,8 @@ class Session {
     Result<void> wait();
     Result<bool> is_over();
     bool handle_signals();
+    void handle_commands();
+    void handle_command(const ControlLine& line);
     void drain();
     void finish();
     perfdata::Facts facts() const;
@@ -120,6 +124,7 @@ class Session {
     std::optional<recording::Drain> drain_;
     perfdata::Facts facts_;
     Recorded result_;
+    std::optional<ControlChannel> control_;
     std::optional<std::uint64_t> enable_at_;
     bool stopped_ = false;  ///< nothing more is recorded, while the command goes on
 };
@@ -132,6 +137,7 @@ Result<Recorded> Session::run() {
 }
 
 Result<void> Session::begin() {
+    if (!options_.control.empty()) control_.emplace(TRY(ControlChannel::open(options_.control)));
     writer_.emplace(TRY(perfdata::FileWriter::create(options_.output)));
     if (options_.compressed) writer_->compress(options_.compression_level);
     if (options_.to_pipe()) ::dup2(STDERR_FILENO, STDOUT_FILENO);  // the command's output must not be in the recording
@@ -146,7 +152,7 @@ Result<void> Session::begin() {
     TRY(begin_file());
     if (options_.delay_ms > 0)
         enable_at_ = now_ns() + static_cast<std::uint64_t>(options_.delay_ms) * kMillisecond;
-    else if (!options_.sampling.enable_on_exec)
+    else if (options_.delay_ms != kDelayForever && !options_.sampling.enable_on_exec)
         events_->enable();
     return command_ ? command_->execute() : Result<void>{};
 }
@@ -274,12 +280,13 @@ Result<void> Session::wait() {
         const std::uint64_t now = now_ns();
         std::uint64_t until = now + kLongestWait;
         if (enable_at_) until = std::min(until, std::max(now, *enable_at_));
-        wait_for_wakeup(signals_, awaited_, until, rings_->wake_fd());
+        wait_for_wakeup(signals_, awaited_, until, {rings_->wake_fd(), control_ ? control_->fd() : -1});
         rings_->clear_wake();
         if (enable_at_ && now_ns() >= *enable_at_) {
             enable_at_.reset();
             if (!stopped_) events_->enable();
         }
+        if (control_) handle_commands();
         drain();
         if (handle_signals()) break;
     }
@@ -304,6 +311,40 @@ bool Session::handle_signals() {
         if (!arrived->from_terminal) command_->send(arrived->number);
     }
     return false;
+}
+
+void Session::handle_commands() {
+    for (const auto& line : control_->read_lines()) {
+        const ControlLine parsed = parse_control_line(line);
+        handle_command(parsed);
+        if (parsed.acknowledged) control_->acknowledge();
+    }
+}
+
+/// The commands of perf-record(1). After `stop` the command of the recording goes on without it.
+void Session::handle_command(const ControlLine& line) {
+    const bool on = line.command == ControlCommand::enable;
+    switch (line.command) {
+        case ControlCommand::enable:
+        case ControlCommand::disable:
+            if (stopped_) break;
+            enable_at_.reset();
+            if (line.event.empty())
+                on ? events_->enable() : events_->disable();
+            else if (!events_->switch_events(line.event, on))
+                note("--control: there is no event " + line.event);
+            break;
+        case ControlCommand::list_events:
+            for (const auto& group : plan_.groups)
+                for (const auto& event : group.events) output_.print(event.name + "\n");
+            std::fflush(nullptr);  // before the acknowledgement, after which the other program may read it
+            break;
+        case ControlCommand::stop:
+            if (!std::exchange(stopped_, true)) events_->disable();
+            break;
+        case ControlCommand::snapshot:
+        case ControlCommand::nothing: break;
+    }
 }
 
 /// Writes what the rings have. A full disk, or --max-size, ends the recording but not the command.

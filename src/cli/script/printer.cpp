@@ -110,8 +110,9 @@ void ScriptPrinter::print_head(const perfdata::Sample& sample, std::size_t event
 void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                                 const Fields& fields) {
     const std::size_t begin = buffer_.size();
+    const std::uint64_t branches = reader_.events()[event].attr.branch_sample_type;
     bool caller = false;
-    const bool valid = analysis::for_each_frame(sample.call_chain, [&](RawFrame each) {
+    const bool valid = analysis::for_each_frame(sample, branches, [&](RawFrame each) {
         buffer_ += frame({each.address, space, each.mode, true, std::exchange(caller, true)}, fields);
         buffer_ += '\n';
     });

@@ -8,7 +8,6 @@
 //   6. read the counters. They are read after wait4(2), so counts of the command and its children are complete.
 #include "cli/stat/session.h"
 
-#include <poll.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -56,7 +55,7 @@ class Session {
     Result<void> wait();
     Result<void> finish();
     Result<void> handle_deadlines();
-    Result<void> handle_commands(int fd);
+    Result<void> handle_commands();
     Result<void> handle_command(const ControlLine& line);
     Result<void> print_interval(std::uint64_t now);
     Result<bool> is_over();
@@ -128,9 +127,9 @@ std::optional<std::uint64_t> Session::next_deadline() const {
 Result<void> Session::wait() {
     while (!TRY(is_over())) {
         const int commands = listener_.control != nullptr ? listener_.control->fd() : -1;
-        wait_for_wakeup(signals_, awaited_, next_deadline(), commands);
+        wait_for_wakeup(signals_, awaited_, next_deadline(), {commands});
         if (handle_signals()) break;
-        if (commands >= 0) TRY(handle_commands(commands));
+        if (commands >= 0) TRY(handle_commands());
         TRY(handle_deadlines());
     }
     if (end_ns_ == 0) end_ns_ = now_ns();
@@ -163,10 +162,8 @@ bool Session::handle_signals() {
     return false;
 }
 
-/// The commands that have come by --control. The descriptor may block, so it is only read if something is there.
-Result<void> Session::handle_commands(int fd) {
-    pollfd one{fd, POLLIN, 0};
-    if (::poll(&one, 1, 0) <= 0) return {};
+/// The commands that have come by --control.
+Result<void> Session::handle_commands() {
     for (const auto& line : listener_.control->read_lines()) TRY(handle_command(parse_control_line(line)));
     return {};
 }

@@ -10,7 +10,7 @@ namespace anyperf::pmu {
 namespace {
 
 using subsystem::Source;
-using SoftwareEvent = Source::SoftwareEvent;
+using OccurrenceKind = Source::OccurrenceKind;
 
 /// A system call of x86-64 that has tracepoints, from data/syscalls/syscalls.tsv. `name` is the one in the tracepoints.
 /// The arguments are "type name; type name".
@@ -30,9 +30,9 @@ constexpr std::uint16_t kFirstArgument = 16;   ///< offset of the arguments: aft
 
 /// A source that threads add their own occurrences to. `in_kernel`: the kernel's tracepoint has registers of kernel
 /// mode. `number` selects the system call, `arguments` is how many arguments its record has.
-Source source(SoftwareEvent kind, bool in_kernel, std::uint32_t number = 0, std::size_t arguments = 0) {
-    Source made{.kind = Source::Kind::software_events};
-    made.software_event = kind;
+Source source(OccurrenceKind kind, bool in_kernel, std::uint32_t number = 0, std::size_t arguments = 0) {
+    Source made{.kind = Source::Kind::occurrences};
+    made.occurrence_kind = kind;
     made.in_kernel = in_kernel;
     made.number = number;
     made.syscall_arguments = static_cast<std::uint8_t>(arguments);
@@ -43,7 +43,7 @@ Source source(SoftwareEvent kind, bool in_kernel, std::uint32_t number = 0, std:
 Tracepoint raw_enter() {
     return {.system = "raw_syscalls",
             .name = "sys_enter",
-            .source = source(SoftwareEvent::syscall_entered, true, Source::kEverySyscall, 6),
+            .source = source(OccurrenceKind::syscall_entered, true, Source::kEverySyscall, 6),
             .fields = {{"long", "id", 8, 8, true}, {"unsigned long[6]", "args", 16, 48, false}},
             .print =
                 "\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", REC->id, REC->args[0], REC->args[1], REC->args[2], "
@@ -54,7 +54,7 @@ Tracepoint raw_enter() {
 Tracepoint raw_exit() {
     return {.system = "raw_syscalls",
             .name = "sys_exit",
-            .source = source(SoftwareEvent::syscall_returned, true, Source::kEverySyscall),
+            .source = source(OccurrenceKind::syscall_returned, true, Source::kEverySyscall),
             .fields = {{"long", "id", 8, 8, true}, {"long", "ret", 16, 8, true}},
             .print = "\"NR %ld = %ld\", REC->id, REC->ret",
             .allows_unprivileged_raw = true};
@@ -63,7 +63,7 @@ Tracepoint raw_exit() {
 Tracepoint process_fork() {
     return {.system = "sched",
             .name = "sched_process_fork",
-            .source = source(SoftwareEvent::process_forked, true),
+            .source = source(OccurrenceKind::process_forked, true),
             .fields = {{"__data_loc char[]", "parent_comm", 8, 4, false},
                        {"pid_t", "parent_pid", 12, 4, true},
                        {"__data_loc char[]", "child_comm", 16, 4, false},
@@ -76,7 +76,7 @@ Tracepoint process_fork() {
 Tracepoint process_exec() {
     return {.system = "sched",
             .name = "sched_process_exec",
-            .source = source(SoftwareEvent::program_executed, true),
+            .source = source(OccurrenceKind::program_executed, true),
             .fields = {{"__data_loc char[]", "filename", 8, 4, false},
                        {"pid_t", "pid", 12, 4, true},
                        {"pid_t", "old_pid", 16, 4, true}},
@@ -86,7 +86,7 @@ Tracepoint process_exec() {
 Tracepoint process_exit() {
     return {.system = "sched",
             .name = "sched_process_exit",
-            .source = source(SoftwareEvent::task_ended, true),
+            .source = source(OccurrenceKind::task_ended, true),
             .fields = {{"char[16]", "comm", 8, 16, false},
                        {"pid_t", "pid", 24, 4, true},
                        {"int", "prio", 28, 4, true},
@@ -116,7 +116,7 @@ Tracepoint syscall_enter(const SyscallRow& row) {
         offset = static_cast<std::uint16_t>(offset + 8);
     }
     made.print = fmt::format("\"{}\"{}", names, values);
-    made.source = source(SoftwareEvent::syscall_entered, false, row.number, made.fields.size() - 1);
+    made.source = source(OccurrenceKind::syscall_entered, false, row.number, made.fields.size() - 1);
     made.allows_unprivileged_raw = true;
     return made;
 }
@@ -125,7 +125,7 @@ Tracepoint syscall_enter(const SyscallRow& row) {
 Tracepoint syscall_exit(const SyscallRow& row) {
     return {.system = "syscalls",
             .name = fmt::format("sys_exit_{}", row.name),
-            .source = source(SoftwareEvent::syscall_returned, false, row.number),
+            .source = source(OccurrenceKind::syscall_returned, false, row.number),
             .fields = {kNumberField, {"long", "ret", kFirstArgument, 8, true}},
             .print = "\"0x%lx\", REC->ret",
             .allows_unprivileged_raw = true};

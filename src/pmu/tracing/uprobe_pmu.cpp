@@ -97,10 +97,9 @@ Answer<std::unique_ptr<subsystem::Filter>> UprobePmu::filter(const abi::Attr&, s
 }
 
 subsystem::Wiring probe_wiring(ProbeIndex probe, bool at_return, std::uint32_t record) {
-    subsystem::Wiring wiring{
-        .source = {.kind = Source::Kind::software_events}, .software = true, .monotonic_only = true};
-    wiring.source.software_event =
-        at_return ? Source::SoftwareEvent::probe_returned : Source::SoftwareEvent::probe_reached;
+    subsystem::Wiring wiring{.source = {.kind = Source::Kind::occurrences}, .software = true, .monotonic_only = true};
+    wiring.source.occurrence_kind =
+        at_return ? Source::OccurrenceKind::probe_returned : Source::OccurrenceKind::probe_reached;
     wiring.source.number = probe;
     wiring.source.record = record;
     return wiring;

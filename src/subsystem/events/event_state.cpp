@@ -7,7 +7,7 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// PMUs that take part in counting are informed whenever the event becomes active or stops being active.
+/// PMUs that take part in counting are informed whenever the event begins or stops to count.
 void report_to_pmu(World&, Event& event, bool was_active, bool is_active) {
     if (!event.pmu || !event.task || was_active == is_active) return;
     if (is_active)
@@ -32,12 +32,12 @@ void set_state(World& world, Event& event, EventState state) {
         else
             page->state = state;
     }
-    const bool is_active = state == EventState::active;
-    report_to_pmu(world, event, previous == EventState::active, is_active);
+    const bool is_active = state == EventState::counting;
+    report_to_pmu(world, event, previous == EventState::counting, is_active);
     if (is_active) update_header(world, event);
-    // A thread acts on the state only of events that sample and of software events. For all others its work is the
-    // same.
-    const bool concerned = event.samples() || event.source().kind == Source::Kind::software_events;
+    // A thread acts on the state only of events that sample and of those that count occurrences. For all others its
+    // work is the same.
+    const bool concerned = event.samples() || event.source().kind == Source::Kind::occurrences;
     if (event.task && concerned) request_safepoint_later(world, *event.task);
 }
 
@@ -48,7 +48,7 @@ bool sync_state_from_page(World& world, Event& event) {
         if (page->state == previous) return false;
         event.pmu_state = page->state;
     }
-    report_to_pmu(world, event, previous == EventState::active, event.pmu_state == EventState::active);
+    report_to_pmu(world, event, previous == EventState::counting, event.pmu_state == EventState::counting);
     return true;
 }
 

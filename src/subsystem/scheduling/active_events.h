@@ -1,10 +1,10 @@
 // active_events.h: the active events of a thread: those that the thread itself must look after.
 //
-// "Active" is meant from the thread's side and is not EventState::active: the list has the events in whatever state, so
-// that it changes only when events come and go. It has the events that overflow in the thread, those whose occurrences
-// the thread adds up (tracepoints, breakpoints, uprobes), and those with context_switch, which only the thread sees.
-// The thread walks the list at its safepoints (EventPage::next_active). Events that sample come first, so that a search
-// for overflows can stop after them.
+// "Active" is meant from the thread's side and does not depend on the EventState: the list has the events in whatever
+// state, so that it changes only when events come and go. It has the events that overflow in the thread, those whose
+// occurrences the thread adds up (tracepoints, breakpoints, uprobes), and those with context_switch, which only the
+// thread sees. The thread walks the list at its safepoints (EventPage::next_active). Events that sample come first, so
+// that a search for overflows can stop after them.
 //
 // All other events only need live counters. However many there are, the thread must keep the union of those counters,
 // which is summed up here: an open costs the same beside ten thousand events as beside one.
@@ -18,7 +18,7 @@ namespace anyperf::subsystem {
 
 /// Whether the event belongs into its thread's list.
 inline bool is_thread_active(const Event& event) {
-    return event.samples() || event.source().kind == Source::Kind::software_events ||
+    return event.samples() || event.source().kind == Source::Kind::occurrences ||
            event.flag(abi::flag("context_switch"));
 }
 

@@ -29,7 +29,7 @@ void leave_queue(Event& leader);
 /// A member has left the group, which may need less.
 void note_smaller_group(Event& leader);
 
-/// The task has its first contender: makes its queues. Before, every enabled group was active.
+/// The task has its first contender: makes its queues. Before, every enabled group counted.
 void make_queues(Task& task);
 /// The task has no contender any more.
 void drop_queues(Task& task);

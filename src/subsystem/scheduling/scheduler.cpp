@@ -89,7 +89,7 @@ void change_contenders(World& world, Task& task, std::uint32_t by) {
 /// The state of a group that competes with no other.
 EventState state_without_contention(World& world, const Event& leader) {
     if (!leader.is_enabled()) return leader.requested_state();
-    if (is_on_cpu(world, leader)) return EventState::active;
+    if (is_on_cpu(world, leader)) return EventState::counting;
     // A cpu-wide event's time running is the CPU's, less the time for which its parts lacked a counter (read.cpp). A
     // task on another CPU must not add to that, so its part is off there, not inactive.
     const bool elsewhere = leader.kind == Kind::cpu_wide_part && leader.cpu != leader.task->cpu;
@@ -100,9 +100,9 @@ EventState state_without_contention(World& world, const Event& leader) {
 /// POLLERR. A flexible one waits.
 EventState state_with_contention(World& world, Event& leader, PmuOccupancy& occupancy) {
     const EventState requested = state_without_contention(world, leader);
-    if (requested != EventState::active) return requested;
+    if (requested != EventState::counting) return requested;
     const bool pinned = leader.flag(kPinned);
-    if ((pinned || !occupancy.blocked) && try_add(occupancy, leader)) return EventState::active;
+    if ((pinned || !occupancy.blocked) && try_add(occupancy, leader)) return EventState::counting;
     if (pinned) {
         world.host.poll_changed(leader.index);
         return leader.page->requested_state = EventState::error;
@@ -114,7 +114,7 @@ EventState state_with_contention(World& world, Event& leader, PmuOccupancy& occu
 /// The state of a group that gets no counter.
 EventState state_without_counter(World& world, const Event& leader) {
     const EventState state = state_without_contention(world, leader);
-    return state == EventState::active ? EventState::inactive : state;
+    return state == EventState::counting ? EventState::inactive : state;
 }
 
 using Outcome = std::vector<std::pair<Event*, EventState>>;
@@ -122,9 +122,9 @@ using Outcome = std::vector<std::pair<Event*, EventState>>;
 void apply_outcome(World& world, const Outcome& outcome) {
     // Groups that lose their counters come first, so that no counter has two events at a time.
     for (const auto& [leader, state] : outcome)
-        if (state != EventState::active) apply_state(world, *leader, state);
+        if (state != EventState::counting) apply_state(world, *leader, state);
     for (const auto& [leader, state] : outcome)
-        if (state == EventState::active) apply_state(world, *leader, state);
+        if (state == EventState::counting) apply_state(world, *leader, state);
 }
 
 enum class Extent : std::uint8_t {
@@ -144,7 +144,7 @@ void fill_counters(World& world, Task& task, CounterQueue& queue, Extent extent)
         if (occupancy.blocked && extent == Extent::changes) break;
         const EventState state = state_with_contention(world, *leader, occupancy);
         outcome.emplace_back(leader, state);
-        if (state == EventState::active) queue.placed.push_back(leader);
+        if (state == EventState::counting) queue.placed.push_back(leader);
         if (state == EventState::error) in_error.push_back(leader);
         if (occupancy.blocked && queue.first_waiting == nullptr) queue.first_waiting = leader;
     }
@@ -163,7 +163,7 @@ void fill_counters_of(World& world, Task& task, Extent extent) {
                  }));
 }
 
-/// ctx_event_to_rotate(): the first active flexible group moves to the end, or the first of all if none is active.
+/// ctx_event_to_rotate(): the first counting flexible group moves to the end, or the first of all if none counts.
 void rotate_groups(Task& task, CounterQueue& queue, int rank) {
     const auto active =
         std::ranges::find(queue.placed, rank, [](const Event* leader) { return leader->queue_place.rank; });

@@ -1,11 +1,11 @@
 // scheduler.h: which groups of a task count, as in kernel/events/core.c of Linux 6.18 (ctx_sched_in()).
 //
-// The rules. A group becomes active as a whole or not at all. Groups get counters in four ranks: cpu-wide pinned, the
-// task's own pinned, cpu-wide flexible, the task's own flexible. A pinned group that does not fit goes into error
+// The rules. A group gets its counters as a whole or not at all. Groups get counters in four ranks: cpu-wide pinned,
+// the task's own pinned, cpu-wide flexible, the task's own flexible. A pinned group that does not fit goes into error
 // state. After the first flexible group that does not fit, no further flexible group of that PMU is tried, even if it
 // would fit. An exclusive group does not share its PMU. Software events need nothing and always count.
 //
-// Rotation. Every perf_event_mux_interval_ms of a task's run time, the first active flexible group (of the cpu-wide
+// Rotation. Every perf_event_mux_interval_ms of a task's run time, the first counting flexible group (of the cpu-wide
 // ones and of the task's own) moves to the end of the list (ctx_event_to_rotate()), and all groups are placed anew.
 //
 // Time. An event's time enabled grows while it and its leader are enabled; its time running grows while it is

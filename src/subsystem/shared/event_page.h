@@ -29,11 +29,11 @@ enum class EventState : std::int32_t {
     error = -2,    ///< a pinned event that did not fit its PMU
     off = -1,      ///< disabled
     inactive = 0,  ///< enabled, but without a counter or on another CPU
-    active = 1,    ///< counting
+    counting = 1,  ///< on a counter
 };
 
 /// Where an event's value comes from. Values never decrease while the task lives. An event's count is the growth of its
-/// source while it is active.
+/// source while it counts.
 struct Source {
     enum class Kind : std::uint8_t {
         nothing,      ///< always 0: dummy, bpf-output
@@ -45,8 +45,8 @@ struct Source {
         major_faults,
         context_switches,
         cpu_migrations,
-        software_events,  ///< tracepoints, breakpoints, uprobes: the thread adds each occurrence to EventPage::count
-                          ///< itself
+        occurrences,  ///< tracepoints, breakpoints, uprobes: the thread adds each occurrence to EventPage::count
+                      ///< itself
     };
     struct Term {
         std::uint32_t counter;  ///< a row of the engine's table of instruction classes, or kModelled + a quantity
@@ -59,7 +59,7 @@ struct Source {
     static constexpr std::uint32_t kModelledBit = 31;
 
     /// What a thread can observe itself do, for tracepoints and uprobes.
-    enum class SoftwareEvent : std::uint8_t {
+    enum class OccurrenceKind : std::uint8_t {
         none,
         syscall_entered,   ///< sys_enter
         syscall_returned,  ///< sys_exit
@@ -77,7 +77,7 @@ struct Source {
     bool modelled = false;   ///< computed by a model, not counted
     /// How many terms at the end only system calls add to; they are checked after each system call.
     std::uint8_t syscall_terms = 0;
-    SoftwareEvent software_event = SoftwareEvent::none;
+    OccurrenceKind occurrence_kind = OccurrenceKind::none;
     std::uint8_t syscall_arguments = 0;  ///< of syscall_entered: how many arguments its record has
     bool in_kernel = false;              ///< its samples are of kernel mode
     std::uint32_t number = 0;            ///< the system call's number or kEverySyscall; of a uprobe, its ProbeIndex
@@ -100,9 +100,9 @@ constexpr bool uses_models(const Source& source) {
 
 /// Whether it is a uprobe or uretprobe; `number` is then a ProbeIndex.
 constexpr bool is_uprobe(const Source& source) {
-    return source.kind == Source::Kind::software_events &&
-           (source.software_event == Source::SoftwareEvent::probe_reached ||
-            source.software_event == Source::SoftwareEvent::probe_returned);
+    return source.kind == Source::Kind::occurrences &&
+           (source.occurrence_kind == Source::OccurrenceKind::probe_reached ||
+            source.occurrence_kind == Source::OccurrenceKind::probe_returned);
 }
 
 /// A lock shared between processes. A process may die while it holds one, so it contains the holder's thread id
@@ -113,11 +113,13 @@ struct PageLock {
 
 /// The signal that an overflow sends (fcntl F_SETOWN, F_SETSIG, O_ASYNC).
 struct Notify {
-    std::int32_t owner = 0;       ///< pid, tid or -pgrp as F_SETOWN sets it; 0: no signal
-    std::int32_t owner_type = 0;  ///< F_OWNER_TID, F_OWNER_PID, F_OWNER_PGRP
-    std::int32_t signal = 0;      ///< 0: SIGIO, without a siginfo of its own
-    std::int32_t fd = -1;         ///< the descriptor that O_ASYNC was set on
-    std::uint32_t on = 0;         ///< O_ASYNC is set
+    std::int32_t owner = 0;         ///< pid, tid or -pgrp as F_SETOWN sets it; 0: no signal
+    std::int32_t owner_type = 0;    ///< F_OWNER_TID, F_OWNER_PID, F_OWNER_PGRP
+    std::int32_t signal = 0;        ///< 0: SIGIO, without a siginfo of its own
+    std::int32_t fd = -1;           ///< the descriptor that O_ASYNC was set on
+    std::uint32_t on = 0;           ///< O_ASYNC is set
+    std::uint64_t owner_start = 0;  ///< when the owner began (/proc/PID/stat), since its id may be another's later; 0:
+                                    ///< unknown
 };
 
 /// The part of the attr that does not change after the open (except by MODIFY_ATTRIBUTES).
@@ -153,17 +155,17 @@ struct alignas(512) EventPage {
     EventShape shape;
     Source source;
 
-    // Counting. The count is count + (source - start) while active, otherwise count.
+    // Counting. The count is count + (source - start) while it counts, otherwise count.
     std::uint64_t count = 0;
-    std::uint64_t start = 0;       ///< the source's value when it became active
+    std::uint64_t start = 0;       ///< the source's value when it began to count
     std::uint64_t enabled = 0;     ///< total_time_enabled in ns, up to the last change of state
     std::uint64_t running = 0;     ///< total_time_running in ns, up to the last change of state
     std::uint64_t time_start = 0;  ///< the task's clock at the last change of state
     std::uint64_t lost = 0;        ///< samples that were dropped because the ring was full
 
-    // Sampling. The event overflows when its source reaches overflow_at while it is active (overflow.h).
+    // Sampling. The event overflows when its source reaches overflow_at while it counts (overflow.h).
     std::uint64_t period = 0;       ///< 0: counts only
-    std::uint64_t period_left = 0;  ///< what is left of the current period, while not active
+    std::uint64_t period_left = 0;  ///< what is left of the current period, while it does not count
     std::uint64_t overflow_at = 0;
     std::uint64_t frequency = 0;  ///< samples per second that `period` is adapted to; 0: the period is fixed
     std::uint64_t last_overflow_time = 0;
@@ -188,7 +190,7 @@ struct alignas(512) EventPage {
     /// need not be informed, and no event of the task competes for counters.
     std::uint32_t may_toggle_locally = 0;
     RingIndex ring = 0;      ///< the ring of its samples; 0: none
-    FilterIndex filter = 0;  ///< software events count only if it holds (filter.h); 0: always
+    FilterIndex filter = 0;  ///< occurrences count only if it holds (filter.h); 0: always
     Notify notify;
 };
 static_assert(sizeof(EventPage) == 512);

@@ -98,7 +98,7 @@ bool toggle_locally(Self& self, EventIndex index, EventState requested, bool who
             return true;
         });
         const std::uint64_t clock = self.clock();
-        const EventState of_leader = state_under(leader.requested_state, EventState::active);
+        const EventState of_leader = state_under(leader.requested_state, EventState::counting);
         return for_each_member(self, event.leader, [&](EventPage& page) {
             const EventState state = state_under(page.requested_state, of_leader);
             if (page.state == state) return true;
@@ -106,7 +106,7 @@ bool toggle_locally(Self& self, EventIndex index, EventState requested, bool who
                 const typename Self::Held page_held(self, page.lock);
                 change_state(page, state, self.value(page.source), clock);
             }
-            if (state == EventState::active) self.publish(page);
+            if (state == EventState::counting) self.publish(page);
             return true;
         });
     });

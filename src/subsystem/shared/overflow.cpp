@@ -17,8 +17,8 @@ Family family_of(const EventPage& page) {
     }
 }
 
-bool is_software_event(const EventPage& page) {
-    return page.source.kind == Source::Kind::software_events;
+bool counts_occurrences(const EventPage& page) {
+    return page.source.kind == Source::Kind::occurrences;
 }
 
 /// Whether every event is a sample, whatever is left of a period (the first branches of perf_swevent_event()).
@@ -47,7 +47,7 @@ void end_clock_period(EventPage& page, std::uint64_t value) {
 
 /// software_events count down what is left; all others overflow at a value.
 void move_end(EventPage& page, std::uint64_t by) {
-    if (is_software_event(page))
+    if (counts_occurrences(page))
         page.period_left += by;
     else
         page.overflow_at += by;
@@ -139,9 +139,9 @@ void change_period(EventPage& page, std::uint64_t value, std::uint64_t period_or
         return;
     }
     page.period = period_or_frequency;
-    page.early_end = family_of(page) == Family::software && page.state == EventState::active;
+    page.early_end = family_of(page) == Family::software && page.state == EventState::counting;
     page.period_left = page.early_end ? 1 : first_period(page);
-    if (!is_software_event(page)) page.overflow_at = value + page.period_left;
+    if (!counts_occurrences(page)) page.overflow_at = value + page.period_left;
 }
 
 void add_occurrences(EventPage& page, std::uint64_t times) {
@@ -150,8 +150,8 @@ void add_occurrences(EventPage& page, std::uint64_t times) {
 }
 
 bool overflow_due(const EventPage& page, std::uint64_t value) {
-    if (!page.sampling || page.state != EventState::active) return false;
-    if (is_software_event(page)) return page.period_left == 0;
+    if (!page.sampling || page.state != EventState::counting) return false;
+    if (counts_occurrences(page)) return page.period_left == 0;
     return static_cast<std::int64_t>(value - page.overflow_at) >= 0;
 }
 

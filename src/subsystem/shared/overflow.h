@@ -7,7 +7,7 @@
 //     throttled, because a counter that runs in user space cannot stall the machine with interrupts.
 //   - Software events (faults, switches, tracepoints, breakpoints, uprobes): as perf_swevent_event(). One overflow for
 //     each end. IOC_PERIOD makes the very next event overflow, as the first event of a period of the old length; the
-//     new length applies after that period, or when the event next becomes active. A fixed period together with
+//     new length applies after that period, or when the event next begins to count. A fixed period together with
 //     PERF_SAMPLE_PERIOD makes every event a sample of period 1.
 //
 // Most sources have a value, and the period ends where it reaches EventPage::overflow_at. Sources of kind
@@ -39,7 +39,7 @@ struct Overflow {
 /// The first period of a new event: its initial period_left.
 std::uint64_t first_period(const EventPage& page);
 
-/// To be called when the event becomes active: its period goes on, or restarts if IOC_PERIOD has changed it meanwhile.
+/// To be called when the event begins to count: its period goes on, or restarts if IOC_PERIOD has changed it meanwhile.
 /// Sets period_left.
 void resume_period(EventPage& page);
 

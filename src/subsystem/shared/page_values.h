@@ -10,9 +10,9 @@
 
 namespace anyperf::subsystem {
 
-/// False for sources without a value: nothing, and software events, whose count is in the page.
+/// False for sources without a value: nothing, and occurrences, whose count is in the page.
 inline bool has_value(const Source& source) {
-    return source.kind != Source::Kind::software_events && source.kind != Source::Kind::nothing;
+    return source.kind != Source::Kind::occurrences && source.kind != Source::Kind::nothing;
 }
 inline bool has_source_value(const EventPage& page) {
     return has_value(page.source);
@@ -20,7 +20,7 @@ inline bool has_source_value(const EventPage& page) {
 
 /// The count at this value of the event's source.
 inline std::uint64_t count_at(const EventPage& page, std::uint64_t value) {
-    const bool growing = page.state == EventState::active && has_source_value(page);
+    const bool growing = page.state == EventState::counting && has_source_value(page);
     return growing ? page.count + (value - page.start) : page.count;
 }
 
@@ -31,17 +31,17 @@ inline std::uint64_t enabled_at(const EventPage& page, std::uint64_t clock) {
 
 /// total_time_running at this time of its clock, ns.
 inline std::uint64_t running_at(const EventPage& page, std::uint64_t clock) {
-    return page.state == EventState::active ? page.running + (clock - page.time_start) : page.running;
+    return page.state == EventState::counting ? page.running + (clock - page.time_start) : page.running;
 }
 
 /// What is left of the current period, in the source's unit.
 inline std::uint64_t period_left_at(const EventPage& page, std::uint64_t value) {
-    if (page.state != EventState::active || !has_source_value(page)) return page.period_left;
+    if (page.state != EventState::counting || !has_source_value(page)) return page.period_left;
     return page.overflow_at > value ? page.overflow_at - value : 0;
 }
 
 /// Adds up what the event has counted so far, and goes on from here in the new state. A period that is left when the
-/// event stops being active goes on when it becomes active again.
+/// event stops counting goes on when it counts again.
 inline void change_state(EventPage& page, EventState state, std::uint64_t value, std::uint64_t clock) {
     page.period_left = period_left_at(page, value);
     page.count = count_at(page, value);
@@ -49,9 +49,9 @@ inline void change_state(EventPage& page, EventState state, std::uint64_t value,
     page.running = running_at(page, clock);
     page.start = value;
     page.time_start = clock;
-    if (state == EventState::active && page.state != EventState::active) resume_period(page);
+    if (state == EventState::counting && page.state != EventState::counting) resume_period(page);
     page.state = state;
-    if (state == EventState::active) page.overflow_at = value + page.period_left;
+    if (state == EventState::counting) page.overflow_at = value + page.period_left;
     // The pace of a frequency is measured anew: another thread's instructions may drive it from here on.
     if (page.source.kind == Source::Kind::counters) page.last_overflow_time = 0;
 }

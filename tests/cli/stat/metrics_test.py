@@ -71,9 +71,16 @@ class Metrics(Case):
             else:
                 self.assertIsNone(self.metric(report, IPC)["value"])
 
-    def test_each_cpu_has_its_own_value(self):
-        (report,) = self.report(*VIRTUAL, "-A", "-M", IPC)
-        self.assertEqual({metric["where"] for metric in report["metrics"]}, {event["where"] for event in report["events"]})
+    def test_each_cpu_and_core_has_its_own_value(self):
+        for option in ("-A", "--per-core"):
+            (report,) = self.report(*VIRTUAL, option, "-M", IPC)
+            places = {event["where"] for event in report["events"]}
+            self.assertEqual([metric["where"] for metric in report["metrics"]], sorted(places), option)
+            for place in places:
+                counts = {event["name"]: event["value"] for event in report["events"] if event["where"] == place}
+                value = next(metric["value"] for metric in report["metrics"] if metric["where"] == place)
+                if counts["CPU_CLK_UNHALTED.THREAD"]:
+                    self.assertAlmostEqual(value, counts["INST_RETIRED.ANY"] / counts["CPU_CLK_UNHALTED.THREAD"])
 
     def test_group_means_its_metrics_that_can_be_computed(self):
         (report,) = self.report(*VIRTUAL, "-M", "Ret")

@@ -15,15 +15,15 @@ def lines_of(result):
 
 class Output(Case):
     def test_default_events_are_those_of_perf(self):
-        result = stat("--csv", "--", "true")
+        result = stat("--kernel", "--csv", "--", "true")
         names = [line.split(",")[2].removesuffix(":u") for line in lines_of(result)]
         self.assertEqual(names, ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles",
                                  "instructions", "branches", "branch-misses"])
 
     def test_detail_adds_events(self):
-        counts = [len(lines_of(stat("--csv", *["-d"] * times, "--", "true"))) for times in range(4)]
+        counts = [len(lines_of(stat("--kernel", "--csv", *["-d"] * times, "--", "true"))) for times in range(4)]
         self.assertEqual(counts, [8, 12, 18, 20])
-        self.assertEqual(len(lines_of(stat("--csv", "-ddd", "--", "true"))), 20)
+        self.assertEqual(len(lines_of(stat("--kernel", "--csv", "-ddd", "--", "true"))), 20)
 
     def test_one_line_below_the_table_says_why_events_are_not_supported(self):
         result = stat("--kernel", "-e", "task-clock:u,cycles:u,instructions:u,branches:u", "--", "true")

@@ -47,9 +47,10 @@ class Clients(unittest.TestCase):
         self.need("perf")
         events = ["branch-misses:u", "cache-misses:u", "cache-references:u", "L1-dcache-load-misses:u", "dTLB-load-misses:u"]
         counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", ",".join(events), "--", "true").stderr)
+        counts = {name.removesuffix(":u"): int(count) for name, count in counts.items()}  # perf prints some without
         for event in events:
-            self.assertGreater(int(counts[event]), 0, event)
-        self.assertGreaterEqual(int(counts["cache-references:u"]), int(counts["cache-misses:u"]))
+            self.assertGreater(counts[event.removesuffix(":u")], 0, event)
+        self.assertGreaterEqual(counts["cache-references"], counts["cache-misses"])
 
     def test_perf_record_samples_instructions_and_names_functions(self):
         self.need("perf")

@@ -59,11 +59,13 @@ class PerfCommands(unittest.TestCase):
         self.assertGreater(len(counts), 2)
         self.assertGreater(sum(counts), 3000 * LEAF // 2)
 
-    def test_stat_details_mark_unsupported_events(self):
-        text = self.perf("stat", "-d", "SHAPED", stderr=True)
+    def test_stat_details_count_caches_and_mark_unsupported_events(self):
+        text = self.perf("stat", "-d", "-d", "SHAPED", stderr=True)
         self.assertRegex(text, r"\d+ +instructions .* insn per cycle")
         self.assertRegex(text, r"\d+ +L1-dcache-loads")
-        self.assertRegex(text, r"<not supported> +LLC-loads")
+        for event in ("L1-dcache-load-misses", "LLC-loads", "LLC-load-misses", "dTLB-load-misses", "iTLB-load-misses", "branch-misses"):
+            self.assertRegex(text, rf"\d+ +{event}")
+        self.assertRegex(text, r"<not supported> +L1-icache-loads")
 
     def test_stat_counts_all_cpus(self):
         text = self.perf("stat", "-a", "-A", "-x,", "-e", "instructions:u", "SHAPED", stderr=True)

@@ -192,6 +192,36 @@ void of_another_process() {
     want_equal("si_band", seen[0].band, long{POLLIN | POLLRDNORM});
 }
 
+/// Makes the kernel give a new process this id; skips the case where that is not permitted.
+void reuse_id(pid_t pid) {
+    if (write_to("/proc/sys/kernel/ns_last_pid", std::to_string(pid - 1)) != 0)
+        throw Skip{"the next process's id can't be chosen"};
+}
+
+void owner_replaced() {
+    Faults faults;
+    const Event event{sampling()};
+    pid_t owner = 0;
+    {
+        const Child first{{}};
+        owner = first.pid();
+        notify(event);
+        want_success("F_SETOWN", or_errno(::fcntl(event.fd(), F_SETOWN, owner)));
+    }
+    // Two processes that began in the same clock tick could not be told apart.
+    ::usleep(50'000);
+    for (int i = 0; i < 10; ++i) {
+        reuse_id(owner);
+        Child second{{[] { ::_exit(count == 0 ? 0 : 1); }}};
+        if (second.pid() != owner) continue;
+        cause_counted(event, faults, 3);
+        second.last_step();
+        want_equal("status of the process that has the owner's id", second.join(), 0);
+        return;
+    }
+    throw Skip{"no process has got the id"};
+}
+
 void to_the_thread() {
     Faults faults;
     in_thread([&] {
@@ -347,6 +377,8 @@ std::vector<Case> signal_cases() {
         {"counting", "a counting event sends no signals", kNothing, not_for_counting},
         {"setown", "after F_SETOWN the signals go to that process", kNothing, to_a_process},
         {"other_process", "overflows in another process send signals to the owner", kNothing, of_another_process},
+        {"owner_replaced", "a process that has the id of an owner that has ended gets no signal", kRoot,
+         owner_replaced},
         {"thread", "after F_SETOWN_EX with F_OWNER_TID the signals go to that thread", kNothing, to_the_thread},
         {"sigtrap", "sigtrap sends SIGTRAP with TRAP_PERF, the address, sig_data and type", kBreakpoint, sigtrap},
         {"sigtrap_at_once", "sigtrap is synchronous: the signal is delivered right after the instruction", kBreakpoint,

@@ -52,7 +52,7 @@ class EventPair {
     void enable() {
         log_ += " enable";
         kernels_.enable();
-        set(EventState::active);
+        set(EventState::counting);
     }
     void disable() {
         log_ += " disable";
@@ -68,7 +68,7 @@ class EventPair {
         log_ += " refresh " + std::to_string(overflows);
         ::ioctl(kernels_.fd(), PERF_EVENT_IOC_REFRESH, overflows);
         ours_.limit += static_cast<std::int64_t>(overflows);
-        set(EventState::active);
+        set(EventState::counting);
     }
     void fault(std::uint64_t faults) {
         log_ += " fault " + std::to_string(faults);

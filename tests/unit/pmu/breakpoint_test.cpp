@@ -38,7 +38,7 @@ TEST(Breakpoints, WatchStoresAccessesAndExecutions) {
         BreakpointPmu pmu;
         const auto wiring = asked(pmu, watch(type));
         ASSERT_TRUE(wiring) << type;
-        EXPECT_EQ(wiring->source.kind, Source::Kind::software_events);
+        EXPECT_EQ(wiring->source.kind, Source::Kind::occurrences);
         EXPECT_TRUE(wiring->software);
     }
 }

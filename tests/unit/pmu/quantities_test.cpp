@@ -34,8 +34,7 @@ TEST(Quantities, AreSumsOfCountersOfTheEngine) {
     for (const QuantityRow& row : kQuantities) {
         EXPECT_EQ(row.source.kind, Source::Kind::counters) << row.name;
         EXPECT_GT(row.source.terms, 0) << row.name;
-        for (unsigned i = 0; i < row.source.terms; ++i)
-            EXPECT_TRUE(is_counter(row.source.term[i].counter)) << row.name;
+        for (unsigned i = 0; i < row.source.terms; ++i) EXPECT_TRUE(is_counter(row.source.term[i].counter)) << row.name;
     }
 }
 

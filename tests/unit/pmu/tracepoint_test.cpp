@@ -13,7 +13,7 @@
 namespace anyperf::pmu {
 namespace {
 
-using SoftwareEvent = subsystem::Source::SoftwareEvent;
+using OccurrenceKind = subsystem::Source::OccurrenceKind;
 using testing::asked;
 using testing::RefusedWith;
 
@@ -50,7 +50,7 @@ TEST(Tracepoints, AreOpenedByTheirId) {
     TracepointPmu pmu;
     const auto wiring = asked(pmu, attr_of(named(pmu, "raw_syscalls", "sys_enter")));
     ASSERT_TRUE(wiring);
-    EXPECT_EQ(wiring->source.software_event, SoftwareEvent::syscall_entered);
+    EXPECT_EQ(wiring->source.occurrence_kind, OccurrenceKind::syscall_entered);
     EXPECT_TRUE(wiring->software);
     EXPECT_TRUE(wiring->monotonic_only);
     EXPECT_THAT(asked(pmu, {.type = abi::kTypeTracepoint, .config = 0}), RefusedWith(EINVAL));
@@ -64,7 +64,7 @@ TEST(Tracepoints, OfKernelModeCountNothingIfTheKernelIsExcluded) {
     EXPECT_EQ(asked(pmu, attr_of(named(pmu, "raw_syscalls", "sys_exit"), 0, user))->source.kind,
               subsystem::Source::Kind::nothing);
     EXPECT_EQ(asked(pmu, attr_of(named(pmu, "syscalls", "sys_exit_read"), 0, user))->source.kind,
-              subsystem::Source::Kind::software_events);
+              subsystem::Source::Kind::occurrences);
 }
 
 TEST(RawData, OfTheCallersOwnSystemCallsNeedsNoPrivilege) {

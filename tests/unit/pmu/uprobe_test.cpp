@@ -61,13 +61,13 @@ class Uprobe : public ::testing::Test {
 TEST_F(Uprobe, CountsEntriesToAndReturnsFromAPlace) {
     const auto reached = open(at(0x10));
     ASSERT_TRUE(reached);
-    EXPECT_EQ(reached->source.kind, Source::Kind::software_events);
-    EXPECT_EQ(reached->source.software_event, Source::SoftwareEvent::probe_reached);
+    EXPECT_EQ(reached->source.kind, Source::Kind::occurrences);
+    EXPECT_EQ(reached->source.occurrence_kind, Source::OccurrenceKind::probe_reached);
     EXPECT_EQ(memory.at(reached->source.number).offset, 0x10U);
     EXPECT_EQ(memory.at(reached->source.number).file.inode, 42U);
     const auto left = open(at(0x10, 1), 2);
     ASSERT_TRUE(left);
-    EXPECT_EQ(left->source.software_event, Source::SoftwareEvent::probe_returned);
+    EXPECT_EQ(left->source.occurrence_kind, Source::OccurrenceKind::probe_returned);
     EXPECT_EQ(left->source.number, reached->source.number) << "both share one place";
 }
 

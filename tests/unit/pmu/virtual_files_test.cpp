@@ -59,7 +59,8 @@ TEST(VirtualFiles, NameTheEventsThatCount) {
     EXPECT_EQ(content("/sys/devices/cpu/events/ref-cycles"), "event=0x00,umask=0x03\n");
     EXPECT_EQ(content("/sys/devices/cpu/events/mem-stores"), "event=0xd0,umask=0x82\n");
     EXPECT_EQ(content("/sys/devices/cpu/events/mem-loads"), "event=0xcd,umask=0x01,ldlat=3\n");
-    EXPECT_EQ(content("/sys/devices/cpu/events/cache-misses"), "no such file");
+    EXPECT_EQ(content("/sys/devices/cpu/events/cache-misses"), "event=0x2e,umask=0x41\n");
+    EXPECT_EQ(content("/sys/devices/cpu/events/stalled-cycles-backend"), "no such file");
 }
 
 TEST(VirtualFiles, ListCapabilities) {
@@ -67,9 +68,16 @@ TEST(VirtualFiles, ListCapabilities) {
     EXPECT_EQ(content("/sys/devices/cpu/caps/pmu_name"), "skylake\n");
 }
 
+TEST(VirtualFiles, NameTheMachineWhoseCachesAreModelled) {
+    EXPECT_EQ(content("/sys/devices/cpu/caps/modelled_machine"), "no such file");
+    EXPECT_THAT(virtual_files({.sysctls = {}, .modelled_machine = "zen4"}).files,
+                Contains(AllOf(Field(&VirtualFile::path, "/sys/devices/cpu/caps/modelled_machine"),
+                               Field(&VirtualFile::content, "zen4\n"))));
+}
+
 TEST(VirtualFiles, ListBranchStacksIfThereAreAny) {
     EXPECT_EQ(content("/sys/devices/cpu/caps/branches"), "no such file");
-    EXPECT_THAT(virtual_files({.sysctls = {}, .branch_entries = 32}).files,
+    EXPECT_THAT(virtual_files({.sysctls = {}, .modelled_machine = {}, .branch_entries = 32}).files,
                 Contains(Field(&VirtualFile::path, "/sys/devices/cpu/caps/branches")));
 }
 

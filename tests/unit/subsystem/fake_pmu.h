@@ -51,7 +51,7 @@ class FakeSoftwarePmu final : public Pmu {
         Wiring wiring;
         wiring.software = true;
         if (request.attr.config == kFaults) wiring.source.kind = Source::Kind::page_faults;
-        if (request.attr.config == kCountedByThread) wiring.source.kind = Source::Kind::software_events;
+        if (request.attr.config == kCountedByThread) wiring.source.kind = Source::Kind::occurrences;
         if (request.attr.config == kClock) {
             wiring.source.kind = Source::Kind::task_clock;
             wiring.counts_cpu = true;

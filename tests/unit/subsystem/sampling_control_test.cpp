@@ -96,7 +96,7 @@ TEST_F(SamplingControl, SafepointIsRequestedIfAMoveStartsASamplingEvent) {
     EXPECT_EQ(page(event).state, EventState::inactive);
     const int before = me.safepoint_requests;
     move(me, 1);
-    EXPECT_EQ(page(event).state, EventState::active);
+    EXPECT_EQ(page(event).state, EventState::counting);
     EXPECT_EQ(me.safepoint_requests, before + 1);
 }
 TEST_F(SamplingControl, PeriodContinuesAfterADisable) {

@@ -146,8 +146,8 @@ bool uses_models(const events::Event& event) {
     return quantity && subsystem::uses_models(pmu::row_of(*quantity).source);
 }
 
-std::string modelled_machine_of_run() {
-    std::ifstream file{"/sys/bus/event_source/devices/cpu/caps/modelled_machine"};
+std::string modelled_machine_of_run(const host::Root& root) {
+    std::ifstream file{root.path("/sys/bus/event_source/devices/cpu/caps/modelled_machine")};
     std::string name;
     std::getline(file, name);
     return name;

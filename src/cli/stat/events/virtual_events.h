@@ -8,6 +8,7 @@
 #include "anyperf/error.h"
 #include "anyperf/event.h"
 #include "anyperf/event_names.h"
+#include "host/root.h"
 
 namespace anyperf::cli::stat {
 
@@ -21,8 +22,8 @@ bool is_modelled(const events::Event& event, bool deterministic);
 /// Whether models of caches, TLBs or branch predictors compute the count.
 bool uses_models(const events::Event& event);
 
-/// The machine of these models in the run around this process; empty if its files don't say.
-std::string modelled_machine_of_run();
+/// The machine of these models, of the presented machine whose files these are; empty if they are another machine's.
+std::string modelled_machine_of_run(const host::Root& root);
 
 /// Whether what anyperf does in the threads of the program is part of the event's count in a run. It translates code
 /// and asks the broker there, which takes CPU time; a thread that runs longer is also preempted and moved more often.

@@ -63,7 +63,7 @@ class Computation {
     bool with_own_share_ = false;
 };
 
-/// Whether the metric stands beside this line: the first of several PMUs' lines.
+/// Whether the metric is shown beside this line: the first of several PMUs' lines.
 bool is_beside(const PlannedMetric& planned, const Line& line, const Report& report) {
     if (planned.formula.events.empty() || !is_input(planned, line, planned.formula.events.front())) return false;
     for (const Line& other : report.lines)

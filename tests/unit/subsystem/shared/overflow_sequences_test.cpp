@@ -54,8 +54,7 @@ class OverflowSequence : public ::testing::TestWithParam<Source::Kind> {
     void occur(std::uint64_t events) {
         for (; events > 0; --events) {
             ++value;
-            if (GetParam() == Source::Kind::software_events && page.state == EventState::active)
-                add_occurrences(page, 1);
+            if (GetParam() == Source::Kind::occurrences && page.state == EventState::counting) add_occurrences(page, 1);
             while (overflow_due(page, value)) {
                 ++overflows;
                 if (take_overflow(page, value, 1, 0).disable) set(EventState::off);
@@ -64,13 +63,13 @@ class OverflowSequence : public ::testing::TestWithParam<Source::Kind> {
     }
 
     void step(const std::string& text) {
-        if (text == "on") return set(EventState::active);
+        if (text == "on") return set(EventState::counting);
         if (text == "off") return set(EventState::off);
         const std::uint64_t number = std::stoull(text.substr(text.find_first_of("0123456789")));
         if (text[0] == '=') return change_period(page, value, number);
         if (text[0] != '+') return occur(number);
         page.limit += static_cast<std::int64_t>(number);
-        set(EventState::active);
+        set(EventState::counting);
     }
 
     EventPage page;
@@ -88,7 +87,7 @@ TEST_P(OverflowSequence, EndsAsOnTheKernel) {
     }
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, OverflowSequence,
-                         ::testing::Values(Source::Kind::page_faults, Source::Kind::software_events));
+                         ::testing::Values(Source::Kind::page_faults, Source::Kind::occurrences));
 
 }  // namespace
 }  // namespace anyperf::subsystem

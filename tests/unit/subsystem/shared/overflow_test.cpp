@@ -24,7 +24,7 @@ class Sampling {
   public:
     explicit Sampling(Kind kind, std::uint64_t period) {
         page.source.kind = kind;
-        page.state = EventState::active;
+        page.state = EventState::counting;
         page.sampling = 1;
         page.period = period;
     }
@@ -39,7 +39,7 @@ class Sampling {
     std::vector<Overflow> step(std::uint64_t by = 1) {
         value += by;
         now += by;
-        if (page.source.kind == Kind::software_events) add_occurrences(page, by);
+        if (page.source.kind == Kind::occurrences) add_occurrences(page, by);
         std::vector<Overflow> overflows;
         while (overflow_due(page, value)) {
             overflows.push_back(take_overflow(page, value, now, per_tick));
@@ -63,8 +63,7 @@ class Sampling {
 };
 
 class SamplingEvent : public ::testing::TestWithParam<Kind> {};
-INSTANTIATE_TEST_SUITE_P(Kinds, SamplingEvent,
-                         ::testing::Values(Kind::counters, Kind::page_faults, Kind::software_events));
+INSTANTIATE_TEST_SUITE_P(Kinds, SamplingEvent, ::testing::Values(Kind::counters, Kind::page_faults, Kind::occurrences));
 
 TEST_P(SamplingEvent, SamplesEveryPthEvent) {
     Sampling event{GetParam(), 100};
@@ -111,7 +110,7 @@ TEST(Signal, IsNotSentWithoutAnOwnerOrAfterClearingAsync) {
 }
 
 TEST(Sigtrap, IsSentOncePerOverflow) {
-    Sampling event{Kind::software_events, 1};
+    Sampling event{Kind::occurrences, 1};
     event.page.shape.flags = abi::flag("sigtrap");
     event.start();
     EXPECT_TRUE(event.step().front().sigtrap);
@@ -126,7 +125,7 @@ TEST(Period, OfPageFaultsChangesAfterTheSecondOverflow) {
 }
 
 TEST(Period, OfSoftwareEventsChangesAfterTheSecondOverflow) {
-    Sampling event{Kind::software_events, 100};
+    Sampling event{Kind::occurrences, 100};
     event.start();
     event.during(60);
     change_period(event.page, 0, 50);
