@@ -66,6 +66,7 @@ PollInfo for_other_process(PollInfo info) {
 std::uint64_t start_of(std::int32_t id) {
     engine::Line path;
     path.text("/proc/").decimal(id).text("/stat").text(std::string_view{"\0", 1});
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
     const long fd = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
     if (is_error(fd)) return 0;
     char room[512];
