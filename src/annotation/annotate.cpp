@@ -56,6 +56,7 @@ std::vector<HotFunction> hot_functions(const profile::Profile& profile, profile:
         heat.weight += sample.weight;
     }
     std::vector<HotFunction> found;
+    found.reserve(heats.size());
     for (const auto& [function, heat] : heats) found.push_back({{function}, heat});
     std::ranges::sort(found, [](const HotFunction& a, const HotFunction& b) {
         return a.heat.weight != b.heat.weight ? a.heat.weight > b.heat.weight : a.function < b.function;

@@ -56,6 +56,7 @@ Diff compare(const std::vector<DiffInput>& inputs, const std::vector<Key>& keys)
         diff.totals.push_back({rows.samples, rows.weight, effective_samples(input)});
         for (const Row& row : rows.rows) {
             std::vector<std::string> texts;
+            texts.reserve(keys.size());
             for (const Key key : keys) texts.push_back(key_text(*input.profile, key, row));
             auto& cells = by_keys[texts];
             cells.resize(inputs.size());
