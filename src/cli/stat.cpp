@@ -239,6 +239,7 @@ Result<int> run_stat(Options& options, Output& output) {
         options.backend.kernel = true;  // the virtual PMU has no such events
     }
     auto prepared = TRY(prepare(options, output));
+    TRY(stat::check_files_of_gate(options));
     TRY(stat::check_names_of_gates(options.gates, names_of(prepared.plan)));
     std::optional<stat::Baseline> earlier;
     const bool begins = options.update_baseline && !std::filesystem::exists(options.baseline);

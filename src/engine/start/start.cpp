@@ -103,10 +103,17 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
     }
 }
 
+/// The thread's page: the one that it has had before the exec, or that its events were opened on; else a new one.
+std::uint32_t page_of(const Engine& engine, const Thread& thread, const StartArgument& argument) {
+    return argument.page < 0 ? prepare_thread_page(engine, thread.process, 0)
+                             : static_cast<std::uint32_t>(argument.page);
+}
+
 /// The run's command is a script: executes its interpreter instead, through the same code as execve(2).
-[[noreturn]] void run_script(Engine& engine, Thread& thread, ProgramFile& file, const StartStack& stack) {
+[[noreturn]] void run_script(Engine& engine, Thread& thread, ProgramFile& file, const StartStack& stack,
+                             const StartArgument& argument) {
     file.close();
-    open_process_record(engine, thread, prepare_thread_page(engine, thread.process, 0));
+    open_process_record(engine, thread, page_of(engine, thread, argument));
     const char* const path = stack.arguments[2];
     Call call{engine,
               thread,
@@ -135,14 +142,12 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     Thread* const thread = new_thread(engine);
     if (thread == nullptr) refuse(kOwnFailure, "cannot start the engine", "", "no memory", "");
     begin_first_thread(engine, *thread, argument);
-    if (file->scripts != 0) run_script(engine, *thread, *file, stack);
+    if (file->scripts != 0) run_script(engine, *thread, *file, stack, argument);
     if (const auto became = become_program(engine, *file, path, stack, kOwnArguments, thread->registers); !became)
         refuse(126, "cannot run", path, error_text(became.error()), "");
     release_pages(file, page_up(sizeof(ProgramFile)));
     make_spares(engine);
-    open_process_record(engine, *thread,
-                        argument.page < 0 ? prepare_thread_page(engine, thread->process, 0)
-                                          : static_cast<std::uint32_t>(argument.page));
+    open_process_record(engine, *thread, page_of(engine, *thread, argument));
     hooks::at_process_start(*thread, true);
     begin_own_faults(*thread, faults_before);
     deliver_and_resume(*thread);

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -93,6 +94,21 @@ Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const s
         return std::unexpected(Error{fmt::format("bad --fail-above {}={}", gate.event, gate.percent),
                                      "no such event is counted: " + fmt::format("{}", fmt::join(known, ", ")),
                                      near.empty() ? "add it with -e" : near});
+    }
+    return {};
+}
+
+Result<void> check_files_of_gate(const Options& options) {
+    std::vector<std::string> files;
+    if (options.update_baseline) files.push_back(options.baseline);
+    for (const GateReport& report : options.reports_of_gate)
+        if (report.file != "-") files.push_back(report.file);
+    for (const std::string& file : files) {
+        const std::filesystem::path path = file;
+        const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
+        if (::access(file.c_str(), W_OK) == 0) continue;
+        if (errno == ENOENT && ::access(directory.c_str(), W_OK) == 0) continue;
+        return std::unexpected(Error{"cannot write " + file, std::generic_category().message(errno), ""});
     }
     return {};
 }

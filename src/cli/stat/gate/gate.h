@@ -40,6 +40,10 @@ std::string verdict_line(const GateResult& result);
 /// nearest that is counted.
 Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const std::string> counted);
 
+/// Before the run, whose results must not be lost to a wrong name: the files of --update-baseline and --gate-report can
+/// be written. Error: one cannot.
+Result<void> check_files_of_gate(const Options& options);
+
 /// Replaces the baseline by the report, whole or not at all. Error: the file cannot be written.
 Result<void> write_baseline(const std::string& file, const std::string& report);
 
