@@ -68,6 +68,14 @@ class Virtual(Case):
         self.assertGreater(counted, 12345)
         self.assertEqual(self.value(self.report("-e", "instructions:u", "--", program), "instructions:u"), counted)
 
+    def test_a_script_is_counted_as_its_interpreter_is(self):
+        script = self.file("script", "#!/bin/sh\ni=0\nwhile [ $i -lt 100 ]; do i=$((i + 1)); done\n", mode=0o755)
+        words = ["--virtual", "--json", "-e", "instructions:u", "--"]
+        (direct,) = self.objects(stat(*words, script).stderr)
+        (by_name,) = self.objects(stat(*words, "/bin/sh", script).stderr)
+        self.assertGreater(self.value(direct, "instructions:u"), 10000)
+        self.assertLess(abs(self.value(direct, "instructions:u") - self.value(by_name, "instructions:u")), 20000)
+
     def test_one_line_says_that_user_space_is_counted(self):
         text = stat("--virtual", "-e", "instructions", "--", "true").stderr
         self.assertEqual(text.splitlines()[0], "anyperf: " + NOTICE)
