@@ -51,10 +51,10 @@ function(anyperf_library folder)
     set_property(TARGET anyperf_${folder} PROPERTY POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# anyperf_test(NAME SOURCES a_test.cpp … [APART b_test.cpp …] LINKS folders… [PRIVATE external libraries…] [LABELS l…])
-# One executable; each of its cases is a test of ctest.
+# anyperf_test(NAME SOURCES a_test.cpp … [APART b_test.cpp …] LINKS folders… [PRIVATE external libraries…] [LABELS l…] [ONE_BY_ONE])
+# One executable; each of its cases is a test of ctest. With ONE_BY_ONE ctest runs no two of them at the same time.
 function(anyperf_test name)
-    cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;APART;LINKS;PRIVATE;LABELS" ${ARGN})
+    cmake_parse_arguments(arg "ONE_BY_ONE" "TIMEOUT" "SOURCES;APART;LINKS;PRIVATE;LABELS" ${ARGN})
     set_source_files_properties(${arg_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 120)
@@ -77,8 +77,12 @@ function(anyperf_test name)
         endif()
         add_dependencies(tests_${label} ${name})
     endforeach()
+    set(lock)
+    if(arg_ONE_BY_ONE)
+        set(lock RESOURCE_LOCK ${name})
+    endif()
     gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ${lock})
 endfunction()
 
 # anyperf_python_tests(NAME FILES a_test b_test … LABELS l… [TIMEOUT s] [ENVIRONMENT NAME=VALUE…])

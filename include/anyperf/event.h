@@ -38,8 +38,8 @@ struct Event {
     /// If the prefix names a PMU of the catalog that this machine doesn't have ("skl"): that PMU. Then the code means
     /// something else here; the event may be shown but must not be opened. Otherwise empty.
     std::string absent_pmu;
-    /// If the event needs a PMU that the kernel of this machine doesn't have: that PMU, and attr.type is 0. Otherwise
-    /// empty.
+    /// If the event needs a PMU that the kernel of this machine doesn't have: that PMU's name. attr.type means nothing
+    /// then, and the event can't be opened. Otherwise empty.
     std::string missing_pmu;
 
     /// type, size, config…, exclude_*, precise_ip, pinned, exclusive, sample_period, bp_type. `disabled`, `inherit`,

@@ -42,7 +42,7 @@ std::string cache_meaning(std::uint64_t config) {
 /// Adds the PMU that the upper half of config names; only hybrid machines need that.
 std::string with_pmu(std::string meaning, std::uint64_t config) {
     const std::uint64_t pmu = config >> kPmuTypeShift;
-    return pmu == 0 ? meaning : meaning + " of the PMU of type " + std::to_string(pmu);
+    return pmu == 0 || meaning.empty() ? meaning : meaning + " of the PMU of type " + std::to_string(pmu);
 }
 
 std::string config_meaning(const Attr& attr) {

@@ -1,4 +1,4 @@
-// anonymous_inode.cpp: all anonymous inodes of the kernel are the same one. A call about an event's inode is therefore
+// anonymous_inode.cpp: perf events and epoll sets share one anonymous inode. A call about an event's inode is therefore
 // made on the descriptor of a temporary epoll set, which has that inode.
 //
 // Until it is closed, the temporary descriptor has a number of the application's. A fork waits for that (DescriptorRoom

@@ -85,7 +85,7 @@ Result<void> RunMemory::make_facts() {
     facts_.reset(TRY(map_file(facts_fd_, run::kFactsBytes)));
     // From here on no process can map it to write or write(2) to it, and a mapping that is only read stays so. Before
     // Linux 5.1 there is no such seal: programs could write then.
-    ::fcntl(facts_fd(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+    if (::fcntl(facts_fd(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0 && errno != EINVAL) return refused("F_ADD_SEALS");
     if (::fcntl(facts_fd(), F_ADD_SEALS, F_SEAL_SEAL) != 0) return refused("F_ADD_SEALS");
     return {};
 }

@@ -8,7 +8,7 @@
 
 namespace anyperf::cli {
 
-/// In the order of `anyperf --help`. The verbs live for the whole program.
+/// In the order of `anyperf --help`. They live as long as the process.
 std::span<const Verb* const> verbs();
 
 }  // namespace anyperf::cli

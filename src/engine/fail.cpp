@@ -124,7 +124,8 @@ void refuse(int status, std::string_view what, std::string_view path, std::strin
 }
 
 void fail(std::string_view what, std::uint64_t pc) {
-    // In a signal handler these may be blocked, and a fault while blocked kills before the message is written.
+    // The fault signals may be blocked here, in a handler. A fault while they are blocked would end the process before
+    // the message is written.
     constexpr unsigned kUnblock = 1;
     const std::uint64_t faults = kEngineSignals;
     kernel_call(__NR_rt_sigprocmask, kUnblock, address_of(&faults), 0, sizeof faults);

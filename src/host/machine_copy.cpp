@@ -116,7 +116,7 @@ class Copy {
     std::size_t files() const { return files_; }
 
   private:
-    /// The place of a file in the copy, whose directory is made.
+    /// The path of a file in the copy. Makes its directory.
     filesystem::path made(const std::string& path) {
         std::error_code error;
         const filesystem::path place = directory_ / path.substr(1);

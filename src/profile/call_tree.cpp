@@ -6,22 +6,22 @@ namespace anyperf::profile {
 
 namespace {
 
-/// Whether a function at a location is a node of the tree: it is the same function, or the same address.
+/// Whether `node` is for this frame: it is the same function or, without a symbol, the same location.
 bool is_at(const Profile& profile, const Caller& node, LocationId place, FrameIndex frame) {
     const FunctionId function = function_of(profile, profile.locations[place], frame);
     if (function == kNone<FunctionId>) return node.place == place;
     return function == function_of(profile, profile.locations[node.place], node.frame);
 }
 
-/// The child of `from` for this place, added if there is none. A search is enough: a function has few callers. The
-/// reference is valid until the next child is added.
+/// The child of `from` for this place, added if there is none. A linear search is fast enough: a function has few
+/// callers. The reference is valid until the next child is added.
 Caller& step(const Profile& profile, Caller& from, LocationId place, FrameIndex frame) {
     const auto known =
         std::ranges::find_if(from.callers, [&](const Caller& caller) { return is_at(profile, caller, place, frame); });
     return known != from.callers.end() ? *known : from.callers.emplace_back(Caller{.place = place, .frame = frame});
 }
 
-/// Steps over the functions that are active at a location.
+/// Descends through the functions that are active at a location, innermost first, and adds the weight to each.
 Caller* step_over(const Profile& profile, Caller* at, LocationId place, std::uint64_t weight) {
     const auto frames = std::max<FrameIndex>(profile.locations[place].frame_count, 1);
     for (FrameIndex i = 0; i < frames; ++i) {

@@ -10,7 +10,7 @@
 
 namespace anyperf::profile {
 
-/// The row of a table. Ids count from 0 without gaps, in the order in which rows were added.
+/// Names a row of a table. Ids count from 0 without gaps, in the order in which rows were added.
 template <class Tag>
 struct Id {
     std::uint32_t value = 0;
@@ -22,7 +22,7 @@ struct Id {
 template <class AnId>
 inline constexpr AnId kNone{0xffff'ffffu};
 
-/// Rows by their ids. References to rows end with the next add().
+/// Rows by their ids. add() invalidates references to rows.
 template <class AnId, class Row>
 class Table {
   public:

@@ -129,7 +129,7 @@ class SectionCompiler {
     }
 
     /// DWARF 5, 6.4.1. The augmentation is a text of letters, each of which announces data; in .eh_frame "zR" is usual,
-    /// where 'z' gives the length of the data. Without 'z' its letters are ignored: that of .debug_frame is empty.
+    /// where 'z' gives the length of the data. Without 'z' the letters are ignored; in .debug_frame there are none.
     std::optional<Cie> read_cie(std::uint64_t offset) {
         if (offset >= bytes_.size()) return {};
         CfiCursor length_cursor{bytes_, offset};
@@ -171,7 +171,7 @@ class SectionCompiler {
     }
 
     /// A pointer in one of the encodings of the Linux Standard Base, 10.5.1: a format, and what it is relative to. Of
-    /// the bases only its own place occurs in tables of x86-64.
+    /// the bases only pc-relative occurs in tables of x86-64.
     std::uint64_t pointer(CfiCursor& cursor, std::uint8_t encoding) const {
         const std::uint64_t place = address_ + cursor.position();
         const auto extended = [](auto number) { return static_cast<std::uint64_t>(std::int64_t{number}); };
@@ -198,12 +198,16 @@ class SectionCompiler {
         if (cursor.failed() || begin == 0 || size == 0 || size > ~begin) return;
         Rules rules = cie.rules;
         std::uint64_t address = begin;
+        begin_ = begin;
+        end_ = begin + size;
         run(cursor, cie, rules, address, true);
         add_row(address, rules, cie.signal);
         table_.rows_.push_back({.address = begin + size});
     }
 
+    /// Rows outside of the FDE's range are of damaged entries, and would hide those of other functions.
     void add_row(std::uint64_t address, const Rules& rules, bool signal) {
+        if (address < begin_ || address >= end_) return;
         table_.rows_.push_back({.address = address,
                                 .cfa_offset = rules.cfa_offset,
                                 .rbp_offset = rules.rbp_offset,
@@ -218,7 +222,7 @@ class SectionCompiler {
     }
 
     /// Runs instructions to the end of the entry, or to one that is unknown. With `emit` each change of the address
-    /// ends a row.
+    /// ends a row; a CIE has no addresses.
     void run(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint64_t& address, bool emit) {
         std::vector<Rules> remembered;
         const auto advance = [&](std::uint64_t steps) {
@@ -265,7 +269,7 @@ class SectionCompiler {
     }
 
     // Of the registers that instructions save only rbp matters: the caller's CFA may need it. The return address is at
-    // CFA - 8 in every function of x86-64, so its rule is not kept.
+    // CFA - 8 in every function of x86-64 but a signal frame (unwinder.cpp), so its rule is not kept.
     static void save(Rules& rules, std::uint64_t number, std::int32_t place) {
         if (number != kDwarfRbp) return;
         rules.rbp = Rbp::saved;
@@ -338,6 +342,8 @@ class SectionCompiler {
     symbols::Bytes bytes_;
     std::uint64_t address_;
     bool eh_frame_;
+    std::uint64_t begin_ = 0;  ///< of the FDE that is compiled
+    std::uint64_t end_ = 0;
     UnwindTable& table_;
     std::map<std::uint64_t, std::optional<Cie>> cies_;  // by offset
 };
@@ -356,7 +362,8 @@ UnwindTable::UnwindTable(const symbols::ElfImage& image) {
 /// start.
 void UnwindTable::sort_rows() {
     std::ranges::stable_sort(rows_, [](const UnwindRow& a, const UnwindRow& b) {
-        return a.address != b.address ? a.address<b.address : (a.cfa != Cfa::none)>(b.cfa != Cfa::none);
+        if (a.address != b.address) return a.address < b.address;
+        return a.cfa != Cfa::none && b.cfa == Cfa::none;
     });
     const auto rest = std::ranges::unique(rows_, {}, &UnwindRow::address);
     rows_.erase(rest.begin(), rest.end());

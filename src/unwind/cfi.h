@@ -40,7 +40,7 @@ struct UnwindRow {
         none,        ///< no information
         rsp,         ///< rsp + offset
         rbp,         ///< rbp + offset
-        expression,  ///< the value of UnwindTable::expression(cfa)
+        expression,  ///< the value of UnwindTable::expression(cfa_offset)
         outermost,   ///< the return address is undefined: no caller
         unknown,     ///< by a register that is not followed
     };

@@ -157,7 +157,9 @@ class Record(Recorder):
 
     def test_a_thread_and_all_cpus_are_recorded_while_a_command_runs(self):
         process = self.start(1 << 40)
-        for target in (["-t", process.pid], ["-a"], ["-C", "0"]):
+        cpu = min(os.sched_getaffinity(0))
+        os.sched_setaffinity(process.pid, {cpu})  # or that CPU might have nothing to do
+        for target in (["-t", process.pid], ["-a"], ["-C", cpu]):
             self.record("-e", "cpu-clock:u", "-F", "1000", *target, command=["sleep", "0.5"])
             if target[0] == "-t":  # elsewhere other programs may take the most, or it is on another CPU
                 self.assert_hot()

@@ -27,7 +27,7 @@ double smt_on(const Root& root, bool) {
     return siblings && siblings->find_first_of(",-") != std::string::npos ? 1 : 0;
 }
 
-/// Whether the counts of a core cover all of its hardware threads.
+/// Whether all hardware threads of a core are counted: only with -a.
 double core_wide(const Root&, bool system_wide) {
     return system_wide ? 1 : 0;
 }
@@ -81,8 +81,8 @@ double system_tsc_freq(const Root& root, bool) {
     const char* const first = text->data() + at + 2;
     const auto [end, error] = std::from_chars(first, text->data() + text->size(), value);
     if (error != std::errc{}) return kUnknown;
-    const std::string_view unit{end, 3};
-    return unit == "GHz" ? value * 1e9 : unit == "MHz" ? value * 1e6 : kUnknown;
+    const std::string_view unit{end, text->data() + text->size()};
+    return unit.starts_with("GHz") ? value * 1e9 : unit.starts_with("MHz") ? value * 1e6 : kUnknown;
 }
 
 double has_pmem(const Root& root, bool) {

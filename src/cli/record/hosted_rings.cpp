@@ -7,7 +7,7 @@ namespace anyperf::cli::record {
 namespace {
 
 // The rings of a run are in its memory, which this process has mapped already; programs of the run write into them. The
-// run wakes the recorder by an eventfd, whose counter must be read to be quiet again.
+// run wakes the recorder by an eventfd, which stays readable until its counter is read.
 class HostedRings final : public recording::RingSource {
   public:
     explicit HostedRings(HostedRun& run) : run_(run) {}

@@ -3,6 +3,7 @@
 #include "cli/record/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <ranges>
 #include <string_view>
 
+#include "abi/branch_types.h"
 #include "cli/command/control_channel.h"
 #include "cli/command/target_options.h"
 #include "host/hardware/cpus.h"
@@ -87,36 +89,25 @@ Result<void> parse_call_graph(Options& options) {
     return {};
 }
 
-/// A filter of branches, by its name in perf-record(1).
-struct BranchFilter {
-    std::string_view name;
-    std::uint64_t bits;
-};
-constexpr std::array kBranchFilters{
-    BranchFilter{"u", 1 << 0},        BranchFilter{"k", 1 << 1},        BranchFilter{"hv", 1 << 2},
-    BranchFilter{"any", 1 << 3},      BranchFilter{"any_call", 1 << 4}, BranchFilter{"any_ret", 1 << 5},
-    BranchFilter{"ind_call", 1 << 6}, BranchFilter{"abort_tx", 1 << 7}, BranchFilter{"in_tx", 1 << 8},
-    BranchFilter{"no_tx", 1 << 9},    BranchFilter{"cond", 1 << 10},    BranchFilter{"stack", 1 << 11},
-    BranchFilter{"ind_jmp", 1 << 12}, BranchFilter{"call", 1 << 13},    BranchFilter{"save_type", 1 << 16},
-};
-constexpr std::uint64_t kAnyBranch = 1 << 3;
-constexpr std::uint64_t kLevels = 7;  // u, k, hv: without one of them, the kernel takes the event's own
+constexpr std::uint64_t kAnyBranch = abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_ANY");
 
-/// -b and -j: the bits of attr.branch_sample_type. Levels alone choose no branches, which the kernel refuses; as in
-/// perf they mean any branch of those levels.
+/// -b and -j: the bits of attr.branch_sample_type. Privileges alone choose no branches, which the kernel refuses; as in
+/// perf they mean any branch of those. Without a privilege the kernel takes those that the event counts.
 Result<void> parse_branches(Options& options) {
     std::uint64_t& filter = options.sampling.branch_filter;
     if (options.any_branch) filter |= kAnyBranch;
     for (const auto& text : options.branch_filters) {
         for (const auto word : split_at_commas(text)) {
-            const auto row = std::ranges::find(kBranchFilters, word, &BranchFilter::name);
-            if (row == kBranchFilters.end())
-                return std::unexpected(bad_option("-j " + text, fmt::format("'{}' is not a filter of branches", word),
-                                                  "give some of any, any_call, any_ret, ind_call, cond, call, u, k"));
-            filter |= row->bits;
+            const auto row = std::ranges::find(abi::kBranchBits, word, &abi::BranchBit::word);
+            if (row == abi::kBranchBits.end())
+                return std::unexpected(bad_option(
+                    "-j " + text, fmt::format("'{}' is not a filter of branches", word),
+                    fmt::format("give some of {}",
+                                fmt::join(abi::kBranchBits | std::views::transform(&abi::BranchBit::word), ", "))));
+            filter |= row->mask();
         }
     }
-    if (filter != 0 && (filter & ~kLevels) == 0) filter |= kAnyBranch;
+    if (filter != 0 && (filter & ~abi::kBranchPrivileges) == 0) filter |= kAnyBranch;
     return {};
 }
 

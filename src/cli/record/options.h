@@ -56,7 +56,7 @@ struct Options {
     std::size_t ring_bytes = 0;       ///< 0: the default
     std::uint64_t largest_bytes = 0;  ///< 0: no limit
 
-    /// Whether events are recorded of the command itself, not of other tasks or CPUs while it runs.
+    /// Whether the command itself is recorded; else it only sets how long others are.
     bool targets_command() const {
         return !command.empty() && pid_numbers.empty() && tid_numbers.empty() && !is_cpu_wide();
     }

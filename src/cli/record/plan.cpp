@@ -2,7 +2,7 @@
 //
 // The order of the questions: does the user demand one (--virtual, --kernel)? Can the event strings be understood on
 // this machine, or only on the virtual one? Can the kernel count the events? Only a command that anyperf starts can run
-// under the virtual PMU. Whatever was decided without being asked for becomes a note.
+// under the virtual PMU. What was decided, and is not plain from the options, becomes a note.
 #include "cli/record/plan.h"
 
 #include <fmt/format.h>

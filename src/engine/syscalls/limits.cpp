@@ -1,10 +1,10 @@
 // limits.cpp: RLIMIT_AS. The kernel would count the engine's memory against the limit, and the engine reserves far more
-// than it touches. So the engine keeps a limit that the program sets, in the record of its process, which an execve
-// keeps and a fork copies. It enforces the limit in the calls by which memory grows: mmap, mremap, brk, shmat.
+// than it touches. So the engine keeps a limit that the program sets, in the process's record: execve keeps it, fork
+// copies it. It enforces the limit in the calls by which memory grows: mmap, mremap, brk, shmat.
 //
 // That applies only if the run began without a limit. With a finite limit in the kernel all calls are passed through.
-// Limits: stacks that grow by themselves are not checked, another process's prlimit(2) does not reach the record, and
-// two threads that grow memory at the same moment may both pass the check.
+// Not covered: stacks that grow by themselves are not checked; prlimit(2) from another process, or by the id of another
+// thread, does not reach the record; two threads that grow memory at the same moment may both pass the check.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -107,7 +107,9 @@ long setrlimit(Call& call) {
 
 long prlimit64(Call& call) {
     const auto [pid, resource, wanted_at, old_at, unused, unused_too] = call.argument;
-    const bool own = pid == 0 || static_cast<std::int32_t>(pid) == kernel_call(__NR_getpid);
+    // The kernel takes the id of any thread for its process's.
+    const auto id = static_cast<std::int32_t>(pid);
+    const bool own = id == 0 || id == kernel_call(__NR_getpid) || id == call.thread.tid;
     run::ProcessRecord* const record = own ? record_with_limit(call, resource) : nullptr;
     if (record == nullptr) return call.pass_to_kernel();
     run::AddressSpaceLimit wanted;

@@ -19,7 +19,7 @@ std::uint64_t load(const std::uint64_t& count) {
     return __atomic_load_n(&count, __ATOMIC_RELAXED);
 }
 
-/// Takes faults out of the rusage of the program at `usage`, if there is one.
+/// Subtracts `faults` from ru_minflt of the program's struct rusage at `usage`; 0: it has none.
 void subtract_faults(std::uint64_t usage, std::uint64_t faults) {
     std::int64_t count = 0;
     const std::uint64_t place = usage + offsetof(struct rusage, ru_minflt);

@@ -82,7 +82,8 @@ enum class Quantity : std::uint8_t {
     code_stlb_hits,
 };
 
-/// The counters of a Skylake that can count a quantity. It matters only if the run limits the number of counters.
+/// The counters of a Skylake that can count a quantity. Placement matters only if the run limits the number of
+/// counters.
 enum class Placement : std::uint8_t {
     generic,   ///< any generic counter
     low_four,  ///< generic counters 0 to 3
@@ -194,7 +195,7 @@ inline constexpr std::array kRows{
     QuantityRow{Q::l1i_misses, "lines brought into L1I", modelled(kLines, {M::code_lines_filled}), P::generic,
                 "modelled"},
     QuantityRow{Q::loads_from_l1, "loads from L1", modelled(kAccesses, {M::loads_from_l1}), P::generic,
-                "modelled: accesses; a REP string instruction is one for each iteration"},
+                "modelled: counts accesses, so a REP string instruction adds one for each iteration"},
     QuantityRow{Q::loads_from_l2, "loads from L2", modelled(kAccesses, {M::loads_from_l2}), P::generic, "modelled"},
     QuantityRow{Q::loads_from_l3, "loads from L3 or another core",
                 modelled(kAccesses, {M::loads_from_l3, M::loads_from_clean_peer, M::loads_from_modified_peer}),

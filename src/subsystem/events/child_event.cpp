@@ -7,12 +7,12 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// A child begins enabled or off, as the event that it is made like. It never begins in error or exited.
+/// A child begins enabled if `like` is, else off. It never begins in error or exited.
 EventState requested_state_of(const Event& like) {
     return like.requested_state() >= EventState::inactive ? EventState::inactive : EventState::off;
 }
 
-/// An adapted period goes on where the parent's is.
+/// With a frequency, the child starts from the period that the parent has reached.
 void follow_frequency(EventPage& child, const EventPage& parent) {
     if (child.frequency == 0) return;
     child.frequency = parent.frequency;

@@ -25,19 +25,18 @@ bool uses_models(const events::Event& event);
 /// The machine of these models, of the presented machine whose files these are; empty if they are another machine's.
 std::string modelled_machine_of_run(const host::Root& root);
 
-/// Whether what anyperf does in the threads of the program is part of the event's count in a run. It translates code
-/// and asks the broker there, which takes CPU time; a thread that runs longer is also preempted and moved more often.
+/// Whether the count includes anyperf's own work. In a run anyperf works in the program's threads: it translates code
+/// and asks the broker, which takes CPU time; a thread that runs longer is also preempted and moved more often.
 /// Page faults are the program's alone.
 bool has_own_share(const events::Event& event);
 
-/// Whether a run counts the event: the virtual CPU has it, or it is a software event. `names`: those of the machine
-/// that gave the event its code.
+/// Whether a run counts this event of the CPU, or software event. `names`: those by which the event was parsed.
 bool is_counted_in_user_space(const events::Event& event, const events::EventNames& names);
 
 /// The event to open on the virtual PMU: CPU events are limited to user mode, which is all that the virtual PMU sees,
 /// so that the right to count kernel mode is not needed; AMD's codes are translated, since the virtual PMU is an Intel
 /// one. A tracepoint of `perf probe -x` becomes the uprobe that it is: the kernel's own breakpoint would be in code
-/// that only the engine reads.
+/// that is never executed, since the engine executes its translation.
 events::Event for_virtual_pmu(events::Event event);
 
 /// Why the virtual PMU does not count the event, in words about the virtual PMU instead of the kernel; nothing if it
