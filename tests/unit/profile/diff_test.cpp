@@ -54,7 +54,8 @@ TEST(Compare, EqualRecordingsHaveNoSignificantChange) {
 }
 
 TEST(Compare, RowsWithFewSamplesAreNotTested) {
-    const DiffCell& cell = row_of(compared({{"f", 0}, {"g", 1000}}, {{"f", 8}, {"g", 992}}), "[.] f").cells[1];
+    const Diff diff = compared({{"f", 0}, {"g", 1000}}, {{"f", 8}, {"g", 992}});
+    const DiffCell& cell = row_of(diff, "[.] f").cells[1];
     EXPECT_EQ(cell.probability, 1.0);
     EXPECT_FALSE(cell.significant);
 }
