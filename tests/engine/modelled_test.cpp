@@ -73,7 +73,7 @@ std::string program_path(const std::string& name) {
 /// What the simulator of each preset counts.
 nlohmann::json stepped(const std::string& name, const Scratch& scratch) {
     const auto file = scratch.path() / "stepping.json";
-    run({.words = {ANYPERF_BINARY_DIR "/tests/step_count", "--models", "--count-to", file.string(), "--",
+    run({.words = {std::string{ANYPERF_BINARY_DIR} + "/tests/step_count", "--models", "--count-to", file.string(), "--",
                    program_path(name)},
          .directory = {}});
     std::ifstream stream(file);
@@ -86,8 +86,9 @@ std::map<std::string, std::string> counted(const std::string& name, std::string_
     const auto file = scratch.path() / "counted.csv";
     std::string list;
     for (const EventRow& row : events()) list += (list.empty() ? "" : ",") + std::string(row.event);
-    run({.words = {ANYPERF_BINARY_DIR "/bin/anyperf", "stat", "--virtual", "-i", "--deterministic", "--machine",
-                   std::string(machine), "-x", ";", "-o", file.string(), "-e", list, "--", program_path(name)},
+    run({.words = {std::string{ANYPERF_BINARY_DIR} + "/bin/anyperf", "stat", "--virtual", "-i", "--deterministic",
+                   "--machine", std::string(machine), "-x", ";", "-o", file.string(), "-e", list, "--",
+                   program_path(name)},
          .directory = {}});
     std::ifstream stream(file);
     std::map<std::string, std::string> counts;
@@ -165,7 +166,7 @@ TEST_P(ProgramUnderCachegrind, HasTheMissesOfTheMachineCachegrind) {
     if (references.size() != 3) GTEST_SKIP() << "valgrind is not installed, or cannot run the program";
     const auto counts = counted(GetParam(), "cachegrind", scratch);
     const auto count = [&](const char* event) { return std::stoll(counts.at(event)); };
-    EXPECT_NEAR(count("r1d1") + count("r8d1"), references[1], 1 + references[1] / 200);
+    EXPECT_NEAR(count("r1d1") + count("r8d1"), references[1], 1 + static_cast<double>(references[1]) / 200);
     EXPECT_EQ(count("L1-icache-load-misses"), numbers_after(outcome.err, "I1  misses:").at(0));
     const auto first = numbers_after(outcome.err, "D1  misses:");
     EXPECT_EQ(count("LLC-loads"), first.at(1));

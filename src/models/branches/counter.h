@@ -13,14 +13,14 @@ class DirectionCounter {
     /// Whether one more outcome would change the prediction.
     constexpr bool weak() const { return value_ == 0 || value_ == -1; }
     constexpr void train(bool was_taken) {
-        if (was_taken && value_ < kMost) ++value_;
-        if (!was_taken && value_ > kLeast) --value_;
+        constexpr int most = (1 << (kBits - 1)) - 1;
+        constexpr int least = -(1 << (kBits - 1));
+        if (was_taken && value_ < most) ++value_;
+        if (!was_taken && value_ > least) --value_;
     }
     constexpr void start(bool was_taken) { value_ = was_taken ? 0 : -1; }
 
   private:
-    static constexpr int kMost = (1 << (kBits - 1)) - 1;
-    static constexpr int kLeast = -(1 << (kBits - 1));
     std::int8_t value_ = 0;
 };
 

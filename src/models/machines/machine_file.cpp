@@ -183,6 +183,7 @@ Result<Latencies> read_latencies(const Object& machine, Latencies latencies) {
     if (!machine.has("latencies")) return latencies;
     const Object object = TRY(machine.object("latencies"));
     std::vector<std::string_view> known;
+    known.reserve(kLatencyFields.size());
     for (const LatencyField& field : kLatencyFields) known.push_back(field.name);
     TRY(object.only(known));
     for (const LatencyField& field : kLatencyFields)

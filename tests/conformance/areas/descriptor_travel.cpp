@@ -164,6 +164,7 @@ void replaced_in_a_shared_table() {
     const Event event{counted_faults()};
     in_child_with_same_descriptors([&] {
         const int zeros = ::open("/dev/zero", O_RDONLY);
+        if (zeros < 0) return;
         ::dup2(zeros, event.fd());
         ::close(zeros);
     });
