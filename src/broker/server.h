@@ -86,7 +86,7 @@ class Server {
     void track_command(pid_t process, std::uint32_t page);
     /// Makes `eventfd` readable when the state of an event changes that this process has open itself. Before serving.
     void signal_own_events(int eventfd) { state_.events.signal_own(eventfd); }
-    /// Where this process has mapped the ring; valid until it is unmapped. Empty: there is none.
+    /// Where this process has mapped the ring; valid until it is unmapped. Empty: this process has not mapped it.
     std::span<std::byte> ring_memory(subsystem::RingIndex ring);
     /// The process has ended and is a zombie: takes its final times from /proc before the caller waits for it.
     void about_to_reap(pid_t process);

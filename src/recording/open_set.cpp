@@ -23,7 +23,6 @@ using abi::flag;
 using abi::read_format;
 
 constexpr unsigned long kCloseOnExec = 1ul << 3;  // PERF_FLAG_FD_CLOEXEC
-constexpr unsigned long kCgroup = 1ul << 2;       // PERF_FLAG_PID_CGROUP
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLeastRing = 64 << 10;
 
@@ -97,7 +96,7 @@ Result<OpenSet::Progress> OpenSet::open_place(const counting::Place& place) {
         const auto leads = std::find_if(opened_.begin() + static_cast<std::ptrdiff_t>(before), opened_.end(),
                                         [&](const Opened& opened) { return opened.event == sampled.leader; });
         const int leader = leads == opened_.end() ? -1 : leads->fd;
-        const unsigned long flags = kCloseOnExec | (place.cgroup ? kCgroup : 0);
+        const unsigned long flags = kCloseOnExec | (place.cgroup ? kPidCgroup : 0);
         const int fd = source_->kernel().open(events::attr_to_open(sampled.event), place.pid, place.cpu, leader, flags);
         if (fd < 0) {
             const Progress progress = TRY(react(i, place, -fd));

@@ -23,6 +23,8 @@
 
 namespace anyperf::recording {
 
+inline constexpr unsigned long kPidCgroup = 1ul << 2;  ///< PERF_FLAG_PID_CGROUP of perf_event_open(2)
+
 /// Why an open was refused, in words for people. For the virtual PMU these are other words than for the kernel.
 using ExplainRefusal = std::function<Error(const events::Event&, const counting::Place&, int errno_value)>;
 

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "symbols/build_id_note.h"
+
 namespace anyperf::symbols {
 
 namespace {
@@ -45,14 +47,6 @@ std::string_view text_at(Bytes bytes, std::uint64_t offset) {
     const std::size_t room = bytes.size() - offset;
     const std::size_t length = strnlen(begin, room);
     return length < room ? std::string_view{begin, length} : std::string_view{};
-}
-
-std::string hexadecimal(Bytes bytes) {
-    std::string text;
-    for (const std::byte byte : bytes)
-        for (const unsigned digit : {std::to_integer<unsigned>(byte) >> 4, std::to_integer<unsigned>(byte) & 15})
-            text += "0123456789abcdef"[digit];
-    return text;
 }
 
 }  // namespace
@@ -183,27 +177,12 @@ std::uint64_t ElfImage::address_of(std::uint64_t file_offset) const {
     return file_offset;
 }
 
-// A section of type SHT_NOTE is a sequence of notes: sizes of the name and of the value, type, then the name and the
-// value, each padded to 4 bytes (elf(5), "Notes"). Linkers give the build id a section of its own; the vDSO has several
-// notes in one. An image without section headers has no build id here, though its PT_NOTE segment may have one.
+// Linkers give the build id a section of its own; the vDSO has several notes in one. An image without section headers
+// has no build id here, though its PT_NOTE segment may have one.
 std::string ElfImage::build_id() const {
-    constexpr std::size_t kHeader = 12;
-    constexpr std::string_view kOwner{"GNU", 4};
-    const auto padded = [](std::uint64_t size) { return (size + 3) & ~std::uint64_t{3}; };
     for (const Section& each : sections_) {
-        Bytes rest = each.type == SHT_NOTE ? contents(each) : Bytes{};
-        while (rest.size() >= kHeader) {
-            const auto at = static_cast<std::uint64_t>(rest.data() - bytes_.data());
-            const std::uint64_t name = number(at, 4);
-            const std::uint64_t value = number(at + 4, 4);
-            const std::uint64_t start = kHeader + padded(name);
-            if (start > rest.size() || value > rest.size() - start) break;
-            const auto owner = rest.subspan(kHeader, name);
-            if (number(at + 8, 4) == NT_GNU_BUILD_ID && name == kOwner.size() &&
-                std::memcmp(owner.data(), kOwner.data(), name) == 0)
-                return hexadecimal(rest.subspan(start, value));
-            rest = rest.subspan(std::min<std::uint64_t>(start + padded(value), rest.size()));
-        }
+        if (each.type != SHT_NOTE) continue;
+        if (std::string id = build_id_in_notes(contents(each), little_); !id.empty()) return id;
     }
     return {};
 }

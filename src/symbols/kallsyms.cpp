@@ -3,10 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <vector>
+
+#include "symbols/build_id_note.h"
 
 namespace anyperf::symbols {
 
@@ -70,31 +74,14 @@ const SymbolTable* KernelSymbols::table(const std::string& path) {
     return table_.empty() ? nullptr : &table_;
 }
 
-// The file is a sequence of ELF notes: three numbers, then the name and the value, each padded to 4 bytes.
 std::string kernel_build_id(const std::string& notes_path) {
     const int fd = open(notes_path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return {};
-    std::vector<unsigned char> notes(64 << 10);
+    std::vector<std::byte> notes(64 << 10);
     const ssize_t got = read(fd, notes.data(), notes.size());
     close(fd);
-    const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
-    const std::size_t size = got > 0 ? static_cast<std::size_t>(got) : 0;
-    for (std::size_t at = 0; at + 12 <= size;) {
-        std::uint32_t head[3];  // sizes of the name and the value, type (ELF notes)
-        std::memcpy(head, &notes[at], sizeof head);
-        const std::size_t value = at + sizeof head + padded(head[0]), next = value + padded(head[1]);
-        if (next > size || next <= at) break;
-        if (head[2] == 3 && head[0] == 4 && std::memcmp(&notes[at + sizeof head], "GNU", 4) == 0) {
-            std::string text;
-            for (std::size_t i = value; i < value + head[1]; ++i) {
-                text += "0123456789abcdef"[notes[i] >> 4];
-                text += "0123456789abcdef"[notes[i] & 15];
-            }
-            return text;
-        }
-        at = next;
-    }
-    return {};
+    const auto size = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    return build_id_in_notes(Bytes{notes}.first(size), std::endian::native == std::endian::little);
 }
 
 }  // namespace anyperf::symbols

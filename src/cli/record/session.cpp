@@ -51,7 +51,6 @@ namespace {
 
 using counting::Place;
 
-constexpr unsigned long kPidCgroup = 1ul << 2;  // PERF_FLAG_PID_CGROUP
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
 constexpr std::size_t kDefaultRing = 4 << 20;
@@ -202,7 +201,7 @@ Error Session::explain(const events::Event& event, const Place& place, int errno
                                   .pid = place.pid,
                                   .cpu = place.cpu,
                                   .group_fd = -1,
-                                  .flags = place.cgroup ? kPidCgroup : 0},
+                                  .flags = place.cgroup ? recording::kPidCgroup : 0},
                                  errno_value, event.name);
 }
 

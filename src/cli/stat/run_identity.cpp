@@ -13,6 +13,7 @@
 
 #include "cli/command/prepared_exec.h"
 #include "host/root.h"
+#include "symbols/elf_image.h"
 
 namespace anyperf::cli::stat {
 
@@ -43,8 +44,11 @@ std::string environment_hash() {
     return hash.text();
 }
 
-/// Empty if the file cannot be read.
-std::string file_hash(const std::string& path) {
+/// The build id, which a linker computes from the whole program; a hash of the contents if the file has none, as a
+/// script. Empty if the file cannot be read.
+std::string build_of(const std::string& path) {
+    if (const auto image = symbols::ElfImage::open(path))
+        if (std::string id = image->build_id(); !id.empty()) return id;
     std::ifstream file{path, std::ios::binary};
     if (!file) return {};
     Hash hash;
@@ -88,7 +92,7 @@ RunIdentity identity_of_run(const Options& options, const std::string& mode) {
     identity.cpu = cpu_text();
     identity.settings = options.backend.machine.as_given();
     identity.environment = environment_hash();
-    if (!options.command.empty()) identity.program = file_hash(program_file(options.command.front()));
+    if (!options.command.empty()) identity.program = build_of(program_file(options.command.front()));
     identity.repeats = options.backend.machine.deterministic;
     return identity;
 }

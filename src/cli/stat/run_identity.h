@@ -18,7 +18,7 @@ struct RunIdentity {
     std::string cpu;          ///< the CPU that programs saw, in the words of /proc/cpuinfo
     std::string settings;     ///< of the virtual machine: --cpu-model, --machine, --counters, --deterministic, --seed
     std::string environment;  ///< hash of all variables but `_`, which shells set to their own command
-    std::string program;      ///< hash of the program's file
+    std::string program;      ///< the build of the program's file
     bool repeats = false;     ///< the run was deterministic: its environment is part of what it counts
 };
 

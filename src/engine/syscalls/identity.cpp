@@ -28,6 +28,7 @@ namespace {
 struct Shown {
     const char* program = nullptr;  ///< /proc/PID/exe of a process of this run: the program's path
     std::string_view mappings;      ///< a list of this process's mappings: its name
+    std::string_view random;        ///< a file whose text the deterministic run gives: its path
     bool hidden = false;            ///< a descriptor of the engine's: the path does not exist for the application
 };
 
@@ -47,6 +48,7 @@ bool names_hidden_descriptor(const Engine& engine, std::string_view rest) {
 Shown shown_by(const Engine& engine, std::string_view path) {
     const ProcPath at = parse_proc_path(path);
     Shown shown;
+    if (is_random_file(engine, path)) shown.random = path;
     if (at.pid == 0) return shown;
     const bool own = at.pid == kernel_call(__NR_getpid);
     if (at.rest == "exe")
@@ -86,11 +88,9 @@ long with_program_path(Call& call, unsigned index) {
 /// The same for a call that opens. A list of mappings is opened without the engine's. A file with random text is the
 /// deterministic run's own.
 long open_with(Call& call, unsigned index, std::uint64_t flags) {
-    char room[kLongestProcPath];
-    if (const std::string_view path = copy_short_path(call.argument[index], room); is_random_file(call.engine, path))
-        return open_random_file(call.engine, path, flags);
     return with_shown(call, index, [&](const Shown& shown) {
         if (!shown.mappings.empty()) return open_filtered_maps(call.engine, shown.mappings, flags);
+        if (!shown.random.empty()) return open_random_file(call.engine, shown.random, flags);
         if (shown.program != nullptr && (flags & O_NOFOLLOW) == 0) call.argument[index] = address_of(shown.program);
         return call.pass_to_kernel();
     });
@@ -142,7 +142,7 @@ long openat2(Call& call) {
     } how{};
     return with_shown(call, 1, [&](const Shown& shown) -> long {
         const long got = call.pass_to_kernel();
-        if (is_error(got) || (shown.program == nullptr && shown.mappings.empty()) ||
+        if (is_error(got) || (shown.program == nullptr && shown.mappings.empty() && shown.random.empty()) ||
             !x86_64::guarded_copy(&how, at_address<const void>(call.argument[2]), sizeof how))
             return got;
         // The kernel has checked the arguments, and whether the path may be resolved in the way that they demand. What

@@ -123,6 +123,13 @@ class RandomBytes(unittest.TestCase):
         one, two = text.split()
         self.assertNotEqual(one, two)
         self.assertRegex(one, "^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
+        opened = """if True:
+            import ctypes, os, struct
+            how = ctypes.create_string_buffer(struct.pack("QQQ", os.O_RDONLY, 0, 0))
+            fd = ctypes.CDLL(None).syscall(437, -100, b"/proc/sys/kernel/random/uuid", how, 24)
+            print(os.read(fd, 100).decode())
+            """
+        self.assert_seeded("/usr/bin/python3", "-c", opened)  # openat2
         boot_ids = self.output("sh", "-c", "cat /proc/sys/kernel/random/boot_id; cat /proc/sys/kernel/random/boot_id").split()
         self.assertEqual(boot_ids[0], boot_ids[1])
 
@@ -158,14 +165,15 @@ class RandomBytes(unittest.TestCase):
         self.assertEqual(text.split(), ["22", "22"])
 
     def test_do_not_change_counts(self):
-        for command in (["perl", "-e", "my %h = map {$_ => 1} 1..5000; print join ' ', keys %h"],
-                        ["/usr/bin/python3", "-c", "print({str(n) for n in range(5000)})"]):
+        # Python reads clocks, which are real: the vDSO repeats a read that meets an update of the time.
+        for command, most in ((["perl", "-e", "my %h = map {$_ => 1} 1..5000; print join ' ', keys %h"], 0),
+                              (["/usr/bin/python3", "-c", "print({str(n) for n in range(5000)})"], 1e-5)):
             with self.subTest(command[0]), tempfile.NamedTemporaryFile() as counts:
                 totals = set()
                 for _ in range(4):
                     self.output(*command, options=["--count=instructions", "--count-to", counts.name], env={"PATH": "/usr/bin:/bin"})
                     totals.add(json.loads(Path(counts.name).read_text())["total"]["instructions"])
-                self.assertEqual(len(totals), 1, totals)
+                self.assertLessEqual(max(totals) - min(totals), most * min(totals), totals)
 
     def test_need_a_deterministic_run(self):
         failed = subprocess.run([ANYPERF, "run", "--seed", "3", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
