@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "symbols/build_id_note.h"
@@ -81,7 +82,7 @@ std::string kernel_build_id(const std::string& notes_path) {
     const ssize_t got = read(fd, notes.data(), notes.size());
     close(fd);
     const auto size = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
-    return build_id_in_notes(Bytes{notes}.first(size), std::endian::native == std::endian::little);
+    return build_id_in_notes(std::span{notes}.first(size), std::endian::native == std::endian::little);
 }
 
 }  // namespace anyperf::symbols
