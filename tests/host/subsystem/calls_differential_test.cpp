@@ -11,6 +11,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <functional>
+#include <span>
+
 #include "abi/mmap_page.h"
 #include "host/subsystem/kernel_twin.h"
 
@@ -175,14 +178,43 @@ class RandomCalls : public SubsystemTest, public ::testing::WithParamInterface<u
         const auto ours = subsystem.read(twin.event, bytes);
         if (!same_answer("read", length, ours)) return;
         ASSERT_EQ(static_cast<std::size_t>(length), ours->size() * sizeof(std::uint64_t));
-        for (std::size_t i = 0; i < ours->size(); ++i)
-            EXPECT_EQ(normalized(kernel.at(i)), normalized((*ours)[i])) << "word " << i;
+        const std::span<const std::uint64_t> theirs = std::span(kernel).first(ours->size());
+        EXPECT_EQ(shown_words(theirs, twin.attr.read_format), shown_words(*ours, twin.attr.read_format));
     }
-    /// A word of a read with the values replaced that differ on the two sides: ids, and times other than 0.
-    std::string normalized(std::uint64_t word) {
+    /// The words of a read as text. A time is only shown as 0 or not, and an id as the place of its event in `twins`:
+    /// these differ on the two sides. Which word is what follows from its place alone (perf_event_open(2), "Reading
+    /// results"): a time may by chance equal an id.
+    std::vector<std::string> shown_words(std::span<const std::uint64_t> words, std::uint64_t format) const {
+        std::vector<std::string> shown;
+        const auto next = [&](const std::function<std::string(std::uint64_t)>& show) {
+            if (shown.size() < words.size()) shown.push_back(show(words[shown.size()]));
+        };
+        const auto number = [](std::uint64_t word) { return std::to_string(word); };
+        const auto time = [](std::uint64_t word) { return std::string(word == 0 ? "no time" : "time"); };
+        const auto id = [this](std::uint64_t word) { return event_of_id(word); };
+        const auto event = [&] {
+            next(number);
+            if ((format & PERF_FORMAT_GROUP) == 0) {
+                if (format & PERF_FORMAT_TOTAL_TIME_ENABLED) next(time);
+                if (format & PERF_FORMAT_TOTAL_TIME_RUNNING) next(time);
+            }
+            if (format & PERF_FORMAT_ID) next(id);
+            if (format & PERF_FORMAT_LOST) next(number);
+        };
+        if ((format & PERF_FORMAT_GROUP) == 0) {
+            event();
+        } else if (!words.empty()) {
+            next(number);
+            if (format & PERF_FORMAT_TOTAL_TIME_ENABLED) next(time);
+            if (format & PERF_FORMAT_TOTAL_TIME_RUNNING) next(time);
+            for (std::uint64_t i = 0; i < words[0]; ++i) event();
+        }
+        return shown;
+    }
+    std::string event_of_id(std::uint64_t word) const {
         for (std::size_t i = 0; i < twins.size(); ++i)
-            if (word == twins[i].kernels_id || word == twins[i].our_id) return "id";
-        return word < 100 ? std::to_string(word) : "time";
+            if (word == twins[i].kernels_id || word == twins[i].our_id) return "id of event " + std::to_string(i);
+        return "id " + std::to_string(word);
     }
     void rename() {
         ::prctl(PR_SET_NAME, "a name of ours");
