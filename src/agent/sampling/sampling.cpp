@@ -107,6 +107,31 @@ void gather_registers(const Thread& thread, std::array<std::uint64_t, 24>& out) 
            r[15]};
 }
 
+/// Whether the instruction at `address` is one with which functions begin: `push %rbp`, or `endbr64` and `endbr32`.
+/// These are the instructions by which the kernel recognises a uprobe at a function's entry, since Linux 6.12
+/// (is_uprobe_at_func_entry() in arch/x86/events/core.c).
+bool begins_function(std::uint64_t address) {
+    constexpr std::uint8_t kPushRbp = 0x55;
+    constexpr std::uint32_t kEndbr64 = 0xfa1e0ff3;
+    constexpr std::uint32_t kEndbr32 = 0xfb1e0ff3;
+    std::uint8_t first = 0;
+    std::uint32_t four = 0;
+    if (!guarded_copy(&first, at_address<const void>(address), sizeof first)) return false;
+    if (first == kPushRbp) return true;
+    return guarded_copy(&four, at_address<const void>(address), sizeof four) && (four == kEndbr64 || four == kEndbr32);
+}
+
+/// The return address on top of the stack, for a uprobe at the entry of a function; else 0. The function has not pushed
+/// rbp yet, so the frame pointer is its caller's and leads to the caller's caller.
+std::uint64_t caller_at_entry(const Thread& thread, const EventPage& event) {
+    const bool at_probe =
+        is_uprobe(event.source) && event.source.occurrence_kind == subsystem::Source::OccurrenceKind::probe_reached;
+    if (!at_probe || !begins_function(thread.registers.rip)) return 0;
+    std::uint64_t caller = 0;
+    const auto* const top = at_address<const void>(thread.registers.r[engine::x86_64::rsp]);
+    return guarded_copy(&caller, top, sizeof caller) ? caller : 0;
+}
+
 /// Return addresses found by frame pointers, as in perf_callchain_user(): each frame must lie above the last. Returns
 /// how many entries, with the PERF_CONTEXT_USER marker. sample_max_stack does not count that marker.
 std::size_t gather_callchain(const Thread& thread, const EventPage& event, std::uint64_t ip, Gathered& gathered) {
@@ -118,6 +143,8 @@ std::size_t gather_callchain(const Thread& thread, const EventPage& event, std::
     std::size_t count = 0;
     chain[count++] = kContextUser;
     chain[count++] = ip;
+    if (const std::uint64_t caller = caller_at_entry(thread, event); caller != 0 && count < deepest + 1)
+        chain[count++] = caller;
     std::uint64_t frame = thread.registers.r[engine::x86_64::rbp];
     while (count < deepest + 1 && frame % 8 == 0) {
         std::uint64_t words[2] = {};

@@ -156,7 +156,8 @@ class Output(Case):
         self.assertEqual(times, sorted(times))
         for time in times[:-1]:
             self.assertGreaterEqual(time, 0.05)
-        self.assertLessEqual(len(times), 14)
+        # One report an interval, and one at the end, however late a busy machine makes them.
+        self.assertLessEqual(len(times), times[-1] / 0.05 + 2)
         self.assertEqual(lines[0].split(",")[3], "task-clock:u")
 
     def test_interval_count_limits_the_output(self):

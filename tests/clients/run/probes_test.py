@@ -99,6 +99,18 @@ class Probes(unittest.TestCase):
         self.assertEqual(left, ["2", "4", "8", "10", "14", "16"], recorded.stdout)
 
     @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
+    def test_the_callchain_of_a_function_that_begins_with_endbr64_has_its_caller(self):
+        """As by kernels with CONFIG_X86_KERNEL_IBT, which recognise the entry of a function by this instruction."""
+        program = str(Path(self.directory) / "marked")
+        subprocess.run(["cc", "-O1", "-fcf-protection=branch", "-o", program, str(Path(__file__).with_name("probes.c"))], check=True)
+        symbols = subprocess.run(["nm", program], text=True, capture_output=True, check=True).stdout
+        offset = "0x" + re.search(r"(\w+) T probed", symbols).group(1).lstrip("0")
+        recorded = self.shell(f"{DEFINE % f'p:own/marked {program}:{offset}'}; perf record -q -g -o marked.data -e own:marked {program}; "
+                              "perf script -i marked.data -F ip,sym")
+        chains = [re.findall(r"(?m)^\s*[0-9a-f]+ (\w+)", chain) for chain in recorded.stdout.strip().split("\n\n")]
+        self.assertEqual([chain[:2] for chain in chains], [["probed", "main"]] * 9, recorded.stdout + recorded.stderr)
+
+    @unittest.skipUnless(shutil.which("perf"), "perf is not installed")
     def test_a_probe_in_use_is_not_removed(self):
         line = f"p:own/in {self.program}:{self.offset}"
         done = self.shell(f"{DEFINE % line}; perf stat -e own:in -- sh -c 'echo > {LIST} || cat {LIST}'")

@@ -9,8 +9,10 @@ from pathlib import Path
 
 ANYPERF = os.environ.get("ANYPERF", "anyperf")
 LOOP = "i=0; while :; do i=$((i+1)); done"
+# Waits until process $ID has used 0.1 s of CPU time more, however long that takes.
+USE = "set -- $(cat /proc/$ID/stat); end=$((${14} + 10)); until set -- $(cat /proc/$ID/stat); [ ${14} -ge $end ]; do sleep 0.01; done"
 # A program that runs before any event is opened, and is killed after the measurement.
-ATTACHED = f"sh -c '{LOOP}' & sleep 0.3; %s -p $! -- sleep 0.5; status=$?; kill $!; exit $status"
+ATTACHED = f"sh -c '{LOOP}' & export ID=$!; {USE}; %s -p $ID -- sh -c '{USE}'; status=$?; kill $ID; exit $status"
 
 
 def run(*words, **options):

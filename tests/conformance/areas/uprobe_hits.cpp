@@ -18,6 +18,14 @@
 #include "suite/uprobe_attr.h"
 #include "suite/workload.h"
 
+extern "C" {
+void conformance_entries();
+extern const char conformance_after_push[];
+extern const char conformance_after_other[];
+extern const char conformance_entry_push[];
+extern const char conformance_entry_other[];
+}
+
 namespace conformance {
 
 namespace {
@@ -157,6 +165,46 @@ void registers_at_entry() {
     want_equal("rip", sample.user_registers.at(1), reinterpret_cast<std::uint64_t>(at(plain)));
     want_equal("the first address of the callchain", sample.callchain.at(1),
                reinterpret_cast<std::uint64_t>(at(plain)));
+}
+
+/// The user's callchain of a probe at `place`, which conformance_entries() reaches, from the second entry on: without
+/// the marker and the probe's own address.
+std::vector<std::uint64_t> callers_at(const void* place, std::uint16_t most = 0) {
+    const Attr attr = changed(uprobe_at(place, false, 1), [most](Attr& a) {
+        a.sample_type = PERF_SAMPLE_CALLCHAIN;
+        a.exclude_callchain_kernel = 1;
+        a.sample_max_stack = most;
+    });
+    const Event event{attr};
+    Ring ring{event};
+    event.enable();
+    conformance_entries();
+    event.disable();
+    const Sample sample = parse_samples(attr, ring.drain()).at(0);
+    want_equal("the first address", sample.callchain.at(1), reinterpret_cast<std::uint64_t>(place));
+    return {sample.callchain.begin() + 2, sample.callchain.end()};
+}
+
+std::uint64_t address(const char* place) {
+    return reinterpret_cast<std::uint64_t>(place);
+}
+
+/// Linux since 6.12 (is_uprobe_at_func_entry() in arch/x86/events/core.c). Whether it recognises endbr64 depends on the
+/// kernel's configuration, so tests/clients/run/probes_test.py has that case.
+void callers_at_entry() {
+    const auto callers = callers_at(conformance_entry_push);
+    want_equal("the caller", callers.at(0), address(conformance_after_push));
+    want_equal("the caller's caller", callers.at(1), callers_at(conformance_entry_other).at(0));
+}
+
+void callers_cut() {
+    want_equal("addresses of callers with sample_max_stack 1", callers_at(conformance_entry_push, 1).size(), 0U);
+    want_equal("addresses of callers with sample_max_stack 2", callers_at(conformance_entry_push, 2).size(), 1U);
+}
+
+void callers_elsewhere() {
+    const std::uint64_t above = callers_at(conformance_entry_other).at(0);
+    want_equal("whether the callchain begins with the caller", above == address(conformance_after_other), false);
 }
 
 Attr with_semaphore(const volatile std::uint16_t& counter) {
@@ -366,6 +414,11 @@ std::vector<Case> uprobe_hit_cases() {
         {"raw_return", "RAW of a return has __probe_func and __probe_ret_ip", kUprobe, raw_of_return},
         {"registers", "a sample of an entry has the registers and the callchain at the entry", kUprobe,
          registers_at_entry},
+        {"callers", "at a push of rbp the callchain has the caller, by the top of the stack", kUprobe,
+         callers_at_entry},
+        {"callers_cut", "the caller at an entry counts for sample_max_stack", kUprobe, callers_cut},
+        {"callers_elsewhere", "at other instructions the callchain has only callers by frame pointers", kUprobe,
+         callers_elsewhere},
         {"semaphore", "the counter at ref_ctr_offset is incremented by 1 while there is an event on the probe", kUprobe,
          semaphore_rises},
         {"semaphore_child", "only the counter of the probed process is incremented", kUprobe, semaphore_of_child},

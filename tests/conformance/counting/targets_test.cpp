@@ -137,8 +137,10 @@ struct Storm {
     std::atomic<bool> counting = false;
     std::atomic<int> busy = 0;
     std::atomic<std::uint64_t> calls = 0;
+    std::atomic<int> threads = 0;  ///< that have called call()
 
     void call() {
+        ++threads;
         ++busy;
         if (counting) {
             rare_calls(3);
@@ -165,16 +167,15 @@ TEST(Process, CountsThreadsCreatedDuringTheOpen) {
             });
     }};
     child.go();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (storm->threads < 10) std::this_thread::yield();
     const auto total = counted(Target::process(child.pid()), {.inherit = true}, [=] {
         storm->counting = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        while (storm->calls < 90) std::this_thread::yield();
         storm->counting = false;
         while (storm->busy != 0) std::this_thread::yield();
     });
     storm->over = true;
     child.finish();
-    EXPECT_GT(storm->calls, 0);
     EXPECT_EQ(total, storm->calls);
     ::munmap(shared, sizeof(Storm));
 }

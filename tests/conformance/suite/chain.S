@@ -35,6 +35,38 @@ conformance_chain_store:
     ret
     .size conformance_chain_leaf, . - conformance_chain_leaf
 
+    .globl conformance_entries
+    .globl conformance_after_push
+    .globl conformance_after_other
+    .globl conformance_entry_push
+    .globl conformance_entry_other
+    .type conformance_entries, @function
+/* void conformance_entries(): has a frame, and calls two functions, of which one begins with a push of rbp. */
+conformance_entries:
+    push %rbp
+    mov %rsp, %rbp
+    call conformance_entry_push
+conformance_after_push:
+    call conformance_entry_other
+conformance_after_other:
+    pop %rbp
+    ret
+    .size conformance_entries, . - conformance_entries
+
+    .type conformance_entry_push, @function
+conformance_entry_push:
+    push %rbp
+    mov %rsp, %rbp
+    pop %rbp
+    ret
+    .size conformance_entry_push, . - conformance_entry_push
+
+    .type conformance_entry_other, @function
+conformance_entry_other:
+    nop
+    ret
+    .size conformance_entry_other, . - conformance_entry_other
+
     .globl conformance_registers
     .globl conformance_registers_store
     .type conformance_registers, @function
