@@ -20,6 +20,9 @@ profile::Dso::Kind kind_of(symbols::DsoKind kind) {
 
 }  // namespace
 
+// Two caches: the first by the address in a process, which spares the search for the map; the second by the address in
+// the dso, so that the same function of a library is one location in all processes. With source lines a caller is a
+// location of its own, since its line is that of the call and not that of the return address.
 profile::LocationId Namer::location(SpaceId space, RawFrame frame, bool caller) {
     const bool kernel = frame.mode != RawFrame::user;
     const bool own_line = caller && source_.any() && !kernel;

@@ -1,3 +1,13 @@
+// processes.cpp: copy on write for address spaces. A space is a list of maps that samples refer to by number, and these
+// samples are named after the whole recording has been read. So a space may get more maps, but a map that a sample may
+// have seen must stay. Three cases follow when a process maps something:
+//
+// - It alone owns the space, and nothing is replaced, or no sample refers to the space yet: the space is changed in
+//   place.
+// - A fork shares the space (`owners`): the process gets a copy with the new map.
+// - A map is replaced in a space that a sample refers to (`used`): likewise.
+//
+// Most processes never take the third way, because their maps come before their first sample.
 #include "analysis/processes.h"
 
 #include <utility>

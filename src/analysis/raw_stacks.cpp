@@ -1,3 +1,6 @@
+// raw_stacks.cpp: the trie of addresses. Consecutive samples of a program share most of their callers, so add() keeps
+// the path of the last stack and begins where the new one differs from it. Only the rest is looked up in the hash
+// table.
 #include "analysis/raw_stacks.h"
 
 #include <algorithm>

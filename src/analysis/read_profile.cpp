@@ -105,6 +105,7 @@ std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t even
     return last_root_ = stacks_.root(last_root_number_);
 }
 
+// A trie shares callers, so it grows from the outermost frame inwards, whereas a sample has the innermost frame first.
 void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
     const std::uint32_t root = root_of(sample, event);
     frames_.clear();

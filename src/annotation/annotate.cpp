@@ -1,3 +1,11 @@
+// annotate.cpp: puts the samples of a function on its instructions. The profile has addresses as in the symbol table,
+// and so has the disassembly of the file at the recorded path: an address with samples is where an instruction begins.
+// If it is not (code that was changed at run time, or that the disassembler reads differently), its samples are counted
+// in `elsewhere` and shown, so that the sums stay right.
+//
+// The code comes from the file, not from memory: the kernel and a JIT have no file here and are refused. If the
+// recording has the build id of the file, Dso::load() takes no other, so samples are never put on another program's
+// instructions.
 #include "annotation/annotate.h"
 
 #include <elf.h>
@@ -21,7 +29,8 @@ Error refused(const std::string& name, std::string cause, std::string fix) {
     return Error{"cannot annotate " + name, std::move(cause), std::move(fix)};
 }
 
-/// The weights of the addresses at which samples of a function are.
+/// The weights of the addresses at which samples of a function are. The samples that end in the function, by their own
+/// address. Samples in what it calls are not its own.
 std::map<std::uint64_t, Heat> heat_of_addresses(const profile::Profile& profile, profile::EventId event,
                                                 profile::FunctionId function) {
     std::map<std::uint64_t, Heat> found;
@@ -36,6 +45,7 @@ std::map<std::uint64_t, Heat> heat_of_addresses(const profile::Profile& profile,
     return found;
 }
 
+// For operands: what a call or jump leads to, "f" or "f+0x1c". Empty if no symbol has the address.
 std::string name_in(const symbols::Dso& dso, std::uint64_t address) {
     const symbols::Symbol* symbol = dso.find(address);
     if (!symbol) return {};
@@ -64,6 +74,7 @@ std::vector<HotFunction> hot_functions(const profile::Profile& profile, profile:
     return found;
 }
 
+// The profile has only texts about a dso; the file is found again by its path and build id.
 symbols::Dso& Annotator::find(const profile::Dso& dso, const profile::Profile& profile) {
     const bool kernel = dso.kind == profile::Dso::Kind::kernel || dso.kind == profile::Dso::Kind::kernel_module;
     return dsos_.loaded(dsos_.find_or_add({.path = std::string{profile.text(dso.path)},
@@ -123,6 +134,7 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
     return result;
 }
 
+// The line of each instruction, and whose code it is: an inlined function's instructions are marked with its name.
 void Annotator::add_sources(symbols::Dso& dso, const std::string& name, Annotation& annotation) {
     symbols::DebugInfo* debug = dsos_.debug_info(dso);
     if (!debug) return;

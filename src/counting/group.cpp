@@ -98,6 +98,8 @@ Result<void> Group::read_one_by_one(std::span<Count> counts) {
     return {};
 }
 
+// One request for all members. FLAG_GROUP means the same through the leader or a sibling; the leader's descriptor is
+// used.
 Result<void> Group::control(unsigned long request, const char* what) {
     const int answer = fds_[0].kernel().ioctl(fds_[0].get(), request, kWholeGroup);
     if (answer < 0) return std::unexpected(refused(std::string{what} + name_, "ioctl", -answer));

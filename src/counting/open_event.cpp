@@ -1,3 +1,12 @@
+// open_event.cpp: opens by trial. Older kernels refuse what newer ones accept, and EINVAL does not say what was wrong.
+// So an open starts with the best request and falls back by fixed steps, each of which gives up one thing:
+//
+// - read_format: times, group and lost counts; then without PERF_FORMAT_LOST, the newest of the bits; with `inherit`
+//   then without PERF_FORMAT_GROUP, which kernels before 4.13 refuse on inherited events (commit ba5213ae6b88).
+// - precise_ip, if the event string asks for as much as possible (modifier P): one less each time. EOPNOTSUPP and
+//   EINVAL are the answers of a PMU that has less.
+//
+// A refusal that remains is the one of the best read_format, since that is the request that the user meant.
 #include "counting/open_event.h"
 
 #include <array>

@@ -65,6 +65,8 @@ bool happens_in_user_mode(const events::Event& event) {
     return abi::happens_in_user_mode(event.attr.type, event.attr.config, event.name);
 }
 
+// An event that something else counts than the others (Kernel::is_apart()), such as a tracepoint beside virtual events,
+// becomes a group of its own. `events_` keeps the order of the caller, whatever happens to the groups.
 SetOpener::SetOpener(std::span<const events::EventGroup> groups, const Target& target, const SetOptions& options,
                      Kernel& kernel)
     : target_(target), options_(options), kernel_(kernel) {
@@ -94,6 +96,7 @@ Result<CounterSet> SetOpener::open() {
         close_opened();
         progress = TRY(open_target());
     }
+    // Everything was gone before anything was open: the message names the first thread or process of the target.
     if (progress == Progress::vanished && !events_.empty())
         return std::unexpected(no_such_task(target_.ids.empty() ? 0 : target_.ids.front()));
     set_.counts_.resize(set_.places_.size() * events_.size());
@@ -119,6 +122,8 @@ Result<SetOpener::Progress> SetOpener::open_target() {
     return progress == Progress::done ? open_uncore() : progress;
 }
 
+// A thread that ends before its open is left out (Progress::vanished of one place); the rest is opened. Only if none is
+// left has the target vanished. `target_.cpus` limits tasks to some CPUs, which takes an event for each of them.
 Result<SetOpener::Progress> SetOpener::open_tasks(std::span<const pid_t> tids) {
     static constexpr std::array kAnyCpu{-1};
     const std::span<const int> cpus = target_.cpus.empty() ? std::span<const int>{kAnyCpu} : target_.cpus;
@@ -139,6 +144,8 @@ std::vector<pid_t> SetOpener::threads_of_processes() const {
     return tids;
 }
 
+// The essay at the head of the file is about this loop. A process of the target that does not exist at the start is an
+// error; one that ends later is not.
 Result<SetOpener::Progress> SetOpener::open_processes() {
     for (const pid_t process : target_.ids)
         if (kernel_.threads_of(process).empty())
@@ -154,6 +161,7 @@ Result<SetOpener::Progress> SetOpener::open_processes() {
     }
 }
 
+// Without `inherit` nothing is counted twice, so threads found later are added to what is open.
 Result<SetOpener::Progress> SetOpener::open_new_threads(std::vector<pid_t> known) {
     for (int round = 0; round < kMaxRounds; ++round) {
         const auto now = threads_of_processes();
@@ -174,6 +182,7 @@ Result<SetOpener::Progress> SetOpener::open_cgroup() {
     return open_cpus(directory, true, wanted_cpus());
 }
 
+// Events of a cgroup need a CPU each: the kernel refuses PERF_FLAG_PID_CGROUP with cpu -1 (EINVAL).
 std::vector<int> SetOpener::wanted_cpus() const {
     return target_.cpus.empty() ? kernel_.online_cpus() : target_.cpus;
 }
@@ -249,6 +258,7 @@ Result<SetOpener::Progress> SetOpener::open_members(std::vector<std::size_t> mem
             set_.groups_.push_back({std::move(*opened), set_.places_.size() - 1, std::move(members)});
             return Progress::done;
         }
+        // ESRCH: the thread has ended since it was listed.
         if (opened.error().errno_value == ESRCH) return Progress::vanished;
         if (weak && members.size() > 1 && opened.error().event > 0) {
             for (const std::size_t number : members)

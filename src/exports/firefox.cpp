@@ -32,7 +32,9 @@ enum Category : int { kOther, kUser, kKernel };
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kCategories{
     {{"Other", "grey"}, {"User", "yellow"}, {"Kernel", "orange"}}};
 
-/// The id by which symbol servers know a file: the first 16 bytes of the build id as a GUID, and an age of 0.
+/// The id by which symbol servers know a file: the first 16 bytes of the build id as a GUID, and an age of 0. Breakpad
+/// writes the first three fields of a GUID as numbers, so their bytes come in reverse order; a short build id is filled
+/// up with zeros.
 std::string breakpad_id(std::string_view build_id) {
     constexpr std::array<std::size_t, 16> kOrder{3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
     if (build_id.empty()) return {};
@@ -60,13 +62,16 @@ class SharedStrings {
     std::vector<std::string> texts_;
 };
 
-/// The tables of one thread. They have only what its samples use, since the site shows threads one by one.
+/// The tables of one thread. They have only what its samples use, since the site shows threads one by one. Rows are
+/// added when a sample first needs them, and written as columns at the end.
 class ThreadTables {
   public:
     ThreadTables(const profile::Profile& profile, const FrameNames& names, SharedStrings& strings)
         : profile_(profile), names_(names), strings_(strings) {}
 
-    /// The row of a stack's innermost frame.
+    /// The row of a stack's innermost frame. A caller gets its rows before its callee, because a row names its prefix
+    /// by number. frames() gives the outermost function of a location first, which is the order in which the rows must
+    /// follow each other.
     std::size_t stack(profile::StackId id) {
         if (const auto known = stacks_.find(id.value); known != stacks_.end()) return known->second;
         const profile::Stack& each = profile_.stacks[id];
@@ -168,6 +173,7 @@ class ThreadTables {
         json.close('}');
     }
 
+    // A resource is what the site groups functions by: here the dso, as a library of the profile.
     void write_resources(JsonText& json) const {
         json.line().key("resourceTable").open('{').member("length", resource_rows_.size());
         column(json, "lib", resource_rows_, [&](std::uint32_t dso) { json.value(dso); });
@@ -224,7 +230,8 @@ void write_libraries(const profile::Profile& profile, JsonText& json) {
     json.close(']').line();
 }
 
-/// Times of samples with their rows of the stack table.
+/// Times of samples with their rows of the stack table. Times count from the first sample of the recording. The weight
+/// of an event in nanoseconds is shown as a time.
 void write_samples(const profile::Profile& profile, const ThreadSamples& thread, ThreadTables& tables, JsonText& json) {
     const bool time = unit_of(profile.events[thread.event]) == "nanoseconds";
     const auto column = [&](std::string_view name, const std::function<void(const profile::Sample&)>& write) {

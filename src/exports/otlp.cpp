@@ -29,6 +29,7 @@ enum DictionaryField : std::uint32_t {
     kStackTable = 7,
 };
 
+// Collects the dictionary while it writes the profiles. The constructor adds the empty entry 0 of each table.
 class OtlpWriter {
   public:
     OtlpWriter(const profile::Profile& profile, const ExportOptions& options) : profile_(profile), options_(options) {

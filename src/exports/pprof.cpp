@@ -33,6 +33,8 @@ enum ProfileField : std::uint32_t {
     kDefaultSampleType = 14,
 };
 
+// Writes the message from its fields' numbers, without generated code. A field that is 0 or empty is left out, as
+// proto3 does.
 class PprofWriter {
   public:
     PprofWriter(const profile::Profile& profile, const ExportOptions& options) : profile_(profile), options_(options) {}
@@ -123,6 +125,8 @@ class PprofWriter {
         }
     }
 
+    // The lines of a location are the functions that are active there, from the innermost inlined one outwards
+    // (profile.proto, Location.line).
     void write_locations() {
         std::uint64_t id = 0;
         for (const profile::Location& location : profile_.locations) {

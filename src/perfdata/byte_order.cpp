@@ -1,3 +1,14 @@
+// byte_order.cpp: turns a record of the other byte order into this machine's, in place, so that all decoders see one
+// order only.
+//
+// A record is not one kind of number: a u32 pair, a u64 and a text need different treatment, and only the record's type
+// and its event's attr say which is where. perf turns every sample as 64-bit words and then swaps the halves of the
+// pairs back; here each field is turned by its shape, so nothing is turned twice. Bytes stay as they are: names, raw
+// data of tracepoints, the copied stack. Their contents are of the other machine, whose conventions the reader of a
+// profile does not need.
+//
+// Sizes in a foreign record are read while they are turned, since a count decides how many numbers follow. None is
+// trusted: Turner never passes the end of the record.
 #include "perfdata/byte_order.h"
 
 #include <algorithm>
@@ -162,7 +173,7 @@ void turn_field(const abi::SampleBit& field, const abi::Attr& attr, Turner& turn
     }
 }
 
-/// Bytes of the sample id at the end of a record; 8 for each field.
+/// Bytes of the sample id at the end of a record; 8 for each field. The sample id exists only with attr.sample_id_all.
 std::size_t sample_id_size(const abi::Attr& attr) {
     if ((attr.flags & abi::flag("sample_id_all")) == 0) return 0;
     std::size_t size = 0;

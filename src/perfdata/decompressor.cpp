@@ -22,6 +22,8 @@ void Decompressor::feed(Bytes packed) {
     more_ = !packed.empty();
 }
 
+// Unpacks at most kPiece bytes at a time and appends them to `out`, so that a small record which unpacks to gigabytes
+// cannot take the memory at once: the caller walks over what it has before it asks for more.
 Result<bool> Decompressor::unpack(std::vector<std::byte>& out) {
     if (!more_) return false;
     const std::size_t before = out.size();

@@ -45,6 +45,7 @@ void EventTable::learn_ids(std::uint32_t event) {
     last_id_ = 0;
 }
 
+// EVENT_DESC may come after events without ids were read: their ids are then taken from it as well.
 void EventTable::name(const std::vector<EventInfo>& described) {
     for (std::uint32_t i = 0; i < described.size() && i < events_.size(); ++i) {
         if (!described[i].name.empty()) events_[i].name = described[i].name;
@@ -68,6 +69,7 @@ std::optional<std::uint32_t> EventTable::of_id(std::uint64_t id) const {
     return last_event_ = found->second;
 }
 
+// The order of the tests is that of their cost: most recordings have one event.
 std::optional<std::uint32_t> EventTable::find(Bytes record, bool is_sample, bool foreign) const {
     if (events_.size() == 1 || !with_ids_) return 0;
     const SampleLayout& first = layouts_.front();

@@ -54,6 +54,7 @@ void read_tracing_data(Cursor& cursor, Facts& facts) {
     facts.tracing_data.assign(bytes.begin(), bytes.end());
 }
 
+// The documentation of the format names these two the other way round; the files of perf have them in this order.
 void read_cpus(Cursor& cursor, Facts& facts) {
     facts.cpus_available = cursor.u32();
     facts.cpus_online = cursor.u32();
@@ -108,6 +109,8 @@ void read_cpu_topology(Cursor& cursor, Facts& facts) {
     for (CpuPlace& place : facts.cpu_places) place.die = cursor.left() >= 4 ? cursor.u32() : 0;
 }
 
+// Nothing here is aligned: after the u32 of the node the 64-bit sizes are at a multiple of 4. The cursor copies bytes,
+// so this needs no care.
 void read_numa_topology(Cursor& cursor, Facts& facts) {
     for (std::uint64_t left = cursor.count(cursor.u32(), 24); left > 0; --left) {
         NumaNode node;
@@ -119,6 +122,8 @@ void read_numa_topology(Cursor& cursor, Facts& facts) {
     }
 }
 
+// PMU_MAPPINGS has the type as a number. It becomes a text because capabilities and hybrid PMUs are pairs of texts in
+// the same structures.
 void read_pmus(Cursor& cursor, Facts& facts) {
     for (std::uint64_t left = cursor.count(cursor.u32(), 8); left > 0; --left) {
         const std::string type = std::to_string(cursor.u32());
@@ -126,6 +131,7 @@ void read_pmus(Cursor& cursor, Facts& facts) {
     }
 }
 
+// The leader is an index into the events of the file, not an id.
 void read_groups(Cursor& cursor, Facts& facts) {
     for (std::uint64_t left = cursor.count(cursor.u32(), 12); left > 0; --left) {
         Group group;
@@ -168,6 +174,7 @@ void read_bpf_types(Cursor& cursor, Facts& facts) {
     facts.bpf_types = cursor.u32();
 }
 
+// The type is 1 for zstd, the only one that perf has. The decompressor notices any other by its magic number.
 void read_compressed(Cursor& cursor, Facts& facts) {
     cursor.skip(8);  // version, type
     facts.compression_level = cursor.u32();

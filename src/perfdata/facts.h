@@ -56,7 +56,8 @@ struct CpuPlace {
     std::uint32_t core = 0, socket = 0, die = 0;
 };
 
-/// Unknown facts are empty or 0.
+/// Unknown facts are empty or 0. The comments name the feature that a field comes from where the name of the field does
+/// not show it.
 struct Facts {
     std::string host, release, version, arch, cpu, cpu_id;
     std::vector<std::string> command_line;

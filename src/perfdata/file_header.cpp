@@ -1,3 +1,6 @@
+// file_header.cpp: the header, the events and the table of features. Every number here is a stranger's. Three rules
+// keep it harmless: a section is cut where the file ends (clipped()), offset and size are never added before they were
+// compared, and the size of an entry must be possible before anything is divided or stepped by it.
 #include "perfdata/file_header.h"
 
 #include <fmt/format.h>
@@ -105,6 +108,7 @@ Result<FileHeader> read_file_header(Bytes file) {
     Cursor cursor{file, header.foreign};
     cursor.skip(8);
     const std::uint64_t size = cursor.u64();
+    // The size of the header is what tells a stream from a file; both have the same magic.
     if (size == kPipeHeaderSize) {
         header.pipe = true;
         header.data = {kPipeHeaderSize, file.size() - kPipeHeaderSize};

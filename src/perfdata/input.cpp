@@ -42,6 +42,7 @@ Result<Input> Input::open(const std::string& path) {
         ::close(fd);
         return std::unexpected(Error{fmt::format("cannot map {}", path), strerror(error), {}});
     }
+    // The records are read once from front to back: the kernel may read ahead and drop what was used.
     madvise(mapped, size, MADV_SEQUENTIAL);
     return Input{fd, static_cast<const std::byte*>(mapped), size};
 }
@@ -80,6 +81,7 @@ Result<std::size_t> Input::read(std::byte* to, std::size_t room) {
 
 void Input::release_before(std::size_t offset) {
     if (!mapped_ || offset < released_ + kReleaseStep) return;
+    // MADV_DONTNEED on a shared mapping of a file drops the pages of this process only; the page cache may keep them.
     const std::size_t upto = offset & ~(kPage - 1);
     madvise(const_cast<std::byte*>(mapped_) + released_, upto - released_, MADV_DONTNEED);
     released_ = upto;

@@ -1,3 +1,15 @@
+// reader.cpp: the walk over the records and what is done with each. reader.h describes the whole; here is the path of
+// one record, with the functions in the order in which they see it:
+//
+//     walk()                  finds its size, in a mapped file, a buffer of a stream, or unpacked bytes
+//     take()                  separates the kernel's records (types below 64) from perf's own
+//     take_kernel_record()    finds its event, turns its byte order, finds its time
+//     queue()                 keeps it until its round is over, or passes it on at once if it has no time
+//     deliver()               takes the sample id off; deliver_sample() decodes a sample into Sample
+//     take_user_record()      acts at once on what describes events, features, rounds and compression
+//
+// The memory of a record differs by its origin. Those of a mapped file stay where they are, and the queue points to
+// them. All others are in a buffer that is soon overwritten (Piece::stable is false), and the queue copies them.
 #include "perfdata/reader.h"
 
 #include <fmt/format.h>
@@ -47,12 +59,16 @@ struct Reader::State {
     void take_feature(Bytes record);
     void take_event_update(Bytes record);
     void queue(std::uint64_t time, Piece record, std::uint32_t event);
+    /// FINISHED_ROUND: delivers what the promise of the previous mark covers (round_queue.h).
     void end_round();
+    /// Gives mapped memory back to the kernel that no waiting record needs, so that a file of any size uses little
+    /// memory.
     void release();
     void deliver(Bytes record, std::uint32_t event);
     void deliver_sample(Bytes record, std::uint32_t event);
     void deliver_read_values(Sample& sample, std::uint32_t event);
     void fail(std::uint64_t offset, std::string cause);
+    /// How many bytes after the record belong to it, without being counted in its size.
     std::size_t payload_after(Piece record, RecordHeader head);
     /// What the queue calls for each record that is due. A record that is older than one before it breaks the promise
     /// of FINISHED_ROUND; it is counted and delivered all the same, as perf does.
@@ -173,7 +189,8 @@ void Reader::State::fail(std::uint64_t offset, std::string cause) {
 }
 
 // The size is checked before anything is read by it: below 8 the walk could not go on, and a record that passes the end
-// of the piece waits for the next one (of a stream, or of a compressed record) or is the cut end of the file.
+// of the piece waits for the next one (of a stream, or of a compressed record) or is the cut end of the file. In a
+// stream the payload of the last record may go on in the next buffer; `skip` carries over how much of it is left.
 std::size_t Reader::State::walk(Piece piece) {
     std::size_t at = 0;
     while (piece.bytes.size() - at >= kRecordHeader) {
@@ -216,6 +233,8 @@ std::size_t Reader::State::payload_after(Piece record, RecordHeader head) {
     return size;
 }
 
+// Records of unknown type are skipped by their size, also those of newer kernels and perfs. perf 6.1 gives up at the
+// first one.
 void Reader::State::take(Piece record, RecordHeader head) {
     if (head.type < RecordType::first_user) return take_kernel_record(record, head);
     if (head.type > RecordType::last_user) {
@@ -236,6 +255,8 @@ void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
         return;
     }
     const bool is_sample = head.type == RecordType::sample;
+    // The event is found in the record as it is in the file: turning needs the event's attr, which says where pairs of
+    // 32-bit numbers and bytes are.
     const auto event = events.find(record.bytes, is_sample, header.foreign);
     if (is_sample && !event) {
         ++summary.unknown_ids;
@@ -315,6 +336,8 @@ void Reader::State::take_compressed(Piece record, std::size_t header_size) {
         if (!*more) return;
         const std::size_t used = walk({unpacked, record.offset, false});
         if (stopped) return;
+        // The stream of unpacked bytes may break anywhere in a record, also in its header. The rest stays until the
+        // next record.
         unpacked.erase(unpacked.begin(), unpacked.begin() + static_cast<std::ptrdiff_t>(used));
     }
 }

@@ -19,6 +19,7 @@ void RoundQueue::add_stable(std::uint64_t time, Bytes record, std::uint32_t even
     add({time, record.data(), event, kStable});
 }
 
+// Copies are aligned to 8 bytes, as records in a file are, because decoders may load whole words.
 void RoundQueue::add_copy(std::uint64_t time, Bytes record, std::uint32_t event) {
     const std::uint32_t which = chunk_with_room(record.size());
     Chunk& chunk = chunks_[which];

@@ -103,6 +103,8 @@ void SampleLayout::lay_out_trailer(std::uint64_t flags) {
     trailer_size_ = back;
 }
 
+// The fields up to PERIOD have the same place in every sample of an event, so they are loaded by position. Only what
+// comes after them has to be read one after the other (decode_rest()).
 bool SampleLayout::decode(Bytes record, Sample& sample) const {
     if (record.size() < fixed_size_) return false;
     sample = {};
@@ -149,6 +151,8 @@ bool SampleLayout::decode_rest(Bytes record, Sample& sample) const {
     return cursor.ok();
 }
 
+// PERF_SAMPLE_READ has the layout of read(2) with attr.read_format. A group's values are {value, id, lost} for each
+// member, of which the format chooses the last two.
 void SampleLayout::decode_read(Cursor& cursor, ReadValues& read) const {
     const auto wants = [&](std::uint64_t mask) { return (read_format_ & mask) != 0; };
     const bool group = wants(abi::read_format("PERF_FORMAT_GROUP"));

@@ -1,3 +1,5 @@
+// side_band.cpp: one function for each kind of record. Reads past the end give 0 and mark the cursor, and if_complete()
+// then drops the record: a record is used whole or not at all.
 #include "perfdata/side_band.h"
 
 #include <algorithm>
@@ -45,7 +47,9 @@ std::optional<MapRecord> read_map(Bytes record) {
     map.start = cursor.u64();
     map.size = cursor.u64();
     map.file_offset = cursor.u64();
+    // perf's own map of the kernel has pid ~0; the kernel's records of modules have the mode of the kernel.
     map.kernel = (header.misc & kMiscModeMask) == kMiscKernel || map.pid == ~0u;
+    // Bit 13 of MMAP is PERF_RECORD_MISC_MMAP_DATA: a mapping without PROT_EXEC. MMAP2 has the protection itself.
     map.executable = (header.misc & kMiscBit13) == 0;
     if (header.type == RecordType::mmap2) {
         // Either device and inode, or the build id: 24 bytes.
@@ -72,6 +76,7 @@ std::optional<CommRecord> read_comm(Bytes record) {
     return if_complete(cursor, comm);
 }
 
+// The order of FORK and EXIT is pid, ppid, tid, ptid; the time that follows is not needed.
 std::optional<TaskRecord> read_task(Bytes record) {
     Cursor cursor = body_of(record);
     TaskRecord task;

@@ -14,6 +14,8 @@ namespace {
 /// The values of a row's keys, in their order; unused ones are 0.
 using Values = std::array<std::uint64_t, 7>;
 
+// Mixes by multiplication with a constant of the golden ratio; most keys are small numbers, which would collide
+// otherwise.
 struct Hash {
     std::size_t operator()(const Values& values) const {
         std::uint64_t bits = 0;
@@ -23,7 +25,8 @@ struct Hash {
 };
 
 /// Adds up samples. A row is found by the values of its keys, each as a number: a location by its function, so that
-/// different addresses of one function are one row.
+/// different addresses of one function are one row. `seen_` has for each row the number of the last sample that was
+/// added to its total, which makes recursion count once without a set for each sample.
 class Summer {
   public:
     Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {}
@@ -61,7 +64,8 @@ class Summer {
         if (std::exchange(seen_[row], stamp_) != stamp_) result_.rows[row].total += weight;
     }
 
-    /// A number for a function at a location, or for the address itself if it has none.
+    /// A number for a function at a location, or for the address itself if it has none. Kernel and user addresses
+    /// without a symbol must not meet functions, so the two highest bits tell the kinds apart.
     std::uint64_t place_value(LocationId place, FrameIndex frame) const {
         const Location& location = profile_.locations[place];
         const FunctionId function = function_of(profile_, location, frame);

@@ -22,6 +22,8 @@ void AddressSpace::add(const Map& map) {
     maps_.insert(std::ranges::upper_bound(maps_, map.start, {}, &Map::start), map);
 }
 
+// What the new map covers of an old one is cut out of it; an old map around the new one is split in two, of which the
+// second begins at a later offset of its file.
 void AddressSpace::replace(const Map& map) {
     std::vector<Map> kept;
     kept.reserve(maps_.size() + 2);

@@ -1,3 +1,18 @@
+// debug_info.cpp: from DWARF to arrays that a lookup can search.
+//
+// libdw can answer "which functions are active at this address" itself (dwarf_getscopes()), but it walks the tree of
+// the unit for each question, and a profile asks for every different address. So the tree of a unit is walked once,
+// when the first address in it is looked up. Three arrays are left: ranges of functions sorted by address, functions,
+// and the calls inlined into each. A lookup is then a binary search for the unit, another for the function, and a pass
+// over the function's own inlined calls.
+//
+// What a tree looks like: below the unit are functions (DW_TAG_subprogram), directly or within namespaces and classes.
+// An entry with an address range has code; one without is a declaration, or the abstract description of a function that
+// was inlined. Below a function with code are blocks, and below these the inlined calls (DW_TAG_inlined_subroutine),
+// nested as the calls were. Each refers to the abstract function, where its name and its declaration are:
+// dwarf_attr_integrate() follows that reference.
+//
+// All texts are views into the memory of libdw, which lives as long as the DebugInfo.
 #include "symbols/debug_info.h"
 
 #include <dwarf.h>
@@ -59,6 +74,8 @@ struct UnitRange {
 };
 
 template <class Visit>
+// Code that was split has several ranges (DW_AT_ranges), most code has one (DW_AT_low_pc, DW_AT_high_pc).
+// dwarf_ranges() hides the difference. Empty ranges are left out.
 void for_each_range(Dwarf_Die& die, Visit&& visit) {
     Dwarf_Addr base = 0, begin = 0, end = 0;
     for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0;)
@@ -78,12 +95,14 @@ std::string_view name_of(Dwarf_Die& die) {
     return {};
 }
 
+// The value of a numeric attribute; 0 if the entry lacks it.
 std::uint64_t number_of(Dwarf_Die& die, unsigned attribute) {
     Dwarf_Attribute found;
     Dwarf_Word value = 0;
     return dwarf_formudata(dwarf_attr_integrate(&die, attribute, &found), &value) == 0 ? value : 0;
 }
 
+// The file of an attribute is a number in the unit's own table of files, so an entry is only readable with its unit.
 SourceLine line_of(Unit& unit, Dwarf_Die& die, unsigned file, unsigned line) {
     const char* name = unit.files ? dwarf_filesrc(unit.files, number_of(die, file), nullptr, nullptr) : nullptr;
     return {name ? std::string_view{name} : std::string_view{}, static_cast<std::uint32_t>(number_of(die, line))};
@@ -98,6 +117,8 @@ class Gatherer {
         std::size_t files = 0;
         if (dwarf_getsrcfiles(&unit_.die, &unit_.files, &files) != 0) unit_.files = nullptr;
         walk_scope(unit_.die, 0);
+        // Functions within functions come last: the calls of one function must be neighbours in the array, and
+        // walk_code() is still adding calls of the outer function when it meets an inner one.
         for (std::size_t i = 0; i < nested_.size(); ++i) {
             Dwarf_Die die = nested_[i];  // a copy: nested_ may grow
             add_function(die);
@@ -139,6 +160,8 @@ class Gatherer {
         unit_.functions.push_back(function);
     }
 
+    // `depth` counts inlined calls and is kept with each of them; `level` counts all nested entries and bounds the
+    // recursion.
     void walk_code(Dwarf_Die& block, unsigned depth, unsigned level) {
         if (level > kDeepest) return;
         for_each_child(block, [&](Dwarf_Die& child) {
@@ -154,6 +177,8 @@ class Gatherer {
         });
     }
 
+    // DW_AT_call_file and DW_AT_call_line say from where the function was called; the frame outside of it gets that
+    // line.
     void add_call(Dwarf_Die& die, unsigned depth) {
         InlinedCall call{.range = {},
                          .depth = depth,
@@ -236,6 +261,9 @@ std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address) {
         std::ranges::upper_bound(unit->ranges, address, {}, [](const FunctionRange& each) { return each.range.begin; });
     if (after == unit->ranges.begin() || !std::prev(after)->range.contains(address)) return {};
     const CodeFunction& function = unit->functions[std::prev(after)->function];
+    // The calls whose ranges hold the address are nested in each other, so ordering them by depth orders them from the
+    // innermost to the outermost. Each frame shows the line of the call inside of it: the innermost one the line of the
+    // address, the others that of DW_AT_call_line.
     std::vector<const InlinedCall*> active;
     for (std::size_t i = function.first; i < function.first + function.count; ++i)
         if (unit->calls[i].range.contains(address)) active.push_back(&unit->calls[i]);
@@ -250,6 +278,7 @@ std::vector<SourceFrame> DebugInfo::frames(std::uint64_t address) {
     return frames;
 }
 
+// The line table of the unit, apart from the tree of functions: it also covers code that no function has.
 SourceLine DebugInfo::line(std::uint64_t address) {
     Unit* unit = tables_->unit_at(address);
     Dwarf_Line* const found = unit ? dwarf_getsrc_die(&unit->die, address) : nullptr;

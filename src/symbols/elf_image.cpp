@@ -1,3 +1,8 @@
+// elf_image.cpp: the tables of an ELF file, read number by number. A file that is cut or damaged has fewer segments,
+// sections or symbols here, and never an error: what is left may still name most of the code.
+//
+// A read beyond the end of a file that was cut after it was mapped faults (SIGBUS, mmap(2)). This is not guarded
+// against.
 #include "symbols/elf_image.h"
 
 #include <elf.h>
@@ -78,6 +83,8 @@ Result<ElfImage> ElfImage::of(std::vector<std::byte> bytes) {
     return parse(owner, *owner);
 }
 
+// The header's fields up to e_version have the same place in both classes; e_machine is at offset 18. The five halves
+// from e_phentsize on follow each other in both.
 Result<ElfImage> ElfImage::parse(std::shared_ptr<const void> owner, Bytes bytes) {
     if (bytes.size() < sizeof(Elf32_Ehdr) || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
         return std::unexpected(Error{"cannot read an ELF file", "it does not begin as an ELF file does", {}});
@@ -94,6 +101,7 @@ Result<ElfImage> ElfImage::parse(std::shared_ptr<const void> owner, Bytes bytes)
     return image;
 }
 
+// A number of 1 to 8 bytes in the byte order of the file.
 std::uint64_t ElfImage::number(std::uint64_t offset, std::size_t size) const {
     if (!contains(bytes_, offset, size)) return 0;
     std::array<std::uint8_t, 8> raw{};
@@ -140,6 +148,7 @@ const Section* ElfImage::section(std::string_view name) const {
     return found == sections_.end() ? nullptr : &*found;
 }
 
+// SHT_NOBITS is what the file does not contain (.bss, and every section of code in a separate debug file).
 Bytes ElfImage::contents(const Section& section) const {
     if (section.type == SHT_NOBITS || !contains(bytes_, section.file_offset, section.size)) return {};
     return bytes_.subspan(section.file_offset, section.size);
@@ -170,6 +179,7 @@ std::vector<ElfSymbol> ElfImage::symbols(const Section& section) const {
     return found;
 }
 
+// A profile has offsets in files, from the maps; symbols and unwind tables have the linker's addresses.
 std::uint64_t ElfImage::address_of(std::uint64_t file_offset) const {
     for (const Segment& each : segments_)
         if (file_offset >= each.file_offset && file_offset - each.file_offset < each.file_size)

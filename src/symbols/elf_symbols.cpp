@@ -64,6 +64,8 @@ bool has_symbol_table(const ElfImage& image) {
     return table && !image.contents(*table).empty();
 }
 
+// `names` is the file with the symbol table, which may be a separate debug file; `loaded` has the PLT's contents, which
+// debug files lack.
 SymbolTable elf_symbols(const ElfImage& names, const ElfImage& loaded) {
     SymbolTable table;
     const Section* section = section_of_type(names, has_symbol_table(names) ? SHT_SYMTAB : SHT_DYNSYM);

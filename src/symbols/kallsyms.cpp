@@ -21,7 +21,8 @@ constexpr std::size_t kBuffer = 256 << 10;
 constexpr std::string_view kTypes = "TtWwDdBb";  // perf's symbol_type__filter()
 
 /// One line: "ffffffff81000000 T _text", and "\t[module]" after the name of a module's symbol. True if the address is
-/// not hidden.
+/// not hidden. The type is a letter as nm(1) prints it, upper case for global symbols. Symbols that begin with '$' are
+/// mapping symbols of ARM, which name no code.
 bool add_line(std::string_view line, SymbolTable& table) {
     std::uint64_t address = 0;
     const auto [rest, error] = std::from_chars(line.data(), line.data() + line.size(), address, 16);
@@ -75,6 +76,7 @@ const SymbolTable* KernelSymbols::table(const std::string& path) {
     return table_.empty() ? nullptr : &table_;
 }
 
+// /sys/kernel/notes has the ELF notes of the running kernel, the build id among them.
 std::string kernel_build_id(const std::string& notes_path) {
     const int fd = open(notes_path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return {};

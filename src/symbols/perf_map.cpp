@@ -1,3 +1,7 @@
+// perf_map.cpp: /tmp/perf-PID.map, in which a JIT names the code that it has generated: a line "START SIZE NAME" for
+// each function, numbers in hexadecimal (tools/perf/Documentation/jit-interface.txt). A JIT appends a line when it
+// compiles a function, also where an older function was before; the last line of an address is valid. Lines of another
+// form are skipped: the file may be written to while it is read.
 #include "symbols/perf_map.h"
 
 #include <cerrno>

@@ -1,3 +1,10 @@
+// symbol_table.cpp: which symbol an address has where a file has several. Symbol tables contain aliases, labels without
+// a size, and weak and local names at the same address. A report that is compared with perf's must choose as perf does,
+// so the rules, and the order in which they are applied, are those of tools/perf/util/symbol.c: close the ends, then
+// keep the best symbol of each address (choose_best_symbol()).
+//
+// A rank packs the properties that decide into one number, from the most to the least important: has a size, has a
+// type, is not weak, is global. Names are compared only between equal ranks, since demangling is slow.
 #include "symbols/symbol_table.h"
 
 #include <algorithm>

@@ -1,3 +1,17 @@
+// cfi.cpp: the compiler from call frame information to rows. cfi.h explains why it exists; this is how it reads a
+// section.
+//
+// A section is a list of entries, each either a CIE or an FDE. An FDE names its CIE by place, so CIEs are read when the
+// first FDE asks for them and kept by their offset. A CIE's own instructions leave the rules that hold at the first
+// address of each of its functions; the FDE's instructions change a copy of them.
+//
+// The instructions are an encoding with two parts. In the three frequent ones the two high bits are the opcode and the
+// low six bits an operand (advance_loc, offset, restore). In all others the high bits are 0 and the operands follow.
+// There is no length field, so an unknown instruction ends the entry: nothing after it can be found. The rows before it
+// are valid.
+//
+// Everything is bounded by the section: CfiCursor reads zeros after its end, lengths of entries are compared with what
+// is left, and each instruction takes at least one byte.
 #include "unwind/cfi.h"
 
 #include <elf.h>
@@ -18,6 +32,8 @@ using Rbp = UnwindRow::Rbp;
 
 // A CIE has some 20 bytes. The bound keeps a hostile file, in which each FDE has a CIE of its own, from taking hours.
 constexpr std::size_t kLongestCie = 1024;
+// How deep remember_state may nest; the tables of libc, libstdc++ and cc1plus need one level. A deeper one is not
+// remembered, and its restore_state then restores the level before.
 constexpr std::size_t kMostRemembered = 16;
 
 // Pointer encodings (Linux Standard Base, 10.5.1).
@@ -114,7 +130,11 @@ class SectionCompiler {
             if (cursor.take(length).empty()) return;
             CfiCursor entry{bytes_.first(begin + length), begin};
             const auto id = entry.read<std::uint32_t>();
+            // The entry is a CIE. It is read when an FDE refers to it.
             if (id == (eh_frame_ ? 0 : 0xffff'ffff)) continue;
+            // In .eh_frame the id of an FDE is the distance back from the id field to the CIE; in .debug_frame it is
+            // the CIE's offset in the section. A distance that leads before the section wraps around, and read_cie()
+            // refuses it.
             const std::uint64_t cie = eh_frame_ ? begin - id : id;
             if (const Cie* known = cie_at(cie)) compile_fde(entry, *known);
         }
@@ -148,6 +168,8 @@ class SectionCompiler {
         cie.return_register = version == 1 ? cursor.read<std::uint8_t>() : cursor.unsigned_leb();
         if (augmentation.starts_with('z') && !read_augmentation(cursor, augmentation.substr(1), cie)) return {};
         if (cursor.failed()) return {};
+        // A CIE has no address of its own, so `emit` is false. Rules that its instructions leave include the usual "CFA
+        // is rsp + 8".
         std::uint64_t unused = 0;
         run(cursor, cie, cie.rules, unused, false);
         return cie;
@@ -192,6 +214,7 @@ class SectionCompiler {
     /// An FDE: the range of addresses, then instructions that start from the CIE's rules.
     void compile_fde(CfiCursor& cursor, const Cie& cie) {
         const std::uint64_t begin = pointer(cursor, cie.encoding);
+        // The size has the format of the address, but is not relative to anything.
         const std::uint64_t size = pointer(cursor, cie.encoding & kFormatMask);
         if (cie.augmented) cursor.take(cursor.unsigned_leb());
         // Address 0: the linker has dropped the function.
@@ -202,6 +225,8 @@ class SectionCompiler {
         end_ = begin + size;
         run(cursor, cie, rules, address, true);
         add_row(address, rules, cie.signal);
+        // The end of the function: a row without rules (Cfa::none), which sort_rows() drops if the next function begins
+        // there.
         table_.rows_.push_back({.address = begin + size});
     }
 
@@ -225,6 +250,8 @@ class SectionCompiler {
     /// ends a row; a CIE has no addresses.
     void run(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint64_t& address, bool emit) {
         std::vector<Rules> remembered;
+        // The rules before an advance hold up to the new address, so the row is added with the old one. GCC's code
+        // factor on x86-64 is 1, since instructions have any length.
         const auto advance = [&](std::uint64_t steps) {
             if (emit) add_row(address, rules, cie.signal);
             address += steps * cie.code_factor;
@@ -250,6 +277,7 @@ class SectionCompiler {
                 case kRememberState:
                     if (remembered.size() < kMostRemembered) remembered.push_back(rules);
                     break;
+                // A restore without a remembered state is damage. The rules stay as they are, which is the best guess.
                 case kRestoreState:
                     if (remembered.empty()) break;
                     rules = remembered.back();
@@ -261,6 +289,8 @@ class SectionCompiler {
         }
     }
 
+    // Offsets of saved registers are in units of the data factor. GCC's is -8 on x86-64, so an operand of 2 means 16
+    // bytes below the CFA.
     static std::int32_t offset(CfiCursor& cursor, const Cie& cie) {
         return narrow(cursor.unsigned_leb() * static_cast<std::uint64_t>(cie.data_factor));
     }
@@ -300,6 +330,8 @@ class SectionCompiler {
             case kOffsetExtended: save(rules, number, offset(cursor, cie)); break;
             case kOffsetExtendedSf: save(rules, number, signed_offset(cursor, cie)); break;
             case kRestoreExtended: restore(rules, cie, number); break;
+            // An undefined return address is how `_start` and `clone` mark the outermost frame. Other undefined
+            // registers do not matter.
             case kUndefined: rules.outermost |= number == cie.return_register; break;
             case kSameValue:
                 if (number == kDwarfRbp) rules.rbp = Rbp::same;

@@ -45,7 +45,8 @@ class CfiCursor {
     bool failed() const { return failed_; }
 
   private:
-    // Ends at the end of the bytes at the latest: the 0 that a failed read gives has no continuation bit.
+    // Ends at the end of the bytes at the latest: the 0 that a failed read gives has no continuation bit. A signed
+    // number is extended from bit 6 of its last byte.
     std::uint64_t leb(bool sign) {
         std::uint64_t value = 0;
         unsigned shift = 0;

@@ -1,3 +1,10 @@
+// expression.cpp: a stack machine with 16 places. Three facts bound the work: there are no branches, so each byte is
+// executed at most once; the stack has a fixed size, and a push beyond it makes the result invalid; memory is the
+// copied stack. So an expression of a hostile file costs at most its own length.
+//
+// Arithmetic is modulo 2^64, as addresses are on the machine. The common expression is that of a PLT stub:
+//     breg7 8, breg16 0, lit15, and, lit11, ge, lit3, shl, plus
+// It means rsp + 8, plus 8 more if rip is in the last 5 of the stub's 16 bytes, which is after its push instruction.
 #include "unwind/expression.h"
 
 #include <array>
@@ -60,6 +67,7 @@ class Machine {
             stack_[size_++] = value;
     }
 
+    // The result is the top of the stack; what is left below it does not matter (DWARF 5, 2.5).
     std::optional<std::uint64_t> run() {
         while (valid_ && !cursor_.at_end()) step(cursor_.read<std::uint8_t>());
         if (!valid_ || cursor_.failed() || size_ == 0) return {};
@@ -67,6 +75,7 @@ class Machine {
     }
 
   private:
+    // An empty stack gives 0 and makes the result invalid.
     std::uint64_t pop() {
         if (size_ == 0) {
             valid_ = false;
@@ -83,6 +92,8 @@ class Machine {
         push(combine(operation, left, right));
     }
 
+    // The value of a register plus a signed offset. Other registers are in the sample but are not followed from frame
+    // to frame, so their values would be those of the innermost frame.
     void push_register(unsigned number) {
         const auto offset = static_cast<std::uint64_t>(cursor_.signed_leb());
         switch (number) {

@@ -1,3 +1,10 @@
+// unwinder.cpp: one step from a frame to its caller, and the cache of rows. Most samples of a program share most of
+// their callers, so the row of an address is nearly always in the cache, and a step then costs two reads of the
+// copied stack.
+//
+// All values come from a stranger's file. A wrong rule may lead anywhere, and two checks bound the damage: memory is
+// read only from the copied stack (StackCopy::word()), and each caller's CFA must be above its callee's rsp. So a stack
+// cannot become a loop, and it ends after kMostFrames frames in any case.
 #include "unwind/unwinder.h"
 
 #include <bit>
@@ -20,6 +27,7 @@ constexpr std::uint64_t kGeneralRegisters = 40;
 enum UcontextRegister : std::uint64_t { kUcontextRbp = 10, kUcontextRsp = 15, kUcontextRip = 16 };
 
 /// A register of the sample; nothing if it was not recorded. The registers are packed: one for each bit of the mask.
+/// perf's numbers are not those of DWARF: there rbp is 6 and rsp 7 as well, but rip is 16.
 std::optional<std::uint64_t> register_of(const symbols::UserState& state, PerfRegister number) {
     const std::uint64_t bit = std::uint64_t{1} << number;
     const auto index = static_cast<std::size_t>(std::popcount(state.register_mask & (bit - 1)));
@@ -28,7 +36,8 @@ std::optional<std::uint64_t> register_of(const symbols::UserState& state, PerfRe
 }
 
 /// To the caller by the frame pointer: at rbp are the caller's rbp and the return address. False: rbp leads out of the
-/// copied stack, or below rsp, where no frame can be.
+/// copied stack, or below rsp, where no frame can be. In the prologue before `push rbp` and in a function without frame
+/// pointer this skips the caller: rbp is still the caller's own.
 bool step_by_frame_pointer(const StackCopy& stack, Registers& registers) {
     const auto rbp = stack.word(registers.rbp), rip = stack.word(registers.rbp + 8);
     if (!rbp || !rip || registers.rbp < registers.rsp) return false;
@@ -51,6 +60,8 @@ bool step_over_signal(const StackCopy& stack, Registers& registers) {
 
 Unwinder::Unwinder(symbols::SymbolPaths paths) : paths_(std::move(paths)), places_(kPlaces) {}
 
+// Compiling a table takes time in proportion to the file's code, so it is done once for each file and only for files
+// that a stack leads into.
 const UnwindTable* Unwinder::table_of(symbols::Dso& dso) {
     dso.load(paths_, kernel_);
     if (!dso.image()) return nullptr;
@@ -59,6 +70,9 @@ const UnwindTable* Unwinder::table_of(symbols::Dso& dso) {
     return &at->second;
 }
 
+// A direct-mapped cache: the hash of address and space names one place, and what was there is replaced. A place is
+// valid only for the number of maps that the space had, since a later map may cover the address. Addresses without a
+// row are cached, too.
 const Unwinder::Place& Unwinder::place_of(const symbols::AddressSpace& space, std::uint64_t address) {
     const std::uint64_t mixed =
         (address ^ std::bit_cast<std::uintptr_t>(&space) << 7) * 0x9e37'79b9'7f4a'7c15u;  // by the golden ratio
@@ -66,6 +80,7 @@ const Unwinder::Place& Unwinder::place_of(const symbols::AddressSpace& space, st
     const std::size_t maps = space.maps().size();
     if (place.address == address && place.space == &space && place.maps == maps) return place;
     place = {.address = address, .space = &space, .maps = maps, .row = {}, .table = nullptr};
+    // From the address in the process to that in the file's tables: dso.h explains the three numbers.
     const symbols::Map* map = space.find(address);
     if (!map) return place;
     place.table = table_of(*map->dso);
@@ -90,10 +105,13 @@ bool Unwinder::step(const Place& place, const StackCopy& stack, Registers& regis
         case UnwindRow::Cfa::outermost:
         case UnwindRow::Cfa::unknown: return false;
     }
+    // The registers in the signal frame replace the rule of the row: glibc's table describes the same place by an
+    // expression for each register, and reading it directly needs only the three that are followed.
     if (row.signal) return step_over_signal(stack, registers);
     // A caller's frame is above. Only a function that has not moved rsp yet may have the same CFA as its callee.
     if (!cfa || (*cfa <= registers.rsp && !innermost)) return false;
     const auto rip = stack.word(*cfa - 8);
+    // The return address is beyond the copied stack: the sample has no more.
     if (!rip) return false;
     std::optional<std::uint64_t> rbp = registers.rbp;
     const std::uint64_t slot = *cfa + static_cast<std::uint64_t>(std::int64_t{row.rbp_offset});

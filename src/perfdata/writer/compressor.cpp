@@ -22,6 +22,8 @@ Compressor::~Compressor() {
     ZSTD_freeCCtx(stream_->context);
 }
 
+// A piece is what one flush of zstd covers. It is limited because readers allocate that much for a record (kPiece);
+// packed, a piece may still need several records, whose size has 16 bits.
 void Compressor::compress(Bytes plain, std::vector<std::byte>& out) {
     for (; !plain.empty(); plain = plain.subspan(std::min(kPiece, plain.size())))
         compress_piece(plain.first(std::min(kPiece, plain.size())), out);

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kNameAlign = 64;
 constexpr std::size_t kBuildIdBytes = 20;
 
+// A string is u32 room and that many bytes. The room includes the NUL and the padding, so a text of exactly 64 bytes
+// takes 128.
 void put_string(ByteWriter& to, std::string_view text) {
     to.u32(static_cast<std::uint32_t>((text.size() / kNameAlign + 1) * kNameAlign)).padded_text(text, kNameAlign);
 }
@@ -62,6 +64,8 @@ void write_events(ByteWriter& to, const Facts& facts) {
     }
 }
 
+// The dies follow the places of the CPUs, as in read_cpu_topology() of facts.cpp: readers recognise them by the bytes
+// that are left, so an empty list of dies must not be written.
 void write_cpu_topology(ByteWriter& to, const Facts& facts) {
     if (facts.core_siblings.empty()) return;
     put_list(to, facts.core_siblings);
@@ -101,6 +105,7 @@ void write_groups(ByteWriter& to, const Facts& facts) {
     }
 }
 
+// The first number is the version of the layout, always 1 so far (perf.data-file-format.txt).
 void write_caches(ByteWriter& to, const Facts& facts) {
     if (facts.caches.empty()) return;
     to.u32(1).u32(static_cast<std::uint32_t>(facts.caches.size()));
@@ -118,6 +123,7 @@ void write_clock_id(ByteWriter& to, const Facts& facts) {
     if (facts.clock_resolution_ns != 0) to.u64(facts.clock_resolution_ns);
 }
 
+// The limit is what a reader allocates for one unpacked record. It is 0 if the recording is not compressed.
 void write_compressed(ByteWriter& to, const Facts& facts) {
     constexpr std::uint32_t kVersion = 1, kZstd = 1;
     if (facts.compression_limit == 0) return;
@@ -178,6 +184,9 @@ std::vector<std::byte> bytes_of(std::string_view hexadecimal) {
 
 }  // namespace
 
+// The attr of anyperf is the newest one. perf refuses an attr that is longer than its own unless the surplus is zero,
+// and in pipe mode an older perf takes the surplus for ids. So the file has the shortest published size that loses
+// nothing.
 std::uint32_t attr_bytes(std::span<const EventInfo> events) {
     static_assert(offsetof(abi::Attr, config3) == 128 && offsetof(abi::Attr, config4) == 136);
     std::uint32_t size = offsetof(abi::Attr, config3);
@@ -194,6 +203,8 @@ void put_attr(ByteWriter& to, const abi::Attr& attr, std::uint32_t size) {
     to.bytes(std::as_bytes(std::span{&sized, 1}).first(size));
 }
 
+// struct perf_record_header_build_id of perf: pid, 20 bytes of id, its length and 3 bytes of padding, the path. The
+// length is valid only with kMiscBuildIdSize: perf did not write it before 5.10 (read_build_id()).
 std::vector<std::byte> build_id_entry(const BuildId& id, std::uint32_t type) {
     auto bytes = bytes_of(id.id);
     const auto size = static_cast<std::uint8_t>(std::min(bytes.size(), kBuildIdBytes));

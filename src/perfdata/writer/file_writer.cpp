@@ -1,3 +1,16 @@
+// file_writer.cpp: the order of the writes, and what remains if one of them fails. The layout is that of
+// tools/perf/Documentation/perf.data-file-format.txt.
+//
+// A file is written front to back with pwrite(2) at `end_`, and only two things are written twice: the header, and
+// after a failure the end of the data. Records are collected in `buffer_` up to kBuffer bytes, so
+// that many small writes become one. `end_` moves only when whole records are in the file.
+//
+// When the disk is full three steps save the recording:
+// - write_out() keeps the whole records of the failed write and remembers the error, so later calls drop their records.
+// - finish() tries to append the feature sections. If they do not fit, it goes back to an earlier end of the data and
+//   tries again there, so the last samples make room for the facts.
+// - If no end is far enough back, the header is written without features: the records remain readable, and only the
+//   facts are missing.
 #include "perfdata/writer/file_writer.h"
 
 #include <fcntl.h>
@@ -25,10 +38,12 @@ constexpr std::size_t kLeastBetweenEnds = 4096;
 constexpr std::size_t kSectionBytes = sizeof(FileSection);
 constexpr std::uint64_t kLastFeature = 32;  // of perf 6.1, which ends its list of features with it
 
+/// An {offset, size} pair: struct perf_file_section of perf.
 FileSection section(std::uint64_t offset, std::uint64_t size) {
     return {offset, size};
 }
 
+/// HEADER_ATTR of pipe mode: the attr and then all ids to the end of the record. A reader finds the ids by attr.size.
 std::vector<std::byte> attr_record(const EventInfo& event, std::uint32_t attr_size) {
     RecordWriter record{RecordType::header_attr, 0};
     put_attr(record, event.attr, attr_size);
@@ -44,6 +59,7 @@ std::vector<std::byte> name_record(const EventInfo& event) {
     return record.finish();
 }
 
+/// HEADER_FEATURE of pipe mode: the number of the feature, then the same body as a section of a file has.
 std::vector<std::byte> feature_record(std::uint64_t feature, Bytes body) {
     RecordWriter record{RecordType::header_feature, 0};
     record.u64(feature).bytes(body);
@@ -60,6 +76,8 @@ void put_tracing_data(ByteWriter& to, const std::vector<std::byte>& data) {
 }  // namespace
 
 Result<FileWriter> FileWriter::create(const std::string& path) {
+    // The descriptor of a pipe is a copy of standard output, so that the destructor closes either kind. The file is
+    // readable by its owner only: a recording may contain stack contents and paths of other users' processes.
     const bool is_pipe = path == "-";
     const int fd = is_pipe ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
                            : ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -75,6 +93,7 @@ Result<FileWriter> FileWriter::create(const std::string& path) {
     return FileWriter{fd, is_pipe, name};
 }
 
+// The moved-from object gives up the descriptor; everything else in it may be anything.
 FileWriter::FileWriter(FileWriter&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       is_pipe_(other.is_pipe_),
@@ -116,6 +135,10 @@ void FileWriter::begin_file(const std::vector<EventInfo>& events) {
     write_header(0);
 }
 
+// Order matters in a stream, since a reader acts on each record as it comes: attrs before features (EVENT_DESC names
+// the events that the attrs define), everything before the first sample. A feature must fit into one record, whose size
+// field has 16 bits; a longer one is left out. TRACING_DATA has a record type of its own, whose payload may be of any
+// size.
 void FileWriter::begin_pipe(const Facts& facts) {
     ByteWriter head;
     head.u64(kMagic).u64(kPipeHeaderSize);
@@ -132,6 +155,8 @@ void FileWriter::begin_pipe(const Facts& facts) {
     buffer_ = head.take();
 }
 
+// The two pieces are the two ends of a ring that wraps around. Compressed, they are one stream of bytes, in which the
+// border between them does not matter.
 Result<void> FileWriter::write(Bytes first, Bytes second) {
     plain_bytes_ += first.size() + second.size();
     if (!compressor_) return append(first, second);
@@ -152,6 +177,7 @@ Result<void> FileWriter::append(Bytes first, Bytes second) {
         dropped_bytes_ += size;
         return std::unexpected(*failure_);
     }
+    // Flushing before the append, not after it, keeps whole records in the buffer: keep_whole_records() relies on this.
     if (buffer_.size() + size > kBuffer) {
         if (auto flushed = flush(); !flushed) {
             dropped_bytes_ += size;
@@ -169,6 +195,8 @@ Result<void> FileWriter::flush() {
     return write_out(bytes);
 }
 
+// Writes all bytes, in several calls if the kernel takes only a part. A call that writes nothing counts as a full disk.
+// If the very first write of a file fails, the header is not in it and there is nothing to save.
 Result<void> FileWriter::write_out(Bytes bytes) {
     std::size_t done = 0;
     while (done < bytes.size()) {
@@ -234,6 +262,8 @@ Result<void> FileWriter::finish(Facts facts) {
             TRY(write_plain(build_id_entry(id, static_cast<std::uint32_t>(RecordType::header_build_id))));
         return flush();
     }
+    // The offsets in the table are relative to the first body here; write_end() adds the place at which the bodies
+    // begin. That place changes with each attempt.
     const auto flushed = failure_ ? Result<void>{std::unexpected(*failure_)} : flush();
     complete_facts(facts);
     ByteWriter bodies;
@@ -252,6 +282,7 @@ Result<void> FileWriter::finish(Facts facts) {
         }
         dropped_bytes_ += end_ - *before;
         end_ = *before;
+        // The disk was full only now, at the end: the caller must learn that records were dropped.
         if (!failure_) [[maybe_unused]]
             const auto reported = fail(ENOSPC);
     }
@@ -261,6 +292,8 @@ Result<void> FileWriter::finish(Facts facts) {
 bool FileWriter::write_end(const std::vector<FeatureSection>& table, Bytes bodies) {
     // What a failed write has left after the last whole record. Fails where there is nothing to cut (/dev/null).
     [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(end_));
+    // The table comes directly after the data, which is where readers look for it (data.offset + data.size). It has one
+    // row for each bit of the bitmap, in ascending order, so the bit is what names a row.
     const std::uint64_t first = end_ + table.size() * kSectionBytes;
     ByteWriter sections;
     std::uint64_t features = 0;

@@ -34,6 +34,8 @@ bool names_another_pmu(std::uint64_t config) {
     return type != 0 && type != abi::kTypeRaw;
 }
 
+// PERF_TYPE_HARDWARE. A number that Linux does not define is EINVAL; one that this CPU cannot count is ENOENT, so that
+// another PMU may be asked, as on Linux.
 Answer<Quantity> generic_event(std::uint64_t config) {
     if (names_another_pmu(config)) return refuse(ENOENT, "the upper half of config names another PMU");
     config &= 0xffff'ffff;
@@ -57,6 +59,9 @@ Answer<CacheNames> cache_names(std::uint64_t config) {
     return names;
 }
 
+// PERF_TYPE_HW_CACHE: cache, operation and result, a byte each. Two tables decide: kInvalidCacheOps has the
+// combinations that make no sense, such as writes to an instruction cache; kCacheEvents those that the presented CPU
+// counts.
 Answer<Quantity> cache_event(std::uint64_t config) {
     if (names_another_pmu(config)) return refuse(ENOENT, "the upper half of config names another PMU");
     const CacheNames names = TRY(cache_names(config));
@@ -149,7 +154,7 @@ Answer<subsystem::Wiring> CpuPmu::init(const subsystem::EventRequest& request) {
     const QuantityRow& row = row_of(TRY(quantity_of(attr)));
     TRY(check_branches(attr, options_.branch_entries));
     // The engine only counts user mode, and runs no guests. An event that excludes user mode or the host counts
-    // nothing.
+    // nothing. An empty source stays 0 at all times: the event opens, as on Linux, and its count is right.
     const bool counts_nothing = attr.flags & (abi::flag("exclude_user") | abi::flag("exclude_host"));
     return subsystem::Wiring{
         .source = counts_nothing ? subsystem::Source{} : row.source,

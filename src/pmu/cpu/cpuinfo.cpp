@@ -38,6 +38,7 @@ std::string flags(std::string_view host, const CpuIdentity& /*cpu*/) {
     return has_counters ? kept : kept + " arch_perfmon";
 }
 
+// The lines that name the CPU. CPUID in the run says the same (identity.h). All other lines are the host's.
 constexpr std::array kLines{
     Line{"vendor_id", [](std::string_view, const CpuIdentity&) { return std::string{kVendor}; }},
     Line{"cpu family", [](std::string_view, const CpuIdentity&) { return fmt::format("{}", kFamily); }},
@@ -57,7 +58,8 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-/// Appends one line, or nothing if it is to be removed.
+/// Appends one line, or nothing if it is to be removed. A line is "key\t: value"; the blanks before the colon stay as
+/// the host has them.
 void put_line(std::string& text, std::string_view line, const CpuIdentity& cpu) {
     const std::size_t colon = line.find(':');
     const std::string_view key = trimmed(line.substr(0, std::min(colon, line.size())));

@@ -164,6 +164,8 @@ using Q = Quantity;
 using P = Placement;
 using M = models::Quantity;
 
+// One row for each quantity, in the order of the enum. Hits are not counted by themselves: L2 hits are requests minus
+// misses, and hits of the second TLB are misses of the first one minus page walks. So they always add up.
 inline constexpr std::array kRows{
     QuantityRow{Q::instructions, "instructions", exact({instructions}), P::fixed_0, "a REP string instruction is one"},
     QuantityRow{Q::branches, "branches", exact({branches}), P::generic, "syscall is not one"},

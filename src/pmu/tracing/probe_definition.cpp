@@ -78,7 +78,8 @@ std::optional<T> parse_integer(std::string_view text) {
     return static_cast<T>(negative ? 0 - value : value);
 }
 
-/// Whether it is a C identifier of a permitted length.
+/// Whether it is a C identifier of a permitted length. The names become directories of tracefs and words in filters, so
+/// the kernel allows identifiers only.
 bool is_name(std::string_view text) {
     if (text.empty() || text.size() > kLongestName || (text[0] >= '0' && text[0] <= '9')) return false;
     return std::ranges::all_of(text, [](char c) {
@@ -106,7 +107,9 @@ bool parse_names(std::string_view text, ProbeDefinition& out) {
     return !system.empty() || !name.empty();
 }
 
-/// "PATH:OFFSET", "PATH:OFFSET(COUNTER)", "PATH:OFFSET%return".
+/// "PATH:OFFSET", "PATH:OFFSET(COUNTER)", "PATH:OFFSET%return". The last colon separates path and offset, since a path
+/// may contain colons. The number in parentheses is the place of a reference counter (a USDT semaphore), which the
+/// kernel increments while the probe is in use.
 bool parse_place(std::string_view text, ProbeDefinition& out) {
     const std::size_t colon = text.rfind(':');
     if (colon == std::string_view::npos || colon == 0) return false;
@@ -129,7 +132,8 @@ bool parse_place(std::string_view text, ProbeDefinition& out) {
     return place.has_value();
 }
 
-/// The name of a probe without a name, as the kernel makes it: "p_PROGRAM_0xOFFSET".
+/// The name of a probe without a name, as the kernel makes it: "p_PROGRAM_0xOFFSET". The program's name is cut at its
+/// first character that an identifier cannot have: libc.so.6 becomes libc.
 std::string default_name(const ProbeDefinition& definition) {
     const std::size_t slash = definition.path.rfind('/');
     std::string tail = slash == std::string::npos ? definition.path : definition.path.substr(slash + 1);
@@ -144,6 +148,7 @@ bool parse_variable(std::string_view text, ProbeValue& out, Kind kind) {
     if (text == "comm") return out.from = ProbeValue::From::comm, true;
     if (!text.starts_with("stack")) return false;
     if (text == "stack") return out.from = ProbeValue::From::reg, out.reg = 4, true;
+    // $stackN is the N-th word from rsp upwards, read when the probe is reached.
     const auto word = parse_integer<std::int64_t>(text.substr(5));
     if (!word || *word < 0) return false;
     out.from = ProbeValue::From::stack;
@@ -195,6 +200,7 @@ Answer<ProbeArgument> parse_argument(std::string_view word, std::size_t position
     made.text = equals == std::string_view::npos ? word : word.substr(equals + 1);
     if (!is_name(made.name)) return refuse(EINVAL, "invalid argument name");
     std::string_view fetch = made.text;
+    // The type is after the last colon. A value has no colon of its own.
     const std::size_t colon = fetch.rfind(':');
     std::string_view type = colon == std::string_view::npos ? "" : fetch.substr(colon + 1);
     fetch = fetch.substr(0, colon);
@@ -218,7 +224,9 @@ bool is_return_probe(const ProbeDefinition& definition) {
     return definition.kind == Kind::uretprobe;
 }
 
-/// The text after "print fmt: ", as kernel/trace/trace_probe.c of Linux writes it.
+/// The text after "print fmt: ", as kernel/trace/trace_probe.c of Linux writes it. perf and other readers format
+/// records by this text. %lx is for addresses, 0x%Lx for 64-bit values; a string is an offset in the record, which
+/// __get_str() of the reader turns into the text.
 std::string print_format(const ProbeDefinition& definition) {
     std::string formats = is_return_probe(definition) ? "(%lx <- %lx)" : "(%lx)";
     std::string values = is_return_probe(definition) ? "REC->__probe_func, REC->__probe_ret_ip" : "REC->__probe_ip";
@@ -256,6 +264,7 @@ Answer<ProbeDefinition> parse_probe(std::string_view line) {
         if (made.arguments.size() == ProbeRecord::kValues) return refuse(E2BIG, "too many arguments");
         made.arguments.push_back(TRY(parse_argument(word, made.arguments.size() + 1, made.kind)));
     }
+    // The offsets are copied back into the arguments because the format file shows them.
     const ProbeRecord record = record_of(made);
     for (std::size_t i = 0; i < made.arguments.size(); ++i) made.arguments[i].value.offset = record.value[i].offset;
     return made;

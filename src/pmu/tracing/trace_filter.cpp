@@ -84,7 +84,8 @@ std::optional<ComparedField> find_field(std::string_view name, std::span<const T
     return common != common_fields().end() ? std::optional{compared_field_of(*common)} : std::nullopt;
 }
 
-/// Whether quotes and parentheses are balanced, and there is anything besides them.
+/// Whether quotes and parentheses are balanced, and there is anything besides them. Inside quotes nothing counts, and
+/// there is no escape: a quote ends at the next one of its kind.
 Answer<> check_balance(std::string_view text) {
     int open = 0;
     char quote = 0;
@@ -111,6 +112,8 @@ class Parser {
   public:
     Parser(std::string_view text, std::span<const TraceField> fields) : text_(text), fields_(fields) {}
 
+    // Operands and operators alternate. `expects_operand_` says which comes next; a "!" may precede an operand any
+    // number of times.
     Answer<std::unique_ptr<Filter>> parse() {
         TRY(check_balance(text_));
         while (skip_spaces()) {
@@ -155,6 +158,7 @@ class Parser {
         return text_.substr(from, at_ - from);
     }
 
+    // Appends the operator after its operands; the evaluator pops two results and pushes one.
     void emit_operator(Operator kind) {
         steps_.push_back({.kind = kind == Operator::both ? FilterStep::Kind::both : FilterStep::Kind::either});
     }

@@ -39,7 +39,8 @@ Source source(OccurrenceKind kind, bool in_kernel, std::uint32_t number = 0, std
     return made;
 }
 
-/// Every system call, with its six argument registers whatever it uses.
+/// Every system call, with its six argument registers whatever it uses. The layout is that of the kernel's TRACE_EVENT,
+/// so the offsets are written out, here and below, and not computed.
 Tracepoint raw_enter() {
     return {.system = "raw_syscalls",
             .name = "sys_enter",
@@ -131,7 +132,7 @@ Tracepoint syscall_exit(const SyscallRow& row) {
             .allows_unprivileged_raw = true};
 }
 
-/// A "field:" line of a format file.
+/// A "field:" line of a format file: type and name, offset, size and sign.
 void put_field(std::string& text, const TraceField& field) {
     // As in a C declaration, the length of an array follows the name. __data_loc keeps its [] with the type.
     const std::size_t bracket = field.type.starts_with("__data_loc") ? std::string::npos : field.type.find('[');
