@@ -37,6 +37,8 @@ std::uint64_t pid_namespace() {
     return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
 }
 
+// Ctrl-C and SIGCHLD are for the verb, which waits for the command.
+
 /// Starts a thread with all signals blocked: the process's signals are for its other threads.
 Result<std::thread> start_thread_with_signals_blocked(auto body) {
     sigset_t all;
@@ -90,6 +92,7 @@ HostedRun::~HostedRun() {
     constexpr std::uint64_t kOnce = 1;
     [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &kOnce, sizeof kOnce);
     serving_.join();
+
     to_broker_ = OwnedFd{};  // so that the socket reports when the last program is gone
     server_->serve_remaining_processes();
 }
@@ -137,6 +140,7 @@ int HostedRun::open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsign
     request.cpu = cpu;
     request.flags = flags;
     request.group.none = group == -1;
+    // -1 means no group. Any other number that is not above 0 is one that is not open.
     request.group.open = group > 0;
     if (group > 0) request.group.event = static_cast<EventIndex>(group);
     if (attr.type == subsystem::kTypeUprobe)

@@ -10,6 +10,13 @@
 
 namespace anyperf::models {
 
+// Names. *References* are instructions or operands; *misses* are those of them that lacked a line. *Reads* are requests
+// of lines to a level, so one reference may be several reads. *Ownership* is a request of a store, which needs the line
+// for itself. Requests by prefetch have rows of their own.
+//
+// The rows of one level come in the order of Reader (caches/core.h): code, load, store, prefetch. A value is the index
+// of its count in Counts::values, which the broker reads in the thread's page (run/live_counters.h).
+
 enum class Quantity : std::uint8_t {
     code_references,
     code_misses,

@@ -26,6 +26,9 @@ struct Subsystem::Parts {
 
 namespace {
 
+// Order. The host forgets the values of this call first; then the groups are unlocked, so that measured threads see all
+// changes at once; a safepoint is requested last, because the thread that reaches it takes these locks.
+
 /// Informs the host, unlocks the groups and requests the safepoints.
 void end_call(World& world) {
     world.host.call_ended();
@@ -38,6 +41,7 @@ void end_call(World& world) {
 }
 
 /// Ends the call when a public function returns.
+/// Functions that neither look at values nor lock groups have none.
 struct CallScope {
     World& world;
     ~CallScope() { end_call(world); }
@@ -90,6 +94,7 @@ void Subsystem::unmap(EventIndex event, const Mapping& mapping) {
     if (Event* opened = call.world.find_opened(event)) unmap_event(call.world, *opened, mapping);
 }
 
+// Without a CallScope, like the other functions that ask for no value and change no group: there is nothing to end.
 PollState Subsystem::poll(EventIndex event) {
     Event* opened = parts_->world.find_opened(event);
     return opened ? poll_event(parts_->world, *opened) : PollState{.hang_up = true};
@@ -99,6 +104,8 @@ void Subsystem::notify(EventIndex event, const Notify& target) {
     Event* opened = parts_->world.find_opened(event);
     if (!opened) return;
     LockedPage(parts_->world, *opened)->notify = target;
+    // As in the kernel, where an inherited event's signals go by its parent's (perf_event_fasync()): children have a
+    // copy.
     for (Event* child : opened->children) LockedPage(parts_->world, *child)->notify = target;
 }
 
@@ -106,12 +113,14 @@ void Subsystem::prctl(const TaskId& caller, bool enable_them) {
     const CallScope call{parts_->world};
     Task* task = call.world.find_task(caller);
     if (!task) return;
+
     const std::vector<Event*> events(task->opened.begin(), task->opened.end());
     (enable_them ? enable : disable)(call.world, events);
 }
 
 void Subsystem::refresh_ran_out(EventIndex event) {
     const CallScope call{parts_->world};
+    // By page, not find_opened(): the event may be a child, which no client has opened.
     const auto found = call.world.events.find(event);
     if (found == call.world.events.end()) return;
     if (sync_state_from_page(call.world, *found->second)) place_group(call.world, *found->second->leader);

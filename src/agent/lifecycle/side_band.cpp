@@ -1,3 +1,13 @@
+// side_band.cpp: after a system call, reports what side-band records describe: mappings, names, namespaces, cgroups,
+// BPF.
+//
+// A report is a request to the broker, which costs more than most of these calls. So nothing is sent unless some event
+// of the run wants records of the kind (`wanted_side_band` in run/run_state.h, a bit for each Interest). The broker
+// reads the rest from /proc, such as a file's name, inode and build id: it asks after the call and before the thread
+// goes on, so what it reads is what the call has made.
+//
+// Each report is answered before the thread's next instruction. A reader therefore finds the record of a mapping in the
+// ring before this thread's samples from its code.
 #include "agent/lifecycle/side_band.h"
 
 #include <asm/unistd.h>
@@ -33,6 +43,7 @@ bool wanted(const engine::Engine& engine, Interest interest) {
     return (set >> static_cast<unsigned>(interest) & 1) != 0;
 }
 
+/// A mapping as the call's arguments and result describe it.
 struct NewMapping {
     std::uint64_t start;
     std::uint64_t bytes;
@@ -57,6 +68,7 @@ void report_renamed(Thread& thread) {
 }
 
 /// Whether the descriptor is of a file /proc/…/comm.
+// By the link in /proc/self/fd: the descriptor may have been opened long before, or by another name.
 bool names_thread(std::uint64_t fd) {
     constexpr std::string_view kDirectory = "/proc/self/fd/";
     char path[32] = {};
@@ -89,6 +101,7 @@ void report_made(Thread& thread, run::RequestKind kind, int fd) {
 
 /// Reports a new directory if it is in a cgroup file system.
 void report_made_directory(const Call& call, std::uint64_t at, std::uint64_t path) {
+    // The magic numbers of include/uapi/linux/magic.h, for both versions of cgroups.
     constexpr std::uint64_t kMagics[] = {0x63677270, 0x27e0eb};  // CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC
     if (!wanted(call.engine, Interest::cgroup)) return;
     const long fd = engine::kernel_call(__NR_openat, at, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -135,6 +148,7 @@ void report_side_band(const Call& call, long answer) {
 
 bool move_break(Call& call, long& answer) {
     if (call.engine.run == nullptr || !wanted(call.engine, Interest::data_mapping)) return false;
+    // brk(0) changes nothing and returns the break.
     const auto before = static_cast<std::uint64_t>(engine::kernel_call(__NR_brk, 0));
     answer = engine::handlers::brk(call);
     const auto now = static_cast<std::uint64_t>(answer);
@@ -153,6 +167,8 @@ void report_ring(Thread& thread, std::uint64_t start, std::uint64_t bytes, std::
     report_mapped(thread, {start, bytes, protection & ~std::uint64_t{PROT_EXEC}, flags, run::MappingName::ring});
 }
 
+// Called before a program's first instruction. The engine has mapped the image by calls of its own, which
+// report_side_band() does not see.
 void report_image(Thread& thread) {
     if (!wanted(*thread.engine, Interest::executable_mapping) && !wanted(*thread.engine, Interest::data_mapping))
         return;

@@ -1,3 +1,14 @@
+// probes.cpp: from probes to places. See probes.h for the terms.
+//
+// Three levels. The *event* names a probe by number. The *thread* has a bit for each probe at which it has events
+// (ThreadProbes::has), so a hit is dismissed by one test on threads without events there. The *process* counts the
+// threads that use each probe and has the places, because code is common to its threads.
+//
+// Scans are expensive (a read of /proc/self/maps), so a change only marks the places as changed, and one scan follows
+// for all changes of a call. Numbers of probes are used again by the broker: `known` is a copy with a version, and a
+// different version in the facts means a different probe.
+//
+// ProbedPlaces::lock covers the places and the counts of users. The engine's locks come after it (add_breakpoint()).
 #include "agent/probes/probes.h"
 
 #include <asm/unistd.h>
@@ -95,6 +106,7 @@ class MappingScan {
         if (raised != 0 && raised != mapped) raised = 0;  // its mapping is gone, and the counter with it
         const bool wanted = places_.users[index] != 0 && is_placed(index);
         if (wanted == (raised != 0) || mapped == 0) return;
+        // As the kernel's __update_ref_ctr() (kernel/events/uprobes.c): 16 bits, signed, and never below 0.
         std::int16_t value = 0;
         auto* const counter = at_address<std::int16_t>(mapped);
         if (!guarded_copy(&value, counter, sizeof value)) return;
@@ -131,6 +143,8 @@ void rescan_mappings(engine::Engine& engine, ProbedPlaces& places) {
     MappingScan{engine, places}.run();
     if (places.count == 0) engine::clear_return_targets(engine);
 }
+
+// The first user needs a scan, because the places may be unknown. After the last one places and reference counter go.
 
 /// One thread more, or one less, has events at the probe.
 void change_users(ProbedPlaces& places, const Process& process, ProbeIndex index, bool more) {
@@ -194,6 +208,7 @@ void update_probes(Thread& thread) {
     });
     Process* const process = existing_process(*thread.engine);
     if (process == nullptr) return;
+    // reset_probes_after_fork() marks the places without scanning them.
     const bool left_over = process->probed_places != nullptr && process->probed_places->changed;
     ThreadProbes*& probes = thread.agent->probes;
     if (!any && probes == nullptr && !left_over) return;
@@ -206,6 +221,7 @@ void rescan_mappings_after(const engine::Call& call, long answer) {
     const auto& argument = call.argument;
     bool changed = false;
     switch (call.number) {
+        // A mapping of a file may be that of a probed one. Anonymous memory matters only if it replaces a place.
         case __NR_mmap:
             changed = (argument[3] & MAP_ANONYMOUS) == 0 ||
                       ((argument[3] & MAP_FIXED) != 0 && touches(places, argument[0], argument[1]));

@@ -1,3 +1,9 @@
+// descriptors.cpp: keeps Process::event_of up to date. An event's descriptor is one end of a socket pair whose other
+// end the broker has; the broker knows the inode of each, which identifies an event wherever a descriptor of it comes
+// from: dup, fork, SCM_RIGHTS, pidfd_getfd.
+//
+// Asking about a descriptor costs an fstat(2) and a request. So it happens only where a descriptor arrives from outside
+// (recvmsg, pidfd_getfd, exec) or where other processes share the table. All else follows from the call's arguments.
 #include "agent/syscalls/descriptors.h"
 
 #include <fcntl.h>
@@ -56,6 +62,9 @@ void forget_range(const Thread& thread, std::uint64_t first, std::uint64_t last)
     for (std::uint64_t fd = first; fd <= last && fd < kMaximumDescriptors; ++fd) note_descriptor(thread, fd, 0);
 }
 
+// Read after the call, from memory that other threads may be changing: each header is copied once and bounds are
+// checked on the copy. The worst outcome is a descriptor that is not noticed as an event.
+
 /// Descriptors that arrived in the control data of the msghdr at `message` (SCM_RIGHTS).
 void track_received(Thread& thread, std::uint64_t message) {
     msghdr header{};
@@ -92,6 +101,7 @@ void note_descriptor(const Thread& thread, std::uint64_t fd, EventIndex event) {
     const EventIndex was = process->event_of[fd];
     if (was == event) return;
     __atomic_store_n(&process->event_of[fd], event, __ATOMIC_RELEASE);
+    // While closes_seen_by_broker is less, the broker may not have noticed a close yet (BrokerRequest::send()).
     if (was != 0) __atomic_add_fetch(&process->close_count, 1, __ATOMIC_RELEASE);
 }
 
@@ -111,6 +121,7 @@ void handle_close(Thread& thread, std::uint32_t fd) {
 void note_clone(const Thread& thread, std::uint64_t clone_flags) {
     const bool shares_memory = (clone_flags & CLONE_VM) != 0;
     // The child of a vfork keeps no table of its own.
+    // If exactly one of memory and descriptors is shared, the table, which is in memory, is not that of all its users.
     const bool is_vfork = (clone_flags & CLONE_VFORK) != 0 && shares_memory;
     if (is_vfork || shares_memory == ((clone_flags & CLONE_FILES) != 0) || !has_broker(*thread.engine)) return;
     if (Process* const process = ensure_process(*thread.engine); process != nullptr) process->shares_descriptors = true;

@@ -1,4 +1,14 @@
 // dispatch.cpp: the table of the system calls that have to do with events, a row each.
+//
+// Problem. An event's descriptor is a socket in the process (docs/architecture.md), so most system calls would do with
+// it what they do with a socket. In the kernel the descriptor is an anonymous inode with the operations of perf_fops
+// (kernel/events/core.c), and programs can tell: lseek is ESPIPE there, write is EINVAL, getsockopt is ENOTSOCK.
+//
+// Mechanism. Each row answers one call by number, or returns false: then the engine does the call as for any other
+// file. A handler of a row decides by the descriptor (on_event), by the path (redirect_path) or by an address (rings).
+// A process that has never had an event leaves on_event() after one load: event_of() finds no table.
+//
+// So a new system call that takes a descriptor needs a row, or it does to an event what it does to a socket.
 #include "agent/syscalls/dispatch.h"
 
 #include <asm/ioctls.h>
@@ -36,6 +46,9 @@ using Handler = bool (*)(Call&, long&);
 struct EventCallRow {
     std::uint16_t number;
     Handler handle;
+    // True for calls by which the caller's own events may change. The broker then requests a safepoint of this very
+    // thread, which would come after the call at the earliest; updating here makes the change effective before the call
+    // returns.
     bool may_change_events;  ///< if a safepoint is requested, the thread's events are updated before it goes on
 };
 
@@ -55,6 +68,8 @@ long refused(Call&, EventIndex) {
 }
 
 constexpr Handler no_socket = on_event<0, refused<ENOTSOCK>>;
+
+// An event has no position. In the two functions below an argument that no file accepts is EINVAL first.
 
 /// pread(2) and others with a position.
 long no_position(Call& call, EventIndex) {
@@ -76,6 +91,8 @@ bool open_row(Call& call, long& answer) {
     return true;
 }
 
+// Order matters. A fixed mapping that would cut a ring in two is refused whatever is mapped; only then does it matter
+// whether the descriptor is an event.
 bool mmap_row(Call& call, long& answer) {
     if ((call.argument[3] & MAP_FIXED) != 0)
         forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
@@ -97,6 +114,7 @@ bool munmap_row(Call& call, long& answer) {
     return false;
 }
 
+// The *at calls take a descriptor with an empty path (AT_EMPTY_PATH), or a path.
 bool stat_row(Call& call, long& answer) {
     return stat_by_descriptor(call, answer) || redirect_path<1>(call, answer);
 }
@@ -105,6 +123,8 @@ template <unsigned kPath>
 bool readlink_row(Call& call, long& answer) {
     return redirect_path<kPath>(call, answer) || readlink_event(call, answer);
 }
+
+// The kernel's do_vfs_ioctl() (fs/ioctl.c) serves some requests before the file's own handler sees them.
 
 /// ioctls that every file has are done by the kernel, or on an anonymous inode.
 bool ioctl_row(Call& call, long& answer) {
@@ -123,6 +143,7 @@ bool no_transfer(Call& call, long& answer) {
     return on_event<kFrom, refused<EINVAL>>(call, answer) || on_event<kTo, refused<EINVAL>>(call, answer);
 }
 
+// A thread of a process that has no event has none to switch: 0, without a request to the broker.
 bool prctl_row(Call& call, long& answer) {
     if (call.argument[0] != PR_TASK_PERF_EVENTS_ENABLE && call.argument[0] != PR_TASK_PERF_EVENTS_DISABLE) return false;
     if (!has_broker(call.engine)) return false;
@@ -223,6 +244,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_faccessat2, redirect_path<1>, false},
     EventCallRow{__NR_epoll_pwait2, epoll_wait_events, false},
 };
+// handle_event_syscall() searches by halves.
 static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 
 }  // namespace
@@ -230,12 +252,14 @@ static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 bool handle_event_syscall(Call& call, long& answer) {
     const auto row = std::ranges::lower_bound(kRows, call.number, {}, &EventCallRow::number);
     if (row == kRows.end() || row->number != call.number) return false;
+    // Before the handler: the table of descriptors may be out of date if another process shares them (descriptors.h).
     refresh_descriptors(call);
     if (!row->handle(call, answer)) return false;
     if (row->may_change_events && call.thread.page.safepoint_requested != 0) update_active_events(call.thread);
     return true;
 }
 
+// A call that failed has changed nothing of this.
 void follow_syscall(Call& call, long answer) {
     if (engine::is_error(answer)) return;
     track_descriptors(call, answer);

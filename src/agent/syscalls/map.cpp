@@ -1,5 +1,15 @@
 // map.cpp: mmap(2) and munmap(2) of an event's ring buffer, and the calls that change such a mapping. A ring is a part
 // of the run's memfd, so every process can map it. As with a ring of the kernel, the child of a fork does not have it.
+//
+// Two areas. In a writable mapping the reader may write the header page, for data_tail, and nothing else: a store to a
+// record is SIGBUS. Here the mapping is a plain one of the run's memfd. So the agent write-protects the records after
+// it has mapped them, and the signal handler makes the SIGSEGV of a store there a SIGBUS (is_protected_record()). A
+// ring is therefore two areas for the host's kernel, so remap_ring() cannot leave moving to it.
+//
+// The broker decides whether a mapping is allowed and where in the run memory the ring is, and counts the mappings,
+// which keep an event alive. The agent remembers where its process has mapped rings (Process::ring_mappings), because
+// munmap(2) and the calls like it name addresses. What unmaps a ring, munmap or a fixed mmap over it, has to come to
+// forget_rings().
 #include <errno.h>
 #include <sys/mman.h>
 

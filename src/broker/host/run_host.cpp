@@ -1,5 +1,8 @@
 // run_host.cpp: RunHost's clocks, requests to threads, and shared memory: event pages, filters, rings. What it knows of
 // tasks is in run_host_tasks.cpp.
+//
+// Everything in the run memory can be changed by the programs. So what decides about memory or other processes is kept
+// here and not read back: where a ring is (ring_places_), the content of a filter, which pages are free.
 #include "broker/host/run_host.h"
 
 #include <fcntl.h>
@@ -35,6 +38,7 @@ void RunHost::begin_request(const TaskId& caller, const CallerState& state) {
     TaskCache& task = cached(caller);
     task.clock = std::max(task.clock, state.task_clock);
     task.switches = std::max(task.switches, state.switches);
+    // Without /proc/PID/sched migrations are counted here, by the CPUs that requests come from.
     const bool moved = task.cpu >= 0 && state.cpu != task.cpu;
     task.cpu = state.cpu;
     if (!moved) return;
@@ -80,6 +84,8 @@ void RunHost::call_ended() {
 
 bool RunHost::is_abandoned(std::int32_t holder) {
     // The holder is named as its own pid namespace calls it. One that is no thread of the run was made up.
+    // A lock's holder is a thread id in shared memory. Whether it lives is asked of the kernel; a living one that keeps
+    // a lock for too long ends the broker's patience, so that a program cannot stop the broker.
     const KernelIds thread = threads_.called(holder);
     if (!thread || run::yield_and_check_gone(thread.tid)) return true;
     is_out_of_patience_ = is_out_of_patience_ || patience_.is_over();
@@ -204,6 +210,7 @@ void RunHost::free_ring(RingIndex ring) {
     const std::uint64_t offset = known->second.offset;
     const std::uint64_t bytes = known->second.memory.size();
     ::munmap(known->second.memory.data(), bytes);
+
     // Frees the file's pages. The next ring there begins with zeros, and a program that still maps this one reads
     // zeros.
     ::fallocate(memory_.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),

@@ -1,4 +1,13 @@
 // run_host_tasks.cpp: what RunHost knows of tasks: how to find them, what they have done, what they may do.
+//
+// Three sources, of different worth:
+//   - The thread's page in the run memory: current, but the program can write it. It is good for values that concern
+//   the
+//     program itself alone (its counts), and as a hint that the kernel then confirms (its id).
+//   - The request that is handled now, for the caller's clock and context switches: exact at the moment of the call.
+//   - /proc, for everything about other threads. It may lag, and a thread may be gone while it is read.
+// So each value that must not fall is cached with the moment in which it was read, and a failed read gives the last
+// value. Rights are never taken from the run memory: they are asked of the kernel for the thread that sent the request.
 #include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -55,6 +64,7 @@ bool is_alive(std::int32_t tid) {
 }
 
 /// The numbers in a line of /proc/PID/status such as "Uid:\treal\teffective\tsaved\tfs".
+// Any text: words between the numbers are skipped, and a number above 32 bits ends as 0.
 std::vector<std::uint32_t> ids_in(const std::string& text) {
     std::vector<std::uint32_t> ids;
     const char* at = text.data();
@@ -76,6 +86,8 @@ std::vector<std::uint32_t> ids_in(const std::string& text) {
 /// From schedstat, once a moment. For the caller it is the time that came with its request.
 std::uint64_t RunHost::task_clock(const TaskId& task) {
     TaskCache& known = cached(task);
+    // `moment_` changes at the end of each call of the subsystem: within a call the clock is read once, so that all
+    // events of a group get the same time.
     if (is_caller(task) || std::exchange(known.clock_moment, moment_) == moment_) return known.clock;
     const KernelIds ids = kernel_ids(task);
     if (const auto now = time_on_cpu(ids.pid, ids.tid))
@@ -139,6 +151,7 @@ std::uint32_t RunHost::used_pages() const {
 
 std::optional<TaskId> RunHost::find_live_thread(const KernelIds& wanted, std::int32_t tid) const {
     const std::uint32_t pages = used_pages();
+    // The caller is in another pid namespace than the broker, and the ids in pages are those of their own namespaces.
     const bool elsewhere = tid != wanted.tid;
     for (std::uint32_t number = 0; number < pages; ++number) {
         // A page's id is a hint that saves asking about most pages. It is in the page's namespace.
@@ -192,6 +205,7 @@ bool RunHost::in_cgroup(const TaskId& task, std::uint64_t cgroup) {
     return false;
 }
 
+// CAP_SYS_ADMIN includes CAP_PERFMON for this purpose, as in the kernel's perfmon_capable().
 subsystem::Credentials RunHost::credentials(const TaskId& caller) {
     const std::uint64_t capabilities = effective_capabilities(kernel_ids(caller).tid);
     return {.perfmon = has(capabilities, kCapPerfmon) || has(capabilities, kCapSysAdmin),

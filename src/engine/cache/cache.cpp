@@ -1,3 +1,5 @@
+// cache.cpp: see cache.h for the life of a block. Each function below is called with Cache::lock held unless it says
+// otherwise. Records refer to each other by number, not by pointer: a number has half the size, and 0 means none.
 #include "engine/cache/cache.h"
 
 #include <sys/mman.h>
@@ -11,6 +13,7 @@ namespace anyperf::engine {
 
 namespace {
 
+/// Slots of the hash table at first. Always a power of two: an index is the hash's low bits.
 constexpr std::size_t kFirstSlots = 4096;
 constexpr BlockId kErased = ~BlockId{0};  // in a hash slot: searches go on after it
 
@@ -50,6 +53,8 @@ bool Cache::reserve() {
     if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) ||
         !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !executable.reserve() || !pages_.reserve())
         return false;
+    // MAP_32BIT below: an indirect branch has the table's address as a disp32, which is sign-extended, so it must lie
+    // below 2 GiB.
     slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
     const long low = map_own_pages(sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
@@ -92,6 +97,8 @@ std::size_t Cache::touched_pages() const {
     for (const std::size_t records :
          {blocks.bytes(), exits.bytes(), marks.bytes(), indirect_entries.bytes(), copies.bytes(), pages_.bytes(),
           recorded_segments.bytes(), recorded_accesses.bytes()})
+        // Records are appended, so their pages are touched in order and bytes() is enough. Slots and heads are touched
+        // by hash, so the kernel is asked.
         pages += page_up(records) / kPageBytes;
     return pages + present_pages(slots_, sizeof(Slot) * slot_count_) +
            present_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
@@ -129,6 +136,7 @@ bool Cache::grow() {
     return true;
 }
 
+// An erased slot is used again, which does not change filled_: it was counted when it was first used.
 void Cache::put(const Slot& slot) {
     std::size_t at = slot.hash & (slot_count_ - 1);
     while (slots_[at].id != 0 && slots_[at].id != kErased) at = (at + 1) & (slot_count_ - 1);
@@ -137,6 +145,7 @@ void Cache::put(const Slot& slot) {
 }
 
 bool Cache::insert(BlockId id) {
+    // Erased slots count as filled: searches pass over them, too.
     if ((filled_ + 1) * 4 > slot_count_ * 3 && !grow()) return false;
     put({id, hash(blocks[id].pc, blocks[id].limit)});
     return true;
@@ -147,6 +156,7 @@ bool Cache::add(Block& block) {
     if (!insert(id)) return false;
     live_code_bytes += block.guest_bytes;
     translated_code_bytes += block.guest_bytes;
+    // A block that no page lists would survive a change of its code, so it cannot be used.
     BlockId* const head = pages_.find_or_add(block.pc);
     if (head == nullptr) {
         remove(block);
@@ -183,7 +193,8 @@ void Cache::link(ExitId id, Block& block) {
     patch(operand_of(exit), block.host);
 }
 
-/// Makes all exits that lead to the block lead to their stubs again.
+/// Makes all exits that lead to the block lead to their stubs again. A thread that still sees an old operand enters the
+/// block, which stays executable until a flush, and comes out by one of its exits.
 void Cache::unlink(Block& block) {
     for (ExitId id = block.incoming; id != 0;) {
         Exit& exit = exits[id];
@@ -206,6 +217,7 @@ void Cache::remove(Block& block) {
     for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
         Exit& exit = exits[id];
         if (exit.to == 0) continue;
+        // The list is singly linked, which keeps an Exit small, so its predecessor is searched for.
         ExitId* place = &blocks[exit.to].incoming;
         while (*place != 0 && *place != id) place = &exits[*place].next_incoming;
         if (*place == id) *place = exit.next_incoming;
@@ -217,6 +229,7 @@ void Cache::remove(Block& block) {
 
 namespace {
 
+/// Whether the code that the block was translated from has a byte in [start, end).
 bool overlaps(const Block& block, std::uint64_t start, std::uint64_t end) {
     return block.pc < end && block.pc + block.guest_bytes > start;
 }
@@ -236,6 +249,7 @@ void Cache::remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_
     }
 }
 
+// Numbers begin at 1.
 void Cache::remove_by_scan(std::uint64_t start, std::uint64_t end) {
     for (BlockId id = 1; id <= blocks.used(); ++id)
         if (!blocks[id].dead && overlaps(blocks[id], start, end)) remove(blocks[id]);
@@ -255,7 +269,8 @@ void Cache::remove_all() {
     remove_by_scan(0, ~std::uint64_t{0});
 }
 
-// Pages are given back to the kernel and read as zeros again, which is what an empty table consists of.
+// Pages are given back to the kernel and read as zeros again, which is what an empty table consists of. By `generation`
+// a thread that was outside meanwhile notices that its numbers of blocks and exits now mean others.
 void Cache::free_all() {
     for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].free_all();
     blocks.free_all();
@@ -278,6 +293,7 @@ void Cache::free_all() {
 std::size_t Cache::bytes() const {
     std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + indirect_entries.bytes() + copies.bytes() +
                       recorded_segments.bytes() + recorded_accesses.bytes() + pages_.bytes() +
+                      // Twice the filled slots: about half of the table is filled.
                       sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
     return sum;
@@ -303,6 +319,7 @@ void Cache::add_to_table(IndirectEntryId id) {
     IndirectEntry& entry = indirect_entries[id];
     if (entry.in_table) return;
     const std::size_t slot = entry.pc & (kTableEntries - 1);
+    // heads_ is the list as records, for changes. table_ and on_mismatch are the same list as machine code follows it.
     entry.in_table = true;
     entry.next_in_slot = heads_[slot];
     __atomic_store_n(entry.on_mismatch, table_[slot], __ATOMIC_RELEASE);
@@ -317,6 +334,7 @@ void Cache::remove_from_table(IndirectEntryId id) {
     const std::size_t slot = entry.pc & (kTableEntries - 1);
     const std::uint64_t next = __atomic_load_n(entry.on_mismatch, __ATOMIC_RELAXED);
     entry.in_table = false;
+    // The list of a slot is short: as many targets as have the same low 16 bits.
     if (heads_[slot] == id) {
         heads_[slot] = entry.next_in_slot;
         return set_table(slot, next);
@@ -384,6 +402,7 @@ Block* Cache::block_at_host(std::uint64_t host) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
         const Arena& arena = arenas[i];
         if (!arena.holds(host)) continue;
+        // Binary search for the last block that begins at or before the address.
         std::size_t low = 0;
         std::size_t high = arena.block_count();
         while (low < high) {

@@ -1,3 +1,8 @@
+// image.cpp: load_elf_binary() of fs/binfmt_elf.c, as far as a process that exists already can do it.
+//
+// Differences that are meant: segments of code are mapped readable, because the engine reads what it translates, and
+// `executable` remembers what the file asked for. Headers are limited to 64 segments, of which real programs have about
+// a dozen. On an error what was mapped stays mapped.
 #include "engine/load/image.h"
 
 #include <errno.h>
@@ -56,6 +61,9 @@ Span span_of(const ElfFile& file) {
     return span;
 }
 
+// The bias is a multiple of the largest p_align, as in the kernel (maximum_alignment() in fs/binfmt_elf.c). So `slack`
+// more is reserved, and what lies before and after the aligned part is given back.
+
 /// Reserves the whole span, so that no other mapping comes between the segments. Returns the bias.
 std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span& span, std::uint64_t preferred) {
     const std::uint64_t bytes = span.end - span.start;
@@ -65,6 +73,7 @@ std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span&
         if (is_error(got)) return std::unexpected(-got);
         return 0;
     }
+    // The wish may be occupied: then the kernel chooses, as without one.
     if (preferred != 0) {
         const std::uint64_t wished = (preferred & ~(span.alignment - 1)) + span.start;
         const long got = map_pages(wished, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE);
@@ -80,6 +89,9 @@ std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span&
     if (place + slack > start) kernel_call(__NR_munmap, start + bytes, place + slack - start);
     return aligned;
 }
+
+// bss. The file's last page is mapped whole, so it has bytes of the file after p_filesz: they become zeros, as
+// padzero() of the kernel does. ld.so's early allocations use the rest of that page and expect zeros.
 
 /// Makes the part of a segment that is not in the file: zeros to the end of the page, then anonymous pages.
 std::expected<void, long> zero_rest(const Elf64_Phdr& segment, std::uint64_t bias) {
@@ -154,6 +166,7 @@ std::expected<Image, long> map_image(const ElfFile& file, std::uint64_t preferre
         if (segment.p_type != PT_LOAD) continue;
         if (const auto mapped = map_segment(file, segment, *bias); !mapped) return std::unexpected(mapped.error());
         add_segment(segment, *bias, image, executable);
+        // AT_PHDR is where a segment has the headers: not every file has them at bias + e_phoff.
         const std::uint64_t headers = file.header.e_phoff;
         if (headers >= segment.p_offset && headers < segment.p_offset + segment.p_filesz)
             image.headers = *bias + segment.p_vaddr + (headers - segment.p_offset);

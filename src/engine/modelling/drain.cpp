@@ -1,4 +1,12 @@
 // drain.cpp: replays the records of a thread in its models. What the records mean: cache/recorded_segment.h.
+//
+// A record is words: the number of its RecordedSegment, then the values of the registers that the segment's addresses
+// depend on. Everything constant (which instruction accesses what, by which register and displacement) is in the
+// RecordedSegment, which translation made once. So the record is short, and this does the arithmetic instead.
+//
+// The last record may be incomplete: the thread may have left its segment in the middle, by a fault or a signal.
+// RecordStream::last_ran says how many of its instructions have run; the rest of the segment is not replayed, and its
+// branch has gone nowhere yet.
 #include <asm/prctl.h>
 
 #include "engine/modelling/modelling.h"
@@ -52,6 +60,7 @@ class Replay {
     }
 
   private:
+    /// The address of one access. A word of 0 is the record's number, so an index of 0 means "no register".
     std::uint64_t address_of_access(const RecordedAccess& access, const std::uint64_t* words) {
         auto address = static_cast<std::uint64_t>(access.displacement);
         if (access.base != 0) address += words[access.base];
@@ -92,6 +101,8 @@ class Replay {
     /// The iterations of a REP string instruction, from the values of its pointer before and after it.
     void repeat(const RecordedAccess& one, const RecordedAccess* other, const std::uint64_t* words, std::uint64_t pc) {
         const std::uint64_t before = words[one.base] + static_cast<std::uint64_t>(one.displacement);
+        // How far the pointer has moved says how often the instruction repeated, in either direction (DF), and whether
+        // rcx or a comparison ended it.
         auto moved = static_cast<std::int64_t>(words[one.after] - before);
         if (one.address32 != 0) moved = static_cast<std::int32_t>(moved);
         const auto step = static_cast<std::uint64_t>(moved < 0 ? -std::int64_t{one.bytes} : std::int64_t{one.bytes});
@@ -147,6 +158,7 @@ void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
 void feed_models(Thread& thread, std::uint64_t next) {
     if (ThreadModels* const models = thread.models) {
         const LockGuard held{thread.engine->modelling.lock};
+        // With one core for all threads its counts go to whichever thread feeds it now.
         models->core.count_into(thread.page.counters.modelled);
         replay_all(thread, *models, next);
         // The system call that may follow can change it (arch_prctl(2)).
@@ -156,6 +168,7 @@ void feed_models(Thread& thread, std::uint64_t next) {
     thread.records.last_ran = RecordStream::kWhole;
 }
 
+// Bytes and operands are read after the instruction: if it has changed its own code, what is modelled is the new one.
 void model_instruction(Thread& thread, const x86_64::Registers& before) {
     ThreadModels* const models = thread.models;
     std::uint8_t code[x86_64::kLongestInstruction] = {};

@@ -1,3 +1,6 @@
+// modelling.cpp: makes and frees the models of threads. Each model is one mapping: the object, then its tables as words
+// of zeros, which the kernel provides without touching them. A cache of 32 MiB has a word for each line, so 4 MiB of
+// them; a program that uses little of it touches little.
 #include "engine/modelling/modelling.h"
 
 #include <new>

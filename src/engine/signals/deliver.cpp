@@ -1,3 +1,14 @@
+// deliver.cpp: the half of signal handling that runs between two instructions of the application. handler.cpp has
+// queued the signals; here the queue is emptied as the kernel's get_signal() and handle_signal() would.
+//
+// Why the kernel's mask is not used for it: the engine's handler has to see a fault at any time, so the kernel blocks
+// only what the application blocks and the engine does not need (apply_mask()). Synchronous signals are queued with a
+// mark and are delivered whatever the mask is, because a fault that is blocked kills.
+//
+// Two edges. A signal that arrives while this runs is queued and sets `pending` again, so it is found by the next
+// safepoint: that is why `pending` is cleared first. A safepoint request that the broker makes meanwhile is seen too:
+// it sets safepoint_requested before it reads in_kernel, and this function clears in_kernel before it reads the
+// request.
 #include "engine/signals/deliver.h"
 
 #include <asm/unistd.h>
@@ -23,6 +34,9 @@ namespace {
 constexpr std::uint64_t kResetHand = 0x80000000;  // SA_RESETHAND
 constexpr std::uint64_t kNoDefer = 0x40000000;    // SA_NODEFER
 constexpr int kByKernel = 0x80;                   // SI_KERNEL
+
+// arch/x86/kernel/signal_64.c: a frame restores AC, OF, DF, TF, SF, ZF, AF, PF, CF and RF. TF is left out, because the
+// engine uses it (Routines::run_in_place).
 
 /// FIX_EFLAGS of the kernel, the flags that a frame restores, without the trap flag.
 constexpr std::uint64_t kRestoredFlags = 0x50cd5;
@@ -66,6 +80,7 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
     if (!handled) return;
     const std::uint64_t saved = signals.restore_mask ? signals.saved_mask : signals.mask;
     if (!push_signal_frame(thread, signal, action, saved)) {
+        // No room for the frame is a SIGSEGV, and a SIGSEGV that finds none ends the process (force_sigsegv()).
         if (number == kSegv) die_by(kSegv);
         QueuedSignal no_stack{};
         no_stack.info.signo = kSegv;
@@ -82,6 +97,7 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
         signals.actions->set(number, reset);
         install(number, reset);
     }
+    // A handler begins with the vector state of a new program; the frame has the interrupted one.
     reset_vector_state(thread);
 }
 
@@ -96,6 +112,8 @@ void queue_general_protection(SignalState& signals) {
     fault.synchronous = true;
     signals.queue[signals.queued++] = fault;
 }
+
+// 15 is __NR_rt_sigreturn. The kernel takes the frame from rsp and does not come back here.
 
 /// rt_sigreturn(2) with the kernel's frame at this address.
 [[gnu::naked]] void kernel_sigreturn(const void*) {
@@ -134,6 +152,8 @@ long set_alternate_stack(SignalState& signals, x86_64::SignalStack wanted) {
     return 0;
 }
 
+// The real default action, so that the parent sees the signal and a core is dumped. If the signal does not kill (it is
+// not one that does), the process ends anyway.
 void die_by(int signal) {
     const std::uint64_t only = ~signal_bit(signal);
     constexpr unsigned kSetMask = 2;
@@ -200,6 +220,7 @@ void return_from_handler(Thread& thread) {
         {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},
         c.rip,
         (c.flags & kRestoredFlags) | kAlwaysSet};
+    // SIGKILL and SIGSTOP cannot be blocked.
     signals.mask = frame.user.mask & ~(signal_bit(9) | signal_bit(19));
     restore_alternate_stack(signals, frame.user.stack, c.rsp);
     if (!has_valid_segments(frame.user)) queue_general_protection(signals);

@@ -1,3 +1,5 @@
+// install.cpp: makes an action of the application one of the kernel. A handler of the engine always gets SA_SIGINFO and
+// runs on the engine's alternate stack; SA_RESTORER names its own way back, because no libc provides one here.
 #include "engine/signals/install.h"
 
 #include <asm/unistd.h>
@@ -21,6 +23,7 @@ constexpr std::uint64_t kRestart = 0x10000000;   // SA_RESTART
 long install(int signal, const SignalAction& action) {
     SignalAction kernel_action;
     const bool is_always_caught = (kAlwaysCaughtSignals & signal_bit(signal)) != 0;
+    // SA_NOCLDSTOP and SA_NOCLDWAIT decide what the kernel does with children, whether there is a handler or not.
     const std::uint64_t kept = action.flags & (kNoChildStop | kNoChildWait | kRestart);
     if (action.has_handler() || is_always_caught) {
         kernel_action.handler = reinterpret_cast<std::uint64_t>(&signal_entry);

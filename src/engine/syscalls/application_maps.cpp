@@ -1,5 +1,15 @@
 // application_maps.cpp: reads a list of mappings as a whole, splits or drops its lines, and writes the result to a
 // memfd. All of it without a heap: the text is in memory reserved for it, the output goes through a small buffer.
+//
+// Three passes over a line, each of which may make more lines of it or fewer:
+//   1. for_each_part() removes what is the engine's (own_pages).
+//   2. with_permissions() gives each part the permissions that the application asked for, by the engine's map of
+//   executable
+//      memory, which has what was requested and not what was set.
+//   3. add() joins neighbours that differ only because the engine split them. It joins executable parts only: other
+//   lines
+//      are the kernel's own and stay as they are.
+// The format is that of show_vma_header_prefix() (Linux, fs/proc/task_mmu.c).
 #include "engine/syscalls/application_maps.h"
 
 #include <errno.h>
@@ -33,6 +43,9 @@ bool take_hex(std::string_view& text, std::uint64_t& out) {
     text.remove_prefix(digits);
     return digits > 0;
 }
+
+// Nothing is assumed about a line but its beginning. A line that does not parse passes unchanged, because a newer
+// kernel may add to the format.
 
 /// Removes the addresses at the start of a line, "START-END " or, in numa_maps, "START ", where `end` becomes START
 /// + 1. False if the line does not begin with addresses.
@@ -74,12 +87,15 @@ struct LineRest {
         return take_hex(out.tail, out.offset);
     }
     bool is_file() const { return !out_of_file(tail); }
+    /// Device 00:00 and inode 0: anonymous memory, whose offset does not grow with the address.
     static bool out_of_file(std::string_view tail) { return tail.starts_with(" 00:00 0"); }
 };
 
 /// Writes the lines of a list that are the application's to a descriptor.
 class Filter {
   public:
+    /// How much of a line may change, by the kind of file. In smaps figures of the whole mapping follow its line. They
+    /// cannot be divided, so they follow the last of its parts.
     enum class Lines : std::uint8_t {
         without_end,  ///< begin with one address
         split,        ///< may be split; details follow
@@ -88,6 +104,7 @@ class Filter {
     /// `executable` must not change meanwhile.
     Filter(int out, Lines lines, const ExecutableMap& executable) : out_(out), lines_(lines), executable_(executable) {}
 
+    /// Takes the next line of the file, with its newline.
     void line(std::string_view text) {
         std::uint64_t start = 0;
         std::uint64_t end = 0;
@@ -97,6 +114,7 @@ class Filter {
         else if (shown_)  // a detail of the mapping above (smaps)
             write(text);
     }
+    /// Writes what is still held back. To be called once, after the last line.
     void flush() {
         write_pending();
         write_buffer();
@@ -111,12 +129,14 @@ class Filter {
         bool is_code = false;  ///< executable: the engine may have split it
     };
 
+    // A failed write shortens the listing: it is a memfd, so only a lack of memory can cause it.
     void write_buffer() {
         kernel_call(__NR_write, static_cast<unsigned>(out_), address_of(buffer_), used_);
         used_ = 0;
     }
     void mapping(std::uint64_t start, std::uint64_t end, std::string_view rest, std::string_view whole) {
         shown_ = false;
+        // A part that begins later in a file has a greater offset.
         for_each_part(start, end, [&](std::uint64_t from, std::uint64_t until) {
             shown_ = true;
             LineRest parsed;
@@ -132,6 +152,8 @@ class Filter {
             LineRest part = rest;
             if (range != nullptr && range->unreadable) part.permissions[1] = '-';
             if (range != nullptr && range->writable) part.permissions[2] = 'w';
+            // Only maps can be divided where the permissions change; in smaps the first page's permissions stand for
+            // all.
             const bool splits = lines_ == Lines::whole && range != nullptr;
             const std::uint64_t until = splits ? std::min(end, range->end) : end;
             add({start, until, part, range != nullptr});
@@ -148,6 +170,8 @@ class Filter {
         pending_ = line;
         if (lines_ != Lines::whole) write_pending();
     }
+    /// Whether the kernel would show `line` and the pending one as one mapping: they touch, their permissions, device,
+    /// inode and name are equal, and for a file the offsets continue.
     bool continues(const Pending& line) const {
         const LineRest& before = pending_.rest;
         return pending_.is_code && line.is_code && pending_.end == line.start && before.tail == line.rest.tail &&
@@ -172,6 +196,7 @@ class Filter {
         write({digits + 16 - count, count});
     }
     void write(std::string_view text) {
+        // By bytes: freestanding code has no memcpy that it could call for small pieces, and this is no hot path.
         for (const char c : text) {
             buffer_[used_++] = c;
             if (used_ == sizeof buffer_) write_buffer();
@@ -190,6 +215,8 @@ class Filter {
 /// The text of a file, in reserved memory.
 class FileText {
   public:
+    /// Reads all of it at once. A file of /proc is made while it is read: later reads of a part could see other
+    /// mappings.
     explicit FileText(const char* path) : room_(static_cast<char*>(reserve_pages(kRoom))) {
         length_ = room_ == nullptr ? -ENOMEM : read_whole(path);
     }
@@ -251,11 +278,14 @@ long open_filtered_maps(Engine& engine, std::string_view name, std::uint64_t fla
     using enum Filter::Lines;
     const auto lines = name == "numa_maps" ? without_end : name == "maps" ? whole : split;
     {
+        // The lock keeps `executable` as it is. The text was read before: reading under the lock would stop all
+        // translation.
         const LockGuard held{engine.cache.lock};
         Filter filter{static_cast<int>(fd), lines, engine.cache.executable};
         text.for_each_line([&](std::string_view line) { filter.line(line); });
         filter.flush();
     }
+    // The application reads from the start, and may not write to it: read_only() opens the memfd again.
     kernel_call(__NR_lseek, static_cast<std::uint64_t>(fd), 0, 0);
     return read_only(fd, flags);
 }

@@ -18,6 +18,9 @@ namespace anyperf::engine {
 
 namespace {
 
+// Two uses of the table: the engine hides its own descriptors by it, and the agent refreshes its table of events
+// (agent/syscalls/descriptors.cpp). A call without its row acts on an engine descriptor if a program names that.
+
 struct DescriptorArguments {
     std::uint16_t number;
     std::uint8_t which;     ///< bit N: argument N, counted from 0, is a descriptor
@@ -125,6 +128,7 @@ constexpr std::array kDescriptorArguments = std::to_array<DescriptorArguments>({
 });
 
 /// By system call number; epoll_pwait2 has the highest of those above. An unlisted call has no descriptors.
+// A table by number: this is asked before every system call, so a search would cost more than most calls.
 constexpr auto kByNumber = [] {
     std::array<DescriptorArguments, __NR_epoll_pwait2 + 1> table{};
     for (const DescriptorArguments& row : kDescriptorArguments) table[row.number] = row;

@@ -1,3 +1,8 @@
+// branch_unit.cpp: which part predicts a branch, and in which order the parts learn.
+//
+// Order matters: a prediction may use nothing that the branch itself has added. So the predictor is asked first, and
+// then the branch enters the history that this predictor uses. A call pushes its return address whether it was
+// predicted or not.
 #include "models/branches/branch_unit.h"
 
 #include <memory>
@@ -10,6 +15,7 @@ constexpr std::size_t words_of_bytes(std::size_t bytes) {
     return (bytes + 7) / 8;
 }
 
+/// The words of the direction predictor. TAGE has one size; gshare's is a field of the machine.
 std::size_t direction_words(const BranchUnit& geometry) {
     return words_of_bytes(geometry.predictor == Predictor::tage ? sizeof(Tage) : Gshare::bytes(geometry.table_bits));
 }
@@ -21,18 +27,22 @@ std::size_t Branches::words(const BranchUnit& geometry) {
            IndirectTargets::words(geometry.target_bits);
 }
 
+// The caller's memory is laid out as sites, direction predictor, targets of indirect branches: as words() adds them up.
 Branches::Branches(const BranchUnit& geometry, Counts& counts, std::uint64_t* memory)
     : counts_(counts),
       sites_(geometry.site_bits, reinterpret_cast<std::uint8_t*>(memory)),
       returns_(geometry.return_entries) {
     std::uint64_t* const direction = memory + words_of_bytes(Sites::bytes(geometry.site_bits));
     if (geometry.predictor == Predictor::tage)
+        // Tage's first state is not all zeros (its generator starts at 1), so it needs a constructor.
         tage_ = std::construct_at(reinterpret_cast<Tage*>(direction));
     else
         gshare_ = Gshare(geometry.table_bits, reinterpret_cast<std::uint8_t*>(direction));
     targets_ = IndirectTargets(geometry.target_bits, direction + direction_words(geometry));
 }
 
+// A site that has gone one way only is left out of the predictor: neither TAGE nor gshare sees the branch, so neither
+// its counters nor TAGE's outcome history has it. The path of gshare still gets it if it is taken.
 bool Branches::conditional(std::uint64_t address, std::uint64_t target, bool taken) {
     const Sites::Look site = sites_.note(address, taken);
     bool wrong = site.mispredicted;
@@ -62,11 +72,13 @@ bool Branches::indirect_call(std::uint64_t address, std::uint64_t target, std::u
     return indirect_jump(address, target);
 }
 
+// A return is predicted by the return stack alone; its target does not enter the history of indirect targets.
 bool Branches::ret(std::uint64_t address, std::uint64_t target) {
     note_taken(address, target);
     return count(Quantity::return_mispredictions, returns_.mispredicts(target));
 }
 
+// TAGE's history is of outcomes and is kept by Tage itself; only gshare has a history of the path.
 void Branches::note_taken(std::uint64_t from, std::uint64_t to) {
     if (tage_ == nullptr) gshare_.note_taken(from, to);
 }

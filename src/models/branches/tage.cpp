@@ -1,3 +1,5 @@
+// tage.cpp: the algorithm of the paper that tage.h names. Names follow it: the *provider* is the table that predicts,
+// the *alternate* is what would predict without it.
 #include "models/branches/tage.h"
 
 namespace anyperf::models {
@@ -18,6 +20,8 @@ bool Tage::mispredicts(std::uint64_t address, bool taken) {
     return wrong;
 }
 
+// An index and a tag are both hashes of the address and of the folded history. They use different folds, so that two
+// branches that share an index rarely share a tag. The tag combines two folds, of which one is a bit shorter.
 Tage::Look Tage::look(std::uint64_t address) const {
     Look look{};
     const auto mixed_address = static_cast<std::uint32_t>(address ^ address >> 13);
@@ -29,6 +33,8 @@ Tage::Look Tage::look(std::uint64_t address) const {
         look.tag[i] = static_cast<std::uint16_t>(
             (mixed_address ^ tag_fold_[i].value() ^ tag_fold_shorter_[i].value() << 1) % (1U << kTagBits));
     }
+    // From the longest history to the shortest: the first match is the provider, the second the alternate. Without a
+    // second match the base table is the alternate.
     for (unsigned i = kTables; i-- > 0;) {
         const Entry& entry = tables_[i][look.index[i]];
         if (entry.tag != look.tag[i]) continue;
@@ -44,11 +50,15 @@ Tage::Look Tage::look(std::uint64_t address) const {
     return look;
 }
 
+// A fresh entry has learnt little more than the outcome that allocated it. Whether such entries do better than their
+// alternates depends on the program, so one counter for all of them (trust_alternate_) learns it.
 bool Tage::choose(const Look& look) const {
     if (look.provider == kNone) return look.alternate_says;
     return look.fresh && trust_alternate_.taken() ? look.alternate_says : look.provider_says;
 }
 
+// Usefulness changes only where provider and alternate disagree: where they agree, the entry could be evicted without
+// harm.
 void Tage::train(const Look& look, bool taken) {
     if (look.provider == kNone) {
         base_[look.base].train(taken);
@@ -87,11 +97,15 @@ void Tage::allocate(const Look& look, bool taken) {
         entry.direction.start(taken);
         found = true;
     }
+    // Nothing was free: all candidates become less useful, so that a branch that is often mispredicted gets room in the
+    // end. None of them is 0 here, so none wraps.
     if (!found)
         for (unsigned i = first; i < kTables; ++i) --tables_[i][look.index[i]].useful;
     if (++allocations_ % kAllocationsBetweenForgetting == 0) forget_some_uses();
 }
 
+// Every 2^18 allocations all entries become less useful. Otherwise an entry of a phase that is over would stay for
+// ever.
 void Tage::forget_some_uses() {
     for (auto& table : tables_)
         for (Entry& entry : table) entry.useful /= 2;

@@ -6,6 +6,8 @@ namespace anyperf::models {
 
 namespace {
 
+// A way is one word, and 0 is an invalid way. A line's number leaves room for two bits of state: lines have at least 16
+// bytes (machines/machine_fields.h), so numbers have at most 60 bits, and a TLB marks large pages by bit 60 (tlb.h).
 constexpr unsigned kStateBits = 2;
 constexpr std::uint64_t kStateMask = (1U << kStateBits) - 1;
 
@@ -43,6 +45,8 @@ unsigned tree_victim(std::uint64_t bits, unsigned ways) {
     return node - ways;
 }
 
+// Not-recently-used is one bit a way: 1 after a use. The victim is the first way whose bit is 0.
+
 /// Marks a way as used. When all are marked, only this one stays so.
 void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
     const std::uint64_t all = ways == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << ways) - 1;
@@ -52,11 +56,13 @@ void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
 
 }  // namespace
 
+// The words of the policy follow those of the ways.
 Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     : ways_(memory), sets_(geometry.sets), way_count_(geometry.ways), replacement_(geometry.replacement) {
     if (replacement_ != Replacement::lru) policy_ = memory + std::size_t{sets_} * way_count_;
 }
 
+// The state is compared as well: an invalid way may still hold the number 0.
 unsigned Cache::way_of(std::uint64_t line) const {
     const std::uint64_t* set = set_of(line);
     for (unsigned way = 0; way < way_count_; ++way)
@@ -64,6 +70,7 @@ unsigned Cache::way_of(std::uint64_t line) const {
     return kAbsent;
 }
 
+// Under LRU this moves words, so a way's number is valid only until the next call.
 void Cache::make_recent(std::uint64_t line, unsigned way) {
     switch (replacement_) {
         case Replacement::lru: move_to_front(set_of(line), way); break;
@@ -104,6 +111,7 @@ LineState Cache::find(std::uint64_t line) const {
     return way == kAbsent ? LineState::invalid : state_of(set_of(line)[way]);
 }
 
+// `room` names the way before make_recent() moves it: the word has to be written first.
 Victim Cache::insert(std::uint64_t line, LineState state) {
     if (!exists()) return {};
     const unsigned way = way_to_free(line);

@@ -60,6 +60,7 @@ constexpr bool same_page(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
+// The sum of what the constructor hands out by Parts::take(); the two lists must agree.
 std::size_t Core::words(const Machine& machine) {
     return Cache::words(machine.l1_code) + Cache::words(machine.l1_data) + Cache::words(machine.l2) +
            TlbArray::words(machine.code_tlb) + TlbArray::words(machine.code_tlb_large) +
@@ -93,6 +94,8 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     recent_data_pages_ = recent(machine.data_tlb.sets());
 }
 
+// Large pages never become recent: is_recent() compares numbers of 4 KiB pages. Every access to a large page therefore
+// takes the full path.
 void Core::translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses, Quantity walks) {
     const Translation found = tlb.translate(address, size);
     if (size == PageSize::small) pages.set(address >> kPageShift);
@@ -100,6 +103,7 @@ void Core::translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize si
     if (found == Translation::walk) counts_->add(walks);
 }
 
+// A fetch that crosses a page translates both pages; a fetch of at most 15 bytes cannot reach a third.
 Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
     const std::uint64_t last = address + size - 1;
     const auto translate_code = [&](std::uint64_t at) {
@@ -113,6 +117,8 @@ Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
     return source;
 }
 
+// Only the first and the last page are translated: an operand is far shorter than a page. A `modify` access asks L2 as
+// a store does (ownership), and counts as a load.
 Source Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page) {
     const DataRow& row = kind == Access::store ? kStores : kLoads;
     const std::uint64_t last = address + size - 1;
@@ -145,6 +151,7 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
     const bool is_code = &first == &l1_code_;
     bool missed = false;
     for (std::uint64_t number = from; number <= to; ++number) {
+        // Without the modified mark: in this mode lines have no states, so every store takes the full path.
         recent_of(first).set(number);
         if (present(first.touch(number))) continue;
         first.insert(number, LineState::exclusive);
@@ -153,6 +160,7 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
     }
     if (!missed) return Source::l1;
     bool found = true;
+    // `&& found` comes second: touch() has to fill every line, also after one that was absent.
     for (std::uint64_t number = from; number <= to; ++number) found = shared_.touch(number) && found;
     const RequestRow& row = requests_of(reader);
     counts_->add(row.l3_reads);
@@ -160,6 +168,7 @@ Source Core::whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Re
     return found ? Source::l3 : Source::memory;
 }
 
+// The prefetch comes last: first the line that missed is filled, then the next one.
 Source Core::line(Cache& first, std::uint64_t number, Reader reader) {
     const LineState state = first.touch(number);
     if (present(state)) {
@@ -199,6 +208,7 @@ Found Core::bring(std::uint64_t line, Reader reader) {
         }
         counts_->add(row.l2_misses);
     }
+
     Found found = shared_.read(*this, line, writes);
     counts_->add(row.l3_reads);
     if (found.source == Source::memory) counts_->add(row.l3_misses);
@@ -214,6 +224,8 @@ void Core::fill(Cache& first, std::uint64_t line, LineState state) {
     recent_of(first).set(line, state == LineState::modified);
     if (is_data && victim.state == LineState::modified) counts_->add(Quantity::data_write_backs);
     if (!victim.exists()) return;
+    // A modified victim must survive in L2. An unmodified one is dropped if L2 has it too; otherwise it may be the last
+    // copy in the core, which a victim-filled shared level takes.
     if (victim.state == LineState::modified && l2_.exists()) {
         if (present(l2_.find(victim.line)))
             l2_.set_state(victim.line, LineState::modified);
@@ -230,6 +242,7 @@ void Core::fill_second(std::uint64_t line, LineState state) {
     if (victim.exists() && !present(state_of(victim.line))) shared_.accept(victim);
 }
 
+// A prefetch stays within the page of the miss, so it needs no translation: prefetches ask no TLB (tlb.h).
 void Core::after_miss(std::uint64_t line) {
     const std::uint64_t next = line + 1;
     if (same_page(line << line_shift_, next << line_shift_)) prefetch(next);
@@ -241,10 +254,12 @@ void Core::prefetch(std::uint64_t line) {
     fill(l1_data_, line, found.state);
 }
 
+// LineState is ordered from invalid to modified, so the greatest state is the one that decides.
 LineState Core::state_of(std::uint64_t line) const {
     return std::max({l1_data_.find(line), l1_code_.find(line), l2_.find(line)});
 }
 
+// recent_code_ needs no change: fetch() does not ask whether a line is modified.
 void Core::share(std::uint64_t line) {
     for (Cache* cache : {&l1_code_, &l1_data_, &l2_}) cache->set_state(line, LineState::shared);
     recent_data_.share(line);

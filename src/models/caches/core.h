@@ -3,9 +3,8 @@
 // What an access does (docs/models.md has the same rules for users):
 //
 // - An access touches the lines from its first to its last byte, in that order. It is one reference and at most one
-// miss
-//   of L1, however many lines it touches. An operand that is read and written is one reference, a load, and makes its
-//   lines modified.
+//   miss of L1, however many lines it touches. An operand that is read and written is one reference, a load, and
+//   makes its lines modified.
 // - A line that L1 lacks is asked of L2, and a line that L2 lacks of the shared level. The level that had it decides
 //   where the access was served. All levels on the way are filled, except a shared level that holds victims only.
 // - L1 and L2 are not inclusive: a line may leave L2 and stay in L1. A modified line that leaves L1 goes to L2, and one
@@ -13,6 +12,16 @@
 // - Lines have the states of MESI. A load shares a line that other cores hold. A store removes it from them. A store to
 //   a shared line of its own is an upgrade: it asks no level for data.
 // - A machine without L2 asks the shared level at once. A machine without L3 asks memory.
+//
+// Two paths. Most accesses hit the line, and the page, that was touched last in its set. fetch() and access() answer
+// those inline, by two comparisons (recent.h), and count what the full path would count. All others take fetch_anew()
+// and access_anew(), which look up TLBs and caches and change their state. Whatever a short path answers must be what
+// the full path would have answered: tests/unit/models/core_test.cpp compares both with
+// tests/unit/models/plain_machine.h, which has no short path.
+//
+// Order. A core changes other cores (SharedLevel::read()) without a lock. So the caller serializes all calls on cores
+// that share a SharedLevel; the engine holds the process's Modelling::lock (engine/modelling/state.h). Counts then
+// depend on the order of the accesses only.
 //
 // Code is read as data is, but a store does not remove a line from its own core's L1I: programs that change their code
 // are rare, and their own reads of the new code would hide nothing.

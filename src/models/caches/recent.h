@@ -1,5 +1,7 @@
 // recent.h: the most recent line of each set of a cache, or page of each set of a TLB.
 //
+// Problem: a cache look-up compares all ways of a set and may reorder them, and every load and store needs one.
+//
 // Most accesses touch what was touched last in its set. Touching it again changes no order: it is at the front already
 // under LRU, the tree points away from it already under tree-PLRU, and it is marked already under not-recently-used. So
 // such an access is a hit that needs nothing but a comparison.
@@ -10,6 +12,9 @@
 
 namespace anyperf::models {
 
+/// An entry is (number + 1) * 2, plus 1 if the line is modified. So a word of 0, which is what fresh memory holds, is
+/// the entry of no line.
+///
 /// Over memory of the caller: words(sets) words, all 0 at first. With 0 sets nothing is ever recent.
 class Recent {
   public:

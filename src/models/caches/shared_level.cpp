@@ -1,3 +1,4 @@
+// shared_level.cpp: the last level, and the snoops between cores (core.h has the rules).
 #include <algorithm>
 
 #include "models/caches/core.h"
@@ -17,6 +18,11 @@ void SharedLevel::part(Core& core) {
     std::ranges::replace(cores_, &core, nullptr);
 }
 
+// The source that is reported is where the newest data is, not the nearest copy: a core that has modified the line
+// comes before this level, and this level before a core that has the line unchanged.
+//
+// The state that the asking core gets: shared if another core keeps the line, modified if it inherits from a level of
+// victims the only copy that is newer than memory, exclusive otherwise.
 Found SharedLevel::read(const Core& core, std::uint64_t line, bool writes) {
     bool others_have_it = false;
     bool changed = false;
@@ -63,6 +69,8 @@ void SharedLevel::accept(Victim victim) {
 
 void SharedLevel::insert(std::uint64_t line, LineState state) {
     const Victim victim = l3_.insert(line, state);
+    // An inclusive level takes its victims out of the cores, whatever the cores use most: a core's hits in L1 do not
+    // reach this level, so a line that a core uses all the time may be the oldest here.
     if (!victim.exists() || machine_.inclusion != Inclusion::inclusive) return;
     for (Core* core : cores_)
         if (core != nullptr) core->lose(victim.line);

@@ -1,5 +1,8 @@
 // stride.h: the stride prefetcher: a load that has moved by the same distance twice will do so again.
 //
+// Two equal distances are needed before the first prefetch, so a load's third access is the earliest that triggers one.
+// A load of one address over and over has a distance of 0, which is not followed.
+//
 // A table of 64 entries, indexed by the load's address in the code, remembers the last address and distance of a load,
 // as the IP-based prefetcher of Intel's optimization manual does (section "Hardware Prefetching for First-Level Data
 // Cache"). A distance of more than 2 KiB is not followed.

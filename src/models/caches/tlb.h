@@ -1,5 +1,8 @@
 // tlb.h: the translation buffers of one core: a first level each for code and data, and a second level for both.
 //
+// A translation that hits the first level leaves the second unchanged, so the order of the second level's sets is that
+// of the first level's misses, not of all accesses.
+//
 // All levels replace the least recently used page. Pages of 4 KiB and 2 MiB have arrays of their own in the first level
 // and share the second. A page walk fills both levels. Prefetches ask no TLB.
 #pragma once

@@ -12,6 +12,9 @@
 
 namespace anyperf::models {
 
+// The limits bound what a file can make a run reserve (a cache takes a word for each line, a table of a predictor up to
+// 2^20 bytes), and keep the models' shifts and masks within their types.
+
 struct CacheField {
     std::string_view name;
     CacheGeometry Machine::* place;
@@ -49,6 +52,7 @@ inline constexpr std::array kLatencyFields{
     LatencyField{"page_walk", &Latencies::page_walk},
     LatencyField{"misprediction", &Latencies::misprediction},
 };
+/// Of one latency; it fits the 16 bits of a field of Latencies.
 inline constexpr std::uint64_t kMostCycles = 10'000;
 
 struct BranchField {
@@ -89,6 +93,7 @@ inline constexpr std::array kPredictors{
     Choice{"tage", Predictor::tage},
 };
 
+/// The limits of caches (bytes of all lines together) and of TLBs (entries of all ways together).
 inline constexpr std::uint64_t kMostCacheBytes = std::uint64_t{1} << 30;
 inline constexpr std::uint64_t kMostCacheWays = 32;
 inline constexpr std::uint64_t kMostTlbEntries = 65'536;

@@ -1,3 +1,9 @@
+// machine_file.cpp: reads a machine's JSON field by field into a copy of its base, and writes one back.
+//
+// The file is a stranger's. Every number is compared with its limits before it is converted, because a geometry decides
+// how much memory a run reserves and by which masks the models index it. Every name or value that a message repeats is
+// shortened and made printable. The first mistake is the one that is reported.
+
 #include "models/machines/machine_file.h"
 
 #include <fmt/format.h>
@@ -24,6 +30,7 @@ std::string shown_name(std::string_view name) {
     return name.size() > kMost ? text + "…" : text;
 }
 
+// Messages name a field by its path from the top (`l1_data.ways`), which `path_` carries into nested objects.
 /// An object of the file, its path within the file, and the error of a field in it.
 class Object {
   public:
@@ -43,6 +50,7 @@ class Object {
         return {};
     }
 
+    // at() requires has(): a reader asks has() first.
     bool has(std::string_view field) const { return json_.contains(field); }
     bool is_null(std::string_view field) const { return has(field) && at(field).is_null(); }
 
@@ -104,6 +112,7 @@ std::string_view word_of(T value, const std::array<Choice<T>, N>& choices) {
     return std::ranges::find(choices, value, &Choice<T>::value)->word;
 }
 
+/// The word that a field has for a value. Every value of the enum has a row, so the search succeeds.
 /// Reads a cache. `line_bytes` is that of the whole machine.
 Result<CacheGeometry> read_cache(const Object& machine, const CacheField& field, CacheGeometry base,
                                  std::uint16_t line_bytes) {
@@ -111,6 +120,8 @@ Result<CacheGeometry> read_cache(const Object& machine, const CacheField& field,
         if (field.may_be_absent) return CacheGeometry{.line_bytes = line_bytes};
         return machine.refuse(field.name, "it is null", "every machine has this cache");
     }
+    // A file that changes line_bytes keeps the number of lines of a base's cache, not its bytes: the power of two of
+    // sets stays one.
     const std::uint64_t base_bytes = base.bytes() / base.line_bytes * line_bytes;
     base.line_bytes = line_bytes;
     if (!machine.has(field.name)) return base;
@@ -119,6 +130,7 @@ Result<CacheGeometry> read_cache(const Object& machine, const CacheField& field,
     TRY(object.only({"bytes", "ways", "replacement"}));
     const std::uint64_t ways = TRY(object.number("ways", 1, kMostCacheWays, base.ways));
     const std::uint64_t bytes = TRY(object.number("bytes", line_bytes, kMostCacheBytes, base_bytes));
+    // Only a base without this cache gives 0 here: number() refuses a 0 that the file states.
     if (ways == 0) return object.refuse("ways", "it is left out, and the base has no such cache", "give the ways");
     if (bytes == 0) return object.refuse("bytes", "it is left out, and the base has no such cache", "give the bytes");
     const std::uint64_t of_a_set = ways * line_bytes;
@@ -212,6 +224,7 @@ Result<const Preset*> base_of(const Object& object, const Json& json) {
     return preset;
 }
 
+// `inclusion` says how L3 relates to L2 and L1; it would be a setting without effect on a machine that has no L3.
 /// The rules that join fields.
 Result<> check_whole(const Object& object, const Machine& machine) {
     if (machine.request == Request::access && (machine.l2.exists() || machine.inclusion != Inclusion::none ||
@@ -256,6 +269,8 @@ Result<Machine> parse_machine(std::string_view text, std::string_view path) {
     return machine;
 }
 
+// A cache that the machine lacks is written as null, which read_cache() reads back as absent. A field left out would
+// get the base's value instead.
 std::string machine_text(const Machine& machine) {
     Json json{{"line_bytes", machine.line_bytes()}};
     for (const CacheField& field : kCacheFields) {

@@ -1,3 +1,10 @@
+// presets.cpp: the named machines.
+//
+// Each row of kPresets has its source, which covers sizes, ways and latencies. A real CPU's replacement policy is
+// rarely published: those here are the nearest that machine.h knows, and that the ways allow.
+//
+// In each machine the sets of a cache are a power of two, its ways under tree-PLRU are too, and all caches have lines
+// of one size. tests/unit/models/core_test.cpp compares every preset with a plain simulator.
 #include "models/machines/presets.h"
 
 #include <algorithm>
@@ -10,6 +17,7 @@ namespace {
 constexpr std::uint32_t kKiB = 1024;
 constexpr std::uint32_t kMiB = 1024 * kKiB;
 
+/// A cache of lines of 64 bytes. Tree-PLRU needs a power of two of ways: with other numbers name another policy.
 constexpr CacheGeometry cache(std::uint32_t bytes, std::uint16_t ways,
                               Replacement replacement = Replacement::tree_plru) {
     return {.sets = bytes / ways / 64, .ways = ways, .line_bytes = 64, .replacement = replacement};
@@ -55,6 +63,7 @@ constexpr Machine skylake_server() {
     return machine;
 }
 
+/// One complex: L3 is shared by eight cores and filled by their victims.
 constexpr Machine zen4() {
     return {.l1_code = cache(32 * kKiB, 8),
             .l1_data = cache(32 * kKiB, 8),
@@ -103,6 +112,7 @@ constexpr Machine zen5() {
                           .misprediction = 15}};
 }
 
+/// Its L3 is the system cache of the mesh, which implementers size; 32 MiB is that of the row's title.
 constexpr Machine neoverse_n1() {
     return {.l1_code = cache(64 * kKiB, 4),
             .l1_data = cache(64 * kKiB, 4),
@@ -127,6 +137,8 @@ constexpr Machine neoverse_n1() {
                           .misprediction = 11}};
 }
 
+/// The cores of a cluster share their L2. So that is the shared level here, and there is no private L2. Pages and lines
+/// have the sizes of x86-64, because the programs that are measured are made for them.
 constexpr Machine apple_m1() {
     return {.l1_code = cache(192 * kKiB, 6, Replacement::lru),
             .l1_data = cache(128 * kKiB, 8),
@@ -179,6 +191,7 @@ constexpr Machine tiny() {
                           .misprediction = 10}};
 }
 
+/// Two levels, one core and true LRU: what cachegrind simulates. Its "LL" is the shared level here.
 constexpr Machine cachegrind() {
     Machine machine{};
     machine.l1_code = cache(32 * kKiB, 8, Replacement::lru);

@@ -1,5 +1,13 @@
 // attr_rules.cpp: what an attr must not have, as three tables in the kernel's order: perf_copy_attr() first, then the
 // start of perf_event_open(), then perf_event_alloc() after the PMU. The first rule that is broken is the answer.
+//
+// Why tables. The order is part of the interface: perf probes for features by setting one field and looking at the
+// errno, and a request with two mistakes gets the errno of the first. A row is one `if` of the kernel. The lambda has
+// no capture, so a table is constant data; AttrContext carries what a rule needs besides the attr. Rows about rights
+// come where the kernel asks for them, between rows about values.
+//
+// What is not here: attr.size and the bytes beyond the known fields (attr_copy.h), flags of the call, group, task and
+// PMU (open.cpp).
 #include "subsystem/events/attr_rules.h"
 
 #include <array>
@@ -33,6 +41,7 @@ constexpr bool samples(const Attr& attr, std::uint64_t bits) {
     return (attr.sample_type & bits) != 0;
 }
 
+// `~(2 * last - 1)`: all bits above the last known one.
 constexpr std::uint64_t kReservedFlags = ~(2 * flag("sigtrap") - 1);  // bits 38 and 39 came after Linux 6.18
 constexpr std::uint64_t kReservedReadBits = ~(2 * abi::kReadFormatBits.back().mask() - 1);
 constexpr std::uint32_t kReservedAux = ~(2 * static_cast<std::uint32_t>(abi::kAuxActions.back().mask()) - 1);
@@ -41,6 +50,9 @@ constexpr auto kPauseAndResume = abi::bit(abi::kAuxActions, "aux_pause") | abi::
 constexpr std::uint64_t kReservedBranchBits = ~(2 * abi::kBranchBits.back().mask() - 1);
 constexpr std::uint64_t kBranchKernel = 0x6;  // KERNEL and HV
 constexpr std::uint32_t kStackTooLarge = 0xffff;
+// perf_reg_validate() of x86 (arch/x86/kernel/perf_regs.c) refuses an empty mask, the registers that 64-bit samples
+// lack (ds, es, fs, gs) and the numbers that no register has. Vector registers are well-formed, and the PMU refuses
+// them later.
 constexpr unsigned kFirstVectorBit = abi::kX86FirstVectorBit;
 constexpr std::uint64_t kVectorRegisters = ~((1ull << kFirstVectorBit) - 1);
 constexpr std::uint64_t kRefusedRegisters =
@@ -49,6 +61,8 @@ constexpr std::uint64_t kRefusedRegisters =
 constexpr bool registers_wrong(std::uint64_t mask) {
     return mask == 0 || (mask & kRefusedRegisters) != 0;
 }
+
+// Bits 0 to 2 of branch_sample_type are user, kernel and hypervisor; 1, 2 and 4 below.
 
 /// The privilege levels of a branch filter: those it names, else those that the event counts.
 constexpr std::uint64_t branch_levels(const Attr& attr) {

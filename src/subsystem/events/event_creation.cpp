@@ -1,3 +1,7 @@
+// event_creation.cpp: perf_event_alloc() and __free_event() of the kernel (kernel/events/core.c), without contexts.
+//
+// Until commit() nothing but the PendingEvent refers to the event, so a refusal undoes it by leaving the scope: first
+// the PMU's part, then the page. Ids are given in commit() and not before, so an open that fails consumes none.
 #include "subsystem/events/event_creation.h"
 
 #include "abi/attr_flags.h"
@@ -27,6 +31,7 @@ EventShape shape_of(const abi::Attr& attr) {
     shape.sample_stack_user = attr.sample_stack_user;
     shape.clockid = attr.clockid;
     shape.sample_max_stack = attr.sample_max_stack;
+    // precise_ip is a field of two bits: divided by its lowest bit it is a number.
     shape.precise_ip = static_cast<std::uint16_t>((attr.flags & kPreciseIp) / (kPreciseIp & -kPreciseIp));
     shape.wakeup = attr.wakeup_events;
     shape.bp_addr = attr.config1;
@@ -45,6 +50,9 @@ void start_sampling(EventPage& page, const abi::Attr& attr) {
     page.period = adapts ? 1 : attr.sample_period;
     page.period_left = first_period(page);
 }
+
+// A page is used again after its event. The thread reads pages that its list of active events leads to, and an event
+// enters that list only when this is complete (scheduler.h, attach()).
 
 /// The page as its thread finds it: complete before anything leads to it.
 void fill_page(Event& event) {
@@ -90,6 +98,7 @@ void count_requested_records(World& world, const Event& event, int by) {
         if (requests_record(event.attr.flags, row.interest)) {
             const auto number = static_cast<std::size_t>(row.interest);
             add(world.record_requests[number]);
+            // record_requests counts the events that want a kind; wanted_records has a bit where the count is not 0.
             const std::uint32_t bit = 1u << number;
             world.wanted_records =
                 world.record_requests[number] != 0 ? world.wanted_records | bit : world.wanted_records & ~bit;
@@ -116,6 +125,8 @@ PendingEvent::~PendingEvent() {
 Event& PendingEvent::commit() {
     Event& event = *event_;
     event.page->stream_id = ++world_->last_id;
+    // An inherited event reports its parent's id and has a stream id of its own (perf_event_open(2),
+    // PERF_SAMPLE_STREAM_ID).
     event.page->id = event.parent ? event.parent->page->id : event.page->stream_id;
     world_->events.emplace(event.index, std::move(event_));
     count_requested_records(*world_, event, 1);

@@ -1,3 +1,9 @@
+// counter_queue.cpp: keeps each queue's order, and marks it as stale where its assignment of counters may have changed.
+// It assigns nothing: fill_counters() (scheduler.cpp) does, for stale queues only.
+//
+// The invariant: groups before first_waiting were tried in order, `placed` has those that fit, and every flexible group
+// from first_waiting on waits. So a queue becomes stale when a placed group goes or gets smaller, when the first
+// waiting group goes, when a group comes that has its place before that one, and when groups rotate.
 #include "subsystem/scheduling/counter_queue.h"
 
 #include <algorithm>
@@ -29,6 +35,7 @@ const Pmu* hardware_pmu(const Event& leader) {
     return nullptr;
 }
 
+// Numbers rise for ever: a place is never used twice, and the map's order is that of arrival within a rank.
 void take_last_place(Task& task, Event& leader) {
     if (leader.queue != nullptr) leader.queue->groups.erase(leader.queue_place);
     leader.queue_place = {rank(leader), ++task.last_queue_number};
@@ -58,6 +65,8 @@ void note_smaller_group(Event& leader) {
     if (leader.queue != nullptr && !waits_behind_others(leader)) leader.queue->is_stale = true;
 }
 
+// Before there were contenders every enabled group counted, so all of them begin as placed. Stale: the new contender
+// has to be fitted in.
 void make_queues(Task& task) {
     for (Event* leader : task.leaders) {
         update_queue(task, *leader);

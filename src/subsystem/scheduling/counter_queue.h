@@ -1,7 +1,7 @@
 // counter_queue.h: the groups of a task that want counters of one PMU, in the order in which they get them.
 //
 // A queue has the enabled groups only, and remembers which of them have counters and which is the first to wait. So a
-// group that comes or goes behind the first waiting one concerns no other, and an open or close beside ten thousand
+// group that comes or goes after the first waiting one concerns no other, and an open or close beside ten thousand
 // waiting groups costs what it costs beside ten.
 //
 // A task has queues while it has contenders (Task::contenders). Without them each group is placed by itself.
@@ -18,7 +18,7 @@ inline constexpr int kOwnFlexible = 3;
 /// The hardware PMU that the group needs. Null for a group of software events only.
 const Pmu* hardware_pmu(const Event& leader);
 
-/// Gives the group a place behind the task's other groups of its rank.
+/// Gives the group a place after the task's other groups of its rank.
 void take_last_place(Task& task, Event& leader);
 
 /// Adds the group to the queue that it belongs to now, if it is enabled and needs a hardware PMU; removes it from

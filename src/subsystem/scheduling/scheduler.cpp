@@ -35,6 +35,11 @@ bool contends(const Event& event) {
     return event.wiring.counters != 0 || (event.flag(kExclusive) && !event.wiring.software);
 }
 
+// The kernel walks the rank's groups in a tree (visit_groups_merge()) and asks the PMU of each for counters. Here the
+// counters are a set of bits for each event (Wiring::counters): CounterAssignment finds a counter for each member, or
+// says that none of the remaining assignments works. It may move earlier groups to other counters, because a run's
+// counters hold no value.
+
 /// What the groups placed so far occupy of one PMU.
 struct PmuOccupancy {
     CounterAssignment counters;
@@ -48,6 +53,7 @@ bool try_add(PmuOccupancy& occupancy, const Event& leader) {
     const bool alone = leader.flag(kExclusive);
     if (occupancy.exclusive || (alone && occupancy.any)) return false;
     std::vector<std::uint64_t> masks;
+    // Disabled members need no counter, so a group with one too many of them fits while they are off.
     for (const Event* member : members(leader))
         if (member->is_enabled()) masks.push_back(member->wiring.counters);
     if (!occupancy.counters.add(masks)) return false;
@@ -88,6 +94,7 @@ void change_contenders(World& world, Task& task, std::uint32_t by) {
 
 /// The state of a group that competes with no other.
 EventState state_without_contention(World& world, const Event& leader) {
+    // Off or in error: both stay until a client changes them.
     if (!leader.is_enabled()) return leader.requested_state();
     if (is_on_cpu(world, leader)) return EventState::counting;
     // A cpu-wide event's time running is the CPU's, less the time for which its parts lacked a counter (read.cpp). A
@@ -117,6 +124,7 @@ EventState state_without_counter(World& world, const Event& leader) {
     return state == EventState::counting ? EventState::inactive : state;
 }
 
+/// Groups and the states that they are to get. Computed for the whole queue before the first page changes.
 using Outcome = std::vector<std::pair<Event*, EventState>>;
 
 void apply_outcome(World& world, const Outcome& outcome) {
@@ -136,6 +144,7 @@ enum class Extent : std::uint8_t {
 void fill_counters(World& world, Task& task, CounterQueue& queue, Extent extent) {
     PmuOccupancy occupancy;
     Outcome outcome;
+    // The old assignment is dropped before the new one is made: waits_behind_others() below asks for the new one.
     const std::vector<Event*> were_placed = std::exchange(queue.placed, {});
     queue.first_waiting = nullptr;
     queue.is_stale = false;
@@ -151,6 +160,7 @@ void fill_counters(World& world, Task& task, CounterQueue& queue, Extent extent)
     if (extent == Extent::changes)
         for (Event* leader : were_placed)
             if (waits_behind_others(*leader)) outcome.emplace_back(leader, state_without_counter(world, *leader));
+    // After the loop, because a group in error leaves the queue that the loop walks.
     for (Event* leader : in_error) update_queue(task, *leader);
     apply_outcome(world, outcome);
 }
@@ -174,6 +184,7 @@ void rotate_groups(Task& task, CounterQueue& queue, int rank) {
     else if (first != queue.groups.end() && first->first.rank == rank)
         chosen = first->second;
     if (chosen == nullptr) return;
+    // Both lists: `leaders` is the order for a queue that is made later.
     take_last_place(task, *chosen);
     task.leaders.splice(task.leaders.end(), task.leaders, chosen->position_in_leaders);
     queue.is_stale = true;

@@ -1,4 +1,7 @@
 // filter.cpp: comparisons as filter_pred_*() of Linux 6.18: both sides are taken as the field's type.
+//
+// It runs on the engine's stack, on the thread whose record is filtered, so it has no recursion. Each number of a step
+// is checked where it is used: a filter without sense gives some result and reads nothing outside of its arrays.
 #include "subsystem/shared/filter.h"
 
 namespace anyperf::subsystem {
@@ -16,6 +19,7 @@ std::uint64_t read(std::span<const std::byte> record, std::size_t offset, std::s
     return value;
 }
 
+/// The low `size` bytes of a value, extended to 64 bits by the field's sign.
 std::uint64_t as_type(std::uint64_t value, std::size_t size, bool is_signed) {
     if (size == 0 || size >= 8) return value;
     const unsigned unused = static_cast<unsigned>(64 - 8 * size);
@@ -23,6 +27,7 @@ std::uint64_t as_type(std::uint64_t value, std::size_t size, bool is_signed) {
     return is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(up) >> unused) : up >> unused;
 }
 
+/// One comparison. A glob has no meaning for numbers: false.
 template <class T>
 bool holds(FilterStep::Compare compare, T left, T right) {
     switch (compare) {
@@ -44,6 +49,7 @@ bool number_holds(const FilterStep& step, const FilterFacts& facts) {
     const std::uint64_t raw =
         of_cpu ? static_cast<std::uint64_t>(facts.cpu) : read(facts.record, step.offset, step.size);
     const std::uint64_t left = as_type(raw, size, step.is_signed);
+    // The constant is cut to the field's size too: 256 equals 0 in a field of one byte.
     const std::uint64_t right = as_type(step.value, size, step.is_signed);
     const bool result = step.is_signed
                             ? holds(step.compare, static_cast<std::int64_t>(left), static_cast<std::int64_t>(right))
@@ -89,6 +95,8 @@ bool text_holds(const Filter& filter, const FilterStep& step, const FilterFacts&
     const std::size_t bytes = facts.copy(copied, read(facts.record, step.offset, 8), sizeof copied);
     return bytes != 0 && compare(text_in(copied, bytes)) != step.negated;
 }
+
+// One bit for each result. kDepth is more than kFilterSteps, so there is always room.
 
 /// The results of predicates that no operator has consumed yet.
 class Results {
@@ -174,6 +182,7 @@ bool matches_glob(std::span<const char> pattern, std::span<const char> text) {
     return p == pattern.size();
 }
 
+// Both sides of && and || are evaluated. That costs little, and no predicate has an effect.
 // The steps are in postfix order. A filter with impossible steps (too few results, too many) gives some result, and
 // reads nothing outside of its arrays.
 bool passes(const Filter& filter, const FilterFacts& facts) {

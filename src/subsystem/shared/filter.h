@@ -2,6 +2,9 @@
 // over a record's bytes, and the strings that they compare with. The PMU parses it, since it knows the record's fields;
 // it is kept in shared memory.
 //
+// In the kernel a tracepoint's filter runs before the record exists for the event (perf_tp_filter_match()); here the
+// same: the thread evaluates it on the record's raw bytes, and an event whose filter fails neither counts nor samples.
+//
 // Freestanding, as event_page.h. Evaluation terminates and stays within the filter and the record whatever the shared
 // memory contains.
 #pragma once

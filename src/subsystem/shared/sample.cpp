@@ -1,4 +1,14 @@
 // sample.cpp: a table of fields, one row each. The same row measures the field and writes it, by a Sink.
+//
+// A sample has no description of itself: a reader knows its fields from the attr and their order from the manual
+// (perf_event_open(2), PERF_RECORD_SAMPLE). So order and padding here have to be those of the kernel's
+// perf_output_sample(), byte for byte.
+//
+// Two passes. The size comes first, because a ring gives room for a whole record or none. Fields of one word are
+// counted by their bits; only the others are measured, by running their row on a Sink without memory. The user stack is
+// sized last, although it is not the last field: it gets what the other fields leave of a record's 64 KiB.
+//
+// This runs on the thread that overflowed, with the event's and the ring's lock held, so it allocates nothing.
 #include "subsystem/shared/sample.h"
 
 #include <array>
@@ -13,6 +23,7 @@ namespace {
 constexpr std::uint32_t kSample = 9;
 static_assert(abi::name_of(abi::kRecordTypes, kSample) == "PERF_RECORD_SAMPLE");
 constexpr std::uint64_t kRegisterAbi64 = 2;
+// The kernel cuts the stack at TASK_SIZE as well (perf_ustack_task_size()).
 constexpr std::uint64_t kUserEnd = 0x7ffffffff000;  ///< TASK_SIZE with four-level page tables
 
 /// What the fields of one sample are made of.
@@ -39,6 +50,7 @@ void put_raw(Sink& sink, const FieldSource& from) {
 void put_branches(Sink& sink, const FieldSource& from) {
     sink.word(from.facts.branches.size());
     if (from.event.shape.branch_sample_type & abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_HW_INDEX"))
+
         sink.word(~0ull);  // the first entry is the newest
     sink.put(from.facts.branches.data(), from.facts.branches.size_bytes());
     if (from.event.shape.branch_sample_type & abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_COUNTERS"))
@@ -52,6 +64,10 @@ void put_registers(Sink& sink, const std::uint64_t* registers, std::uint64_t mas
     if (registers == nullptr) return;
     for (; mask != 0; mask &= mask - 1) sink.word(registers[__builtin_ctzll(mask)]);
 }
+
+// perf_output_sample_ustack(): the size that was reserved, the bytes, and how many of them are valid. A size of 0 ends
+// the field. The record's room is fixed by then, so a page that cannot be read shortens `copied` only. After the first
+// gap nothing more is copied: a reader takes the first `copied` bytes as the stack.
 
 /// Bytes that couldn't be copied are zeroed, so that the ring's older records don't leak into the field.
 void put_stack(Sink& sink, const FieldSource& from) {
@@ -114,6 +130,7 @@ constexpr std::array kFields{
     FieldRow{"PERF_SAMPLE_AUX", [](const FieldSource&) { return std::uint64_t{0}; }},
 };
 
+// abi::kSampleBits lists the bits in the order of the record, which is not that of their numbers (IDENTIFIER is first).
 constexpr bool in_order_of_records() {
     for (std::size_t i = 0; i < kFields.size(); ++i)
         if (kFields[i].name != abi::kSampleBits[i].name) return false;
@@ -123,6 +140,7 @@ static_assert(in_order_of_records());
 
 constexpr std::uint64_t kStackUser = abi::sample("PERF_SAMPLE_STACK_USER");
 
+/// The bits of sample_type whose fields are one word.
 constexpr std::uint64_t kWords = [] {
     std::uint64_t words = 0;
     for (std::size_t i = 0; i < kFields.size(); ++i)
@@ -141,6 +159,8 @@ void put_fields(Sink& sink, const FieldSource& from, std::uint64_t wanted) {
             kFields[i].put(sink, from);
     }
 }
+
+// Nothing to measure is the common case: `wanted` is then 0, and put_fields() returns at once.
 
 /// The size without the stack, whose own size depends on it.
 std::size_t without_stack(const EventPage& event, const SampleFacts& facts) {
@@ -168,6 +188,7 @@ std::size_t whole(const EventPage& event, std::size_t others, std::size_t stack)
 std::size_t stack_bytes(std::size_t asked, std::size_t others, std::uint64_t pointer) {
     const std::uint64_t until_end = pointer < kUserEnd ? (kUserEnd - pointer) & ~7ull : 0;
     if (asked > until_end) asked = static_cast<std::size_t>(until_end);
+    // 16: the words before and after the stack.
     const std::size_t with_sizes = others + 16;
     if (with_sizes > kLongestRecord) return 0;
     return asked < kLongestRecord - with_sizes ? asked : kLongestRecord - with_sizes;

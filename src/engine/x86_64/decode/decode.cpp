@@ -5,6 +5,15 @@
 // register numbers, sizes of displacement and immediate) is computed without branches, and rare cases are kept apart.
 // The bytes are read without testing whether they are there: if fewer than kReadable can be read, a copy padded with
 // zeros is decoded, and the length that results shows whether a missing byte was used.
+//
+// The steps of Decoder::run() follow the bytes: prefixes; the opcode, which selects a reference in a row of
+// kReferences; nodes, which lead from the reference to a form by bits of the selector; ModRM, SIB and displacement; the
+// immediate; and the facts of the form combined with the operand fields.
+//
+// Which of the three refusals: the answer decides which fault the application gets. Bytes that are not the beginning of
+// an instruction are #UD (SIGILL), a 16th byte is #GP (SIGSEGV), and a byte that is not readable is a page fault at its
+// address. So `at_` is exact on each path that refuses: it is after the byte that decided. If that byte is past the
+// limit, it was padding, and the answer is truncated or too_long instead of invalid.
 #include "engine/x86_64/decode/decode.h"
 
 #include "engine/x86_64/decode/classes.h"
@@ -16,6 +25,8 @@ namespace {
 #include "decode_tables.inc"
 
 constexpr unsigned kLongest = 15;
+// The farthest read: 14 prefixes, EVEX and its opcode (5 bytes), ModRM, SIB, and the 8 bytes that load() reads for a
+// displacement make 29. An immediate is read at offset 15 at most.
 constexpr unsigned kReadable = 32;  // no decoding reads further, whatever the bytes are
 
 /// What a byte before the opcode is. `escape` and the kinds after it end the prefixes.
@@ -60,6 +71,9 @@ constexpr ByteKinds kBytes = [] {
     return kinds;
 }();
 
+// Tables for ModRM: SDM volume 2, 2.1.5, table 2-2, with the changes of 64-bit mode (2.2.1.6): mod 0 with rm 5 is
+// relative to rip. rm 4 means a SIB byte, whatever REX.B is, and a SIB byte decides its base itself.
+
 /// The meaning of a ModRM byte, packed. Bits 0 to 2 are the number of displacement bytes.
 namespace address {
 constexpr std::uint8_t kDisplacement = 7;
@@ -89,6 +103,7 @@ constexpr Addresses kAddresses = [] {
 constexpr std::uint64_t kMasks[9] = {
     0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, 0xffffffffffffffff};
 
+/// For reads and writes of eight bytes at any address. may_alias: the bytes are also accessed as other types.
 using Unaligned [[gnu::aligned(1), gnu::may_alias]] = std::uint64_t;
 
 /// The first `bytes` (0 to 8) bytes at `at`. Eight must be readable.
@@ -117,6 +132,8 @@ std::uint16_t next_reference(std::uint16_t reference, unsigned selector) {
     const std::uint16_t* node = kNodes + (reference & ~kNodeBit);
     return node[1 + (selector >> (*node & 15) & ((1u << (*node >> 4)) - 1))];
 }
+
+// A node is a header and one reference for each value of the bits that it tests: see kNodeBit (form.h).
 
 /// Register numbers of the operand fields, with their extension bits: reg, rm and vvvv have five bits.
 struct EncodedRegisters {
@@ -156,6 +173,8 @@ class Decoder {
     DecodeStatus run() {
         static_assert(sizeof(Instruction) % 8 == 0);
         clear<sizeof(Instruction) / 8>(reinterpret_cast<Unaligned*>(&out_));
+        // The frequent case without a loop: no prefix, or a REX alone. Everything else goes through prefixes(), which
+        // starts anew from the first byte.
         const bool rex = (bytes_[0] & 0xf0) == 0x40;
         rex_ = rex ? bytes_[0] : 0;
         at_ = rex;
@@ -168,6 +187,8 @@ class Decoder {
         if (!find_form()) return refuse();
         if (!(has(attribute::kModrm) ? modrm_operand() : no_modrm())) return refuse();
         immediate();
+        // too_long needs a length that can be trusted. If a byte that determines it lies past the limit, padding was
+        // decoded, and the answer of cut_off() is right: a limit of 15 bytes makes it too_long as well.
         if (out_.length > limit_) return out_.length > kLongest && knows_length() ? DecodeStatus::too_long : cut_off();
         if (form_->attributes & (attribute::k3dNow | attribute::kImmediateShift) && !by_immediate())
             return DecodeStatus::invalid;
@@ -228,10 +249,12 @@ class Decoder {
 
     bool legacy(Space space) {
         const unsigned opcode = bytes_[at_];
+        // W is bit 3 of REX and moves to its bit of the selector; F2 and F3 go there as the last one that was seen.
         const unsigned prefixes = (rex_ & 8u) << (selector::kW - 3) | unsigned{out_.operand16} << selector::kOperand16 |
                                   repeat_ << selector::kRepeat;
         selector_ = prefixes;
         out_.has_rex = rex_ != 0;
+        // A REX that counts is the last byte before the escape bytes and the opcode.
         out_.rex_offset = static_cast<std::uint8_t>(rex_ ? at_ - 1 - escape_bytes(space) : 0);
         reg_high_ = rex_ >> 2 & 1;
         rm_high_ = rex_ & 3u;
@@ -241,6 +264,7 @@ class Decoder {
         return look_up(row, opcode + (space == Space::one_byte && opcode == 0x90 && rex_ & 1));
     }
 
+    /// How many escape bytes (0F, 38, 3A) a space has before the opcode byte.
     static unsigned escape_bytes(Space space) { return space == Space::one_byte ? 0 : space == Space::map_0f ? 1 : 2; }
 
     /// Sets reference_. False if there is no instruction with this opcode.
@@ -255,17 +279,22 @@ class Decoder {
     bool vex(Byte kind) {
         out_.has_vex = true;
         out_.vex_offset = static_cast<std::uint8_t>(at_);
+        // The register bits R, X, B, R', V' and vvvv are stored inverted (SDM volume 2, 2.3.5), hence the complements
+        // below.
         const std::uint8_t* p = bytes_ + at_;
         if (rex_ || out_.operand16 || repeat_ || out_.lock) {
             ++at_;
             return false;
         }
         if (kind == Byte::evex) return evex(p);
+        // The two-byte form has no map, X, B or W: map 0F, and those bits are 0.
         if (kind == Byte::vex2) {
             at_ += 2;
             reg_high_ = ~unsigned{p[1]} >> 7 & 1;
             return vex_opcode(Space::vex_1, 1, p[1] & 0x7f);
         }
+        // The map field has five bits: VEX uses 1 to 3, XOP 8 to 10 (AMD64 manual, volume 3). A value below 8 after 8F
+        // is pop, which opcode() has excluded already.
         const unsigned map = p[1] & 0x1f;
         const unsigned lowest = kind == Byte::xop ? 8 : 1;
         if (map < lowest || map > lowest + 2) {
@@ -292,6 +321,7 @@ class Decoder {
                                       Space::none, Space::evex_5, Space::evex_6, Space::none,
                                       Space::none, Space::none,   Space::none,   Space::none,
                                       Space::none, Space::none,   Space::none,   Space::none};
+        // Three bits of map, and a fourth that has to be 0.
         const unsigned map = p[1] & 15;
         if (spaces[map] == Space::none) {
             at_ += 2;
@@ -324,15 +354,19 @@ class Decoder {
         if (r & kNodeBit) [[unlikely]] {
             const unsigned selector = selector_ | (modrm_ & 0x3f) | unsigned{modrm_ >= 0xc0} << selector::kIsReg;
             while (r & kNodeBit) {
+                // The bits below W are those of ModRM (namespace selector).
                 if ((kNodes[r & ~kNodeBit] & 15) < selector::kW) asked_modrm_ = true;
                 r = next_reference(r, selector);
             }
         }
+
         form_ = &kForms[r];
         if (r == 0) {
             at_ += asked_modrm_;
             return false;
         }
+        // LOCK is an error unless the instruction permits it and its operand is memory. ModRM then belongs to the
+        // deciding bytes, unless the combination fits: modrm_operand() consumes it again.
         if (!out_.lock) [[likely]]
             return true;
         at_ += has(attribute::kModrm);
@@ -366,18 +400,22 @@ class Decoder {
             operand = 0;
         const bool sib = operand & address::kSib;
         const unsigned reg = (modrm_ >> 3 & 7) | reg_high_ << 3;
+        // As a register, ModRM.rm has X as its fifth bit in EVEX (SDM volume 2, 2.7.2); as a base it has only B.
         const unsigned rm = (modrm_ & 7) | (rm_high_ & (is_evex_ ? 3u : 1u)) << 3;
         unsigned index = 0;
         if (sib) index = sib_byte(operand);
         if (attributes & attribute::kConstrained && !allowed(*form_, {reg, rm, vvvv_, index, is_evex_}, operand, sib))
             return false;
         const bool memory = operand & address::kMemory;
+        // A field that names a vector register has the role 0, so its number is without effect.
         add_register(form_->reg_role, reg & 15);
         add_register(memory ? 0 : form_->rm_role, rm & 15);
         add_register(form_->vvvv_role, vvvv_ & 15);
+        // xor eax, eax: the value before does not matter, so the translator may borrow the register.
         if (attributes & attribute::kZeroes && !memory && reg == rm) read_ = 0;
         address_register(operand >> 5 & 1, (modrm_ & 7) | (rm_high_ & 1) << 3);
         out_.rip_relative = operand & address::kRip;
+        // One form serves both kinds of operands; with a register the attributes about memory do not apply.
         const std::uint32_t of_memory = memory ? attributes : attributes & ~attribute::kOfMemory;
         out_.reads_memory = out_.reads_operand = of_memory & attribute::kReadsOperand;
         out_.writes_memory = out_.writes_operand = of_memory & attribute::kWritesOperand;
@@ -413,6 +451,8 @@ class Decoder {
 
     /// Adds the general register in an operand field to the sets that its role names.
     void add_register(unsigned roles, unsigned number) {
+        // Without any REX the byte registers 4 to 7 are ah, ch, dh, bh: parts of registers 0 to 3. The shifts below
+        // turn each bit of the role into a bit of a set without a branch.
         const bool high_byte = roles & role::kByte && number >= 4 && rex_ == 0;
         number -= high_byte ? 4 : 0;
         touched_ |= (roles & 1) << number;
@@ -426,6 +466,7 @@ class Decoder {
         out_.length = static_cast<std::uint8_t>(at_ + bytes);
         out_.immediate_bytes = static_cast<std::uint8_t>(bytes);
         out_.immediate_offset = static_cast<std::uint8_t>(bytes ? at_ : 0);
+        // The address is clamped: with 15 bytes of prefixes and opcode at_ may be past what can be read.
         const std::uint64_t value = load(bytes_ + (at_ < kLongest ? at_ : kLongest), bytes);
         out_.immediate = has(attribute::kSigned) ? sign_extend(value, bytes) : value;
     }
@@ -457,6 +498,7 @@ class Decoder {
         out_.read = static_cast<RegisterSet>(read_ | form_->read);
         out_.overwritten = static_cast<RegisterSet>(overwritten_ | form_->overwritten);
         out_.written = static_cast<RegisterSet>(written_ | form_->written);
+        // Flags that may stay as they are count as read, and as not overwritten: they are live before the instruction.
         out_.flags_read = uncertain_flags_ ? kStatusFlags : form_->flags_read;
         out_.flags_overwritten = uncertain_flags_ ? FlagSet{0} : form_->flags_overwritten;
         out_.reads_memory |= has(attribute::kReads);
@@ -464,6 +506,7 @@ class Decoder {
         out_.rep = has(attribute::kRepeats);
         out_.operand_bytes = form_->operand_bytes;
         out_.implied_bytes = form_->implied_bytes;
+        // Loads, stores and updates depend on ModRM, so the form lacks them. The form decides all other classes.
         const auto held = [](bool holds, Class id) { return unsigned{holds} << static_cast<unsigned>(id); };
         out_.classes = static_cast<ClassSet>(form_->classes | held(out_.reads_memory, Class::loads) |
                                              held(out_.writes_memory, Class::stores) |

@@ -1,6 +1,15 @@
 // constraints.cpp: some instructions are valid only with a SIB byte, or only if their registers differ. So several
 // encodings of a selector value are tried until one is valid; then each field is varied alone to see which values it
 // may have.
+//
+// Problem. A cell of the table is one value of opcode and selector, but whether an encoding is an instruction depends
+// on fields that the selector lacks: the high register bits, vvvv, SIB. All combinations would be thousands for each of
+// 32,768 cells of an opcode. The restrictions that exist are few, though: a field must be 1111, a number must exist
+// (there are eight mask and eight tile registers), or two or three registers must differ.
+//
+// Way. From one valid encoding each field is varied alone, with all others fixed. A field whose change makes it invalid
+// has a restriction of the kind that the variation tests. tests/unit/engine/decode_random_test.cpp compares the result
+// with Zydis over random bytes, which would show a restriction of another kind.
 #include "engine/x86_64/generate/constraints.h"
 
 #include <algorithm>
@@ -61,6 +70,7 @@ class FormQuery {
 
     bool is_valid(const EncodingFields& fields) const { return decode_with_zydis(fields).has_value(); }
 
+    // Each with_… returns a copy with one field changed, so that variations do not add up.
     static EncodingFields with_rm(EncodingFields fields, unsigned number) {
         fields.selector = static_cast<std::uint16_t>((fields.selector & ~7u) | number);
         return fields;
@@ -75,11 +85,13 @@ class FormQuery {
     std::optional<ZydisInstruction> find_valid_encoding() {
         if (auto plain = decode_with_zydis(base_)) return plain;
         if (is_legacy(base_.space) && is_register()) return {};
+        // Numbers from 1 to 3 exist in every register file, so a failure is never due to the number itself.
         const std::uint8_t apart = other_than(reg(), rm());
         if (!is_register()) {
             if (auto answer = decode_with_zydis(with_vvvv(base_, apart))) return keep(with_vvvv(base_, apart)), answer;
             EncodingFields sib = base_;
             sib.sib = true;
+            // Differs from reg; 4 would mean no index.
             sib.index = static_cast<std::uint8_t>((reg() + 5) & 7);
             if (sib.index == 4) sib.index = 6;
             for (const std::uint8_t v : {std::uint8_t{0}, apart})
@@ -122,6 +134,7 @@ class FormQuery {
         const bool used =
             is_valid(with_vvvv(base_, 1)) || is_valid(with_vvvv(base_, 2)) || is_valid(with_vvvv(base_, 3));
         if (!used) form.constraints |= constraint::kNoVvvv;
+        // The low bits are those of a number that differs from the other registers, so that only the high bits decide.
         const unsigned low = used ? other_than(reg(), base_.sib ? base_.index : rm()) : 0;
         const unsigned values = is_evex(base_.space) ? 4 : 2;
         form.vvvv_high = is_evex(base_.space) ? 0 : 0xc;
@@ -204,6 +217,8 @@ std::optional<Form> form_of(Space space, std::uint8_t opcode, std::uint16_t sele
     return form;
 }
 
+// Most instructions take memory or a register in ModRM.rm. One form for both halves the tables, and saves the decoder a
+// node and thereby a branch.
 std::optional<Form> merged(const Form& with_memory, const Form& with_register) {
     Form form = with_memory;
     form.attributes = (with_memory.attributes & attribute::kOfMemory) | with_register.attributes;

@@ -20,6 +20,10 @@ constexpr FlagSet kZf = 0x40;
 constexpr auto kReadActions = ZYDIS_OPERAND_ACTION_MASK_READ;
 constexpr auto kWriteActions = ZYDIS_OPERAND_ACTION_MASK_WRITE;
 
+// In doubt, on the safe side. The translator borrows registers and flags that an instruction does not need. So in doubt
+// a register is touched, read and not overwritten, and a flag is read and not overwritten. That costs a spill; the
+// opposite would change the application's state.
+
 /// The number of the general register that holds this one, or -1.
 int general_register(ZydisRegister reg) {
     const auto whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
@@ -68,6 +72,7 @@ class Description {
             form_.immediate_bytes = 1;
             set(attribute::k3dNow);
         }
+        // Only widths of 32 bits and more replace the whole register.
         const bool zeroes = is(ZYDIS_MNEMONIC_XOR) || is(ZYDIS_MNEMONIC_SUB);
         set(attribute::kZeroes, zeroes && form_.immediate_bytes == 0 && i_.operand_width >= 32);
         set(attribute::kSigned, i_.raw.imm[0].is_signed && i_.raw.imm[1].size == 0);
@@ -102,6 +107,7 @@ class Description {
         const bool read = o.actions & kReadActions || partial;
         const bool written = o.actions & kWriteActions;
         if (std::uint8_t* roles = field(o.encoding)) {
+            // ah, ch, dh and bh exist in the legacy encoding only.
             const bool byte = o.size == 8 && i_.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
             *roles = static_cast<std::uint8_t>(*roles | role::kGeneral | (read ? role::kRead : 0) |
                                                (whole ? role::kOverwritten : 0) | (byte ? role::kByte : 0) |
@@ -123,6 +129,7 @@ class Description {
     void memory(const ZydisDecodedOperand& o) {
         const bool in_modrm = o.encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
         if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE && !through_register(o))
+            // Implied memory (push, movs) has implied address registers, which no operand field names.
             for (const ZydisRegister part : {o.mem.base, o.mem.index})
                 if (const unsigned set = 1u << (general_register(part) & 31); set <= kAllRegisters)
                     imply(set, set, 0);  // no register: -1 & 31 gives bit 31
@@ -131,6 +138,7 @@ class Description {
         set(attribute::kOffset, in_offset(o));
         set(attribute::kVectorIndex, o.mem.type == ZYDIS_MEMOP_TYPE_VSIB);
         if (o.mem.type == ZYDIS_MEMOP_TYPE_VSIB) vector_ = true;
+        // lea computes an address and accesses nothing.
         if (o.mem.type == ZYDIS_MEMOP_TYPE_AGEN || fact(Fact::no_access)) return;
         size(o, in_modrm || in_offset(o));
         set(in_modrm ? attribute::kReadsOperand : attribute::kReads, o.actions & kReadActions);
@@ -279,6 +287,7 @@ class Description {
         switch (i_.meta.category) {
             case ZYDIS_CATEGORY_COND_BR: return conditional_kind();
             case ZYDIS_CATEGORY_CALL: return direct ? Control::call : Control::call_indirect;
+
             case ZYDIS_CATEGORY_RET: return is(ZYDIS_MNEMONIC_RET) ? Control::ret : Control::far;
             case ZYDIS_CATEGORY_UNCOND_BR:
                 if (!is(ZYDIS_MNEMONIC_JMP)) return Control::none;
@@ -303,6 +312,7 @@ class Description {
 
     void classes() {
         unsigned of = bit(Class::instructions) | of_control();
+        // Classes that depend on the operand (loads, stores) are added by the decoder.
         if (is_floating_point(i_)) of |= bit(Class::floating_point);
         if (vector_) of |= bit(Class::vector);
         form_.classes = static_cast<ClassSet>(of);

@@ -1,4 +1,7 @@
 // encode.cpp: encodes instructions (SDM volume 2, chapter 2).
+//
+// A selector value stands for many encodings; this writes one. Bytes after the last one written are 0, so a
+// displacement and an immediate are there whatever their size is, and Zydis reads as many as the instruction has.
 #include "engine/x86_64/generate/encode.h"
 
 namespace anyperf::engine::x86_64::generate {
@@ -22,6 +25,7 @@ class Writer {
             evex();
         else
             vex(is_xop(f_.space) ? 0x8f : 0xc4);
+        // 3DNow! has its opcode last, after ModRM and displacement (AMD64 manual, volume 3).
         if (f_.space == Space::now) {
             put(0x0f);
             modrm();
@@ -36,6 +40,8 @@ class Writer {
     void legacy() {
         if (get(selector::kOperand16, 1)) put(0x66);
         if (get(selector::kRepeat, 2)) put(get(selector::kRepeat, 2) == 1 ? 0xf3 : 0xf2);
+        // Without REX where no bit needs it: byte registers 4 to 7 then are ah to bh, which is what the decoder
+        // assumes.
         const unsigned rex = get(selector::kW, 1) << 3 | (f_.reg_high & 1u) << 2 | (f_.rm_high & 1u);
         if (rex) put(0x40 | rex);
         if (f_.space != Space::one_byte) put(0x0f);
@@ -43,6 +49,7 @@ class Writer {
         if (f_.space == Space::map_0f3a) put(0x3a);
     }
 
+    /// The number of the space's map, as VEX, EVEX and XOP have it.
     unsigned map() const {
         switch (f_.space) {
             case Space::vex_1:

@@ -1,4 +1,9 @@
 // tables.cpp: builds decision trees that share equal nodes, and writes the tables.
+//
+// A cell is the reference for one value of the selector: 2^11 cells for an opcode, 2^15 under EVEX. Most opcodes depend
+// on none of these bits or on few. So the tree tests ranges of adjacent bits, each cut to the bits that matter
+// under the choices made so far, and equal subtrees are one node (node_offsets_). References have 16 bits, of which one
+// tells nodes from forms: add() and node() throw when there are too many, at build time.
 #include "engine/x86_64/generate/tables.h"
 
 #include <algorithm>
@@ -12,6 +17,8 @@ struct Range {
     unsigned low;
     unsigned count;
 };
+
+// Prefixes first: the decoder has them before it reads ModRM, and an opcode that ignores ModRM must not look at it.
 
 /// The bits that nodes test, in this order: prefixes first (form.h).
 constexpr std::array kRanges{Range{selector::kW, 4}, Range{selector::kReg, 4}, Range{selector::kRm, 3}};
@@ -57,6 +64,7 @@ class Builder {
 
     /// Whether the bit changes any cell with the chosen bits.
     bool matters(unsigned b, unsigned fixed, unsigned chosen) const {
+        // By trying: 2^15 cells for each of 15 bits are fast enough for a build, and there is nothing to get wrong.
         for (unsigned s = 0; s < cells_.size(); ++s)
             if ((s & fixed) == chosen && !(s & b) && cells_[s] != cells_[s | b]) return true;
         return false;
