@@ -158,7 +158,8 @@ Result<int> write_results(Measurement& run, const Options& options, const std::o
 }
 
 /// Why the command should be measured in user space although the user has not asked for it; nothing if the kernel
-/// should count.
+/// should count. The virtual PMU can only replace the kernel for a command that anyperf starts itself: tasks that run
+/// already cannot be brought under the engine.
 std::optional<std::string> why_in_user_space(const Options& options, const Plan& plan) {
     if (options.in_user_space || options.backend.kernel || !plan.targets_command) return std::nullopt;
     for (const auto& scope : plan.scopes)
@@ -247,6 +248,7 @@ Result<int> run_stat(Options& options, Output& output) {
     std::optional<ControlChannel> control;
     if (!options.control.empty()) control.emplace(TRY(ControlChannel::open(options.control)));
     auto sink = TRY(Sink::open(options, output));
+    // The signals are blocked for the measurement only: afterwards Ctrl-C must end anyperf as any program.
     std::optional<Result<Measurement>> measured;
     {
         auto signals = TRY(BlockedSignals::block());

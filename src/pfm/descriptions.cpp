@@ -1,3 +1,5 @@
+// descriptions.cpp: a text for each modifier, which pfm_event_attr_info_t must have. The texts are our own; the tables
+// have names and codes only (data/events/README.md).
 #include "pfm/descriptions.h"
 
 #include <array>

@@ -83,7 +83,8 @@ ErrorCode encode_raw(const Session& session, const char* text, unsigned plm, pfm
     return ErrorCode::success;
 }
 
-/// Sets the encoded fields in the caller's attr, and reads and writes no more of it than its `size` says.
+/// Sets the encoded fields in the caller's attr, and reads and writes no more of it than its `size` says. Optional
+/// fields that the string does not give (config1, period, precise) keep the caller's values.
 void write_fields(catalog::PerfFields& fields, perf_event_attr& out) {
     const std::size_t room = out.size == 0 ? kFirstAttr : out.size;
     if (room < kThroughConfig2) fields.config2.reset();

@@ -163,7 +163,8 @@ std::optional<unsigned> nth_bit(std::uint32_t bits, unsigned n) {
 }
 
 /// Describes the attribute at `position`; false if there is none. Attributes are numbered in this order: unit masks of
-/// this model as in the table, modifiers of the PMU, modifiers of perf.
+/// this model as in the table, modifiers of the PMU, modifiers of perf. The numbering depends on the layer `os`, since
+/// the perf layers remove and add modifiers: an index of one layer means something else in another.
 bool fill(const MachinePmus& machine, const Numbered& found, unsigned position, Os os, pfm_event_attr_info_t& out) {
     for (const MaskRow& mask : catalog::masks(*found.event)) {
         if (!catalog::model_has(*found.pmu, mask)) continue;

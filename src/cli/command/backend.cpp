@@ -131,6 +131,7 @@ std::optional<std::string> why_kernel_cannot_count(std::span<const events::Event
     return std::nullopt;
 }
 
+// On a machine with a PMU the presented machine's names are never needed, so its files are not even made.
 bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts) {
     const auto pmus = host::read_pmus(host::Root{});
     if (std::ranges::any_of(pmus, &host::Pmu::is_core)) return false;

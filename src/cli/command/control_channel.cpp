@@ -68,6 +68,7 @@ struct Form {
 };
 constexpr std::array kForms{Form{"fd:", open_descriptor, false}, Form{"fifo:", open_fifo, true}};
 
+// A command of perf's. `acknowledged`: the answer "ack" follows; `takes_event`: an event's name may follow the word.
 struct Word {
     std::string_view word;
     ControlCommand command;

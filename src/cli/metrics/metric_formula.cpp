@@ -1,3 +1,12 @@
+// metric_formula.cpp: a formula with all that it needs, found before anything is counted. A formula names events and
+// other metrics alike ("tma_retiring"), and only the list tells which is which: a name that the list has as a metric is
+// one, unless it is the metric itself.
+//
+// add() walks over formulas depth first and keeps each once, by its name in lower case. It asks each formula for the
+// names that it will use on this machine (Formula::names()): literals such as #smt_on, and whether an event exists,
+// choose between branches, so that events of the other branch are not opened. The first event or literal that is
+// missing is kept with its reason; the metric is then left out by the caller, who knows whether it was asked for by
+// name.
 #include "cli/metrics/metric_formula.h"
 
 #include <algorithm>
@@ -19,7 +28,8 @@ namespace {
 
 constexpr int kDeepest = 20;  // metrics of metrics; the lists have five levels
 
-/// "100%": a factor and what it makes.
+/// "100%": a factor and what it makes. perf's ScaleUnit: "1MB/s", "1e3per_1k_instr". Without a number the factor
+/// stays 1.
 void set_unit(std::string_view text, std::string& unit, double& factor) {
     const std::string whole{text};
     char* end = nullptr;
@@ -66,6 +76,8 @@ MetricSource::MetricSource(const vendor::ListRow& its_list, events::Machine its_
       system_wide(where.system_wide),
       known_(std::make_shared<Known>()) {}
 
+// The answer is kept for each event, since many metrics of a list use the same ones, and each question parses an event
+// string.
 bool MetricSource::can_count(const std::string& event) const {
     const auto known = known_->events.find(event);
     if (known != known_->events.end()) return known->second;
@@ -138,6 +150,7 @@ double MetricFormula::value(const Counts& counts) const {
     return factor_ * evaluate(own_, counts, 0);
 }
 
+// The depth is checked here as well, because a formula that names itself through another one would not end.
 double MetricFormula::evaluate(const std::string& key, const Counts& counts, int depth) const {
     const auto value_of = [&](const std::string& each) {
         const std::string inner = key_of(each);

@@ -36,6 +36,7 @@ ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::Symb
     buffer_.reserve(kBuffer + (64 << 10));
 }
 
+// The names are padded to the longest one, which is determined when the first sample is printed.
 const Fields& ScriptPrinter::fields_of(std::size_t event) {
     // In pipe mode events become known while reading.
     while (fields_.size() < reader_.events().size()) {
@@ -120,6 +121,7 @@ void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t even
     if (sample.user_abi != 0 && !sample.user_stack.empty()) print_copied_stack(sample, event, space, fields);
 }
 
+// The unwinder has already moved return addresses back into the call, so these frames are not marked as callers.
 void ScriptPrinter::print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                                        const Fields& fields) {
     registers_.clear();

@@ -191,6 +191,7 @@ Result<void> OpenCounters::disable() {
     return {};
 }
 
+// An event may be in several scopes (cgroups), and is switched in each. False: no event has the name.
 Result<bool> OpenCounters::switch_events(const std::string& name, bool on) {
     if (name.empty()) {
         TRY(on ? enable() : disable());
@@ -284,6 +285,7 @@ std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const C
             lines.back().count = Count{};
             bool first = true;
             for (const std::size_t place : row.places) {
+                // The same order as in read(): within a scope the places, within a place the events.
                 const std::size_t cell = place * events.size() + number;
                 const Count count = before.empty() ? after[cell] : counting::since(before[cell], after[cell]);
                 lines.back().count = std::exchange(first, false) ? count : lines.back().count + count;
@@ -295,7 +297,8 @@ std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const C
     return options_->no_merge ? lines : merged_instances(std::move(lines));
 }
 
-/// Why event `number` of a scope is not counted; nothing if it is.
+/// Why event `number` of a scope is not counted; nothing if it is. In a run the subsystem's own reason is better than a
+/// search on the machine, which has nothing to do with it.
 std::optional<Error> OpenCounters::refusal(std::size_t scope, std::size_t number, const events::Event& event) const {
     const auto* refused = sets_[scope].refusal(number);
     if (options_->in_user_space && !is_kernels(event)) return why_not_counted(event, refused);

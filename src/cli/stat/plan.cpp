@@ -38,7 +38,8 @@ struct Parsed {
     std::vector<std::size_t> metric_sets;
 };
 
-/// All filters for the events of one -e, which must all hold.
+/// All filters for the events of one -e, which must all hold. Several --filter after one -e are joined by &&, since the
+/// kernel takes one filter for each event.
 std::string filter_of(const Options& options, std::size_t event_option) {
     std::string text;
     for (const auto& filter : options.event_filters) {
@@ -81,7 +82,8 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
     return parsed;
 }
 
-/// The tasks or CPUs that the options select. Cgroups are added in cgroup_scopes().
+/// The tasks or CPUs that the options select. Cgroups are added in cgroup_scopes(). The order is that of precedence: -p
+/// and -t name tasks, -C and -a CPUs. Without any of them the command is the target.
 Target target_of(const Options& options) {
     if (!options.pid_numbers.empty()) return Target::processes(options.pid_numbers);
     if (!options.tid_numbers.empty()) return Target::threads(options.tid_numbers);

@@ -84,6 +84,8 @@ bool differs(const std::string& earlier, const std::string& now) {
 
 }  // namespace
 
+// Everything besides the program that can change a count. Texts are kept readable where a person must act on them (CPU,
+// settings), and hashed where they are long or private (the environment).
 RunIdentity identity_of_run(const Options& options, const std::string& mode) {
     RunIdentity identity;
     identity.command = options.command;
@@ -97,6 +99,8 @@ RunIdentity identity_of_run(const Options& options, const std::string& mode) {
     return identity;
 }
 
+// A field that an older report lacks is no obstacle. The build of the program is none either: its change is what a gate
+// measures.
 std::vector<std::string> obstacles(const RunIdentity& earlier, const RunIdentity& now) {
     std::vector<std::string> found;
     const auto both = [&](std::string_view what, const std::string& then_text, const std::string& now_text) {

@@ -42,7 +42,10 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// One measurement, from its start to its end.
+/// One measurement, from its start to its end. One loop serves all that may end or interrupt the waiting: it sleeps
+/// until the next deadline, a signal, the end of the command or of an awaited task, or a command of --control, and then
+/// looks at all of them (wait()). Nothing runs in a signal handler: the signals are blocked and taken one by one
+/// (BlockedSignals).
 class Session {
   public:
     Session(const Plan& plan, const Options& options, BlockedSignals& signals, const Listener& listener)
@@ -95,6 +98,7 @@ Result<Measurement> Session::run() {
     return std::move(result_);
 }
 
+// With -D the counters stay off until the deadline `enable_at_`; with a negative -D until a command of --control.
 Result<void> Session::begin() {
     if (!options_.command.empty()) {
         auto command = Command::fork(options_.command, signals_, options_.hosting());
@@ -197,6 +201,7 @@ Result<void> Session::handle_deadlines() {
     return {};
 }
 
+// --timeout asks a command to end, and the counting goes on until it has: its last work is measured, too.
 void Session::handle_timeout() {
     timeout_at_.reset();
     timed_out_ = true;
@@ -247,6 +252,7 @@ Report Session::report_since(const Snapshot& before, const Snapshot& now, std::u
 Result<void> Session::finish() {
     // Tasks other than the command keep running; what they do from now on must not be counted.
     if (!plan_.targets_command) TRY(counters_->disable());
+    // The final report counts from the start, also after intervals; the last interval gets a report of its own.
     const auto snapshot = TRY(counters_->read());
     if (timed_out_ && result_.exit_info.signal == SIGTERM)
         result_.exit_info.signal = result_.exit_info.exit_status =

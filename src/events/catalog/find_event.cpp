@@ -44,6 +44,7 @@ Found find_event(const MachinePmus& machine, const PmuRow& pmu, std::string_view
     return find_in(machine.events_of(pmu), pmu, name, hash);
 }
 
+// An index below `range.base` wraps around to a huge number, so one comparison checks both ends.
 const EventRow* event_at(const MachinePmus& machine, const PmuRow& pmu, std::uint32_t private_index) {
     for (const EventRange& range : machine.events_of(pmu)) {
         if (private_index - range.base >= range.count) continue;

@@ -194,7 +194,8 @@ Refusal find_prefixed(Request& request, std::string_view prefix, std::string_vie
     return refuse(ErrorCode::not_found, event, "this PMU has no event of this name");
 }
 
-/// The first active PMU that has the event, in the order of the catalog. Deprecated PMUs are found by prefix only.
+/// The first active PMU that has the event, in the order of the catalog. Deprecated PMUs are found by prefix only. The
+/// name is hashed once for all PMUs.
 Refusal find_unprefixed(Request& request, std::string_view name, Place event) {
     const std::uint32_t hash = name_hash(name);
     for (const std::uint16_t index : request.machine.active_pmus()) {
@@ -218,7 +219,8 @@ Refusal follow_alias(Request& request, Place place) {
     return read_attributes(request, target, delimiters, end + 1, place, 0);
 }
 
-/// Drops attributes that are given twice; refuses them if their values differ.
+/// Drops attributes that are given twice; refuses them if their values differ. An alias and the user may give the same
+/// attribute; then the user's comes later and must agree.
 Refusal drop_repeated(Request& request) {
     std::size_t kept = 0;
     std::uint64_t seen = 0;  // a filter: one bit for each kind and index, since attributes rarely repeat

@@ -48,7 +48,7 @@ EventName event_name(const catalog::MachinePmus& machine, const PmuRow& pmu, con
 }
 
 /// A search pattern: "PMU::GLOB", a glob, or words. It is compared with the name of a PMU, of an event, and of an event
-/// with one of its masks.
+/// with one of its masks. Words may be in any order ("miss l2"); a glob is compared as a whole.
 class Pattern {
   public:
     /// With a prefix or a * or ? the text is one glob; else it is words, each of which may be anywhere in the name.

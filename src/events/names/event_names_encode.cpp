@@ -124,7 +124,8 @@ unsigned plm_of(Levels levels) {
            (levels.hypervisor ? catalog::kPlmHypervisor : 0);
 }
 
-/// The refusal with its place in the typed string, whose prefix may be shorter than the prefix that was read.
+/// The refusal with its place in the typed string, whose prefix may be shorter than the prefix that was read. A refusal
+/// about the prefix itself begins at 0 and gets shorter; any other one moves to the left.
 catalog::Refusal in_typed_string(catalog::Refusal refusal, std::size_t read_length, std::size_t typed_length) {
     const std::size_t longer = read_length - typed_length;
     if (refusal.at == 0 && refusal.length > longer)

@@ -105,6 +105,7 @@ std::vector<std::string> cache_event_names() {
     return names;
 }
 
+// The words may be joined by '-' in one part or be parts of their own; what is left after them are modifiers.
 Parsed<std::optional<Match>> from_cache_names(const Machine::Data& machine, const Item& item) {
     CacheEvent event;
     std::string_view rest = item.parts[0];

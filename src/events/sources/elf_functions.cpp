@@ -101,7 +101,8 @@ std::optional<std::uint64_t> file_offset(Elf* elf, std::uint64_t address) {
     return std::nullopt;
 }
 
-/// The entry of .gnu.version for a dynamic symbol.
+/// The entry of .gnu.version for a dynamic symbol. A dynamic symbol may exist in several versions. Bit 15 marks those
+/// that the linker does not bind new programs to.
 std::uint16_t version_of(const std::vector<Section>& sections, std::size_t index) {
     const auto section =
         std::ranges::find_if(sections, [](const Section& s) { return s.header.sh_type == SHT_GNU_versym; });

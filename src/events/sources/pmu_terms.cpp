@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, kConfigWords> kWordTerms{"config", "confi
 /// PMUs of the kernel that distinguish user mode, kernel mode and guests, though they are not core PMUs.
 constexpr std::array<std::string_view, 5> kLikeSoftware{"software", "tracepoint", "breakpoint", "kprobe", "uprobe"};
 
-/// Applies terms to one event.
+/// Applies terms to one event. An event of sysfs comes before the user's terms in any order of typing, so that
+/// cpu/umask=2,some_event/ changes the mask of the event and not the other way round.
 class Builder {
   public:
     Builder(const Machine::Data& machine, const host::Pmu& pmu, Event& event)
@@ -132,6 +133,7 @@ class Builder {
         if (named_)
             return parse_error(term.text, "there are two events between one pair of slashes", "write two events");
         named_ = true;
+        // On a hybrid machine the upper half of config says which kind of core counts (PERF_PMU_TYPE_SHIFT).
         const bool several = machine_.core_pmus().size() > 1;
         const std::uint64_t config = kernel.attr.config & ((1ull << abi::kPmuTypeShift) - 1);
         event_.attr.type = kernel.attr.type;

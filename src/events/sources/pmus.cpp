@@ -92,6 +92,8 @@ Parsed<std::optional<Match>> from_pmus(const Machine::Data& machine, const Item&
     return TRY(match_of(machine, pmus, item.terms));
 }
 
+// "clockticks" without a PMU: all instances of the one kind of PMU that has the event. Two kinds of PMU with an event
+// of that name are an ambiguity that only the user can resolve.
 Parsed<std::optional<Match>> from_pmu_events(const Machine::Data& machine, const Item& item) {
     if (item.parts[0].empty()) return std::nullopt;
     const Pmus pmus = machine.pmus_with_event(item.parts[0]);

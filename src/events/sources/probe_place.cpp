@@ -1,3 +1,7 @@
+// probe_place.cpp: "main+0x10" to an offset in the file. A name is not unique in an ELF file: static functions of
+// several sources may share it, a library keeps old versions of a symbol, and an inlined function has none at all. A
+// probe at the wrong one would count something else without a sign of it. So names are narrowed down by rules that a
+// linker follows (keep_preferred()), and what is then still ambiguous is refused with the offsets to choose from.
 #include "events/sources/probe_place.h"
 
 #include <fmt/format.h>

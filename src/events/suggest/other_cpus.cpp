@@ -1,3 +1,10 @@
+// other_cpus.cpp: what to say about an event name of another CPU. Such a name is not misspelled, so the nearest
+// spelling would mislead. The message says which CPUs have it, which CPU this is, and which of this CPU's events are
+// made of similar words: vendors name the same thing by the same words in another order ("BR_INST_RETIRED",
+// "RETIRED_BRANCH_INSTRUCTIONS").
+//
+// Likeness is twice the shared words divided by all words (Dice's coefficient); a word that begins another one counts
+// for most of a word, because vendors shorten them.
 #include "events/suggest/other_cpus.h"
 
 #include <algorithm>
@@ -104,6 +111,7 @@ std::string describe_this_cpu(const Machine::Data& machine) {
 
 }  // namespace
 
+// Only names that are nearly as good as the best one are kept, at most kMaxNamesNamed of them.
 std::vector<std::string> names_with_similar_words(std::string_view typed, std::span<const std::string> known) {
     const auto words = words_of(typed);
     std::vector<std::pair<double, std::string>> found;

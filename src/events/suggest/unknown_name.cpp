@@ -82,6 +82,8 @@ std::unexpected<ParseError> unknown_prefix(const Machine::Data& machine, std::st
 
 }  // namespace
 
+// What is missing depends on the form of the item: with slashes a PMU, with "::" a prefix or an event of it, else an
+// event.
 std::unexpected<ParseError> unknown_event(const Machine::Data& machine, const Item& item) {
     const std::string_view name = item.parts[0];
     if (item.slashes && item.parts.size() == 1) return unknown_pmu(machine, name);

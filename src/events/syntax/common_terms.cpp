@@ -1,4 +1,11 @@
 // common_terms.cpp: names and values are those of perf-record(1), "event modifiers", and perf-list(1).
+//
+// A term changes one of three things. Some are fields of the attr and are set at once (period, config1, aux-output).
+// Some are for the recorder, which reads them from SamplingTerms (call-graph, time, overwrite). Some override an option
+// of the verb for this event alone (inherit, no-inherit). Each row of the table has a function that knows where its
+// value goes.
+//
+// A field of a PMU's format/ wins over a term of the same name here (pmu_terms.cpp).
 #include "events/syntax/common_terms.h"
 
 #include <algorithm>
@@ -25,7 +32,8 @@ constexpr std::array<std::pair<std::string_view, std::uint32_t>, 3> kAuxActions{
 // Each apply_* function gets the event as it is so far and one term, and changes the event's attr or what the recorder
 // does with it (SamplingTerms). Terms are applied in the order in which they are typed.
 
-/// The value of a switch: the term alone is 1; else it must be 0 or 1.
+/// The value of a switch: the term alone is 1; else it must be 0 or 1. A negated term is a row of its own with the
+/// opposite meaning, so "no-inherit=0" means inherit.
 Parsed<bool> yes_or_no(const Term& term) {
     if (!term.value) return true;
     return TRY(number_of(term, 1))
@@ -76,6 +84,7 @@ Parsed<> apply_stack_size(Event& event, const Term& term) {
     return {};
 }
 
+// The actions are bits of attr.aux_action, so several terms add up.
 Parsed<> apply_aux_action(Event& event, const Term& term) {
     const auto row =
         std::ranges::find(kAuxActions, term.value.value_or(""), &std::pair<std::string_view, std::uint32_t>::first);
@@ -177,6 +186,7 @@ const CommonTerm* find_common_term(const Term& term) {
     return row == kTerms.end() ? nullptr : &*row;
 }
 
+// The three messages differ because the three mistakes have different fixes: no value, no number, a number too large.
 Parsed<std::uint64_t> number_of(const Term& term, std::uint64_t most) {
     if (!term.value)
         return parse_error(term.text, in_quotes(term.name) + " needs a number",

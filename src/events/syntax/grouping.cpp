@@ -1,3 +1,8 @@
+// grouping.cpp: from items as typed to groups as opened. One item may mean several events: a core event on a hybrid
+// machine (one for each kind of core), an uncore event (one for each instance of the box). The kernel schedules a group
+// on one PMU, so braces around such items make several groups, one for each PMU, and each PMU's event of an item goes
+// to the group of that PMU. This is possible only if all tied items are on the same PMUs in the same order
+// (check_pmus()).
 #include "events/syntax/grouping.h"
 
 #include <algorithm>

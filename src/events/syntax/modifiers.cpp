@@ -1,4 +1,8 @@
 // modifiers.cpp: what each combination excludes is the same as in perf (compared with `perf stat -vv`).
+//
+// A letter says what to count, and the attr has bits for what not to count. So the first level letter (u, k, h)
+// excludes all three levels, and it and each further one include their own again; the same holds for G and H. Without
+// any letter nothing is excluded but guests. `ModifierTarget` remembers whether a letter of either kind has been seen.
 #include "events/syntax/modifiers.h"
 
 #include <algorithm>
@@ -99,6 +103,7 @@ void apply_modifiers(Event& event, std::string_view letters) {
     apply_each({event, false, false}, letters);
 }
 
+// The letters after a group add to those of each member: {cycles:u,instructions}:k counts cycles in both modes.
 void apply_group_modifiers(Event& event, std::string_view letters, bool leads) {
     // The event had modifiers of its own if it excludes a level, or excludes the host: the defaults exclude guests
     // only.

@@ -1,5 +1,19 @@
 // tokens.cpp: a recursive descent over the characters. Each parse_* function consumes one construct and leaves the
 // cursor after it.
+//
+//     string     = group { "," group }
+//     group      = [ name ":" ] "{" item { "," item } "}" [ ":" modifiers ]  |  item
+//     item       = name { ":" part } [ "/" [ term { "," term } ] "/" [ ":" ] tail ]
+//     term       = name [ "=" value ]
+//     tail       = part { ":" part }
+//
+// The grammar knows no names of events. Three characters are ambiguous all the same:
+//
+// - A colon separates an event from its modifiers, a system from its tracepoint, a prefix from an event ("skl::NAME")
+//   and an event from its unit masks. Here all of these are parts; what they mean is decided when the names are looked
+//   up.
+// - A slash begins and ends terms, but is part of an address or a path after the words of kSlashIsOrdinary.
+// - A comma separates terms within slashes and events outside of them.
 #include "events/syntax/tokens.h"
 
 #include <algorithm>
@@ -78,7 +92,7 @@ class Cursor {
     std::size_t at_ = 0;
 };
 
-/// A name, quoted or not.
+/// A name, quoted or not. Quotes allow any character in a name, such as a comma in the name of a C++ function.
 Parsed<std::string_view> piece(Cursor& cursor, const CharSet& stops) {
     if (cursor.sees(kQuote)) return cursor.quoted_text();
     return cursor.until(stops);
@@ -203,7 +217,8 @@ Parsed<> parse_group(Cursor& cursor, GroupText& result) {
 }
 
 /// Consumes the name and colon of "name:{a,b}"; consumes nothing and returns an empty name if the text is something
-/// else.
+/// else. Only the '{' after the colon shows that the name was that of a group, so the cursor goes back if there is
+/// none.
 std::string_view group_name(Cursor& cursor) {
     const std::size_t begin = cursor.position();
     const std::string_view name = cursor.until(kEndOfName);

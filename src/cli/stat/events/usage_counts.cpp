@@ -23,6 +23,7 @@ bool is_in_usage(const events::Event& event, const Plan& plan, const Options& op
            (event.attr.flags & kModes) == 0 && whole_command && whole_time;
 }
 
+// The process that waits for its exec has switched already; these switches are subtracted.
 std::uint64_t context_switches_until_now(pid_t process) {
     return broker::context_switches_of(process, process).value_or(0);
 }

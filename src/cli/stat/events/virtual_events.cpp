@@ -79,7 +79,9 @@ std::string_view amd_name_of_perf(const events::EventNames& names, std::string_v
 }
 
 /// Translates the code of an event that was typed by an AMD name. One without an equivalent gets kNoSuchCode: it must
-/// be refused rather than counted as the Intel event with the same code. Events typed as numbers stay as they are.
+/// be refused rather than counted as the Intel event with the same code. Events typed as numbers stay as they are. The
+/// encoder has already replaced the name by AMD's code, so the name is looked at again. Two spellings are possible: the
+/// catalog's (RETIRED_INSTRUCTIONS) and perf's (ex_ret_instr).
 events::Event with_virtual_pmu_code(events::Event event, const events::EventNames& names) {
     const std::string_view of_perf = amd_name_of_perf(names, event.source_text);
     const auto named = names.encode(event.source_text);
@@ -163,6 +165,8 @@ bool is_counted_in_user_space(const events::Event& event, const events::EventNam
     return event.attr.type == abi::kTypeSoftware && event.attr.config < pmu::kSoftwareEvents.size();
 }
 
+// A uprobe that perf has defined is a tracepoint of the kernel, which would never fire in translated code. So it
+// becomes an event of the run's own PMU uprobe, at the same place of the file.
 events::Event for_virtual_pmu(events::Event event) {
     if (auto probe = user_probe_of(event)) return as_uprobe(std::move(event), *std::move(probe));
     if (is_cpu_event(event)) event.attr.flags |= kExcludeKernel;

@@ -159,6 +159,8 @@ Result<Baseline> read_baseline(const std::string& file) {
     return earlier;
 }
 
+// Events whose count was the same in each run of -r. Their limit is 0: a count that repeats exactly and now differs is
+// a change of the program.
 std::vector<Gate> limits_of_repeating(const Report& report) {
     std::vector<Gate> limits;
     for (const auto& line : report.lines)
@@ -167,6 +169,7 @@ std::vector<Gate> limits_of_repeating(const Report& report) {
     return limits;
 }
 
+// In percent of the earlier count. From 0 any growth is infinite, which is above every limit.
 std::optional<double> Difference::growth() const {
     if (!before || !now) return std::nullopt;
     if (*before == *now) return 0;

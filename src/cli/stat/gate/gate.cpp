@@ -1,3 +1,9 @@
+// gate.cpp: the order of the decisions. Which limits apply is settled first (gates_of()), then the counts are compared,
+// then the two runs. Runs that are not comparable win over counts that grew: a count of another program on another CPU
+// proves nothing, and a job must not report a regression that it did not see.
+//
+// A limit for an event that was not counted in both runs is "not comparable" as well. A job whose event is refused
+// would otherwise pass for ever.
 #include "cli/stat/gate/gate.h"
 
 #include <fmt/format.h>
@@ -55,6 +61,7 @@ GateResult check_gate(const Baseline& earlier, const Report& report, const Optio
     return result;
 }
 
+// 1 and 2 are what many commands use for their own failures, and 125 to 127 are those of stat itself (docs/stat.md).
 int exit_status_of(Verdict verdict) {
     constexpr int kAbove = 3;
     constexpr int kNotComparable = 4;
@@ -84,6 +91,7 @@ std::string verdict_line(const GateResult& result) {
     return {};
 }
 
+// ":u" may be missing in the limit: anyperf adds that modifier itself where only user mode can be counted.
 Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const std::string> counted) {
     std::vector<std::string> known{counted.begin(), counted.end()};
     known.emplace_back(kWallTime);
@@ -107,6 +115,7 @@ Result<void> check_files_of_gate(const Options& options) {
         const std::filesystem::path path = file;
         const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
         if (::access(file.c_str(), W_OK) == 0) continue;
+        // The file does not exist yet; then its directory must be writable.
         if (errno == ENOENT && ::access(directory.c_str(), W_OK) == 0) continue;
         return std::unexpected(Error{"cannot write " + file, std::generic_category().message(errno), ""});
     }

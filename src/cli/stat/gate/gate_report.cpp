@@ -88,6 +88,8 @@ std::string xml(const std::string& text) {
     return escaped;
 }
 
+// A test case for each event that has a limit, and one more, an error, if the runs are not comparable: an empty report
+// would look like success.
 std::string to_junit(const GateResult& result, const Report& report) {
     std::string cases;
     int tests = 0;
@@ -153,6 +155,7 @@ Result<GateReport> parse_gate_report(const std::string& text) {
 Result<void> write_gate_report(const GateReport& wanted, const GateResult& result, const Report& report) {
     const auto row = std::ranges::find(kFormats, wanted.format, &FormatRow::name);
     const std::string text = row->write(result, report);
+    // Markdown is appended, because a job's summary file ($GITHUB_STEP_SUMMARY) collects the output of several steps.
     const bool to_standard_output = wanted.file == "-";
     std::FILE* const file = to_standard_output ? stdout : std::fopen(wanted.file.c_str(), row->append ? "ae" : "we");
     bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();

@@ -58,6 +58,7 @@ bool is_named(const vendor::MetricRow& row, const std::string& name) {
     return std::ranges::any_of(groups_of(row), [&](const auto& group) { return catalog::same_name(group, name); });
 }
 
+// The name of a metric wins over that of a group.
 Choice choose(const MetricSource& source, const Wanted& wanted) {
     Choice choice;
     const auto add = [&](const vendor::MetricRow& row) {
@@ -136,7 +137,8 @@ std::string with_modifiers(const std::string& event, const std::string& modifier
     return event + (has_some ? "" : ":") + modifiers;
 }
 
-/// A set of events in the making.
+/// A set of events in the making. `names` are the events of the set. A later metric whose events are all among them
+/// shares the set, and so the counters.
 struct MetricEvents {
     std::size_t number;
     const MetricSource* source;
@@ -155,7 +157,9 @@ std::string pmu_key(const events::Event& event) {
     return event.pmu == "cpu" ? "" : event.pmu;
 }
 
-/// Adds the events of a set to the plan.
+/// Adds the events of a set to the plan. Events of one core PMU become a group, so that they are counted at the same
+/// time and their ratios mean something. The group is weak: if it needs more counters than there are, the kernel may
+/// count its members one by one.
 Result<void> add_events(const Options& options, MetricEvents& set, const std::vector<std::string>& names,
                         MetricPlan& plan) {
     std::map<std::string, std::size_t> group_of_pmu;

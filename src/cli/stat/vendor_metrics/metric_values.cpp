@@ -13,7 +13,8 @@ bool is_input(const PlannedMetric& planned, const Line& line, const std::string&
     return line.metric_set == planned.set && line.event.source_text == event;
 }
 
-/// Computes one metric from the lines beside `first`.
+/// Computes one metric from the lines beside `first`. Collects beside the value what must be shown with it: whether a
+/// modelled count, or one with anyperf's own share, is in it.
 class Computation {
   public:
     Computation(const PlannedMetric& planned, const Line& first, const Report& report)
@@ -44,6 +45,7 @@ class Computation {
         for (const Line& line : report_.lines) {
             if (!is_input(planned_, line, event) || line.where != first_.where || line.cgroup != first_.cgroup)
                 continue;
+            // A metric with an unknown input is unknown: not a number goes through the formula to the result.
             if (line.status() != Status::counted) return std::nan("");
             sum += line.value();
             counted = true;

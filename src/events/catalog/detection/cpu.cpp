@@ -1,4 +1,6 @@
-// cpu.cpp: x86 by CPUID (Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E), all others by /proc/cpuinfo.
+// cpu.cpp: x86 by CPUID (Intel SDM volume 2, CPUID; AMD APM volume 3, appendix E), all others by /proc/cpuinfo. CPUID
+// is an instruction that any program may execute, also in a container without /proc. A file is read instead if the
+// caller names one (DetectionOptions::cpuinfo) or if the root is another machine's.
 #include "events/catalog/detection/cpu.h"
 
 #include <algorithm>

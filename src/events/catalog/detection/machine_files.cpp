@@ -1,3 +1,5 @@
+// machine_files.cpp: a path is put together on the stack from the root and its pieces, so that detection allocates
+// nothing. read() takes regular files only and waits for none: the root may be a copy that a stranger has made.
 #include "events/catalog/detection/machine_files.h"
 
 #include <dirent.h>
@@ -9,6 +11,7 @@
 
 namespace anyperf::catalog {
 
+// "/" and "" both become the empty root. A root that is too long is cut, so that its files are not found.
 Files::Files(std::string_view root) {
     while (root.ends_with('/')) root.remove_suffix(1);
     root_length_ = std::min(root.size(), root_.size());
@@ -32,11 +35,13 @@ bool Files::exists(std::initializer_list<std::string_view> pieces) const {
     return join(pieces, path) && ::access(path.data(), F_OK) == 0;
 }
 
+// R_OK is needed to list the directory, X_OK to open a file in it.
 bool Files::is_searchable(std::initializer_list<std::string_view> pieces) const {
     Path path;
     return join(pieces, path) && ::access(path.data(), R_OK | X_OK) == 0;
 }
 
+// Files of sysfs and procfs report no useful size, so the loop reads until the end or until the buffer is full.
 std::optional<std::string_view> Files::read(std::initializer_list<std::string_view> pieces,
                                             std::span<char> buffer) const {
     Path path;
@@ -81,6 +86,7 @@ void Files::visit_entries(std::initializer_list<std::string_view> pieces,
     ::closedir(directory);
 }
 
+// The key must be followed by blanks and a colon: "model" must not find "model name".
 std::optional<std::string_view> cpuinfo_value(std::string_view cpuinfo, std::string_view key, std::size_t& from) {
     constexpr std::string_view kBlanks = " \t";
     while (from < cpuinfo.size()) {

@@ -68,6 +68,8 @@ bool comes_later(const PmuRow& pmu, const PmuRow& other) {
 
 }  // namespace
 
+// The order matters: disabled PMUs (LIBPFM_DISABLED_PMUS) are never active, a forced one (LIBPFM_FORCE_PMU) replaces
+// the detection, and the events that depend on the machine are chosen last, by what is active.
 MachinePmus::MachinePmus(const DetectionOptions& options)
     : files_(options.root),
       cpu_(identify_cpu(files_, options.cpuinfo)),
@@ -147,6 +149,9 @@ std::uint32_t coarse_time() {
 
 }  // namespace
 
+// A type that was found is kept. One that is missing is looked for again after a while, because a driver may be loaded
+// later; without the pause each encoding of such an event would cost a failed open(2). The atomics are relaxed: two
+// threads may read the same file, and both get the same number.
 std::optional<std::uint32_t> MachinePmus::perf_type(const PmuRow& pmu) const {
     if (pmu.perf_names == 0) return std::nullopt;  // the kernel has no name for it
     std::atomic<std::uint32_t>& known = types_[index_of(pmu)];

@@ -1,4 +1,11 @@
-// tracepoint_events.cpp: the block has the events, then the masks of all of them, then their hashes, then the names.
+// tracepoint_events.cpp: the tracepoints of this machine in the form of the catalog. libpfm shows each system of
+// tracepoints ("sched") as an event of the PMU `perf` and each tracepoint as a unit mask of it, whose code is the
+// number in tracefs.
+//
+// The rows are the same as in the image, but made at run time. Rows of the image refer to others by index; here there
+// are no tables to index, so a row has the distance in bytes to what it refers to (flag `host`, masks() in tables.cpp).
+// One block of memory holds everything: the events, then the masks of all of them, then their hashes, then the names.
+// So the distances are fixed when the block is moved to another owner.
 #include "events/catalog/detection/tracepoint_events.h"
 
 #include <algorithm>
@@ -40,7 +47,8 @@ std::string mounted_at(std::string_view mounts, std::string_view type) {
     return {};
 }
 
-/// The directory with one directory for each system of tracepoints; empty if none can be read.
+/// The directory with one directory for each system of tracepoints; empty if none can be read. debugfs comes first. One
+/// that this process may not search counts as missing.
 std::string events_directory(const Files& files) {
     const std::string mounts = files.read_all({"/proc/mounts"});
     const std::string debugfs = mounted_at(mounts, "debugfs");
@@ -74,7 +82,8 @@ std::vector<System> read_systems(const Files& files) {
     return systems;
 }
 
-/// The parts of the block, one after the other.
+/// The parts of the block, one after the other. The two paddings of kReadAhead bytes are read, but never used: vector
+/// code reads whole pieces.
 struct Layout {
     std::size_t masks_at, hashes_at, names_at, end;
 

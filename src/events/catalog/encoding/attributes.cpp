@@ -57,7 +57,8 @@ std::uint32_t removed_for_perf(const MachinePmus& machine, const EventRow& event
            ((levels & kPlmKernel) != 0 ? 0 : bit(PerfMod::k)) | ((levels & kPlmHypervisor) != 0 ? 0 : bit(PerfMod::h));
 }
 
-/// The modifiers that the perf layers remove.
+/// The modifiers that the perf layers remove. In the perf layers a level is chosen by perf's own u, k and h, so the
+/// PMU's modifiers for the same levels go away; the sampling modifiers stay only where the PMU can sample.
 AllowedModifiers removed(const MachinePmus& machine, const PmuRow& pmu, const EventRow& event) {
     switch (pmu.perf_attrs) {
         case PerfAttrs::x86: return {kFirstTwo, removed_for_x86(pmu, event)};

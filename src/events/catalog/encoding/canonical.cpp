@@ -1,3 +1,9 @@
+// canonical.cpp: the order of the canonical string is libpfm's, because programs compare such strings: the prefix and
+// the event, the masks as in the table, the PMU's modifiers by index, then those of perf by index.
+//
+// Encoding a string takes some hundred nanoseconds, of which this is a large part. Hence the copies of a fixed size,
+// which need no loop over letters: they may read a few bytes past a name, where the string pool goes on, and write a
+// few past the end, where the next piece follows. Writer checks the room for all of it.
 #include "events/catalog/encoding/canonical.h"
 
 #include <algorithm>
@@ -162,6 +168,8 @@ void put_perf(const Request& request, const PerfFields& perf, const abi::Attr& a
 
 }  // namespace
 
+// The masks are those that were used, defaults included: this makes the string independent of the defaults of a
+// version.
 std::size_t write_canonical(const Request& request, Codes& codes, const PerfFields& perf, const abi::Attr* attr,
                             std::span<char> out) {
     Writer writer{out};

@@ -18,6 +18,7 @@ constexpr std::uint64_t width_of(unsigned modifier) {
     return modifier == static_cast<unsigned>(AmdMod::c) ? 0xff : 1;
 }
 
+// An event select has 12 bits: the low eight are in bits 0-7, the high four in bits 32-35.
 std::uint64_t first_value(const EventRow& event) {
     if ((event.flags & event_flag::ibs_fetch) != 0) return kFetchSampling;
     if ((event.flags & event_flag::ibs_op) != 0) return kOpSampling;

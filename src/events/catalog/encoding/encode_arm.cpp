@@ -19,6 +19,7 @@ constexpr std::array kLevels{
 
 }  // namespace
 
+// The register excludes levels where other PMUs include them, so a level that is wanted leaves its bit 0.
 Refusal encode_arm(const Request& request, unsigned plm, Codes& out) {
     const EventRow& event = *request.event;
     std::uint64_t value = event.code & 0xffffffff;

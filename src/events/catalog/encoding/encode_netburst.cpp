@@ -1,5 +1,9 @@
 // encode_netburst.cpp: Pentium 4. An ESCR selects the event, a CCCR controls the counting; these are the two codes (SDM
 // volume 3, "Performance Monitoring (Processors Based on Intel NetBurst Microarchitecture)").
+//
+// This PMU is unlike all later ones: there is no unit mask field of 8 bits but a set of 16 event mask bits and 4 tag
+// bits, each named by a mask; threshold, complement and edge are in the CCCR and have an effect only with its compare
+// bit; each level has two bits, one for each of the two threads of a core.
 #include "events/catalog/encoding/codes.h"
 #include "events/catalog/text.h"
 

@@ -4,6 +4,14 @@
 // A counter has one register: event 0-7, unit mask 8-15, edge 18, filter enable 19, invert 23, threshold 24-31. A box
 // has up to two filter registers, shared by its counters, and some have an address register. Masks and modifiers fill
 // them: node, core, thread, opcode and state filters.
+//
+// The filters moved between the generations of these CPUs, and libpfm has a modifier for each place (nf and nf1, tf and
+// tf1, cf, cf1 and cf2). Which of them an event takes is in the tables; this file only knows, by kFields, where each of
+// them goes. Two kinds of boxes have rules of their own: the power control unit (occupancy events, frequency bands) and
+// the CHA (opcodes).
+//
+// The codes are the counter's register, then the filter registers that are in use, in this order. perf_layer.cpp puts
+// them into config, config1 and config2.
 #include "events/catalog/encoding/mask_groups.h"
 
 namespace anyperf::catalog {

@@ -48,6 +48,8 @@ static_assert([] {
 }());
 constexpr std::uint32_t kSecondCode = bit(X86Mod::ldlat) | bit(X86Mod::fe_thres);
 
+// The order of the steps in encode() decides which refusal a string gets if several things are wrong with it; it is
+// that of libpfm's pfm_intel_x86_encode_gen(), because programs compare its error codes.
 class X86 {
   public:
     X86(const Request& request, Codes& out)
@@ -131,6 +133,7 @@ Refusal X86::override_code(const MaskRow& mask) {
     return kAccepted;
 }
 
+// A raw mask replaces all others, so `masks_` is assigned and not ORed.
 Refusal X86::accept_raw_mask(const Attribute& given) {
     // Width of a raw mask: the unit mask field, or the offcore response register.
     constexpr unsigned kUsual = 8;
@@ -184,6 +187,7 @@ void X86::choose_levels(unsigned plm) {
     if ((levels & kPlmUser) != 0) register_ |= 1ULL << 16;
 }
 
+// ldlat is not counted among the given modifiers: it belongs to the mask, and has a default.
 Refusal X86::check_required() const {
     const std::uint32_t required = required_ | rule(event_).required;
     if (required == 0 || (given_ & ~bit(X86Mod::ldlat)) == required) return kAccepted;

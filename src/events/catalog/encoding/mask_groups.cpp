@@ -2,6 +2,7 @@
 
 namespace anyperf::catalog {
 
+// `uncombinable_` is set before the test, so that two masks are refused whichever of them is `ncombo`.
 Refusal MaskGroups::add(const Attribute& given) {
     const MaskRow& mask = masks(*request_.event)[given.index];
     const int group = mask.group;

@@ -1,4 +1,13 @@
-// perf_layer.cpp: bit numbers of attr.flags are those of perf_event_open(2), "struct perf_event_attr".
+// perf_layer.cpp: from the codes of a PMU's registers to a perf_event_attr. Bit numbers of attr.flags are those of
+// perf_event_open(2), "struct perf_event_attr".
+//
+// The codes are what would be written to the registers. A perf_event_attr has less: the kernel itself sets the bits of
+// privilege levels (from exclude_*), interrupt and enable, so they are left out of config. Each maker removes these
+// bits and says where the other codes go: config, config1, config2. There is one function for each way in which a
+// driver of the kernel lays out its config words; several encoders may share one.
+//
+// The type is the number that the kernel has assigned to the PMU, read from sysfs; a core PMU that has no directory
+// there is PERF_TYPE_RAW.
 #include "events/catalog/encoding/perf_layer.h"
 
 namespace anyperf::catalog {
@@ -11,7 +20,8 @@ constexpr std::uint64_t kControl = 1ULL << 20 | 1ULL << 22;         // interrupt
 constexpr std::uint64_t kVirtualization = 1ULL << 40 | 1ULL << 41;  // AMD: guest, host
 constexpr std::uint64_t kArmLevels = 1ULL << 27 | 1ULL << 30 | 1ULL << 31;
 
-/// The type of the PMU in sysfs; refuses with `missing` if the kernel has no such PMU.
+/// The type of the PMU in sysfs; refuses with `missing` if the kernel has no such PMU. `type_optional` is for showing
+/// events of another machine: the attr is then shown without a type.
 Refusal type_in_sysfs(const Request& request, ErrorCode missing, PerfFields& out) {
     const auto type = request.machine.perf_type(*request.pmu);
     out.type = type.value_or(0);
@@ -196,6 +206,8 @@ void set_bit(std::uint64_t& flags, unsigned bit, bool on) {
 
 }  // namespace
 
+// Levels that the string names replace the caller's default (plm). In guest_levels kPlmKernel is the host and kPlmUser
+// the guests, so without :mg and :mh the host alone is counted.
 Refusal make_perf_fields(const Request& request, const Codes& codes, unsigned plm, PerfFields& out) {
     RETURN_IF_REFUSED(kMakers[static_cast<std::size_t>(request.pmu->perf_encoder)](request, codes, out));
     Levels levels;
