@@ -1,3 +1,5 @@
+// describe.cpp: everything here is read from this folder's tables, so a field or bit that a table gains is described
+// without a change here. A number that no table knows stays without a meaning: it is shown, and nothing is guessed.
 #include "abi/describe.h"
 
 #include <algorithm>
@@ -40,6 +42,7 @@ std::string cache_meaning(std::uint64_t config) {
 }
 
 /// Adds the PMU that the upper half of config names; only hybrid machines need that.
+/// PERF_TYPE_HARDWARE and PERF_TYPE_HW_CACHE may name a PMU in bits 32 to 63 of config (PERF_PMU_TYPE_SHIFT).
 std::string with_pmu(std::string meaning, std::uint64_t config) {
     const std::uint64_t pmu = config >> kPmuTypeShift;
     return pmu == 0 || meaning.empty() ? meaning : meaning + " of the PMU of type " + std::to_string(pmu);
@@ -71,6 +74,7 @@ std::string meaning_of(const Attr& attr, const AttrField& field, std::uint64_t v
     }
 }
 
+/// Masks, addresses and codes are shown in hexadecimal, amounts and numbers of enumerations in decimal.
 bool reads_in_hex(FieldKind kind) {
     constexpr std::array kDecimal{FieldKind::number, FieldKind::type, FieldKind::breakpoint, FieldKind::clock};
     return std::ranges::find(kDecimal, kind) == kDecimal.end();
@@ -106,6 +110,7 @@ std::vector<DescribedField> describe(const Attr& attr, bool include_zero) {
             continue;
         }
         const std::uint64_t value = value_of(attr, field);
+        // A type or config of 0 is an event (PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES), so it is shown.
         const bool always = field.kind == FieldKind::type || field.kind == FieldKind::config;
         if (value == 0 && !include_zero && !always) continue;
         fields.push_back({name_in(attr, field), value, field.kind == FieldKind::clock, reads_in_hex(field.kind),

@@ -1,3 +1,5 @@
+// broker_request.cpp: the program's side of the protocol that run/protocol.h explains: transmit() is its first step,
+// wait() and sleep() are the last. The payload goes to the kernel straight from where it is, so nothing is copied here.
 #include "agent/broker_request.h"
 
 #include <errno.h>
@@ -153,6 +155,7 @@ long BrokerRequest::transmit() {
     for (;;) {
         const long got = kernel_call(__NR_sendmsg, static_cast<unsigned>(thread_.engine->broker_fd),
                                      address_of(&message), MSG_NOSIGNAL);
+        // sendmsg(2) reads the payload straight from the application's memory, which may be unmapped.
         if (got == -EFAULT &&
             head_.payload_bytes != 0) {  // the application's memory cannot be read: sent without payload
             head_.payload_bytes = 0;
@@ -173,6 +176,7 @@ long BrokerRequest::wait() {
     }
     const std::uint64_t before = all_context_switches();
     const long answer = sleep();
+    // The wait is the engine's: events that count context switches leave it out.
     thread_.page.own_switches += all_context_switches() - before;
     return answer;
 }

@@ -1,3 +1,5 @@
+// process.cpp: makes the process's state when it is first needed. Most processes of a run never have an event, and pay
+// one comparison with null for that.
 #include "agent/process.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,5 @@
+// vdso_symbol.cpp: walks the dynamic section in memory: the vDSO has no file, and libc's way to it is not available
+// here. The image is the kernel's own, but its size is checked all the same for the one address that is used.
 #include "agent/vdso_symbol.h"
 
 #include <elf.h>

@@ -92,7 +92,6 @@ HostedRun::~HostedRun() {
     constexpr std::uint64_t kOnce = 1;
     [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &kOnce, sizeof kOnce);
     serving_.join();
-
     to_broker_ = OwnedFd{};  // so that the socket reports when the last program is gone
     server_->serve_remaining_processes();
 }

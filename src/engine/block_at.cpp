@@ -1,3 +1,12 @@
+// block_at.cpp: how code is read that may change or vanish while it is read.
+//
+// Three kinds of code. Private code is translated from its pages, which are write-protected first: a writer then faults
+// and waits for the cache's lock. If protection is impossible, or if the memory is shared, so that it can change by
+// another way, the block keeps a copy and is compared with it at each entry. Code that cannot be read at all ends the
+// attempt: the read runs under guarded_run(), whose fault handler returns to it instead of to the application.
+//
+// block_at() repeats the attempt: after a fault (the page is forgotten, so the next attempt finds nothing there), after
+// a flush, and if the block reached into a page that was protected only after it had been read.
 #include "engine/block_at.h"
 
 #include <algorithm>
@@ -36,6 +45,7 @@ struct Search {
 Found translate(Search& search, const x86_64::CodeBytes& code) {
     Engine& engine = *search.thread.engine;
     x86_64::Instruction first;
+    // Before an arena is taken: an address without an instruction must not cause a flush.
     if (decode(code.at, code.size, first) != x86_64::DecodeStatus::ok) return Found::nothing;
     Arena* const arena = engine.cache.is_full() ? nullptr : x86_64::prepared_arena(engine.cache, search.pc);
     if (arena == nullptr) return Found::no_room;
@@ -85,6 +95,7 @@ Found translate_protected(Search& search, const x86_64::CodeBytes& code) {
             return Found::changing;  // it reaches into a page that was not protected while it was read
         case Protection::impossible: break;
     }
+    // A record that is not used stays until the next flush. Dead, it is in no table.
     search.block->dead = true;
     return translate_compared(search, code);
 }
@@ -141,6 +152,7 @@ Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool indi
         }
         if (search.found == Found::nothing) return nullptr;
         if (search.found == Found::changing) continue;
+        // An empty cache that has no room for one block will not have it later.
         if (flushed) fail("no memory for translated code", pc);
         flush_cache(thread);
         flushed = true;

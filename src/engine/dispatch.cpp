@@ -1,3 +1,13 @@
+// dispatch.cpp: what follows each exit from translated code. Every exit comes here by a routine that has saved the
+// registers into Thread::registers and has set exit_reason and exit_payload (x86_64/translate/routines.h).
+//
+// One pass: take_exit() copies from the cache what is needed and leaves it, so that a flush need not wait for this
+// thread; the reason is handled, which may run system calls, agent code or translation; go_to() finds the next block
+// under the cache's lock and enters the cache again (set_next_block()). In between no pointer into the cache may be
+// kept, and numbers of blocks and exits only together with their generation.
+//
+// Invariant at the end: registers.rip is the address of the block in next_host, and the budget covers its first segment
+// or that segment exits at once.
 #include "engine/dispatch.h"
 
 #include "engine/block_at.h"
@@ -52,6 +62,7 @@ BlockExit take_exit(Thread& thread) {
         Block& block = cache.blocks[from];
         block_exit.counted = block.counted;
         block_exit.limit = block.limit;
+        // The block's segments were counted in advance; what comes from the breakpoint on has not run.
         if (thread.exit_reason == ExitReason::breakpoint) x86_64::uncount_from(thread, block, block_exit.target);
     }
     drain_records(thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
@@ -84,6 +95,7 @@ const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
         return single_step(thread);
     Lock& lock = thread.engine->cache.lock;
     lock.lock();
+    // Both under one lock: between finding the block and entering the cache a flush would free it.
     const Block* const block = block_at(thread, pc, limit);
     if (block != nullptr) set_next_block(thread, *block);
     lock.unlock();
@@ -129,6 +141,7 @@ void on_link(Thread& thread, const BlockExit& block_exit) {
     thread.registers.rip = block_exit.target;
     cache.lock.lock();
     Block* const block = block_at(thread, block_exit.target);
+    // block_at() may have flushed the cache: then the exit is gone, and its number may be another's.
     if (block != nullptr && cache.generation == block_exit.generation) {
         cache.link(block_exit.id, *block);
         if (log_wants(*thread.engine, run::log::kLinks)) [[unlikely]]
@@ -167,6 +180,7 @@ void on_indirect(Thread& thread) {
 void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     run::LiveCounters& counters = thread.page.counters;
     thread.registers.rip = segment.pc;
+    // Undoes the charge: the segment is charged again when it runs.
     counters.lane[segment.lane].word[0] += segment.charged;
     // If only the lane is exhausted, nothing is due yet. A grant that is not exact is a lower bound, so it ends early.
     std::int64_t remaining = counters.remaining();
@@ -175,6 +189,7 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
         remaining = counters.remaining();
     }
     if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);
+    // The rest of an exact grant, as a block of just so many instructions.
     const bool shorter = remaining < segment.instructions();
     const std::uint16_t alone = thread.single_step != SingleStep::no ? kSingleInstruction : std::uint16_t{0};
     const Block& next =
@@ -204,6 +219,8 @@ void do_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
               r[x86_64::rax],
               {r[x86_64::rdi], r[x86_64::rsi], r[x86_64::rdx], r[x86_64::r10], r[x86_64::r8], r[x86_64::r9]},
               exit.target()};
+    // The address after the instruction, during the call: handlers, signal frames and samples see it there, as in the
+    // kernel.
     thread.registers.rip = exit.target();
     const long answer = run_syscall(call);
     if (answer == kRestartSyscall) return restart_syscall(thread, exit, counted);
@@ -273,6 +290,7 @@ bool do_segment_base(Thread& thread, const Exit& exit) {
     const std::uint8_t modrm = emulated.modrm();
     std::uint64_t& rm = r[emulated.rm()];
     const std::uint64_t width = emulated.is_64_bits_wide() ? ~std::uint64_t{0} : 0xffffffffu;
+    // F3 0F AE: /1 is rdgsbase, /3 wrgsbase (SDM volume 2). A 32-bit form zero-extends.
     if (instruction.map == 1 && instruction.opcode == kBaseGroup && (modrm & 0x38) == 0x08)
         rm = thread.gs_base & width;
     else if (instruction.map == 1 && instruction.opcode == kBaseGroup && (modrm & 0x38) == 0x18)
@@ -325,6 +343,7 @@ void dispatch(Thread& thread) {
     const BlockExit block_exit = take_exit(thread);
     if (thread.exit_reason == ExitReason::unlinked_exit && block_exit.exit.control() == Control::x87_state) [[unlikely]]
         fix_stored_x87_pointer(thread, block_exit.target - block_exit.exit.length, block_exit.exit.length);
+    // Faults from before_translated_code() to this hook are the program's. Those of the engine are not counted.
     if (thread.page.faults_are_counted != 0) [[unlikely]]
         hooks::after_translated_code(
             thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);

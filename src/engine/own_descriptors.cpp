@@ -1,3 +1,6 @@
+// own_descriptors.cpp: three tries for a place, each of which the kernel may refuse: above what the program can reach,
+// at the highest numbers inside its limit, anywhere. A descriptor keeps its number for the life of the process, unless
+// the application wants that number (vacate_descriptor()).
 #include "engine/own_descriptors.h"
 
 #include <errno.h>
@@ -64,6 +67,7 @@ bool DescriptorRoom::set(const Limit& limit) {
 }
 
 bool is_engine_descriptor(const Engine& engine, std::uint64_t fd) {
+    // The kernel takes a descriptor from the low 32 bits of a register.
     const auto wanted = static_cast<std::int32_t>(fd);
     return wanted >= 0 && std::ranges::any_of(kOwnDescriptors, [&](auto member) { return engine.*member == wanted; });
 }
@@ -93,6 +97,8 @@ void free_spares(Engine& engine) {
 void hide_descriptors(Engine& engine) {
     const DescriptorRoom room{engine};
     for (int Engine::* const member : kOwnDescriptors) {
+        // A descriptor that is placed already came through an exec with the engine before; it only gets FD_CLOEXEC
+        // again.
         int& fd = engine.*member;
         const bool placed = number(fd) >= std::min(kFirstNumber, room.application_limit());
         if (fd >= 0 && (placed || !move(fd, room.application_limit())))

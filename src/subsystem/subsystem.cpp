@@ -113,7 +113,6 @@ void Subsystem::prctl(const TaskId& caller, bool enable_them) {
     const CallScope call{parts_->world};
     Task* task = call.world.find_task(caller);
     if (!task) return;
-
     const std::vector<Event*> events(task->opened.begin(), task->opened.end());
     (enable_them ? enable : disable)(call.world, events);
 }

@@ -30,6 +30,8 @@ constexpr std::uint64_t kAny = ~std::uint64_t{0};  // cpu, group_fd
 constexpr std::int64_t kLongestStretch = 8192;     ///< instructions, which take longer than the look that ends them
 constexpr std::int64_t kGrowth = 8;                ///< a stretch is about a ninth of what has run since the last fault
 
+// At perf_event_paranoid 2 it needs no privilege, because it excludes the kernel. sigtrap needs remove_on_exec.
+
 /// The kernel's event on the calling thread: a descriptor, or a negated errno.
 long open_kernel_event() {
     abi::Attr attr;

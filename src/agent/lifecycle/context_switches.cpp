@@ -1,3 +1,6 @@
+// context_switches.cpp: the thread's own waits for the broker are switches as well, and are not the program's. They are
+// counted as they happen (AgentState::waits_since_switch) and subtracted from the voluntary switches of the next
+// report. The report is itself a request and may wait, so the baseline is set after it.
 #include "agent/lifecycle/context_switches.h"
 
 #include <sys/resource.h>

@@ -68,7 +68,7 @@ void report_renamed(Thread& thread) {
 }
 
 /// Whether the descriptor is of a file /proc/…/comm.
-// By the link in /proc/self/fd: the descriptor may have been opened long before, or by another name.
+/// By the link in /proc/self/fd: the descriptor may have been opened long before, or by another name.
 bool names_thread(std::uint64_t fd) {
     constexpr std::string_view kDirectory = "/proc/self/fd/";
     char path[32] = {};

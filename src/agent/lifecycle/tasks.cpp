@@ -1,3 +1,9 @@
+// tasks.cpp: the order of reports about a new task.
+//
+// The kernel creates a child's events inside fork, before either task returns (perf_event_init_task()). Here the parent
+// asks the broker before the clone (announce_child()); the broker prepares the child's events for the thread page that
+// the child will have. Parent and child then run at the same time, and either may report first (`cloned`, `begin`):
+// whichever comes first completes the child. A clone that fails is reported, so that what was prepared is undone.
 #include "agent/lifecycle/tasks.h"
 
 #include <algorithm>
@@ -106,6 +112,7 @@ void end_thread(Thread& thread, bool whole_process) {
         report_occurrence(thread, {.what = OccurrenceKind::task_ended, .whole_process = whole_process});
     if (are_events_used(*thread.engine))
         BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
+    // With the whole process all of its memory goes.
     if (!whole_process) engine::clear_instrumentation(thread);
     if (!whole_process) engine::end_modelling(thread);
     if (!whole_process) drop_probes(thread);

@@ -1,3 +1,8 @@
+// breakpoint_hits.cpp: the engine runs an instruction by itself that has a breakpoint or may access watched memory, and
+// calls report_execution() before it and report_accesses() after it. Addresses are computed before it runs, because it
+// may change the registers that they depend on; what is reported afterwards is what has run.
+//
+// A REP instruction runs in one step. Its iterations are counted by rcx afterwards, and each that overlaps is reported.
 #include "agent/probes/breakpoint_hits.h"
 
 #include "agent/agent_state.h"
@@ -15,6 +20,7 @@ using engine::x86_64::Access;
 using engine::x86_64::Accesses;
 
 bool overlaps(const EventPage& event, const Access& access) {
+    // Debug registers know "write" and "read or write"; an instruction that reads and writes is one hit.
     const bool of_kind = access.writes || (access.reads && breaks_on_read(event));
     return of_kind && access.address < event.shape.bp_addr + event.shape.bp_len &&
            access.address + access.bytes > event.shape.bp_addr;

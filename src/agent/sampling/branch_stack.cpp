@@ -57,6 +57,8 @@ constexpr std::array kKinds{
     KindRow{Control::call_indirect, branch::kIndirectCall, type("PERF_BR_IND_CALL")},
     KindRow{Control::ret, branch::kReturn, type("PERF_BR_RET")},
 };
+// A kind that was recorded with each branch would cost every branch; so a sample decodes its few entries instead. If
+// the code has changed since, the kind is that of the new code.
 constexpr KindRow kUnknownKind{Control::none, 0, 0};
 
 // Of the third word of struct perf_branch_entry: the lowest bits of `type` and `priv`, and PERF_BR_PRIV_USER.
@@ -113,6 +115,7 @@ std::size_t gather_branches(const engine::Thread& thread, const EventPage& event
     std::size_t count = 0;
     for (std::uint32_t back = 1; back <= RecordedBranches::kEntries && count < out.size(); ++back) {
         const std::uint32_t at = (ring.top - back) % RecordedBranches::kEntries;
+        // The ring begins as zeros: a 0 is an entry that has never been written.
         if (ring.from[at] == 0) break;
         const KindRow kind = kind_at(ring.from[at]);
         // Other events may have had other kinds recorded. A branch of unknown kind is kept: some event wanted it once.

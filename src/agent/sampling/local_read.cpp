@@ -65,6 +65,8 @@ bool is_locally_readable(const Thread& thread, const Process& process, const Eve
 }
 
 PageLockGuard::PageLockGuard(const Thread& thread, subsystem::PageLock& lock) : lock_(lock), me_(thread.tid) {
+    // A holder is the broker, which has ended if its socket has hung up, or a thread, which has ended if the kernel
+    // does not know its id.
     run::LockPatience patience;
     held_ = subsystem::lock_page_or_give_up(lock_, me_, [&](std::int32_t holder) {
         if (holder == run::kBrokerHolder && broker_is_gone(*thread.engine)) return subsystem::HolderState::gone;

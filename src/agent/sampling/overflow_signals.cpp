@@ -1,5 +1,12 @@
 // overflow_signals.cpp: O_ASYNC of an event is kept in its page and not passed to the kernel, which would send a signal
 // for each byte that the broker writes to the event's socket, not for each overflow.
+//
+// To this process itself a signal may carry any si_code, so it looks as from the kernel. To another process a code of
+// the kernel's is refused (rt_sigqueueinfo(2)). So the code travels in si_errno, marked by kOtherProcessCode, and that
+// process's engine restores it.
+//
+// The owner is a number in the event's page, which lives longer than the process it names. Its start time (owner_start)
+// shows whether the number has been given to another process since.
 #include "agent/sampling/overflow_signals.h"
 
 #include <errno.h>
@@ -90,10 +97,12 @@ bool is_another(const subsystem::Notify& to) {
 /// Sends the signal to another process, if it still is the owner: by a descriptor of that process, so that it can't be
 /// another one in the end. Without a free descriptor, by its id.
 void send_to_process(engine::Engine& engine, const subsystem::Notify& to, std::int32_t signal, const PollInfo& info) {
+    // A pidfd needs a descriptor for a moment, even if the application's table is full.
     const engine::DescriptorRoom room{engine};
     const auto id = static_cast<std::uint64_t>(to.owner);
     const auto number = static_cast<std::uint64_t>(signal);
     const long process = kernel_call(__NR_pidfd_open, id, 0);
+    // Checked after the pidfd is open: a later owner of the number cannot get the signal.
     if (!is_another(to)) {
         if (is_error(process))
             kernel_call(__NR_rt_sigqueueinfo, id, number, address_of(&info));

@@ -132,6 +132,9 @@ std::uint64_t caller_at_entry(const Thread& thread, const EventPage& event) {
     return guarded_copy(&caller, top, sizeof caller) ? caller : 0;
 }
 
+// The application's memory is read by guarded_copy(), because rbp may hold anything. A frame that does not lie above
+// the last ends the walk, so a cycle cannot keep the thread here.
+
 /// Return addresses found by frame pointers, as in perf_callchain_user(): each frame must lie above the last. Returns
 /// how many entries, with the PERF_CONTEXT_USER marker. sample_max_stack does not count that marker.
 std::size_t gather_callchain(const Thread& thread, const EventPage& event, std::uint64_t ip, Gathered& gathered) {
@@ -168,6 +171,9 @@ std::size_t copy_stack(void*, void* to, std::uint64_t address, std::size_t bytes
     }
     return done;
 }
+
+// Read without the group's lock: a member may be leaving the group at this moment. So the walk ends after as many
+// members as the group had, and at a number that is not an event.
 
 /// The values of PERF_SAMPLE_READ: of the event, or of its group. Returns how many.
 std::size_t gather_members(const Thread& thread, const EventPage& event, Gathered& gathered) {
@@ -229,6 +235,8 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t now, con
         facts.addr = event.shape.bp_addr;
         if ((wanted & abi::sample("PERF_SAMPLE_DATA_PAGE_SIZE")) != 0) facts.data_page_size = engine::kPageBytes;
     } else if (event.shape.precise_ip != 0 && thread.agent->last_retired_pc != 0 && counts_instructions(event)) {
+        // Precise events: the budget ended one instruction early, and this is the one that then ran by itself
+        // (sampling.h).
         facts.ip = thread.agent->last_retired_pc;
         facts.misc |= subsystem::kMiscExactIp;
         add_memory_facts(thread, event, facts);
@@ -314,6 +322,7 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleCo
         change_state(event, subsystem::EventState::off, value, task_clock());
     }
     // A clock goes on while this runs, so another of its periods may have ended. A counter does not change.
+    // Asked again under the same lock, which saves a second round for nearly all overflows.
     return counts_instructions(event) && !overflow_due(event, value) ? Taken::last : Taken::one;
 }
 
@@ -326,6 +335,7 @@ Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, s
         if (taken != Taken::needs_group) return taken;
         const EventIndex leader = event.leader;
         if (leader == 0 || !existing_process(*thread.engine)->events.contains(leader)) return Taken::none;
+        // The group's lock comes before the event's, so the event's was given up first.
         const PageLockGuard group{thread, existing_process(*thread.engine)->events[leader].group_lock};
         if (!group) return Taken::none;
         if (event.leader == leader) return take_one(thread, event, true, context, overflow, wake);

@@ -1,5 +1,12 @@
 // software_events.cpp: the records of occurrences, a function for each kind, in the layouts that
 // pmu/tracing/tracepoint_table.cpp declares to programs.
+//
+// Programs parse these records by the format files of their tracepoints, which the run presents. So the layout here and
+// the fields in tracepoint_table.cpp are two views of one thing: a change of one without the other gives wrong values
+// and no error. Each record begins with the common fields (type, flags, preempt count, pid); kBodies has a function for
+// the rest. A __data_loc field is a word with offset and length of a text that follows the fixed fields.
+//
+// An occurrence with a filter or a period needs the record, one that only counts does not: most events only count.
 #include "agent/sampling/software_events.h"
 
 #include <sys/resource.h>
@@ -51,6 +58,7 @@ void put_syscall_returned(Raw& raw, const Thread&, const Source& source, const O
 }
 
 void put_process_forked(Raw& raw, const Thread& thread, const Source&, const Occurrence& occurrence) {
+    // The size of the fixed fields, the common ones included; the texts follow.
     constexpr std::size_t kTexts = 24;
     const std::size_t bytes = text_bytes(thread.page.comm, kCommBytes);
     raw.put_data_loc(kTexts, bytes);
@@ -62,6 +70,7 @@ void put_process_forked(Raw& raw, const Thread& thread, const Source&, const Occ
 }
 
 void put_program_executed(Raw& raw, const Thread& thread, const Source&, const Occurrence&) {
+    // Likewise. The record ends with the path, which is cut to kLongestName.
     constexpr std::size_t kTexts = 20;
     const char* const path = thread.engine->program.path;
     const std::size_t bytes = text_bytes(path, kLongestName);

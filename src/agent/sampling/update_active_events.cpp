@@ -1,3 +1,11 @@
+// update_active_events.cpp: from the list of the thread's active events to what the engine has to do for them.
+//
+// Called at a safepoint that the broker requested, and after the thread's own calls on events. The request is cleared
+// first: a change that the broker makes while this runs sets it again, and is served by the next safepoint. The needs
+// are computed anew each time, from the pages.
+//
+// The order: what is counted (classes, models, faults), then what stops the thread (breakpoints, probes, traps), then
+// the budget and the timer, which depend on all events that sample.
 #include "agent/sampling/update_active_events.h"
 
 #include "agent/agent_state.h"

@@ -1,3 +1,5 @@
+// epoll_entries.cpp: a list without order, searched from its start: programs have few events in epoll sets. Removal
+// puts the last entry into the gap, so a loop that removes looks at the same place again.
 #include "agent/syscalls/epoll_entries.h"
 
 #include <algorithm>

@@ -116,6 +116,8 @@ struct MaskArgument {
 
 }  // namespace
 
+// The call is done as poll(2): the sets become a list, and poll_until_ready() asks broker and kernel. A call that has
+// an error or that names no event is left to the engine, so that the kernel finds the same error.
 bool select_events(Call& call, long& answer) {
     if (existing_process(call.engine) == nullptr) return false;
     Sets sets;

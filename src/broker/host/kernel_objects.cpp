@@ -1,4 +1,6 @@
 // kernel_objects.cpp: finds a cgroup's path by its mount, and a BPF program's functions by bpf(2).
+//
+// The program passes a descriptor, which cannot be forged. A name or a number could be that of something else.
 #include "broker/host/kernel_objects.h"
 
 #include <fcntl.h>

@@ -64,7 +64,7 @@ bool is_alive(std::int32_t tid) {
 }
 
 /// The numbers in a line of /proc/PID/status such as "Uid:\treal\teffective\tsaved\tfs".
-// Any text: words between the numbers are skipped, and a number above 32 bits ends as 0.
+/// Any text: words between the numbers are skipped, and a number above 32 bits ends as 0.
 std::vector<std::uint32_t> ids_in(const std::string& text) {
     std::vector<std::uint32_t> ids;
     const char* at = text.data();

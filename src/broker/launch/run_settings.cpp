@@ -40,6 +40,9 @@ Result<std::uint64_t> cache_bytes() {
     return unit == std::string_view::npos ? bytes : bytes << (10 * (unit + 1));
 }
 
+// An environment variable that is wrong ends the start with a message: a setting that is silently ignored would be
+// taken for one that has no effect.
+
 /// Makes the log file, so that no program need create it, and notes which file that is: programs append to it, and to
 /// no other that somebody puts in its place. What is no regular file (a terminal, a pipe) they open by its path alone.
 /// Error: it cannot be written.

@@ -36,12 +36,15 @@ std::string new_directory() {
     return {};
 }
 
+// Files that programs may not write get no write permission; a program that runs as root writes to them nevertheless,
+// and changes only this copy.
 bool write_file(const std::string& path, const std::string& content, bool writable) {
     using enum filesystem::perms;
     std::error_code error;
     filesystem::create_directories(filesystem::path{path}.parent_path(), error);
     std::ofstream file{path};
     file << content;
+    // Closed before the permissions change, and so that a full disk shows in good().
     file.close();
     filesystem::permissions(path, owner_read | group_read | others_read | (writable ? owner_write : none), error);
     return file.good();
@@ -135,6 +138,7 @@ std::uint64_t MachineFiles::probe_list() const {
 }
 
 bool MachineFiles::limits_changed() {
+    // Drains all notifications that are waiting, so that many writes cost one reading.
     if (!limits_watch_ || !limits_) return true;
     alignas(inotify_event) std::array<char, 4096> room{};
     bool any = false;

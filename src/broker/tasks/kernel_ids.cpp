@@ -1,5 +1,10 @@
 // kernel_ids.cpp: translation by NSpid of /proc/PID/status (proc(5)), which lists the ids of a thread from the reader's
 // namespace down to the thread's own. Where all are in one namespace nothing is read.
+//
+// Programs of a run may be in pid namespaces of their own (containers), and requests name threads as their sender sees
+// them. The kernel translates ids only in what it does itself, not for a third process. /proc has the list of a
+// thread's ids but no index by an inner id, so finding a thread by such an id is a search of /proc. It is done only if
+// the viewer is not in the broker's namespace, which is the rare case.
 #include "broker/tasks/kernel_ids.h"
 
 #include <fcntl.h>

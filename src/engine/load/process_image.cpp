@@ -1,3 +1,9 @@
+// process_image.cpp: what load_elf_binary() of the kernel does after it has read the headers, for a process that
+// exists.
+//
+// What programs see of it: addresses (a program with a loader near 0x555…, the loader and one without a loader among
+// the mappings), the break after the image's end, the auxiliary vector, and the names in /proc. What they do not see:
+// the engine's image and its first arguments. Nothing is random if the process's personality turns randomization off.
 #include "engine/load/process_image.h"
 
 #include <linux/prctl.h>
@@ -46,6 +52,8 @@ void add_vdso(Engine& engine, std::uint64_t start) {
     engine.cache.executable.add({start, end, false, false});
 }
 
+// The kernel checks these against each other (prctl_set_mm_map()), and takes all or none.
+
 /// Sets what the kernel knows of the image: break, arguments, environment, auxiliary vector (prctl(2) PR_SET_MM_MAP).
 /// If it refuses, the engine's values remain, which only /proc and brk(2) show.
 void set_kernel_memory_map(const Image& image, const StartStack& program_stack, const std::uint64_t* words) {
@@ -69,6 +77,7 @@ void set_kernel_memory_map(const Image& image, const StartStack& program_stack, 
     map.env_end = environment_end;
     map.auxv = reinterpret_cast<__u64*>(program_stack.auxiliary);
     map.auxv_size = static_cast<__u32>(program_stack.auxiliary_count * sizeof(Elf64_auxv_t));
+    // -1: /proc/PID/exe stays the engine; changing it needs a privilege. The engine answers for /proc/self/exe itself.
     map.exe_fd = ~0u;
     kernel_call(__NR_prctl, PR_SET_MM, PR_SET_MM_MAP, address_of(&map), sizeof map);
 }

@@ -41,6 +41,7 @@ void ExecutableMap::remove(std::uint64_t start, std::uint64_t end) {
             ExecutableRange rest = range;
             rest.start = end;
             range.end = start;
+            // A full array loses the upper part: see insert().
             insert(place + 1, rest);
             return;
         }

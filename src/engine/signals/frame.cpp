@@ -1,3 +1,9 @@
+// frame.cpp: programs read and change these frames (debuggers, garbage collectors, userland threads), and return
+// through them, so each field is where the kernel has it. What differs from the host's own frame is the content: the
+// application's registers instead of the translation's.
+//
+// The application's stack may be full or unmapped, so every write is guarded. Vector registers are live, because
+// nothing in the engine uses them: they are saved straight from the CPU to the application's stack.
 #include "engine/signals/frame.h"
 
 #include "engine/freestanding/kernel.h"

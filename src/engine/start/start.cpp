@@ -1,6 +1,16 @@
 // start.cpp: how a process of the run starts. The broker, or the engine before an execve, has executed the engine
 // instead of the program, with three arguments before the program's own: the engine's name, what it takes over from
 // before the exec (start_argument.h), and the program's path.
+//
+// The order, and why:
+//   1. The arguments are parsed before anything is mapped, so that the engine started by hand explains itself.
+//   2. make_engine(): own memory first, then the run's, because its settings (what to count, determinism, the limit of
+//      the code cache) decide how the cache and the routines are made.
+//   3. The program is found, or the process ends with a message and 125, 126 or 127.
+//   4. The first thread, with the mask and the ignored signals that the exec has kept.
+//   5. become_program() maps the image and writes the stack anew.
+//   6. The process record, the agent's hooks, and deliver_and_resume(), which enters the program's first instruction.
+// Faults that all this causes are the engine's: kernel_faults() is read first (threads/own_faults.h).
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -75,6 +85,7 @@ void find_or_refuse(Engine& engine, const StartArgument& argument, const char* p
     const auto found =
         argument.program_fd >= 0 ? resolve_program(argument.program_fd, file) : find_program(AT_FDCWD, path, 0, file);
     if (found) return;
+    // 127: not found; 126: found and not executable (env(1)).
     const ProgramError& error = found.error();
     if (error.error == EMFILE)
         refuse(kOwnFailure, "cannot run", path, "anyperf needs two descriptors more than the program",
@@ -95,6 +106,7 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
     signals.mask = (signals.mask & ~kEngineSignals) | argument.blocked;
     for (int signal = 1; signal <= kSignals; ++signal) {
         SignalAction action;
+        // SIGKILL and SIGSTOP have no action. Handlers do not survive an exec, so an action here is SIG_DFL or SIG_IGN.
         if (signal == 9 || signal == 19) continue;
         kernel_call(__NR_rt_sigaction, static_cast<unsigned>(signal), 0, address_of(&action), sizeof(std::uint64_t));
         if ((argument.ignored & signal_bit(signal)) != 0) action.handler = 1;  // SIG_IGN

@@ -128,7 +128,7 @@ constexpr std::array kDescriptorArguments = std::to_array<DescriptorArguments>({
 });
 
 /// By system call number; epoll_pwait2 has the highest of those above. An unlisted call has no descriptors.
-// A table by number: this is asked before every system call, so a search would cost more than most calls.
+/// A table by number: this is asked before every system call, so a search would cost more than most calls.
 constexpr auto kByNumber = [] {
     std::array<DescriptorArguments, __NR_epoll_pwait2 + 1> table{};
     for (const DescriptorArguments& row : kDescriptorArguments) table[row.number] = row;

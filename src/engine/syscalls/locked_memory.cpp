@@ -1,3 +1,5 @@
+// locked_memory.cpp: mlockall(2) by mlock2(2), mapping by mapping. Another thread may unmap a mapping or make one
+// meanwhile: the first is an error that is ignored, the second is locked only if MCL_FUTURE asks for it.
 #include "engine/syscalls/locked_memory.h"
 
 #include <errno.h>

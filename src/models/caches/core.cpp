@@ -208,7 +208,6 @@ Found Core::bring(std::uint64_t line, Reader reader) {
         }
         counts_->add(row.l2_misses);
     }
-
     Found found = shared_.read(*this, line, writes);
     counts_->add(row.l3_reads);
     if (found.source == Source::memory) counts_->add(row.l3_misses);

@@ -3,7 +3,6 @@
 // The file is a stranger's. Every number is compared with its limits before it is converted, because a geometry decides
 // how much memory a run reserves and by which masks the models index it. Every name or value that a message repeats is
 // shortened and made printable. The first mistake is the one that is reported.
-
 #include "models/machines/machine_file.h"
 
 #include <fmt/format.h>

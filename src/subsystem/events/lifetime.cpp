@@ -1,3 +1,9 @@
+// lifetime.cpp: two ends. The *task* of an event ends (leave_task()): the event has counted all that it ever will, and
+// can still be read. The *event* ends (end_event()): its page is freed. For children both are one.
+// perf_event_exit_task() and perf_release() of the kernel are the models.
+//
+// In both the state is taken from the page first (sync_state_from_page()), because the thread may have toggled the
+// event itself. The counters that it frees are offered to waiting groups last, when the event is in no list any more.
 #include "subsystem/events/lifetime.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// mapping.cpp: perf_mmap() and perf_mmap_close(), with the kernel's order of checks: what is asked for at all
+// (check_mapping()), the length, the AUX area, then the ring that exists or a new one, which is charged last.
+//
+// Two counts. Event::mappings keeps an event alive that has no descriptor any more; RingRecord::mappings keeps the
+// ring. They differ where other events write into the ring by SET_OUTPUT: those have the ring without a mapping of
+// their own.
 #include "subsystem/output/mapping.h"
 
 #include <sys/mman.h>
@@ -76,6 +82,7 @@ Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pag
     const std::uint64_t beyond = used + pages > share ? used + pages - share : 0;
     const std::uint64_t pinned =
         charged(world, [&](const RingRecord& r) { return r.pid == request.caller.pid; }, &RingRecord::pinned_pages);
+    // The limit does not apply with CAP_IPC_LOCK, nor to those who may trace.
     const bool unlimited = may_trace(limits, credentials) || credentials.ipc_lock;
     if (pinned + beyond > account.memlock_bytes / kPage && !unlimited)
         return refuse(EPERM, "the ring exceeds kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK");
@@ -84,6 +91,7 @@ Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pag
 
 /// Makes the first ring of an event.
 Answer<RingIndex> make_ring(World& world, Event& event, const MapRequest& request, std::uint32_t data_pages) {
+    // EPERM for the limit comes before ENOMEM for the length.
     const Charge cost = TRY(charge(world, request, std::uint64_t{data_pages} + 1));
     if (data_pages > kMostPages) return refuse(ENOMEM, "the ring has more pages than the kernel can list (2^18)");
     const RingIndex index = world.host.new_ring(data_pages);
@@ -103,6 +111,7 @@ Answer<RingIndex> make_ring(World& world, Event& event, const MapRequest& reques
 Answer<RingIndex> same_ring(World& world, const Event& event, std::uint32_t data_pages) {
     const RingIndex index = event.ring;
     if (ring_of(world, index).bytes() != data_pages * kPage) return refuse(EINVAL, "the event's ring has another size");
+    // The event has a ring without having mapped it, so the ring is another event's.
     if (event.mappings == 0) return refuse(EBUSY, "the event's records go to another event's ring");
     return index;
 }

@@ -52,6 +52,8 @@ void set_ring(World& world, Event& event, RingIndex ring) {
     if (was == ring) return;
     if (was != 0) std::erase(world.rings.at(was).writers, &event);
     if (ring != 0) world.rings.at(ring).writers.push_back(&event);
+    // The thread reads the ring's number in the page, under the page's lock: it writes to the old ring or to the new
+    // one.
     const auto point = [&](Event& one) {
         one.ring = ring;
         LockedPage(world, one)->ring = ring;

@@ -1,3 +1,11 @@
+// side_band.cpp: from what a task has done to records in rings.
+//
+// Which events: perf_iterate_sb() of the kernel walks the events of the task and of the CPU. Here a cpu-wide event has
+// a part in each task (Kind::cpu_wide_part), so the task's own list has them all. An event without a counter gets
+// records as well: only its enabled state counts.
+//
+// Which record: made anew for each event, because its trailer has the event's ids and clock, and MMAP or MMAP2 depends
+// on the attr. Reports are rare compared with samples, so nothing is cached.
 #include "subsystem/output/side_band.h"
 
 #include <algorithm>
@@ -56,6 +64,7 @@ std::vector<Event*> interested_events(World& world, const Task& task, Interest i
         if (!is_on_cpu(world, *leader)) continue;
         for (Event* event : members(*leader)) {
             if (event->kind == Kind::cpu_wide_part && (event->attr.flags & kCpuSideBandFlags) == 0) continue;
+            // The thread may have toggled the event itself, without a request (shared/local_toggle.h).
             sync_state_from_page(world, *event);
             if (event->is_enabled() && requests_record(event->attr.flags, interest)) found.push_back(event);
         }

@@ -1,3 +1,8 @@
+// overflow.cpp: overflow.h explains the three families. Everything here is arithmetic on one page: the caller holds its
+// lock, passes value and time in, and does what the result says.
+//
+// Values are 64-bit numbers that wrap; they are compared by their signed difference. The page is shared with programs,
+// so nothing here loops by a number from the page or divides by one without a check.
 #include "subsystem/shared/overflow.h"
 
 #include "abi/attr_flags.h"
@@ -83,6 +88,7 @@ void adapt(EventPage& page, std::uint64_t now) {
     const std::uint64_t wanted = period_for(page.frequency, page.period, ns);
     const std::int64_t away = static_cast<std::int64_t>(wanted - page.period);
     const std::int64_t step = (away >= 0 ? away + 7 : away - 7) / 8;
+    // Rounded away from 0, so that the period reaches the wanted one in the end.
     page.period += static_cast<std::uint64_t>(step);
     if (page.period == 0) page.period = 1;
 }

@@ -1,3 +1,7 @@
+// ring.cpp: three parties. Writers are measured threads and the broker; RingPage::lock makes them one at a time. The
+// reader is any program that has mapped the ring; it takes no lock, reads data_head and writes data_tail. What a writer
+// relies on is in RingPage, which is not in a reader's mapping: the header's data_head is a copy of `head` there. A
+// header that a reader has scribbled over can lose records, and cannot make a writer leave the ring.
 #include "subsystem/shared/ring.h"
 
 #include "abi/attr_flags.h"
@@ -15,6 +19,7 @@ constexpr std::uint64_t kHeaderCapabilities = abi::capability("cap_bit0_is_depre
 /// One byte must stay free, because a full ring would look like an empty one. A reader may have written anything into
 /// data_tail; then the answer is as wrong as the tail, but writes stay within the ring.
 bool has_room(const Ring& ring, std::size_t bytes) {
+    // As the kernel's ring_buffer_has_space(): the difference modulo the size, which is a power of two.
     if (ring.page->overwrite) return true;
     const std::uint64_t tail = __atomic_load_n(&ring.header().data_tail, __ATOMIC_ACQUIRE);
     const std::uint64_t head = ring.page->head;
@@ -36,6 +41,7 @@ void start_ring(Ring ring, const RingShape& shape) {
     page.samples = page.wake_pending = 0;
     page.overwrite = shape.overwrite;
     page.backward = shape.backward;
+    // Without data pages nothing can be written, and nothing counts as lost.
     page.paused = shape.pages == 0;
     page.watermark = shape.watermark < ring.bytes() ? shape.watermark : ring.bytes();
     if (page.watermark == 0) page.watermark = ring.bytes() / 2;
@@ -67,6 +73,7 @@ bool RingWriter::begin(std::size_t bytes) {
     }
     writes_lost_record_ = page.lost != 0;
     const std::size_t all = bytes + (writes_lost_record_ ? kLostBytes + trailer_bytes(event_.shape) : 0);
+    // `all` equal to the ring's size would leave no byte free.
     if (bytes > kLongestRecord || all >= ring_.bytes() || !has_room(ring_, all)) {
         drop(ring_, event_);
         return false;
@@ -114,6 +121,7 @@ WriteResult RingWriter::commit(bool is_sample) {
     const bool by_samples = is_sample && reaches_wakeup_events();
     if (writes_lost_record_) page.lost = 0;
     page.head = head_;
+    // Page first: a writer that dies between the two stores leaves a record that readers see after the next one.
     __atomic_store_n(&ring_.header().data_head, head_, __ATOMIC_RELEASE);
     const bool wake = by_bytes || by_samples;
     if (wake) __atomic_store_n(&page.wake_pending, 1, __ATOMIC_RELEASE);

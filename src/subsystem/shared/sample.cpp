@@ -50,7 +50,6 @@ void put_raw(Sink& sink, const FieldSource& from) {
 void put_branches(Sink& sink, const FieldSource& from) {
     sink.word(from.facts.branches.size());
     if (from.event.shape.branch_sample_type & abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_HW_INDEX"))
-
         sink.word(~0ull);  // the first entry is the newest
     sink.put(from.facts.branches.data(), from.facts.branches.size_bytes());
     if (from.event.shape.branch_sample_type & abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_COUNTERS"))

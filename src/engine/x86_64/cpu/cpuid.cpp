@@ -1,3 +1,5 @@
+// cpuid.cpp: first the features that translated code cannot have are hidden, then the rows of the presented CPU are
+// laid over the answer: each register is (host's & keep) | value.
 #include "engine/x86_64/cpu/cpuid.h"
 
 #include <array>
@@ -20,6 +22,8 @@ constexpr std::array kHidden{
            {0, 1u << 4 | 1u << 11, 1u << 7, 1u << 11 | 1u << 20},
            "HLE, RTM and RTM_ALWAYS_ABORT, CET_SS and CET_IBT: translated code supports neither transactions nor CET"},
 };
+
+// CPUID leaf 1, ECX bit 30 and leaf 7, EBX bit 18.
 
 /// RDRAND and RDSEED: most programs take other random bytes then, as on a CPU without them. A deterministic run gives
 /// what they return if they are executed all the same.

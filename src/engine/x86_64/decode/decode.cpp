@@ -359,7 +359,6 @@ class Decoder {
                 r = next_reference(r, selector);
             }
         }
-
         form_ = &kForms[r];
         if (r == 0) {
             at_ += asked_modrm_;

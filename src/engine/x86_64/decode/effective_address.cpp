@@ -1,8 +1,13 @@
 // effective_address.cpp: SDM volume 2, 2.1.5 "Addressing-Mode Encoding of ModR/M and SIB Bytes"; 2.2.1.2 for REX.
+//
+// It has to agree with the CPU for every addressing form, because watched memory and samples are exact: with a wrong
+// address a watchpoint is missed. For the models translate/record_accesses.cpp derives the same addresses from recorded
+// registers.
 #include "engine/x86_64/decode/effective_address.h"
 
 namespace anyperf::engine::x86_64 {
 
+// The SIB base is rsp (4 without B). pop [rip + n] and pop of a register do not use rsp in an address.
 std::int32_t popped_bytes(const Instruction& instruction, const std::uint8_t* code) {
     constexpr std::uint8_t kPop = 0x8f;
     const bool pops = instruction.map == 0 && instruction.opcode == kPop && !instruction.has_vex;
@@ -54,6 +59,7 @@ bool names_memory(const Instruction& instruction, const std::uint8_t* code) {
 
 /// The offset of an implied operand: a string instruction's source or destination, or the stack.
 std::uint64_t implied_address(const Instruction& instruction, const Registers& registers) {
+    // What is read comes first, as the header promises: a string's source before its target.
     const bool string_source = (instruction.read >> rsi & 1) != 0 && instruction.reads_memory;
     const bool string_target = (instruction.read >> rdi & 1) != 0;
     if (string_source) return registers.r[rsi];
@@ -103,6 +109,7 @@ void add_string(Accesses& all, const ImpliedRow& row, const Instruction& instruc
                 const SegmentBases& bases) {
     constexpr std::uint64_t kDirection = 0x400;
     const std::uint32_t bytes = instruction.implied_bytes;
+    // Negative steps for DF. The two accesses of movs and cmps advance together.
     const auto step = static_cast<std::int32_t>((registers.flags & kDirection) != 0 ? -bytes : bytes);
     all.repeats = instruction.rep;
     add(all, {placed(instruction, registers.r[rsi], true, bases), bytes, row.reads_source, false, step});

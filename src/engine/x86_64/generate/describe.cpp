@@ -287,7 +287,6 @@ class Description {
         switch (i_.meta.category) {
             case ZYDIS_CATEGORY_COND_BR: return conditional_kind();
             case ZYDIS_CATEGORY_CALL: return direct ? Control::call : Control::call_indirect;
-
             case ZYDIS_CATEGORY_RET: return is(ZYDIS_MNEMONIC_RET) ? Control::ret : Control::far;
             case ZYDIS_CATEGORY_UNCOND_BR:
                 if (!is(ZYDIS_MNEMONIC_JMP)) return Control::none;

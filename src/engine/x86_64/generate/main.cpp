@@ -1,5 +1,10 @@
 // main.cpp: engine_decode_generate FILE: describes every opcode of every space by Zydis and writes the decoder's tables
 // as C++ to FILE. A tool of the build, some ten million decodings.
+//
+// For each opcode of each space, each combination of prefix bits and ModRM is a cell (tables.h); its form comes from
+// form_of(), which asks Zydis. Where ModRM.rm cannot select an instruction, one cell is asked and its neighbours are
+// copies. Zydis may be older than the CPU: in spaces in which all instructions have the same layout, an opcode that it
+// does not know gets a form that claims nothing but its length.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -22,6 +27,7 @@ Form unknown_form(Space space) {
     form.flags_read = kStatusFlags;
     form.attributes = attribute::kModrm | attribute::kReadsOperand | attribute::kWritesOperand |
                       attribute::kSegmentOperand | attribute::kUnknown;
+    // Map 3 is the map with an imm8.
     const bool immediate = space == Space::map_0f3a || space == Space::vex_3 || space == Space::evex_3;
     form.immediate_bytes = immediate ? 1 : 0;
     form.classes = bit(Class::instructions);
@@ -156,6 +162,7 @@ void fill_tables(Tables& tables) {
             tables.set(space, byte, Opcode{tables, space, byte}.cells());
         }
     // 0F 0F: all 3DNow! instructions have the same layout; the suffix byte decides which one it is.
+    // Any 3DNow! suffix that exists serves to describe them all.
     constexpr std::uint8_t pfadd = 0x9e;
     tables.set(Space::map_0f, 0x0f, Opcode{tables, Space::now, pfadd}.cells());
 }

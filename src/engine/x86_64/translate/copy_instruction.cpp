@@ -17,6 +17,9 @@ namespace anyperf::engine::x86_64 {
 
 namespace {
 
+// Why a spilled register and not the red zone or a push: the application's stack below rsp may be in use (System V ABI,
+// 3.2.2), and rsp may be the operand's base. Thread::spill has a slot for each register.
+
 /// A register that the instruction does not use and that needs no REX bit; rsp if all are used, which does not happen:
 /// no instruction with a memory operand uses all six.
 Register free_register(RegisterSet touched, RegisterSet without = 0) {
@@ -66,6 +69,7 @@ void Translation::emit_rip_relative(const Instruction& instruction, std::uint64_
     std::uint64_t operand = operand_address(instruction, address);
     if (instruction.address32) operand &= 0xffffffffu;
     if (!instruction.address32 && arena_.reaches(operand)) return emit_near(instruction, code, operand);
+    // `spilled_` goes into the instruction's mark: if the copy faults, recover.cpp restores these registers first.
     const Register base = free_register(instruction.touched);
     spill(base);
     spilled_ = nibbles(base);
@@ -76,6 +80,7 @@ void Translation::emit_rip_relative(const Instruction& instruction, std::uint64_
 
 /// Copies the instruction with a displacement that leads from the copy to `operand`.
 void Translation::emit_near(const Instruction& instruction, const std::uint8_t* code, std::uint64_t operand) {
+    // A displacement counts from the end of the instruction, after its immediates.
     const std::uint64_t end = address_of(hot_.at()) + instruction.length;
     hot_.bytes(code, instruction.displacement_offset);
     hot_.u32(static_cast<std::uint32_t>(operand - end));
@@ -167,6 +172,7 @@ void Translation::emit_gs_operand(const Instruction& instruction, std::uint64_t 
     spill(sum);
     spilled_ = nibbles(base, sum);
     load_effective_address(instruction, address, base);
+    // pop [rsp + n] computes its address after it has incremented rsp.
     if (const std::int32_t popped = popped_bytes(instruction, bytes_at(address)); popped != 0)
         hot_.lea(base, base, popped);
     hot_.load_gs(sum, offsetof(Thread, gs_base));

@@ -3,6 +3,13 @@
 // `_gs` means a memory operand in the Thread, given by its offset (gs:[disp32]). Operands are 64 bits wide unless the
 // name ends in 32, 16 or 8 (of movzx: the source's width) or names a 32-bit register. Nothing checks that a register is
 // allowed where the encoding excludes some: each such function has a precondition in its comment.
+//
+// The bytes are those of SDM volume 2, chapter 2. REX is 0x40 with W 8, R 4, X 2 and B 1. ModRM.rm 4 announces a SIB
+// byte. gs:[disp32] is SIB base 5 without index under ModRM.mod 0, because the form without SIB would be relative to
+// rip.
+//
+// When the room ends, writing stops and overflowed() says so. So code is written without a check at each instruction,
+// and the caller discards the whole if it did not fit.
 #pragma once
 
 #include <cstddef>

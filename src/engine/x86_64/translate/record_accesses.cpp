@@ -24,6 +24,8 @@ namespace {
 using Kind = RecordedAccess::Kind;
 
 /// Of these some are left to hold the address of the record, in each segment.
+/// Registers that may hold the record's address. rsp and r12 are missing: as the base of an address they need a SIB
+/// byte.
 constexpr Register kHolders[] = {rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r13, r14, r15};
 constexpr std::size_t kMostAtStart = std::size(kHolders) - 2;
 
@@ -89,6 +91,12 @@ bool is_addition(const Instruction& instruction, const std::uint8_t* code, unsig
 
 }  // namespace
 
+// While a segment is planned, plan_.known[reg] says how the register's value now follows from a word of the record: the
+// word plus `delta`. Word 0 means the value at the segment's start, for which the record has no word yet; `valid`
+// false, that the segment has set the register in a way that is not followed.
+
+/// Gives the register's value at the planned instruction (or after it) a word of its own, stored where it is used.
+/// Returns the word; 0 if the record is full, and then the access is recorded without this register.
 std::uint8_t Translation::capture(unsigned reg, bool after) {
     if (plan_.words >= RecordingPlan::kMostWords) return 0;
     const std::uint8_t word = plan_.words++;
@@ -98,6 +106,9 @@ std::uint8_t Translation::capture(unsigned reg, bool after) {
     return word;
 }
 
+// A value from the start of the segment is stored by the prologue, all of them by one borrowed register. A captured one
+// is stored at the instruction, so only registers that the segment computes are captured.
+
 /// The word with the value of `reg` at the instruction that is being planned, less what is added to `displacement`.
 std::uint8_t Translation::word_of(unsigned reg, std::int64_t& displacement, unsigned scale) {
     RecordingPlan::Known& known = plan_.known[reg];
@@ -105,6 +116,7 @@ std::uint8_t Translation::word_of(unsigned reg, std::int64_t& displacement, unsi
     if (known.word == 0) {
         std::size_t used = 0;
         for (const std::uint8_t word : plan_.at_start) used += word != 0 ? 1 : 0;
+        // One register of kHolders must be left to hold the record's address while the others are stored.
         if (used == kMostAtStart || plan_.words >= RecordingPlan::kMostWords) return capture(reg, false);
         plan_.at_start[reg] = known.word = plan_.words++;
     }
@@ -115,6 +127,7 @@ std::uint8_t Translation::word_of(unsigned reg, std::int64_t& displacement, unsi
 /// `segmented`: an override of the segment applies to it.
 void Translation::add_access(RecordedAccess access, const Instruction& instruction, bool segmented) {
     const std::uint32_t number = cache_.recorded_accesses.allocate();
+    // Without a record the block must not be used: it would count fewer accesses than the program makes.
     if (number == 0) {
         out_of_records_ = true;
         return;
@@ -161,6 +174,7 @@ void Translation::plan_named_access(const Instruction& instruction, std::uint64_
 }
 
 /// The accesses of string instructions, by opcode (SDM volume 1, 7.3.9). False if it is none.
+/// Opcodes A4 to AF without A8 and A9 (test): movs, cmps, stos, lods, scas; the lowest bit is the width.
 bool Translation::plan_string(const Instruction& instruction) {
     const std::uint8_t opcode = instruction.opcode & 0xfe;
     if (!is_one_byte(instruction) || opcode < 0xa4 || opcode > 0xae || opcode == 0xa8) return false;
@@ -242,6 +256,8 @@ void Translation::plan_instruction(std::size_t index, std::uint64_t address) {
     plan_.index = index;
     const bool implied = instruction.implied_bytes != 0 && (instruction.reads_memory || instruction.writes_memory);
     const bool named = instruction.reads_operand || instruction.writes_operand;
+    // The order is that of the CPU: a pop to memory reads the stack before it writes its operand, a push of an operand
+    // in memory reads the operand before it writes the stack.
     const bool reads_implied_first = named && !instruction.reads_operand;  // pop to memory
     if (!implied || !plan_string(instruction)) {
         if (implied && reads_implied_first) plan_implied_access(instruction, address);
@@ -272,6 +288,7 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
     const std::size_t end = decoded_.segment_end(first);
     for (std::size_t i = first; i < end; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
+        // It is modelled after it has run, by model_instruction().
         if (runs_in_place(instruction)) break;
         plan_instruction(i, pc);
         segment.control = instruction.control;
@@ -288,6 +305,7 @@ std::size_t Translation::offset_of_word(std::uint8_t word) const {
 
 /// Makes room for the record: RecordStream::top is after it then. Without room the thread exits as at its budget's end.
 void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint32_t budget_payload) {
+    // `top` counts up from a negative number to 0, so the sign says whether the record fits: no comparison is needed.
     spill(rcx);
     hot_.load_gs(rcx, kTop);
     std::uint8_t* const full = cold_.at();

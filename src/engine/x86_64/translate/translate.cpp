@@ -1,4 +1,7 @@
 // translate.cpp: the order of a block's parts, and its records.
+//
+// One pass over the decoded instructions; nothing is moved later. No branch leads from the translation of one
+// instruction to that of another: a conditional branch leaves the block by a stub in the cold part.
 #include "engine/x86_64/translate/translate.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 
@@ -60,6 +63,8 @@ void Translation::emit_instructions() {
         const Instruction& instruction = decoded_.instructions[i];
         const bool last = i + 1 == decoded_.count;
         if (begins_segment) emit_prologue(i, address);
+        // The mark is written twice: emit_plain() and its kind find out only while they write which registers they
+        // borrow.
         spilled_ = Mark::kNone;
         mark(i, Mark::kNone);
         block_->marks[i].begins_segment = begins_segment;
@@ -98,6 +103,8 @@ Block* Translation::run(const CodeBytes& code, std::uint16_t limit, bool indirec
         emit_breakpoint();
     else
         emit_instructions();
+    // On failure the records allocated here are lost until a flush; the arena's room is not, because nothing was
+    // committed.
     if (hot_.overflowed() || cold_.overflowed() || out_of_records_) return nullptr;
     block_->host_bytes = static_cast<std::uint16_t>(hot_.at() - block_->host);
     arena_.commit(id_, hot_.at(), cold_.at());
