@@ -1,4 +1,8 @@
 // run_memory.cpp: creates and maps the memory of a run.
+//
+// Two memfds. The facts are sealed so that only the mapping that the broker made before can write them: programs map
+// them read-only, and cannot change that. The other one is shared by all, and the broker trusts nothing in it. Both
+// have a fixed size: a program that shrank one would make the others, and the broker, fault (SIGBUS) where it ended.
 #include "broker/run_memory.h"
 
 #include "try.h"
@@ -42,6 +46,7 @@ namespace {
 /// A memfd counts as a file for RLIMIT_FSIZE: the kernel sends SIGXFSZ to a process that makes one larger
 /// (getrlimit(2)). So the memory is made no larger than the limit.
 std::uint64_t size_within_limits() {
+    // The file is sparse, so its size costs no memory.
     rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);
     return std::min<std::uint64_t>(kRunFileBytes, limit.rlim_cur);

@@ -1,3 +1,6 @@
+// log.cpp: a line opens the file, writes and closes it. That is slow, and leaves nothing behind in the process: no
+// descriptor for the application to find or close, no buffer that a crash or an execve would lose, no lock that a fork
+// would copy. Lines of several processes do not mix, because each is one write(2) to a file opened with O_APPEND.
 #include "engine/log.h"
 
 #include <fcntl.h>

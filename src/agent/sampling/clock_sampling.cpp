@@ -69,6 +69,7 @@ void set_alarm(Thread& thread) {
     if (left == kNever) return drop_alarm(thread);
     if (!make_timer(thread)) return;
     itimerspec when{};
+    // The upper limit is a fraction of a second, so tv_sec stays 0.
     when.it_value.tv_nsec = static_cast<long>(std::clamp(left, kShortestAlarm, kLongestAlarm));
     kernel_call(__NR_timer_settime, thread.agent->alarm - 1, 0, address_of(&when), 0);
 }

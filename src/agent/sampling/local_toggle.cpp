@@ -1,3 +1,5 @@
+// local_toggle.cpp: gives subsystem/shared/local_toggle.h, which has the rules, what it needs of a thread. Programs
+// that measure a region toggle twice around it: a request to the broker each time would cost more than most regions.
 #include "agent/sampling/local_toggle.h"
 
 #include "abi/ioctls.h"

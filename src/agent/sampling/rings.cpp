@@ -1,3 +1,8 @@
+// rings.cpp: a process maps a ring that it writes to by itself, apart from any mapping of the application's: the event
+// may have been opened and mapped by another process, and an application may unmap its ring at any time.
+//
+// Whether a mapping is still that of the ring is seen by comparing the place with the page's: the broker gives numbers
+// and memory of freed rings to others.
 #include "agent/sampling/rings.h"
 
 #include <asm/unistd.h>

@@ -33,6 +33,8 @@ bool fetch(const Call& call, PollSet& polled) {
 
 }  // namespace
 
+// The list is copied twice: `wanted` is the application's, `asked` is what the kernel polls, with POLLIN for events
+// whatever the application asked for, because the broker makes their sockets readable at any change.
 bool find_events(Thread& thread, PollSet& polled) {
     for (std::size_t i = 0; i < polled.count; ++i) {
         const int fd = polled.wanted[i].fd;

@@ -1,3 +1,8 @@
+// command_file.cpp: the checks of execve(2), made beforehand by looking at files.
+//
+// Between these checks and the engine's own look at the file something may change; then the engine reports the same
+// cause in its words. What is not looked at here (the loader of an ELF file, for example) is left to the engine as
+// well.
 #include "broker/launch/command_file.h"
 
 #include <sys/stat.h>

@@ -23,6 +23,7 @@ Result<RunResult> run(const RunOptions& options) {
         TRY(make_run_memory(options))
     };
     auto [requests, to_broker] = TRY(make_request_socket());
+    // Everything that can fail with a message is done before the fork. The child only executes.
     Launch launch = TRY(Launch::prepare(result.memory, to_broker.get(), options.command));
     launch.set_limits(limits);
     SignalForwarder signals;
@@ -37,6 +38,7 @@ Result<RunResult> run(const RunOptions& options) {
     }
     signals.forward_to(child);
     to_broker = OwnedFd{};  // so that the socket reports when the last program is gone
+    // The server begins after the fork: requests that the command sends earlier wait in the socket.
     Server server{result.memory, std::move(requests), options.machine};
     result.status = server.serve_until_exit(child);
     return result;

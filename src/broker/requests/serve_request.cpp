@@ -1,4 +1,8 @@
 // serve_request.cpp: checks of the frame and of what a kind of request needs.
+//
+// A request is a stranger's bytes. caller_of() checks, in this order, that the datagram is whole, that version and kind
+// are known, that the sender lives, and that the thread and the page named are the sender's. What fails is dropped
+// without an answer: there is no mailbox to which one could safely be written.
 #include "broker/requests/serve_request.h"
 
 #include <cerrno>

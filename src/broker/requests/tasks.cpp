@@ -1,4 +1,9 @@
 // tasks.cpp: children, execs and deaths.
+//
+// Requests about tasks arrive in any order between parent and child (agent/lifecycle/tasks.cpp). So a child is
+// registered by whichever request takes its entry out of state.children first; the later one finds none and changes
+// nothing. Ids in a request are the sender's: they are translated to the broker's namespace before the kernel is asked
+// (kernel_ids.h).
 #include "broker/requests/tasks.h"
 
 #include <string>
@@ -56,12 +61,14 @@ RequestAnswer on_cloned(RequestContext& request) {
     const TaskId task{child->page, is_thread ? child->parent.pid : tid, tid};
     KernelIds kernel{is_thread ? request.kernel.pid : tid, tid};
     if (!is_in_own_namespace(request.kernel.pid)) kernel = seen_as(tid, request.kernel.tid);
+    // The parent's word for the id is believed only if the kernel has such a thread.
     if (exists(kernel)) request.state.threads.add(task, kernel);
     register_child(request.state, *child, task);
     return {};
 }
 
 RequestAnswer on_begin(RequestContext& request) {
+    // A pidfd for the process, by which its death is noticed.
     request.state.processes.track(request.kernel.pid);
     const auto number = static_cast<std::uint32_t>(request.argument(0));
     if (const auto child = request.state.children.take_on_page(number, request.caller.thread_page))

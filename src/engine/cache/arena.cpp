@@ -1,3 +1,6 @@
+// arena.cpp: where arenas are placed. The translation of a call or of a rip-relative operand keeps its 32-bit
+// displacement only if the arena is within 2 GiB of both the code and what it names. Everything that is committed stays
+// until free_all(), so there is no list of free memory: an arena is two cursors.
 #include "engine/cache/arena.h"
 
 #include <sys/mman.h>
@@ -25,6 +28,7 @@ void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
 }  // namespace
 
 bool Arena::map_at(std::uint64_t address, bool exactly) {
+    // Also kept over failed tries at other addresses: map_near() calls this up to ten times.
     if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
     if (blocks_ == nullptr) return false;
     const long got =
@@ -62,6 +66,7 @@ bool Arena::map_anywhere() {
 }
 
 void Arena::free_all() {
+    // The routines in the cold part stay (retain_cold()): they are what every thread returns through.
     discard_pages(at(0), hot_);
     const std::size_t retained = page_up(retained_cold_);
     if (cold_ > retained) discard_pages(at(retained), cold_ - retained);
@@ -74,6 +79,7 @@ void Arena::free_all() {
 bool Arena::reaches(std::uint64_t address) const {
     const std::uint64_t low = base_;
     const std::uint64_t high = base_ + kBytes;
+    // Both ends of the arena have to reach it: the distance from the far end decides.
     return (address >= low || high - address < kReach) && (address < high || address - low < kReach);
 }
 

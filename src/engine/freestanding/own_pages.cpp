@@ -1,3 +1,5 @@
+// own_pages.cpp: an array of slots without order. Ranges come and go with arenas, threads and rings, so slots are used
+// again, and a search looks at all of them. The array is static: the list must work before the engine has any memory.
 #include "engine/freestanding/own_pages.h"
 
 namespace anyperf::engine {
@@ -8,6 +10,8 @@ bool OwnPages::add(std::uint64_t start, std::uint64_t end) {
     const LockGuard held{lock_};
     std::size_t free = 0;
     while (free < used_ && ranges_[free].end != 0) ++free;
+    // The caller gives the memory back: what is not in the list would be shown to the application, which could unmap
+    // it.
     if (free == kCapacity) return false;
     if (free == used_) ++used_;
     ranges_[free] = {start, end};
@@ -28,6 +32,7 @@ std::uint64_t OwnPages::bytes() {
     return sum;
 }
 
+// The lowest one, so that a caller can walk from gap to gap (for_each_part() in syscalls/application_maps.cpp).
 OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
     const LockGuard held{lock_};
     Range first;

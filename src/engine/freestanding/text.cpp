@@ -1,3 +1,5 @@
+// text.cpp: numbers as text without libc, whose printf family may allocate, lock and use the locale. A line that is too
+// long loses its end; the last byte is kept for the newline.
 #include "engine/freestanding/text.h"
 
 #include "engine/freestanding/kernel.h"
@@ -19,6 +21,7 @@ Line& Line::decimal(std::int64_t value) {
     char digits[20];
     std::size_t count = 0;
     if (value < 0) put('-');
+    // Negated as an unsigned number, so that the least number has a magnitude, too.
     std::uint64_t rest = value < 0 ? -static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
     do {
         digits[count++] = kDigits[rest % 10];

@@ -1,3 +1,5 @@
+// script.cpp: load_script() of fs/binfmt_script.c, with its corner cases, because an execve of the application must
+// fail or succeed as the kernel's would: the kernel sees only the engine's file.
 #include "engine/load/script.h"
 
 #include <errno.h>

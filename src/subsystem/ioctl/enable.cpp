@@ -1,3 +1,7 @@
+// enable.cpp: the ioctls that need no more than control.h: ENABLE, DISABLE, RESET, REFRESH, ID.
+//
+// A member of a group acts for itself unless PERF_IOC_FLAG_GROUP is set; with the flag the call acts on the whole
+// group, whichever member it names. Children of an inherited event follow their parent (control.h).
 #include "subsystem/ioctl/enable.h"
 
 #include <cstring>
@@ -46,6 +50,8 @@ Answer<IoctlAnswer> ioctl_refresh(const IoctlCall& call) {
     {
         LockedPage page(call.world, event);
         const auto more = static_cast<std::int64_t>(static_cast<std::int32_t>(call.argument.word));
+        // Through unsigned numbers, because a signed overflow is undefined in C++. A negative argument lowers the
+        // limit.
         page->limit =
             static_cast<std::int64_t>(static_cast<std::uint64_t>(page->limit) + static_cast<std::uint64_t>(more));
     }
@@ -54,6 +60,7 @@ Answer<IoctlAnswer> ioctl_refresh(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
+// PERF_EVENT_IOC_ID: the number by which records of this event name it; written to where the argument points.
 Answer<IoctlAnswer> ioctl_id(const IoctlCall& call) {
     IoctlAnswer answer;
     answer.written.resize(sizeof(std::uint64_t));

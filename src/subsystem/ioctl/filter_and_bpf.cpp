@@ -1,3 +1,8 @@
+// filter_and_bpf.cpp: SET_FILTER, SET_BPF and QUERY_BPF.
+//
+// A filter is text here and steps in shared memory (shared/filter.h). The PMU translates it, because only the PMU knows
+// the fields of the event's record. The thread evaluates it at each occurrence, so a filter has to be complete before
+// the page names it: new_filter() first, set_filter() last.
 #include "subsystem/ioctl/filter_and_bpf.h"
 
 #include "try.h"

@@ -1,3 +1,8 @@
+// ioctl.cpp: from a request's number to its handler, as _perf_ioctl() in kernel/events/core.c.
+//
+// Facts about a request (number, kind of argument, size) are in abi::kIoctls, which the agent reads as well: it copies
+// the argument out of the program's memory before the call comes here. This table has only what the subsystem adds, the
+// function. The two are joined by position, and the static_assert compares the names.
 #include "subsystem/ioctl/ioctl.h"
 
 #include <algorithm>
@@ -33,6 +38,7 @@ constexpr std::array kHandlers{
     Row{"PERF_EVENT_IOC_QUERY_BPF", ioctl_query_bpf},
     Row{"PERF_EVENT_IOC_MODIFY_ATTRIBUTES", ioctl_modify_attributes},
 };
+// A new ioctl without its row here, or in another order, does not compile.
 static_assert(std::ranges::equal(kHandlers, abi::kIoctls, {}, &Row::name, &abi::Ioctl::name));
 
 }  // namespace

@@ -1,3 +1,5 @@
+// modify.cpp: PERF_EVENT_IOC_MODIFY_ATTRIBUTES, which moves a breakpoint. The attr is read and checked like that of an
+// open, then compared with the event's own: the PMU says which fields may differ (Pmu::modify).
 #include "subsystem/ioctl/modify.h"
 
 #include "abi/attr_flags.h"

@@ -1,3 +1,5 @@
+// period.cpp: PERF_EVENT_IOC_PERIOD. What the new period does to the one that is running differs between counters,
+// clocks and software events; change_period() has the three rules (shared/overflow.h).
 #include "subsystem/ioctl/period.h"
 
 #include <algorithm>
@@ -24,6 +26,8 @@ Answer<> check_period(const Event& event, std::uint64_t value, const Limits& lim
     return {};
 }
 
+// The order: first what the thread has done to its page is taken over (a REFRESH that ran out, say), then the page
+// changes under its lock, at the value of this moment.
 void set_period(World& world, Event& event, std::uint64_t value) {
     sync_state_from_page(world, event);
     event.attr.sample_period = value;

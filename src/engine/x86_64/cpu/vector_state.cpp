@@ -1,3 +1,5 @@
+// vector_state.cpp: one read-only area for all threads. XRSTOR from it resets components without a table of their
+// initial values: a component whose bit in XSTATE_BV is 0 is initialized by the CPU (SDM volume 1, 13.8.1).
 #include "engine/x86_64/cpu/vector_state.h"
 
 #include "engine/x86_64/cpu/cpuid.h"
