@@ -93,6 +93,7 @@ void report_probe_return(Thread& thread) {
     if (probes == nullptr) return;
     const std::uint64_t slot = thread.registers.r[engine::x86_64::rsp] - sizeof(std::uint64_t);
     const std::uint64_t here = thread.registers.rip;
+    // From the newest. After a tail call several functions return at once, to the same place by the same slot.
     for (std::uint32_t i = probes->depth; i-- > 0;) {
         const PendingReturn call = probes->pending[i];
         if (call.slot != slot || call.target != here) continue;

@@ -1,3 +1,6 @@
+// probe_values.cpp: the fetch arguments of uprobe_events (Documentation/trace/uprobetracer.rst of Linux), which the
+// broker has translated to steps. Two passes: first all fixed fields, then the texts, which follow them in the record.
+// Each number of the definition is cut to the size of its array.
 #include "agent/probes/probe_values.h"
 
 #include <algorithm>
@@ -74,6 +77,7 @@ void put_probe_values(RawRecord& raw, const Thread& thread, std::uint32_t record
         fetched[i] = fetch(thread, known.value[i]);
         const std::size_t bytes = std::min<std::size_t>(known.value[i].bytes, sizeof fetched[i]);
         if (bytes == 0)
+            // The room of a __data_loc, which put_text() fills in when it knows where the text begins.
             raw.put(std::uint32_t{0});
         else
             raw.put(&fetched[i], bytes);

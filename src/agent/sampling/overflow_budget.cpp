@@ -1,3 +1,6 @@
+// overflow_budget.cpp: from the periods of a thread's events to one number of instructions, the least of all. A number
+// that is too small costs another look and nothing else; one that is too large would let an overflow pass. So each
+// estimate is a lower bound, and `exact` says when it is more than that.
 #include "agent/sampling/overflow_budget.h"
 
 #include <algorithm>
@@ -44,6 +47,7 @@ std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     if (counts_instructions_alone(event.source)) return bounded(event.overflow_at - value);
     if (counts_faults(event.source)) return next_fault_stretch(thread);
     if (event.source.kind != Source::Kind::counters) return run::kUnlimited;
+    // An instruction may add several to a modelled quantity, so the distance is divided by the most that one can add.
     if (subsystem::uses_models(event.source)) return bounded((event.overflow_at - value) / most_of(event.source));
     std::uint64_t counters[run::kCounters];
     for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) {
@@ -71,6 +75,7 @@ NearestOverflow nearest_overflow(Thread& thread) {
     for_each_sampling_event(thread, [&](const EventPage& event, EventIndex) {
         if (event.state != EventState::counting || is_trapped(thread, event)) return;
         least.instructions = std::min(least.instructions, instructions_left(thread, event));
+        // One inexact event makes the whole grant inexact: the thread must not stop at an exact end that is not one.
         least.exact = least.exact && counts_instructions_alone(event.source);
         least.isolate_last = least.isolate_last || event.shape.precise_ip != 0 || samples_memory(event);
     });

@@ -1,6 +1,10 @@
 // open.cpp: perf_event_open(2). The descriptor is one end of a socket pair; the broker gets the other end. So the
 // kernel itself does dup, fork, SCM_RIGHTS and close-on-exec, the broker sees the last close as end of file, and a byte
 // that it sends wakes whoever polls the descriptor.
+//
+// The socket pair is made before the broker is asked, because a refusal for want of a descriptor has its place among
+// the kernel's checks (EMFILE comes after those of the attr). The broker therefore gets the request in any case,
+// without a descriptor if there is none, and decides.
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -110,6 +114,8 @@ long perf_event_open(Call& call) {
         .argument(1, cpu)
         .argument(2, leader < 0 ? std::uint64_t{0} : event_of(engine, group))
         .argument(3, flags);
+    // The inode of the program's own end: by it the event is found when a descriptor of it turns up elsewhere
+    // (descriptors.h).
     request.argument(4, is_error(made) ? 0 : inode_of(pair[0]));
     add_attr(call, request);
     request.group_descriptor(leader);

@@ -44,6 +44,7 @@ std::size_t gather(const Thread& thread, const Process& process, const EventPage
 
 /// Returns the bytes read, or a negated errno. Precondition: is_locally_readable(), and a group of kLocalMembers at
 /// most.
+/// Times are those of the leader if the group is read, else the event's own (perf_event_open(2), "Reading results").
 long read_locally(Thread& thread, const Process& process, const EventPage& event, std::uint64_t buffer,
                   std::uint64_t bytes) {
     const std::uint64_t format = event.shape.read_format;
@@ -73,6 +74,7 @@ long read_into(Thread& thread, EventIndex index, std::uint64_t buffer, std::uint
         return read_locally(thread, process, event, buffer, bytes);
     BrokerRequest ask{thread, run::RequestKind::read, index};
     const long answer = ask.argument(0, bytes).send();
+    // 0 is end of file: an event in error state.
     if (answer <= 0) return answer;
     const auto got = std::min<std::size_t>(static_cast<std::size_t>(answer), sizeof ask.mailbox().payload);
     return guarded_copy(at_address<void>(buffer), ask.mailbox().payload, got) ? static_cast<long>(got) : -EFAULT;

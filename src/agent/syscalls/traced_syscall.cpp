@@ -1,3 +1,9 @@
+// traced_syscall.cpp: the two reports around a system call. Each begins with what the scheduler may have done since the
+// last one, because a move or a switch may change which events count what follows.
+//
+// A call that a signal interrupts may begin more than once. If the kernel had not begun it, programs must see one entry
+// and one return: `reported_call` remembers the address of the call that was reported and not made. If the kernel had
+// begun it, a tracepoint in the kernel would have fired, so this reports a return with -ERESTARTSYS.
 #include "agent/syscalls/traced_syscall.h"
 
 #include <utility>
@@ -54,6 +60,7 @@ void report_syscall_return(Call& call, long answer) {
     }
     if (!is_traced(call.thread, OccurrenceKind::syscall_returned)) return;
     const long reported = answer == engine::kRestartSyscall ? kRestart : answer;
+    // A sample at the return has the result in its registers, as one taken in the kernel would.
     call.thread.registers.r[engine::x86_64::rax] = static_cast<std::uint64_t>(reported);
     report_occurrence(call.thread, {.what = OccurrenceKind::syscall_returned,
                                     .call = static_cast<std::uint32_t>(call.number),

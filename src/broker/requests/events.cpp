@@ -1,4 +1,8 @@
 // events.cpp: passes the calls on events to the subsystem, and keeps the sockets of the open ones.
+//
+// Each handler has three steps: numbers of the request are looked up or cut, the subsystem is called with the kernel's
+// arguments, and what the broker itself must remember is noted (sockets, mappings, processes to watch). The subsystem
+// decides about everything that the kernel would decide about.
 #include "broker/requests/events.h"
 
 #include <sys/socket.h>
@@ -60,6 +64,7 @@ RequestAnswer on_open(RequestContext& request) {
     state.processes.track(request.kernel.pid);  // the owner, and the process that is measured
     if (const auto target = request.subsystem().task_of(event))
         state.processes.track(state.threads.kernel_ids(*target).pid);
+    // From here on the end of file on this socket is the last close of the event.
     state.descriptors.add(request.descriptor.get(), DescriptorKind::event, event);
     state.events.add(event, std::move(request.descriptor), request.argument(4));
     return {.event = event};
@@ -113,6 +118,7 @@ RequestAnswer on_identify(RequestContext& request) {
 
 RequestAnswer on_poll(RequestContext& request) {
     const subsystem::PollState state = request.subsystem().poll(request.event());
+    // Bit 0: readable, bit 1: hung up (poll_state_of() in agent/syscalls/poll.cpp).
     return {.value = (state.in ? 1 : 0) | (state.hang_up ? 2 : 0)};
 }
 

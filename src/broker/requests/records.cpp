@@ -1,4 +1,7 @@
 // records.cpp: completes what a program reports by what /proc and the kernel's objects say of it.
+//
+// The thread waits for the answer, so what /proc shows is what its call has made. A program may report what is not so:
+// it then gets a wrong record in the rings of events that it is measured by, and nothing else happens.
 #include "broker/requests/records.h"
 
 #include <sys/mman.h>

@@ -1,3 +1,6 @@
+// program_file.cpp: everything for which execve(2) may fail is found out here, before the exec: the exec itself is that
+// of the engine, which says nothing about the program, and afterwards no error can be returned any more. The order of
+// the checks is the kernel's: the file, its rights, its kind, its format, then the same for its interpreter.
 #include "engine/load/program_file.h"
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+// protected_code.cpp: the list of protected pages is an ExecutableMap of its own (Engine::protected_code), under the
+// cache's lock. A page that is in it is write-protected in the kernel, while the application has asked for it to be
+// writable.
 #include "engine/memory/protected_code.h"
 
 #include <sys/mman.h>

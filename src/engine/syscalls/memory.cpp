@@ -28,6 +28,7 @@ class Change {
   public:
     /// Code is concerned if [start, start + bytes) is executable now, or if the change makes memory `executable`.
     Change(Call& call, std::uint64_t start, std::uint64_t bytes, bool executable = false) : engine_(call.engine) {
+        // The lock is taken in any case, because the question is about the map that it guards.
         Cache& cache = engine_.cache;
         cache.lock.lock();
         held_ = executable || cache.executable.touches(start, page_up(start + bytes));
@@ -117,6 +118,7 @@ long mmap(Call& call) {
     Change change{call, call.argument[0], fixed ? call.argument[1] : 0, executes(call.argument[2])};
     const bool unseen = may_change_unseen(call);
     const long got = call.pass_to_kernel();
+    // The protection that the application asked for, not the one with PROT_READ added.
     if (was_done(got)) change.replaced(static_cast<std::uint64_t>(got), call.argument[1], protection, unseen);
     if (!was_done(got) || lock_new_memory(call.engine, static_cast<std::uint64_t>(got), call.argument[1])) return got;
     kernel_call(__NR_munmap, static_cast<std::uint64_t>(got), call.argument[1]);

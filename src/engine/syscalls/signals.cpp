@@ -65,6 +65,8 @@ long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
 
 /// For calls with a pointer to a mask as argument `index` and its size as the next argument. Without a mask, or with a
 /// size that the kernel refuses, the call is passed through.
+/// A mask that the application gives is its whole mask for the wait. Signals that the engine needs are taken out of the
+/// copy that the kernel gets; whether the application blocks them is decided when they are delivered.
 long wait_with_mask_at(Call& call, unsigned index) {
     std::uint64_t mask = 0;
     if (call.argument[index] == 0 || call.argument[index + 1] != kSetBytes) return call.pass_to_kernel();

@@ -1,3 +1,7 @@
+// x87_pointer.cpp: finds where an instruction stores FIP, and translates what it has stored. Of a 32-bit form only the
+// low half of the host address is known; the arenas are few, so the whole address is found by trying each
+// (Cache::host_with_low_half()). A stored 0 is left alone: no x87 instruction has run, or the CPU does not keep the
+// pointer.
 #include "engine/x86_64/x87_pointer.h"
 
 #include <asm/prctl.h>

@@ -1,8 +1,13 @@
+// tasks.cpp: the bodies of these records, word by word as perf_event_open(2) lays them out ("PERF_RECORD_COMM" and the
+// others). The header's size and the trailer are added where a record is written (shared/ring.h), because they depend
+// on the event.
 #include "subsystem/records/tasks.h"
 
 namespace anyperf::subsystem {
 namespace {
 
+// Bits of the header's misc. The same bit means another thing in each kind of record (PERF_RECORD_MISC_* in the
+// manual).
 constexpr std::uint16_t kCommExec = 1u << 13;
 constexpr std::uint16_t kSwitchOut = 1u << 13;
 constexpr std::uint16_t kSwitchOutPreempt = 1u << 14;

@@ -1,3 +1,6 @@
+// task_life.cpp: the steps of the kernel's fork and exec that concern events, in the kernel's order, which records and
+// counts show: the parent's FORK record before the child has events; at an exec, events are enabled before others are
+// removed.
 #include "subsystem/tasks/task_life.h"
 
 #include <utility>
@@ -19,6 +22,7 @@ namespace {
 void enable_waiting(World& world, Task& task) {
     for (Event* event : events_of(task)) {
         if (!event->flag(abi::flag("enable_on_exec"))) continue;
+        // Once: the next exec finds the flag used up.
         event->attr.flags &= ~abi::flag("enable_on_exec");
         enable_alone(world, *event);
     }
@@ -33,6 +37,7 @@ void remove(World& world, Task& task) {
 /// An exec of a thread other than the first: it gets the id of the process, and another page. Its events go with it.
 void rename(World& world, Task& task, const TaskId& name) {
     world.host.set_active_events(task.id, {});
+    // Only the key changes: events point to the Task.
     auto node = world.tasks.extract(task.id.thread_page);
     task.id = name;
     node.key() = name.thread_page;
@@ -45,6 +50,7 @@ void rename(World& world, Task& task, const TaskId& name) {
 
 // Most forks concern no event. Then no task is made, and the call costs two lookups.
 void forked(World& world, const TaskId& parent, const TaskId& child, ForkKind kind) {
+    // A cpu-wide event needs a part in the child, so a fork concerns it whatever the parent has.
     const Task* parent_task = world.find_task(parent);
     if ((!parent_task || parent_task->leaders.empty()) && world.cpu_wide.empty()) return;
     if (Task* reporter = parent_task ? world.find_task(parent) : nullptr) report_fork(world, *reporter, child);

@@ -1,3 +1,9 @@
+// decode_block.cpp: where blocks end, and the search by which the translator learns that it may change the flags.
+//
+// Why a search: counting costs one `sub` if the flags are dead at the start of a segment, and several instructions if
+// not. An instruction that overwrites all flags is seldom far away, but often after a branch; so both ways of a branch
+// are followed. The search may err on one side only: "dead" must be certain, on every path and on every CPU. It gives
+// up (live) at returns, indirect branches and system calls, whose continuation may read the flags.
 #include "engine/x86_64/decode/decode_block.h"
 
 #include "engine/freestanding/kernel.h"
@@ -33,6 +39,7 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
     Instruction decoded;
     for (std::size_t i = 0; i < kLookAhead; ++i) {
         const bool is_known = decoded_tail.block != nullptr && decoded_tail.next < decoded_tail.block->count;
+        // What cannot be decoded raises a fault, and the handler's frame shows the flags: they are live.
         if (!is_known && !decode_at(memory, pc, decoded)) return false;
         const Instruction& instruction = is_known ? decoded_tail.block->instructions[decoded_tail.next++] : decoded;
         const FlagFate fate = fate_after(instruction, undecided);

@@ -46,6 +46,8 @@ Additions Translation::additions_of(std::size_t first) const {
     return additions;
 }
 
+// A segment that counts nothing (of instructions that run in place) has no prologue.
+
 /// Consecutive segments use different lanes: an addition to memory waits for the previous one to the same word
 /// (kLanes in live_counters.h). A block with a limit stays in lane 0, which alone has the rest of the budget then.
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
@@ -60,6 +62,8 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     const std::int32_t charged = -additions.word[0];
     const std::uint32_t budget_payload = encode_segment(id_, first, lane_);
     if (flags_dead) {
+        // The budget becomes negative if the segment does not fit. The exit then adds the charge back (on_budget() in
+        // dispatch.cpp).
         hot_.sub_gs(word_offset(lane_, 0), charged);
         hot_.jcc(Condition::sign, exit_stub(ExitReason::budget, budget_payload));
     } else {
