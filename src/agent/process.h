@@ -63,7 +63,7 @@ struct Process {
     std::uint64_t vdso_clock_gettime = 0;           ///< its address; 0: not there
     run::SharedArray<const subsystem::Probe> probes;
     run::SharedArray<const subsystem::ProbeRecord> probe_records;
-    bool shares_descriptors = false;          ///< `event_of` may be behind the kernel's table (descriptors.h)
+    bool shares_descriptors = false;          ///< `event_of` may be older than the kernel's table (descriptors.h)
     ProbedPlaces* probed_places = nullptr;    ///< null until a thread has an event at a probe
     std::uint32_t close_count = 0;            ///< how many descriptors of events were closed
     std::uint32_t closes_seen_by_broker = 0;  ///< of those, how many the broker has surely noticed

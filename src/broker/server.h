@@ -29,11 +29,11 @@
 // Threads: one thread serves, others of the same process may call the subsystem (call_subsystem). `lock_` is held
 // while the loop handles what is ready and over each such call, so the subsystem sees one caller at a time.
 //
-// Trust: a request may contain anything, and so may the shared memory, which every program of the run can write. Who
-// asks is who the kernel says (tasks/run_threads.h). The broker checks the frame of a request (caller_of), and the
-// subsystem the arguments, as the kernel would. A malformed request gets no answer. Rights are asked of the kernel when
-// an event is opened and are not remembered. What the broker relies on it keeps to itself. docs/security.md has the
-// whole picture.
+// Trust: a request may contain anything, and so may the shared memory, which every program of the run can write. The
+// sender is the thread that the kernel names (tasks/run_threads.h). The broker checks the frame of a request
+// (caller_of), and the subsystem the arguments, as the kernel would. A malformed request gets no answer. Rights are
+// asked of the kernel when an event is opened and are not remembered. What the broker relies on it keeps to itself.
+// docs/security.md has the whole picture.
 //
 // End: the command has ended, and no program holds the socket any more. If programs outlive the command and use events,
 // the process forks: the copy serves them, and the original goes on with its exit.

@@ -1,3 +1,5 @@
+// control.cpp: a call changes requested states; the scheduler makes states of them. Events whose task has ended are
+// left out: their counts do not change any more.
 #include "subsystem/control.h"
 
 #include <unordered_set>

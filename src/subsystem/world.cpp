@@ -1,3 +1,6 @@
+// world.cpp: look-ups by names that come from outside, and values at this moment. A name may be old: an event that has
+// been closed, a thread page that another thread has now. So a look-up compares the whole name, and finding nothing is
+// no error here.
 #include "subsystem/world.h"
 
 #include <ctime>
@@ -42,6 +45,7 @@ void note_waiting(World& world, Task& task, bool waits) {
 }
 
 void request_safepoint_later(World& world, Task& task) {
+    // Once a call, at its end (subsystem.cpp), when the thread finds all changes and no lock held.
     if (!task.safepoint_requested) world.safepoint_requests.push_back(&task);
     task.safepoint_requested = true;
 }

@@ -87,6 +87,8 @@ FileId name_of(std::uint64_t path, const struct stat& about) {
 
 }  // namespace
 
+// In the opener's process, because a path means what the opener sees (root, mount namespace, working directory). The
+// order of the errors is that of the kernel: the pointer, the path, the kind of file.
 ProbedFile resolve_probed_file(const engine::Engine& engine, std::uint64_t attr) {
     std::uint32_t type = 0;
     std::uint64_t path = 0;

@@ -2,7 +2,8 @@
 //
 // Problem. An event's descriptor is a socket in the process (docs/architecture.md), so most system calls would do with
 // it what they do with a socket. In the kernel the descriptor is an anonymous inode with the operations of perf_fops
-// (kernel/events/core.c), and programs can tell: lseek is ESPIPE there, write is EINVAL, getsockopt is ENOTSOCK.
+// (kernel/events/core.c), and programs notice the difference: lseek is ESPIPE there, write is EINVAL, getsockopt is
+// ENOTSOCK.
 //
 // Mechanism. Each row answers one call by number, or returns false: then the engine does the call as for any other
 // file. A handler of a row decides by the descriptor (on_event), by the path (redirect_path) or by an address (rings).

@@ -1,4 +1,8 @@
 // process_maps.cpp: parses /proc/PID/maps and the notes of ELF files.
+//
+// The file that a path names may be another one than the file that is mapped: exchanged since, or in another mount
+// namespace. So inode and kind are compared with what maps says before anything is read, and what cannot be compared is
+// left out of the record, as the kernel leaves out a build id that it does not find.
 #include "broker/host/process_maps.h"
 
 #include <elf.h>

@@ -1,4 +1,7 @@
 // counts.cpp: gathers the counts of a run from its records and thread pages.
+//
+// Two places have counts: the record that a thread writes when it ends, and the page of a thread that was killed or
+// still runs. A thread that is killed between the two has both; then the record counts.
 #include "broker/launch/counts.h"
 
 #include <sys/wait.h>

@@ -1,4 +1,8 @@
 // launch.cpp: finds the engine, and executes it with the command as arguments.
+//
+// The engine takes the command's place: it is executed with its own three arguments before the command's
+// (engine/start/start.cpp). It is executed by descriptor, so neither the path nor /proc is needed, and the file cannot
+// be exchanged meanwhile.
 #include "broker/launch/launch.h"
 
 #include <fcntl.h>

@@ -18,7 +18,8 @@ RequestAnswer on_files(RequestContext& request) {
 }
 
 RequestAnswer on_define_probes(RequestContext& request) {
-    // The broker opens the files that the lines name, with its own rights. So only who could write the list may ask.
+    // The broker opens the files that the lines name, with its own rights. So only a caller that could write the list
+    // may ask.
     if (!may_write_for(request.kernel.tid, ::geteuid())) return refusal(EACCES);
     constexpr std::string_view kBlanks{" \t\0", 3};
     MachineDescription& machine = request.state.description;

@@ -1,4 +1,8 @@
 // task_life.cpp: the threads of a process are those that the broker knows, and those that only their pages name.
+//
+// A process may end in three ways: by its own report (on_end), by its parent's before it is reaped, or killed, which
+// its pidfd shows. Whichever is noticed first ends its threads; the others find nothing left. The order matters to
+// records: a thread's EXIT record comes before its rings are unmapped and its page is free for another.
 #include "broker/state/task_life.h"
 
 #include <algorithm>

@@ -49,6 +49,7 @@ std::size_t bytes_of(const char* text) {
 
 /// A piece of memory that is filled from its end. It stands for the stack that ends at `top`: each part has an address
 /// there before it has been copied.
+/// The copy is needed because source and destination overlap: both stacks end at the same top.
 class StackImage {
   public:
     StackImage(std::uint64_t top, std::uint64_t bytes) : top_(top), bytes_(bytes) {

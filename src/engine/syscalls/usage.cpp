@@ -30,6 +30,8 @@ void subtract_faults(std::uint64_t usage, std::uint64_t faults) {
 
 }  // namespace
 
+// A child's faults include those of its own children that it has waited for, as the kernel's do. They are added to the
+// parent's sum when the parent reaps the child, and only then.
 void correct_usage_of_child(const Thread& thread, std::int32_t child, std::uint64_t usage, bool reaped) {
     run::ProcessRecord* const own = record_of(thread);
     run::ProcessRecord* const record = own == nullptr ? nullptr : record_of_process(*thread.engine, child);

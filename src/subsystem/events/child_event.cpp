@@ -1,3 +1,6 @@
+// child_event.cpp: what an inherited event, or one task's part of a cpu-wide event, takes from its parent.
+// inherit_event() of the kernel is the model: the child has the parent's id and ring, counts from 0, and has a stream
+// id of its own.
 #include "subsystem/events/child_event.h"
 
 #include "subsystem/events/event_creation.h"
@@ -50,6 +53,7 @@ Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Even
     event.leader = leader ? leader : &event;
     parent.children.push_back(&event);
     {
+        // From now on the parent's own count is not all of its value, so its thread must not read it locally.
         LockedPage page(world, parent);
         page->has_children = 1;
     }

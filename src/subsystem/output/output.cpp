@@ -1,5 +1,6 @@
-// output.cpp: which ring an event writes to, and who may share one: the checks of perf_event_set_output(). Records of a
-// ring must be in the order of one clock and of one direction, and writers on several CPUs would contend for it.
+// output.cpp: which ring an event writes to, and which events may share one: the checks of perf_event_set_output().
+// Records of a ring must be in the order of one clock and of one direction, and writers on several CPUs would contend
+// for it.
 #include "subsystem/output/output.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// active_events.cpp: a doubly linked list here, and the same list singly linked in the pages, which the measured thread
+// walks without a lock. So links are written in an order in which each walk reaches the end: a new event gets its own
+// link before anything leads to it, and one that goes keeps its link.
+//
+// counter_users counts the events that need each live counter. The thread page has a bit for each count that is not 0:
+// by it the engine knows which classes its translations must count.
 #include "subsystem/scheduling/active_events.h"
 
 #include <utility>

@@ -136,7 +136,7 @@ void apply_outcome(World& world, const Outcome& outcome) {
 }
 
 enum class Extent : std::uint8_t {
-    changes,  ///< the groups behind the first one that waits are waiting already
+    changes,  ///< the groups after the first one that waits are waiting already
     all,      ///< those, too, may need another state
 };
 

@@ -50,7 +50,7 @@ void end_clock_period(EventPage& page, std::uint64_t value) {
     page.overflow_at += ((value - page.overflow_at) / period + 1) * period;
 }
 
-/// software_events count down what is left; all others overflow at a value.
+/// Occurrences count down what is left of the period; all others overflow at a value.
 void move_end(EventPage& page, std::uint64_t by) {
     if (counts_occurrences(page))
         page.period_left += by;

@@ -11,7 +11,7 @@
 //     PERF_SAMPLE_PERIOD makes every event a sample of period 1.
 //
 // Most sources have a value, and the period ends where it reaches EventPage::overflow_at. Sources of kind
-// software_events have none: each occurrence counts EventPage::period_left down. The caller holds the event's lock.
+// `occurrences` have none: each occurrence counts EventPage::period_left down. The caller holds the event's lock.
 // Freestanding, as event_page.h.
 #pragma once
 

@@ -30,7 +30,7 @@ struct QueuePlace {
 struct CounterQueue {
     std::map<QueuePlace, Event*> groups;  ///< leaders of the enabled ones
     std::vector<Event*> placed;           ///< those that have counters, in order
-    Event* first_waiting = nullptr;       ///< the first flexible one that did not fit; all flexible ones behind it wait
+    Event* first_waiting = nullptr;       ///< the first flexible one that did not fit; all flexible ones after it wait
     bool is_stale = false;                ///< `placed` may change: counters have become free
 };
 

@@ -3,7 +3,7 @@
 // A cell is the reference for one value of the selector: 2^11 cells for an opcode, 2^15 under EVEX. Most opcodes depend
 // on none of these bits or on few. So the tree tests ranges of adjacent bits, each cut to the bits that matter
 // under the choices made so far, and equal subtrees are one node (node_offsets_). References have 16 bits, of which one
-// tells nodes from forms: add() and node() throw when there are too many, at build time.
+// distinguishes nodes from forms: add() and node() throw when there are too many, at build time.
 #include "engine/x86_64/generate/tables.h"
 
 #include <algorithm>

@@ -173,7 +173,7 @@ void Translation::plan_named_access(const Instruction& instruction, std::uint64_
     add_access(access, instruction, true);
 }
 
-/// The accesses of string instructions, by opcode (SDM volume 1, 7.3.9). False if it is none.
+/// The accesses of string instructions, by opcode (SDM volume 1, 7.3.9). False for others.
 /// Opcodes A4 to AF without A8 and A9 (test): movs, cmps, stos, lods, scas; the lowest bit is the width.
 bool Translation::plan_string(const Instruction& instruction) {
     const std::uint8_t opcode = instruction.opcode & 0xfe;

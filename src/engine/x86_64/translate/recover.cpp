@@ -1,3 +1,5 @@
+// recover.cpp: recover.h explains the mechanism. A search from the block's start is enough: a block has at most 64
+// instructions, and faults and signals are rare. Nothing here allocates or locks, because the signal handler calls it.
 #include "engine/x86_64/translate/recover.h"
 
 #include "engine/freestanding/kernel.h"
@@ -59,6 +61,7 @@ void uncount_rest(Thread& thread, const BlockPosition& place) {
         const ClassSet counted = place.block->marks[i].classes & place.block->counted;
         for (const ClassRow& row : kClasses)
             if ((counted & bit(row.id)) != 0 && row.id != Class::instructions)
+                // Not in the lane that had counted it, but in the sum of all: only the sum is ever read.
                 counters.add(static_cast<std::size_t>(row.id), -1);
         if ((place.block->marks[i].classes & bit(Class::instructions)) != 0) counters.uncount_instruction();
     }
