@@ -33,6 +33,7 @@ Answer<std::vector<std::uint64_t>> read_event(World& world, Event& event, std::s
     if (group)
         for (Event* sibling : event.leader->siblings) values.push_back(total(world, *sibling).member);
 
+    // A Sink writes into a ring, whose size is a power of two. Here the answer is at its start and never wraps around.
     std::vector<std::uint64_t> answer(std::bit_ceil(bytes) / sizeof(std::uint64_t));
     Sink sink(reinterpret_cast<std::byte*>(answer.data()), std::bit_ceil(bytes), 0);
     put_read(sink, event.attr.read_format, {first.enabled, first.running, values});

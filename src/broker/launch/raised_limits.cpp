@@ -1,3 +1,5 @@
+// raised_limits.cpp: the broker needs a descriptor for each event (RLIMIT_NOFILE) and a file as large as the run's
+// memory (RLIMIT_FSIZE), whatever limits the user has set for the command.
 #include "broker/launch/raised_limits.h"
 
 #include <sys/epoll.h>

@@ -21,6 +21,7 @@ int write_answer(run::Mailbox& mailbox, const run::RequestHead& head, const Requ
     const int here = ::sched_getcpu();
     __atomic_store_n(&mailbox.host_cpu, static_cast<std::uint32_t>(here + 1), __ATOMIC_RELAXED);
     mailbox.answer = answer.value;
+    // Last of all: a client that sees the number reads the rest of the mailbox at once.
     __atomic_store_n(&mailbox.answered, head.sequence, __ATOMIC_SEQ_CST);
     // The client sets `waiting`, then reads `answered`; here it is the other way round, so no wake-up is lost.
     if (__atomic_load_n(&mailbox.waiting, __ATOMIC_SEQ_CST) != 0)

@@ -1,3 +1,6 @@
+// group_links.cpp: writes a group's members as a list into their pages, so that a thread can read or toggle its own
+// group without a request. The world's own list (Event::siblings) decides; the pages are a copy that programs could
+// change.
 #include "subsystem/events/group_links.h"
 
 namespace anyperf::subsystem {

@@ -8,6 +8,7 @@ void add_child(Total& sum, const Total& child, const Event& event) {
     sum.member.value += event.wiring.counts_cpu ? 0 : child.member.value;
     sum.member.lost += child.member.lost;
     if (event.cpu_wide) {
+        // Unsigned, and modulo 2^64 right: the sum of all parts is subtracted from the CPU's time.
         sum.running -= child.enabled - child.running;
     } else {
         sum.enabled += child.enabled;

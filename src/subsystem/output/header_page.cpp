@@ -7,6 +7,7 @@ namespace anyperf::subsystem {
 
 void update_header(World& world, Event& event) {
     const RingIndex index = event.ring;
+    // A child writes into its parent's ring, whose page describes the parent. With index 0 `offset` is the whole count.
     if (index == 0 || event.kind != Kind::opened) return;
     const Total own = own_total(world, event);
     RingPage& ring = world.host.ring_page(index);

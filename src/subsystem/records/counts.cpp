@@ -1,3 +1,4 @@
+// counts.cpp: records whose bodies are counts. READ has the same bytes as an answer of read(2), after the ids.
 #include "subsystem/records/counts.h"
 
 #include <vector>
@@ -8,6 +9,7 @@ namespace anyperf::subsystem {
 
 Record read_record(PidAndTid task, std::uint64_t read_format, const ReadValues& values) {
     std::vector<std::byte> answer(read_bytes(read_format, values.members.size()));
+    // A ring larger than any answer, so that nothing wraps around.
     Sink sink{answer.data(), std::uint64_t{1} << 32, 0};
     put_read(sink, read_format, values);
     return Record{record_type("PERF_RECORD_READ")}.half(task.pid).half(task.tid).bytes(answer);

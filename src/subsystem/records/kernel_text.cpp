@@ -17,6 +17,7 @@ Record bpf_event_record(const BpfProgram& program) {
 }
 
 Record text_poke_record(std::uint64_t address, std::span<const std::byte> before, std::span<const std::byte> after) {
+    // The lengths come first, then both texts without a gap; the whole is padded.
     Record record{record_type("PERF_RECORD_TEXT_POKE")};
     record.word(address).quarter(static_cast<std::uint16_t>(before.size()));
     return record.quarter(static_cast<std::uint16_t>(after.size())).bytes(before).bytes(after).padding();

@@ -1,3 +1,5 @@
+// record.cpp: side-band records are rare and are written by the broker, so they are built in a vector and then copied.
+// Samples are written by the measured thread straight into the ring (shared/sample.cpp).
 #include "subsystem/records/record.h"
 
 namespace anyperf::subsystem {

@@ -1,3 +1,4 @@
+// sink.cpp: pieces() splits at the ring's end; without memory it only counts, so the functions below work for both.
 #include "subsystem/shared/sink.h"
 
 namespace anyperf::subsystem {

@@ -1,3 +1,4 @@
+// throttle.cpp: THROTTLE and UNTHROTTLE have the same body: time, id and stream id, whatever sample_type is.
 #include "subsystem/shared/throttle.h"
 
 #include "abi/records.h"
