@@ -182,6 +182,7 @@ void read_compressed(Cursor& cursor, Facts& facts) {
     facts.compression_limit = cursor.u32();
 }
 
+// The capabilities of the core PMU as older perfs write them; newer ones write PMU_CAPS, which has the PMU's name.
 void read_cpu_pmu_capabilities(Cursor& cursor, Facts& facts) {
     std::ranges::move(take_pairs(cursor), std::back_inserter(facts.pmu_capabilities));
 }
@@ -214,6 +215,7 @@ struct Row {
     std::string_view name;  ///< HEADER_… in perf's sources
     void (*read)(Cursor&, Facts&);
 };
+// In the order of the features' numbers, with perf's names, by which damaged sections are reported.
 constexpr std::array kRows{
     Row{Feature::tracing_data, "TRACING_DATA", read_tracing_data},
     Row{Feature::build_id, "BUILD_ID", nullptr},  // has the byte order: below
