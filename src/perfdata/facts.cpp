@@ -1,3 +1,10 @@
+// facts.cpp: after the samples, a perf.data file has sections of facts about the machine and the recording
+// ("features"). A bit mask in the file's header says which it has. Their places and sizes are in a table at the end of
+// the data, in the order of the bits. In pipe mode the same bodies come as records (HEADER_FEATURE).
+//
+// Each feature has its own layout, and shares only strings and lists with the others. So there is one short function
+// for each, and a table with their numbers and names. A new feature of perf is a new row. A file with an unknown one
+// can still be read, because the file's table has the size of each section.
 #include "perfdata/facts.h"
 
 #include <fmt/format.h>
