@@ -1,3 +1,5 @@
+// disassembly.cpp: x86 code as text, by Zydis. A function may contain data (jump tables), and a wrong byte must not end
+// the listing: where no instruction can be decoded one byte is shown as such and the next one is tried.
 #include "annotation/disassembly.h"
 
 #include <Zydis/Zydis.h>

@@ -31,6 +31,7 @@ bool read_file(const std::string& path, std::string& text) {
 
 }  // namespace
 
+// Below --symfs first, where the files of another machine are, then at the path itself.
 SourceText::File SourceText::read(const std::string& path) {
     File file;
     if ((root_.empty() || !read_file(root_ + path, file.text)) && !read_file(path, file.text)) {

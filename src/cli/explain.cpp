@@ -119,7 +119,8 @@ bool no_counters(const WayToMeasure& way) {
 }
 
 /// What to do, each step once, in the order of the ways to measure. A way without a finding that explains it has the
-/// fix of its failed open.
+/// fix of its failed open. The virtual PMU is named first where hardware events cannot be counted: it helps at once and
+/// needs nobody's permission.
 std::vector<std::string> advice(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways) {
     std::vector<std::string> all;
     for (const WayToMeasure& way : ways) {

@@ -94,6 +94,8 @@ Result<const exports::Format*> checked_format(const Options& options) {
     return format;
 }
 
+// Only what the format carries is kept while reading: samples of one stack are summed up unless the format has times,
+// and processes and threads are merged unless it has threads.
 Result<analysis::ReadProfile> read(const std::string& path, const Options& options, const exports::Format& format,
                                    Output& out) {
     unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};

@@ -101,7 +101,8 @@ std::string block(const CheckedList& list) {
 }
 
 /// Explains the second column: for each word other than "usable", the cause found for the first event that has it. One
-/// cause represents all events with the same word, so the legend stays short.
+/// cause represents all events with the same word, so the legend stays short. The table has a word for each event
+/// ("needs privilege"); why, and what to do, is here once.
 std::string legend(const std::vector<CheckedList>& lists) {
     std::string text;
     std::vector<Use> explained;  // words that already have their line
@@ -170,7 +171,8 @@ std::size_t matches_elsewhere(const Options& options) {
 }
 
 /// The error for patterns without a match: a near name, or the number of matches on other CPUs. exit_status 1, as
-/// grep(1) has it, not the 125 of a failure.
+/// grep(1) has it, not the 125 of a failure. The names are only read for the message: a pattern that matches needs none
+/// of this.
 Error nothing_matches(const events::Machine& machine, const Options& options) {
     const std::string patterns = fmt::format("'{}'", fmt::join(options.patterns, "' or '"));
     if (options.all)
@@ -186,6 +188,7 @@ Error nothing_matches(const events::Machine& machine, const Options& options) {
                  fix.empty() ? "anyperf list without a pattern shows all" : fix, 1};
 }
 
+// The three tables of the verb: --describe (the catalog with descriptions), metrics, and the events of the machine.
 Result<int> list(const Options& options, Output& out) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(options.root, ignored))

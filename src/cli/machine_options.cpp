@@ -65,6 +65,7 @@ bool MachineArguments::any_given() const {
     return std::ranges::any_of(options, [](const CLI::Option* option) { return option->count() > 0; });
 }
 
+// The options as the user typed them: a gate compares two runs by this text, and a default may change between versions.
 std::string MachineArguments::as_given() const {
     std::string text;
     for (const CLI::Option* option : options) {

@@ -40,6 +40,7 @@ Result<int> report(const Options& options, Output& out) {
         return std::ranges::find(table.rows.keys, key) != table.rows.keys.end();
     };
     unwind::Unwinder unwinder{symbol_paths(options.symbol_root)};
+    // DWARF is read for lines and for inlined functions only: it takes most of the time of a report.
     const bool with_chains = options.children || options.call_tree;
     const analysis::ReadOptions reading{
         .call_chains = with_chains,

@@ -33,6 +33,7 @@ void note_omissions(const perfdata::Reader& reader, Output& out) {
     if (tracepoint) out.note("anyperf: the fields of tracepoints are not printed\n");
 }
 
+// Damage is a note and not an error: everything before it has been printed.
 Result<int> script(const Options& options, Output& out) {
     std::optional<ChosenFields> chosen;
     if (!options.fields.empty()) chosen = TRY(fields_named(options.fields));

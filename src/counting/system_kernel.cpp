@@ -1,4 +1,5 @@
-// system_kernel.cpp: counting::Kernel by real system calls.
+// system_kernel.cpp: counting::Kernel by real system calls. An error is returned as a negative number, because errno
+// would have to be saved on every way out.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>

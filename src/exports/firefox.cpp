@@ -55,6 +55,7 @@ class SharedStrings {
         if (fresh) texts_.push_back(place->first);
         return place->second;
     }
+    /// In the order of their numbers. Complete only after all threads are written.
     const std::vector<std::string>& texts() const { return texts_; }
 
   private:

@@ -1,3 +1,6 @@
+// formats.cpp: the list of all formats. A row says what a format can carry, which decides what is read from a recording
+// at all: without `threads` samples of all threads are summed up, without `times` samples of one stack are one row. The
+// help text and the refusals of `export` come from here, too.
 #include <algorithm>
 #include <array>
 

@@ -46,6 +46,7 @@ std::string gzip(std::string_view bytes) {
     return compressed(bytes, kWindow + kGzip);
 }
 
+// A negative window means raw deflate, without header and checksum (zlib.h, deflateInit2()).
 std::string deflate(std::string_view bytes) {
     return compressed(bytes, -kWindow);
 }

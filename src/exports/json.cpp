@@ -52,6 +52,7 @@ void write_tables(const profile::Profile& profile, const FrameNames& names, Json
     json.close(']').line();
 }
 
+// A pid or tid that the recording does not have is null, not -1.
 void write_number_or_null(std::string_view name, std::uint32_t number, JsonText& json) {
     json.key(name);
     number == profile::Context::kAny ? json.null() : json.value(static_cast<std::int32_t>(number));

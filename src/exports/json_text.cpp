@@ -12,6 +12,7 @@ void JsonText::quote(std::string_view text) {
     text_ += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// The digits are divided off one by one: a double would lose nanoseconds of a time since 1970.
 JsonText& JsonText::time(std::uint64_t ns, std::uint64_t divisor) {
     separate();
     fmt::format_to(std::back_inserter(text_), "{}", ns / divisor);

@@ -154,6 +154,7 @@ class OtlpWriter {
         }
     }
 
+    // The innermost inlined function is the first line of a location. The function that has the symbol is the last.
     void write_locations() {
         for (const profile::Location& location : profile_.locations) {
             Message made;

@@ -1,3 +1,7 @@
+// page_data.cpp: the profile as the page of `export -f html` reads it. The page is one file that a browser must load
+// and unpack, so its size decides how it feels. Three measures keep it small: stacks are a trie of functions (not of
+// addresses, which the page does not show), times are reduced to kSlots slots, and all numbers are columns of varints,
+// in an order in which neighbours are alike, which deflate then packs well. page/ has the reader of this format.
 #include "exports/page_data.h"
 
 #include <algorithm>

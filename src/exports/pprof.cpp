@@ -58,7 +58,9 @@ class PprofWriter {
         return made;
     }
 
-    /// The columns of a sample's values. pprof shows the default type first, which is the weight of the first event.
+    /// The columns of a sample's values: for each event the number of samples with the unit "count", then their weight.
+    /// By convention of profile.proto the count comes first. Clients take the last column as the default if none is
+    /// named (default_sample_type), which would be that of the last event: so the first event's weight is named.
     void write_types() {
         for (const profile::EventId id : options_.events) {
             const profile::Event& event = profile_.events[id];
@@ -103,7 +105,11 @@ class PprofWriter {
         sample.element(3, label);
     }
 
-    /// A mapping for each dso. Locations have addresses of symbol tables, so a mapping begins at 0.
+    /// A mapping for each dso. Locations have addresses of symbol tables, so a mapping begins at 0 (memory_start is
+    /// left out) and ends with the page of its highest location: profile.proto wants each address within its mapping.
+    ///
+    /// Four flags say what need not be looked up again: has_functions (7), which is always set, and has_filenames,
+    /// has_line_numbers and has_inline_frames (8 to 10), which are set if a frame of the dso has a line.
     void write_mappings() {
         std::vector<std::uint64_t> ends(profile_.dsos.size());
         std::vector<bool> has_lines(profile_.dsos.size());
@@ -144,6 +150,8 @@ class PprofWriter {
         }
     }
 
+    // A function has two names: `name` is for people (here the demangled one), `system_name` is that of the symbol
+    // table.
     void write_functions() {
         std::uint64_t id = 0;
         for (const profile::Function& function : profile_.functions) {

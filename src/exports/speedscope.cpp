@@ -25,7 +25,8 @@ void write_frames(const profile::Profile& profile, const FrameNames& names, Json
 }
 
 /// A "sampled" profile: a stack of indices of frames for each sample, the outermost first, and its weight. The samples
-/// have no times, so they are drawn one after the other, each as wide as its weight.
+/// have no times, so they are drawn one after the other, each as wide as its weight. An event in nanoseconds is shown
+/// as time, any other as a plain number.
 void write_thread(const profile::Profile& profile, const FrameNames& names, const ThreadSamples& thread,
                   JsonText& json) {
     const profile::Event& event = profile.events[thread.event];

@@ -23,6 +23,7 @@ std::size_t sequence_length(std::string_view text) {
 
 }  // namespace
 
+// Texts of Protocol Buffers are valid UTF-8 (protobuf.dev, "Scalar Value Types"). Names in files may be any bytes.
 std::string StringTable::valid_utf8(std::string_view text) {
     std::string valid;
     while (!text.empty()) {

@@ -79,6 +79,7 @@ Usability uprobe(const Root& root, const Kernel& kernel) {
          "run as root or with the capability"}};
 }
 
+// The first online CPU: number_in() reads the beginning of a list such as "0-7".
 Usability whole_cpus(const Root& root, const Kernel& kernel) {
     OpenCall call = plain(abi::kTypeSoftware, 2);
     call.pid = -1;

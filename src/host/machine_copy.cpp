@@ -17,7 +17,8 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-/// A file, or a directory with all its files down to `depth` levels.
+/// A file, or a directory with all its files down to `depth` levels. Directories of sysfs contain links to each other,
+/// so the depth bounds a walk that would not end otherwise.
 struct Place {
     std::string_view path;
     int depth = 0;
@@ -142,7 +143,8 @@ std::string_view obstacle(filesystem::file_type type) {
     }
 }
 
-/// Looks at files without opening them.
+/// Looks at files without opening them. Looks at type and size only: opening a FIFO would block, and reading a huge
+/// file would fill the memory.
 class Check {
   public:
     explicit Check(const Root& copy) : copy_(copy) {}
@@ -177,6 +179,7 @@ Result<void> check_copy(const Root& copy) {
     return {};
 }
 
+// Into a new or empty directory only, so that a copy never mixes two machines.
 Result<std::size_t> copy_machine(const Root& machine, const filesystem::path& directory) {
     const auto refusal = [&](const std::string& cause) {
         return std::unexpected(

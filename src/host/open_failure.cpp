@@ -23,7 +23,8 @@ using causes::Cause;
 using causes::Failure;
 using causes::Found;
 
-/// One possible cause of one errno.
+/// One possible cause of one errno. A check returns a cause only if it has evidence; several may apply, and the first
+/// one with evidence is reported.
 struct Row {
     int errno_value;
     std::string_view looked_at;  ///< what the check examines, for the message if no check finds a cause

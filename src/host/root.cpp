@@ -1,3 +1,6 @@
+// root.cpp: reads a machine's files below a directory, so that findings about another machine (a copy by `explain
+// --save`) and about this one are made by the same code. A copy is a stranger's: FIFOs are not waited for, and no file
+// may be larger than kMostFileBytes.
 #include "host/root.h"
 
 #include "try.h"

@@ -1,3 +1,10 @@
+// facts.cpp: after the samples, a perf.data file has sections of facts about the machine and the recording
+// ("features"). A bit mask in the file's header says which it has. Their places and sizes are in a table at the end of
+// the data, in the order of the bits. In pipe mode the same bodies come as records (HEADER_FEATURE).
+//
+// Each feature has its own layout, and shares only strings and lists with the others. So there is one short function
+// for each, and a table with their numbers and names. A new feature of perf is a new row. A file with an unknown one
+// can still be read, because the file's table has the size of each section.
 #include "perfdata/facts.h"
 
 #include <fmt/format.h>
@@ -182,6 +189,7 @@ void read_compressed(Cursor& cursor, Facts& facts) {
     facts.compression_limit = cursor.u32();
 }
 
+// The capabilities of the core PMU as older perfs write them; newer ones write PMU_CAPS, which has the PMU's name.
 void read_cpu_pmu_capabilities(Cursor& cursor, Facts& facts) {
     std::ranges::move(take_pairs(cursor), std::back_inserter(facts.pmu_capabilities));
 }
@@ -214,6 +222,7 @@ struct Row {
     std::string_view name;  ///< HEADER_… in perf's sources
     void (*read)(Cursor&, Facts&);
 };
+// In the order of the features' numbers, with perf's names, by which damaged sections are reported.
 constexpr std::array kRows{
     Row{Feature::tracing_data, "TRACING_DATA", read_tracing_data},
     Row{Feature::build_id, "BUILD_ID", nullptr},  // has the byte order: below

@@ -1,3 +1,9 @@
+// read_attr.cpp: an attr has neither one size nor one byte order. Each version of the kernel may append fields, so a
+// file has the attr of the perf that recorded it: shorter or longer than the structure here. A file of a machine with
+// the other byte order needs each number turned, and the word of one-bit fields treated in its own way.
+//
+// The table of abi/attr_fields.h has the place and the width of each field, so a new field of the kernel needs no line
+// here.
 #include "perfdata/read_attr.h"
 
 #include <array>
@@ -8,8 +14,10 @@ namespace anyperf::perfdata {
 
 namespace {
 
-/// A bit field of the other byte order has the bits of each byte reversed; the bytes stay in their order (perf's
-/// swap_bitfield()).
+/// The word `flags` is made of bit fields of C. A little-endian compiler allocates them from the lowest bit on, a
+/// big-endian one from the highest. So in a file of the other byte order the bits of each byte are reversed, while the
+/// bytes stay in their order. The C standard promises none of this; perf does the same (swap_bitfield() in
+/// tools/perf/util/session.c).
 void reverse_bits(std::byte* bytes, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         unsigned reversed_bits = 0;

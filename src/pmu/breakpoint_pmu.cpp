@@ -71,6 +71,8 @@ std::uint32_t BreakpointPmu::type() const {
     return abi::kTypeBreakpoint;
 }
 
+// Debug registers belong to a CPU and are loaded for the task that runs there, so a slot is free if no task could need
+// more than four on any CPU. The kernel counts in the same way (toggle_bp_slot() and fetch_bp_busy_slots()).
 bool BreakpointPmu::has_free_slot(const Slot& wanted) const {
     if (wanted.cpu != -1) return has_free_slot_on(wanted.cpu, wanted.tid);
     // A breakpoint that is not bound to a CPU needs a slot on each. CPUs without an event of their own are alike: -1.

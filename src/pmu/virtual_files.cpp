@@ -52,7 +52,8 @@ void put(VirtualTree& tree, std::string_view pmu, std::string_view name, std::st
     tree.files.push_back({fmt::format("{}/{}/{}", kDevices, pmu, name), std::move(content), writable});
 }
 
-/// The content of a file in events/, as the kernel prints it: "event=0x3c,umask=0x01". A umask of 0 is left out.
+/// The content of a file in events/, as the kernel prints it: "event=0x3c,umask=0x01". A umask of 0 is left out. Only
+/// event and umask: no generic event of a Skylake needs another field.
 std::string event_terms(std::uint64_t config, std::string_view others = {}) {
     const std::uint64_t umask = config >> 8 & 0xff;
     return umask == 0 ? fmt::format("event=0x{:02x}{}\n", config & 0xff, others)
@@ -74,6 +75,7 @@ void put_cpu(VirtualTree& tree, const VirtualFileSettings& settings) {
     put(tree, "cpu", "rdpmc", "0\n", true);  // off: no register holds a virtual count
 }
 
+// All of them are writable by their owner, as the kernel's are by root.
 void put_sysctls(VirtualTree& tree, const Sysctls& sysctls) {
     const auto sysctl = [&tree](std::string_view name, auto value) {
         tree.files.push_back({fmt::format("/proc/sys/kernel/{}", name), fmt::format("{}\n", value), true});

@@ -1,3 +1,13 @@
+// rows.cpp: a table is made in one pass over the samples. A hash table maps the values of the keys to a row, each value
+// as one number of 64 bits: no text is compared or copied until a row is printed (key_text()).
+//
+// Two details decide whether the numbers are right:
+//
+// - Recursion. A function that occurs several times in one stack gets the sample's weight once. Otherwise its total
+//   could exceed the weight of the whole profile.
+//
+// - Inlining. A location has several active functions. With `children` each is a row of its own; "self" belongs to the
+//   function that has the symbol, as in perf report.
 #include "profile/rows.h"
 
 #include <fmt/format.h>
@@ -31,6 +41,9 @@ class Summer {
   public:
     Summer(const Profile& profile, const RowOptions& options) : profile_(profile), options_(options) {}
 
+    // Adds one sample: its self weight to the row of its leaf, and with `children` its weight to the total of each row
+    // in its stack. The leaf is added first, by itself: with the key source_line its row has the line of the innermost
+    // inlined function, while the walk over the frames gives the symbol's row the line of the call.
     void add(std::uint32_t index, const Sample& sample) {
         ++stamp_;
         const std::uint32_t leaf = row_at(sample.context, profile_.stacks[sample.stack].location, kSymbolFrame, 0);
@@ -50,6 +63,7 @@ class Summer {
         }
     }
 
+    // The sort is stable: rows of equal weight stay in the order of their first samples, so output is reproducible.
     Rows finish() {
         const auto weight = [this](const Row& row) { return options_.children ? row.total : row.self; };
         std::ranges::stable_sort(result_.rows, [&](const Row& a, const Row& b) {
@@ -64,8 +78,9 @@ class Summer {
         if (std::exchange(seen_[row], stamp_) != stamp_) result_.rows[row].total += weight;
     }
 
-    /// A number for a function at a location, or for the address itself if it has none. Kernel and user addresses
-    /// without a symbol must not meet functions, so the two highest bits tell the kinds apart.
+    /// A number for a function at a location, or for the location itself if it has no function. Bit 63 separates the
+    /// kernel from user code, bit 62 places without a symbol from functions. Ids have 32 bits and do not reach these
+    /// bits.
     std::uint64_t place_value(LocationId place, FrameIndex frame) const {
         const Location& location = profile_.locations[place];
         const FunctionId function = function_of(profile_, location, frame);
@@ -74,7 +89,8 @@ class Summer {
         return mode | std::uint64_t{1} << 62 | place.value;
     }
 
-    /// A number for the line of a function at a location, or for the address itself if it is not known.
+    /// A number for the line of a function at a location: the id of the file above the line number. Without a line it
+    /// is the location itself, with bit 63 set, so that it equals no line.
     std::uint64_t line_value(LocationId place, FrameIndex frame) const {
         const auto frames = profile_.frames(place);
         if (frame >= frames.size() || frames[frame].line == 0) return std::uint64_t{1} << 63 | place.value;
@@ -95,6 +111,8 @@ class Summer {
         return 0;
     }
 
+    // The row with these values, made if it does not exist. A new row remembers the place that made it as its example:
+    // all other places of the row have equal keys, so its texts are the same for each.
     std::uint32_t row_at(ContextId id, LocationId place, FrameIndex frame, FrameIndex line_frame) {
         const Context& context = profile_.contexts[id];
         Values values{};

@@ -1,3 +1,6 @@
+// strings.cpp: texts in chunks of 64 KiB, and a hash table of their ids with open addressing. Most calls of intern()
+// ask for a text that is there; such a call allocates nothing. The table is at most half full, so a search ends soon. A
+// text is never removed.
 #include "profile/strings.h"
 
 #include <algorithm>
@@ -39,6 +42,7 @@ std::string_view Strings::copy(std::string_view text) {
     return made;
 }
 
+// Ids stay as they are; only their places in the table change.
 void Strings::grow() {
     slots_.assign(slots_.size() * 2, 0);
     const std::size_t mask = slots_.size() - 1;

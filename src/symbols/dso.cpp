@@ -1,3 +1,6 @@
+// dso.cpp: where the names of a dso come from. The kind is decided by the name of the map alone, because a recording
+// has nothing else; the file is looked for when the first address in it is. Whatever is missing leaves the dso without
+// names and a reason (why_no_symbols()), never an error: the report then shows addresses.
 #include "symbols/dso.h"
 
 #include <unistd.h>
@@ -80,7 +83,9 @@ void Dso::use(SymbolTable table) {
     if (own_.empty()) why_ = path_ + " has no symbols";
 }
 
-/// A file with another build id is not the one that was recorded: its names would be wrong.
+/// A file with another build id is not the one that was recorded: its names would be wrong. A recording may have a
+/// shorter build id than the file, if it was cut to 20 bytes; so the beginnings are compared. A recording without one
+/// takes that of the file, by which separate debug files are found.
 bool Dso::open_image(const std::string& path) {
     auto image = ElfImage::open(path);
     if (!image) {

@@ -47,7 +47,8 @@ std::string unnamed_dsos(const profile::Profile& profile, annotation::Annotator&
     return text;
 }
 
-/// The functions to show: those with the name, else those with enough samples.
+/// The functions to show: those with the name, else those with enough samples. A name may be the demangled one or that
+/// of the symbol table.
 std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, profile::EventId event,
                                             const Options& options, std::uint64_t weight) {
     std::vector<annotation::HotFunction> functions = annotation::hot_functions(profile, event);
@@ -75,6 +76,8 @@ class Printer {
             out_.print((count_ == 0 ? "" : "\n\n") + annotation_as_text(shown, source));
         ++count_;
     }
+    // Keeps the last error back: if nothing can be annotated at all it becomes the error of the verb, and is not
+    // printed twice.
     void note(const Error& error) {
         if (error_) out_.note(fmt::format("anyperf: {}: {}\n", error_->what, error_->cause));
         error_ = error;
@@ -97,6 +100,8 @@ class Printer {
     std::size_t count_ = 0;
 };
 
+// Call chains are not read: annotate shows where samples are, not who called. Functions are annotated for each event of
+// the recording, since a function may be hot for one only.
 Result<int> annotate(Options options, Output& out) {
     if (options.symbol.empty()) options.symbol = options.word;
     const auto paths = symbol_paths(options.symbol_root);

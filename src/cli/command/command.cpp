@@ -90,6 +90,8 @@ Command::Command(Command&& other) noexcept
       start_pipe_(std::exchange(other.start_pipe_, -1)),
       error_pipe_(std::exchange(other.error_pipe_, -1)) {}
 
+// A command that was never started exits by itself; one that runs is asked to end. Either is reaped, so that no zombie
+// is left.
 Command::~Command() {
     const bool started = start_pipe_ < 0;
     if (!started) ::close(start_pipe_);  // the child sees end of file, and exits
@@ -100,6 +102,7 @@ Command::~Command() {
     }
 }
 
+// The read waits until the exec has either closed the pipe or failed.
 Result<void> Command::execute() {
     const char start = 1;
     [[maybe_unused]] const ssize_t written = ::write(start_pipe_, &start, 1);

@@ -1,3 +1,9 @@
+// prepared_exec.cpp: the search of execvp(3), done by hand. The constructor makes every string and array that a try
+// needs: a path for each directory of PATH, the arguments, and the arguments of a shell. execute() then only walks
+// these arrays.
+//
+// The order and the errors follow execvpe() of glibc, because users know its messages: a program that is found but may
+// not be executed is "Permission denied", although later directories of PATH were tried.
 #include "cli/command/prepared_exec.h"
 
 #include <unistd.h>
@@ -13,8 +19,10 @@ namespace anyperf::cli {
 
 namespace {
 
-constexpr const char* kShell = "/bin/sh";                                           // _PATH_BSHELL
-constexpr const char* kDefaultPath = "/bin:/usr/bin";                               // of glibc, if PATH is not set
+constexpr const char* kShell = "/bin/sh";              // _PATH_BSHELL
+constexpr const char* kDefaultPath = "/bin:/usr/bin";  // of glibc, if PATH is not set
+// After these errors of one directory, execvpe() of glibc tries the next. Any other error ends the search: E2BIG, for
+// instance, would be the same in each directory.
 constexpr std::array kTryNext{ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT, EACCES};  // execvpe() of glibc
 
 /// The files that execvp(3) would try, in its order. An empty directory in PATH is the working directory.

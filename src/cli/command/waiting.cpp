@@ -1,4 +1,11 @@
 // waiting.cpp: the signalfd, the pidfds, and the one ppoll(2) over both.
+//
+// Signals are blocked and read from a descriptor, instead of being handled: a handler could interrupt the reading of
+// counters at any point, and may do almost nothing safely. With a descriptor a signal is an event like the others of
+// the loop, and none is lost between a check and the wait.
+//
+// The end of other processes is seen by their pidfds (pidfd_open(2), Linux 5.3). Threads have no pidfd there, so they
+// are looked for in /proc at intervals.
 #include "cli/command/waiting.h"
 
 #include <poll.h>

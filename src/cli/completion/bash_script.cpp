@@ -11,6 +11,8 @@ namespace anyperf::cli {
 
 namespace {
 
+// The variables of the script: `verb` is the second word, `option` the one whose value is being typed, `words` what may
+// be completed, `valued` the options of the verb that take a value, `takes` what the verb's arguments are.
 constexpr std::string_view kHead = R"bash(# bash completion for anyperf, printed by `anyperf completion bash`
 _anyperf() {
     local line=${COMP_LINE:0:COMP_POINT} cur=${COMP_WORDS[COMP_CWORD]} verb= option= words= valued= takes= i

@@ -44,6 +44,7 @@ complete -c anyperf -n __fish_use_subcommand -f -s V -l version -d 'print the ve
 complete -c anyperf -n __fish_use_subcommand -f -a help -d 'list the options of a verb'
 )fish";
 
+// In single quotes fish replaces nothing but \' and \\.
 std::string quoted(std::string_view text) {
     std::string safe = "'";
     for (const char letter : text) {
@@ -62,6 +63,7 @@ std::string valued_options(const CompletedVerb& verb) {
     return names;
 }
 
+// -r says that the option takes a value, -x that nothing but the given words completes it.
 std::string option_line(const std::string& start, const CompletedOption& option) {
     std::string text = start;
     for (const std::string& name : option.names)

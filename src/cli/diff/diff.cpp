@@ -58,7 +58,7 @@ std::string events_of(const profile::Profile& profile) {
     return fmt::format("{} has {}", profile.recording.path, fmt::join(names, ", "));
 }
 
-/// The events that all recordings have.
+/// The events that all recordings have. Events are matched by name: their numbers and ids differ between recordings.
 Result<std::vector<std::vector<profile::DiffInput>>> common_events(const std::vector<analysis::ReadProfile>& read,
                                                                    Output& out) {
     std::vector<std::vector<profile::DiffInput>> found;

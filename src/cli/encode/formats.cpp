@@ -129,7 +129,8 @@ std::string c_comment(std::string_view text) {
 }
 
 /// A designated initialiser. `size` is that of the user's headers, not anyperf's, so that the kernel learns which
-/// fields the compiled structure has.
+/// fields the compiled structure has. The text must compile wherever it is pasted: names of events may contain
+/// anything, so they are made safe for comments and literals.
 std::string event_as_c(const Event& event, const std::string& variable) {
     std::string text = fmt::format("/* {} */\nstruct perf_event_attr {} = {{\n", c_comment(event.name), variable);
     for (const DescribedField& field : fields_of(event, false)) {

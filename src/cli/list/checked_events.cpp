@@ -79,7 +79,10 @@ Result<host::OpenCall> call_for(const events::Machine& machine, const std::strin
     return call;
 }
 
-/// Checks the events of a list.
+/// Checks the events of a list. Opening an event takes a system call, and a machine has thousands of names. So an event
+/// is opened for each name only where the answers differ within a list (software events, and hardware events of a core
+/// PMU). In all other lists one event represents all: without a PMU none of its events can be opened, and the right to
+/// open one tracepoint is that for all.
 class UsabilityChecker {
   public:
     UsabilityChecker(const events::Machine& machine, const host::Root& root)

@@ -1,3 +1,9 @@
+// metric_names.cpp: the list of metrics answers two questions of a user: which metrics does perf have for this CPU, and
+// which of them can `stat -M` compute here. For the second each metric is resolved as stat would do it, without opening
+// an event: a metric whose events or literals this machine lacks is listed with the reason, not left out.
+//
+// The answer depends on what will count: the virtual PMU counts fewer events than a CPU's. So the list first finds out
+// which of them stat would use.
 #include "cli/list/metric_names.h"
 
 #include <fmt/format.h>
@@ -21,6 +27,7 @@ std::string list_name(const MetricSource& source) {
     return std::string{vendor::text(source.list->name)};
 }
 
+/// A pattern without a wildcard may be anywhere in the name.
 bool matches(const std::string& pattern, std::string_view name) {
     const bool glob = pattern.find_first_of("*?") != std::string::npos;
     return catalog::glob_matches(glob ? pattern : '*' + pattern + '*', name);
@@ -49,7 +56,8 @@ Error nothing_matches(const std::vector<MetricSource>& sources, const std::strin
             near.empty() ? "anyperf list metrics without a pattern shows all" : near, 1};
 }
 
-/// Whether commands are counted by the virtual PMU: in a run, or because the machine's PMU is not available.
+/// Whether `stat` would count by the virtual PMU: in a run, or because the machine's PMU is not available to this user.
+/// The event "cycles" stands for all of the PMU's.
 bool counts_in_user_space(const events::Machine& machine, const host::Root& root) {
     if (root.is_this_machine() && broker::inside_run()) return true;
     const auto cycles = events::parse(machine, "cycles");

@@ -1,3 +1,11 @@
+// literals.cpp: one function for each literal, and a table of their names. A literal is a constant of the machine, not
+// a count: a formula reads it once, when the metric is resolved (metric_formula.cpp).
+//
+// All facts are read through `root`, never by CPUID or sysconf(3): `root` may be the copy of another machine
+// (host/machine_copy.h), for which `anyperf list metrics` must answer as on that machine.
+//
+// NaN means that the machine does not show the value. 0 would not do, because it is a value of some literals (#smt_on).
+// MetricFormula::resolve() reports the literal as missing.
 #include "cli/metrics/literals.h"
 
 #include <array>
@@ -58,6 +66,8 @@ double count_parts(const Root& root, PartOf part_of) {
     return static_cast<double>(parts.size());
 }
 
+// How many sockets the online CPUs are in. Numbers of dies and cores repeat from one socket to the next, so the
+// functions below count whole positions.
 double num_packages(const Root& root, bool) {
     return count_parts(root, [](const host::CpuPosition& at) { return at.socket; });
 }
@@ -70,7 +80,9 @@ double num_cores(const Root& root, bool) {
     return count_parts(root, [](const host::CpuPosition& at) { return std::tuple{at.socket, at.die, at.core}; });
 }
 
-/// Intel's names of CPUs end with the nominal frequency, which is that of the TSC: "… CPU @ 2.20GHz".
+/// In Hz. Intel's names of CPUs end with the nominal frequency, which is that of the TSC: "… CPU @ 2.20GHz". perf asks
+/// CPUID leaf 0x15 first, and reads the name only without it (arch_get_tsc_freq() in tools/perf/arch/x86/util/tsc.c). A
+/// name without a frequency leaves the literal unknown.
 double system_tsc_freq(const Root& root, bool) {
     const auto text = root.read("/proc/cpuinfo");
     if (!text) return kUnknown;
@@ -85,6 +97,7 @@ double system_tsc_freq(const Root& root, bool) {
     return unit.starts_with("GHz") ? value * 1e9 : unit.starts_with("MHz") ? value * 1e6 : kUnknown;
 }
 
+// Whether the firmware describes persistent memory. NFIT is the ACPI table for it.
 double has_pmem(const Root& root, bool) {
     return root.exists("/sys/firmware/acpi/tables/NFIT") ? 1 : 0;
 }

@@ -35,6 +35,7 @@ void add_callers(const Profile& profile, const profile::Caller& caller, std::uin
     }
 }
 
+// One very long symbol must not move all columns to the right, so a column is at most kWidestColumn wide.
 void add_event(const Profile& profile, profile::EventId event, const TableOptions& options, std::string& text) {
     const profile::Rows rows = sum_up(profile, event, options.rows);
     const auto out = std::back_inserter(text);

@@ -10,6 +10,8 @@
 
 namespace anyperf::cli {
 
+// Either all words have a sign, and change the defaults, or none has, and they replace them; a mixture has no clear
+// meaning.
 Result<ChosenFields> fields_named(const std::vector<std::string>& names) {
     ChosenFields chosen;
     std::size_t changes = 0;

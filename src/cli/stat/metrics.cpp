@@ -142,6 +142,7 @@ std::string unit_field(const Metric& metric) {
     return metric.percent ? "% " + metric.unit : metric.unit;
 }
 
+// Ratios are what --metric-only shows; rates and utilisation depend on the time.
 bool is_ratio(const Metric& metric) {
     return metric.unit != kUtilisation && !metric.unit.ends_with("/sec");
 }

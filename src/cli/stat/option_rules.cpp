@@ -11,7 +11,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// A combination of options that is refused.
+/// A combination of options that is refused. CLI11's own `excludes` knows only pairs of options and gives no reason.
 struct Rule {
     bool (*broken)(const Options&);
     std::string_view option;  ///< that the message names

@@ -23,7 +23,8 @@ bool is_core(const PmuRow& pmu) {
     return pmu.type == catalog::PmuType::core;
 }
 
-/// The first core PMU of the catalog that one of the list's CPUs has.
+/// The first core PMU of the catalog that one of the list's CPUs has. perf's lists and the catalog name CPUs
+/// differently; what both know is family, model and stepping, by which a row of one finds the row of the other.
 std::string pmu_of(const vendor::ListRow& list) {
     for (const PmuRow& pmu : catalog::pmus()) {
         if (!is_core(pmu)) continue;

@@ -29,6 +29,7 @@ Result<Machine> Machine::of_cpu(std::string_view cpu) {
     };
 }
 
+// A chosen CPU has no PMUs in sysfs: only the catalog and the vendor's list have its names.
 Machine::Data::Data(ChosenCpu cpu) : root("/"), chosen_(std::move(cpu)) {}
 
 const host::Pmu* Machine::Data::pmu(std::string_view name) const {

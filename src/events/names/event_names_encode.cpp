@@ -46,6 +46,7 @@ std::string alternatives(const catalog::Request& request, std::string_view typed
     return "it takes: " + joined(shown) + (cut ? ", …" : "");
 }
 
+/// Names similar to a wrong one: of the PMU, if its prefix was given, else of all PMUs that this machine has.
 std::string unknown_event_fix(const catalog::MachinePmus& machine, const PmuRow* pmu, std::string_view event) {
     return did_you_mean(event, pmu != nullptr ? pmu_event_names(machine, *pmu) : active_event_names(machine));
 }
@@ -63,6 +64,7 @@ std::string unknown_event_cause(std::string_view event, const char* reason) {
     return cause;
 }
 
+/// The prefix may be misspelt, so the names of all PMUs of the catalog are compared, also those of other CPUs.
 ParseError unknown_pmu(std::string_view prefix, const char* reason) {
     std::vector<std::string> names;
     for (const PmuRow& pmu : catalog::pmus()) names.emplace_back(catalog::text(pmu.name));

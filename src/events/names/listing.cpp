@@ -14,6 +14,7 @@ namespace anyperf::events {
 
 namespace {
 
+/// The events that perf_event_open(2) has by number, whatever the CPU: hardware or software events.
 EventList kernel_defined(NameOrigin kind, std::uint32_t type) {
     EventList list{kind, false, type == abi::kTypeSoftware ? "software" : "", {}, {}};
     for (const KernelName& row : kKernelNames)
@@ -27,6 +28,7 @@ EventList cache_events() {
     return list;
 }
 
+/// The events that the kernel offers by name for a PMU: the files in events/ of its directory in sysfs.
 EventList of_pmu(const host::Pmu& pmu) {
     EventList list{NameOrigin::pmu, false, pmu.name(), {}, {}};
     for (const host::Alias& alias : pmu.details().aliases)

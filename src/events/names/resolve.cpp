@@ -1,3 +1,6 @@
+// resolve.cpp: one item of an event string to events. The sources of names are asked one after the other, and the first
+// that knows the name decides; an error of a source is final, since only a source that recognises the form reports one.
+// What a source has not used of the item must be modifiers.
 #include "events/names/resolve.h"
 
 #include <array>
@@ -77,6 +80,8 @@ void assign_name(Event& event, const Item& item, const Match& match, std::string
 
 }  // namespace
 
+// Terms come before modifiers, so that cycles/period=1000/u has both. A name of the catalog may have set exclude bits
+// by its own attributes (":u"); modifiers then add to these instead of replacing them.
 Parsed<std::vector<Event>> resolve(const Machine::Data& machine, const Item& item) {
     Match found = TRY(match(machine, item));
     const std::string_view modifiers = TRY(modifiers_of(item, found));

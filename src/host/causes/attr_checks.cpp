@@ -109,6 +109,8 @@ Found stack_dump_unsupported(const Failure& failure) {
                  "use frame-pointer call chains: --call-graph fp"};
 }
 
+// With attr.freq the field sample_period is a frequency. The kernel lowers the limit itself when interrupts take too
+// much time (perf_sample_event_took()), so it may differ from what was configured.
 Found sample_rate_above_limit(const Failure& failure) {
     const auto& attr = failure.call.attr;
     const auto limit = kernel_setting(failure.root, "perf_event_max_sample_rate");
@@ -135,6 +137,7 @@ Found no_such_tracepoint(const Failure& failure) {
                  "use the number in tracefs, events/SUBSYSTEM/NAME/id; it differs between kernels"};
 }
 
+// The kernel checks the flags before it looks at the attr.
 Found bad_open_flags(const Failure& failure) {
     const auto& call = failure.call;
     if ((call.flags & ~kAllOpenFlags) != 0)

@@ -89,7 +89,8 @@ Found attr_contradicts_itself(const Failure& failure) {
     return {};
 }
 
-// arch_build_bp_info(), hw_breakpoint_arch_parse() (arch/x86/kernel/hw_breakpoint.c). x86 only.
+// arch_build_bp_info(), hw_breakpoint_arch_parse() (arch/x86/kernel/hw_breakpoint.c). x86 only. An execution breakpoint
+// must have the length of a long, although it is on one byte; a watchpoint has that of the watched datum.
 Found bad_breakpoint(const Failure& failure) {
     const auto& attr = failure.call.attr;
     if (attr.type != abi::kTypeBreakpoint) return {};

@@ -45,7 +45,7 @@ Found cpu_offline(const Failure& failure);
 Found cpu_out_of_range(const Failure& failure);
 Found cpu_not_served_by_pmu(const Failure& failure);
 
-// pmu.cpp: the PMU that the event is for.
+// pmu_checks.cpp: the PMU that the event is for.
 Found no_hardware_pmu(const Failure& failure);
 Found no_such_type(const Failure& failure);
 Found no_such_software_event(const Failure& failure);

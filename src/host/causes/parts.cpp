@@ -99,8 +99,9 @@ constexpr std::array kWords{
 
 }  // namespace
 
-// Each part knows how to leave itself out. What remains without all parts is type and config, and where a breakpoint or
-// probe is: without its place it would be another event.
+// Each part knows how to leave itself out; refused_parts.cpp searches a least set of parts without which the call is
+// accepted. What remains without all parts is type and config, and where a breakpoint or probe is: without its place it
+// would be another event.
 std::vector<Part> parts_of(const OpenCall& call, bool config1_is_location) {
     std::vector<Part> parts;
     const Attr& attr = call.attr;

@@ -84,6 +84,7 @@ Found probe_target_absent(const Failure& failure) {
                  "give the path of an existing program or library, as this process sees it"};
 }
 
+// The last check for ENOENT: the PMU exists, so it is the event that it does not have.
 Found event_unknown_to_pmu(const Failure& failure) {
     if (failure.call.attr.type == abi::kTypeSoftware || failure.call.attr.type == abi::kTypeTracepoint) return {};
     const auto type = failure.call.attr.type;

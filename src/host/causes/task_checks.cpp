@@ -1,8 +1,9 @@
 // task_checks.cpp: checks of the process or thread that an event was to be opened on: whether it exists, and whether
-// this process may measure it. Kernel side: find_lively_task_by_vpid() and perf_check_permission() in
-// kernel/events/core.c,
-// __ptrace_may_access() in kernel/ptrace.c with PTRACE_MODE_READ_REALCREDS: the same user, dumpable, and no more
-// capabilities than the caller; or a capability. Yama does not matter: it restricts attaching, not reading.
+// this process may measure it.
+//
+// Kernel side: find_lively_task_by_vpid() and perf_check_permission() in kernel/events/core.c, __ptrace_may_access() in
+// kernel/ptrace.c with PTRACE_MODE_READ_REALCREDS: the same user, dumpable, and no more capabilities than the caller;
+// or a capability. Yama does not matter: it restricts attaching, not reading.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,10 @@
 // confinement_findings.cpp: findings about what confines this process: seccomp filters, containers, namespaces, kernel
 // lockdown and security modules. Each may refuse perf_event_open although the kernel's own rules would allow it.
+//
+// Few of them can be read from a file with certainty: a seccomp filter is a program that the kernel shows to privileged
+// processes only (ptrace(2), PTRACE_SECCOMP_GET_FILTER), and a container leaves only traces. What can be tried is
+// tried: perf_event_open with a null attr is answered by EFAULT if it reaches the kernel's own code, so any other
+// answer comes from something in front of it.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -65,6 +70,8 @@ Found seccomp(const Facts& facts) {
                    Severity::blocks};
 }
 
+// Namespaces alone do not make a container: a sandbox of a browser has its own, too. So they are a finding of their own
+// where no runtime has left a trace.
 Found container(const Facts& facts) {
     const std::string own = own_namespaces(facts.root);
     const std::string namespaces = own.empty() ? "" : "own namespaces: " + own;
@@ -89,6 +96,8 @@ Found container(const Facts& facts) {
                    Severity::note};
 }
 
+// Root in a user namespace looks like root to programs, and is the most puzzling cause of a refusal: the kernel checks
+// CAP_PERFMON in the initial namespace (perfmon_capable()).
 Found user_namespace(const Facts& facts) {
     if (facts.privileges.initial_user_namespace) return {};
     const std::string map = facts.root.read("/proc/self/uid_map").value_or("can't be read");
@@ -102,6 +111,7 @@ Found user_namespace(const Facts& facts) {
         Severity::limits};
 }
 
+// The file lists all levels and has the present one in brackets: "none [integrity] confidentiality".
 Found lockdown(const Facts& facts) {
     const auto state = facts.root.read("/sys/kernel/security/lockdown");
     if (!state)

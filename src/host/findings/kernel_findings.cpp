@@ -55,6 +55,7 @@ Found kernel(const Facts& facts) {
                    Severity::blocks};
 }
 
+// Where the configuration cannot be read the finding is only a note: everything else is found by trying.
 Found kernel_options(const Facts& facts) {
     const KernelConfig config = kernel_config(facts.root);
     if (config.source.empty())

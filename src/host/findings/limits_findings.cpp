@@ -54,6 +54,9 @@ Found locked_memory(const Facts& facts) {
                    Severity::limits};
 }
 
+// A descriptor is needed for each event on each CPU (-a) or of each thread (-p), so the number grows as a product: ten
+// events of a process with 100 threads need 1000. The soft limit can be raised without a right up to the hard limit,
+// which decides the advice.
 Found open_files(const Facts& facts) {
     constexpr std::uint64_t kUsual = 1024;  // the usual default of distributions
     const auto limit = process_limit(facts.root, "Max open files");
@@ -75,6 +78,10 @@ Found open_files(const Facts& facts) {
     return finding;
 }
 
+// The kernel lowers perf_event_max_sample_rate by itself when its interrupt handler takes more of a CPU's time than
+// perf_cpu_time_max_percent allows. Its log then has "perf: interrupt took too long (2511 > 2500), lowering
+// kernel.perf_event_max_sample_rate to 79500". So a low value need not be anyone's choice. A frequency above the limit
+// is refused.
 Found sample_rate(const Facts& facts) {
     constexpr long long kUsual = 4000;  // perf record's default -F
     const auto rate = kernel_setting(facts.root, "perf_event_max_sample_rate");

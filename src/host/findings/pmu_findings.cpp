@@ -123,6 +123,8 @@ Found counters(const Facts& facts) {
                    Severity::note};
 }
 
+// 0: never; 1: while the process has an event mapped, the default; 2: always
+// (Documentation/ABI/testing/sysfs-bus-event_source-devices-rdpmc).
 Found user_space_reads(const Facts& facts) {
     if (facts.core_pmus.empty()) return {};
     const std::string file = fmt::format("{}/{}/rdpmc", kDevices, facts.core_pmus.front());

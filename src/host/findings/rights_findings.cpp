@@ -28,6 +28,8 @@ constexpr std::array kCapabilities{
 
 }  // namespace
 
+// Each level allows what the levels above it allow and one thing more, so one sentence for each is enough. Levels above
+// 2 are Debian's and Ubuntu's own.
 Found paranoid(const Facts& facts) {
     const auto level = facts.privileges.paranoid;
     if (!level) return {};
@@ -100,6 +102,8 @@ Found other_processes(const Facts& facts) {
         Severity::note};
 }
 
+// Level 1 hides them from processes without rights, level 2 from all (kptr_restrict in
+// Documentation/admin-guide/sysctl/kernel.rst).
 Found kernel_addresses(const Facts& facts) {
     const auto restrict_level = kernel_setting(facts.root, "kptr_restrict");
     if (!restrict_level) return {};

@@ -29,6 +29,9 @@ bool readable(const Facts& facts, const std::string& directory) {
 
 }  // namespace
 
+// A tracepoint is opened by its number, which is only in tracefs. So a machine may have tracepoints that nobody but
+// root can name. The order of the checks is: does the kernel have them, is it locked down, is tracefs readable, is it
+// mounted.
 Found tracefs(const Facts& facts) {
     if (!has_pmu(facts, "tracepoint") && facts.root.exists(kDevices))
         return Finding{"tracefs",
@@ -85,6 +88,7 @@ Found breakpoints(const Facts& facts) {
                    Severity::limits};
 }
 
+// The PMUs uprobe and kprobe are in sysfs since Linux 4.17. Both need CAP_PERFMON whatever the paranoid level is.
 Found probes(const Facts& facts) {
     if (!facts.root.exists(kDevices)) return {};
     const bool user = has_pmu(facts, "uprobe"), kernel = has_pmu(facts, "kprobe");

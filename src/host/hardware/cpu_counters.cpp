@@ -63,6 +63,8 @@ CpuCounters from_intel() {
     return counters;
 }
 
+// EBX of leaf 0x80000022 has the number of core counters in its low four bits. Without PerfMonV2 the number follows
+// from PerfCtrExtCore.
 CpuCounters from_amd() {
     const bool extended = (leaf(0x80000001).ecx >> 23 & 1) != 0;
     const Leaf perfmon = leaf(0x80000022);
@@ -96,6 +98,7 @@ bool is_x86(const Root& root) {
     return root.read("/proc/cpuinfo").value_or("").find("\ncpu family") != std::string::npos;
 }
 
+// CPUID of this machine says nothing about another one, of which there is only /proc/cpuinfo.
 CpuCounters cpu_counters(const Root& root) {
     return root.is_this_machine() ? from_cpuid(root) : from_cpuinfo(root);
 }

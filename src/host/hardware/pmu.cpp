@@ -76,7 +76,7 @@ std::string_view take_number(std::string_view& text) {
     return number;
 }
 
-/// a < b with numbers compared by their value.
+/// a < b with numbers compared by their value. "uncore_imc_2" comes before "uncore_imc_10", as a person expects.
 bool natural_less(std::string_view a, std::string_view b) {
     while (!a.empty() && !b.empty()) {
         if (is_digit(a.front()) && is_digit(b.front())) {
@@ -146,7 +146,8 @@ std::optional<std::string> Pmu::capability(std::string_view name) const {
     return cap ? std::optional{cap->value} : std::nullopt;
 }
 
-// /sys/devices is read where the bus is missing: in a copy without links.
+// /sys/devices is read where the bus is missing: in a copy without links. The bus has a link for each PMU into
+// /sys/devices; both names lead to the same files.
 std::vector<Pmu> read_pmus(const Root& root) {
     std::vector<Pmu> pmus;
     add_pmus(root, kBus, pmus);

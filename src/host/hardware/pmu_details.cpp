@@ -1,4 +1,13 @@
-// pmu_details.cpp: the syntax of the files is in Documentation/ABI/testing/sysfs-bus-event_source-devices-*.
+// pmu_details.cpp: what sysfs says about one PMU. The syntax of the files is in
+// Documentation/ABI/testing/sysfs-bus-event_source-devices-*.
+//
+//     format/FIELD    "config:0-7,32-35": the bits of a word of the attr that the field's value is spread over
+//     events/NAME     "event=0x3c,umask=1": an event as values of fields
+//     events/NAME.unit, .scale, .per-pkg, .snapshot      how its counts are to be read
+//     caps/NAME       a property of the PMU, such as max_precise
+//
+// A file that cannot be understood is a fault of its own (PmuDetails::faults): a driver newer than anyperf must not
+// make the whole PMU unusable.
 #include "host/hardware/pmu_details.h"
 
 #include <algorithm>

@@ -1,4 +1,11 @@
-// kernel_probe.cpp: the calls to the kernel that runs this program.
+// kernel_probe.cpp: the calls to the kernel that runs this program. They are made to learn from the answer; an event
+// that opens is closed at once.
+//
+// Three answers say more than they seem to:
+// - a null attr: the kernel reads the attr before it checks anything else but the flags, so EFAULT comes from the
+//   kernel itself, and any other errno from a seccomp filter or a patched kernel;
+// - a size of 1: E2BIG, and the size of the kernel's own attr is written back;
+// - the call that has failed, with something left out: whether the errno changes.
 #include "host/kernel/kernel_probe.h"
 
 #include <sys/syscall.h>

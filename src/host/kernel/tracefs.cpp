@@ -1,3 +1,6 @@
+// tracefs.cpp: the names and numbers of tracepoints. They are files: events/SYSTEM/NAME/id. tracefs is mounted by
+// itself at /sys/kernel/tracing, and on older systems only within debugfs at /sys/kernel/debug/tracing; both show the
+// same files.
 #include "host/kernel/tracefs.h"
 
 #include "try.h"
@@ -104,6 +107,7 @@ Result<std::uint64_t> Tracefs::id(std::string_view system, std::string_view even
     return value;
 }
 
+// A line is "p:GROUP/EVENT PATH:0xOFFSET ARGUMENTS…" or begins with r for a return probe.
 std::optional<UserProbe> Tracefs::user_probe(std::string_view system, std::string_view event) const {
     const auto text = root_.read(directory_ + "/uprobe_events");
     if (!text) return std::nullopt;

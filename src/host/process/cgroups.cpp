@@ -1,3 +1,7 @@
+// cgroups.cpp: finds the directory of a cgroup by its name. Two versions of cgroups may be mounted at once. perf events
+// of a cgroup belong to the v1 hierarchy of the controller perf_event if that is mounted, else to cgroup2, where the
+// controller is always there (cgroups(7)). A name is relative to the mount of that hierarchy; an absolute path is taken
+// as it is.
 #include "host/process/cgroups.h"
 
 #include <regex.h>

@@ -28,6 +28,7 @@ bool in_initial_user_namespace(const Root& root) {
 
 }  // namespace
 
+// CapEff alone does not tell: root in a user namespace has all bits set.
 bool Privileges::has(Capability capability) const {
     return initial_user_namespace && (effective & bit(capability)) != 0;
 }

@@ -29,6 +29,7 @@ struct Field {
     void (*store)(ProcessStatus&, std::string_view);
 };
 
+// The lines of /proc/PID/status are found by their names: newer kernels add lines in between (proc_pid_status(5)).
 constexpr std::array kFields{
     Field{"Name", [](ProcessStatus& status, std::string_view value) { status.name = value; }},
     Field{"State",

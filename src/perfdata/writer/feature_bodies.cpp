@@ -1,3 +1,5 @@
+// feature_bodies.cpp: the counterpart of facts.cpp: one function for each feature, which writes what that file reads.
+// A feature of perf without a row here is not written.
 #include "perfdata/writer/feature_bodies.h"
 
 #include <algorithm>

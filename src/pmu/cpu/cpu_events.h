@@ -19,7 +19,7 @@ namespace anyperf::pmu {
 /// that are ignored: it adds the other hyperthread of the core, and this CPU has one thread in each core.
 inline constexpr std::uint64_t kEncodingBits = 0xff84'ffff;
 
-/// A raw code. kRawEvents is sorted by event code, then umask.
+/// A raw code. kRawEvents is sorted by event code, then umask. Several codes may mean one quantity.
 struct RawRow {
     std::uint64_t config;  ///< within kEncodingBits
     std::string_view name;

@@ -25,6 +25,7 @@ constexpr std::uint32_t kLastId = 65'535;   ///< common_type has 16 bits
 ProbeEvents::ProbeEvents(ProbeTable& probe_table, std::span<subsystem::ProbeRecord> records, FindFile find_file)
     : probe_table_(probe_table), records_(records), find_file_(std::move(find_file)), next_id_(kFirstId) {}
 
+// The lists of changes are cleared first, so after a refusal added() and removed() are empty, too.
 Answer<> ProbeEvents::define(std::string_view line) {
     added_.clear();
     removed_.clear();
@@ -99,6 +100,8 @@ Answer<> ProbeEvents::clear() {
     return remove_matching([](const Entry&) { return true; });
 }
 
+// In the order of their definition, each as a line that would define it again. As on Linux, reading the file shows the
+// state and not the history: removed probes have no line.
 std::string ProbeEvents::text() const {
     std::string text;
     for (const Entry& one : entries_) text += probe_text(one.definition);
@@ -110,6 +113,8 @@ const ProbeEvents::Entry* ProbeEvents::find(std::uint64_t id) const {
     return found == entries_.end() ? nullptr : &*found;
 }
 
+// The users of a probe are counted, because "-:GROUP/EVENT" must be refused with EBUSY while an event is open. The map
+// is needed for closing: remove_user() gets only the event's index.
 void ProbeEvents::add_user(std::uint64_t id, EventIndex event) {
     for (Entry& one : entries_)
         if (one.tracepoint.id == id) {

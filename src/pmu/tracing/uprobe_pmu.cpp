@@ -1,3 +1,7 @@
+// uprobe_pmu.cpp: events of the PMU uprobe, which are at a place in a file, and the table of places that the run
+// watches. In the kernel a uprobe is a breakpoint instruction in the pages of the file; in a run translated code leaves
+// to the engine at that place, which calls the agent. Either way it concerns all processes that execute the file, hence
+// the privilege.
 #include "pmu/tracing/uprobe_pmu.h"
 
 #include "abi/sample_bits.h"
@@ -58,6 +62,8 @@ Answer<ProbeIndex> ProbeTable::acquire(const Probe& probe) {
     return free;
 }
 
+// The entry that threads read is left as it is: no event refers to it any more, and the next user of the slot gives it
+// a new version.
 void ProbeTable::release(ProbeIndex index) {
     const auto known = places_.find(index);
     if (known != places_.end() && --known->second.users == 0) places_.erase(known);

@@ -31,7 +31,8 @@ double percent_running(const counting::Count& count) {
     return 100.0 * static_cast<double>(count.running_ns) / static_cast<double>(count.enabled_ns);
 }
 
-/// perf's measure of noise: the standard error of the mean, in % of the mean.
+/// perf's measure of noise: the standard error of the mean, in % of the mean. The table shows the deviation of a single
+/// run instead; scripts that read CSV expect perf's number.
 std::string noise_field(const Line& line) {
     const Summary summary = summarize(line.runs);
     return fmt::format("{:.2f}%",

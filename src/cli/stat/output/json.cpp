@@ -45,6 +45,8 @@ std::optional<Metric> own_metric(const Line& line, const Report& report) {
 /// One event. `value` is in the unit that the table shows, `raw` is the kernel's unscaled number. Optional members are
 /// left out; only a missing count is null.
 Json event_object(const Line& line, const Report& report) {
+    // A value that is no whole number (a scaled unit, a mean of runs) is written as a double, any other as the integer
+    // that it is: a double would round counts above 2^53.
     const bool counted = line.status() == Status::counted;
     Json event{{"name", line.name}};
     if (!line.where.empty()) event["where"] = line.where;

@@ -86,7 +86,8 @@ std::string trimmed(std::string text) {
 }
 
 /// The lines of an event: its count with its first metric, and a line for each further metric. `before` is what
-/// precedes the first line. `where_width` is the width of the place column; 0: there is none.
+/// precedes the first line. `where_width` is the width of the place column; 0: there is none. The further metrics are
+/// indented to the column of the first one.
 std::string row(const Line& line, const Report& report, const Options& options, int where_width,
                 std::string_view before = "") {
     std::string text{before};
@@ -145,7 +146,9 @@ std::string for_each_event(const std::string& sentence, const std::string& name)
     return replaced(replaced(sentence, name + ":u", "the modifier u"), name, "each event");
 }
 
-/// One line for each cause, however many events have it. Events are named only if there are several causes.
+/// One line for each cause, however many events have it. Events are named only if there are several causes. On a
+/// machine without a PMU a dozen events have one cause. It is printed once; what differs in the sentences is only the
+/// event's name, so they are compared with the name replaced.
 std::string refusals(const Report& report) {
     struct Cause {
         std::string key;       ///< as it is printed if several events have it
@@ -256,6 +259,7 @@ std::string to_table(const Report& report, const Options& options) {
     return text + times(report, options) + "\n";
 }
 
+// Headline, reasons and notes are printed with the first interval only.
 std::string to_interval(const Report& report, const Options& options, bool first) {
     if (options.format == Format::json) return to_json(report, options);
     std::string text;

@@ -1,3 +1,7 @@
+// rows.cpp: which places a line of the results adds up. An event counted on a machine has a count for each CPU, or for
+// each thread; what is shown is a line for each CPU, core, die, socket, node or thread, or one for all. A row is a
+// label and the places whose counts are summed. Rows of levels are sorted by their numbers; those of CPUs and threads
+// come in the order of the places.
 #include "cli/stat/places/rows.h"
 
 #include <fmt/format.h>

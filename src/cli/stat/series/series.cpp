@@ -62,6 +62,7 @@ bool Series::ended_in_hook(int signal) {
 }
 
 /// Adds a run. If the very first one was ended by a signal it is reported nevertheless: there is nothing else.
+/// report.runs counts the runs that are summed up; it is 0 while only an unfinished run is there.
 void Series::add(const Measurement& run, int ended_by) {
     if (options_.repeats_forever()) {
         Report last = run.report;
