@@ -154,6 +154,11 @@ class BadInput(Bench):
         self.assert_refused("bench = 3\n", "it has no [[bench]]")
         self.assert_refused(bench + 'command = "ls"\nenvironment = { "A=B" = "1" }\n', "'A=B' cannot name a variable")
 
+    def test_what_the_library_takes_for_granted_is_refused(self):
+        for text in ("[;", "[ \x13", "\ufedfh", "\xe9 = 1"):
+            with self.subTest(text):
+                self.assert_refused(text, "not valid TOML")
+
     def test_what_cannot_be_measured_is_named(self):
         bench = '[[bench]]\nname = "a"\n'
         self.assert_refused(bench + 'command = ["./missing"]\n', "cannot measure 'a'", "./missing")

@@ -1,14 +1,10 @@
 // bench_file.cpp: a key is a row of kKeys with the function that reads its value into a Bench. The same rows serve the
 // top level, whose values are the defaults, and each [[bench]]. toml++ keeps the position of each value, which errors
 // name.
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#define TOML_ENABLE_FORMATTERS 0
 #include "cli/bench/bench_file.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +15,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "cli/bench/toml_library.h"
 #include "events/suggest/near_names.h"
 #include "try.h"
 
@@ -263,6 +260,16 @@ Result<std::vector<Bench>> read_benches(const Place& place, const toml::table& f
     return benches;
 }
 
+/// Error: the text is not TOML.
+Result<toml::table> parse_toml(std::string_view text, const Place& place) {
+    try {
+        return toml::parse(text, place.file);
+    } catch (const toml::parse_error& error) {
+        return std::unexpected(
+            bad_value(place, error.source().begin, "not valid TOML: " + std::string{error.description()}, ""));
+    }
+}
+
 /// The directory of a file, absolute. Without a current directory, which somebody may have removed, it is as given.
 std::string directory_of(const std::string& path) {
     std::error_code failure;
@@ -274,11 +281,7 @@ std::string directory_of(const std::string& path) {
 
 Result<BenchFile> parse_bench_file(std::string_view text, const std::string& path) {
     const Place place{path, directory_of(path)};
-    const toml::parse_result parsed = toml::parse(text, path);
-    if (!parsed)
-        return std::unexpected(bad_value(place, parsed.error().source().begin,
-                                         "not valid TOML: " + std::string{parsed.error().description()}, ""));
-    const toml::table& table = parsed.table();
+    const toml::table table = TRY(parse_toml(text, place));
     Bench defaults;
     defaults.directory = place.directory;
     defaults.events = {"instructions:u"};
