@@ -74,6 +74,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const RunOptions& options) {
     const auto limits = LiftedLimits::lift();
     TRY(check_descriptors());
     auto memory = TRY(make_run_memory(options));
+    memory.header().limits = limits.memory();
     std::unique_ptr<HostedRun> run{new HostedRun{std::move(memory)}};
     auto [requests, to_broker] = TRY(make_request_socket());
     run->to_broker_ = std::move(to_broker);

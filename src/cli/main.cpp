@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/command/command_words.h"
+#include "cli/command/own_stack.h"
 #include "cli/command/unknown_option.h"
 #include "cli/verbs.h"
 #include "events/suggest/near_names.h"
@@ -147,9 +148,8 @@ Result<std::vector<std::string>> words_to_parse(const CLI::App& app, int argc, c
     return words;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+/// Parses the command line and runs its verb. Returns the exit status.
+int run_command_line(int argc, char** argv) {
     CLI::App app{"Linux performance events, anywhere", "anyperf"};
     app.set_version_flag("-V,--version", "anyperf " ANYPERF_VERSION);
     app.require_subcommand(1);
@@ -171,4 +171,10 @@ int main(int argc, char** argv) {
         return fail(verb.empty() ? bad_first_word(app, argc > 1 ? argv[1] : "") : to_error(error, *verb.front()));
     }
     return run_parsed_verb(declared);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return anyperf::cli::with_enough_stack([=] { return run_command_line(argc, argv); });
 }

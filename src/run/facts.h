@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "models/machine.h"
+#include "run/kept_limits.h"
 
 namespace anyperf::run {
 
@@ -43,6 +44,7 @@ struct RunHeader {
     std::uint64_t
         cache_bytes;           ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint64_t probe_list;  ///< inode of uprobe_events; 0: it has not been made
+    KeptLimits limits;         ///< of the run's first program: set before the run, and lifted in the kernel
     models::Machine machine;   ///< the modelled caches, TLBs and branch predictors
     char files_root[256];      ///< directory with the virtual PMU's files
     char engine_path[4096];    ///< the engine's executable, for execve

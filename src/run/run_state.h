@@ -9,11 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "run/kept_limits.h"
 #include "run/live_counters.h"
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kRunStateVersion = 9;
+inline constexpr std::uint32_t kRunStateVersion = 10;
 /// prctl(2) option by which a program learns that it runs inside a run: the answer is kRunStateVersion. The kernel
 /// answers EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;
@@ -44,12 +45,6 @@ inline constexpr std::uint64_t kFaultTrapData = 0x616e797065726622;
 /// its thread, which was killed.
 enum class RecordState : std::uint32_t { free, live, ended };
 
-/// RLIMIT_AS as a program has set it, in bytes.
-struct AddressSpaceLimit {
-    std::uint64_t soft;
-    std::uint64_t hard;
-};
-
 /// A process, or one that has ended. A process keeps its record over execve.
 struct ProcessRecord {
     RecordState state;
@@ -57,11 +52,10 @@ struct ProcessRecord {
     std::int32_t parent;
     std::int32_t exit_status;  ///< as wait(2) gives it; -1 while unknown
     char comm[16];
-    std::uint64_t has_address_space_limit;  ///< nonzero: the program has set `address_space`
-    AddressSpaceLimit address_space;        ///< enforced by the engine (syscalls/limits.cpp)
-    std::uint64_t own_faults;               ///< page faults of its engine (engine/threads/own_faults.h)
-    std::uint64_t own_faults_of_children;   ///< the same of its children that it has waited for, and of theirs
-    char exe[440];                          ///< what /proc/PID/exe is to show
+    KeptLimits limits;                     ///< enforced by the engine (syscalls/limits.cpp)
+    std::uint64_t own_faults;              ///< page faults of its engine (engine/threads/own_faults.h)
+    std::uint64_t own_faults_of_children;  ///< the same of its children that it has waited for, and of theirs
+    char exe[424];                         ///< what /proc/PID/exe is to show
 };
 static_assert(sizeof(ProcessRecord) == 512);
 

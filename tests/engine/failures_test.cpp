@@ -42,11 +42,12 @@ TEST_F(ResourceLimit, OfOneGigabyteOfDataSuffices) {
     EXPECT_EQ(outcome.out, "3\n");
 }
 
-TEST_F(ResourceLimit, OfTooLittleAddressSpaceIsReported) {
-    const Outcome outcome = run_after("ulimit -v 200000", "exit 4");
-    EXPECT_EQ(outcome.status, 125);
-    EXPECT_TRUE(outcome.err.contains("cause: ")) << outcome.err;
-    EXPECT_TRUE(outcome.err.contains("memory")) << outcome.err;
+// With CAP_SYS_RESOURCE the broker lifts the limit, and the engine keeps it.
+TEST_F(ResourceLimit, OfTooLittleAddressSpaceIsLiftedOrReported) {
+    const Outcome outcome = run_after("ulimit -v 200000", "ulimit -v; exit 4");
+    const bool works = outcome.status == 4 && outcome.out == "200000\n" && outcome.err.empty();
+    const bool reported = outcome.status == 125 && outcome.err.contains("cause: ") && outcome.err.contains("memory");
+    EXPECT_TRUE(works || reported) << outcome.status << ": " << outcome.err;
 }
 
 TEST_F(ResourceLimit, OfFewDescriptorsLeavesTheProgramItsOwn) {

@@ -19,6 +19,18 @@ constexpr rlim_t kDescriptors = 4096;  ///< one for each event, and some
 constexpr std::size_t kNeededDescriptors =
     10;  ///< sockets, epoll, eventfd, pidfd, and files that are open for a moment
 
+/// Raises a limit on memory: to none with privilege, else the soft limit to the hard one. Adds the old one to `kept` if
+/// it could be raised.
+void lift_memory(__rlimit_resource resource, run::KeptLimit which, run::KeptLimits& kept) {
+    rlimit before{};
+    if (::getrlimit(resource, &before) != 0 || before.rlim_cur == RLIM_INFINITY) return;
+    const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+    const rlimit hard{before.rlim_max, before.rlim_max};
+    if (::setrlimit(resource, &none) != 0 && (before.rlim_cur == before.rlim_max || ::setrlimit(resource, &hard) != 0))
+        return;
+    kept.set(which, {before.rlim_cur, before.rlim_max});
+}
+
 }  // namespace
 
 // The broker raises its limits to the hard ones, or above with a privilege. The command gets the old ones back
@@ -33,6 +45,8 @@ LiftedLimits LiftedLimits::lift() {
         const rlimit lifted{hard, hard};
         if (::setrlimit(kLifted[i], &with_privilege) != 0) ::setrlimit(kLifted[i], &lifted);
     }
+    lift_memory(RLIMIT_AS, run::KeptLimit::address_space, limits.memory_);
+    lift_memory(RLIMIT_DATA, run::KeptLimit::data, limits.memory_);
     limits.lifted_ = true;
     return limits;
 }

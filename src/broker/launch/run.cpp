@@ -22,6 +22,7 @@ Result<RunResult> run(const RunOptions& options) {
     RunResult result {
         TRY(make_run_memory(options))
     };
+    result.memory.header().limits = limits.memory();
     auto [requests, to_broker] = TRY(make_request_socket());
     // Everything that can fail with a message is done before the fork. The child only executes.
     Launch launch = TRY(Launch::prepare(result.memory, to_broker.get(), options.command));

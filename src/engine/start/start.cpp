@@ -13,6 +13,7 @@
 // Faults that all this causes are the engine's: kernel_faults() is read first (threads/own_faults.h).
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <new>
@@ -27,6 +28,7 @@
 #include "engine/signals/deliver.h"
 #include "engine/signals/install.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/memory_limits.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_memory.h"
@@ -160,6 +162,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     release_pages(file, page_up(sizeof(ProgramFile)));
     make_spares(engine);
     open_process_record(engine, *thread, page_of(engine, *thread, argument));
+    if (exceeds_memory_limits(*thread)) die_by(SIGSEGV);  // as the kernel, past the point of no return of an exec
     hooks::at_process_start(*thread, true);
     begin_own_faults(*thread, faults_before);
     deliver_and_resume(*thread);

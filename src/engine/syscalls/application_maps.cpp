@@ -313,6 +313,7 @@ bool take_rest(std::string_view line, ApplicationMapping& mapping) {
     mapping.device = major << 32 | minor;
     for (; !line.empty() && line[0] >= '0' && line[0] <= '9'; line.remove_prefix(1))
         mapping.inode = mapping.inode * 10 + static_cast<std::uint64_t>(line[0] - '0');
+    mapping.is_stack = mapping.inode == 0 && line.ends_with("[stack]\n");
     return true;
 }
 

@@ -34,6 +34,7 @@ struct ApplicationMapping {
     std::uint64_t offset = 0;      ///< in the file, of `start`
     std::uint64_t device = 0;      ///< of the file: major number in the upper half, minor in the lower
     std::uint64_t inode = 0;       ///< 0: not a file's
+    bool is_stack = false;         ///< the process's initial stack
 };
 
 /// Writes the application's mappings to `out` in the order of their addresses, up to `room` of them. Returns how many

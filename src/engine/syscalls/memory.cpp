@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 
 #include "engine/freestanding/pages.h"
-#include "engine/syscalls/address_space.h"
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/locked_memory.h"
+#include "engine/syscalls/memory_limits.h"
 
 namespace anyperf::engine::handlers {
 
@@ -87,9 +87,32 @@ bool may_change_unseen(const Call& call) {
     return !is_error(flags) && (flags & O_ACCMODE) == O_RDWR;
 }
 
-/// Whether the whole range is mapped: a fixed mapping in its place then does not add to the address space.
-bool is_mapped(std::uint64_t start, std::uint64_t bytes) {
-    return !is_error(kernel_call(__NR_msync, start, page_up(bytes), MS_ASYNC));
+/// Whether a mapping is data as in the kernel's is_data_mapping(): private, writable, and not a stack.
+bool is_data(std::uint64_t protection, std::uint64_t flags) {
+    return (protection & PROT_WRITE) != 0 && (flags & MAP_TYPE) == MAP_PRIVATE && (flags & MAP_GROWSDOWN) == 0;
+}
+
+/// Whether the limits on the program's memory allow the mapping. What a fixed mapping replaces does not count again.
+bool may_map(const Call& call, bool fixed) {
+    if (!has_memory_limit(call.thread)) return true;
+    const std::uint64_t bytes = page_up(call.argument[1]);
+    const std::uint64_t replaced = fixed ? mapped_bytes(call.argument[0], bytes) : 0;
+    return fits_memory_limits(call.thread, bytes - replaced, is_data(call.argument[2], call.argument[3]));
+}
+
+/// Whether the limits allow mprotect(2) to make the range writable: private memory becomes data by that.
+bool may_make_writable(const Call& call) {
+    if ((call.argument[2] & PROT_WRITE) == 0 || !has_memory_limit(call.thread)) return true;
+    const std::uint64_t start = page_down(call.argument[0]);
+    const std::uint64_t bytes = page_up(call.argument[0] + call.argument[1]) - start;
+    const std::uint64_t more = private_bytes(start, bytes) - data_bytes(call.engine, start, bytes);
+    return fits_data_limit(call.thread, more);
+}
+
+/// Whether the limits allow mremap(2) to add these bytes to the mapping at `start`.
+bool may_grow(const Call& call, std::uint64_t start, std::uint64_t more) {
+    if (more == 0 || !has_memory_limit(call.thread)) return true;
+    return fits_memory_limits(call.thread, more, data_bytes(call.engine, page_down(start), kPageBytes) != 0);
 }
 
 /// False if the kernel has refused the call, or if it was not made.
@@ -109,9 +132,7 @@ std::uint64_t segment_bytes(std::uint64_t id) {
 long mmap(Call& call) {
     const bool fixed = (call.argument[3] & MAP_FIXED) != 0;
     if (fixed && is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
-    if (!fits_address_space_limit(call.thread, page_up(call.argument[1])) &&
-        !(fixed && is_mapped(call.argument[0], call.argument[1])))
-        return -ENOMEM;
+    if (!may_map(call, fixed)) return -ENOMEM;
     const std::uint64_t protection = call.argument[2];
     make_readable(call.argument[2]);
     call.argument[3] |= map_flags_of_future_locks(call.engine);
@@ -136,6 +157,7 @@ long munmap(Call& call) {
 
 long mprotect(Call& call) {
     if (is_ours(call.argument[0], call.argument[1])) return -ENOMEM;
+    if (!may_make_writable(call)) return -ENOMEM;
     const std::uint64_t protection = call.argument[2];
     make_readable(call.argument[2]);
     Change change{call, call.argument[0], call.argument[1], executes(call.argument[2])};
@@ -158,8 +180,8 @@ long mremap(Call& call) {
     const auto [start, bytes, new_bytes, flags, place, unused] = call.argument;
     const bool onto = (flags & MREMAP_FIXED) != 0;
     if ((onto && is_ours(place, new_bytes)) || is_ours(start, bytes)) return -EFAULT;
-    if (new_bytes > bytes && !fits_address_space_limit(call.thread, page_up(new_bytes) - page_up(bytes)))
-        return -ENOMEM;
+    const std::uint64_t grown = page_up(new_bytes) > page_up(bytes) ? page_up(new_bytes) - page_up(bytes) : 0;
+    if (!may_grow(call, start, (flags & MREMAP_DONTUNMAP) != 0 ? page_up(bytes) : grown)) return -ENOMEM;
     Change change{call, start, bytes, onto};
     const ExecutableRange* const range = change.concerns_code() ? call.engine.cache.executable.find(start) : nullptr;
     // A copy: the first replaced() changes the map. A moved mapping keeps its protection.
@@ -176,8 +198,8 @@ long mremap(Call& call) {
 long shmat(Call& call) {
     constexpr std::uint64_t kShmExec = 0100000;
     constexpr std::uint64_t kShmRemap = 040000;
-    if (has_address_space_limit(call.thread) &&
-        !fits_address_space_limit(call.thread, page_up(segment_bytes(call.argument[0]))))
+    if (has_memory_limit(call.thread) &&
+        !fits_memory_limits(call.thread, page_up(segment_bytes(call.argument[0])), false))
         return -ENOMEM;
     const bool executable = (call.argument[2] & kShmExec) != 0;
     if (!executable && (call.argument[2] & kShmRemap) == 0) return call.pass_to_kernel();

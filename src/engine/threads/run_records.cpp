@@ -135,6 +135,19 @@ run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
     return nullptr;
 }
 
+run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid) {
+    if (engine.run == nullptr) return nullptr;
+    for (std::uint32_t number = 0; number < engine.run_use->thread_pages && number < run::kMaximumThreadPages;
+         ++number) {
+        const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
+        if (page.tid != tid || page.state != run::RecordState::live || page.pid_namespace != engine.pid_namespace)
+            continue;
+        return page.process != 0 && page.process < run::kMaximumProcesses ? process_record(engine, page.process)
+                                                                          : nullptr;
+    }
+    return nullptr;
+}
+
 const char* program_path_of(const Engine& engine, std::int32_t pid) {
     const run::ProcessRecord* const record = record_of_process(engine, pid);
     return record != nullptr ? record->exe : nullptr;
@@ -160,9 +173,8 @@ std::uint32_t new_process_record(Engine& engine, std::uint32_t parent) {
         record->parent = process_record(engine, parent)->pid;
         memcpy(record->comm, process_record(engine, parent)->comm, sizeof record->comm);
         memcpy(record->exe, process_record(engine, parent)->exe, sizeof record->exe);
-        record->has_address_space_limit = process_record(engine, parent)->has_address_space_limit;
-        record->address_space = process_record(engine, parent)->address_space;
     }
+    record->limits = parent != 0 ? process_record(engine, parent)->limits : engine.run->limits;
     return number;
 }
 

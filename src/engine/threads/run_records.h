@@ -18,6 +18,10 @@ run::ProcessRecord* record_of(const Thread& thread);
 /// The record of process `pid` of this run, also if it has ended; null for others.
 run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid);
 
+/// The record of the process of the live thread `tid`, an id of this process's pid namespace; null if no thread of this
+/// run has it.
+run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid);
+
 /// The path of the program of process `pid` of this run, as /proc/PID/exe is to show it; null for other processes.
 const char* program_path_of(const Engine& engine, std::int32_t pid);
 

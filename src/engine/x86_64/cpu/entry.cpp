@@ -26,11 +26,15 @@ void relocate_engine() {
             base + static_cast<std::uint64_t>(relocations[i].r_addend);
 }
 
+/// The stack on which the engine starts. The initial stack is the program's: RLIMIT_STACK may leave it less than the
+/// engine needs, and what the engine left below its top would be the program's memory.
+[[gnu::used]] alignas(16) char engine_start_stack[65536] __attribute__((visibility("hidden")));
+
 /// The kernel enters here with rsp at argc (System V ABI, "Process Initialization"); engine_start gets that address.
 [[gnu::naked, noreturn]] void _start() {
     asm("xor %ebp, %ebp\n\t"
         "mov %rsp, %rbx\n\t"
-        "and $-16, %rsp\n\t"
+        "lea engine_start_stack+65536(%rip), %rsp\n\t"
         "call relocate_engine\n\t"
         "mov %rbx, %rdi\n\t"
         "call engine_start");
