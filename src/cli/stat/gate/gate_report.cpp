@@ -32,6 +32,7 @@ std::string cell(std::string text) {
     return text;
 }
 
+/// A difference above its limit is bold in the column of percents.
 std::string to_markdown(const GateResult& result, const Report& report) {
     std::string text = fmt::format("### anyperf: `{}`\n\n{}\n\n", cell(title(report)), verdict_line(result));
     text += "| event | baseline | now | difference | in percent | limit |\n|---|---:|---:|---:|---:|---:|\n";
@@ -44,7 +45,9 @@ std::string to_markdown(const GateResult& result, const Report& report) {
     return text + "\n";
 }
 
-/// The data of a workflow command: "%", CR and LF are escaped (GitHub, "Workflow commands").
+/// The data of a workflow command: "%", CR and LF are escaped (GitHub, "Workflow commands"). A runner reads a command
+/// up to the end of its line. Without the escapes a line break in the name of a program could begin another workflow
+/// command. The property `title` is a constant, so its own escapes (":" and ",") are not needed.
 std::string command_data(const std::string& text) {
     std::string escaped;
     for (const char character : text) {
@@ -60,6 +63,7 @@ std::string command_data(const std::string& text) {
     return escaped;
 }
 
+/// One line for the verdict, which is an error if the gate failed, then an error for each event above its limit.
 std::string to_workflow_commands(const GateResult& result, const Report& report) {
     const bool failed = result.verdict == Verdict::above || result.verdict == Verdict::not_comparable;
     std::string text = fmt::format("::{} title=anyperf::{}: {}\n", failed ? "error" : "notice",
@@ -75,7 +79,8 @@ std::string to_workflow_commands(const GateResult& result, const Report& report)
     return text;
 }
 
-/// Text and attributes of XML. Control characters are not XML, and become "?".
+/// Text and attributes of XML. Most control characters are not allowed in XML 1.0 even if they are escaped. All of them
+/// become "?", also tabs and line breaks.
 std::string xml(const std::string& text) {
     std::string escaped;
     for (const char character : text) switch (character) {
@@ -116,6 +121,8 @@ std::string to_junit(const GateResult& result, const Report& report) {
         tests + (error ? 1 : 0), failures, error ? 1 : 0, cases);
 }
 
+/// Every event that was counted, with or without a limit. The name has the command, so that the graphs of several
+/// commands stay apart.
 std::string to_benchmark(const GateResult& result, const Report& report) {
     nlohmann::json rows = nlohmann::json::array();
     for (const Difference& difference : result.comparison.differences)
@@ -126,6 +133,7 @@ std::string to_benchmark(const GateResult& result, const Report& report) {
     return rows.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+/// `append`: an existing file is continued, not replaced.
 struct FormatRow {
     std::string_view name;
     WriteText write;
@@ -152,6 +160,7 @@ Result<GateReport> parse_gate_report(const std::string& text) {
                                  "give one of " + names});
 }
 
+// The row exists, because parse_gate_report() has refused unknown formats.
 Result<void> write_gate_report(const GateReport& wanted, const GateResult& result, const Report& report) {
     const auto row = std::ranges::find(kFormats, wanted.format, &FormatRow::name);
     const std::string text = row->write(result, report);
