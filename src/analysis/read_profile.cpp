@@ -131,6 +131,8 @@ void Gatherer::gather_frames(const perfdata::Sample& sample, SpaceId space) {
     if (options_.unwinder && sample.user_abi != 0 && !sample.user_stack.empty()) gather_user_stack(sample, space);
 }
 
+// The unwinder returns return addresses already moved back into their calls. Its frames come after the kernel's, since
+// the kernel was called from the innermost of them.
 void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) {
     registers_.clear();
     for (std::size_t i = 0; i < sample.user_registers.size(); ++i) registers_.push_back(sample.user_registers[i]);

@@ -110,6 +110,8 @@ Result<analysis::ReadProfile> read(const std::string& path, const Options& optio
     return result;
 }
 
+// The order serves the user's time: options are checked first, then the recording is read, then its events are checked.
+// The file is written last and as a whole, so an error before that leaves an old file as it was.
 Result<int> export_profile(const Options& options, Output& out) {
     const exports::Format& format = *TRY(checked_format(options));
     const analysis::ReadProfile exported = TRY(read(options.input, options, format, out));

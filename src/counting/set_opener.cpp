@@ -109,6 +109,8 @@ void SetOpener::close_opened() {
     set_.places_.clear();
 }
 
+// Tasks may have events that cannot be bound to a task (uncore), so open_uncore() follows. For CPUs and cgroups these
+// are opened in open_cpus() with the others.
 Result<SetOpener::Progress> SetOpener::open_target() {
     Progress progress = Progress::done;
     switch (target_.kind) {
@@ -325,6 +327,8 @@ Error SetOpener::no_such_task(pid_t pid) const {
     return explain(0, ESRCH, search);
 }
 
+// The cheapest source of an explanation first: an earlier refusal, then the kernel that refused (a virtual one knows
+// its reason), then the search on the machine.
 Error SetOpener::explain(std::size_t event, int errno_value, const std::function<Error()>& search) const {
     if (auto known = known_explanation(event, errno_value)) return std::move(*known);
     if (auto cause = kernel_.cause_of_refusal())

@@ -118,6 +118,8 @@ class OtlpWriter {
         return at->second;
     }
 
+    /// An attribute is a key and a value of some type: a text is field 1 of the value, a whole number field 3 (AnyValue
+    /// of common.proto).
     std::uint64_t attribute(std::string_view key, std::string_view text) {
         Message value;
         value.element(1, text);

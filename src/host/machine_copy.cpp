@@ -18,7 +18,8 @@ namespace {
 namespace filesystem = std::filesystem;
 
 /// A file, or a directory with all its files down to `depth` levels. Directories of sysfs contain links to each other,
-/// so the depth bounds a walk that would not end otherwise.
+/// so the depth bounds a walk that would not end otherwise. `depth` 0 is a single file; 1 the files of a directory,
+/// without those of its subdirectories.
 struct Place {
     std::string_view path;
     int depth = 0;

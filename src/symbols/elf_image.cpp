@@ -84,7 +84,9 @@ Result<ElfImage> ElfImage::of(std::vector<std::byte> bytes) {
 }
 
 // The header's fields up to e_version have the same place in both classes; e_machine is at offset 18. The five halves
-// from e_phentsize on follow each other in both.
+// from e_phentsize on follow each other in both. They are e_phentsize, e_phnum, e_shentsize, e_shnum and e_shstrndx.
+// With 0xff00 sections or more e_shnum is 0 and the true number is in the first section header (elf(5)); such a file
+// has no sections here.
 Result<ElfImage> ElfImage::parse(std::shared_ptr<const void> owner, Bytes bytes) {
     if (bytes.size() < sizeof(Elf32_Ehdr) || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
         return std::unexpected(Error{"cannot read an ELF file", "it does not begin as an ELF file does", {}});
@@ -154,6 +156,7 @@ Bytes ElfImage::contents(const Section& section) const {
     return bytes_.subspan(section.file_offset, section.size);
 }
 
+// Only what the file has: a segment may be longer in memory than in the file (.bss), and its rest has no bytes.
 Bytes ElfImage::at_address(std::uint64_t address) const {
     for (const Segment& each : segments_) {
         if (address < each.address || address - each.address >= each.file_size) continue;
@@ -163,6 +166,8 @@ Bytes ElfImage::at_address(std::uint64_t address) const {
     return {};
 }
 
+// The section that a table of symbols links to has their names. st_info has the type in its lower four bits and the
+// binding in the upper four.
 std::vector<ElfSymbol> ElfImage::symbols(const Section& section) const {
     const Layout& at = layout(is_64_);
     if (section.link >= sections_.size()) return {};

@@ -1,5 +1,13 @@
 // control_channel.cpp: --control as perf-stat(1) has it: a program enables and disables events while they are counted,
 // by lines of text, and waits for an answer to each.
+//
+// For instance, a benchmark measures only its inner loop:
+//
+//     mkfifo ctl ack
+//     anyperf stat -D -1 --control fifo:ctl,ack -- ./benchmark
+//
+// The benchmark writes "enable\n" to ctl and reads "ack\n" from ack before the loop, and does the same with "disable\n"
+// after it. The answer matters: without it the loop could begin before the events are enabled.
 #include "cli/command/control_channel.h"
 
 #include "try.h"
@@ -83,6 +91,7 @@ constexpr std::array kWords{
 
 }  // namespace
 
+// The second name is optional: without it commands are executed and not acknowledged.
 Result<ControlChannel> ControlChannel::open(const std::string& text) {
     const auto form = std::ranges::find_if(kForms, [&](const Form& row) { return text.starts_with(row.prefix); });
     const std::string names = form == kForms.end() ? "" : text.substr(form->prefix.size());

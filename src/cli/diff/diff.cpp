@@ -78,6 +78,8 @@ Result<std::vector<std::vector<profile::DiffInput>>> common_events(const std::ve
         Error{"cannot compare the recordings", "they have no event in common: " + events, "record the same event"});
 }
 
+// Call chains are not read, because rows are compared by the weight of their own samples. Lines and CPUs are read only
+// if they are keys.
 Result<int> diff(const Options& options, Output& out) {
     DiffOptions shown {
         .keys = TRY(profile::keys_named(options.keys))

@@ -1,8 +1,8 @@
 // literals.cpp: one function for each literal, and a table of their names. A literal is a constant of the machine, not
 // a count: a formula reads it once, when the metric is resolved (metric_formula.cpp).
 //
-// All facts are read through `root`, never by CPUID or sysconf(3): `root` may be the copy of another machine
-// (host/machine_copy.h), for which `anyperf list metrics` must answer as on that machine.
+// All facts are read through `root`, never by CPUID or sysconf(3): `root` may be the copy of another machine (--root,
+// host/machine_copy.h).
 //
 // NaN means that the machine does not show the value. 0 would not do, because it is a value of some literals (#smt_on).
 // MetricFormula::resolve() reports the literal as missing.

@@ -117,7 +117,9 @@ std::size_t entries(const Section& section) {
     return section.header.sh_entsize ? section.header.sh_size / section.header.sh_entsize : 0;
 }
 
-/// Adds the defined functions of a symbol table, with their offset in the file.
+/// Adds the defined functions of a symbol table, with their offset in the file. An undefined symbol is only used in
+/// this file, so it has no code to probe. A symbol outside
+/// all loaded segments has no offset in the file and is left out, too.
 void add_symbols(Elf* elf, const std::vector<Section>& sections, const Section& table,
                  std::vector<ElfFunction>& functions) {
     Elf_Data* data = elf_getdata(table.scn, nullptr);

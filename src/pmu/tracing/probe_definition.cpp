@@ -3,6 +3,12 @@
 //
 // The syntax is that of uprobetracer.rst of the kernel, without arrays and bit fields. Numbers are 64 bits with a sign
 // and wrap around as the kernel's do. A definition is checked completely before anything is made from it.
+//
+// Lines look so:
+//
+//     p:app/request /usr/bin/app:0x1234 size=%si:u32    at an offset; the register si as a number of 32 bits
+//     r:app/answer /usr/bin/app:0x1234                  when the function returns
+//     -:app/request                                     removes the first
 #include "pmu/tracing/probe_definition.h"
 
 #include "try.h"
@@ -95,7 +101,7 @@ std::string_view take_word(std::string_view& rest) {
     return word;
 }
 
-/// "GROUP/EVENT", "GROUP/", "EVENT".
+/// "GROUP/EVENT", "GROUP/", "EVENT". A dot separates them as a slash does.
 bool parse_names(std::string_view text, ProbeDefinition& out) {
     const std::size_t slash = text.find_first_of("/.");
     const std::string_view system = slash == std::string_view::npos ? "" : text.substr(0, slash);

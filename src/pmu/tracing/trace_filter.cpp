@@ -4,6 +4,17 @@
 // Like calc_stack(), the parser first checks that quotes and parentheses are balanced; those errors win over all
 // others. It then translates infix to postfix with a stack of pending operators (Dijkstra's shunting yard): a predicate
 // is emitted at once, an operator as soon as both of its operands are. Postfix needs no recursion when it is evaluated.
+//
+// For instance
+//
+//     pid > 100 && !(comm ~ "ba*" || cpu == 3)
+//
+// becomes the steps
+//
+//     pid > 100    comm ~ "ba*"    cpu == 3    either    negate    both
+//
+// The parentheses are gone: the place of an operator after its operands says what belongs to it. "&&" binds more
+// tightly than "||", as in C.
 #include "pmu/tracing/trace_filter.h"
 
 #include "try.h"
@@ -39,7 +50,8 @@ bool is_word(char c) {
     return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || accented;
 }
 
-/// The comparisons. "<=" is before "<", so that the first row that matches is the longest.
+/// The comparisons. "<=" is before "<", so that the first row that matches is the longest. Only ==, != and ~ apply to
+/// strings.
 struct OperatorRow {
     std::string_view text;
     Compare compare;

@@ -202,6 +202,8 @@ std::optional<double> Difference::growth() const {
     return (*now - *before) / *before * 100;
 }
 
+// A gate that applies to nothing that both runs counted fails. Otherwise a gate would pass for ever once its event is
+// renamed, refused by the kernel or absent from the baseline. A smaller count never fails: growth() is negative then.
 Comparison compare(std::span<const BaselineValue> earlier, std::span<const BaselineValue> now,
                    std::span<const Gate> gates) {
     Comparison result{pair_up(earlier, now), {}, true};

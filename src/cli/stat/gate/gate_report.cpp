@@ -25,6 +25,7 @@ std::string title(const Report& report) {
     return fmt::format("{}", fmt::join(report.command, " "));
 }
 
+/// A difference above its limit is bold in the column of percents.
 std::string to_markdown(const GateResult& result, const Report& report) {
     std::string text = fmt::format("### anyperf: `{}`\n\n{}\n\n", markdown_cell(title(report)), verdict_line(result));
     text += "| event | baseline | now | difference | in percent | limit |\n|---|---:|---:|---:|---:|---:|\n";
@@ -37,6 +38,7 @@ std::string to_markdown(const GateResult& result, const Report& report) {
     return text + "\n";
 }
 
+/// One line for the verdict, which is an error if the gate failed, then an error for each event above its limit.
 std::string to_workflow_commands(const GateResult& result, const Report& report) {
     const bool failed = result.verdict == Verdict::above || result.verdict == Verdict::not_comparable;
     std::string text = fmt::format("::{} title=anyperf::{}: {}\n", failed ? "error" : "notice",
@@ -80,6 +82,8 @@ std::string to_junit(const GateResult& result, const Report& report) {
         tests + (error ? 1 : 0), failures, error ? 1 : 0, cases);
 }
 
+/// Every event that was counted, with or without a limit. The name has the command, so that the graphs of several
+/// commands stay apart.
 std::string to_benchmark(const GateResult& result, const Report& report) {
     nlohmann::json rows = nlohmann::json::array();
     for (const Difference& difference : result.comparison.differences)
@@ -90,6 +94,7 @@ std::string to_benchmark(const GateResult& result, const Report& report) {
     return rows.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+/// `append`: an existing file is continued, not replaced.
 struct FormatRow {
     std::string_view name;
     WriteText write;
@@ -116,6 +121,7 @@ Result<GateReport> parse_gate_report(const std::string& text) {
                                  "give one of " + names});
 }
 
+// The row exists, because parse_gate_report() has refused unknown formats.
 Result<void> write_gate_report(const GateReport& wanted, const GateResult& result, const Report& report) {
     const auto row = std::ranges::find(kFormats, wanted.format, &FormatRow::name);
     return write_report_file(wanted.file, row->write(result, report), row->append);

@@ -105,6 +105,8 @@ Error cannot_compute(const std::string& name, const std::vector<MetricFormula>& 
                 : "anyperf list metrics shows what can be computed here"};
 }
 
+/// A group of metrics is computed as far as possible, and this note names the rest. If none can
+/// be computed, that is an error (cannot_compute()).
 std::string note_on(const std::string& name, const std::vector<MetricFormula>& left_out) {
     std::vector<std::string> parts;
     parts.reserve(left_out.size());
@@ -130,7 +132,8 @@ Result<void> add_chosen(const Wanted& wanted, const std::vector<MetricSource>& s
     return std::unexpected(error ? *error : unknown_metric(wanted.name, sources));
 }
 
-/// The event's name with more modifiers.
+/// The event's name with more modifiers. After "pmu/terms/" and after modifiers that the name already has, letters
+/// follow without a colon.
 std::string with_modifiers(const std::string& event, const std::string& modifiers) {
     if (modifiers.empty() || event == kElapsedTime) return event;
     const bool has_some = event.ends_with('/') || event.find(':') != std::string::npos;

@@ -126,6 +126,15 @@ void identify_s390x(const Files& files, std::string_view cpuinfo, Cpu& cpu) {
 
 }  // namespace
 
+// The kernel of each architecture writes other lines to /proc/cpuinfo, so its form shows the architecture:
+//
+//     vendor_id        x86, or s390x ("IBM/S390")
+//     CPU implementer  Arm, for each CPU
+//     (pvr …)          POWER, in the line "revision"
+//     isa              RISC-V
+//
+// On x86 CPUID is preferred for this machine, because it also has the number of counters (leaf 0xA). A copy of another
+// machine, and a file that is named, have the text only.
 Cpu identify_cpu(const Files& files, std::string_view cpuinfo_file) {
 #if defined(__x86_64__) || defined(__i386__)
     if (files.is_this_machine() && cpuinfo_file.empty()) return identify_by_cpuid();

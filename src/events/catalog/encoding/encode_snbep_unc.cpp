@@ -144,7 +144,8 @@ Refusal Box::check_modifier(const Attribute& given) {
     return kAccepted;
 }
 
-/// Adds the code and the filter bits of a mask, of the string or a default.
+/// Adds the code and the filter bits of a mask, of the string or a default. The lower half of a rule's filter word has
+/// the bits to set, the upper half the bits to clear.
 void Box::use(const MaskRow& mask) {
     const RuleRow& filters = rule(mask);
     if (counts_occupancy()) masks_ = 0;  // one field for what is counted: the last mask has it, as in libpfm
@@ -256,6 +257,8 @@ void Box::show() {
     }
 }
 
+// Modifiers are checked after the defaults were added, because a default mask, too, may require a filter. The default
+// opcodes are chosen when all filters are known.
 Refusal Box::encode() {
     masks_ = event_.code & ~std::uint64_t{0xff};
     for (const Attribute& given : request_.attributes()) RETURN_IF_REFUSED(accept(given));

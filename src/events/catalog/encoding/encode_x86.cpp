@@ -4,6 +4,9 @@
 // invert 23, counter mask 24-31, TSX 32 and 33. Events with the flag extra_reg or frontend have their masks in a second
 // code instead (MSR_OFFCORE_RSP_x, MSR_PEBS_FRONTEND); load latency events have the threshold there
 // (MSR_PEBS_LD_LAT_THRESHOLD).
+//
+// For instance, event 0x3c without a mask, at user level, becomes 0x51003c: the event, usr (bit 16), int (bit 20) and
+// enable (bit 22). int and enable are always set, as in libpfm's codes. At both levels it is 0x53003c.
 #include <bit>
 
 #include "events/catalog/encoding/mask_groups.h"
@@ -187,7 +190,8 @@ void X86::choose_levels(unsigned plm) {
     if ((levels & kPlmUser) != 0) register_ |= 1ULL << 16;
 }
 
-// ldlat is not counted among the given modifiers: it belongs to the mask, and has a default.
+// ldlat is not counted among the given modifiers: it belongs to the mask, and has a default. Exactly the required
+// modifiers must be given: a missing one is refused, and so is any other.
 Refusal X86::check_required() const {
     const std::uint32_t required = required_ | rule(event_).required;
     if (required == 0 || (given_ & ~bit(X86Mod::ldlat)) == required) return kAccepted;
