@@ -1,5 +1,6 @@
-// event_names.h: the event names of every CPU: find, enumerate and encode them, and explain an attr by names. The names
-// and codes are part of the program; only which PMUs are active is read from a machine. docs/naming.md describes them.
+// event_names.h: the event names of every CPU: finds, enumerates and encodes them, and finds the names of an attr. The
+// names and codes are part of the library. Only which PMUs are active is read from a machine. docs/naming.md describes
+// the names.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct PmuName {
 struct MaskName {
     std::string name;
     std::uint64_t code = 0;   ///< as in the data files (data/events/README.md)
-    bool is_default = false;  ///< used if the event is named without a mask
+    bool is_default = false;  ///< used if the string names no mask of its group
     std::string alias_of;     ///< the attributes that it is short for; empty: it is not an alias
 };
 
@@ -39,7 +40,7 @@ struct EventName {
     std::uint64_t code = 0;  ///< as in the data files
     std::string alias_of;    ///< the event that this is another name of; empty: it is not an alias
     std::vector<MaskName> masks;
-    std::vector<std::string> modifiers;  ///< those of the PMU: "k", "u", "c", …
+    std::vector<std::string> modifiers;  ///< those of its PMU that it takes: "k", "u", "c", …
 
     /// "skl::INST_RETIRED".
     std::string full() const { return pmu + "::" + name; }
@@ -62,32 +63,33 @@ struct Levels {
     bool user = true, kernel = true, hypervisor = true;
 };
 
-/// The catalog, with the PMUs that are active on one machine. Cheap to copy: all copies share one machine. Threads may
-/// use it concurrently.
+/// The catalog, with the PMUs that are active on one machine. It is cheap to copy: all copies share what was read of
+/// the machine. Several threads may use it at the same time.
 class EventNames {
   public:
-    /// The PMUs are those of the machine whose /sys and /proc are below `root`; "/" is this machine. Never fails: an
-    /// unknown machine has no active PMU. The CPU model comes from CPUID, for another machine from its /proc/cpuinfo.
+    /// The active PMUs are those of the machine whose /sys and /proc are below `root`; "/" is this machine. Never
+    /// fails: on an unknown CPU only those PMUs are active that do not depend on the model, such as `perf`. The CPU
+    /// model comes from CPUID, for another machine from its /proc/cpuinfo.
     static EventNames read(const std::filesystem::path& root = "/");
-    /// The PMUs are the cores of a CPU: "skylake", "amdzen5" (names of perf's lists) or "skl", "zen5" (PMUs of the
-    /// catalog). Error: no CPU has the name, or the catalog has none of its names.
+    /// The one active PMU is that of a CPU's cores: "skylake", "amdzen5" (names of perf's lists) or "skl", "zen5" (PMUs
+    /// of the catalog). Error: no CPU has the name, or the catalog does not have the CPU.
     static Result<EventNames> of_cpu(std::string_view cpu);
 
     /// Every PMU of the catalog.
     std::vector<PmuName> pmus() const;
-    /// The events of the PMU with this name; empty if there is none. The name may be shortened if it stays unique:
-    /// "zen4" for "amd64_fam19h_zen4".
+    /// The events of the PMU with this name; empty if there is none. The part after an underscore is enough if only one
+    /// PMU ends with it: "zen4" for "amd64_fam19h_zen4".
     std::vector<EventName> events_of(std::string_view pmu) const;
-    /// The events that match a glob ("skl::*MISS*", "*::INST_RETIRED*") or contain all words ("l3 miss") in their full
-    /// name or that of a mask, in any order and ignoring case. A pattern without a PMU searches the active PMUs, or
-    /// with `everywhere` all PMUs.
+    /// The events whose name matches a glob ("skl::*MISS*", "*::INST_RETIRED*") or contains all words ("l3 miss") in
+    /// any order. Case is ignored. "EVENT:MASK" may match instead; the event then has only the masks that match. A
+    /// pattern without a PMU searches the active PMUs, or with `everywhere` all PMUs.
     std::vector<EventName> match(std::string_view pattern, bool everywhere = false) const;
     /// Encodes "PMU::EVENT:MASK:MODIFIER=VALUE". The PMU need not be active. Without "PMU::" the event is looked up in
-    /// the active PMUs.
-    /// Error: `what` shows the string with the position marked, the cause names the rule, the fix what would be valid.
+    /// the active PMUs. Error: `what` shows the string with the position marked, `cause` names the rule, and `fix` says
+    /// what would be valid.
     Result<EncodedName> encode(std::string_view text, Levels levels = {}) const;
-    /// The names of the event that an attr counts ("skl::INST_RETIRED:ANY_P"), in the active PMUs and, if given, in
-    /// `pmu`. Empty if it has none.
+    /// The names of the event that an attr counts ("skl::INST_RETIRED:ANY_P"): those of `pmu`, or if that is empty
+    /// those of the active PMUs. Empty if there are none.
     std::vector<std::string> explain(const abi::Attr& attr, std::string_view pmu = {}) const;
 
     struct Data;

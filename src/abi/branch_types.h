@@ -1,6 +1,6 @@
 // branch_types.h: bits of attr.branch_sample_type (perf_event_open(2), "branch_sample_type"; uapi/linux/perf_event.h,
-// enum perf_branch_sample_type, Linux 6.18), and the words of `perf record -j` for them. Some bits select branches
-// (ANY, COND, CALL_STACK ...), the rest select a privilege level or what an entry contains (branch_entry.h).
+// enum perf_branch_sample_type, Linux 6.18), and their words in `perf record -j`. Some bits select branches (ANY, COND,
+// CALL_STACK, …). The others select privilege levels, or what an entry contains (branch_entry.h).
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ inline constexpr std::array kBranchBits{
     BranchBit{19, "PERF_SAMPLE_BRANCH_COUNTERS", "counter"},
 };
 
-/// USER, KERNEL and HV. A filter with only these bits selects no branches: EINVAL.
+/// USER, KERNEL and HV. A filter with only these bits selects no branches, so the kernel answers EINVAL.
 inline constexpr std::uint64_t kBranchPrivileges = 0x7;
 
 }  // namespace anyperf::abi

@@ -1,6 +1,7 @@
-// mmap_page.h: the first page of a mapped event: its count for readers in user space, and the positions of its ring
-// (perf_event_open(2), "MMAP layout"; struct perf_event_mmap_page of uapi/linux/perf_event.h). The subsystem writes
-// such pages (subsystem/shared/ring.h), and counting reads those of the kernel (counting/user_page.h).
+// mmap_page.h: the first page of a mapped event. It has the event's count, for readers in user space, and the positions
+// of its ring (perf_event_open(2), "MMAP layout"; struct perf_event_mmap_page of uapi/linux/perf_event.h). The
+// subsystem writes such pages (subsystem/shared/ring.h), and src/counting reads those of the kernel
+// (counting/user_page.h).
 #pragma once
 
 #include <array>
@@ -14,13 +15,14 @@ namespace anyperf::abi {
 
 /// The kernel's structure, byte for byte.
 ///
-/// `lock` is the sequence of a seqlock. A reader of count, times or capabilities reads `lock` before and after, and
-/// repeats if it was odd or has changed. The count is `offset` plus, if `index` is not 0, the counter's value by rdpmc.
+/// `lock` is the sequence number of a seqlock. A reader of the count, the times or the capabilities reads `lock` before
+/// and after, and repeats if it was odd or has changed. The count is `offset` plus, if `index` is not 0, the value of
+/// the counter as rdpmc reads it.
 struct MmapPage {
     std::uint32_t version;
     std::uint32_t compat_version;
     std::uint32_t lock;
-    std::uint32_t index;         ///< number of the hardware counter plus 1; 0: not on a counter
+    std::uint32_t index;         ///< number of the hardware counter plus 1; 0: the event is not on a counter
     std::int64_t offset;         ///< to be added to the counter's value
     std::uint64_t time_enabled;  ///< ns
     std::uint64_t time_running;  ///< ns

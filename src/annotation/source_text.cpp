@@ -12,9 +12,9 @@ namespace anyperf::annotation {
 
 namespace {
 
-constexpr off_t kLargest = 64 << 20;  // of a source file: what is larger is none
+constexpr off_t kLargest = 64 << 20;  // bytes; a larger file is not read: it can hardly be source text
 
-/// The contents of a regular file; false sets errno.
+/// Reads a regular file of at most kLargest bytes into `text`. Returns false and sets errno if it can't.
 bool read_file(const std::string& path, std::string& text) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
@@ -31,7 +31,7 @@ bool read_file(const std::string& path, std::string& text) {
 
 }  // namespace
 
-// Below --symfs first, where the files of another machine are, then at the path itself.
+// Looks below --symfs first, where the files of another machine are, then at the path itself.
 SourceText::File SourceText::read(const std::string& path) {
     File file;
     if ((root_.empty() || !read_file(root_ + path, file.text)) && !read_file(path, file.text)) {
@@ -46,7 +46,7 @@ std::string_view SourceText::line(std::string_view file, std::uint32_t number) {
     if (found == files_.end()) {
         const std::string path{file};
         found = files_.emplace(path, read(path)).first;
-        // The lines refer to the text at the place where it stays.
+        // The lines are views of the text. They are made after the file is in the map, where its text no longer moves.
         std::string_view rest = found->second.text;
         while (!rest.empty()) {
             const auto end = rest.find('\n');

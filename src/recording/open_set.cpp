@@ -101,7 +101,7 @@ Result<OpenSet::Progress> OpenSet::open_place(const counting::Place& place) {
         if (fd < 0) {
             const Progress progress = TRY(react(i, place, -fd));
             if (progress != Progress::vanished) return progress;
-            while (opened_.size() > before) {  // the task ended in between
+            while (opened_.size() > before) {  // the task ended after some of its events were opened
                 source_->kernel().close(opened_.back().fd);
                 opened_.pop_back();
             }
@@ -113,7 +113,8 @@ Result<OpenSet::Progress> OpenSet::open_place(const counting::Place& place) {
     return Progress::done;
 }
 
-/// What to do about a refused open: leave something out and begin again, leave the task out, or give up.
+/// Reacts to a refused open: changes the request so that all is opened anew, reports that the task has ended, or gives
+/// up with the error.
 Result<OpenSet::Progress> OpenSet::react(std::size_t event, const counting::Place& place, int errno_value) {
     constexpr std::uint64_t kOnePrecise = flag("precise_ip") & ~(flag("precise_ip") << 1);
     events::Event& refused = request_.events[event].event;
@@ -129,7 +130,7 @@ Result<OpenSet::Progress> OpenSet::react(std::size_t event, const counting::Plac
     return std::unexpected(std::move(error));
 }
 
-/// Leaves the newest part that any event still has out of all of them. False: none has any.
+/// Removes the newest of kNewParts that any event still has from all events. False: no event has any of them.
 bool OpenSet::leave_out_new_parts() {
     for (const NewPart& part : kNewParts) {
         bool left_out = false;
@@ -144,7 +145,8 @@ bool OpenSet::leave_out_new_parts() {
     return false;
 }
 
-/// As perf does where kernel.perf_event_paranoid hides the kernel. False: there is nothing left to leave out.
+/// Excludes kernel mode from all events but tracepoints, as perf does where kernel.perf_event_paranoid hides the
+/// kernel. False: there is no event left to change.
 bool OpenSet::restrict_to_user_mode() {
     bool changed = false;
     for (auto& sampled : request_.events) {
@@ -160,8 +162,8 @@ bool OpenSet::restrict_to_user_mode() {
     return changed;
 }
 
-/// The first event of a CPU maps the ring, the others send their records there. perf_event_set_output() in the kernel
-/// lists what it refuses, such as events with different clocks.
+/// The first event of a CPU maps the ring, and the others send their records to it. The kernel may refuse that, for
+/// example for events with different clocks: perf_event_set_output() has the list.
 Result<void> OpenSet::attach_ring(const Opened& opened) {
     const bool backward = (request_.events[opened.event].event.attr.flags & flag("write_backward")) != 0;
     const auto ring = std::ranges::find_if(
@@ -175,7 +177,8 @@ Result<void> OpenSet::attach_ring(const Opened& opened) {
         fmt::format("its records cannot go to the ring of CPU {} (errno {})", opened.cpu, -done), "record it alone"});
 }
 
-/// Where the user chose no size and memory may not be locked, smaller rings are tried.
+/// Maps the ring of the event. If that much memory may not be locked and the user did not choose the size, halves the
+/// size of this ring and of later ones and tries again, down to kLeastRing.
 Result<void> OpenSet::map_ring(const Opened& opened) {
     const bool backward = (request_.events[opened.event].event.attr.flags & flag("write_backward")) != 0;
     for (;;) {
@@ -192,7 +195,8 @@ Result<void> OpenSet::map_ring(const Opened& opened) {
     }
 }
 
-/// The ids, by which records name their event. A group is read through its leader, which has all of them in order.
+/// Reads the ids by which records name their events. A read of a leader returns the ids of all members, in the order in
+/// which they were opened.
 void OpenSet::learn_ids() {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
         const abi::Attr& attr = request_.events[opened_[i].event].event.attr;
@@ -220,7 +224,8 @@ std::vector<perfdata::EventInfo> OpenSet::infos() const {
     return infos;
 }
 
-/// The ioctl on each leader: members follow it. The event that only tracks is always on.
+/// Makes the ioctl on each leader, whose members follow it, or on the events named `name`. Skips the event that only
+/// tracks, which is always on.
 void OpenSet::control(std::uint32_t request, const std::string* name) {
     for (const Opened& opened : opened_) {
         const SampledEvent& sampled = request_.events[opened.event];

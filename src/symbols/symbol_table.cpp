@@ -1,7 +1,7 @@
-// symbol_table.cpp: which symbol an address has where a file has several. Symbol tables contain aliases, labels without
-// a size, and weak and local names at the same address. A report that is compared with perf's must choose as perf does,
-// so the rules, and the order in which they are applied, are those of tools/perf/util/symbol.c: close the ends, then
-// keep the best symbol of each address (choose_best_symbol()).
+// symbol_table.cpp: chooses one symbol for an address at which a file has several. Symbol tables contain aliases,
+// labels without a size, and weak and local names at the same address. Users compare reports with perf's, so the rules
+// and their order are those of tools/perf/util/symbol.c: close the ends, then keep the best symbol of each address
+// (choose_best_symbol()).
 //
 // A rank packs the properties that decide into one number, from the most to the least important: has a size, has a
 // type, is not weak, is global. Names are compared only between equal ranks, since demangling is slow.
@@ -56,7 +56,8 @@ std::vector<std::uint32_t> SymbolTable::order_by_start() const {
     return order;
 }
 
-// The last symbol ends where perf's does, one page after the next page boundary (symbols__fixup_end()).
+// If the last symbol has no size, it ends where perf ends it: one page after the next page boundary
+// (symbols__fixup_end()).
 void SymbolTable::close_ends(const std::vector<std::uint32_t>& order) {
     for (std::size_t i = 0; i < order.size(); ++i) {
         Symbol& symbol = symbols_[order[i]];
@@ -80,7 +81,8 @@ std::vector<std::uint32_t> SymbolTable::best_of_each_start(const std::vector<std
 }
 
 // perf closes ends before it drops duplicates (symbols__fixup_duplicate()). So if several symbols without a size begin
-// at one address, only the last gets an end beyond its start; the others stay empty, and in kallsyms the last wins.
+// at one address, only the last gets an end after its start. It has a size then, so it wins over the others. No symbol
+// of kallsyms has a size, so there the last of an address always wins.
 void SymbolTable::finish() {
     const std::vector<std::uint32_t> order = order_by_start();
     close_ends(order);

@@ -1,4 +1,4 @@
-"""`anyperf export`: every format has the samples of the recording, in the form that its readers take."""
+"""`anyperf export`: every format has all samples of the recording, in the form that its readers accept."""
 import collections
 import csv
 import gzip
@@ -16,7 +16,7 @@ FORMATS = ("html", "folded", "speedscope", "pprof", "otlp", "firefox", "chrome",
 
 
 def fields(data):
-    """The fields of a protobuf message: number -> values."""
+    """The values of each field of a protobuf message, by field number."""
     found, at = collections.defaultdict(list), 0
 
     def varint():
@@ -43,6 +43,7 @@ def fields(data):
 
 
 def packed(data):
+    """The numbers of a packed repeated field."""
     values, value, shift = [], 0, 0
     for byte in data:
         value |= (byte & 127) << shift
@@ -69,13 +70,14 @@ class Export(Case):
         return result.stdout
 
     def weights(self, path):
-        """By event."""
+        """The sum of the periods of each event's samples, as `anyperf report` has it."""
         found = collections.Counter()
         for row in json.loads(run(ANYPERF, "report", "-i", path, "--json").stdout):
             found[row["event"]] += row["period"]
         return found
 
     def one_event(self):
+        """A recording of one event; sets self.whole to the sum of its periods."""
         path = self.record("-e", "cpu-clock:u", "-g")
         (self.name, self.whole), = self.weights(path).items()
         return path

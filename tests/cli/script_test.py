@@ -7,7 +7,8 @@ import unittest
 from program import ANYPERF, Case
 from report_test import LOAD, run
 
-# Functions with frames of different kinds: none, of fixed size, of a size that is known at run time, of many registers.
+# Functions with different frames: no frame, one of fixed size, one whose size depends on an argument, and one that saves
+# many registers.
 PROGRAM = """
 #include <alloca.h>
 static volatile unsigned long sum;
@@ -45,7 +46,7 @@ class Script(Case):
         ours = lines(ANYPERF, "script", "-i", path, *options)
         self.assertGreater(len(perf), 50)
         differing = [line for line in difflib.unified_diff(perf, ours, n=0, lineterm="") if line[0] in "+-"][2:]
-        # Stubs of the PLT that "_init" or the end of .plt hides from perf 6.1.
+        # Lines in PLT stubs may differ: "_init", or the end of .plt, hides some stubs from perf 6.1.
         self.assertLessEqual(len(differing), 0.01 * len(perf), differing[:10])
 
     def test_addresses_agree(self):
@@ -61,7 +62,7 @@ class Script(Case):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-e", "page-faults:u"))
 
     def test_copied_stacks_agree_up_to_main(self):
-        """perf's unwinder loses its way outside of main and in functions written in assembler (libunwind 1.6)."""
+        """perf's unwinder (libunwind 1.6) loses the callers of main, and functions written in assembly language."""
         self.compile_program()
         path = self.record("-e", "cpu-clock:u", "--call-graph", "dwarf", command=self.file("program"))
         perf, ours = (self.stacks(*words, "-F", "ip,sym", "-i", path) for words in (("perf", "script", "--no-inline"), (ANYPERF, "script")))
@@ -87,7 +88,7 @@ class Script(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def stacks(self, *words):
-        """The names of each sample's frames, the innermost first."""
+        """For each sample, the names of its frames, innermost first."""
         found = [[]]
         for line in lines(*words):
             if line.strip():

@@ -1,5 +1,5 @@
-// catalog_names.h: `anyperf list --describe DIR [PATTERN…]`: names of every CPU's events, from the catalog, with the
-// vendors' descriptions. `list --all` is something else: it appends other CPUs' events to this machine's list.
+// catalog_names.h: `anyperf list --describe DIR [PATTERN…]`: the event names of every CPU, from the catalog, with the
+// vendors' descriptions. `list --all` has no descriptions: it adds other CPUs' events to this machine's list.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace anyperf::cli {
 
 struct CatalogOptions {
-    std::vector<std::string> patterns;  ///< as for EventNames::match(); none: list the PMUs instead of events
+    std::vector<std::string> patterns;  ///< as for EventNames::match(); none: lists the PMUs, ignores `describe`
     bool json = false;
     std::string root = "/";  ///< the machine that decides which PMUs are active
     std::string describe;    ///< directory with vendors' JSON event files; empty: no descriptions

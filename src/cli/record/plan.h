@@ -14,12 +14,14 @@ namespace anyperf::cli::record {
 struct Plan {
     std::unique_ptr<HostedRun> hosted;  ///< null: the kernel records
     std::vector<events::EventGroup> groups;
-    std::vector<std::string> notes;  ///< what was chosen without being asked for
+    std::vector<std::string> notes;  ///< for the user: that the virtual PMU records, or that cpu-clock replaces cycles
 };
 
-/// Chooses in the order of `stat`: an explicit wish, then events that only the presented machine knows, then the
-/// virtual PMU if the kernel cannot count the hardware events of a command. Without a command, or with --kernel, the
-/// default event of a machine without a PMU is cpu-clock. Error: a wrong event string, or the run cannot be started.
+/// Asks the questions of `stat`, in the same order. The virtual PMU records if the user wants it, if only the presented
+/// machine knows the events, or if the kernel cannot count the hardware events of a command. In other cases, and inside
+/// a run, perf_event_open(2) records. Without a command, or with --kernel, the default event of a machine without a PMU
+/// is then cpu-clock. Error: a wrong event string, options that contradict each other or cannot be met inside a run, a
+/// run that cannot be started, or a seccomp filter that kills a process that opens an event.
 Result<Plan> make_plan(const Options& options);
 
 }  // namespace anyperf::cli::record

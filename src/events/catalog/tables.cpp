@@ -1,6 +1,6 @@
-// tables.cpp: views of the catalog image (format.h). The image is part of the executable's read-only data: nothing is
-// read or unpacked at the start, and only the pages of the tables that are used are ever loaded. The tools that write
-// it check it, so indices in it are not checked again here.
+// tables.cpp: views of the catalog image (format.h). The image is part of the executable's read-only data: the program
+// reads and unpacks nothing when it starts, and the kernel loads only the pages that are used. The tools that write the
+// image check it, so its indices are not checked again here.
 #include "events/catalog/tables.h"
 
 #include <array>
@@ -48,8 +48,8 @@ std::span<const EventRow> events(const TableRow& table) {
     return events().subspan(table.first_event, table.events);
 }
 
-// Events of this machine that were read from sysfs are in allocated memory, with their masks next to them; first_mask
-// and sysfs are then distances in bytes from the event, not indices.
+// The tracepoints of this machine (event_flag::host) are in allocated memory, in one block with their masks. Their
+// first_mask and sysfs are not indices but the distances, in bytes, from the event to its masks and to their hashes.
 std::span<const MaskRow> masks(const EventRow& event) {
     if ((event.flags & event_flag::host) != 0) {
         const char* const first = reinterpret_cast<const char*>(&event) + event.first_mask;
@@ -70,7 +70,7 @@ std::span<const CpuRule> cpu_rules(const PmuRow& pmu) {
 
 std::span<const ModifierRow> modifiers(Modset set) {
     constexpr std::size_t kSets = static_cast<std::size_t>(Modset::perf) + 1;
-    // The rows of a set are adjacent, so each set is a range. The ranges are found at the first call.
+    // The rows of a set are adjacent, so each set is a range. The first call finds the ranges.
     static const auto kBySet = [] {
         std::array<std::span<const ModifierRow>, kSets> by_set;
         const auto all = rows<ModifierRow>(header().modifiers);
@@ -91,8 +91,8 @@ const RuleRow& rule(const MaskRow& mask) {
     return rows<RuleRow>(header().rules)[mask.rule];
 }
 
-// A hash table with open addressing, made at build time. A slot is the index of a PMU plus 1; 0 is a free one. It is
-// never full, so a search for an unknown name ends.
+// The hash table has open addressing and is made at build time. A slot is the index of a PMU plus 1, or 0 if it is
+// free. At most half of the slots are used, so a search for an unknown name ends.
 const PmuRow* find_pmu(std::string_view name) {
     const auto slots = rows<std::uint16_t>(header().pmu_slots);
     const std::size_t wrap = slots.size() - 1;

@@ -5,7 +5,7 @@
 
 namespace anyperf::catalog {
 
-/// The table's hash table: 1 + position of an event, 0 where the slot is free.
+/// The hash table of the events of `table`. A slot is the position of an event in the table plus 1, or 0 if it is free.
 std::span<const std::uint16_t> event_slots(const TableRow& table);
 
 template <class Visit>

@@ -1,4 +1,4 @@
-"""What is counted of events: filters of tracepoints, and the events of --topdown."""
+"""`anyperf stat`: filters of tracepoints, and the events of --topdown."""
 import os
 import unittest
 from pathlib import Path
@@ -15,7 +15,7 @@ class Filters(Case):
             self.skipTest("needs root and tracefs")
 
     def counts(self, *words):
-        """The counts of a command in which sh and three times /bin/true end."""
+        """The counts of a command in which four processes exit: /bin/true three times, then sh."""
         script = "for i in 1 2 3; do /bin/true; done; :"
         (report,) = self.objects(stat("--kernel", "--json", *words, "--", "sh", "-c", script).stderr)
         return [event["value"] for event in report["events"]]

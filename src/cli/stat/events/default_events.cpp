@@ -1,4 +1,4 @@
-// default_events.cpp: the sets of events, in the choice and order of `perf stat` (perf-stat(1), -d).
+// default_events.cpp: the sets of events. `perf stat` has the same events in the same order (perf-stat(1), -d).
 #include "cli/stat/events/default_events.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ constexpr std::array kSets{
     EventSet{3, "L1-dcache-prefetches,L1-dcache-prefetch-misses"},
 };
 
-/// The default event that the virtual PMU would have to model: programs run some ten times as long then, so it is
-/// counted if it is asked for.
+/// The default event that the virtual PMU would have to model. A program then often takes more than ten times as long
+/// (docs/models.md), so the virtual PMU counts this event only if the user asks for it.
 constexpr std::string_view kOfAModel = ",branch-misses";
 
 /// The sets from `least` to `most` as one event string.
@@ -37,19 +37,20 @@ std::string sets_between(int least, int most) {
     return events;
 }
 
-// The kernel lists the events of --topdown in sysfs where the CPU has them (arch/x86/events/intel/core.c,
+// If the CPU has the events of --topdown, the kernel lists them in sysfs (arch/x86/events/intel/core.c,
 // icl_td_events_attrs and its predecessors). `slots` must lead the group, or the kernel refuses the others.
-constexpr std::array<std::string_view, 2> kPmus{"cpu", "cpu_core"};  // the second one is a hybrid CPU's
+constexpr std::array<std::string_view, 2> kPmus{"cpu", "cpu_core"};  // cpu_core: the performance cores of a hybrid CPU
 
 std::string event_file(std::string_view pmu, std::string_view event) {
     return "/sys/bus/event_source/devices/" + std::string{pmu} + "/events/" + std::string{event};
 }
 
-/// The four events divide up the slots.
+/// The slots, and the four events that divide them up.
 constexpr std::array<std::string_view, 5> kEvents{"slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound",
                                                   "topdown-be-bound"};
 
-/// With the PMU's name, since the small cores of a hybrid CPU have events of the same names and another meaning.
+/// kEvents as a group of this PMU. Each event has the PMU's name, because the efficiency cores of a hybrid CPU have
+/// events with the same names and another meaning.
 std::string group_of(std::string_view pmu) {
     std::string text;
     for (const auto event : kEvents)

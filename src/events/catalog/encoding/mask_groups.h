@@ -1,19 +1,21 @@
 // mask_groups.h: which unit masks of an event may be combined, and which are added by default. The encoders of Intel
 // core PMUs, Intel uncore boxes and AMD share these rules.
 //
-// The masks of an event are in groups, numbered from 0. Each group needs at least one mask, and the codes of all masks
-// are ORed into the register. For example an offcore event has a group of request types and a group of responses.
+// The masks of an event are in groups, numbered from 0. An event string must select at least one mask of each group,
+// with the exceptions below. The codes of all selected masks are ORed into the register. For example, an offcore event
+// has a group of request types and a group of responses.
 //
-// - add() takes a mask of the string. Two masks of one group are refused if one of them is `ncombo`. Masks of two
-//   groups are refused if the event is `grp_excl`.
-// - add_raw() takes `:0xNN`, which means all groups: no defaults are added.
-// - add_defaults() adds the `dfl` masks of each group that has none. A group may stay empty if a mask excludes it
-//   (`excl_grp_gt`: all groups above its own; `excl_grp_but_0`: all but its own and group 0), if one of its masks is
-//   `grp_dfl_none`, or on AMD if all of its masks are `omit`. Any other group without a mask and without a default is
-//   refused: "this event needs a unit mask".
-// - check_limits() refuses a mask of the string in a group that another mask of the string excludes.
+// - add() adds a mask that the string names. Two masks of one group are refused if one of them is `ncombo`. Masks of
+//   two groups are refused if the event is `grp_excl`.
+// - add_raw() adds `:0xNN`. Such a mask replaces those of all groups, so no defaults are added.
+// - add_defaults() adds the `dfl` masks of each group for which the string names none; to a `grp_excl` event it adds
+//   only the first of them. A group may stay empty if a mask excludes it (`excl_grp_gt` excludes all groups above its
+//   own, `excl_grp_but_0` all but its own and group 0), if one of its masks is `grp_dfl_none`, or on AMD if all of its
+//   masks are `omit`. If any other group has no mask and no default, the event is refused: "this event needs a unit
+//   mask".
+// - check_limits() refuses a mask that the string names if another one that it names excludes its group.
 //
-// Modifiers are independent of this: each encoder writes them into their own bits of the register.
+// These rules do not concern modifiers: each encoder writes those into bits of their own.
 #pragma once
 
 #include <array>
@@ -28,15 +30,15 @@ struct GroupRules {
     bool exclusive_groups = true;         ///< `grp_excl` has an effect
     bool defaults_for_exclusive = false;  ///< a `grp_excl` event that has a mask still gets defaults
     bool refuses_above_limit = false;     ///< check_limits() has an effect
-    bool omits = false;                   ///< a group with `omit` masks only may stay empty
+    bool omits = false;                   ///< a group may stay empty if all of its masks are `omit`
 };
 
-/// The masks of one request. Records each accepted mask in `out`; writing its code is left to the encoder.
+/// The masks of one request. Records each accepted mask in `out`; the encoder writes its code.
 class MaskGroups {
   public:
     MaskGroups(const Request& request, GroupRules rules, Codes& out) : request_(request), rules_(rules), out_(out) {}
 
-    /// Accepts or refuses a mask of the string. Called in the order of the string.
+    /// Accepts or refuses a mask that the string names. To be called in the order of the string.
     Refusal add(const Attribute& given);
     /// Accepts a raw mask, which replaces the masks of all groups.
     void add_raw(std::uint64_t value) {
@@ -44,11 +46,11 @@ class MaskGroups {
         out_.raw_mask = value;
     }
 
-    /// Adds the default masks of the groups without a mask; calls use(mask) for each. Refuses the event if a group must
-    /// have a mask and has no default.
+    /// Adds the default masks of the groups without a mask, and calls use(mask) for each of them. Refuses the event if
+    /// a group must have a mask and has no default.
     template <class Use>
     Refusal add_defaults(Use&& use);
-    /// Refuses a mask of the string that another mask of the string excludes.
+    /// Refuses the request if one mask that the string names excludes another one that it names.
     Refusal check_limits() const;
 
   private:
@@ -68,10 +70,10 @@ class MaskGroups {
     bool raw_ = false;
     std::uint32_t filled_ = 0;        ///< bit i: group i has a mask
     std::uint32_t uncombinable_ = 0;  ///< bit i: group i has an `ncombo` mask
-    int last_ = kNone;                ///< group of the last mask of the string
+    int last_ = kNone;                ///< group of the last mask that add() accepted
     int limit_ = kNone;               ///< groups above it get no default mask
-    int given_limit_ = kNone;         ///< set by a mask of the string: groups above it may have no mask at all
-    int only_besides_0_ = kNone;      ///< all other groups but it and group 0 are excluded
+    int given_limit_ = kNone;         ///< set by a mask that the string names: groups above it may have no mask at all
+    int only_besides_0_ = kNone;      ///< all groups but this one and group 0 are excluded
 };
 
 template <class Use>
