@@ -11,8 +11,8 @@ namespace anyperf::cli::stat {
 /// A cell of a Markdown table: a bar would end the cell, and a line feed the row.
 std::string markdown_cell(std::string text);
 
-/// The data of a workflow command: "%", CR and LF are escaped (GitHub, "Workflow commands"). A runner reads a command up
-/// to the end of its line. Without the escapes a line break in the name of a program could begin another command.
+/// The data of a workflow command: "%", CR and LF are escaped (GitHub, "Workflow commands"). A runner reads a command
+/// up to the end of its line. Without the escapes a line break in the name of a program could begin another command.
 std::string workflow_data(const std::string& text);
 
 /// Text and attributes of XML. Most control characters are not allowed in XML 1.0 even if they are escaped. All of them
