@@ -77,6 +77,18 @@ void OpenSet::close_all() {
     opened_.clear();
 }
 
+/// Closes the event that was opened last, with its ring: the next event of that CPU maps one of its own.
+void OpenSet::close_last() {
+    const int fd = opened_.back().fd;
+    std::erase_if(mapped_, [&](const Mapped& mapped) {
+        if (mapped.fd != fd) return false;
+        source_->unmap(mapped.fd, mapped.memory);
+        return true;
+    });
+    source_->kernel().close(fd);
+    opened_.pop_back();
+}
+
 Result<OpenSet::Progress> OpenSet::open_all() {
     Progress progress = Progress::vanished;
     for (const auto& place : request_.places) {
@@ -101,10 +113,7 @@ Result<OpenSet::Progress> OpenSet::open_place(const counting::Place& place) {
         if (fd < 0) {
             const Progress progress = TRY(react(i, place, -fd));
             if (progress != Progress::vanished) return progress;
-            while (opened_.size() > before) {  // the task ended after some of its events were opened
-                source_->kernel().close(opened_.back().fd);
-                opened_.pop_back();
-            }
+            while (opened_.size() > before) close_last();  // the task ended after some of its events were opened
             return progress;
         }
         opened_.push_back({i, fd, place.cpu, 0});
@@ -146,14 +155,15 @@ bool OpenSet::leave_out_new_parts() {
 }
 
 /// Excludes kernel mode from all events but tracepoints, as perf does where kernel.perf_event_paranoid hides the
-/// kernel. False: there is no event left to change.
+/// kernel. An event of kernel mode alone (cycles:k) stays as it is: without that mode it would count nothing. False:
+/// there is no event left to change.
 bool OpenSet::restrict_to_user_mode() {
     bool changed = false;
     for (auto& sampled : request_.events) {
         abi::Attr& attr = sampled.event.attr;
         const std::uint64_t without = flag("exclude_kernel") | flag("exclude_hv");
         const bool tracepoint = attr.type == abi::kTypeTracepoint;
-        if (tracepoint || (attr.flags & flag("exclude_kernel")) != 0) continue;
+        if (tracepoint || (attr.flags & (flag("exclude_kernel") | flag("exclude_user"))) != 0) continue;
         attr.flags = (attr.flags & ~(flag("ksymbol") | flag("bpf_event"))) | without;
         sampled.event.name += sampled.event.name.find(':') == std::string::npos ? ":u" : "u";
         changed = true;
@@ -248,14 +258,22 @@ bool OpenSet::switch_events(const std::string& name, bool on) {
     return std::ranges::any_of(request_.events, [&](const SampledEvent& each) { return each.event.name == name; });
 }
 
+// Each member of a group that is read whole (`{…}:S`) has its own number, which its leader's read returns.
 std::uint64_t OpenSet::lost() {
     std::uint64_t sum = 0;
     for (const Opened& opened : opened_) {
-        const abi::Attr& attr = request_.events[opened.event].event.attr;
-        constexpr std::uint64_t kIdAndLost = read_format("PERF_FORMAT_ID") | read_format("PERF_FORMAT_LOST");
-        std::array<std::uint64_t, 3> words{};
-        if (attr.read_format != kIdAndLost) continue;
-        if (source_->kernel().read(opened.fd, words.data(), sizeof words) == sizeof words) sum += words[2];
+        const std::uint64_t format = request_.events[opened.event].event.attr.read_format;
+        if ((format & read_format("PERF_FORMAT_LOST")) == 0) continue;
+        const bool group = (format & read_format("PERF_FORMAT_GROUP")) != 0;
+        if (group && request_.events[opened.event].leader != opened.event) continue;  // read with its leader
+        std::array<std::uint64_t, 512> words{};
+        const ssize_t got = source_->kernel().read(opened.fd, words.data(), sizeof words);
+        if (got <= 0) continue;
+        const std::size_t first = group ? 1 : 0;
+        const std::size_t members = group ? words[0] : 1;
+        for (std::size_t m = 0; m < members && static_cast<std::size_t>(got) >= (first + (m + 1) * 3) * sizeof words[0];
+             ++m)
+            sum += words.at(first + m * 3 + 2);  // value, id, lost
     }
     return sum;
 }

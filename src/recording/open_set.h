@@ -83,6 +83,7 @@ class OpenSet {
 
     OpenSet(RingSource& source, OpenRequest request) : source_(&source), request_(std::move(request)) {}
     void close_all();
+    void close_last();
     Result<Progress> open_all();
     Result<Progress> open_place(const counting::Place& place);
     Result<Progress> react(std::size_t event, const counting::Place& place, int errno_value);
