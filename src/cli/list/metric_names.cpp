@@ -64,7 +64,7 @@ Result<std::vector<MetricNames>> metric_names(const events::Machine& machine, co
                                               const std::vector<std::string>& patterns) {
     const auto sources = metric_sources(machine, counts_in_user_space(machine, root), false);
     if (sources.empty())
-        return std::unexpected(Error{"no metrics for this CPU", "perf's lists of x86 CPUs have none for it",
+        return std::unexpected(Error{"no metrics for this CPU", "perf's lists have none for it",
                                      "anyperf list --all shows the CPUs with names of events", 1});
     std::vector<MetricNames> lists;
     for (const MetricSource& source : sources) {

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "events/catalog/tables.h"
+#include "events/machine/cpu_ids.h"
 #include "events/names/event_names_data.h"
 #include "events/suggest/near_names.h"
+#include "events/vendor/whole_match.h"
 
 namespace anyperf::events {
 
@@ -23,8 +25,21 @@ bool is_core(const PmuRow& pmu) {
     return pmu.type == catalog::PmuType::core;
 }
 
+/// The same for a list of CPUs other than x86, by their identifiers.
+std::string pmu_of_patterns(const std::vector<const char*>& patterns) {
+    for (const PmuRow& pmu : catalog::pmus()) {
+        if (!is_core(pmu)) continue;
+        const std::string name{catalog::text(pmu.name)};
+        for (const std::string& id : cpu_ids(name).names)
+            if (std::ranges::any_of(patterns, [&](const char* each) { return vendor::matches_whole(each, id); }))
+                return name;
+    }
+    return {};
+}
+
 /// The first core PMU of the catalog that one of the list's CPUs has.
 std::string pmu_of(const vendor::ListRow& list) {
+    if (const auto patterns = vendor::patterns_of(list); !patterns.empty()) return pmu_of_patterns(patterns);
     for (const PmuRow& pmu : catalog::pmus()) {
         if (!is_core(pmu)) continue;
         for (const CpuRule& rule : catalog::cpu_rules(pmu)) {
@@ -47,6 +62,8 @@ const vendor::ListRow* list_of(const PmuRow& pmu) {
             .kind = kind_of(rule), .family = rule.family, .model = rule.first_model, .stepping = rule.first_stepping};
         if (const vendor::ListRow* list = vendor::list_of(cpu)) return list;
     }
+    for (const std::string& id : cpu_ids(catalog::text(pmu.name)).names)
+        if (const vendor::ListRow* list = vendor::list_of_id(id)) return list;
     return nullptr;
 }
 

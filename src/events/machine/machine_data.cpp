@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "events/machine/machine_data.h"
+#include "events/machine/perf_cpu_id.h"
 #include "events/syntax/text.h"
 #include "try.h"
 
@@ -64,7 +65,19 @@ const catalog::MachinePmus& Machine::Data::catalog() const {
 }
 
 const vendor::ListRow* Machine::Data::vendor_list() const {
-    return chosen_ ? chosen_->list : vendor::list_of(catalog().cpu());
+    if (chosen_) return chosen_->list;
+    std::call_once(vendor_list_once_, [this] {
+        vendor_list_ = vendor::list_of(catalog().cpu());
+        for (const std::string& id : perf_cpu_ids(catalog().cpu(), root))
+            if (vendor_list_ == nullptr) vendor_list_ = vendor::list_of_id(id);
+    });
+    return vendor_list_;
+}
+
+const vendor::ListRow* Machine::Data::vendor_list(const host::Pmu& pmu) const {
+    const bool one_kind = pmu.is_core() && catalog().cpu().kind == catalog::Cpu::Kind::arm;
+    const std::string id = one_kind ? arm_id_of(pmu, root) : std::string{};
+    return id.empty() ? vendor_list() : vendor::list_of_id(id);
 }
 
 const Result<host::Tracefs>& Machine::Data::tracefs() const {

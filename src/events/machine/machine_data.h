@@ -43,8 +43,11 @@ struct Machine::Data {
     /// The PMUs of the catalog on this machine. Inactive PMUs can be encoded as well.
     const catalog::MachinePmus& catalog() const;
 
-    /// Names of events and metrics that perf has for the CPU; nullptr if it has none.
+    /// Names of events and metrics that perf has for the CPU; nullptr if it has none. If the machine has several kinds
+    /// of core: those of the first kind that perf has a list for.
     const vendor::ListRow* vendor_list() const;
+    /// The same for a PMU: if it is that of one kind of core (ARM), the list of these cores.
+    const vendor::ListRow* vendor_list(const host::Pmu& pmu) const;
 
   private:
     std::vector<const host::Pmu*> cores_;  ///< pointers into `pmus`
@@ -53,6 +56,8 @@ struct Machine::Data {
     mutable Result<host::Tracefs> tracefs_ = std::unexpected(Error{});
     mutable std::once_flag catalog_once_;
     mutable std::unique_ptr<catalog::MachinePmus> catalog_;
+    mutable std::once_flag vendor_list_once_;
+    mutable const vendor::ListRow* vendor_list_ = nullptr;
     mutable std::once_flag names_once_;
     mutable std::unordered_map<std::string, std::vector<const host::Pmu*>> names_;  // by event in sysfs, in lower case
 };

@@ -1,8 +1,9 @@
-// from_vendor.cpp: the source of perf's own names of the CPU's events: "inst_retired.any", "ex_ret_instr". perf has
-// them from the vendors' lists (src/events/vendor).
+// from_vendor.cpp: the source of perf's own names of events: "inst_retired.any", "ex_ret_instr" of cores,
+// "unc_m_cas_count.rd" of PMUs outside of the cores. perf has them from the vendors' lists (src/events/vendor).
 //
-// perf treats them as events of the core PMU, so that terms can change them: "cpu/inst_retired.any,cmask=1/".
-// pmu_terms.cpp does that. Without a core PMU in sysfs the event is a raw one, as for names of the catalog.
+// perf treats them as events of the PMUs that the list names, so that terms can change them:
+// "cpu/inst_retired.any,cmask=1/". pmu_terms.cpp does that. Without such a PMU in sysfs an event of the cores is a raw
+// one, as for names of the catalog, and an event of another PMU can be shown but not opened.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,59 +11,92 @@
 #include "abi/event_ids.h"
 #include "events/sources/name_source.h"
 #include "events/sources/pmu_terms.h"
+#include "events/sources/vendor_fields.h"
+#include "events/sources/vendor_pmus.h"
+#include "events/syntax/parse_error.h"
 #include "try.h"
 
 namespace anyperf::events {
 
 namespace {
 
-/// Whether the event belongs to these cores: of a hybrid CPU, one of two kinds.
-bool is_on(const vendor::EventRow& row, const host::Pmu& pmu) {
-    return row.pmu == 0 || vendor::text(row.pmu) == pmu.name();
-}
-
-/// One event for each kind of core that has it.
-Parsed<Match> on_core_pmus(const Machine::Data& machine, std::span<const vendor::EventRow> rows, const Item& item) {
+/// One event for each PMU that has it: each kind of core, each instance of an uncore PMU.
+Parsed<Match> on_pmus(const Machine::Data& machine, const Item& item) {
     Match match{{}, 1, true};
     ScratchMemory scratch;
     Terms terms{scratch.memory()};
     terms.push_back({item.parts[0], item.parts[0], {}});
     terms.insert(terms.end(), item.terms.begin(), item.terms.end());
-    for (const host::Pmu* pmu : machine.core_pmus())
-        if (std::ranges::any_of(rows, [&](const vendor::EventRow& row) { return is_on(row, *pmu); }))
-            TRY(resolve_pmu_terms(machine, *pmu, terms, match.events.emplace_back()));
+    for (const host::Pmu& pmu : machine.pmus)
+        if (vendor_alias(machine, pmu, item.parts[0]))
+            TRY(resolve_pmu_terms(machine, pmu, terms, match.events.emplace_back()));
     match.distinct_names = match.events.size() > 1;
+    return match;
+}
+
+/// Cores of a hybrid CPU. Without the machine's PMUs their events are raw ones.
+bool is_kind_of_core(std::string_view pmu) {
+    return pmu.empty() || pmu == "cpu_core" || pmu == "cpu_atom";
+}
+
+/// An event of a PMU that this machine does not have.
+Parsed<Event> without_pmu(const vendor::ListRow& list, const vendor::EventRow& row, std::string_view name) {
+    const vendor::BoxRow& box = vendor::box_of(list, row);
+    const std::string_view pmu = vendor::text(box.pmu);
+    Event event = make_event(abi::kTypeRaw, 0);
+    const std::string terms = vendor::terms_of(row);
+    const auto applied = apply_known_fields(terms, vendor::text(box.fields), event.attr);
+    if (!applied)
+        return parse_error(name,
+                           fmt::format("perf's list describes it as {} of the PMU {}, where {}", in_quotes(terms),
+                                       pmu.empty() ? "cpu" : pmu, applied.error().cause),
+                           "only a machine with that PMU can show its code");
+    const host::Alias alias = vendor_alias_of(row, name);
+    event.unit = alias.unit;
+    event.scale = alias.scale;
+    event.per_package = alias.per_package;
+    if (is_kind_of_core(pmu)) {
+        event.pmu = pmu;
+        return event;
+    }
+    event.missing_pmu = pmu;
+    event.cpu_wide_only = true;
+    event.attr.flags = 0;  // exclude_guest is refused by PMUs outside of the cores
+    return event;
+}
+
+/// The events of PMUs that this machine does not have, one for each PMU of the list. PMUs whose fields are not known
+/// are left out if the name is an event of others, too. If there is no other, the error says which field is missing.
+Parsed<Match> without_pmus(const vendor::ListRow& list, std::span<const vendor::EventRow> rows, std::string_view name) {
+    Match match;
+    std::optional<ParseError> first;
+    for (const vendor::EventRow& row : rows) {
+        auto event = without_pmu(list, row, name);
+        if (event)
+            match.events.push_back(*std::move(event));
+        else if (!first)
+            first = std::move(event).error();
+    }
+    if (match.events.empty() && first) return std::unexpected(*std::move(first));
+    match.distinct_names = match.events.size() > 1;
+    for (Event& event : match.events)
+        if (match.distinct_names)
+            event.name = fmt::format("{}/{}/", event.pmu.empty() ? event.missing_pmu : event.pmu, name);
     return match;
 }
 
 }  // namespace
 
-std::optional<host::Alias> vendor_alias(const Machine::Data& machine, const host::Pmu& pmu, std::string_view name) {
-    const vendor::ListRow* list = pmu.is_core() ? machine.vendor_list() : nullptr;
-    if (list == nullptr) return std::nullopt;
-    for (const vendor::EventRow& row : vendor::find_events(*list, name)) {
-        if (!is_on(row, pmu)) continue;
-        host::Alias alias;
-        alias.name = name;
-        alias.terms = fmt::format("config={:#x},config1={:#x}", row.config, row.config1);
-        return alias;
-    }
-    return std::nullopt;
-}
-
 Parsed<std::optional<Match>> from_vendor(const Machine::Data& machine, const Item& item) {
-    const vendor::ListRow* list = machine.vendor_list();
-    if (list == nullptr || item.parts[0].empty()) return std::nullopt;
+    const std::string_view name = item.parts[0];
     if (item.parts.size() > 2 && item.parts[1].empty()) return std::nullopt;  // PMU::EVENT of the catalog
-    const auto rows = vendor::find_events(*list, item.parts[0]);
+    if (!vendor::is_event_name(name)) return std::nullopt;
+    Match match = TRY(on_pmus(machine, item));
+    if (!match.events.empty()) return match;
+    const vendor::ListRow* list = machine.vendor_list();
+    const auto rows = list == nullptr ? std::span<const vendor::EventRow>{} : vendor::find_events(*list, name);
     if (rows.empty()) return std::nullopt;
-    if (!machine.core_pmus().empty()) {
-        Match match = TRY(on_core_pmus(machine, rows, item));
-        if (!match.events.empty()) return match;
-    }
-    Match match = make_match(abi::kTypeRaw, rows.front().config);
-    match.events.front().attr.config1 = rows.front().config1;
-    return match;
+    return TRY(without_pmus(*list, rows, name));
 }
 
 }  // namespace anyperf::events

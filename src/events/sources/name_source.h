@@ -51,11 +51,9 @@ Parsed<std::optional<Match>> from_breakpoints(const Machine::Data& machine, cons
 /// "uprobe:/bin/true:main", "kprobe:vfs_read", "uprobe/path=/bin/true,offset=0x10/".
 Parsed<std::optional<Match>> from_probes(const Machine::Data& machine, const Item& item);
 
-/// "inst_retired.any", "ex_ret_instr": events of this machine's CPU by the names that perf gives them.
+/// "inst_retired.any", "ex_ret_instr", "unc_m_cas_count.rd": events of this machine's CPU and of PMUs outside of the
+/// cores by the names that perf gives them.
 Parsed<std::optional<Match>> from_vendor(const Machine::Data& machine, const Item& item);
-
-/// The event of that name as perf has it for the cores of `pmu`; nothing if there is none.
-std::optional<host::Alias> vendor_alias(const Machine::Data& machine, const host::Pmu& pmu, std::string_view name);
 
 /// "INST_RETIRED:ANY_P" of the CPU of this machine, "skl::INST_RETIRED:ANY_P" of any CPU.
 Parsed<std::optional<Match>> from_catalog(const Machine::Data& machine, const Item& item);

@@ -12,6 +12,7 @@
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
 #include "events/sources/kernel_names.h"
+#include "events/sources/vendor_pmus.h"
 #include "events/suggest/near_names.h"
 #include "events/syntax/common_terms.h"
 #include "events/syntax/config_builder.h"

@@ -45,7 +45,7 @@ std::vector<std::string> event_names(const Machine::Data& machine) {
     add_pmu_names(machine, names);
     for (std::string& name : catalog_event_names(machine)) names.push_back(std::move(name));
     if (const vendor::ListRow* list = machine.vendor_list())
-        for (const vendor::EventRow& row : vendor::events(*list)) names.emplace_back(vendor::text(row.name));
+        for (const vendor::EventRow& row : vendor::events(*list)) names.push_back(vendor::name_of(row));
     return names;
 }
 

@@ -25,9 +25,10 @@ bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';
 }
 
+/// '=' belongs to terms of a name ("msr@tsc\,cpu=cpu_core@"); no operator has it.
 bool is_name_letter(char letter) {
     return is_digit(letter) || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           std::string_view{"_.:@?"}.find(letter) != std::string_view::npos;
+           std::string_view{"_.:@?="}.find(letter) != std::string_view::npos;
 }
 
 std::string lower(std::string text) {

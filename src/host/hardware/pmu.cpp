@@ -141,6 +141,10 @@ const Alias* Pmu::event(std::string_view name) const {
     return find_row(details().aliases, name);
 }
 
+std::string Pmu::identifier() const {
+    return lazy_->root.read(lazy_->directory + "/identifier").value_or("");
+}
+
 std::optional<std::string> Pmu::capability(std::string_view name) const {
     const PmuCapability* cap = find_row(details().caps, name);
     return cap ? std::optional{cap->value} : std::nullopt;

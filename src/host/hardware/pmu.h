@@ -41,6 +41,9 @@ class Pmu {
     const Format* format(std::string_view name) const;
     const Alias* event(std::string_view name) const;
     std::optional<std::string> capability(std::string_view name) const;
+    /// The file `identifier`: which version of a PMU outside of the CPU it is ("0x00000030", "i.MX8MM"). Empty if there
+    /// is none.
+    std::string identifier() const;
 
   private:
     struct Lazy;

@@ -1,4 +1,5 @@
 // vendor_names_test.cpp: perf's own names of a CPU's events mean what they mean in perf.
+#include "events/sources/vendor_pmus.h"
 #include "events/vendor/vendor_lists.h"
 #include "unit/events/machines.h"
 
@@ -65,7 +66,7 @@ TEST(VendorNames, TakeTermsOfTheCorePmu) {
 TEST(VendorNames, AreOneEventForEachKindOfCoreThatHasIt) {
     EXPECT_THAT(names_of(machine("intel-hybrid"), "inst_retired.any"),
                 testing::ElementsAre("cpu_atom/inst_retired.any/", "cpu_core/inst_retired.any/"));
-    EXPECT_EQ(event_of(machine("intel-hybrid"), "arith.div_active").pmu, "cpu_core");
+    EXPECT_EQ(event_of(machine("intel-hybrid"), "arith.fp_divider_active").pmu, "cpu_core");
 }
 
 TEST(VendorNames, OfAnotherCpuAreUnknownWithNearNames) {
@@ -102,7 +103,7 @@ TEST(VendorLists, AreThoseThatPerfChoosesForACpu) {
 TEST(VendorLists, FindEachOfTheirNames) {
     for (const vendor::ListRow& list : vendor::lists()) {
         for (const vendor::EventRow& event : vendor::events(list))
-            EXPECT_FALSE(vendor::find_events(list, vendor::text(event.name)).empty()) << vendor::text(event.name);
+            EXPECT_FALSE(vendor::find_events(list, vendor::name_of(event)).empty()) << vendor::name_of(event);
         for (const vendor::MetricRow& metric : vendor::metrics(list))
             EXPECT_NE(vendor::find_metric(list, vendor::text(metric.name)), nullptr) << vendor::text(metric.name);
     }
@@ -118,6 +119,76 @@ TEST(CatalogNames, AreNotRefusedWithMasksThatTheModelLacks) {
     const std::string event = "::MEM_LOAD_UOPS_L3_MISS_RETIRED:REMOTE_HITN";
     EXPECT_THAT(error_of(cpu("bdw"), "bdw_ep" + event).fix, HasSubstr("REMOTE_HITM"));
     EXPECT_THAT(error_of(cpu("bdw"), "bdw" + event).fix, testing::Not(HasSubstr("REMOTE")));
+}
+
+// The codes are those of the kernel's drivers, uncore_snbep.c, uncore_snb.c and amd/uncore.c: event 0-7, umask 8-15 and
+// on later servers 32-55, filters in config1.
+TEST(UncoreNames, OfAnyCpuHaveTheCodesOfTheirPmu) {
+    struct Row {
+        const char* cpu;
+        const char* name;
+        const char* pmu;
+        std::uint64_t config, config1;
+    };
+    for (const auto& [name_of_cpu, name, pmu, config, config1] : {
+             Row{"skylakex", "unc_m_cas_count.rd", "uncore_imc", 0x304, 0},
+             Row{"skylakex", "unc_cha_tor_occupancy.io_miss_rfo", "uncore_cha", 0x2436, 0x40033},
+             Row{"haswellx", "llc_misses.mmio_write", "uncore_cbox", 0x335, 0x18full << 52 | 1ull << 62},
+             Row{"jaketown", "unc_p_power_state_occupancy.cores_c6", "uncore_pcu", 0x80 | 3 << 14, 0},
+             Row{"snowridgex", "unc_iio_txn_req_of_cpu.peer_write.part7", "uncore_iio",
+                 0x284 | 0x80ull << 36 | 7ull << 48, 0},
+             Row{"skylake", "unc_arb_trk_occupancy.cycles_with_any_request", "uncore_arb", 0x1000180, 0},
+             Row{"amdzen4", "l3_lookup_state.l3_miss", "amd_l3", 0x104, 0},
+         }) {
+        const Event event = event_of(cpu(name_of_cpu), name);
+        EXPECT_EQ(event.missing_pmu, pmu) << name;
+        EXPECT_EQ(event.attr.config, config) << name;
+        EXPECT_EQ(event.attr.config1, config1) << name;
+        EXPECT_TRUE(event.cpu_wide_only) << name;
+        EXPECT_EQ(event.attr.flags, 0U) << name << ": these PMUs refuse exclude_guest";
+    }
+}
+
+TEST(UncoreNames, AreOneEventForEachInstanceOfThePmu) {
+    const Machine server = machine("intel-skylake-server");
+    EXPECT_THAT(names_of(server, "unc_m_cas_count.rd"),
+                testing::ElementsAre("uncore_imc_0/unc_m_cas_count.rd/", "uncore_imc_1/unc_m_cas_count.rd/",
+                                     "uncore_imc_2/unc_m_cas_count.rd/", "uncore_imc_10/unc_m_cas_count.rd/"));
+    EXPECT_EQ(events_of(server, "UNC_M_CAS_COUNT.RD").front().attr.config, 0x304U);
+    EXPECT_EQ(event_of(server, "uncore_imc_1/unc_m_cas_count.rd,umask=4/").attr.config, 0x404U);
+    EXPECT_EQ(events_of(server, "imc/unc_m_cas_count.rd/").size(), 4U);
+}
+
+TEST(UncoreNames, BringTheScaleOfTheList) {
+    const Event event = event_of(cpu("skylakex"), "llc_misses.mem_read");
+    EXPECT_EQ(event.scale, 64);
+    EXPECT_EQ(event.unit, "Bytes");
+    EXPECT_TRUE(event.per_package);
+}
+
+TEST(UncoreNames, CannotBeOpenedWithoutThePmu) {
+    const auto refused = parse(machine("intel-hybrid"), "unc_arb_trk_requests.all", CatalogScope::this_machine);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_THAT(refused.error().cause, HasSubstr("no PMU uncore_arb"));
+}
+
+TEST(UncoreNames, WithoutAKnownFieldAreRefused) {
+    const Error error = error_of(cpu("arrowlake"), "lbr_inserts.any");
+    EXPECT_THAT(error.cause, HasSubstr("'event' is not one of its fields"));
+}
+
+// Rows of pmu_uncore_alias_match() of perf's sources.
+TEST(NamesOfPmus, WithNumbersAreInstancesOfTheListsPmu) {
+    EXPECT_TRUE(is_instance_of("uncore_imc", "uncore_imc"));
+    EXPECT_TRUE(is_instance_of("uncore_imc_12", "uncore_imc"));
+    EXPECT_TRUE(is_instance_of("uncore_cbox3", "uncore_cbox"));
+    EXPECT_TRUE(is_instance_of("arm_cmn_5ff000", "arm_cmn"));
+    EXPECT_TRUE(is_instance_of("hisi_sccl1_ddrc0", "hisi_sccl,ddrc"));
+    EXPECT_FALSE(is_instance_of("uncore_imc_free_running_0", "uncore_imc"));
+    EXPECT_FALSE(is_instance_of("uncore_imc_ab", "uncore_imc")) << "too short for an address";
+    EXPECT_FALSE(is_instance_of("uncore_imc_", "uncore_imc"));
+    EXPECT_FALSE(is_instance_of("hisi_sccl1_l3c0", "hisi_sccl,ddrc"));
+    EXPECT_FALSE(is_instance_of("hisi_ddrc0", "hisi_sccl,ddrc"));
 }
 
 }  // namespace
