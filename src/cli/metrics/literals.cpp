@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -26,6 +27,14 @@ namespace {
 using host::Root;
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// "0x8": the number after the prefix.
+std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+    std::uint64_t value = 0;
+    if (!text.starts_with("0x")) return std::nullopt;
+    const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16);
+    return error == std::errc{} ? std::optional{value} : std::nullopt;
+}
 
 double smt_on(const Root& root, bool) {
     const auto active = root.read("/sys/devices/system/cpu/smt/active");
@@ -102,6 +111,30 @@ double has_pmem(const Root& root, bool) {
     return root.exists("/sys/firmware/acpi/tables/NFIT") ? 1 : 0;
 }
 
+/// How many operations an ARM core can begin in a cycle. The driver has it for cores whose register says so.
+double slots(const Root& root, bool) {
+    constexpr std::string_view kPmus = "/sys/bus/event_source/devices/";
+    for (const std::string& pmu : root.list(kPmus)) {
+        const auto text = pmu.starts_with("armv8") ? root.read(std::string{kPmus} + pmu + "/caps/slots")
+                                                   : Result<std::string>{std::unexpected(Error{})};
+        if (text)
+            if (const auto value = hexadecimal(*text)) return static_cast<double>(*value);
+    }
+    return kUnknown;
+}
+
+constexpr std::string_view kIsCpu = "#strcmp_cpuid_str(";
+
+/// 1 if the machine's ARM CPU is the one of that MIDR, in this or a later version (strcmp_cpuid_str() of perf's arm64).
+double is_cpu(const Root& root, std::string_view literal) {
+    constexpr std::uint64_t kVersion = 0xf0000f;  // variant and revision
+    const auto text = root.read("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
+    const auto midr = text ? hexadecimal(*text) : std::nullopt;
+    const auto wanted = hexadecimal(literal.substr(kIsCpu.size()));
+    if (!midr || !wanted) return kUnknown;
+    return (*midr & ~kVersion) == (*wanted & ~kVersion) && (*midr & kVersion) >= (*wanted & kVersion) ? 1 : 0;
+}
+
 struct Literal {
     std::string_view name;
     double (*value)(const Root& root, bool system_wide);
@@ -116,11 +149,13 @@ constexpr std::array kLiterals{
     Literal{"#num_packages", num_packages},
     Literal{"#system_tsc_freq", system_tsc_freq},
     Literal{"#has_pmem", has_pmem},
+    Literal{"#slots", slots},
 };
 
 }  // namespace
 
 double literal_value(const Root& root, std::string_view literal, bool system_wide) {
+    if (literal.starts_with(kIsCpu)) return is_cpu(root, literal);
     for (const Literal& row : kLiterals)
         if (row.name == literal) return row.value(root, system_wide);
     return kUnknown;

@@ -25,14 +25,21 @@ bool is_core(const PmuRow& pmu) {
     return pmu.type == catalog::PmuType::core;
 }
 
-/// The same for a list of CPUs other than x86, by their identifiers.
+/// The identifiers of the PMU's CPUs if they are not of x86, whose lists have rules instead of patterns.
+std::vector<std::string> other_cpu_ids(const PmuRow& pmu) {
+    const bool has_ids = std::ranges::any_of(catalog::cpu_rules(pmu), [](const CpuRule& rule) {
+        return rule.kind == CpuKind::arm || rule.kind == CpuKind::pvr;
+    });
+    return has_ids ? cpu_ids(catalog::text(pmu.name)).names : std::vector<std::string>{};
+}
+
+/// The first core PMU of the catalog that a CPU with one of these patterns has.
 std::string pmu_of_patterns(const std::vector<const char*>& patterns) {
     for (const PmuRow& pmu : catalog::pmus()) {
         if (!is_core(pmu)) continue;
-        const std::string name{catalog::text(pmu.name)};
-        for (const std::string& id : cpu_ids(name).names)
+        for (const std::string& id : other_cpu_ids(pmu))
             if (std::ranges::any_of(patterns, [&](const char* each) { return vendor::matches_whole(each, id); }))
-                return name;
+                return std::string{catalog::text(pmu.name)};
     }
     return {};
 }
@@ -63,7 +70,7 @@ const vendor::ListRow* list_of(const PmuRow& pmu) {
             .kind = kind_of(rule), .family = rule.family, .model = rule.first_model, .stepping = rule.first_stepping};
         if (const vendor::ListRow* list = vendor::list_of(cpu)) return list;
     }
-    for (const std::string& id : cpu_ids(catalog::text(pmu.name)).names)
+    for (const std::string& id : other_cpu_ids(pmu))
         if (const vendor::ListRow* list = vendor::list_of_id(id)) return list;
     return nullptr;
 }

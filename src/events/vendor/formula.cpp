@@ -78,6 +78,8 @@ class FormulaReader {
         Op op;
         bool takes_event;
     };
+    /// Compares the machine's CPU with an identifier: strcmp_cpuid_str(0x410fd493). Its value is that of a literal.
+    static constexpr std::string_view kIsCpu = "strcmp_cpuid_str";
     static constexpr std::array kFunctions{
         Function{"min", Op::min, false},
         Function{"max", Op::max, false},
@@ -166,6 +168,7 @@ class FormulaReader {
         if (const auto number = read_number()) return add(Op::number, {}, {}, *number);
         const std::string name = read_name();
         if (name.empty()) return wrong("a value");
+        if (name == kIsCpu && take('(')) return read_cpu_test();
         for (const Function& function : kFunctions)
             if (function.name == name && take('(')) return read_call(function);
         return add(Op::name, {}, name);
@@ -208,6 +211,14 @@ class FormulaReader {
                 break;
         }
         return name;
+    }
+
+    /// The literal "#strcmp_cpuid_str(0x410fd493)".
+    Result<Index> read_cpu_test() {
+        skip_blanks();
+        const std::string id = read_name();
+        if (id.empty() || !take(')')) return wrong("the identifier of a CPU and ')'");
+        return add(Op::literal, {}, "#" + std::string{kIsCpu} + "(" + lower(id) + ")");
     }
 
     Result<Index> read_call(const Function& function) {

@@ -1,7 +1,8 @@
 // formula.h: the formulas of metrics, in the language of perf 6.1 (tools/perf/util/expr.y):
 //
 //   numbers, names of events and metrics, literals (#smt_on), ( ), min(a, b), max(a, b), d_ratio(a, b), has_event(e),
-//   source_count(e), and the operators, from the weakest:   a if condition else b   |   ^   &   < >   + -   * / %   -a
+//   source_count(e), strcmp_cpuid_str(id), and the operators, from the weakest:   a if condition else b   |   ^   &   <
+//   >   + -   * / %   -a
 //
 // In a name, '@' means '/' (cpu@event=1@), and the letter after a '\' belongs to the name (c2\-residency).
 // A division by 0 is not a number; d_ratio(a, 0) is 0. | ^ & % work on whole numbers.
@@ -21,7 +22,7 @@ namespace anyperf::vendor {
 struct FormulaValues {
     /// The count of an event, or the value of a metric, by its name in the formula.
     std::function<double(const std::string& name)> count;
-    /// "#num_cpus": lower case, with '#'. NaN: unknown.
+    /// "#num_cpus", "#strcmp_cpuid_str(0x410fd493)": lower case, with '#'. NaN: unknown.
     std::function<double(const std::string& name)> literal;
     /// Whether the machine has the event.
     std::function<bool(const std::string& name)> has_event;

@@ -47,6 +47,26 @@ TEST(MetricFormula, IsComputedInItsUnit) {
     EXPECT_EQ(aliasing.unit, "%");
 }
 
+TEST(MetricFormula, HasEventsOfPmusOutsideOfTheCores) {
+    const auto* list = vendor::list_called("skylakex");
+    const std::string root = ANYPERF_SOURCE_DIR "/tests/fixtures/machines/intel-skylake-server";
+    const MetricSource server{*list, events::Machine::read(root), {host::Root{root}, false, true}};
+    const auto bandwidth = metric(server, "memory_bandwidth_read");
+    EXPECT_FALSE(bandwidth.missing.has_value());
+    EXPECT_THAT(bandwidth.events, ElementsAre("UNC_M_CAS_COUNT.RD", "duration_time"));
+    EXPECT_DOUBLE_EQ(bandwidth.value(all_are(2)), 2 * 64 / 1e6 / 2);
+    EXPECT_EQ(bandwidth.unit, "MB/s");
+    const MetricSource none{*list, events::machine("vm-without-pmu"), {host::Root{root}, false, true}};
+    EXPECT_EQ(metric(none, "memory_bandwidth_read").missing.value().name, "UNC_M_CAS_COUNT.RD");
+}
+
+TEST(MetricFormula, OfAnArmCpuHasTheEventsOfItsList) {
+    const auto misses = metric(source_of("arm/neoverse-n1", false), "branch_mpki");
+    EXPECT_FALSE(misses.missing.has_value());
+    EXPECT_THAT(misses.events, ElementsAre("BR_MIS_PRED_RETIRED", "INST_RETIRED"));
+    EXPECT_DOUBLE_EQ(misses.value(all_are(10)), 1000);
+}
+
 TEST(MetricFormula, IsNotANumberWithoutACount) {
     EXPECT_TRUE(std::isnan(metric(source_of("skylake", false), "tma_info_thread_ipc").value(all_are(0))));
     EXPECT_TRUE(std::isnan(metric(source_of("skylake", false), "tma_info_thread_ipc").value(all_are(std::nan("")))));
@@ -141,6 +161,25 @@ TEST_F(Literal, FrequencyOfTheTscIsInTheNameOfTheCpu) {
     EXPECT_TRUE(std::isnan(value("#system_tsc_freq")));
     write("../../../../proc/cpuinfo", "processor : 0\nmodel name : A CPU @ 2.20GHz\nflags : fpu");
     EXPECT_EQ(value("#system_tsc_freq"), 2.2e9);
+}
+
+TEST_F(Literal, SlotsAreThoseOfTheArmCores) {
+    EXPECT_TRUE(std::isnan(value("#slots")));
+    write("../../../bus/event_source/devices/armv8_pmuv3_0/caps/slots", "0x00000008");
+    EXPECT_EQ(value("#slots"), 8);
+}
+
+// The metrics of Neoverse N2 differ from r0p3 on.
+TEST_F(Literal, CpuIsComparedWithItsVersion) {
+    const auto is_r0p3 = [&](const char* midr) {
+        write("cpu0/regs/identification/midr_el1", midr);
+        return value("#strcmp_cpuid_str(0x410fd493)");
+    };
+    EXPECT_TRUE(std::isnan(value("#strcmp_cpuid_str(0x410fd493)")));
+    EXPECT_EQ(is_r0p3("0x00000000410fd493"), 1);
+    EXPECT_EQ(is_r0p3("0x00000000411fd490"), 1) << "r1p0 is later";
+    EXPECT_EQ(is_r0p3("0x00000000410fd490"), 0);
+    EXPECT_EQ(is_r0p3("0x00000000410fd4f3"), 0) << "a Neoverse V2";
 }
 
 TEST_F(Literal, ThatIsNotThereIsNotANumber) {

@@ -30,6 +30,19 @@ double computed(std::string_view text, bool smt = true) {
     return formula ? formula->evaluate(values(smt)) : std::nan("");
 }
 
+TEST(Formula, ComparesTheCpuAsALiteral) {
+    const auto formula =
+        Formula::parse("FOO if strcmp_cpuid_str(0x410fd493) | strcmp_cpuid_str(0x410fd490) ^ 1 else BAR");
+    ASSERT_TRUE(formula.has_value());
+    EXPECT_THAT(formula->literals(),
+                testing::ElementsAre("#strcmp_cpuid_str(0x410fd493)", "#strcmp_cpuid_str(0x410fd490)"));
+    auto machine = values(true);
+    machine.literal = [](const std::string&) { return 1.0; };
+    EXPECT_EQ(formula->evaluate(machine), 1);
+    machine.literal = [](const std::string& name) { return name == "#strcmp_cpuid_str(0x410fd490)" ? 1.0 : 0.0; };
+    EXPECT_EQ(formula->evaluate(machine), 2);
+}
+
 TEST(Formula, HasTheOperatorsOfPerf) {
     const std::pair<const char*, double> rows[] = {
         {"1+1", 2},

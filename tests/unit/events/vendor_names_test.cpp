@@ -1,4 +1,7 @@
 // vendor_names_test.cpp: perf's own names of a CPU's events mean what they mean in perf.
+#include <filesystem>
+#include <fstream>
+
 #include "events/sources/vendor_pmus.h"
 #include "events/vendor/vendor_lists.h"
 #include "unit/events/machines.h"
@@ -170,6 +173,93 @@ TEST(UncoreNames, CannotBeOpenedWithoutThePmu) {
     const auto refused = parse(machine("intel-hybrid"), "unc_arb_trk_requests.all", CatalogScope::this_machine);
     ASSERT_FALSE(refused.has_value());
     EXPECT_THAT(refused.error().cause, HasSubstr("no PMU uncore_arb"));
+}
+
+// perf's lists of these CPUs (pmu-events/arch of Linux) have codes that the catalog lacks.
+TEST(VendorNames, OfOtherArchitecturesHaveTheCodesOfTheList) {
+    struct Row {
+        const char* cpu;
+        const char* name;
+        const char* missing_pmu;
+        std::uint64_t config;
+    };
+    for (const auto& [name_of_cpu, name, missing_pmu, config] : {
+             Row{"arm/neoverse-n1", "inst_retired", "", 0x08},
+             Row{"neoverse-n2-v2", "STALL_SLOT_BACKEND", "", 0x3d},
+             Row{"power10", "pm_inst_cmpl", "", 0x100fe},
+             Row{"cf_z15", "prng_functions", "cpum_cf", 0x40},
+             Row{"sifive/bullet", "addressgen_interlock", "", 0x101},
+             Row{"hip08", "flux_rd", "hisi_sccl,ddrc", 0x1},
+             Row{"imx8mm/sys", "imx8mm_ddr.read", "imx8_ddr", 0x35},
+             Row{"cmn/sys", "hnf_cache_miss", "arm_cmn", 0x10005},
+         }) {
+        const Event event = event_of(cpu(name_of_cpu), name);
+        EXPECT_EQ(event.missing_pmu, missing_pmu) << name;
+        EXPECT_EQ(event.attr.config, config) << name;
+    }
+}
+
+// A Cortex-A72 has events that an A53 lacks, and the other way around.
+TEST(VendorNames, AreThoseOfTheKindOfCoreOfThePmu) {
+    const Machine board = machine("arm-big-little");
+    EXPECT_EQ(event_of(board, "br_immed_spec").pmu, "armv8_cortex_a72");
+    EXPECT_EQ(event_of(board, "agu_dep_stall").pmu, "armv8_cortex_a53");
+    EXPECT_EQ(event_of(board, "agu_dep_stall").attr.config, 0xe5U);
+}
+
+/// A machine of files, with PMUs whose events start at bit 0 of config.
+class MachineOfFiles : public testing::Test {
+  protected:
+    void write(const std::string& file, std::string_view text) const {
+        std::filesystem::create_directories((root_ / file).parent_path());
+        std::ofstream{root_ / file} << text << '\n';
+    }
+    void add_pmu(const std::string& name, int type) const {
+        const std::string directory = "sys/bus/event_source/devices/" + name;
+        write(directory + "/type", std::to_string(type));
+        write(directory + "/cpumask", "0");
+        write(directory + "/format/event", "config:0-7");
+    }
+    Machine read() const { return Machine::read(root_); }
+
+  private:
+    const std::filesystem::path root_ =
+        std::filesystem::path{testing::TempDir()} / testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(MachineOfFiles, HasTheEventsOfAPmuWithTheIdentifierOfTheList) {
+    add_pmu("imx8_ddr0", 9);
+    add_pmu("imx8_ddr1", 10);
+    write("sys/bus/event_source/devices/imx8_ddr0/identifier", "i.MX8MM");
+    write("sys/bus/event_source/devices/imx8_ddr1/identifier", "i.MX8MP");
+    EXPECT_EQ(event_of(read(), "imx8mm_ddr.read").pmu, "imx8_ddr0");
+    EXPECT_EQ(event_of(read(), "imx8mm_ddr.read").attr.config, 0x35U);
+    EXPECT_EQ(event_of(read(), "imx8_ddr1/imx8mp_ddr.read/").attr.type, 10U);
+    EXPECT_THAT(error_of(read(), "imx8mq_ddr.read").cause, HasSubstr("no event is called"));
+}
+
+TEST_F(MachineOfFiles, HasTheListOfItsCpu) {
+    write("proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x48\nCPU part\t: 0xd01");
+    add_pmu("hisi_sccl1_ddrc0", 9);
+    add_pmu("hisi_sccl3_ddrc2", 10);
+    EXPECT_THAT(names_of(read(), "flux_rd"),
+                testing::ElementsAre("hisi_sccl1_ddrc0/flux_rd/", "hisi_sccl3_ddrc2/flux_rd/"));
+    write("proc/cpuinfo",
+          "processor\t: 0\nmvendorid\t: 0x489\nmarchid\t: 0x8000000000000007\nmimpid\t: 0x20181004\n"
+          "isa\t: rv64imafdc");
+    EXPECT_EQ(event_of(read(), "addressgen_interlock").attr.config, 0x101U);
+}
+
+TEST(VendorLists, OfOtherArchitecturesAreFoundByPerfsIdentifier) {
+    const auto list = [](const char* id) {
+        const vendor::ListRow* found = vendor::list_of_id(id);
+        return found == nullptr ? std::string{} : std::string{vendor::text(found->name)};
+    };
+    EXPECT_EQ(list("0x00000000410fd0c0"), "arm/neoverse-n1");
+    EXPECT_EQ(list("0x004e0202"), "power9");
+    EXPECT_EQ(list("IBM,2964,400,N96,3.5,002f"), "cf_z13");
+    EXPECT_EQ(list("0x489-0x8000000000000007-0x20181004"), "sifive/bullet");
+    EXPECT_EQ(list("0x00000000410fd0c0 and more"), "");
 }
 
 TEST(UncoreNames, WithoutAKnownFieldAreRefused) {
