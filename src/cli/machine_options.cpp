@@ -89,12 +89,19 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
                         "NAME|FILE: the machine whose caches, TLBs and branch predictors are modelled")
             ->type_name("");
     CLI::Option* const deterministic = verb.add_flag("--deterministic", arguments.deterministic,
-                                                     "use the same addresses and random bytes in every run");
+                                                     "use the same addresses, random bytes and time in every run");
     CLI::Option* const seed =
         verb.add_option("--seed", arguments.seed, "N: with --deterministic, other random bytes for each N (default: 0)")
             ->type_name("")
             ->needs(deterministic);
-    arguments.options = {counters, cpu_model, machine, deterministic, seed};
+    // Below 2^33 s the clock's nanoseconds are a positive 64-bit number for a few years' sleep.
+    CLI::Option* const epoch =
+        verb.add_option("--epoch", arguments.epoch,
+                        "SECONDS: with --deterministic, the time of day at the start, since 1970 (default: 2026-01-01)")
+            ->type_name("")
+            ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 33))
+            ->needs(deterministic);
+    arguments.options = {counters, cpu_model, machine, deterministic, seed, epoch};
 }
 
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default) {

@@ -1,5 +1,6 @@
 // machine_options.h: the options that choose the presented machine of a run: --counters, --cpu-model, --machine,
-// --deterministic, --seed. `run` has them, and so has every verb that may count its command with the virtual PMU.
+// --deterministic, --seed, --epoch. `run` has them, and so has every verb that may count its command with the virtual
+// PMU.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,9 @@ struct MachineOptions;
 
 namespace anyperf::cli {
 
+/// The time of day at which a deterministic run begins: 2026-01-01 00:00:00 UTC.
+inline constexpr std::uint64_t kDefaultEpoch = 1'767'225'600;
+
 /// The options as the user gave them.
 struct MachineArguments {
     unsigned counters = 0;  ///< generic counters of the virtual PMU; 0: unlimited
@@ -27,6 +31,7 @@ struct MachineArguments {
     std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
     std::uint64_t seed = 0;                   ///< of the random bytes of a deterministic run
+    std::uint64_t epoch = kDefaultEpoch;      ///< when a deterministic run begins, in seconds since 1970
     std::vector<const CLI::Option*> options;  ///< the declared options, in no particular order
 
     /// Whether the user gave any of them.
@@ -38,9 +43,9 @@ struct MachineArguments {
 /// Adds the options to `verb`. `arguments` must live until the command line is parsed.
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 
-/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. `deterministic` and
-/// `seed` are not part of the result: they belong to broker::RunOptions. Error: --cpu-model or --machine names nothing
-/// known, or the machine's file is not valid.
+/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. `deterministic`,
+/// `seed` and `epoch` are not part of the result: they belong to broker::RunOptions. Error: --cpu-model or --machine
+/// names nothing known, or the machine's file is not valid.
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
 /// What modelled counts of such a machine are called: a preset's name, or that of the file without its directory.

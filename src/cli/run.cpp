@@ -76,7 +76,7 @@ Result<int> run(const Options& options, Output& out) {
     // A program may choose its code by the CPU model. Counts should be those of the code that runs on this CPU.
     const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::skylake_model_of_host();
     broker::RunOptions run_options {
-        options.command, 0, options.machine.deterministic, options.machine.seed,
+        options.command, 0, options.machine.deterministic, options.machine.seed, options.machine.epoch,
             TRY(machine_options(options.machine, model))
     };
     if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));

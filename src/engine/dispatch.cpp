@@ -16,6 +16,7 @@
 #include "engine/log.h"
 #include "engine/modelling/modelling.h"
 #include "engine/syscalls/table.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/cpuid.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/translate/indirect_entry.h"
@@ -277,6 +278,25 @@ bool do_random(Thread& thread, const Exit& exit) {
     return true;
 }
 
+/// Emulates rdtsc, rdtscp and rdpid of a deterministic run, by its clock and on its only CPU. False if the code at the
+/// exit has changed to another instruction.
+bool do_timestamp(Thread& thread, const Exit& exit) {
+    EmulatedInstruction instruction;
+    if (!read_instruction(exit, instruction)) return false;
+    constexpr std::uint8_t kReadTsc = 0x31;
+    constexpr std::uint8_t kReadTscAndCpu = 0x01;  // 0f 01 f9
+    auto& r = thread.registers.r;
+    if (instruction.decoded.opcode != kReadTsc && instruction.decoded.opcode != kReadTscAndCpu) {
+        r[instruction.rm()] = 0;  // rdpid
+        return true;
+    }
+    const std::uint64_t stamp = time_stamp(look_at_clock(thread, kUnitsOfReadTsc));
+    r[x86_64::rax] = stamp & 0xffffffffu;
+    r[x86_64::rdx] = stamp >> 32;
+    if (instruction.decoded.opcode == kReadTscAndCpu) r[x86_64::rcx] = 0;
+    return true;
+}
+
 /// Emulates rdgsbase, wrgsbase, mov and pop to gs on the application's base, which %gs does not hold. False if the code
 /// at the exit has changed to another instruction.
 bool do_segment_base(Thread& thread, const Exit& exit) {
@@ -316,6 +336,9 @@ void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
         case Control::cpuid: do_cpuid(thread); break;
         case Control::random:
             if (!do_random(thread, exit)) next -= exit.length;
+            break;
+        case Control::rdtsc:
+            if (!do_timestamp(thread, exit)) next -= exit.length;
             break;
         case Control::segment_base:
             if (!do_segment_base(thread, exit)) next -= exit.length;

@@ -47,7 +47,8 @@ struct Engine {
     int spare_fd = -1;                       ///< two numbers that are kept for the files of an execve
     int other_spare_fd = -1;                 ///< (own_descriptors.h); -1: not needed, or in use
     Program program;
-    RandomStream random;  ///< begun in a deterministic run only
+    RandomStream random;          ///< begun in a deterministic run only
+    bool has_real_timer = false;  ///< a timer of the kernel may have been set, which may end any wait; never reset
 
     x86_64::VectorStateFormat vector_state;
     const void* initial_vector_state = nullptr;  ///< what a signal handler begins with; read-only

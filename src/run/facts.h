@@ -40,7 +40,8 @@ struct RunHeader {
     /// The log file, which the broker has made: a program writes to no other. 0: it is no regular file.
     std::uint64_t log_device;
     std::uint64_t log_inode;
-    std::uint64_t seed;  ///< of all random bytes of a deterministic run (engine/random_stream.h)
+    std::uint64_t seed;      ///< of all random bytes of a deterministic run (engine/random_stream.h)
+    std::uint64_t epoch_ns;  ///< the time of day at which a deterministic run begins, since 1970
     std::uint64_t
         cache_bytes;           ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint64_t probe_list;  ///< inode of uprobe_events; 0: it has not been made

@@ -55,7 +55,9 @@ struct ProcessRecord {
     KeptLimits limits;                     ///< enforced by the engine (syscalls/limits.cpp)
     std::uint64_t own_faults;              ///< page faults of its engine (engine/threads/own_faults.h)
     std::uint64_t own_faults_of_children;  ///< the same of its children that it has waited for, and of theirs
-    char exe[424];                         ///< what /proc/PID/exe is to show
+    std::uint64_t cpu_units;               ///< CPU time of its threads that have ended (engine/time/virtual_clock.h)
+    std::uint64_t cpu_units_of_children;   ///< the same of its children that it has waited for, and of theirs
+    char exe[408];                         ///< what /proc/PID/exe is to show
 };
 static_assert(sizeof(ProcessRecord) == 512);
 
@@ -90,13 +92,15 @@ struct alignas(4096) ThreadPage {
                                        ///< each safepoint
     std::uint32_t traced;  ///< the occurrences (system calls, life of tasks) that some event of the thread wants, a bit
                            ///< each; 0: the engine need not call hooks::before_syscall and its like
-    std::uint64_t faults[2];      ///< page faults of the application's own code, while they are counted: minor, major
-    std::uint32_t counted;        ///< classes that events of this thread count or sample: a ClassSet
-    std::uint32_t counts_faults;  ///< set by the broker: 1 if some event counts page faults
-    std::uint64_t own_switches;   ///< context switches of the thread while it waited for the broker: the engine's
-    std::uint64_t switches_read;  ///< set by the broker: the most that it has read as the program's own
-    std::uint64_t migrations;     ///< set by the broker: migrations to another CPU, as it last read them
-    std::uint64_t pid_namespace;  ///< inode of the pid namespace that pid and tid belong to; 0: unknown
+    std::uint64_t faults[2];        ///< page faults of the application's own code, while they are counted: minor, major
+    std::uint32_t counted;          ///< classes that events of this thread count or sample: a ClassSet
+    std::uint32_t counts_faults;    ///< set by the broker: 1 if some event counts page faults
+    std::uint64_t own_switches;     ///< context switches of the thread while it waited for the broker: the engine's
+    std::uint64_t switches_read;    ///< set by the broker: the most that it has read as the program's own
+    std::uint64_t migrations;       ///< set by the broker: migrations to another CPU, as it last read them
+    std::uint32_t waits_for_child;  ///< nonzero: it waits until a child of its process changes state, in a
+                                    ///< deterministic run
+    std::uint64_t pid_namespace;    ///< inode of the pid namespace that pid and tid belong to; 0: unknown
 
     /// The id of the thread's process.
     std::int32_t process_id() const { return pid != 0 ? pid : tid; }
@@ -124,7 +128,7 @@ struct alignas(4096) ThreadPage {
         counters.distribute_budget(kUnlimited, 0, 0);
         record = safepoint_requested = first_active_event = faults_are_counted = traced = 0;
         in_kernel = 1;
-        counted = counts_faults = 0;
+        counted = counts_faults = waits_for_child = 0;
         faults[0] = faults[1] = 0;
         own_switches = switches_read = migrations = 0;
         process = of_process;
@@ -141,6 +145,7 @@ struct RunUse {
     std::uint32_t threads;       ///< thread records handed out
     std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
     std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write looks for it
+    std::uint64_t clock;         ///< of a deterministic run (engine/time/virtual_clock.h)
 };
 
 /// Where each array starts in the memfd, in bytes; each begins on a page. The agent's memory follows kRunStateBytes.

@@ -15,6 +15,7 @@ struct RunOptions {
     std::uint32_t counting = 0;
     bool deterministic = false;  ///< fixed addresses, random bytes by `seed`
     std::uint64_t seed = 0;
+    std::uint64_t epoch = 0;  ///< the time of day at which a deterministic run begins, in seconds since 1970
     MachineOptions machine{};
 };
 

@@ -115,6 +115,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.counting = options.counting;
     header.deterministic = options.deterministic;
     header.seed = options.seed;
+    header.epoch_ns = options.epoch * 1'000'000'000;
     header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
     TRY(set_log(header));

@@ -149,6 +149,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     options.machine = TRY(machine_options(backend.machine, pmu::CpuModel::host));
     options.deterministic = backend.machine.deterministic;
     options.seed = backend.machine.seed;
+    options.epoch = backend.machine.epoch;
     auto hosting = TRY(broker::HostedRun::begin(options));
     return std::unique_ptr<HostedRun>{new HostedRun{std::move(hosting)}};
 }

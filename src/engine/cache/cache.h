@@ -123,7 +123,7 @@ class Cache {
     void set_lookup_miss(std::uint64_t host);
 
     Lock lock;
-    bool random_is_seeded = false;  ///< rdrand and rdseed are emulated (random_stream.h); set before the first one
+    bool deterministic = false;     ///< rdrand, rdseed, rdtsc, rdtscp and rdpid are emulated; set before the first one
     bool entries_use_loop = false;  ///< indirect entries compare by `loop` (indirect_entry.h); set before the first one
     bool flushing = false;          ///< the holder of the lock waits until no thread is in translated code; atomic
     std::uint32_t generation = 0;   ///< increased by free_all(), after which numbers of blocks and exits are used again

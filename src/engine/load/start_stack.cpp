@@ -34,6 +34,10 @@ void set_entry(Elf64_auxv_t& entry, const StartFacts& facts) {
     switch (entry.a_type) {
         case kAtRseqFeatureSize:
         case kAtRseqAlign: entry.a_type = AT_IGNORE; break;  // rseq is refused; the vector keeps its length
+        case AT_SYSINFO_EHDR:
+            // The vDSO reads the kernel's clocks. A deterministic run has its own (time/virtual_clock.h).
+            if (facts.random != nullptr) entry.a_type = AT_IGNORE;
+            break;
         case AT_PHDR: entry.a_un.a_val = facts.program->headers; break;
         case AT_PHNUM: entry.a_un.a_val = facts.file->header.e_phnum; break;
         case AT_PHENT: entry.a_un.a_val = sizeof(Elf64_Phdr); break;

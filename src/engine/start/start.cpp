@@ -32,6 +32,7 @@
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_memory.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/cpuid.h"
 
 namespace anyperf::engine {
@@ -65,7 +66,9 @@ Engine& make_engine(const StartArgument& argument) {
         hide_descriptors(engine);
         engine.cache.byte_limit = engine.run->cache_bytes;
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
-        engine.cache.random_is_seeded = engine.run->deterministic != 0;
+        engine.cache.deterministic = engine.run->deterministic != 0;
+        // Its clock goes by what has retired (time/virtual_clock.h).
+        if (engine.cache.deterministic) engine.counting.open |= x86_64::bit(x86_64::Class::instructions);
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
@@ -162,6 +165,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     release_pages(file, page_up(sizeof(ProgramFile)));
     make_spares(engine);
     open_process_record(engine, *thread, page_of(engine, *thread, argument));
+    begin_thread_time(*thread);
     if (exceeds_memory_limits(*thread)) die_by(SIGSEGV);  // as the kernel, past the point of no return of an exec
     hooks::at_process_start(*thread, true);
     begin_own_faults(*thread, faults_before);

@@ -33,6 +33,7 @@
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_list.h"
 #include "engine/threads/thread_memory.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 extern "C" {
@@ -49,6 +50,7 @@ extern "C" {
         x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &thread->tid, sizeof thread->tid);
     if (thread->signals->clear_handlers) clear_handlers(*thread->signals->actions);
     open_thread_page(*thread, thread->page_number);
+    begin_thread_time(*thread);
     hooks::at_thread_start(*thread);
     deliver_and_resume(*thread);
 }
@@ -266,6 +268,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     thread.inheritance = inheritance;
     open_process_record(call.engine, thread, page);
+    begin_thread_time(thread);
     hooks::at_process_start(thread, false);
     begin_own_faults(thread, 0);
     set_child_registers(call, request, thread.registers);

@@ -30,6 +30,7 @@
 #include "engine/syscalls/handlers.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine::handlers {
@@ -192,11 +193,13 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     std::string_view name{exec.path};
     name.remove_prefix(name.rfind('/') + 1);
     hooks::before_exec(thread, name);
+    if (has_virtual_clock(call.engine)) look_at_clock(thread);
     const long got = execute_engine(call.engine, exec, environment);
     // The exec has failed: everything that was prepared for it is undone.
     hooks::before_exec(thread, {});
     keep_descriptors_over_exec(call.engine, false);
     if (page < 0) open_thread_page(thread, prepare_thread_page(call.engine, thread.process, thread.page.pid));
+    begin_thread_time(thread);
     return got;
 }
 

@@ -77,6 +77,22 @@ long splice(Call&);
 long sendfile(Call&);
 long io_uring_setup(Call&);
 
+// time: the time of a deterministic run. Without --deterministic all of them are the kernel's
+long clock_gettime(Call&);
+long clock_getres(Call&);
+long gettimeofday(Call&);
+long time(Call&);
+long times(Call&);
+long getcpu(Call&);
+long nanosleep(Call&);
+long clock_nanosleep(Call&);
+long futex(Call&);
+long timed_wait(Call&);
+/// Makes a call that waits, by `wait`. In a deterministic run its timeout is one of the virtual clock. `wait` is called
+/// once, with the timeout for the kernel in the arguments.
+long wait_with_timeout(Call& call, long (*wait)(Call&));
+long set_timer(Call&);  ///< alarm, setitimer, timer_settime, timerfd_settime
+
 // tracing.cpp: ptrace between processes of a run
 long ptrace(Call&);
 long wait4(Call&);

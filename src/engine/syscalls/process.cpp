@@ -10,6 +10,7 @@
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_list.h"
 #include "engine/threads/thread_memory.h"
+#include "engine/time/virtual_clock.h"
 
 namespace anyperf::engine::handlers {
 
@@ -45,6 +46,7 @@ void block_all_signals() {
 long exit(Call& call) {
     block_all_signals();
     update_own_faults(call.thread);
+    if (has_virtual_clock(call.engine)) end_thread_time(call.thread, false);
     // If all threads end by exit, the process has the status of its first thread. If others outlive it, the record is
     // early, and right once they have ended.
     if (call.thread.page.tid == kernel_call(__NR_getpid))
@@ -59,6 +61,7 @@ long exit(Call& call) {
 long exit_group(Call& call) {
     block_all_signals();
     update_own_faults(call.thread);
+    if (has_virtual_clock(call.engine)) end_thread_time(call.thread, true);
     close_process_record(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
     hooks::at_thread_end(call.thread, true);
     close_thread_page(call.thread);

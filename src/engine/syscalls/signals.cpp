@@ -154,14 +154,16 @@ long rt_sigsuspend(Call& call) {
 }
 
 long ppoll(Call& call) {
-    return wait_with_mask_at(call, 3);
+    return wait_with_timeout(call, [](Call& waiting) { return wait_with_mask_at(waiting, 3); });
 }
 
 long epoll_pwait(Call& call) {
-    return wait_with_mask_at(call, 4);
+    return wait_with_timeout(call, [](Call& waiting) { return wait_with_mask_at(waiting, 4); });
 }
 
-long pselect6(Call& call) {
+namespace {
+
+long wait_with_mask_of_select(Call& call) {
     // The kernel's sixth argument is a pointer to a pointer to the mask and its size (select(2)).
     struct MaskArgument {
         std::uint64_t mask;
@@ -174,6 +176,12 @@ long pselect6(Call& call) {
     if (!read(argument.mask, mask)) return -EFAULT;
     call.argument[5] = address_of(&argument);
     return wait_with_mask(call, mask, argument.mask);
+}
+
+}  // namespace
+
+long pselect6(Call& call) {
+    return wait_with_timeout(call, wait_with_mask_of_select);
 }
 
 }  // namespace anyperf::engine::handlers

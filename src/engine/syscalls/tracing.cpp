@@ -18,6 +18,7 @@
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/usage.h"
 #include "engine/threads/run_records.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/cpu/signal_frame.h"
 
@@ -76,6 +77,19 @@ bool continue_if_engine_stop(std::int32_t task, std::int32_t signal) {
     return !is_error(kernel_call(__NR_ptrace, kContinue, id, 0, static_cast<std::uint64_t>(signal)));
 }
 
+/// Has the kernel wait for a child. In a deterministic run a thread that waits for one keeps no other from advancing
+/// the clock, unless a timer may end its wait.
+long wait_for_child(const Call& call, std::uint64_t flags) {
+    constexpr std::uint64_t kOnlyLook = 1;  // WNOHANG
+    if (!has_virtual_clock(call.engine) || (flags & kOnlyLook) != 0 || call.engine.has_real_timer)
+        return call.pass_to_kernel();
+    std::uint32_t& waits = call.thread.page.waits_for_child;
+    __atomic_store_n(&waits, 1, __ATOMIC_RELEASE);
+    const long got = call.pass_to_kernel();
+    __atomic_store_n(&waits, 0, __ATOMIC_RELEASE);
+    return got;
+}
+
 /// Reports on standard error why a request is refused. Returns the negated errno.
 long refuse(std::string_view what, long error) {
     Line{}.text("anyperf: ").text(what).write(2);
@@ -104,7 +118,7 @@ long wait4(Call& call) {
     std::int32_t own_status = 0;
     if (call.argument[1] == 0) call.argument[1] = address_of(&own_status);
     for (;;) {
-        const long got = call.pass_to_kernel();
+        const long got = wait_for_child(call, call.argument[2]);
         std::int32_t status = 0;
         if (got <= 0 || !x86_64::guarded_copy(&status, at_address<void>(call.argument[1]), sizeof status)) return got;
         const auto child = static_cast<std::int32_t>(got);
@@ -125,7 +139,7 @@ long waitid(Call& call) {
     alignas(8) char own_info[128] = {};
     if (call.argument[2] == 0) call.argument[2] = address_of(own_info);
     for (;;) {
-        const long got = call.pass_to_kernel();
+        const long got = wait_for_child(call, call.argument[3]);
         ChildInfo info{};
         if (got != 0 || !x86_64::guarded_copy(&info, at_address<void>(call.argument[2]), sizeof info)) return got;
         const bool stays = (call.argument[3] & kNoWait) != 0;

@@ -9,6 +9,7 @@
 #include "engine/syscalls/handlers.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
+#include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -33,6 +34,7 @@ void subtract_faults(std::uint64_t usage, std::uint64_t faults) {
 // A child's faults include those of its own children that it has waited for, as the kernel's do. They are added to the
 // parent's sum when the parent reaps the child, and only then.
 void correct_usage_of_child(const Thread& thread, std::int32_t child, std::uint64_t usage, bool reaped) {
+    if (has_virtual_clock(*thread.engine)) return make_usage_virtual(thread, child, usage, reaped);
     run::ProcessRecord* const own = record_of(thread);
     run::ProcessRecord* const record = own == nullptr ? nullptr : record_of_process(*thread.engine, child);
     if (record == nullptr) return;
@@ -48,6 +50,10 @@ long getrusage(Call& call) {
     const run::ProcessRecord* const record = record_of(call.thread);
     if (answer != 0 || record == nullptr) return answer;
     const auto who = static_cast<std::int32_t>(call.argument[0]);
+    if (has_virtual_clock(call.engine)) {
+        make_own_usage_virtual(call.thread, who, call.argument[1]);
+        return answer;
+    }
     const bool is_only_thread = call.engine.threads != nullptr && call.engine.threads->next_thread == nullptr;
     if (who == RUSAGE_CHILDREN) subtract_faults(call.argument[1], load(record->own_faults_of_children));
     // What part of it a single thread has had is not known.

@@ -163,6 +163,17 @@ bool is_thread_of_run(const Engine& engine, std::int32_t tid) {
     return false;
 }
 
+bool has_other_thread_that_can_run(const Thread& thread) {
+    const Engine& engine = *thread.engine;
+    for (std::uint32_t number = 0; number < engine.run_use->thread_pages && number < run::kMaximumThreadPages;
+         ++number) {
+        const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
+        if (number == thread.page_number || page.state != run::RecordState::live) continue;
+        if (__atomic_load_n(&page.waits_for_child, __ATOMIC_ACQUIRE) == 0 && !is_abandoned(engine, page)) return true;
+    }
+    return false;
+}
+
 std::uint32_t new_process_record(Engine& engine, std::uint32_t parent) {
     if (engine.run == nullptr) return 0;
     const std::uint32_t number = allocate_number(engine.run_use->processes, run::kMaximumProcesses);

@@ -28,6 +28,9 @@ const char* program_path_of(const Engine& engine, std::int32_t pid);
 /// Whether a live thread of this run has the id `tid`.
 bool is_thread_of_run(const Engine& engine, std::int32_t tid);
 
+/// Whether another thread of this run lives and does not wait for a child.
+bool has_other_thread_that_can_run(const Thread& thread);
+
 /// Reserves a record for a process that is about to be made, with its parent's names and limits. 0 without a run, or if
 /// all records are used.
 std::uint32_t new_process_record(Engine& engine, std::uint32_t parent);

@@ -165,15 +165,14 @@ class RandomBytes(unittest.TestCase):
         self.assertEqual(text.split(), ["22", "22"])
 
     def test_do_not_change_counts(self):
-        # Python reads clocks, which are real: the vDSO repeats a read that meets an update of the time.
-        for command, most in ((["perl", "-e", "my %h = map {$_ => 1} 1..5000; print join ' ', keys %h"], 0),
-                              (["/usr/bin/python3", "-c", "print({str(n) for n in range(5000)})"], 1e-5)):
+        for command in (["perl", "-e", "my %h = map {$_ => 1} 1..5000; print join ' ', keys %h"],
+                        ["/usr/bin/python3", "-c", "print({str(n) for n in range(5000)})"]):
             with self.subTest(command[0]), tempfile.NamedTemporaryFile() as counts:
                 totals = set()
                 for _ in range(4):
                     self.output(*command, options=["--count=instructions", "--count-to", counts.name], env={"PATH": "/usr/bin:/bin"})
                     totals.add(json.loads(Path(counts.name).read_text())["total"]["instructions"])
-                self.assertLessEqual(max(totals) - min(totals), most * min(totals), totals)
+                self.assertEqual(len(totals), 1, totals)
 
     def test_need_a_deterministic_run(self):
         failed = subprocess.run([ANYPERF, "run", "--seed", "3", "--", "true"], capture_output=True, text=True, timeout=60, check=False)

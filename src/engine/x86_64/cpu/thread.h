@@ -81,6 +81,7 @@ struct Thread {
     std::uint32_t inheritance;         ///< the number that hooks::before_clone returned in its parent
     std::uint32_t creating_syscall;    ///< number of the system call that created it
     std::uint64_t set_child_tid;       ///< where its parent wants its id before it runs (clone(2)); 0: nowhere
+    std::uint64_t retired_at_look;     ///< what had retired when it last looked at the clock (engine/time)
     std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends (set_tid_address(2))
     std::uint64_t faults_at_entry[2];  ///< minor, major page faults when it last entered application code, and since
                                        ///< then those of the engine's memory

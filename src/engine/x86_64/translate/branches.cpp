@@ -207,10 +207,10 @@ void Translation::emit_block_end(const Instruction& instruction, std::uint64_t a
         case Control::call_indirect: return emit_indirect(instruction, address);
         case Control::ret: return emit_ret(instruction, address);
         case Control::none:
-        case Control::xgetbv:
-        case Control::rdtsc: emit_plain(instruction, address); return emit_direct_exit(address + instruction.length);
+        case Control::xgetbv: emit_plain(instruction, address); return emit_direct_exit(address + instruction.length);
         case Control::random:
-            if (cache_.random_is_seeded) return emit_emulated(instruction, address + instruction.length);
+        case Control::rdtsc:
+            if (cache_.deterministic) return emit_emulated(instruction, address + instruction.length);
             emit_plain(instruction, address);
             return emit_direct_exit(address + instruction.length);
         case Control::x87_state: return emit_x87_state(instruction, address);

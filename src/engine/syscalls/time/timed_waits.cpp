@@ -1,0 +1,248 @@
+// timed_waits.cpp: calls that wait until a time, in a deterministic run. The time is that of the virtual clock
+// (time/virtual_clock.h); without such a run these calls are the kernel's.
+//
+// A wait for nothing but time takes no real time while the thread is alone. Any other wait is the kernel's, by a
+// timeout relative to now, since the kernel's own clocks are elsewhere; if it timed out, the clock is advanced to its
+// end. A timeout that has not passed is left as it was (select(2) would store what remains of it): no time has passed.
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "engine/syscalls/handlers.h"
+#include "engine/threads/run_records.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+/// A wait that nothing but a signal ends: nothing is advanced for longer ones, such as those of `sleep infinity`.
+constexpr std::int64_t kLongestAdvance = std::int64_t{366} * 24 * 3600 * kNsOfSecond;
+
+enum class Form : std::uint8_t {
+    milliseconds,  ///< an int; below 0: no timeout
+    timespec,      ///< a pointer; null: no timeout
+    timeval,       ///< the same
+    time_of_day,   ///< a pointer to a timespec of CLOCK_REALTIME
+};
+
+/// What a call waits for besides the time.
+enum class Waits : std::uint8_t {
+    for_nothing,      ///< a signal perhaps
+    for_descriptors,  ///< their number is argument `count`
+    for_others,       ///< what others do
+};
+
+struct TimedRow {
+    std::uint16_t number;
+    Form form;
+    std::uint8_t timeout;  ///< the argument that holds it
+    long timed_out;        ///< the answer then
+    Waits waits;
+    std::uint8_t count = 0;
+};
+
+constexpr std::array kRows{
+    TimedRow{__NR_poll, Form::milliseconds, 2, 0, Waits::for_descriptors, 1},
+    TimedRow{__NR_select, Form::timeval, 4, 0, Waits::for_descriptors, 0},
+    TimedRow{__NR_rt_sigtimedwait, Form::timespec, 2, -EAGAIN, Waits::for_nothing},
+    TimedRow{__NR_semtimedop, Form::timespec, 3, -EAGAIN, Waits::for_others},
+    TimedRow{__NR_epoll_wait, Form::milliseconds, 3, 0, Waits::for_others},
+    TimedRow{__NR_mq_timedsend, Form::time_of_day, 4, -ETIMEDOUT, Waits::for_others},
+    TimedRow{__NR_mq_timedreceive, Form::time_of_day, 4, -ETIMEDOUT, Waits::for_others},
+    TimedRow{__NR_pselect6, Form::timespec, 4, 0, Waits::for_descriptors, 0},
+    TimedRow{__NR_ppoll, Form::timespec, 2, 0, Waits::for_descriptors, 1},
+    TimedRow{__NR_epoll_pwait, Form::milliseconds, 3, 0, Waits::for_others},
+    TimedRow{__NR_epoll_pwait2, Form::timespec, 3, 0, Waits::for_others},
+};
+static_assert(std::ranges::is_sorted(kRows, {}, &TimedRow::number));
+
+/// Whether a thread that waits for nothing but time may go on at once: nothing else can happen before.
+bool may_advance(const Thread& thread) {
+    return !thread.engine->has_real_timer && thread.pending == 0 && is_alone(thread);
+}
+
+template <class T>
+bool copy_in(std::uint64_t address, T& out) {
+    return x86_64::guarded_copy(&out, at_address<const void>(address), sizeof out);
+}
+
+template <class T>
+bool write(std::uint64_t address, const T& value) {
+    return x86_64::guarded_copy(at_address<void>(address), &value, sizeof value);
+}
+
+timespec timespec_of(std::int64_t ns) {
+    return {ns / kNsOfSecond, ns % kNsOfSecond};
+}
+
+std::uint64_t units_after(std::uint64_t start, std::int64_t ns) {
+    return start + static_cast<std::uint64_t>(ns) * kUnitsOfNanosecond;
+}
+
+/// ns until the clock has reached `units`; at least 0.
+std::int64_t ns_until(std::uint64_t units, std::uint64_t now) {
+    return units > now ? static_cast<std::int64_t>((units - now + kUnitsOfNanosecond - 1) / kUnitsOfNanosecond) : 0;
+}
+
+/// A timeout in ns. False: there is none, or it is none that the kernel accepts.
+bool timeout_of(Thread& thread, const TimedRow& row, std::uint64_t argument, std::int64_t& ns) {
+    if (row.form == Form::milliseconds) {
+        const auto milliseconds = static_cast<std::int32_t>(argument);
+        ns = std::int64_t{milliseconds} * 1'000'000;
+        return milliseconds >= 0;
+    }
+    timespec time{};
+    if (argument == 0 || !copy_in(argument, time)) return false;
+    if (row.form == Form::timeval) time.tv_nsec = time.tv_nsec < 1'000'000 ? time.tv_nsec * 1000 : -1;
+    ns = ns_of(time);
+    if (ns < 0) return false;
+    if (row.form != Form::time_of_day) return true;
+    const Engine& engine = *thread.engine;
+    ns = ns_until(units_at(engine, CLOCK_REALTIME, static_cast<std::uint64_t>(ns)), look_at_clock(thread));
+    return true;
+}
+
+/// The timeout that the kernel gets, and what the application sees of it afterwards.
+class KernelTimeout {
+  public:
+    KernelTimeout(Call& call, const TimedRow& row, std::int64_t ns) : call_(call), row_(row) {
+        if (row.form == Form::milliseconds) {
+            call.argument[row.timeout] = static_cast<std::uint64_t>(ns / 1'000'000);
+            return;
+        }
+        place_ = call.argument[row.timeout];
+        call.argument[row.timeout] = address_of(&time_);
+        time_ = timespec_of(ns);
+        if (row.form == Form::timeval) time_.tv_nsec /= 1000;
+        if (row.form != Form::time_of_day) return;
+        timespec now{};
+        kernel_call(__NR_clock_gettime, CLOCK_REALTIME, address_of(&now));
+        time_ = timespec_of(std::min(ns, kLongestAdvance) + ns_of(now));
+    }
+    /// The calls that store what remains of a timeout (select(2), ppoll(2)) store that nothing does.
+    void store_end() const {
+        if (row_.form == Form::timeval || row_.number == __NR_ppoll || row_.number == __NR_pselect6)
+            write(place_, timespec{});
+    }
+
+  private:
+    Call& call_;
+    const TimedRow& row_;
+    std::uint64_t place_ = 0;
+    timespec time_{};
+};
+
+/// Sleeps until the clock shows `until`. Returns as nanosleep(2) does; kRestartSyscall if a signal came first.
+long sleep_until(Call& call, std::uint64_t start, std::uint64_t until, std::uint64_t remaining) {
+    const std::int64_t ns = ns_until(until, start);
+    if (ns <= kLongestAdvance && may_advance(call.thread)) {
+        advance_clock(call.engine, until);
+        return 0;
+    }
+    const timespec time = timespec_of(ns);
+    timespec left{};
+    const std::uint64_t arguments[6] = {CLOCK_MONOTONIC, 0, address_of(&time), address_of(&left)};
+    const long got = interruptible_call(call.thread, __NR_clock_nanosleep, arguments);
+    if (got == 0) advance_clock(call.engine, until);
+    if (got == -EINTR) {
+        advance_clock(call.engine, until - static_cast<std::uint64_t>(ns_of(left)) * kUnitsOfNanosecond);
+        if (remaining != 0 && !write(remaining, left)) return -EFAULT;
+    }
+    return got;
+}
+
+/// FUTEX_WAIT and its like with a timeout. By futex(2) it is relative for FUTEX_WAIT, else a time of CLOCK_MONOTONIC
+/// or, for FUTEX_LOCK_PI always, CLOCK_REALTIME.
+long timed_futex(Call& call) {
+    const std::uint64_t command = call.argument[1] & FUTEX_CMD_MASK;
+    const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
+                       command == FUTEX_LOCK_PI2 || command == FUTEX_WAIT_REQUEUE_PI;
+    timespec time{};
+    if (!waits || call.argument[3] == 0 || !copy_in(call.argument[3], time) || ns_of(time) < 0)
+        return call.pass_to_kernel();
+    const bool of_day = command == FUTEX_LOCK_PI || (call.argument[1] & FUTEX_CLOCK_REALTIME) != 0;
+    const std::uint64_t now = look_at_clock(call.thread);
+    const auto wanted = static_cast<std::uint64_t>(ns_of(time));
+    const std::uint64_t until = command == FUTEX_WAIT
+                                    ? units_after(now, ns_of(time))
+                                    : units_at(call.engine, of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, wanted);
+    std::int64_t ns = ns_until(until, now);
+    // A word that no other process can change changes no more while this thread, the only one, waits.
+    if (ns <= kLongestAdvance && (call.argument[1] & FUTEX_PRIVATE_FLAG) != 0 && may_advance(call.thread)) ns = 0;
+    timespec kernel_time = timespec_of(ns);
+    if (command != FUTEX_WAIT) {
+        timespec kernel_now{};
+        kernel_call(__NR_clock_gettime, of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, address_of(&kernel_now));
+        kernel_time = timespec_of(std::min(ns, kLongestAdvance) + ns_of(kernel_now));
+    }
+    call.argument[3] = address_of(&kernel_time);
+    const long got = call.pass_to_kernel();
+    if (got == -ETIMEDOUT) advance_clock(call.engine, until);
+    return got;
+}
+
+}  // namespace
+
+namespace handlers {
+
+long wait_with_timeout(Call& call, long (*wait)(Call&)) {
+    const auto* const row = std::ranges::lower_bound(kRows, call.number, {}, &TimedRow::number);
+    std::int64_t ns = 0;
+    if (!has_virtual_clock(call.engine) || row == kRows.end() || row->number != call.number ||
+        !timeout_of(call.thread, *row, call.argument[row->timeout], ns) || ns == 0)
+        return wait(call);
+    const std::uint64_t until = units_after(look_at_clock(call.thread), ns);
+    const bool only_for_time =
+        row->waits == Waits::for_nothing || (row->waits == Waits::for_descriptors && call.argument[row->count] == 0);
+    const bool at_once = only_for_time && ns <= kLongestAdvance && may_advance(call.thread);
+    const KernelTimeout timeout{call, *row, at_once ? 0 : ns};
+    const long got = wait(call);
+    if (got != row->timed_out) return got;
+    advance_clock(call.engine, until);
+    timeout.store_end();
+    return got;
+}
+
+long nanosleep(Call& call) {
+    timespec time{};
+    if (!has_virtual_clock(call.engine)) return call.pass_to_kernel();
+    if (!copy_in(call.argument[0], time)) return -EFAULT;
+    if (ns_of(time) < 0) return -EINVAL;
+    const std::uint64_t start = look_at_clock(call.thread, kUnitsOfCall);
+    return sleep_until(call, start, units_after(start, ns_of(time)), call.argument[1]);
+}
+
+long clock_nanosleep(Call& call) {
+    timespec time{};
+    std::uint64_t ns = 0;
+    const auto clock = static_cast<std::int32_t>(call.argument[0]);
+    // Clocks of CPU time stand still while their thread sleeps: the kernel's answer is EINVAL, or a wait for others.
+    const bool advances = clock >= 0 && clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID;
+    if (!has_virtual_clock(call.engine) || !advances || !virtual_time(call.thread, clock, 0, ns))
+        return call.pass_to_kernel();
+    if (!copy_in(call.argument[2], time)) return -EFAULT;
+    if (ns_of(time) < 0) return -EINVAL;
+    const std::uint64_t start = look_at_clock(call.thread, kUnitsOfCall);
+    if ((call.argument[1] & TIMER_ABSTIME) == 0)
+        return sleep_until(call, start, units_after(start, ns_of(time)), call.argument[3]);
+    return sleep_until(call, start, units_at(call.engine, clock, static_cast<std::uint64_t>(ns_of(time))), 0);
+}
+
+long futex(Call& call) {
+    return has_virtual_clock(call.engine) ? timed_futex(call) : call.pass_to_kernel();
+}
+
+long timed_wait(Call& call) {
+    return wait_with_timeout(call, [](Call& waiting) { return waiting.pass_to_kernel(); });
+}
+
+}  // namespace handlers
+
+}  // namespace anyperf::engine

@@ -1,0 +1,136 @@
+#include "engine/time/virtual_clock.h"
+
+#include <algorithm>
+
+#include "engine/threads/run_records.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+std::uint64_t load(const std::uint64_t& word) {
+    return __atomic_load_n(&word, __ATOMIC_RELAXED);
+}
+
+/// What the thread has retired since its last look, as units; it counts as looked at.
+std::uint64_t take_retired(Thread& thread) {
+    const std::uint64_t retired = thread.page.counters.retired();
+    const std::uint64_t since = retired - thread.retired_at_look;
+    thread.retired_at_look = retired;
+    return since * kUnitsOfInstruction;
+}
+
+/// The kernel's numbers for clocks of CPU time (include/linux/posix-timers.h): an inverted id, and what it is the id
+/// of.
+constexpr std::int32_t kOfThread = 4;
+constexpr std::int32_t kOfDescriptor = 3;  // both low bits: a clock device
+
+std::int32_t id_of(std::int32_t clock) {
+    return ~(clock >> 3);
+}
+
+/// The CPU time of thread `tid` of this process in units; false: there is no such thread.
+bool thread_cpu(const Thread& caller, std::int32_t tid, std::uint64_t& units) {
+    for (const Thread* thread = caller.engine->threads; thread != nullptr; thread = thread->next_thread) {
+        if (thread->tid != tid) continue;
+        units = thread->page.counters.retired() * kUnitsOfInstruction;
+        return true;
+    }
+    return false;
+}
+
+/// Clocks of CPU time that name a process or a thread.
+bool named_cpu_time(Thread& thread, std::int32_t clock, std::uint64_t& ns) {
+    if ((clock & 3) == kOfDescriptor) return false;
+    const std::int32_t id = id_of(clock);
+    if ((clock & kOfThread) == 0) {
+        if (id != 0 && id != thread.page.pid) return false;
+        ns = process_cpu_ns(thread);
+        return true;
+    }
+    std::uint64_t units = 0;
+    const LockGuard held{thread.engine->cache.lock};
+    if (!thread_cpu(thread, id == 0 ? thread.tid : id, units)) return false;
+    ns = units / kUnitsOfNanosecond;
+    return true;
+}
+
+}  // namespace
+
+void begin_thread_time(Thread& thread) {
+    thread.retired_at_look = thread.page.counters.retired();
+}
+
+std::uint64_t look_at_clock(Thread& thread, std::uint64_t more) {
+    return __atomic_add_fetch(&thread.engine->run_use->clock, take_retired(thread) + more, __ATOMIC_RELAXED);
+}
+
+void advance_clock(Engine& engine, std::uint64_t units) {
+    std::uint64_t& clock = engine.run_use->clock;
+    std::uint64_t now = load(clock);
+    while (now < units &&
+           !__atomic_compare_exchange_n(&clock, &now, units, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+std::uint64_t monotonic_ns(std::uint64_t units) {
+    return kUptimeNs + units / kUnitsOfNanosecond;
+}
+
+bool virtual_time(Thread& thread, std::int32_t clock, std::uint64_t units, std::uint64_t& ns) {
+    switch (clock) {
+        case CLOCK_REALTIME:
+        case CLOCK_REALTIME_COARSE:
+        case CLOCK_REALTIME_ALARM:
+        case CLOCK_TAI: ns = thread.engine->run->epoch_ns + units / kUnitsOfNanosecond; return true;
+        case CLOCK_MONOTONIC:
+        case CLOCK_MONOTONIC_RAW:
+        case CLOCK_MONOTONIC_COARSE:
+        case CLOCK_BOOTTIME:
+        case CLOCK_BOOTTIME_ALARM: ns = monotonic_ns(units); return true;
+        case CLOCK_PROCESS_CPUTIME_ID: ns = process_cpu_ns(thread); return true;
+        case CLOCK_THREAD_CPUTIME_ID:
+            ns = thread.page.counters.retired() * kUnitsOfInstruction / kUnitsOfNanosecond;
+            return true;
+        default: return clock < 0 && named_cpu_time(thread, clock, ns);
+    }
+}
+
+std::uint64_t units_at(const Engine& engine, std::int32_t clock, std::uint64_t ns) {
+    const bool is_of_day = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
+    const std::uint64_t start = is_of_day ? engine.run->epoch_ns : kUptimeNs;
+    return ns > start ? (ns - start) * kUnitsOfNanosecond : 0;
+}
+
+std::uint64_t process_cpu_ns(const Thread& thread) {
+    const run::ProcessRecord* const record = record_of(thread);
+    std::uint64_t units = record != nullptr ? load(record->cpu_units) : 0;
+    const LockGuard held{thread.engine->cache.lock};
+    for (const Thread* one = thread.engine->threads; one != nullptr; one = one->next_thread)
+        if (one->page.pid == thread.page.pid) units += one->page.counters.retired() * kUnitsOfInstruction;
+    return units / kUnitsOfNanosecond;
+}
+
+std::uint64_t time_stamp(std::uint64_t units) {
+    return kUptimeNs / 10 * 32 + units / 5 * 4 + units % 5 * 4 / 5;  // 3.2 for a nanosecond, 0.8 for a unit
+}
+
+void end_thread_time(Thread& thread, bool whole_process) {
+    look_at_clock(thread);
+    run::ProcessRecord* const record = record_of(thread);
+    if (record == nullptr) return;
+    const std::uint64_t units = whole_process ? process_cpu_ns(thread) * kUnitsOfNanosecond - load(record->cpu_units)
+                                              : thread.page.counters.retired() * kUnitsOfInstruction;
+    __atomic_add_fetch(&record->cpu_units, units, __ATOMIC_RELAXED);
+}
+
+bool is_alone(const Thread& thread) {
+    return !has_other_thread_that_can_run(thread);
+}
+
+std::int64_t ns_of(const timespec& time) {
+    if (time.tv_sec < 0 || time.tv_nsec < 0 || time.tv_nsec >= kNsOfSecond) return -1;
+    return time.tv_sec >= INT64_MAX / kNsOfSecond ? INT64_MAX : time.tv_sec * kNsOfSecond + time.tv_nsec;
+}
+
+}  // namespace anyperf::engine
