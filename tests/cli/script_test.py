@@ -55,7 +55,7 @@ class Script(Case):
         path = self.record("-e", "page-faults:u", "-d")
         perf, ours = ([line.split()[-1] for line in lines(program, "script", "-i", path, "-F", "comm,addr")]
                       for program in ("perf", ANYPERF))
-        self.assertGreater(len(perf), 10)
+        self.assertGreater(len(perf), 0)
         self.assertEqual(perf, ours)
 
     def test_call_chains_agree(self):
