@@ -117,10 +117,12 @@ profile::LocationId Namer::unknown(RawFrame frame) {
 profile::DsoId Namer::dso(const symbols::Dso& dso) {
     const auto [at, fresh] = by_dso_.try_emplace(&dso);
     if (fresh)
-        at->second = profile_.dsos.add({.path = profile_.strings.intern(dso.path()),
-                                        .name = profile_.strings.intern(dso.name()),
-                                        .build_id = profile_.strings.intern(dso.build_id()),
-                                        .kind = kind_of(dso.kind())});
+        at->second =
+            profile_.dsos.add({.path = profile_.strings.intern(dso.path()),
+                               .name = profile_.strings.intern(dso.name()),
+                               .build_id = profile_.strings.intern(dso.build_id()),
+                               .lost = profile_.strings.intern(dso.lost_its_file() ? dso.why_no_symbols() : ""),
+                               .kind = kind_of(dso.kind())});
     return at->second;
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/output/wrap.h"
 #include "host/findings.h"
@@ -34,7 +35,7 @@ struct Options {
     bool json = false;
     bool all = false;  ///< evidence of every finding, not only of those that limit something
     std::string root = "/";
-    std::string save;  ///< a directory to copy the machine's files to; empty: explain the machine
+    std::optional<std::string> save;  ///< a directory to copy the machine's files to
 };
 
 /// Whether the way can be used at all. Being limited to user mode still counts as working.
@@ -65,20 +66,28 @@ std::string way_text(const WayToMeasure& way) {
                        way.usability.use == Use::user_only ? " in user mode only" : "");
 }
 
-/// The ways that work, or those that do not with the reason in a word; separated by semicolons.
-std::string ways_text(const std::vector<WayToMeasure>& ways, bool working) {
+/// The verdict about a way. A copy of another machine may lack the files that decide.
+enum class Verdict : std::uint8_t { works, fails, unknown };
+
+Verdict verdict_of(const WayToMeasure& way) {
+    if (way.usability.use == Use::unknown) return Verdict::unknown;
+    return works(way) ? Verdict::works : Verdict::fails;
+}
+
+/// The ways with this verdict, those that fail with the reason in a word; separated by semicolons.
+std::string ways_text(const std::vector<WayToMeasure>& ways, Verdict verdict) {
     std::string text;
     for (const WayToMeasure& way : ways) {
-        if (works(way) != working) continue;
+        if (verdict_of(way) != verdict) continue;
         text += (text.empty() ? "" : "; ") + way_text(way);
-        if (!working) text += fmt::format(": {}", words(way.usability.use));
+        if (verdict == Verdict::fails) text += fmt::format(": {}", words(way.usability.use));
     }
     return text;
 }
 
 /// What works here, including what works only because anyperf has a PMU of its own.
 std::string what_works(const std::vector<WayToMeasure>& ways) {
-    std::string text = ways_text(ways, true);
+    std::string text = ways_text(ways, Verdict::works);
     const bool lacks_hardware =
         std::ranges::any_of(ways, [](const WayToMeasure& way) { return way.id == "hardware" && !works(way); });
     if (lacks_hardware)
@@ -106,6 +115,7 @@ const Finding* blocking_finding(const std::vector<Finding>& findings, const WayT
         case Use::no_tracefs:
         case Use::unsupported:
         case Use::user_space: break;
+        case Use::unknown: return nullptr;
     }
     if (way.id == "tracepoint")
         if (const Finding* tracefs = finding_with_fix(findings, "tracefs")) return tracefs;
@@ -138,9 +148,12 @@ std::vector<std::string> advice(const std::vector<Finding>& findings, const std:
 
 /// The last paragraph of the page: "works:", "doesn't:", "to do:".
 std::string verdict(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways) {
-    const std::string good = what_works(ways), bad = ways_text(ways, false);
+    const std::string good = what_works(ways), bad = ways_text(ways, Verdict::fails);
+    const std::string unknown = ways_text(ways, Verdict::unknown);
     std::string text = "works:   " + wrap(good.empty() ? "nothing" : good, kWidth, 9) + "\n";
-    text += "doesn't: " + wrap(bad.empty() ? "nothing: every kind of event can be opened" : bad, kWidth, 9) + "\n";
+    if (!bad.empty() || unknown.empty())
+        text += "doesn't: " + wrap(bad.empty() ? "nothing: every kind of event can be opened" : bad, kWidth, 9) + "\n";
+    if (!unknown.empty()) text += "unknown: " + wrap(unknown, kWidth, 9) + "\n";
     std::string label = "to do:   ";
     for (const std::string& step : advice(findings, ways)) {
         text += label + wrap(step, kWidth, 9) + "\n";
@@ -178,7 +191,8 @@ nlohmann::ordered_json to_json(const std::vector<Finding>& findings, const std::
                                     {"fix", finding.fix}});
     for (const WayToMeasure& way : ways) json["events"].push_back(to_json(way));
     json["works"] = what_works(ways);
-    json["does_not_work"] = ways_text(ways, false);
+    json["does_not_work"] = ways_text(ways, Verdict::fails);
+    if (const std::string unknown = ways_text(ways, Verdict::unknown); !unknown.empty()) json["not_known"] = unknown;
     json["to_do"] = advice(findings, ways);
     return json;
 }
@@ -191,7 +205,7 @@ Result<int> save(const std::string& directory, Output& out) {
 }
 
 Result<int> explain(const Options& options, Output& out) {
-    if (!options.save.empty()) return save(options.save, out);
+    if (options.save) return save(*options.save, out);
     std::error_code ignored;
     if (!std::filesystem::is_directory(options.root, ignored))
         return std::unexpected(Error{"cannot look at the machine in " + options.root, "not a readable directory",

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "anyperf/event_names.h"
 #include "cli/list/catalog_names.h"
@@ -151,15 +152,22 @@ std::string to_json(const std::vector<CheckedList>& lists) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
-/// Every name that could have been typed, for suggestions.
-std::vector<std::string> all_names(const events::Machine& machine) {
+/// What could have been typed, for suggestions, and why tracepoints are not among it, if they can't be looked up.
+struct KnownNames {
     std::vector<std::string> names;
-    for (const auto& list : events::list_events(machine))
+    std::optional<Error> no_tracepoints;
+};
+
+KnownNames known_names(const events::Machine& machine) {
+    KnownNames known;
+    for (const auto& list : events::list_events(machine)) {
+        if (list.kind == NameOrigin::tracepoint) known.no_tracepoints = list.unreadable;
         for (const auto& event : list.events) {
-            names.push_back(event.name);
-            if (!event.alias.empty()) names.push_back(event.alias);
+            known.names.push_back(event.name);
+            if (!event.alias.empty()) known.names.push_back(event.alias);
         }
-    return names;
+    }
+    return known;
 }
 
 /// The number of catalog events, of any CPU, that match the patterns.
@@ -178,8 +186,12 @@ Error nothing_matches(const events::Machine& machine, const Options& options) {
     if (options.all)
         return Error{"no event matches " + patterns, "no event name of any known CPU contains it",
                      "anyperf list --all without a pattern shows all", 1};
+    const auto [names, no_tracepoints] = known_names(machine);
+    const bool for_tracepoints = std::ranges::any_of(options.patterns, asks_for_tracepoints);
+    if (no_tracepoints && for_tracepoints)
+        return Error{"no event of this machine matches " + patterns,
+                     "tracepoints cannot be looked up: " + no_tracepoints->cause, no_tracepoints->fix, 1};
     // A near name is the best hint, since most patterns without a match are misspelled.
-    const auto names = all_names(machine);
     std::string fix = events::did_you_mean(options.patterns.front(), names);
     if (const std::size_t elsewhere = matches_elsewhere(options); fix.empty() && elsewhere > 0)
         fix = fmt::format("{} events of other CPUs match: anyperf list --all {}", elsewhere, patterns);

@@ -64,6 +64,20 @@ std::string first_option(const std::string& words) {
     return {};
 }
 
+/// The error for an option whose value is missing, or is not a number. CLI11's texts, "--event: 1 required TEXT
+/// missing" and "Could not convert: --percent-limit = x", are about types of C++.
+Error bad_value(const CLI::ParseError& error, const std::string& help) {
+    const std::string text = error.what();
+    const auto colon = text.find(": ");
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch))
+        return {"bad " + text.substr(0, colon), "its value is missing", "see " + help};
+    const auto equals = text.find(" = ", colon);
+    if (equals == std::string::npos) return {"bad command line", text, "see " + help};
+    const std::string option = text.substr(colon + 2, equals - colon - 2);
+    return {fmt::format("bad {} {}", option, text.substr(equals + 3, kLongestWord)), "it is not a number that fits",
+            "see " + help};
+}
+
 /// Translates an error of CLI11, whose texts look like "--counters: Value x not in range", into what, cause and fix.
 Error to_error(const CLI::ParseError& error, const CLI::App& app) {
     const std::string text = error.what();
@@ -79,6 +93,9 @@ Error to_error(const CLI::ParseError& error, const CLI::App& app) {
     }
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError))
         return {text, "anyperf " + verb + " needs this argument", "see " + help};
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch) ||
+        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ConversionError))
+        return bad_value(error, help);
     if (colon == std::string::npos || !text.starts_with('-')) return {"bad command line", text, "see " + help};
     return {"bad " + text.substr(0, colon), text.substr(colon + 2), "see " + help};
 }

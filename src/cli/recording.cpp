@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 namespace anyperf::cli {
 
@@ -14,6 +18,39 @@ symbols::SymbolPaths symbol_paths(const std::string& root) {
     return paths;
 }
 
+namespace {
+
+constexpr std::size_t kMostLostFiles = 5;  // that are named: a machine's update may replace all of its libraries
+
+/// The files of samples that could not be read, with the number of their samples; most samples first. `all` becomes the
+/// number of all samples.
+std::vector<std::pair<const profile::Dso*, std::uint64_t>> lost_files(const profile::Profile& profile,
+                                                                      std::uint64_t& all) {
+    std::vector<std::uint64_t> samples(profile.dsos.size());
+    for (const profile::Sample& each : profile.samples) {
+        samples[profile.locations[profile.stacks[each.stack].location].dso.value] += each.count;
+        all += each.count;
+    }
+    std::vector<std::pair<const profile::Dso*, std::uint64_t>> lost;
+    for (std::uint32_t i = 0; i < profile.dsos.size(); ++i)
+        if (const profile::Dso& dso = profile.dsos[{i}]; !profile.text(dso.lost).empty() && samples[i] * 100 >= all)
+            lost.emplace_back(&dso, samples[i]);
+    std::ranges::stable_sort(lost, std::ranges::greater{}, [](const auto& each) { return each.second; });
+    return lost;
+}
+
+void note_lost_files(const profile::Profile& profile, Output& out) {
+    std::uint64_t all = 0;
+    const auto lost = lost_files(profile, all);
+    if (all == 0) return;
+    for (std::size_t i = 0; i < lost.size() && i < kMostLostFiles; ++i)
+        out.note(fmt::format("anyperf: {:.1f}% of the samples have no names: {}\n",
+                             100.0 * static_cast<double>(lost[i].second) / static_cast<double>(all),
+                             profile.text(lost[i].first->lost)));
+}
+
+}  // namespace
+
 void note_losses(const analysis::ReadProfile& read, Output& out) {
     const profile::Recording& recording = read.profile.recording;
     if (recording.lost > 0)
@@ -22,6 +59,7 @@ void note_losses(const analysis::ReadProfile& read, Output& out) {
     if (recording.skipped > 0)
         out.note(fmt::format("anyperf: {} records could not be read and are left out\n", recording.skipped));
     if (read.damage) out.note(fmt::format("anyperf: {}: {}\n", read.damage->what, read.damage->cause));
+    note_lost_files(read.profile, out);
 }
 
 }  // namespace anyperf::cli

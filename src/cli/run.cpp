@@ -30,6 +30,12 @@ struct Options {
     MachineArguments machine;
 };
 
+Error cannot_write_counts(const std::string& file, int errno_value) {
+    return {"cannot write the counts to " + file, std::generic_category().message(errno_value),
+            errno_value == ENOSPC ? "free disk space, or give --count-to a file elsewhere"
+                                  : "give --count-to a file that this user may write, in a directory that exists"};
+}
+
 /// Writes the counts as one JSON object.
 Result<void> write_counts(const Options& options, const broker::RunResult& result, Output& out) {
     // Names of programs and threads need not be UTF-8; invalid bytes become U+FFFD.
@@ -43,8 +49,7 @@ Result<void> write_counts(const Options& options, const broker::RunResult& resul
     }
     std::ofstream file{options.count_to};
     if (file << text << std::flush) return {};
-    return std::unexpected(
-        Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
+    return std::unexpected(cannot_write_counts(options.count_to, errno));
 }
 
 /// `anyperf run` as a program of a run. The outer engine runs whatever this process executes, and its virtual PMU is
@@ -82,8 +87,7 @@ Result<int> run(const Options& options, Output& out) {
     if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));
     // Try the file before the command runs, so that a long run is not lost to a typing error.
     if (!options.count_to.empty() && !std::ofstream{options.count_to})
-        return std::unexpected(
-            Error{"cannot write the counts to " + options.count_to, std::generic_category().message(errno), ""});
+        return std::unexpected(cannot_write_counts(options.count_to, errno));
     const broker::RunResult result = TRY(broker::run(run_options));
     if (counts) TRY(write_counts(options, result, out));
     std::fflush(nullptr);  // die_by_signal_of() may not return

@@ -42,6 +42,7 @@ Result<int> script(const Options& options, Output& out) {
     const perfdata::Summary summary = reader.read(printer);
     printer.flush();
     note_omissions(reader, out);
+    printer.note_lost_files();
     if (summary.lost > 0)
         out.note(
             fmt::format("anyperf: {} records were lost while recording, because the rings were full\n", summary.lost));

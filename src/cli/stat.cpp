@@ -129,12 +129,23 @@ bool may_announce(const Options& options) {
     return !options.quiet && (options.format == Format::table || !options.writes_to_standard_error());
 }
 
+/// -v: comments before a table or CSV. JSON is one object, so beside it they are on standard error; if the object is
+/// there itself, they are notes in it.
+void write_verbose(Report& report, const Options& options, Sink& sink, Output& output) {
+    const std::string text = verbose_text(report);
+    if (options.format != Format::json) return sink.write(text);
+    if (options.quiet) return;
+    if (!options.writes_to_standard_error()) return output.note(text);
+    for (const auto line : std::views::split(text, '\n'))
+        if (!line.empty()) report.notes.emplace_back(std::string_view{line.begin(), line.end()}.substr(1));
+}
+
 /// Writes the report, and with --baseline the comparison. Returns the exit status of the gate; 0 if there is none.
 /// Interval reports are already written. With --update-baseline the report becomes the baseline, unless the command
 /// failed: then there is no verdict.
 Result<int> write_results(Measurement& run, const Options& options, const std::optional<stat::Baseline>& earlier,
                           Sink& sink, Output& output) {
-    if (options.verbose) sink.write(verbose_text(run.report));
+    if (options.verbose) write_verbose(run.report, options, sink, output);
     if (options.format == Format::json || !options.baseline.empty())
         run.report.identity = stat::identity_of_run(options, run.report.mode);
     const std::string report = options.update_baseline ? stat::to_json(run.report, options) : "";

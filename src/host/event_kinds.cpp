@@ -66,7 +66,7 @@ Usability breakpoint(const Root& root, const Kernel& kernel) {
 
 /// Judged by the rights it needs and not opened: opening a uprobe would change code that other processes run.
 Usability uprobe(const Root& root, const Kernel& kernel) {
-    if (Usability any = software(root, kernel); any.use == Use::blocked) return any;
+    if (Usability any = software(root, kernel); any.use == Use::blocked || any.use == Use::unknown) return any;
     if (!number_in(root, "/sys/bus/event_source/devices/uprobe/type"))
         return {Use::no_pmu,
                 {"cannot open a uprobe", "/sys/bus/event_source/devices/uprobe does not exist",

@@ -3,8 +3,11 @@
 // FIFO in it would block its reader, and a file of a terabyte would fill the memory.
 #include "host/machine_copy.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -99,7 +102,7 @@ class Copy {
         if (!from) return;
         std::ofstream to{made(path), std::ios::binary};
         if (from.peek() != std::ifstream::traits_type::eof()) to << from.rdbuf();
-        failed_ = failed_ || !to.flush();
+        if (!to.flush()) fail(std::error_code{errno, std::generic_category()});
         ++files_;
     }
 
@@ -114,23 +117,28 @@ class Copy {
             filesystem::create_symlink(text, made(path), error);
     }
 
-    bool failed() const { return failed_; }
+    /// Why a file could not be written: the first failure. Nothing if all were.
+    const std::optional<std::string>& failure() const { return failure_; }
     std::size_t files() const { return files_; }
 
   private:
+    void fail(const std::error_code& error) {
+        if (!failure_) failure_ = error.message();
+    }
+
     /// The path of a file in the copy. Makes its directory.
     filesystem::path made(const std::string& path) {
         std::error_code error;
         const filesystem::path place = directory_ / path.substr(1);
         filesystem::create_directories(place.parent_path(), error);
-        failed_ = failed_ || error;
+        if (error) fail(error);
         return place;
     }
 
     const Root& machine_;
     filesystem::path directory_;
     std::size_t files_ = 0;
-    bool failed_ = false;
+    std::optional<std::string> failure_;
 };
 
 /// Why a file of this type can't be read; empty if it can, or is not there.
@@ -182,9 +190,8 @@ Result<void> check_copy(const Root& copy) {
 
 // Into a new or empty directory only, so that a copy never mixes two machines.
 Result<std::size_t> copy_machine(const Root& machine, const filesystem::path& directory) {
-    const auto refusal = [&](const std::string& cause) {
-        return std::unexpected(
-            Error{"cannot save the machine to " + directory.string(), cause, "name a directory that does not exist"});
+    const auto refusal = [&](const std::string& cause, const char* fix = "name a directory that does not exist") {
+        return std::unexpected(Error{fmt::format("cannot save the machine to '{}'", directory.string()), cause, fix});
     };
     std::error_code error;
     filesystem::create_directories(directory, error);
@@ -193,7 +200,8 @@ Result<std::size_t> copy_machine(const Root& machine, const filesystem::path& di
     Copy copy{machine, directory};
     visit_places(machine, copy);
     for (const std::string& name : machine.list(kNamespaces)) copy.link(std::string{kNamespaces} + "/" + name);
-    if (copy.failed()) return refusal("not every file could be written");
+    if (copy.failure())
+        return refusal(*copy.failure(), "the copy is not complete: remove it, and name a directory elsewhere");
     return copy.files();
 }
 

@@ -1,5 +1,7 @@
 #include "host/usability.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cerrno>
 
@@ -35,6 +37,7 @@ constexpr std::array kWords{
     Word{Use::blocked, "blocked", "blocked"},
     Word{Use::no_tracefs, "no tracefs", "no-tracefs"},
     Word{Use::unsupported, "not supported", "unsupported"},
+    Word{Use::unknown, "not known", "unknown"},
     Word{Use::user_space, "counted in user space", "user-space"},
 };
 
@@ -81,6 +84,14 @@ Usability usability_by_opening(const OpenCall& call, std::string_view event, con
             why_open_failed(user_mode(call), refused_too, event, root, kernel)};
 }
 
+/// The file of another machine without which nothing can be said of the event, if the copy lacks it; else empty.
+std::string_view undecided_by(const Root& root) {
+    constexpr std::string_view kPmus = "/sys/bus/event_source/devices", kLevel = "/proc/sys/kernel/perf_event_paranoid";
+    if (!root.exists(kPmus)) return kPmus;
+    const Privileges rights = privileges(root);
+    return rights.has_perfmon() || rights.paranoid ? std::string_view{} : kLevel;
+}
+
 /// The errno that the kernel of another machine would answer, as far as its files show; 0 if they show no obstacle.
 int expected_errno(const OpenCall& call, const Root& root) {
     const Privileges rights = privileges(root);
@@ -97,6 +108,7 @@ Usability usability_from_files(const OpenCall& call, std::string_view event, con
                 {"cannot look up " + std::string{event},
                  "the kernel is locked down for confidentiality, so tracefs is closed (/sys/kernel/security/lockdown)",
                  "boot with lockdown=integrity or none"}};
+    if (const auto unknown = why_unknown(event, root)) return {Use::unknown, *unknown};
     const int expected = expected_errno(call, root);
     if (expected == 0) return {};
     const int in_user_mode = expected_errno(user_mode(call), root);
@@ -107,6 +119,14 @@ Usability usability_from_files(const OpenCall& call, std::string_view event, con
 }
 
 }  // namespace
+
+std::optional<Error> why_unknown(std::string_view event, const Root& root) {
+    if (root.is_this_machine()) return std::nullopt;
+    const std::string_view file = undecided_by(root);
+    if (file.empty()) return std::nullopt;
+    return Error{fmt::format("cannot tell whether {} can be opened", event), fmt::format("the copy has no {}", file),
+                 "on that machine: anyperf explain --save DIR, which copies all that is needed"};
+}
 
 std::string_view words(Use use) {
     return row(use).words;

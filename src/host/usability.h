@@ -24,6 +24,7 @@ enum class Use : std::uint8_t {
     blocked,          ///< perf_event_open is refused whatever its arguments
     no_tracefs,       ///< its number can't be looked up
     unsupported,      ///< the PMU exists and refuses it
+    unknown,          ///< the copy of another machine lacks the files that decide it
     user_space,  ///< the virtual PMU of a run counts it instead; usability() asks the kernel and never returns this
 };
 
@@ -42,6 +43,9 @@ struct Usability {
 /// name for messages. If `root` is another machine, the answer comes from its PMUs, paranoid level and capabilities.
 Usability usability(const OpenCall& call, std::string_view event, const Root& root,
                     const Kernel& kernel = this_kernel());
+
+/// Why the files of a copied machine do not decide about events; nothing if they do, or if `root` is this machine.
+std::optional<Error> why_unknown(std::string_view event, const Root& root);
 
 /// The Error if a seccomp filter kills a process that calls perf_event_open, which is tried in a child process. Empty
 /// otherwise. Ask it before the first open.

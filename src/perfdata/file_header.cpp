@@ -99,7 +99,7 @@ bool is_perf_data(Bytes begin) {
 Result<FileHeader> read_file_header(Bytes file) {
     const auto not_ours = [](std::string cause) {
         return std::unexpected(
-            Error{"cannot read perf.data", std::move(cause), "record it again, or name another file with -i"});
+            Error{"cannot read perf.data", std::move(cause), "record it again, or name another file"});
     };
     if (!is_perf_data(file)) return not_ours("the file does not begin with PERFILE2");
     FileHeader header;

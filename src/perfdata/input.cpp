@@ -18,17 +18,22 @@ namespace {
 constexpr std::size_t kReleaseStep = 4 << 20;
 constexpr std::size_t kPage = 4096;
 
+Error cannot_open(const std::string& path, int errno_value) {
+    // Recordings may be read by their owner only, as they have addresses and data of the recorded programs.
+    const bool denied = errno_value == EACCES || errno_value == EPERM;
+    return {fmt::format("cannot open {}", path), strerror(errno_value),
+            denied ? "read it as the user who recorded it" : "record it with anyperf record, or name another file"};
+}
+
 }  // namespace
 
 Result<Input> Input::open(const std::string& path) {
     const int fd = path == "-" ? dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return std::unexpected(Error{fmt::format("cannot open {}", path), strerror(errno),
-                                     errno == ENOENT ? "record one, or name another file with -i" : ""});
+    if (fd < 0) return std::unexpected(cannot_open(path, errno));
     struct stat status{};
     if (fstat(fd, &status) != 0 || S_ISDIR(status.st_mode)) {
         ::close(fd);
-        return std::unexpected(Error{fmt::format("cannot read {}", path), "it is a directory", "name a file with -i"});
+        return std::unexpected(Error{fmt::format("cannot read {}", path), "it is a directory", "name a file"});
     }
     if (!S_ISREG(status.st_mode)) return Input{fd, nullptr, 0};
     if (status.st_size == 0) {

@@ -114,6 +114,14 @@ bool Reader::is_pipe() const {
     return state_->header.pipe;
 }
 
+namespace {
+
+std::string name_of(const std::string& path) {
+    return path == "-" ? "standard input" : path;
+}
+
+}  // namespace
+
 Result<Reader> Reader::open(const std::string& path) {
     Input input = TRY(Input::open(path));
     std::vector<std::byte> begin(kPipeHeaderSize);
@@ -125,10 +133,13 @@ Result<Reader> Reader::open(const std::string& path) {
             if (more == 0) begin.resize(got);
             got += more;
         }
+        if (begin.empty())
+            return std::unexpected(Error{fmt::format("cannot read {}", name_of(path)), "nothing was written to it",
+                                         "see why the program that should write the recording has not done so"});
     }
     auto header = read_file_header(input.is_stream() ? Bytes{begin} : input.mapped());
     if (!header) {
-        header.error().what = fmt::format("cannot read {}", path == "-" ? "standard input" : path);
+        header.error().what = fmt::format("cannot read {}", name_of(path));
         return std::unexpected(header.error());
     }
     if (input.is_stream() && !header->pipe)

@@ -41,6 +41,7 @@ struct Dso {
     StringId path{};
     StringId name{};
     StringId build_id{};  ///< hexadecimal, or empty
+    StringId lost{};      ///< for people: why its file can't be read now; empty: it was read, or there is none
     Kind kind = Kind::unknown;
 };
 

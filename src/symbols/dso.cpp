@@ -94,7 +94,7 @@ bool Dso::open_image(const std::string& path) {
     }
     const std::string found = image->build_id();
     if (!build_id_.empty() && !found.empty() && !found.starts_with(build_id_) && !build_id_.starts_with(found)) {
-        why_ = path + " has the build id " + found + ", the recording " + build_id_;
+        why_ = path + " has been replaced: it has the build id " + found + ", the recording " + build_id_;
         return false;
     }
     if (build_id_.empty()) build_id_ = found;

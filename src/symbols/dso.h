@@ -91,6 +91,8 @@ class Dso {
 
     /// For people; empty if the dso has symbols.
     const std::string& why_no_symbols() const { return why_; }
+    /// After load(): the mapped file is not at its place any more, or another one is. why_no_symbols() says which.
+    bool lost_its_file() const { return loaded_ && kind_ == DsoKind::file && !image_; }
 
   private:
     void load_file(const SymbolPaths& paths);

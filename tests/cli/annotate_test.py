@@ -120,6 +120,23 @@ class Annotate(Case):
         result = self.annotate("-i", path, "-s", "hot")
         self.assert_error(result, 125, "cannot annotate hot", "has the build id", str(self.program))
 
+    def test_every_verb_notes_a_program_that_was_built_anew(self):
+        path = self.record("-g")
+        home = {"env": {**os.environ, "HOME": self.directory.name}}  # without perf's copies
+        before = run(ANYPERF, "report", "-i", path, **home)
+        self.assertNotIn(b"replaced", before.stderr)
+        subprocess.run(["cc", "-O1", "-g", "-o", self.program, self.file("program.c", PROGRAM + "int other;")], check=True, timeout=60)
+        for words in (["report"], ["report", "--json"], ["annotate"], ["annotate", "--json"], ["script"], ["export", "-f", "folded"]):
+            result = run(ANYPERF, *words, "-i", path, **home)
+            self.assertEqual(result.returncode, 0, words)
+            self.assertIn(f"names: {self.program} has been replaced", result.stderr.decode(), words)
+        self.assertIn(b"has been replaced", run(ANYPERF, "diff", path, path, **home).stderr)
+
+    def test_nothing_to_show_is_said(self):
+        result = self.annotate("-i", self.record("-g"), "--percent-limit", "101")
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertIn("nothing to show", result.stderr)
+
     def test_a_missing_file_is_named(self):
         path = self.record("-g")
         self.program.unlink()

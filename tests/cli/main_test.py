@@ -45,6 +45,32 @@ class DidYouMean(Case):
         self.assertNotIn("did you mean", anyperf("stat", "-q", "--", "true").stderr)
 
 
+class BadValues(Case):
+    """Errors name the option and the mistake, not types of the program."""
+
+    def test_missing_value(self):
+        for words in (["stat", "-e"], ["report", "-i"]):
+            self.assert_error(anyperf(*words), 125, "bad --", "its value is missing")
+
+    def test_value_that_is_not_a_number(self):
+        for words, what in ((["report", "--percent-limit", "x"], "bad --percent-limit x"),
+                            (["run", "--deterministic", "--seed", "x", "--", "true"], "bad --seed x")):
+            self.assert_error(anyperf(*words), 125, what, "it is not a number that fits")
+
+
+class NoRecording(Case):
+    def test_fix_names_no_option_that_the_verb_lacks(self):
+        absent = str(self.file("absent"))
+        for words in (["report", "-i", absent], ["diff", absent, absent], ["script", "-i", absent]):
+            result = anyperf(*words)
+            self.assert_error(result, 125, "cannot open", "anyperf record")
+            self.assertNotIn(" -i", result.stderr)
+
+    def test_empty_pipe_is_called_so(self):
+        result = subprocess.run([ANYPERF, "report", "-i", "-"], text=True, capture_output=True, timeout=60, check=False, input="")
+        self.assert_error(result, 125, "cannot read standard input", "nothing was written to it")
+
+
 class FullDisk(Case):
     """Output that cannot be written is an error with status 125, whichever verb wrote it."""
 
@@ -73,6 +99,7 @@ class FullDisk(Case):
             result = self.run_with(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(result.returncode, 125, words)
             self.assertIn("/dev/full", result.stderr)
+            self.assertIn("fix:   free disk space", result.stderr)
 
     def test_errors_keep_their_status(self):
         for words in (["lsit"], ["stat", "--no-such-option"], ["list", "--root", "/no/such/directory"], ["encode", "no-such-event"]):

@@ -152,7 +152,7 @@ class BadInput(Case):
         return subprocess.run([ANYPERF, "report", *map(str, words)], text=True, capture_output=True, timeout=60, check=False)
 
     def test_files_that_are_no_recordings_are_refused(self):
-        self.assert_error(self.report("-i", self.file("absent")), 125, "No such file or directory", "-i")
+        self.assert_error(self.report("-i", self.file("absent")), 125, "No such file or directory", "name another file")
         self.assert_error(self.report("-i", self.file("empty", "")), 125, "the file is empty")
         self.assert_error(self.report("-i", self.directory.name), 125, "directory")
         self.assert_error(self.report("-i", self.file("text", "x" * 200)), 125, "does not begin with PERFILE2")

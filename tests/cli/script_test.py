@@ -52,6 +52,13 @@ class Script(Case):
     def test_addresses_agree(self):
         self.assert_agrees(self.record("-e", "cpu-clock:u"))
 
+    def test_addresses_of_data_are_hexadecimal_as_in_perf(self):
+        path = self.record("-e", "page-faults:u", "-d")
+        perf, ours = ([line.split()[-1] for line in lines(program, "script", "-i", path, "-F", "comm,addr")]
+                      for program in ("perf", ANYPERF))
+        self.assertGreater(len(perf), 0)
+        self.assertEqual(perf, ours)
+
     def test_call_chains_agree(self):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-g"))
 

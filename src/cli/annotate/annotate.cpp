@@ -86,6 +86,7 @@ class Printer {
         if (count_ == 0 && error_) return std::unexpected(*error_);
         if (error_) out_.note(fmt::format("anyperf: {}: {}\n", error_->what, error_->cause));
         if (options_.json) out_.print(count_ == 0 ? "[]\n" : "\n]\n");
+        if (count_ == 0) out_.note("anyperf: there is nothing to show: no function with a name has enough samples\n");
         for (const auto& [file, why] : source_.unreadable())
             out_.note(fmt::format("anyperf: cannot read the source {}: {}\n", file, why));
         return 0;

@@ -57,12 +57,20 @@ bool name_matches(const std::string& pattern, const std::string& name) {
                                     : lower(name).find(pattern) != name.npos;
 }
 
-/// `pattern` must be in lower case. A word for a kind matches nothing else, even if a name contains it.
-bool matches(const std::string& pattern, const EventList& list, const ListedEvent& event) {
-    const auto word = std::ranges::find(kKindWords, pattern, &KindWord::word);
-    if (word != kKindWords.end()) return word->kind == list.kind;
-    return name_matches(pattern, event.name) || (!event.alias.empty() && name_matches(pattern, event.alias));
-}
+/// A pattern in lower case. A word for a kind matches nothing else, even if a name contains it. The catalog's events of
+/// this CPU are listed without the prefix of their PMU, but may be asked for with it, as those of other CPUs.
+struct Pattern {
+    const std::string& text;
+    bool may_name_pmu;
+
+    bool matches(const EventList& list, const ListedEvent& event) const {
+        const auto word = std::ranges::find(kKindWords, text, &KindWord::word);
+        if (word != kKindWords.end()) return word->kind == list.kind;
+        if (may_name_pmu && list.kind == NameOrigin::catalog && name_matches(text, list.pmu + "::" + event.name))
+            return true;
+        return name_matches(text, event.name) || (!event.alias.empty() && name_matches(text, event.alias));
+    }
+};
 
 /// The call that `stat -e NAME` would make for this process, or for the first CPU of a PMU that cannot count tasks. The
 /// event is disabled. Error: the name alone is no event (it needs a value or a unit mask).
@@ -108,14 +116,15 @@ class UsabilityChecker {
     }
 
   private:
-    /// Adds which machine's model counts the event, if models do: "modelled"; in a run with the machine's name.
+    /// Adds that the event is modelled: "modelled"; in a run with the name of the machine, if it depends on that.
     void name_model(const EventList& list, ListedEvent& event) const {
         const std::string machine = stat::modelled_machine_of_run(root_);
         const bool kernels = list.kind == NameOrigin::hardware || list.kind == NameOrigin::cache;
         if (!kernels || (has_core_pmu() && machine.empty())) return;
         const auto groups = events::parse(machine_, event.name);
-        if (groups && stat::uses_models(groups->front().events.front()))
-            event.detail = machine.empty() ? "modelled" : "modelled: " + machine;
+        if (!groups || !stat::is_modelled(groups->front().events.front(), false)) return;
+        const bool of_machine = stat::uses_models(groups->front().events.front()) && !machine.empty();
+        event.detail = of_machine ? "modelled: " + machine : "modelled";
     }
 
     bool has_core_pmu() const { return !machine_.data().core_pmus().empty(); }
@@ -187,6 +196,12 @@ class UsabilityChecker {
 
 }  // namespace
 
+bool asks_for_tracepoints(std::string_view pattern) {
+    const auto word = std::ranges::find(kKindWords, lower(pattern), &KindWord::word);
+    if (word != kKindWords.end()) return word->kind == NameOrigin::tracepoint;
+    return pattern.find(':') != pattern.npos && pattern.find("::") == pattern.npos;
+}
+
 std::vector<CheckedList> check_events(const events::Machine& machine, const host::Root& root,
                                       std::span<const std::string> patterns, bool every_cpu) {
     std::vector<std::string> lowered;
@@ -196,8 +211,9 @@ std::vector<CheckedList> check_events(const events::Machine& machine, const host
     for (const EventList& list : events::list_events(machine, every_cpu)) {
         std::vector<const ListedEvent*> wanted;
         for (const ListedEvent& event : list.events)
-            if (lowered.empty() ||
-                std::ranges::any_of(lowered, [&](const std::string& pattern) { return matches(pattern, list, event); }))
+            if (lowered.empty() || std::ranges::any_of(lowered, [&](const std::string& pattern) {
+                    return Pattern{pattern, every_cpu || pattern.find("::") != pattern.npos}.matches(list, event);
+                }))
                 wanted.push_back(&event);
         if (!wanted.empty() || (list.unreadable && lowered.empty())) result.push_back(checker.check(list, wanted));
     }

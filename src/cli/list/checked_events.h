@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "anyperf/event.h"
@@ -32,6 +33,9 @@ struct CheckedList {
     std::vector<host::Usability> reasons;  ///< for each Use but `yes`: that of the first event that has it
     Error unreadable;                      ///< why the events cannot be listed; `what` is empty if they can
 };
+
+/// Whether a pattern is for tracepoints: the word for their kind, or "SYSTEM:NAME".
+bool asks_for_tracepoints(std::string_view pattern);
 
 /// The events that match one of `patterns`, or all if there is no pattern. A pattern is a kind in perf's words (hw, sw,
 /// cache, tracepoint, pmu, catalog), else a shell pattern for the whole name, else a part of the name. Case does not

@@ -53,12 +53,17 @@ void ScriptPrinter::flush() {
     buffer_.clear();
 }
 
+void ScriptPrinter::note_lost_files() {
+    for (const auto& [key, dso] : dsos_.all())
+        if (dso->lost_its_file()) out_.note(fmt::format("anyperf: frames without names: {}\n", dso->why_no_symbols()));
+}
+
 // The widths are those of perf's print_sample_start() and process_event() (tools/perf/builtin-script.c).
 void ScriptPrinter::sample(const perfdata::Sample& sample, std::size_t event) {
     const Fields& fields = fields_of(event);
     const std::uint64_t type = reader_.events()[event].attr.sample_type;
     print_head(sample, event, fields);
-    if (fields.has(Field::addr)) print_number(sample.addr, 16);
+    if (fields.has(Field::addr)) fmt::format_to(std::back_inserter(buffer_), "{:>16x}", sample.addr);
     if (fields.has(Field::ip) || fields.has(Field::sym) || fields.has(Field::dso)) {
         const analysis::SpaceId space = processes_.space(sample.pid);
         if ((type & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0) {

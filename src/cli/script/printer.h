@@ -35,6 +35,8 @@ class ScriptPrinter final : public perfdata::Consumer {
 
     /// Prints what is still in the buffer.
     void flush();
+    /// Notes the recorded files that are not at their places any more, or have been replaced: their frames are unnamed.
+    void note_lost_files();
 
   private:
     /// A frame as text: "ip symbol+0x1 (dso)", with the address as perf prints it for a frame of a call chain.

@@ -16,6 +16,7 @@
 #include "cli/stat/events/usage_counts.h"
 #include "cli/stat/events/virtual_events.h"
 #include "cli/stat/places/instances.h"
+#include "cli/stat/places/task_time.h"
 #include "host/root.h"
 #include "try.h"
 
@@ -269,6 +270,21 @@ Line OpenCounters::line_of(std::size_t scope, std::size_t number, const events::
     return line;
 }
 
+/// The counts of one event in each place of a scope, from `before`, if there is one, to `after`.
+std::vector<Count> OpenCounters::place_counts(std::size_t scope, std::size_t number, std::span<const Count> before,
+                                              std::span<const Count> after) const {
+    const auto places = sets_[scope].places();
+    std::vector<Count> counts;
+    counts.reserve(places.size());
+    for (std::size_t place = 0; place < places.size(); ++place) {
+        // The same order as in read(): within a scope the places, within a place the events.
+        const std::size_t cell = place * sets_[scope].events() + number;
+        counts.push_back(before.empty() ? after[cell] : counting::since(before[cell], after[cell]));
+    }
+    divide_enabled_time(places, counts);
+    return counts;
+}
+
 /// One line for each event and row. As in perf, the events of a core, die, socket or node are together; those of CPUs
 /// and threads are apart.
 std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const Count> before,
@@ -278,6 +294,7 @@ std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const C
     std::vector<Line> lines;
     for (std::size_t number = 0; number < events.size(); ++number) {
         const Line line = line_of(scope, number, *events[number]);
+        const auto counts = place_counts(scope, number, before, after);
         for (const auto& row : rows) {
             lines.push_back(line);
             lines.back().where = current_label(row, host::Root{});
@@ -285,9 +302,7 @@ std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const C
             lines.back().count = Count{};
             bool first = true;
             for (const std::size_t place : row.places) {
-                // The same order as in read(): within a scope the places, within a place the events.
-                const std::size_t cell = place * events.size() + number;
-                const Count count = before.empty() ? after[cell] : counting::since(before[cell], after[cell]);
+                const Count& count = counts[place];
                 lines.back().count = std::exchange(first, false) ? count : lines.back().count + count;
             }
         }

@@ -42,6 +42,9 @@ class OpenCounters {
 
     std::vector<Line> scope_lines(std::size_t scope, std::span<const counting::Count> before,
                                   std::span<const counting::Count> after) const;
+    std::vector<counting::Count> place_counts(std::size_t scope, std::size_t number,
+                                              std::span<const counting::Count> before,
+                                              std::span<const counting::Count> after) const;
     std::optional<Error> refusal(std::size_t scope, std::size_t number, const events::Event& event) const;
     bool is_kernels(const events::Event& event) const;
     bool cpu_event_refused() const;

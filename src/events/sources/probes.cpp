@@ -64,8 +64,8 @@ std::size_t last_of_symbol(const Item& item, std::size_t first) {
 /// The file of a uprobe. As in the kernel, a relative path starts at the working directory; on another machine's root
 /// at that root.
 std::filesystem::path file_named(const Machine::Data& machine, std::string_view path) {
-    return path.starts_with('/') || !machine.root.is_this_machine() ? machine.root.path(path)
-                                                                    : std::filesystem::path{path};
+    return path.starts_with('/') || !machine.root.is_below_slash() ? machine.root.path(path)
+                                                                   : std::filesystem::path{path};
 }
 
 /// "uprobe:PATH:SYMBOL+OFFSET".

@@ -45,7 +45,7 @@ Found kernel(const Facts& facts) {
                        "the kernel can't be inspected",
                        "/proc/sys/kernel can't be read",
                        "every finding that needs /proc is incomplete",
-                       "mount /proc",
+                       facts.root.is_this_machine() ? "mount /proc" : "copy /proc/sys/kernel, too",
                        Severity::limits};
     return Finding{"kernel",
                    fmt::format("Linux {} was built without performance events", release),

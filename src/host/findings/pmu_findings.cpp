@@ -81,7 +81,7 @@ Found hardware_pmu(const Facts& facts) {
                        "PMUs can't be searched for",
                        fmt::format("{} can't be read", kDevices),
                        "only events whose type is a fixed number can be opened",
-                       "mount sysfs on /sys",
+                       facts.root.is_this_machine() ? "mount sysfs on /sys" : fmt::format("copy {}, too", kDevices),
                        Severity::limits};
     const std::string log = kernel_log_line(facts.root, "Performance Events:");
     const std::string said = log.empty() ? "" : "kernel log: '" + log + "'";

@@ -39,7 +39,7 @@ Found paranoid(const Facts& facts) {
                     "",
                     "",
                     Severity::ok};
-    if (facts.privileges.has_perfmon() || *level <= -1) {
+    if (!facts.privileges.known || facts.privileges.has_perfmon() || *level <= -1) {
         finding.title = fmt::format("perf_event_paranoid is {}; {}: this process may measure everything", *level,
                                     describe(facts.privileges));
         return finding;
@@ -71,7 +71,7 @@ Found capabilities(const Facts& facts) {
                        "the capabilities of this process can't be read",
                        "/proc/self/status can't be read",
                        "this process is treated as one without capabilities",
-                       "mount /proc",
+                       facts.root.is_this_machine() ? "mount /proc" : "copy /proc/self/status, too",
                        Severity::note};
     std::string held, lacking;
     for (const NamedCapability& row : kCapabilities) {

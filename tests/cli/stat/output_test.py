@@ -221,6 +221,20 @@ class Output(Case):
         text = stat("-v", "-e", "software/config=0xfff/u,page-faults:u", "--", "true").stderr
         self.assertRegex(text, r"cause: .+")
 
+    def test_verbose_leaves_json_one_object(self):
+        words = ("-v", "--json", "-e", "software/config=0xfff/u,page-faults:u")
+        report = json.loads(stat(*words, "--", "true").stderr)
+        self.assertTrue(any("cause: " in note for note in report["notes"]), report["notes"])
+        result = stat(*words, "-o", self.file("out.json"), "--", "true")
+        self.assertEqual(json.loads(self.file("out.json").read_text())["command"], ["true"])
+        self.assertRegex(result.stderr, r"cause: .+")
+
+    def test_results_go_to_standard_output_if_the_file_is_a_dash(self):
+        result = stat("--json", "-o", "-", "-e", "page-faults:u", "--", "true", cwd=self.directory.name)
+        self.assertEqual(json.loads(result.stdout)["command"], ["true"])
+        self.assertEqual(result.stderr, "")
+        self.assertFalse(self.file("-").exists())
+
 
 class Baseline(Case):
     def baseline(self, value):

@@ -88,6 +88,23 @@ class Targets(Case):
         self.assertEqual(len(lines), len(os.sched_getaffinity(0)))
         self.assertTrue(lines[0].startswith("CPU0,"))
 
+    def test_lines_of_a_task_that_moved_add_up_to_what_it_did(self):
+        """While a task is on one CPU its events on the others don't count; that is not multiplexing."""
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            self.skipTest("one CPU: nothing can move")
+        self.topology("core_cpus_list")
+        on_both = f"import os\nfor cpu in {cpus[:2]}:\n  os.sched_setaffinity(0, {{cpu}})\n  sum(range(100000))"
+        for counter in (["--kernel", "-e", "task-clock:u"], ["--virtual", "-e", "instructions:u"]):
+            for lines in ("-A", "--per-core", "--per-socket"):
+                with self.subTest(counter=counter, lines=lines):
+                    (report,) = self.objects(stat("--json", *counter, lines, "--", sys.executable, "-c", on_both).stderr)
+                    counted = [event for event in report["events"] if event["status"] == "counted"]
+                    self.assertGreaterEqual(len(counted), 2 if lines == "-A" else 1)
+                    for event in counted:
+                        self.assertFalse(event["scaled"], event)
+                        self.assertEqual(event["enabled_ns"], event["running_ns"], event)
+
     def topology(self, name):
         """The distinct values of a file of the CPUs' topology; skips the test if there is none."""
         files = list(Path("/sys/devices/system/cpu").glob(f"cpu[0-9]*/topology/{name}"))

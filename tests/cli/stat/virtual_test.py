@@ -336,6 +336,10 @@ class BesideVirtualEvents(Case):
         address = next(line.split()[0] for line in symbols.splitlines() if line.endswith(" T f"))
         events = self.events("-e", f"uprobe:{program}:f,mem:0x{address}:x,instructions:u", "--", program)
         self.assertEqual([event["value"] for event in events.values()][:2], [7, 7])
+        # As in the kernel a relative path begins at the working directory.
+        (report,) = self.objects(stat("--virtual", "--json", "-e", "uprobe:./p:f,instructions:u", "--", "./p",
+                                      cwd=self.directory.name).stderr)
+        self.assertEqual(report["events"][0]["value"], 7)
         self.assertGreater(events["instructions:u"]["value"], 1000)
 
     def test_filters_hold_for_both_kinds_of_tracepoints(self):

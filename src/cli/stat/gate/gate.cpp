@@ -119,7 +119,8 @@ Result<void> check_writable(std::span<const std::string> files) {
         const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
         if (::access(file.c_str(), W_OK) == 0) continue;
         if (errno == ENOENT && ::access(directory.c_str(), W_OK) == 0) continue;
-        return std::unexpected(Error{"cannot write " + file, std::generic_category().message(errno), ""});
+        return std::unexpected(Error{"cannot write " + file, std::generic_category().message(errno),
+                                     "name a file that this user may write, in a directory that exists"});
     }
     return {};
 }
@@ -142,7 +143,8 @@ Result<void> write_baseline(const std::string& file, const std::string& report) 
     if (out && !failure) return {};
     const std::string cause = out ? failure.message() : std::generic_category().message(errno);
     std::filesystem::remove(temporary, failure);
-    return std::unexpected(Error{"cannot update the baseline " + file, cause, ""});
+    return std::unexpected(Error{"cannot update the baseline " + file, cause,
+                                 "the file is as it was; free disk space, or name another file with --baseline"});
 }
 
 }  // namespace anyperf::cli::stat

@@ -50,7 +50,8 @@ Result<void> write_report_file(const std::string& file, const std::string& text,
         cause = errno;
     }
     if (written) return {};
-    return std::unexpected(Error{"cannot write the report to " + file, std::generic_category().message(cause), ""});
+    return std::unexpected(Error{"cannot write the report to " + file, std::generic_category().message(cause),
+                                 "free disk space, or name another file"});
 }
 
 }  // namespace anyperf::cli::stat

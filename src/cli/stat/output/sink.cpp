@@ -56,6 +56,16 @@ Result<std::FILE*> open_descriptor(int given, bool append) {
     return std::unexpected(Error{"cannot write " + name, std::generic_category().message(errno), ""});
 }
 
+/// Standard output as a stream of its own, for -o -: the command has written there before.
+Result<std::FILE*> open_standard_output() {
+    const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    std::FILE* const file = fd < 0 ? nullptr : ::fdopen(fd, "w");
+    if (file != nullptr) return file;
+    const int cause = errno;
+    if (fd >= 0) ::close(fd);
+    return std::unexpected(cannot_write("standard output", cause));
+}
+
 /// The first line of a file, as perf writes it, to separate runs that append to the same file.
 std::string started_line() {
     const std::time_t now = std::time(nullptr);
@@ -78,6 +88,11 @@ Result<Sink> Sink::open(const Options& options, Output& output) {
         return sink;
     }
     if (options.output_file.empty()) return sink;
+    if (options.output_file == "-") {
+        sink.name_ = "standard output";
+        sink.file_.reset(TRY(open_standard_output()));
+        return sink;
+    }
     sink.name_ = options.output_file;
     const auto file = open_to_write(sink.name_.c_str(), options.append);
     if (!file) return std::unexpected(cannot_write(sink.name_, file.error()));
