@@ -13,7 +13,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kRunStateVersion = 9;
+inline constexpr std::uint32_t kRunStateVersion = 10;
 /// prctl(2) option by which a program learns that it runs inside a run: the answer is kRunStateVersion. The kernel
 /// answers EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;
@@ -146,6 +146,7 @@ struct RunUse {
     std::uint32_t processes;     ///< process records handed out
     std::uint32_t threads;       ///< thread records handed out
     std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
+    std::uint32_t exact_units;   ///< units ever used (exact_counts.h)
     std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write looks for it
 };
 

@@ -16,6 +16,7 @@ struct RunOptions {
     bool deterministic = false;  ///< fixed addresses, random bytes by `seed`
     std::uint64_t seed = 0;
     MachineOptions machine{};
+    bool exact = false;  ///< count every instruction by its address (run/exact_counts.h)
 };
 
 }  // namespace anyperf::broker

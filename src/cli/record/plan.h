@@ -12,9 +12,10 @@
 namespace anyperf::cli::record {
 
 struct Plan {
-    std::unique_ptr<HostedRun> hosted;  ///< null: the kernel records
-    std::vector<events::EventGroup> groups;
-    std::vector<std::string> notes;  ///< what was chosen without being asked for
+    std::unique_ptr<HostedRun> hosted;       ///< null: the kernel records
+    bool exact = false;                      ///< exact counts instead of samples; only with `hosted`
+    std::vector<events::EventGroup> groups;  ///< none if `exact`
+    std::vector<std::string> notes;          ///< what was chosen without being asked for
 };
 
 /// Chooses in the order of `stat`: an explicit wish, then events that only the presented machine knows, then the

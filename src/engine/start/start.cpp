@@ -8,6 +8,7 @@
 #include <new>
 
 #include "engine/dispatch.h"
+#include "engine/exact/exact.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
@@ -54,6 +55,7 @@ Engine& make_engine(const StartArgument& argument) {
         engine.cache.byte_limit = engine.run->cache_bytes;
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
         engine.cache.random_is_seeded = engine.run->deterministic != 0;
+        begin_exact_image(engine);
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
@@ -149,6 +151,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     make_spares(engine);
     open_process_record(engine, *thread, page_of(engine, *thread, argument));
     hooks::at_process_start(*thread, true);
+    begin_exact_thread(*thread);
     begin_own_faults(*thread, faults_before);
     deliver_and_resume(*thread);
 }
