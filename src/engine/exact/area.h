@@ -12,6 +12,24 @@ namespace anyperf::engine {
 
 inline constexpr std::uint64_t kAreaOffset = std::uint64_t{1} << 20;
 
+/// Before the area, in private memory: the cells of the indirect calls that the thread has made lately. Most calls are
+/// found here, without a lock.
+struct KnownCall {
+    std::uint64_t target;
+    std::uint32_t site;  ///< 0: empty
+    std::uint32_t cell;
+};
+inline constexpr std::size_t kKnownCalls = 4096;
+inline constexpr std::uint64_t kKnownCallsOffset = kAreaOffset - kKnownCalls * sizeof(KnownCall);
+
+/// Where a call would be among them.
+inline KnownCall& known_call(x86_64::Thread& thread, std::uint32_t site, std::uint64_t target) {
+    constexpr unsigned kShift = 64 - 12;
+    static_assert(kKnownCalls == std::size_t{1} << (64 - kShift));
+    auto* const calls = reinterpret_cast<KnownCall*>(reinterpret_cast<char*>(&thread) + kKnownCallsOffset);
+    return calls[((target ^ std::uint64_t{site} << 40) * 0x9e3779b97f4a7c15u) >> kShift];
+}
+
 /// The distance of a cell from the Thread.
 constexpr std::size_t offset_of_cell(std::uint32_t cell) {
     return kAreaOffset + run::exact::kCellsOffset + sizeof(std::uint64_t) * cell;

@@ -109,6 +109,22 @@ void end_exact_thread(Thread& thread) {
     engine.exact.free_area = area_of(thread).unit + 1;
 }
 
+namespace {
+
+std::uint32_t cell_of_call(Thread& thread, const IndirectCall& call) {
+    const auto site = static_cast<std::uint32_t>(call.site);
+    KnownCall& known = known_call(thread, site, call.target);
+    if (known.site == site && known.target == call.target) return known.cell;
+    Record record{};
+    record.kind = RecordKind::call;
+    record.of = site;
+    record.target = call.target;
+    known = {call.target, site, thread.engine->exact.cell_for(record)};
+    return known.cell;
+}
+
+}  // namespace
+
 // From the newest to the oldest, each removed before it is counted: what a killed thread has left in the list, the
 // recorder counts.
 void count_indirect_calls(Thread& thread) {
@@ -119,11 +135,7 @@ void count_indirect_calls(Thread& thread) {
     for (IndirectCall* call = end; call-- != first;) {
         __atomic_store_n(&area.position, reinterpret_cast<char*>(call) - reinterpret_cast<char*>(end),
                          __ATOMIC_RELAXED);
-        Record record{};
-        record.kind = RecordKind::call;
-        record.of = static_cast<std::uint32_t>(call->site);
-        record.target = call->target;
-        add_to_cell(thread, thread.engine->exact.cell_for(record));
+        add_to_cell(thread, cell_of_call(thread, *call));
     }
 }
 

@@ -28,7 +28,7 @@ struct ThreadAndState {
 constexpr std::uint64_t kThreadBytes = (sizeof(ThreadAndState) + kPageBytes - 1) & ~(kPageBytes - 1);
 constexpr std::uint64_t kGuard = kPageBytes;
 constexpr std::uint64_t kAll = kThreadBytes + kGuard + kEngineStackBytes + kGuard + kSignalStackBytes;
-static_assert(kAll + kGuard <= kAreaOffset);
+static_assert(kAll + kGuard <= kKnownCallsOffset);
 
 /// With room for the thread's area of exact counts (begin_exact_thread), if it is to have one.
 std::uint64_t mapping_bytes_of(const Engine& engine) {
@@ -52,7 +52,8 @@ Thread* new_thread(Engine& engine) {
     const std::uint64_t engine_stack = start + kThreadBytes + kGuard;
     const std::uint64_t signal_stack = engine_stack + kEngineStackBytes + kGuard;
     if (!make_accessible(start, kThreadBytes) || !make_accessible(engine_stack, kEngineStackBytes) ||
-        !make_accessible(signal_stack, kSignalStackBytes)) {
+        !make_accessible(signal_stack, kSignalStackBytes) ||
+        (engine.exact.on() && !make_accessible(start + kKnownCallsOffset, kAreaOffset - kKnownCallsOffset))) {
         release_pages(memory, bytes);
         return nullptr;
     }
