@@ -390,8 +390,7 @@ void Session::put_exact_counts() {
     put(profile.instructions, facts_.events[0]);
     put(profile.calls, facts_.events[1]);
     if (profile.incomplete)
-        note(
-            "the counts are incomplete: a process had more code than there is room for (--exact in anyperf-record(1))");
+        result_.failure = Error{"the counts are not complete", "a process had more code than there is room for", ""};
 }
 
 /// Events are stopped before the last round, so that this round ends. The kernel counts lost samples in two ways, by

@@ -1,5 +1,5 @@
-// exact.c: work whose instructions and calls are known by its source: loops, recursion, indirect calls, inlined code; with
-// an argument also in threads, in the children of forks that are killed, and of a vfork.
+// exact.c: work whose instructions and calls are known by its source: loops, recursion, indirect calls, inlined code;
+// with an argument also in threads, in the children of forks that are killed, and of a vfork.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,9 +16,15 @@ APART long loop(long n) {
     }
     return sum;
 }
-APART long leaf(long n) { return n * 3 + 1; }
-APART long other(long n) { return n ^ 5; }
-APART long recursive(long n) { return n < 2 ? n : recursive(n - 1) + recursive(n - 2); }
+APART long leaf(long n) {
+    return n * 3 + 1;
+}
+APART long other(long n) {
+    return n ^ 5;
+}
+APART long recursive(long n) {
+    return n < 2 ? n : recursive(n - 1) + recursive(n - 2);
+}
 
 static inline long inlined(long n) {
     long sum = 0;
@@ -33,7 +39,9 @@ APART long indirect(long n) {
     for (long i = 0; i < n; i++) sum += functions[i % 3 == 0](i);
     return sum;
 }
-APART long with_inlined(volatile long* n) { return inlined(*n) + leaf(*n); }
+APART long with_inlined(volatile long* n) {
+    return inlined(*n) + leaf(*n);
+}
 
 static void* thread(void* nothing) {
     indirect(1500);
@@ -48,7 +56,8 @@ static void processes(void) {
             indirect(777);
             kill(getpid(), SIGKILL);
         }
-    while (wait(NULL) > 0) {}
+    while (wait(NULL) > 0) {
+    }
     if (vfork() == 0) {
         loop(50);
         _exit(0);
