@@ -2,6 +2,8 @@
 // does the work.
 #include "engine/hooks.h"
 
+#include <time.h>
+
 #include "agent/faults/fault_counts.h"
 #include "agent/faults/fault_traps.h"
 #include "agent/lifecycle/tasks.h"
@@ -13,6 +15,7 @@
 #include "agent/syscalls/dispatch.h"
 #include "agent/syscalls/event_syscalls.h"
 #include "agent/syscalls/traced_syscall.h"
+#include "agent/vdso_clock.h"
 
 namespace anyperf::engine::hooks {
 
@@ -20,6 +23,10 @@ namespace anyperf::engine::hooks {
 
 void at_process_start(Thread& thread, bool executed) {
     agent::begin_process(thread, executed);
+}
+
+std::uint64_t record_time(const Engine& engine) {
+    return agent::clock_now(engine, CLOCK_MONOTONIC);
 }
 
 void before_exec(Thread& thread, std::string_view name) {

@@ -102,6 +102,12 @@ std::string HostedRun::machine_files(bool tracepoints) {
     return tracepoints && !root.empty() ? server_->machine_files(1) : root;
 }
 
+// Read, not mapped: to touch a page that nobody has written would make it.
+std::size_t HostedRun::read_memory(std::uint64_t offset, std::span<std::byte> to) const {
+    const ssize_t got = ::pread(memory_.fd(), to.data(), to.size(), static_cast<off_t>(offset));
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
 // The command's page exists before its process, so that events can be opened on it before its exec. -1: no page is
 // free.
 std::int64_t HostedRun::take_command_page() {

@@ -38,6 +38,11 @@ class HostedRun {
     /// could not be written. It is removed at the end of the run.
     std::string machine_files(bool tracepoints);
 
+    /// What programs have counted exactly (RunOptions::exact), to be read by recording/exact_profile.h: how many units
+    /// are used, and bytes of the run's memory at an offset, as by pread(2).
+    std::uint32_t exact_units() const { return memory_.use().exact_units; }
+    std::size_t read_memory(std::uint64_t offset, std::span<std::byte> to) const;
+
     /// Whether the run counts the tracepoint with this number. Others are the kernel's alone.
     bool has_tracepoint(std::uint64_t id) { return server_->has_tracepoint(id); }
 

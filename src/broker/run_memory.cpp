@@ -49,7 +49,7 @@ std::uint64_t size_within_limits() {
     // The file is sparse, so its size costs no memory.
     rlimit limit{};
     ::getrlimit(RLIMIT_FSIZE, &limit);
-    return std::min<std::uint64_t>(kRunFileBytes, limit.rlim_cur);
+    return std::min<std::uint64_t>(run::exact::kOffset + run::exact::kBytes, limit.rlim_cur);
 }
 
 /// The limit that may have caused the error.

@@ -5,12 +5,14 @@
 // be made shorter or longer, so that no access to it can fail.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
 #include "anyperf/error.h"
+#include "run/exact_counts.h"
 #include "run/protocol.h"
 #include "run/shared_array.h"
 
@@ -39,9 +41,9 @@ class OwnedFd {
 /// The names of the memfds in /proc/PID/maps.
 inline constexpr char kRunMemoryName[] = "anyperf-run";
 inline constexpr char kFactsName[] = "anyperf-facts";
-/// The size of the memory that all write. More than all rings together need; a page that was never written takes no
-/// memory.
-inline constexpr std::uint64_t kRunFileBytes = std::uint64_t{1} << 40;
+/// The size of the memory that all write, without its exact counts. More than all rings together need; a page that was
+/// never written takes no memory.
+inline constexpr std::uint64_t kRunFileBytes = run::exact::kOffset;
 
 class RunMemory {
   public:
@@ -81,8 +83,10 @@ class RunMemory {
     int fd() const { return fd_.get(); }
     /// The memory that the broker alone writes.
     int facts_fd() const { return facts_fd_.get(); }
-    /// The size of the memory that all write, where rings end at the latest.
-    std::uint64_t file_bytes() const { return file_bytes_; }
+    /// Where rings end at the latest.
+    std::uint64_t file_bytes() const { return std::min(file_bytes_, kRunFileBytes); }
+    /// Whether there is room for exact counts after the rings.
+    bool has_exact_part() const { return file_bytes_ == run::exact::kOffset + run::exact::kBytes; }
 
   private:
     template <std::size_t kBytes>

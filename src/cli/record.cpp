@@ -58,8 +58,9 @@ Result<int> run_record(Options& options, Output& output) {
     if (!options.quiet) output.note(summary_of(recorded, options));
     if (recorded.failure) {
         Error failure = *recorded.failure;
-        failure.cause += fmt::format("; {} has what was recorded before, and {} bytes are missing", options.output,
-                                     recorded.dropped_bytes);
+        if (recorded.dropped_bytes > 0)
+            failure.cause += fmt::format("; {} has what was recorded before, and {} bytes are missing", options.output,
+                                         recorded.dropped_bytes);
         return std::unexpected(failure);
     }
     std::fflush(nullptr);

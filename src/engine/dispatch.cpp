@@ -11,6 +11,7 @@
 #include "engine/dispatch.h"
 
 #include "engine/block_at.h"
+#include "engine/exact/exact.h"
 #include "engine/fail.h"
 #include "engine/hooks.h"
 #include "engine/log.h"
@@ -68,6 +69,7 @@ BlockExit take_exit(Thread& thread) {
     }
     drain_records(thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
     exit_cache(thread);
+    if (thread.engine->exact.on()) count_indirect_calls(thread);
     return block_exit;
 }
 
@@ -204,7 +206,9 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
 /// retired; if not, it is uncounted.
 void restart_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
     thread.registers.rip = exit.target() - exit.length;
-    if (thread.syscall_restarted || counted == 0) return;
+    if (thread.syscall_restarted) return;
+    note_instruction_undone(thread, thread.registers.rip);
+    if (counted == 0) return;
     run::LiveCounters& counters = thread.page.counters;
     counters.uncount_instruction();
     forget_fetch(thread);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/cache/cache.h"
+#include "engine/exact/state.h"
 #include "engine/instrumentation/state.h"
 #include "engine/modelling/state.h"
 #include "engine/random_stream.h"
@@ -38,6 +39,7 @@ struct Engine {
     x86_64::Counting counting;               ///< classes that translations count
     ProcessInstrumentation instrumentation;  ///< breakpoints, watchpoints and branch recording
     Modelling modelling;                     ///< models of caches and branch predictors
+    ExactCounts exact;                       ///< counts of every instruction
     const run::RunHeader* run = nullptr;     ///< the run's settings; null if the engine was started without a run
     run::RunUse* run_use = nullptr;          ///< the start of the run's memory; null without a run
     int facts_fd = -1;                       ///< what `run` is the start of (run/facts.h), hidden from the application

@@ -20,6 +20,10 @@ inline constexpr std::size_t kAgentStateBytes = 512;
 /// which has an open page.
 void at_process_start(Thread& thread, bool executed);
 
+/// The time in ns by which the agent's records tell when something happened, unless their event has another clock. Also
+/// called in the signal handler: takes no lock.
+std::uint64_t record_time(const Engine& engine);
+
 /// Another program, called `name`, is about to replace this one; called again with an empty name if the exec failed.
 void before_exec(Thread& thread, std::string_view name);
 

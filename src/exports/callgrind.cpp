@@ -1,6 +1,10 @@
 // callgrind.cpp: valgrind's profile format (its manual, "Callgrind Format Specification"): costs of addresses, and of
 // calls with what they cost in all. The number of a call's samples is in the place of the number of calls, which
 // samples can't know. A command is a function that calls its outermost ones, so that no cost lacks a caller.
+//
+// A recording of exact counts (recording/exact_events.h) has one more event, whose samples are calls. They become the
+// numbers of calls. What the calls cost in all was not counted, and is 0. As callgrind has it, code belongs to the
+// function with the symbol, and to the source line that was inlined there.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,13 +58,23 @@ class CompressedNames {
     std::unordered_map<std::string, std::size_t> numbers_;
 };
 
+/// Whether the samples of the event are the calls of exact counts.
+bool counts_calls(const profile::Event& event) {
+    return event.name == "calls:u" && event.period == 1;
+}
+
 class CallgrindWriter {
   public:
     CallgrindWriter(const profile::Profile& profile, const ExportOptions& options)
-        : profile_(profile), options_(options), names_(profile), functions_(names_.functions()) {}
+        : profile_(profile), options_(options), names_(profile), functions_(names_.functions()) {
+        exact_ = std::ranges::any_of(profile.events, counts_calls);
+        for (const profile::EventId id : options.events)
+            if (!exact_ || profile.events[id].name == "instructions:u") events_.push_back(id);
+    }
 
     std::string write() {
-        for (const profile::Sample& sample : profile_.samples) add_sample(sample);
+        costs_.resize(functions_.size());
+        for (const profile::Sample& sample : profile_.samples) exact_ ? add_exact(sample) : add_sample(sample);
         write_head();
         for (std::uint32_t id = 0; id < costs_.size(); ++id) write_function(id);
         fmt::format_to(out(), "\ntotals:{}\n", text_of(totals_));
@@ -73,7 +87,7 @@ class CallgrindWriter {
     /// The costs as " N N": one for each event; missing ones are 0.
     std::string text_of(const Costs& costs) const {
         std::string text;
-        for (std::size_t i = 0; i < options_.events.size(); ++i)
+        for (std::size_t i = 0; i < events_.size(); ++i)
             fmt::format_to(std::back_inserter(text), " {}", i < costs.size() ? costs[i] : 0);
         return text;
     }
@@ -88,9 +102,9 @@ class CallgrindWriter {
     /// A sample's weight is the self cost of its innermost function, and the inclusive cost of each call on the way.
     void add_sample(const profile::Sample& sample) {
         const profile::Context& context = profile_.contexts[sample.context];
-        const auto found = std::ranges::find(options_.events, context.event);
-        if (found == options_.events.end()) return;
-        const auto event = static_cast<std::size_t>(found - options_.events.begin());
+        const auto found = std::ranges::find(events_, context.event);
+        if (found == events_.end()) return;
+        const auto event = static_cast<std::size_t>(found - events_.begin());
         std::uint32_t caller = command(context.comm);
         Position position{};
         active_.assign(1, caller);
@@ -101,14 +115,38 @@ class CallgrindWriter {
                 if (std::ranges::find(active_, frame.function) == active_.end()) {
                     Calls& calls = costs_[caller].calls[{position, frame.function}];
                     calls.count += sample.count;
-                    add(calls.costs, options_.events.size(), event, sample.weight);
+                    add(calls.costs, events_.size(), event, sample.weight);
                 }
                 active_.push_back(caller = frame.function);
                 position = {frame.line != 0 ? frame.file : profile::StringId{}, profile_.locations[location].address,
                             frame.line};
             }
-        add(costs_[caller].self[position], options_.events.size(), event, sample.weight);
-        add(totals_, options_.events.size(), event, sample.weight);
+        add(costs_[caller].self[position], events_.size(), event, sample.weight);
+        add(totals_, events_.size(), event, sample.weight);
+    }
+
+    Position position_of(profile::LocationId location) const {
+        const NamedFrame& frame = names_.frames(location).back();
+        return {frame.line != 0 ? frame.file : profile::StringId{}, profile_.locations[location].address, frame.line};
+    }
+    /// The function with the symbol, or that of the address.
+    FunctionCosts& function_of(profile::LocationId location) {
+        return costs_[names_.frames(location).front().function];
+    }
+
+    /// A sample of exact counts: of an instruction, or with a call chain of two, of a call.
+    void add_exact(const profile::Sample& sample) {
+        const profile::Event& event = profile_.events[profile_.contexts[sample.context].event];
+        const auto chain = outermost_first(profile_, sample.stack);
+        const profile::LocationId own = chain.back();
+        if (!counts_calls(event)) {
+            if (std::ranges::find(events_, profile_.contexts[sample.context].event) == events_.end()) return;
+            add(function_of(own).self[position_of(own)], events_.size(), 0, sample.weight);
+            add(totals_, events_.size(), 0, sample.weight);
+        } else if (chain.size() == 2) {
+            const std::uint32_t called = names_.frames(own).front().function;
+            function_of(chain.front()).calls[{position_of(chain.front()), called}].count += sample.weight;
+        }
     }
 
     void write_head() {
@@ -116,7 +154,7 @@ class CallgrindWriter {
         if (!profile_.recording.command_line.empty())
             fmt::format_to(out(), "cmd: {}\n", profile_.recording.command_line);
         text_ += "positions: instr line\nevents:";
-        for (const profile::EventId id : options_.events) {
+        for (const profile::EventId id : events_) {
             text_ += ' ';
             for (const char each : profile_.events[id].name)
                 text_ += std::isalnum(static_cast<unsigned char>(each)) ? each : '_';
@@ -161,6 +199,8 @@ class CallgrindWriter {
 
     const profile::Profile& profile_;
     const ExportOptions& options_;
+    std::vector<profile::EventId> events_;  // that have a column
+    bool exact_ = false;
     FrameNames names_;
     std::vector<NamedFunction> functions_;  // those of names_, then the commands
     std::vector<FunctionCosts> costs_;      // of each function

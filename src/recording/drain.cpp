@@ -31,7 +31,7 @@ Result<void> Drain::round(std::span<Ring> rings) {
         else
             result = std::unexpected(drained.error());
     }
-    if (!any || !result) return result;
+    if (!any || !result || !rounds_) return result;
     perfdata::RecordWriter mark{RecordType::finished_round, 0};
     return writer_.write_plain(mark.finish());
 }

@@ -25,6 +25,8 @@ class Drain {
     /// Writes all records that are in the rings now, and a FINISHED_ROUND after them. Error: the file cannot be
     /// written. The rings are emptied nevertheless, and what was in them is counted.
     Result<void> round(std::span<Ring> rings);
+    /// From here on no round is finished: records that are older than the newest ones may follow until the end.
+    void leave_rounds_open() { rounds_ = false; }
     /// Writes one record that did not come from a ring.
     Result<void> put(Bytes record);
 
@@ -44,6 +46,7 @@ class Drain {
     perfdata::FileWriter& writer_;
     perfdata::SampleLayout layout_;
     MappedFiles files_;
+    bool rounds_ = true;
     std::uint64_t samples_ = 0, lost_ = 0, first_time_ = 0, last_time_ = 0;
 };
 

@@ -177,4 +177,10 @@ std::vector<SampledEvent> sampled_events(const std::vector<events::EventGroup>& 
     return sampled;
 }
 
+SampledEvent only_tracking(const SamplingOptions& options) {
+    SampledEvent tracking = tracking_event(options, 0);
+    tracking.event.attr.sample_type |= sample("PERF_SAMPLE_IDENTIFIER");
+    return tracking;
+}
+
 }  // namespace anyperf::recording

@@ -58,4 +58,7 @@ struct SampledEvent {
 /// none is empty.
 std::vector<SampledEvent> sampled_events(const std::vector<events::EventGroup>& groups, const SamplingOptions& options);
 
+/// An event that never happens, and only gets the records of names and maps. They have its id.
+SampledEvent only_tracking(const SamplingOptions& options);
+
 }  // namespace anyperf::recording

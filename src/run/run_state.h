@@ -144,6 +144,7 @@ struct RunUse {
     std::uint32_t processes;     ///< process records handed out
     std::uint32_t threads;       ///< thread records handed out
     std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
+    std::uint32_t exact_units;   ///< units ever used (exact_counts.h)
     std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write looks for it
     std::uint64_t clock;         ///< of a deterministic run (engine/time/virtual_clock.h)
 };

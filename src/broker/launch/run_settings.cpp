@@ -116,6 +116,11 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.deterministic = options.deterministic;
     header.seed = options.seed;
     header.epoch_ns = options.epoch * 1'000'000'000;
+    if (options.exact && !memory.has_exact_part())
+        return std::unexpected(Error{"cannot count exactly",
+                                     "the run's memory, which counts as a file, would exceed the limit",
+                                     "raise `ulimit -Hf`"});
+    header.exact = options.exact ? 1 : 0;
     header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
     TRY(set_log(header));

@@ -142,7 +142,7 @@ bool only_presented_machine_accepts(const std::function<bool(const events::Machi
 HostedRun::HostedRun(std::unique_ptr<broker::HostedRun> hosting)
     : hosting_(std::move(hosting)), kernel_(std::make_unique<HostedKernel>(*hosting_)) {}
 
-Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backend) {
+Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backend, bool exact) {
     broker::RunOptions options;
     // The host's CPU model by default: event strings in -e are those of this machine's CPU, and a program may take
     // another path on another CPU.
@@ -150,6 +150,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     options.deterministic = backend.machine.deterministic;
     options.seed = backend.machine.seed;
     options.epoch = backend.machine.epoch;
+    options.exact = exact;
     auto hosting = TRY(broker::HostedRun::begin(options));
     return std::unique_ptr<HostedRun>{new HostedRun{std::move(hosting)}};
 }

@@ -49,8 +49,8 @@ bool only_presented_machine_accepts(const std::function<bool(const events::Machi
 class HostedRun {
   public:
     /// Starts to serve the run; the command is started later, by Command::fork. Error: the run cannot be started, or
-    /// the machine options cannot be met.
-    static Result<std::unique_ptr<HostedRun>> begin(const BackendOptions& backend);
+    /// the machine options cannot be met. `exact`: its programs count every instruction by its address.
+    static Result<std::unique_ptr<HostedRun>> begin(const BackendOptions& backend, bool exact = false);
 
     /// Opens and reads events in the run.
     counting::Kernel& kernel() { return *kernel_; }

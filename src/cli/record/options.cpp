@@ -168,7 +168,47 @@ Result<void> check_combinations(const Options& options) {
     return {};
 }
 
+/// --exact leaves nothing to choose. Each row: what else was given, and why it cannot be met.
+Result<void> check_exact(const Options& options) {
+    struct Row {
+        bool given;
+        std::string_view option, cause;
+    };
+    const std::array rows{
+        Row{!options.targets_command(), "-p, -t, -a, -C or -G",
+            "only a command that anyperf starts can be counted exactly"},
+        Row{options.backend.kernel, "--kernel", "the kernel cannot count every instruction by its address"},
+        Row{!options.events.empty() && !counts_only_instructions(options), "-e",
+            "it counts instructions and calls only"},
+        Row{!options.frequency.empty() || options.period > 1, "-F or -c", "every instruction is counted"},
+        Row{options.sampling.call_graph != recording::CallGraph::none, "-g or --call-graph",
+            "it counts calls, not stacks"},
+        Row{options.sampling.branch_filter != 0, "-b or -j", "it takes no samples"},
+        Row{options.data_addresses || options.weights || options.switch_events, "-d, -W or --switch-events",
+            "it takes no samples"},
+        Row{options.sampling.clock.has_value(), "-k", "its clock is the monotonic one"},
+        Row{options.delay_ms != 0 || !options.control.empty(), "-D or --control",
+            "it counts from the first instruction to the last"},
+        Row{options.no_inherit, "--no-inherit", "it counts all processes that the command starts"},
+    };
+    for (const Row& row : rows)
+        if (row.given)
+            return std::unexpected(
+                bad_option(row.option, fmt::format("--exact is given: {}", row.cause), "leave one of them out"));
+    return {};
+}
+
 }  // namespace
+
+bool counts_only_instructions(const Options& options) {
+    return options.events.size() == 1 &&
+           (options.events.front() == "instructions" || options.events.front() == "instructions:u");
+}
+
+bool wants_exact(const Options& options) {
+    const bool each = options.period == 1 && counts_only_instructions(options);
+    return options.exact || (each && check_exact(options).has_value());
+}
 
 void declare_options(CLI::App& verb, Options& options) {
     // As for stat: the first word that is not an option begins the command (command_words.h).
@@ -214,6 +254,8 @@ void declare_options(CLI::App& verb, Options& options) {
         ->check(CLI::Range(1, 22));
     verb.add_option("--max-size", options.largest, "SIZE: stop recording when the file has this size: 100M, 2G")
         ->type_name("");
+    verb.add_flag("--exact", options.exact,
+                  "count every instruction and call of the command by its address, instead of sampling");
     verb.add_flag("-q,--quiet", options.quiet, "print no notes, only errors");
     declare_backend_options(verb, options.backend);
 }
@@ -235,6 +277,7 @@ Result<void> check(Options& options) {
     sampling.switch_events = options.switch_events;
     sampling.inherit = !options.no_inherit;
     sampling.cpu_wide = options.is_cpu_wide();
+    if (options.exact) TRY(check_exact(options));
     sampling.enable_on_exec = options.targets_command() && options.delay_ms == 0;
     sampling.separate_tracking = options.delay_ms != 0 || sampling.cpu_wide;
     return {};

@@ -45,6 +45,7 @@ struct Options {
     bool compressed = false;
     bool no_inherit = false;
     bool quiet = false;
+    bool exact = false;  ///< --exact
     BackendOptions backend;
 
     /// Filled by check() from the texts above; `command` by the caller.
@@ -63,6 +64,13 @@ struct Options {
     bool is_cpu_wide() const { return system_wide || !cpus.empty() || !cgroup.empty(); }
     bool to_pipe() const { return output == "-"; }
 };
+
+/// Whether the only event is `instructions`.
+bool counts_only_instructions(const Options& options);
+
+/// Whether a recording by the virtual PMU is to have exact counts: --exact, or a sample of each instruction (-c 1 -e
+/// instructions) and nothing that needs samples. Precondition: check().
+bool wants_exact(const Options& options);
 
 /// Adds the options to the verb. `options` must live until the command line is parsed.
 void declare_options(CLI::App& verb, Options& options);

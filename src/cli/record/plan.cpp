@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kDefaultEvent = "cycles";
 constexpr const char* kDefaultWithoutPmu = "cpu-clock";
+constexpr const char* kCountsExactly = "counting every instruction in user space (virtual PMU): user mode only";
 constexpr const char* kRecordsInUserSpace = "recording in user space (virtual PMU): user mode only";
 
 Result<std::vector<events::EventGroup>> parse_events(const Options& options, const events::Machine& machine) {
@@ -35,14 +36,17 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
 /// files, which are written only if a string needs them. `why` is the reason if the user did not ask for it.
 Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
     Plan plan;
-    plan.hosted = TRY(HostedRun::begin(options.backend));
+    plan.exact = wants_exact(options);
+    plan.hosted = TRY(HostedRun::begin(options.backend, plan.exact));
+    plan.notes.push_back(
+        fmt::format("{}{}{}", why, why.empty() ? "" : ": ", plan.exact ? kCountsExactly : kRecordsInUserSpace));
+    if (plan.exact) return plan;
     auto groups = parse_events(options, plan.hosted->machine(false));
     if (!groups) groups = parse_events(options, plan.hosted->machine(true));
     if (!groups) return std::unexpected(std::move(groups).error());
     for (auto& group : *groups)
         for (auto& event : group.events) event = stat::for_virtual_pmu(std::move(event));
     plan.groups = std::move(*groups);
-    plan.notes.push_back(fmt::format("{}{}{}", why, why.empty() ? "" : ": ", kRecordsInUserSpace));
     return plan;
 }
 
@@ -56,7 +60,10 @@ bool only_presented_machine_knows(const Options& options) {
 
 Result<Plan> make_plan(const Options& options) {
     const bool inside = TRY(already_in_run(options.backend));
-    if (options.backend.wants_virtual() && !inside) return plan_in_user_space(options, "");
+    if (options.exact && inside)
+        return std::unexpected(Error{"cannot count exactly", "this is a program of a run, which is measured already",
+                                     "use --exact outside of `anyperf run`"});
+    if ((options.backend.wants_virtual() || options.exact) && !inside) return plan_in_user_space(options, "");
     const auto machine = events::Machine::read();
     auto groups = parse_events(options, machine);
     if (!groups && !inside && only_presented_machine_knows(options)) return plan_in_user_space(options, kNoPmu);

@@ -12,9 +12,10 @@
 namespace anyperf::cli::record {
 
 struct Plan {
-    std::unique_ptr<HostedRun> hosted;  ///< null: the kernel records
-    std::vector<events::EventGroup> groups;
-    std::vector<std::string> notes;  ///< for the user: that the virtual PMU records, or that cpu-clock replaces cycles
+    std::unique_ptr<HostedRun> hosted;       ///< null: the kernel records
+    bool exact = false;                      ///< exact counts instead of samples; only with `hosted`
+    std::vector<events::EventGroup> groups;  ///< none if `exact`
+    std::vector<std::string> notes;          ///< for the user: what was chosen without being asked for
 };
 
 /// Asks the questions of `stat`, in the same order. The virtual PMU records if the user wants it, if only the presented

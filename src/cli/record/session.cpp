@@ -39,6 +39,8 @@
 #include "host/process/cgroups.h"
 #include "perfdata/sample_layout.h"
 #include "recording/drain.h"
+#include "recording/exact_events.h"
+#include "recording/exact_profile.h"
 #include "recording/existing_processes.h"
 #include "recording/machine_facts.h"
 #include "recording/open_set.h"
@@ -54,7 +56,8 @@ using counting::Place;
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
 constexpr std::size_t kDefaultRing = 4 << 20;
-constexpr std::uint32_t kWatermarkShare = 8;  // of a ring
+constexpr std::uint32_t kWatermarkShare = 8;                     // of a ring
+constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // no id that the run gives an event
 
 /// Every event needs a descriptor for each CPU and thread.
 void raise_descriptor_limit() {
@@ -104,6 +107,7 @@ class Session {
     void handle_commands();
     void handle_command(const ControlLine& line);
     void drain();
+    void put_exact_counts();
     void finish();
     perfdata::Facts facts() const;
     void note(const std::string& text) const {
@@ -211,7 +215,8 @@ recording::OpenRequest Session::open_request(std::vector<Place> places) const {
     request.ring_bytes_are_wanted = options_.ring_bytes != 0;
     auto sampling = options_.sampling;
     sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
-    request.events = recording::sampled_events(plan_.groups, sampling);
+    request.events = plan_.exact ? std::vector{recording::only_tracking(sampling)}
+                                 : recording::sampled_events(plan_.groups, sampling);
     request.places = std::move(places);
     request.explain = [this](const events::Event& event, const Place& place, int errno_value) {
         return explain(event, place, errno_value);
@@ -226,6 +231,8 @@ Result<void> Session::begin_file() {
     facts_ = recording::machine_facts(machine, own_command_line());
     facts_.version = "anyperf " ANYPERF_VERSION;
     facts_.events = events_->infos();
+    if (plan_.exact)
+        std::ranges::copy(recording::exact_events(kFirstExactId), std::inserter(facts_.events, facts_.events.begin()));
     facts_.tracing_data = TRY(recording::tracing_data(machine, events_->events()));
     facts_.branch_stack = options_.sampling.branch_filter != 0;
     facts_.compression_level = static_cast<std::uint32_t>(options_.compression_level);
@@ -249,6 +256,7 @@ Result<void> Session::begin_file() {
     }
     TRY(writer_->begin(facts_));
     drain_.emplace(*writer_, facts_.events.front().attr);
+    if (plan_.exact) drain_->leave_rounds_open();
     put_existing();
     return {};
 }
@@ -368,11 +376,29 @@ perfdata::Facts Session::facts() const {
     return facts;
 }
 
+/// What the programs have counted becomes samples, which are in the order of time among themselves but older than what
+/// is in the file already.
+void Session::put_exact_counts() {
+    const auto read = [this](std::uint64_t offset, std::span<std::byte> to) {
+        return plan_.hosted->hosting().read_memory(offset, to);
+    };
+    const auto profile = recording::read_exact_profile(read, plan_.hosted->hosting().exact_units());
+    const auto put = [this](const std::vector<recording::ExactCount>& counts, const perfdata::EventInfo& event) {
+        for (const auto& count : counts)
+            if (!drain_->put(recording::exact_sample(count, event))) return;
+    };
+    put(profile.instructions, facts_.events[0]);
+    put(profile.calls, facts_.events[1]);
+    if (profile.incomplete)
+        result_.failure = Error{"the counts are not complete", "a process had more code than there is room for", ""};
+}
+
 /// Events are stopped before the last round, so that this round ends. The kernel counts lost samples in two ways, by
 /// LOST records and for each event (PERF_FORMAT_LOST); both are of the same losses, so the larger one is reported.
 void Session::finish() {
     events_->disable();
     drain();
+    if (plan_.exact) put_exact_counts();
     result_.samples = drain_->samples();
     result_.lost = std::max(drain_->lost(), events_->lost());
     if (const auto finished = writer_->finish(facts()); !finished) result_.failure = finished.error();

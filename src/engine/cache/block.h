@@ -88,6 +88,7 @@ struct Block {
     std::uint8_t lane : 6 = 0;           ///< of the thread's counters that its first segment uses
     bool recorded : 1 = false;           ///< its segments record what they access (recorded_segment.h)
     bool dead : 1 = false;               ///< invalid: nothing leads here any more
+    std::uint32_t cells : 24 = 0;        ///< the first of its exact counts (run/exact_counts.h); 0: it has none
 };
 static_assert(sizeof(Block) == 64);
 

@@ -39,6 +39,7 @@
 // engine is doing. And the queue has kQueue places: further kEngineSignals that come by kill(2) while the application
 // blocks them are dropped, as the kernel drops a standard signal that is pending already.
 #include "engine/signals/handler.h"
+#include "engine/exact/exact.h"
 
 #include <asm/unistd.h>
 
@@ -200,6 +201,7 @@ void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& use
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
     if (ran) model_instruction(thread, before);
     if (ran) x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting.open);
+    if (ran) note_instruction_ran(thread, thread.in_place_pc);
     if (!ran) queue(thread, info, user.context, true);
     redirect_to_delivery(thread, user);
 }

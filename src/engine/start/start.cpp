@@ -19,6 +19,7 @@
 #include <new>
 
 #include "engine/dispatch.h"
+#include "engine/exact/exact.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
@@ -69,6 +70,7 @@ Engine& make_engine(const StartArgument& argument) {
         engine.cache.deterministic = engine.run->deterministic != 0;
         // Its clock goes by what has retired (time/virtual_clock.h).
         if (engine.cache.deterministic) engine.counting.open |= x86_64::bit(x86_64::Class::instructions);
+        begin_exact_image(engine);
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
@@ -168,6 +170,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     begin_thread_time(*thread);
     if (exceeds_memory_limits(*thread)) die_by(SIGSEGV);  // as the kernel, past the point of no return of an exec
     hooks::at_process_start(*thread, true);
+    begin_exact_thread(*thread);
     begin_own_faults(*thread, faults_before);
     deliver_and_resume(*thread);
 }

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/exact/exact.h"
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
@@ -52,6 +53,7 @@ extern "C" {
     open_thread_page(*thread, thread->page_number);
     begin_thread_time(*thread);
     hooks::at_thread_start(*thread);
+    begin_exact_thread(*thread);
     deliver_and_resume(*thread);
 }
 
@@ -242,10 +244,12 @@ long clone_copying(Call& call, CloneRequest& request) {
     call.engine.cache.lock.lock();
     actions.lock_for_fork();
     call.engine.modelling.lock.lock();
+    call.engine.exact.lock.lock();
     own_pages.lock_for_fork();
     const long got = make_process(request);
     if (got != 0) {
         own_pages.unlock_after_fork();
+        call.engine.exact.lock.unlock();
         call.engine.modelling.lock.unlock();
         actions.unlock_after_fork();
         call.engine.cache.lock.unlock();
@@ -259,6 +263,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     call.engine.cache.lock.reset();
     keep_only_thread(call.engine, thread);
     call.engine.modelling.lock.reset();
+    call.engine.exact.lock.reset();
     own_pages.reset_lock();
     actions.reset_lock();
     if (request.clear_handlers) clear_handlers(*thread.signals->actions);
@@ -270,6 +275,8 @@ long clone_copying(Call& call, CloneRequest& request) {
     open_process_record(call.engine, thread, page);
     begin_thread_time(thread);
     hooks::at_process_start(thread, false);
+    inherit_exact_image(call.engine);
+    begin_exact_thread(thread);
     begin_own_faults(thread, 0);
     set_child_registers(call, request, thread.registers);
     return 0;

@@ -45,6 +45,11 @@ class Change {
     /// Updates what the engine knows: [start, start + bytes) has other contents or rights now. Translations of it are
     /// removed; with PROT_EXEC in `protection` (PROT_*) it enters the map of executable memory.
     void replaced(std::uint64_t start, std::uint64_t bytes, std::uint64_t protection, bool shared) {
+        if (held_) ++engine_.exact.epoch;
+        has_rights(start, bytes, protection, shared);
+    }
+    /// The same, but it is still the same memory.
+    void has_rights(std::uint64_t start, std::uint64_t bytes, std::uint64_t protection, bool shared) {
         if (!held_) return;
         const std::uint64_t end = page_up(start + bytes);
         ExecutableMap& executable = engine_.cache.executable;
@@ -163,14 +168,14 @@ long mprotect(Call& call) {
     Change change{call, call.argument[0], call.argument[1], executes(call.argument[2])};
     const long got = call.pass_to_kernel();
     if (was_done(got)) {
-        change.replaced(call.argument[0], call.argument[1], protection, false);
+        change.has_rights(call.argument[0], call.argument[1], protection, false);
     } else if (got == -ENOMEM && change.concerns_code()) {
         // The range has a hole. The kernel changes area by area (mprotect_fixup), so the part before the hole has been
         // changed. Repeating the call page by page finds where that part ends.
         const std::uint64_t end = page_up(call.argument[0] + call.argument[1]);
         for (std::uint64_t page = call.argument[0]; page < end; page += kPageBytes) {
             if (is_error(kernel_call(__NR_mprotect, page, kPageBytes, call.argument[2]))) break;
-            change.replaced(page, kPageBytes, protection, false);
+            change.has_rights(page, kPageBytes, protection, false);
         }
     }
     return got;

@@ -3,6 +3,7 @@
 // counts are read from its thread page (run_records.h).
 #include <asm/unistd.h>
 
+#include "engine/exact/exact.h"
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
 #include "engine/syscalls/handlers.h"
@@ -52,6 +53,7 @@ long exit(Call& call) {
     if (call.thread.page.tid == kernel_call(__NR_getpid))
         close_process_record(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
     hooks::at_thread_end(call.thread, false);
+    end_exact_thread(call.thread);
     close_thread_page(call.thread);
     // A vfork's parent frees its child's memory (clone_sharing).
     if (call.thread.owned_by_parent) return kernel_call(__NR_exit, call.argument[0]);

@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "engine/exact/area.h"
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
 #include "engine/signals/signal_state.h"
@@ -27,6 +28,12 @@ struct ThreadAndState {
 constexpr std::uint64_t kThreadBytes = (sizeof(ThreadAndState) + kPageBytes - 1) & ~(kPageBytes - 1);
 constexpr std::uint64_t kGuard = kPageBytes;
 constexpr std::uint64_t kAll = kThreadBytes + kGuard + kEngineStackBytes + kGuard + kSignalStackBytes;
+static_assert(kAll + kGuard <= kKnownCallsOffset);
+
+/// With room for the thread's area of exact counts (begin_exact_thread), if it is to have one.
+std::uint64_t mapping_bytes_of(const Engine& engine) {
+    return engine.exact.on() ? kAreaOffset + run::exact::kUnitBytes : kAll;
+}
 
 /// Makes a part of the mapping accessible; the rest are guard pages.
 bool make_accessible(std::uint64_t start, std::uint64_t bytes) {
@@ -38,14 +45,16 @@ bool make_accessible(std::uint64_t start, std::uint64_t bytes) {
 // One mapping: the Thread, a guard page, the engine's stack, a guard page, the stack of the signal handler. An overflow
 // of either stack faults instead of writing over the Thread.
 Thread* new_thread(Engine& engine) {
-    void* const memory = reserve_pages(kAll, PROT_NONE);
+    const std::uint64_t bytes = mapping_bytes_of(engine);
+    void* const memory = reserve_pages(bytes, PROT_NONE);
     if (memory == nullptr) return nullptr;
     const std::uint64_t start = address_of(memory);
     const std::uint64_t engine_stack = start + kThreadBytes + kGuard;
     const std::uint64_t signal_stack = engine_stack + kEngineStackBytes + kGuard;
     if (!make_accessible(start, kThreadBytes) || !make_accessible(engine_stack, kEngineStackBytes) ||
-        !make_accessible(signal_stack, kSignalStackBytes)) {
-        release_pages(memory, kAll);
+        !make_accessible(signal_stack, kSignalStackBytes) ||
+        (engine.exact.on() && !make_accessible(start + kKnownCallsOffset, kAreaOffset - kKnownCallsOffset))) {
+        release_pages(memory, bytes);
         return nullptr;
     }
     auto* const state = new (memory) ThreadAndState;
@@ -57,7 +66,7 @@ Thread* new_thread(Engine& engine) {
     thread->engine = &engine;
     thread->engine_stack = engine_stack + kEngineStackBytes;
     thread->signal_stack = signal_stack;
-    thread->mapping_bytes = kAll;
+    thread->mapping_bytes = bytes;
     set_routines(*thread, engine.routines);
     add_thread(engine, *thread);
     return thread;

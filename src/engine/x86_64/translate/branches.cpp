@@ -167,7 +167,9 @@ void Translation::emit_indirect(const Instruction& instruction, std::uint64_t ad
     const bool calls = instruction.control == Control::call_indirect;
     if (calls) push_constant(address + instruction.length);
     record_indirect(calls ? branch::kIndirectCall : branch::kIndirectJump, address);
+    std::uint8_t* const full = counts_target(instruction) ? emit_exact_call() : nullptr;
     emit_indirect_lookup();
+    if (full != nullptr) finish_exact_call(full);
 }
 
 void Translation::emit_ret(const Instruction& instruction, std::uint64_t address) {

@@ -15,8 +15,6 @@ namespace anyperf::engine::x86_64 {
 
 namespace {
 
-constexpr unsigned kFlagDepth = 2;  // direct branches to follow: with one, 89 of 100 blocks are decided; with two, 92
-
 constexpr std::size_t lane_offset(std::size_t lane) {
     return offsetof(Thread, page) + offsetof(run::ThreadPage, counters) + offsetof(run::LiveCounters, lane) +
            sizeof(run::LiveCounters::Lane) * lane + offsetof(run::LiveCounters::Lane, word);

@@ -2,6 +2,7 @@
 // instructions, and faults and signals are rare. Nothing here allocates or locks, because the signal handler calls it.
 #include "engine/x86_64/translate/recover.h"
 
+#include "engine/exact/exact.h"
 #include "engine/freestanding/kernel.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/classes.h"
@@ -22,7 +23,7 @@ BlockPosition locate(Block& block, std::uint64_t host) {
         place.exact = offset == 0;
         return place;
     }
-    place.counted = block.counted != 0;
+    place.counted = true;
     while (place.index < block.instructions && block.marks[place.index + 1].host <= offset)
         place.pc += block.marks[place.index++].guest_length;
     place.exact = block.marks[place.index].host == offset;
@@ -50,10 +51,23 @@ void note_ran(Thread& thread, const BlockPosition& place) {
     thread.records.last_ran = static_cast<std::uint8_t>(place.index - first);
 }
 
+/// Of the segment that has the instruction at `place`, and which was entered: its cell counts all of it.
+void note_exact_rest(Thread& thread, const BlockPosition& place) {
+    const Block& block = *place.block;
+    if (block.cells == 0 || place.index == block.instructions) return;
+    std::uint32_t segment = 0;
+    std::size_t first = 0;
+    for (std::size_t i = 1; i <= place.index; ++i)
+        if (block.marks[i].begins_segment != 0) ++segment, first = i;
+    note_segment_left(thread, block.cells + segment, place.index - first);
+}
+
 }  // namespace
 
 void uncount_rest(Thread& thread, const BlockPosition& place) {
     if (!place.counted) return;
+    note_exact_rest(thread, place);
+    if (place.block->counted == 0) return;
     note_ran(thread, place);
     run::LiveCounters& counters = thread.page.counters;
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
@@ -68,7 +82,7 @@ void uncount_rest(Thread& thread, const BlockPosition& place) {
 }
 
 void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
-    BlockPosition place{&block, 0, block.pc, true, block.counted != 0};
+    BlockPosition place{&block, 0, block.pc, true, true};
     while (place.index < block.instructions && place.pc != pc) place.pc += block.marks[place.index++].guest_length;
     uncount_rest(thread, place);
 }

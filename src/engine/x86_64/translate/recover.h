@@ -34,7 +34,7 @@ struct BlockPosition {
     std::size_t index = 0;  ///< of the instruction; block->instructions: after the last one
     std::uint64_t pc = 0;   ///< the application's address of that instruction
     bool exact = false;     ///< the host is at the first byte of its translation: nothing of it has been executed
-    bool counted = false;   ///< the prologue of its segment has counted it
+    bool counted = false;   ///< the prologue of its segment has been executed
 };
 
 /// The position of `host`. Precondition: it is in the block's host code (Cache::holding).

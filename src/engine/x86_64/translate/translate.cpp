@@ -59,10 +59,14 @@ bool Translation::begin_block(std::uint16_t limit) {
 void Translation::emit_instructions() {
     std::uint64_t address = decoded_.pc;
     bool begins_segment = true;
+    if (exact_ != nullptr) take_exact_cells();
     for (std::size_t i = 0; i < decoded_.count; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
         const bool last = i + 1 == decoded_.count;
-        if (begins_segment) emit_prologue(i, address);
+        if (begins_segment) {
+            emit_prologue(i, address);
+            if (block_->cells != 0) emit_exact_count(i, address);
+        }
         // The mark is written twice: emit_plain() and its kind find out only while they write which registers they
         // borrow.
         spilled_ = Mark::kNone;

@@ -30,6 +30,7 @@
 #include <cstdint>
 
 #include "engine/cache/cache.h"
+#include "engine/exact/state.h"
 #include "engine/x86_64/cpu/thread.h"
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode_block.h"
@@ -56,15 +57,22 @@ struct Counting {
 /// it is taken; an instruction that runs in place (decode.h) is counted after it has run.
 ClassSet counted_at_start(const Instruction& instruction);
 
+/// Direct branches to follow when flags_are_dead() decides for a prologue: with one, 89 of 100 blocks are decided; with
+/// two, 92.
+inline constexpr unsigned kFlagDepth = 2;
+
 /// Translates one block, once. Lives on the caller's stack and owns nothing: blocks, exits and marks are records of the
 /// cache, and their numbers are lost if run() fails, until the cache is emptied.
 class Translation {
   public:
-    Translation(Cache& cache, Arena& arena, Counting counting, const ProcessInstrumentation& instrumentation)
+    /// `exact`: where the cells of exact counts come from; null or not on: none.
+    Translation(Cache& cache, Arena& arena, Counting counting, const ProcessInstrumentation& instrumentation,
+                ExactCounts* exact = nullptr)
         : cache_(cache),
           arena_(arena),
           counting_(counting),
           instrumentation_(instrumentation),
+          exact_(exact != nullptr && exact->on() ? exact : nullptr),
           hot_(arena.hot()),
           cold_(arena.cold()) {}
 
@@ -88,6 +96,13 @@ class Translation {
     void emit_addition(std::size_t word, std::int32_t added, bool flags_dead);
     void emit_charge_keeping_flags(std::int32_t charged, std::uint32_t budget_payload);
     void emit_taken_count(std::uint64_t target);
+
+    // count_exact.cpp: cells of exact counts
+    void take_exact_cells();
+    void emit_exact_count(std::size_t first, std::uint64_t pc);
+    bool counts_target(const Instruction& instruction) const;
+    std::uint8_t* emit_exact_call();
+    void finish_exact_call(std::uint8_t* full);
 
     // record_accesses.cpp: what the models of caches and branch predictors are fed with
     void plan_recording(std::size_t first, std::uint64_t pc);
@@ -165,7 +180,9 @@ class Translation {
     Arena& arena_;
     Counting counting_;
     const ProcessInstrumentation& instrumentation_;
-    bool single_instruction_ = false;  ///< the limit is kSingleInstruction
+    ExactCounts* exact_;                ///< null: the block counts nothing exactly
+    std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
+    bool single_instruction_ = false;   ///< the limit is kSingleInstruction
     Emitter hot_;
     Emitter cold_;
     CodeBytes code_;

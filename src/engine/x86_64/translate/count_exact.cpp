@@ -1,0 +1,105 @@
+// count_exact.cpp: the cells of exact counts (engine/exact/state.h).
+//
+// The prologue of a segment ends with an addition to the segment's cell. `add` sets the flags, so where they are alive
+// the sum goes through rcx, as in count.cpp. Each segment has a cell of its own, so that additions seldom wait for each
+// other; only a loop of one segment adds to the same cell each time.
+//
+// A direct call needs nothing: it ends a segment. An indirect one appends its target and its block to a list of the
+// thread; when that is full the branch leaves by the lookup miss, and the engine counts the list
+// (engine/exact/exact.h). So does an indirect jump through a fixed place in memory: the linker's way to a function of
+// another library. Other indirect jumps are switches, hardly ever calls.
+#include "engine/exact/area.h"
+#include "engine/x86_64/translate/indirect_entry.h"
+#include "engine/x86_64/translate/translate.h"
+
+namespace anyperf::engine::x86_64 {
+
+namespace {
+
+using run::exact::AreaHeader;
+using run::exact::IndirectCall;
+
+constexpr std::size_t kPosition = kAreaOffset + offsetof(AreaHeader, position);
+constexpr std::size_t kSavedScratch = kAreaOffset + offsetof(AreaHeader, saved);
+constexpr std::size_t kSavedTarget = kSavedScratch + sizeof(std::uint64_t);
+constexpr std::size_t kCallsEnd = kAreaOffset + run::exact::kCellsOffset;
+
+run::exact::BlockEnd end_of(const Instruction& last) {
+    switch (last.control) {
+        case Control::call: return run::exact::BlockEnd::call;
+        case Control::call_indirect:
+        case Control::jump_indirect: return run::exact::BlockEnd::indirect;
+        default: return run::exact::BlockEnd::other;
+    }
+}
+
+}  // namespace
+
+/// Records what the cells of this block count.
+void Translation::take_exact_cells() {
+    if (decoded_.count == 0) return;
+    run::exact::Record record{};
+    run::exact::Length lengths[kLongestBlock] = {};
+    record.kind = run::exact::RecordKind::block;
+    record.instructions = static_cast<std::uint8_t>(decoded_.count);
+    record.pc = decoded_.pc;
+    std::uint32_t cells = 0;
+    bool begins_segment = true;
+    for (std::size_t i = 0; i < decoded_.count; ++i) {
+        const Instruction& instruction = decoded_.instructions[i];
+        lengths[i].bytes = instruction.length & 15u;
+        lengths[i].by_itself = runs_in_place(instruction);
+        lengths[i].begins_segment = begins_segment;
+        cells += begins_segment ? 1 : 0;
+        begins_segment = instruction.control != Control::none;
+    }
+    const Instruction& last = decoded_.instructions[decoded_.count - 1];
+    record.end = end_of(last);
+    if (last.control == Control::call) record.target = branch_target(last, decoded_.end - last.length);
+    std::uint64_t code = mixed(0, exact_->epoch);
+    for (std::uint64_t at = decoded_.pc; at < decoded_.end; ++at) code = mixed(code, *bytes_at(at));
+    block_->cells = exact_->cell_for(record, cells, lengths, code) & 0xffffffu;
+}
+
+void Translation::emit_exact_count(std::size_t first, std::uint64_t pc) {
+    const std::size_t cell = offset_of_cell(block_->cells + exact_segments_++);
+    if (flags_are_dead(cache_.executable, pc, kFlagDepth, {&decoded_, first})) {
+        hot_.add_gs(cell, 1);
+        return;
+    }
+    spill(rcx);
+    hot_.load_gs(rcx, cell);
+    hot_.lea(rcx, rcx, 1);
+    hot_.store_gs(rcx, cell);
+    unspill(rcx);
+}
+
+bool Translation::counts_target(const Instruction& instruction) const {
+    return block_->cells != 0 && (instruction.control == Control::call_indirect || instruction.rip_relative);
+}
+
+/// Appends the call that is about to be made. kTargetRegister has its target; the scratch register keeps its value.
+/// Between this and finish_exact_call() comes the jump by the target. Returns the operand of a short jump, which is
+/// taken if the list is full.
+std::uint8_t* Translation::emit_exact_call() {
+    hot_.store_gs(kTargetRegister, kSavedTarget);
+    hot_.store_gs(kScratchRegister, kSavedScratch);
+    hot_.load_gs(kScratchRegister, kPosition);
+    hot_.store_gs_at(kTargetRegister, kScratchRegister, kCallsEnd + offsetof(IndirectCall, target));
+    hot_.mov_gs_at(kScratchRegister, kCallsEnd + offsetof(IndirectCall, site), block_->cells);
+    hot_.lea(kTargetRegister, kScratchRegister, sizeof(IndirectCall));
+    hot_.store_gs(kTargetRegister, kPosition);
+    hot_.load_gs(kScratchRegister, kSavedScratch);
+    static_assert(kTargetRegister == rcx, "jrcxz tests the position");
+    std::uint8_t* const full = hot_.jrcxz_forward();
+    hot_.load_gs(kTargetRegister, kSavedTarget);
+    return full;
+}
+
+void Translation::finish_exact_call(std::uint8_t* full) {
+    hot_.bind(full);
+    hot_.load_gs(kTargetRegister, kSavedTarget);
+    hot_.jmp_gs(offsetof(Thread, exit_routine) + 8 * static_cast<std::size_t>(ExitReason::lookup_miss));
+}
+
+}  // namespace anyperf::engine::x86_64
