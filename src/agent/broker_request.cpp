@@ -36,6 +36,12 @@ int polls_for(const run::Mailbox& mailbox, std::int32_t cpu) {
     return host_cpu == static_cast<std::uint32_t>(cpu) + 1 ? 0 : kPolls;
 }
 
+/// How long a sleeping thread waits before it looks whether the broker lives, and how often it does so: 20 seconds in
+/// all. A program's wild store may have overwritten the answer, or the page without which the broker drops the request:
+/// then no answer comes. No request of a sound program takes a broker that long.
+constexpr long kPatienceNs = 200'000'000;
+constexpr int kMostSilences = 100;
+
 /// Maps the thread's mailbox if it is not mapped. False: the thread has no page, or memory is short.
 bool open_mailbox(Thread& thread) {
     if (thread.agent->mailbox != nullptr) return true;
@@ -185,15 +191,17 @@ long BrokerRequest::sleep() {
     run::Mailbox& mailbox = *thread_.agent->mailbox;
     const auto answered = [&] { return __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE) == head_.sequence; };
     __atomic_store_n(&mailbox.waiting, 1, __ATOMIC_SEQ_CST);
+    int silences = 0;
     for (;;) {
         // Wakes at any change: the new number may be that of a request of the page's previous thread.
         const std::uint32_t seen = __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE);
         if (seen == head_.sequence) return mailbox.answer;
-        const timespec patience{0, 200'000'000};  // then check whether the broker has ended
+        const timespec patience{0, kPatienceNs};  // then check whether the broker has ended
         const long got =
             kernel_call(__NR_futex, address_of(&mailbox.answered), FUTEX_WAIT, seen, address_of(&patience));
         if (got != -EAGAIN) ++thread_.agent->waits_since_switch;
-        if (got == -ETIMEDOUT && !answered() && broker_is_gone(*thread_.engine)) return -EIO;
+        if (got != -ETIMEDOUT || answered()) continue;
+        if (broker_is_gone(*thread_.engine) || ++silences == kMostSilences) return -EIO;
     }
 }
 

@@ -76,6 +76,7 @@ enum class RequestKind : std::uint32_t {
     switched,        ///< argument: voluntary and involuntary context switches of the thread, ns since the first one;
                      ///< fourth: 1: the task gets a CPU for the first time
     made_cgroup,     ///< with a descriptor: the new cgroup's directory
+    moved_tasks,     ///< a task has been moved to another cgroup: its number was written to cgroup.procs
     loaded_bpf,      ///< with a descriptor: the BPF program
     count,
 };

@@ -181,6 +181,11 @@ void Subsystem::task_made_cgroup(const TaskId& task, std::uint64_t inode, std::s
     report_cgroup(call.world, task, inode, path);
 }
 
+void Subsystem::tasks_changed_cgroup() {
+    const CallScope call{parts_->world};
+    for (const auto& [page, task] : call.world.tasks) place_all(call.world, *task);
+}
+
 void Subsystem::task_loaded_bpf(const TaskId& task, std::span<const KernelSymbol> functions,
                                 const BpfProgram& program) {
     const CallScope call{parts_->world};
@@ -188,7 +193,8 @@ void Subsystem::task_loaded_bpf(const TaskId& task, std::span<const KernelSymbol
 }
 
 std::uint32_t Subsystem::wanted() const {
-    return parts_->world.wanted_records;
+    const World& world = parts_->world;
+    return world.wanted_records | (world.cgroup_events != 0 ? kWantsCgroupMoves : 0);
 }
 
 void Subsystem::tick() {

@@ -95,6 +95,8 @@ class Subsystem {
     /// `other` is the task that had the CPU before (in) or has it next (out). The switch was `ago_ns` ago.
     void task_switched(const TaskId& task, SwitchDirection direction, const TaskId& other, std::uint64_t ago_ns = 0);
     void task_namespaces(const TaskId& task, const NamespaceLinks& links);
+    /// Some task may have moved to another cgroup.
+    void tasks_changed_cgroup();
     void task_made_cgroup(const TaskId& task, std::uint64_t inode, std::string_view path);
     /// The task has loaded a BPF program; `functions` are the kernel symbols of its code.
     void task_loaded_bpf(const TaskId& task, std::span<const KernelSymbol> functions, const BpfProgram& program);

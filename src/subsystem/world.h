@@ -46,6 +46,7 @@ struct World {
     /// How many living events want records of a kind, by Interest; and for how many enables_mapping_records() holds.
     std::array<std::size_t, kInterests.size()> record_requests = {};
     std::size_t mapping_events = 0;
+    std::size_t cgroup_events = 0;     ///< with PERF_FLAG_PID_CGROUP, their parts included
     std::uint32_t wanted_records = 0;  ///< bit i is set while record_requests[i] is not 0
     std::uint64_t last_id = 0;         ///< stream ids are given out in ascending order
 

@@ -67,9 +67,9 @@ void report_renamed(Thread& thread) {
     BrokerRequest{thread, run::RequestKind::renamed}.payload(thread.page.comm, sizeof thread.page.comm).send();
 }
 
-/// Whether the descriptor is of a file /proc/…/comm.
-/// By the link in /proc/self/fd: the descriptor may have been opened long before, or by another name.
-bool names_thread(std::uint64_t fd) {
+/// The path of the descriptor's file in `target`; empty if it is longer.
+// By the link in /proc/self/fd: the descriptor may have been opened long before, or by another name.
+std::string_view path_of(std::uint64_t fd, std::span<char> target) {
     constexpr std::string_view kDirectory = "/proc/self/fd/";
     char path[32] = {};
     std::size_t end = kDirectory.copy(path, kDirectory.size());
@@ -78,12 +78,24 @@ bool names_thread(std::uint64_t fd) {
     for (auto rest = static_cast<std::uint32_t>(fd); count == 0 || rest != 0; rest /= 10)
         digits[count++] = static_cast<char>('0' + rest % 10);
     while (count != 0) path[end++] = digits[--count];
-    char target[64];
     const long got =
-        engine::kernel_call(__NR_readlink, engine::address_of(path), engine::address_of(target), sizeof target);
-    if (engine::is_error(got)) return false;
-    const std::string_view text{target, static_cast<std::size_t>(got)};
+        engine::kernel_call(__NR_readlink, engine::address_of(path), engine::address_of(target.data()), target.size());
+    if (engine::is_error(got) || static_cast<std::size_t>(got) == target.size()) return {};
+    return {target.data(), static_cast<std::size_t>(got)};
+}
+
+/// Whether the descriptor is of a file /proc/…/comm.
+bool names_thread(std::uint64_t fd) {
+    char target[64];
+    const std::string_view text = path_of(fd, target);
     return text.starts_with("/proc/") && text.ends_with("/comm");
+}
+
+/// Whether the descriptor is of a file by which tasks are moved to a cgroup (cgroups(7)), of either version.
+bool moves_tasks(std::uint64_t fd) {
+    char target[4096];
+    const std::string_view text = path_of(fd, target);
+    return text.ends_with("/cgroup.procs") || text.ends_with("/cgroup.threads") || text.ends_with("/tasks");
 }
 
 /// A write no longer than a name may have been one to /proc/self/comm, which renames the thread.
@@ -115,6 +127,12 @@ void report_made_directory(const Call& call, std::uint64_t at, std::uint64_t pat
 }
 
 }  // namespace
+
+void report_moved_tasks(const Call& call) {
+    const std::uint32_t wanted = __atomic_load_n(&call.engine.run->wanted_side_band, __ATOMIC_ACQUIRE);
+    if ((wanted & subsystem::kWantsCgroupMoves) == 0 || !moves_tasks(call.argument[0])) return;
+    BrokerRequest{call.thread, run::RequestKind::moved_tasks}.send();
+}
 
 void report_side_band(const Call& call, long answer) {
     const auto& argument = call.argument;

@@ -10,6 +10,10 @@ namespace anyperf::agent {
 /// After a system call of the thread that has succeeded with `answer`.
 void report_side_band(const engine::Call& call, long answer);
 
+/// After a write(2), also of a process that has never had an event: it may have moved a task to a cgroup of which an
+/// event counts the tasks.
+void report_moved_tasks(const engine::Call& call);
+
 /// Reports all that is mapped when a program starts.
 void report_image(engine::Thread& thread);
 

@@ -264,6 +264,7 @@ bool handle_event_syscall(Call& call, long& answer) {
 void follow_syscall(Call& call, long answer) {
     if (engine::is_error(answer)) return;
     track_descriptors(call, answer);
+    if (call.number == __NR_write && has_broker(call.engine)) report_moved_tasks(call);
     if (existing_process(call.engine) == nullptr) return;
     if (call.number == __NR_sched_setaffinity) report_if_moved(call.thread);
     if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)

@@ -57,6 +57,14 @@ bool has(std::uint64_t set, unsigned capability) {
 }
 
 /// Whether the machine has such a thread, of the run or not, and it has not ended.
+/// Whether the cgroup of this path has the id.
+bool is_cgroup(const std::string& path, std::uint64_t id) {
+    struct stat about{};
+    return std::ranges::any_of(
+        std::array{"/sys/fs/cgroup", "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified"},
+        [&](const char* root) { return ::stat((root + path).c_str(), &about) == 0 && about.st_ino == id; });
+}
+
 bool is_alive(std::int32_t tid) {
     const std::string state = status_field(tid, "State");
     const std::size_t letter = state.find_first_not_of(" \t");
@@ -192,15 +200,16 @@ std::int32_t RunHost::cpu(const TaskId& task) {
     return task.thread_page < run::kMaximumThreadPages ? memory_.thread_page(task.thread_page).cpu : 0;
 }
 
+// A cgroup counts the tasks in cgroups below it, too (perf_cgroup_match() in kernel/events/core.c). A cgroup's id is
+// the inode of its directory; the hierarchy may be mounted in any of these places.
 bool RunHost::in_cgroup(const TaskId& task, std::uint64_t cgroup) {
-    // A cgroup's id is the inode of its directory; the hierarchy may be mounted in any of these places.
     std::ifstream file{"/proc/" + std::to_string(kernel_ids(task).pid) + "/cgroup"};
     for (std::string line; std::getline(file, line);) {
-        const std::size_t path = line.rfind(':');
-        if (path == std::string::npos) continue;
-        struct stat about{};
-        for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified"})
-            if (::stat((root + line.substr(path + 1)).c_str(), &about) == 0 && about.st_ino == cgroup) return true;
+        const std::size_t colon = line.rfind(':');
+        if (colon == std::string::npos) continue;
+        for (std::string path = line.substr(colon + 1); !path.empty(); path.resize(path.rfind('/')))
+            if (is_cgroup(path, cgroup)) return true;
+        if (is_cgroup("/", cgroup)) return true;
     }
     return false;
 }

@@ -2,10 +2,11 @@
 //
 // They are ordinary files in a temporary directory, to which programs' paths are redirected. So everything that works
 // on files works on them: opening, listing, mmap(2), a shell's redirection into perf_event_paranoid. The directory is
-// made for this run alone (mkdtemp(3)) and removed at its end.
+// made for this run alone and removed at its end, however that comes (directory_remover.h).
 #include "broker/machine/virtual_machine_files.h"
 
 #include <sys/inotify.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,12 +27,25 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-/// A new temporary directory, in the first of the usual places that can be written; "" if none can.
-std::string new_directory() {
+/// A name that no file has: by 64 random bits of the kernel.
+std::string unused_name(const std::string& parent) {
+    std::uint64_t random = 0;
+    if (::getrandom(&random, sizeof random, 0) != sizeof random) return {};
+    std::ostringstream name;
+    name << parent << "/anyperf-" << std::hex << random;
+    return name.str();
+}
+
+/// A new temporary directory, in the first of the usual places that can be written; "" if none can. Its remover is
+/// started first, so that no moment is left in which a killed broker leaves the directory behind.
+std::string new_directory(DirectoryRemover& remover) {
     const char* const chosen = std::getenv("TMPDIR");
     for (const char* parent : {chosen != nullptr ? chosen : "/tmp", "/tmp", "/dev/shm", "/run"}) {
-        std::string name = std::string{parent} + "/anyperf-XXXXXX";
-        if (::mkdtemp(name.data()) != nullptr) return name;
+        const std::string name = unused_name(parent);
+        if (name.empty() || ::access(parent, W_OK) != 0) continue;
+        remover.start(name);
+        if (::mkdir(name.c_str(), S_IRWXU) == 0) return name;
+        remover.finish();
     }
     return {};
 }
@@ -68,16 +82,17 @@ void MachineFiles::remove() {
     std::error_code ignored;
     if (!root_.empty()) filesystem::remove_all(root_, ignored);
     root_.clear();
+    remover_.finish();
 }
 
 bool MachineFiles::make_root() {
     using enum filesystem::perms;
     if (!root_.empty()) return true;
-    root_ = new_directory();
+    root_ = new_directory(remover_);
+    if (root_.empty()) return false;
     std::error_code error;
-    if (!root_.empty())
-        filesystem::permissions(root_, owner_all | group_read | group_exec | others_read | others_exec, error);
-    return !root_.empty();
+    filesystem::permissions(root_, owner_all | group_read | group_exec | others_read | others_exec, error);
+    return true;
 }
 
 bool MachineFiles::write(const pmu::VirtualTree& tree) const {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "broker/machine/directory_remover.h"
 #include "broker/run_memory.h"
 #include "pmu/cpu/identity.h"
 #include "pmu/tracing/probe_events.h"
@@ -35,7 +36,10 @@ class MachineFiles {
     void update_probes(const pmu::ProbeEvents& probes);
 
     /// Leaves the directory to another process, which removes it.
-    void disown() { root_.clear(); }
+    void disown() {
+        root_.clear();
+        remover_.release();
+    }
     /// Removes the directory. So does the destructor.
     void remove();
 
@@ -54,6 +58,7 @@ class MachineFiles {
     bool limits_changed();
 
     std::string root_;
+    DirectoryRemover remover_;
     OwnedFd limits_watch_;  ///< inotify; -1 if the kernel has none left: the files are read each time then
     std::optional<subsystem::Limits> limits_;  ///< as last read
 };

@@ -86,6 +86,12 @@ RequestAnswer on_made_cgroup(RequestContext& request) {
     return {};
 }
 
+// Which task, and to where, is read from /proc: what was written is the program's.
+RequestAnswer on_moved_tasks(RequestContext& request) {
+    request.subsystem().tasks_changed_cgroup();
+    return {};
+}
+
 RequestAnswer on_loaded_bpf(RequestContext& request) {
     if (const auto loaded = bpf_program(request.descriptor.get()))
         request.subsystem().task_loaded_bpf(request.caller, loaded->symbols(), loaded->program);

@@ -15,6 +15,7 @@ RequestAnswer on_new_namespaces(RequestContext& request);
 /// the kernel knows which one had the CPU. Several waits in one call are spread evenly over its time.
 RequestAnswer on_switched(RequestContext& request);
 RequestAnswer on_made_cgroup(RequestContext& request);
+RequestAnswer on_moved_tasks(RequestContext& request);
 RequestAnswer on_loaded_bpf(RequestContext& request);
 
 }  // namespace anyperf::broker

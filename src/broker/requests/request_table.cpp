@@ -37,6 +37,7 @@ constexpr std::array<RequestRow, static_cast<std::size_t>(RequestKind::count)> k
     {RequestKind::define_probes, "define_probes", on_define_probes, Needs::nothing},
     {RequestKind::switched, "switched", on_switched, Needs::machine},
     {RequestKind::made_cgroup, "made_cgroup", on_made_cgroup, Needs::machine},
+    {RequestKind::moved_tasks, "moved_tasks", on_moved_tasks, Needs::machine},
     {RequestKind::loaded_bpf, "loaded_bpf", on_loaded_bpf, Needs::machine},
 }};
 

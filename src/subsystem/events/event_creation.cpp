@@ -104,6 +104,7 @@ void count_requested_records(World& world, const Event& event, int by) {
                 world.record_requests[number] != 0 ? world.wanted_records | bit : world.wanted_records & ~bit;
         }
     if (enables_mapping_records(event.attr.flags)) add(world.mapping_events);
+    if (event.cgroup) add(world.cgroup_events);
 }
 
 /// For a PMU that samples by a fixed period even where a frequency was asked for, as perf_swevent_init_hrtimer() turns

@@ -56,6 +56,11 @@ inline constexpr std::array kInterests{
 };
 static_assert(abi::is_ascending(kInterests, &InterestRow::interest));
 
+/// Beside a bit for each Interest (Subsystem::wanted()): an event has PERF_FLAG_PID_CGROUP, so the subsystem needs to
+/// know when a task moves to another cgroup. No record says so.
+inline constexpr std::uint32_t kWantsCgroupMoves = std::uint32_t{1} << 31;
+static_assert(kInterests.size() < 31);
+
 /// Whether an event with these attr flags wants the record.
 constexpr bool requests_record(std::uint64_t attr_flags, Interest interest) {
     return (attr_flags & kInterests[static_cast<std::size_t>(interest)].any_of) != 0;

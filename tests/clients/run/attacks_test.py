@@ -120,6 +120,35 @@ class Attacks(unittest.TestCase):
             run.send_signal(signal.SIGTERM)
             run.wait(timeout=LIMIT)
 
+    def test_a_broker_killed_at_any_moment_leaves_no_files(self):
+        """Half of them while the files of the presented machine exist, the others at any moment."""
+        moments = random.Random(2)
+        for i in range(KILLS):
+            with tempfile.TemporaryDirectory() as place:
+                script = f"ls /sys/bus/event_source/devices >/dev/null; while {ATTACKS} count >/dev/null; do :; done"
+                run = subprocess.Popen([ANYPERF, "run", "--", "sh", "-c", script], stdout=subprocess.DEVNULL, start_new_session=True,
+                                       env=os.environ | {"TMPDIR": place})
+                if i % 2 == 0:
+                    self.wait_until(lambda: os.listdir(place))
+                else:
+                    time.sleep(moments.uniform(0, 0.1))
+                run.kill()
+                self.end_session(run)
+                self.wait_until(lambda: not os.listdir(place))
+
+    def wait_until(self, holds):
+        end = time.monotonic() + LIMIT
+        while not holds():
+            self.assertLess(time.monotonic(), end)
+            time.sleep(0.005)
+
+    def test_programs_stopped_at_any_moment_do_not_stop_others(self):
+        alone = subprocess.run([ANYPERF, "run", "--", ATTACKS, "count"], stdout=subprocess.PIPE, text=True, timeout=LIMIT, check=True)
+        script = f"for i in $(seq {KILLS}); do {ATTACKS} datagrams $i 50 >/dev/null & kill -STOP $!; {ATTACKS} count; kill -9 $!; wait; done"
+        run = subprocess.run([ANYPERF, "run", "--", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                             timeout=LIMIT + 10 * KILLS, check=True)
+        self.assertEqual(run.stdout, alone.stdout * KILLS)
+
     def test_programs_killed_at_any_moment_leave_a_run_that_counts(self):
         script = f"for i in $(seq {KILLS}); do {ATTACKS} scribble $i 0 & {ATTACKS} datagrams $i 50 >/dev/null & kill -9 $!; wait; done"
         self.run_attack("sh", "-c", f"({script}) >/dev/null 2>&1; {ATTACKS} count")

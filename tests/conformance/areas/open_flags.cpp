@@ -129,6 +129,51 @@ void cgroup_counts_its_tasks() {
     want_at_least("faults of a task in the cgroup", event.count(), 30U);
 }
 
+/// perf_cgroup_match() in kernel/events/core.c.
+void cgroup_counts_tasks_below() {
+    const Cgroup group;
+    const std::string below = group.path() + "/below";
+    if (::mkdir(below.c_str(), 0755) != 0) throw Skip{"can't create " + below};
+    const int directory = ::open(group.path().c_str(), O_RDONLY | O_CLOEXEC);
+    const int cpu = pin_to(0);
+    Faults faults;
+    {
+        Child child{{[&] { faults.cause(1); }, [&] { faults.cause(30); }}};
+        child.step();
+        const long moved = write_to(below + "/cgroup.procs", std::to_string(child.pid()));
+        const Event event{page_faults(), directory, cpu, -1, PERF_FLAG_PID_CGROUP};
+        event.enable();
+        if (moved >= 0) child.step();
+        event.disable();
+        if (moved >= 0) want_at_least("faults of a task in a cgroup below", event.count(), 30U);
+        child.join();
+    }
+    ::rmdir(below.c_str());
+}
+
+/// A task that leaves the cgroup is not counted any more.
+void cgroup_is_left() {
+    const Cgroup group;
+    const std::string other = group.path() + "/../cgroup.procs";
+    const int directory = ::open(group.path().c_str(), O_RDONLY | O_CLOEXEC);
+    const int cpu = pin_to(0);
+    Faults faults;
+    Child child{{[&] { faults.cause(1); }, [&] { faults.cause(30); }, [&] { faults.cause(30); }}};
+    child.step();
+    group.add(child.pid());
+    const Event event{page_faults(), directory, cpu, -1, PERF_FLAG_PID_CGROUP};
+    event.enable();
+    child.step();
+    const std::uint64_t inside = event.count();
+    if (write_to(other, std::to_string(child.pid())) < 0) throw Skip{"can't move a process out of a cgroup"};
+    const std::uint64_t left = event.count();
+    child.step();
+    event.disable();
+    child.join();
+    want_at_least("faults in the cgroup", inside, 30U);
+    want_at_most("faults after it was left", event.count() - left, 20U);
+}
+
 }  // namespace
 
 std::vector<Case> open_flags_cases() {
@@ -150,6 +195,9 @@ std::vector<Case> open_flags_cases() {
              [] { output_without_ring(PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP); }},
             {"cgroup", "PID_CGROUP counts only the cgroup's tasks on that CPU", kRoot | kCgroup,
              cgroup_counts_its_tasks},
+            {"cgroup_below", "PID_CGROUP counts tasks in cgroups below it", kRoot | kCgroup, cgroup_counts_tasks_below},
+            {"cgroup_left", "PID_CGROUP does not count a task that has left the cgroup", kRoot | kCgroup,
+             cgroup_is_left},
         });
     return cases;
 }
