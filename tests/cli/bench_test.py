@@ -181,7 +181,7 @@ class BadInput(Bench):
         self.loops(a=1)
         self.file("bad.json", "{}")
         self.assert_error(self.bench("--baseline", "bad.json"), 125, "no array \"benches\"")
-        self.assert_error(self.bench("--baseline", "none.json"), 125, "cannot compare with none.json")
+        self.assert_error(self.bench("--baseline", "none.json"), 125, "cannot compare with none.json", "--update-baseline --baseline none.json anyperf.toml")
         self.assert_error(self.bench("--update-baseline"), 125, "names one")
         self.assert_error(self.bench("--report", "pdf=x"), 125, "no such format")
         self.assert_error(self.bench("--report", "json=/nowhere/x"), 125, "cannot write /nowhere/x")

@@ -1,4 +1,5 @@
-// fuzz_bench_file.cpp: any bytes as the file of `anyperf bench` give an error with a cause, or benches that can be started.
+// fuzz_bench_file.cpp: any bytes as the file of `anyperf bench` give an error with a cause, or benches that can be
+// started.
 #include <cstdlib>
 #include <string_view>
 

@@ -100,7 +100,10 @@ Result<int> run_bench(const Options& options, Output& output) {
     const std::vector<WantedReport> wanted = TRY(wanted_reports(options, path));
     std::vector<EarlierBench> earlier;
     const bool has_baseline = !path.empty() && (!options.update_baseline || std::filesystem::exists(path));
-    if (has_baseline) earlier = TRY(bench::read_results(path));
+    if (has_baseline)
+        earlier = TRY(bench::read_results(
+            path, fmt::format("anyperf bench --update-baseline{}{} writes it",
+                              options.baseline.empty() ? "" : " --baseline " + options.baseline, " " + options.file)));
     std::vector<Outcome> outcomes;
     for (const Bench& each : benches)
         outcomes.push_back(judge(each, TRY(bench::measure(each)), find(earlier, each.name), has_baseline));

@@ -265,8 +265,9 @@ Result<toml::table> parse_toml(std::string_view text, const Place& place) {
     try {
         return toml::parse(text, place.file);
     } catch (const toml::parse_error& error) {
-        return std::unexpected(
-            bad_value(place, error.source().begin, "not valid TOML: " + std::string{error.description()}, ""));
+        return std::unexpected(bad_value(place, error.source().begin,
+                                         "not valid TOML: " + std::string{error.description()},
+                                         "anyperf-bench(1) shows such a file"));
     }
 }
 

@@ -33,11 +33,6 @@ constexpr std::array<EndRow, 7> kEnds{{{"measured", 0},
                                        {"not repeatable", 4},
                                        {"failed", 1}}};
 
-Error bad_results(const std::string& path, std::string cause) {
-    return {"cannot compare with " + path, std::move(cause),
-            "create it with anyperf bench --update-baseline --baseline " + path};
-}
-
 /// The user's limits; without any, what repeats may not grow at all.
 std::vector<stat::Gate> limits_of(const Bench& bench, const Measured& measured) {
     return bench.limits.empty() ? stat::limits_of_repeating(measured.counts.events) : bench.limits;
@@ -92,23 +87,25 @@ Outcome judge(const Bench& bench, Measured measured, const EarlierBench* earlier
     return outcome;
 }
 
-Result<std::vector<EarlierBench>> read_results(const std::string& path) {
+Result<std::vector<EarlierBench>> read_results(const std::string& path, const std::string& fix) {
+    const auto bad_results = [&](std::string cause) {
+        return Error{"cannot compare with " + path, std::move(cause), fix};
+    };
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0)
-        return std::unexpected(bad_results(path, std::generic_category().message(errno)));
-    if (!S_ISREG(status.st_mode)) return std::unexpected(bad_results(path, "it is not a regular file"));
+    if (::stat(path.c_str(), &status) != 0) return std::unexpected(bad_results(std::generic_category().message(errno)));
+    if (!S_ISREG(status.st_mode)) return std::unexpected(bad_results("it is not a regular file"));
     if (static_cast<std::size_t>(status.st_size) > kMostBytes)
-        return std::unexpected(bad_results(path, "it is larger than 64 MiB"));
+        return std::unexpected(bad_results("it is larger than 64 MiB"));
     std::ifstream in{path, std::ios::binary};
     const std::string text{std::istreambuf_iterator<char>{in}, std::istreambuf_iterator<char>{}};
     const Json file = Json::parse(text, nullptr, false);
-    if (file.is_discarded()) return std::unexpected(bad_results(path, "not valid JSON"));
+    if (file.is_discarded()) return std::unexpected(bad_results("not valid JSON"));
     if (!file.is_object() || !file.contains("benches") || !file["benches"].is_array())
-        return std::unexpected(bad_results(path, "it has no array \"benches\""));
+        return std::unexpected(bad_results("it has no array \"benches\""));
     std::vector<EarlierBench> benches;
     for (const Json& bench : file["benches"]) {
         if (!bench.is_object() || !bench.contains("name") || !bench["name"].is_string() || !bench.contains("report"))
-            return std::unexpected(bad_results(path, "an element of \"benches\" has no name, or no report"));
+            return std::unexpected(bad_results("an element of \"benches\" has no name, or no report"));
         const std::string name = bench["name"].get<std::string>();
         benches.push_back({ name, bench["report"], TRY(stat::baseline_in(nlohmann::json(bench["report"]), path)) });
     }

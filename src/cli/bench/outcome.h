@@ -43,8 +43,8 @@ std::string_view name_of(End end);
 /// 0, 1, 3 or 4.
 int exit_status_of(End end);
 
-/// Reads the file that --update-baseline writes. Error: it cannot be read, or is not such a file.
-Result<std::vector<EarlierBench>> read_results(const std::string& path);
+/// Reads the file that --update-baseline writes. Error: it cannot be read, or is not such a file; `fix` is what to do.
+Result<std::vector<EarlierBench>> read_results(const std::string& path, const std::string& fix);
 
 /// The text of such a file: the benches that were measured, and those of `earlier` that were not.
 std::string results_text(std::span<const Outcome> outcomes, std::span<const EarlierBench> earlier);
