@@ -57,6 +57,15 @@ Result<void> Drain::put(Bytes record) {
     return writer_.write_plain(record);
 }
 
+Result<void> Drain::put_all(Bytes records) {
+    for (std::size_t at = 0; at < records.size();) {
+        const auto size = perfdata::load<perfdata::RecordHeader>(records.data() + at).size;
+        look_at(records.subspan(at, size));
+        at += size;
+    }
+    return writer_.write(records);
+}
+
 void Drain::look_at(Bytes record) {
     const auto header = perfdata::load<perfdata::RecordHeader>(record.data());
     switch (header.type) {

@@ -29,6 +29,8 @@ class Drain {
     void leave_rounds_open() { rounds_ = false; }
     /// Writes one record that did not come from a ring.
     Result<void> put(Bytes record);
+    /// Writes whole records that did not come from a ring, compressed as those of rings.
+    Result<void> put_all(Bytes records);
 
     std::uint64_t samples() const { return samples_; }
     /// Records that the kernel dropped because a ring was full, as LOST records say.

@@ -38,6 +38,7 @@
 #include "host/open_failure.h"
 #include "host/process/cgroups.h"
 #include "perfdata/sample_layout.h"
+#include "perfdata/writer/byte_writer.h"
 #include "recording/drain.h"
 #include "recording/exact_events.h"
 #include "recording/exact_profile.h"
@@ -57,6 +58,7 @@ constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
 constexpr std::size_t kDefaultRing = 4 << 20;
 constexpr std::uint32_t kWatermarkShare = 8;                     // of a ring
+constexpr std::size_t kExactPiece = 256 << 10;                   // bytes of samples that are compressed at a time
 constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // no id that the run gives an event
 
 /// Every event needs a descriptor for each CPU and thread.
@@ -384,8 +386,13 @@ void Session::put_exact_counts() {
     };
     const auto profile = recording::read_exact_profile(read, plan_.hosted->hosting().exact_units());
     const auto put = [this](const std::vector<recording::ExactCount>& counts, const perfdata::EventInfo& event) {
-        for (const auto& count : counts)
-            if (!drain_->put(recording::exact_sample(count, event))) return;
+        perfdata::ByteWriter records;
+        for (const auto& count : counts) {
+            records.bytes(recording::exact_sample(count, event));
+            if (records.size() < kExactPiece && &count != &counts.back()) continue;
+            if (!drain_->put_all(records.take())) return;
+            records = {};
+        }
     };
     put(profile.instructions, facts_.events[0]);
     put(profile.calls, facts_.events[1]);

@@ -156,6 +156,13 @@ class Exact(unittest.TestCase):
         each = self.instructions(self.record(PROGRAMS / "calls", options=("--virtual", "-c", "1", "-e", "instructions")))
         self.assertEqual(each, exact)
 
+    def test_compressed_it_is_the_same_and_small(self):
+        plain = self.record(self.program, status=3)
+        size, weights = plain.stat().st_size, self.symbols(plain, "instructions:u")
+        compressed = self.record(self.program, options=("--exact", "-z"), status=3)
+        self.assertEqual(self.symbols(compressed, "instructions:u"), weights)
+        self.assertLess(compressed.stat().st_size, size / 3)
+
     def test_nothing_is_lost_with_threads_and_processes(self):
         for cache in ("64M", "64K"):
             with self.subTest(cache=cache):
