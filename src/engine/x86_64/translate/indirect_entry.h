@@ -9,6 +9,9 @@
 // they would have to be saved and restored around every indirect branch. The pair takes two stores to change, so a
 // reader could combine one half of an old pair with the other half of a new one. And each indirect branch would carry
 // that code.
+// An entry that compares by cmp, where the flags are dead at its own address, borrows one register and is faster. But a
+// branch to another address with the same low 16 bits comes to it, too, and its flags may be live there. That and what
+// else was measured is in docs/engine.md, "Forms of an indirect branch".
 //
 // MECHANISM. A *link* is the rel32 operand of a direct exit. It leads to a stub, which reports the exit
 // (ExitReason::unlinked_exit), until the engine has translated the target; then the operand leads to the block.
