@@ -23,14 +23,36 @@ namespace {
 using record::Options;
 using record::Recorded;
 
-/// As perf does: an earlier recording of the same name is kept as FILE.old.
-void keep_earlier(const Options& options) {
-    std::error_code ignored;
-    const std::filesystem::path path{options.output};
-    if (options.to_pipe() || !std::filesystem::is_regular_file(path, ignored)) return;
-    if (std::filesystem::file_size(path, ignored) == 0) return;
-    std::filesystem::rename(path, options.output + ".old", ignored);
-}
+/// The file of the recording, and the one of the same name that was there before. As perf does, an earlier recording is
+/// kept as FILE.old. If nothing is recorded after all, the earlier file has its name again: two commands that do not
+/// exist must not cost the user a good recording.
+class OutputFile {
+  public:
+    explicit OutputFile(const Options& options) : path_(options.output), old_(options.output + ".old") {
+        std::error_code ignored;
+        if (options.to_pipe()) return;
+        existed_ = std::filesystem::exists(path_, ignored);
+        if (!std::filesystem::is_regular_file(path_, ignored) || std::filesystem::file_size(path_, ignored) == 0)
+            return;
+        std::filesystem::rename(path_, old_, ignored);
+        kept_ = !ignored;
+    }
+
+    /// Called when nothing was recorded.
+    void undo() {
+        std::error_code ignored;
+        if (kept_)
+            std::filesystem::rename(old_, path_, ignored);
+        else if (!existed_ && std::filesystem::is_regular_file(path_, ignored))
+            std::filesystem::remove(path_, ignored);
+    }
+
+  private:
+    std::filesystem::path path_;
+    std::filesystem::path old_;
+    bool existed_ = true;
+    bool kept_ = false;
+};
 
 std::string summary_of(const Recorded& recorded, const Options& options) {
     const std::string where = options.to_pipe() ? "standard output" : options.output;
@@ -47,13 +69,14 @@ Result<int> run_record(Options& options, Output& output) {
     auto plan = TRY(record::make_plan(options));
     if (!options.quiet)
         for (const auto& note : plan.notes) output.note("anyperf: " + note + "\n");
-    keep_earlier(options);
+    OutputFile file{options};
     Result<Recorded> result;
     {
         auto signals = TRY(BlockedSignals::block());
         result = record::record_once(plan, options, signals, output);
     }
     plan.hosted.reset();
+    if (!result) file.undo();
     const Recorded recorded = TRY(std::move(result));
     if (!options.quiet) output.note(summary_of(recorded, options));
     if (recorded.failure) {

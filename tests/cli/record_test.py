@@ -212,6 +212,16 @@ class Record(Recorder):
         self.record("--kernel", "-e", "cpu-clock:u")
         self.assertTrue(self.file("perf.data.old").exists())
 
+    def test_a_command_that_cannot_run_leaves_files_alone(self):
+        self.record("--kernel", "-e", "cpu-clock:u")
+        earlier = self.path.read_bytes()
+        for _ in range(2):
+            self.record("--kernel", "-e", "cpu-clock:u", command=["./missing"], status=127)
+        self.assertEqual(self.path.read_bytes(), earlier)
+        self.path.unlink()
+        self.record("--kernel", "-e", "cpu-clock:u", command=["./missing"], status=127)
+        self.assertFalse(self.path.exists())
+
 
 class BadInput(Case):
     def record(self, *words):
