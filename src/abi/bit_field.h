@@ -1,5 +1,5 @@
-// bit_field.h: a field of one or more bits inside a 64-bit word, and the names of its values. Used for the words of
-// samples that the kernel declares as C bit fields: data_source.h and branch_entry.h.
+// bit_field.h: a field of one or more bits inside a 64-bit word, and the names of its values. data_source.h and
+// branch_entry.h describe with it the words of samples that the kernel declares as C bit fields.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// describe.h: an attr as names and values, field by field, for people to read (`anyperf encode`, messages of tests).
-// Names are those of the kernel's header; bits appear by name without their common prefix.
+// describe.h: describes an attr field by field, as names and values for people to read (`anyperf encode`, messages of
+// tests). The names are those of the kernel's header. Bits of a mask appear by name, without their common prefix.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ struct DescribedField {
     std::string_view name;  ///< of the union member that the attr uses
     std::uint64_t value = 0;
     bool is_signed = false;  ///< a negative 32-bit number (clockid): the printer sign-extends `value`
-    bool hex = false;        ///< to be printed in hexadecimal
-    std::string meaning;     ///< empty if the number needs no explanation
+    bool hex = false;        ///< the printer writes `value` in hexadecimal
+    std::string meaning;     ///< empty if the number needs no explanation, or if no table has it
 };
 
-/// The fields in the order of the structure; each one-bit field is a row of its own. Fields that are zero are left out
-/// unless `include_zero` is set; type and config are always included.
+/// The fields in the order of the structure. Each bit field of the flags word (`disabled`, `precise_ip`, …) is a row of
+/// its own. Fields that are zero are left out unless `include_zero` is set, but type and config are always included.
+/// Reserved bits are a row only if one is set.
 std::vector<DescribedField> describe(const Attr& attr, bool include_zero);
 
 }  // namespace anyperf::abi

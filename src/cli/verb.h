@@ -11,13 +11,14 @@
 
 namespace anyperf::cli {
 
-/// Executes a verb after its options were parsed. The value is anyperf's exit status: 0, or the command's own.
+/// Executes a verb after its options were parsed. The value is anyperf's exit status: 0, the command's own, or the
+/// status of a failed gate (`stat`) or of a failed bench.
 using VerbAction = std::function<Result<int>(Output&)>;
 
 struct Verb {
     std::string_view name;
     std::string_view summary;          ///< one line, for `anyperf --help`
-    VerbAction (*declare)(CLI::App&);  ///< adds the options; the action owns the variables they are parsed into
+    VerbAction (*declare)(CLI::App&);  ///< adds the options; the action owns the variables that hold their values
 };
 
 }  // namespace anyperf::cli

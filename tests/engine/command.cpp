@@ -37,14 +37,15 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     dup2(out, 1);
     dup2(err, 2);
     if (!command.directory.empty() && chdir(command.directory.c_str()) != 0) _exit(125);
-    // The program is found in the PATH it is given, not in the test's. CPython, for one, looks there for its own files.
+    // execvp() searches the PATH of `environ`. It must be the PATH that the program gets, not the test's, because a
+    // program such as CPython searches PATH for itself to find its own files.
     std::vector<char*> environment = pointers(command.environment);
     environ = environment.data();
     execvp(command.words.front().c_str(), pointers(command.words).data());
     _exit(127);
 }
 
-/// Appends the available bytes to `into`; false at the end of the stream.
+/// Reads once and appends the bytes to `into`. False at the end of the stream or after an error.
 bool drain(int fd, std::string& into) {
     std::array<char, 65536> buffer;
     const ssize_t got = read(fd, buffer.data(), buffer.size());

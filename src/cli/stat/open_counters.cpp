@@ -1,5 +1,5 @@
-// open_counters.cpp: opens the counters of a plan, and turns readings into lines. What differs for the virtual PMU is
-// in virtual_events.h: events are changed before they are opened, and refusals get other words.
+// open_counters.cpp: opens the counters of a plan, and turns readings into lines. virtual_events.h has what differs for
+// the virtual PMU: it changes events before they are opened, and gives refusals other words.
 #include "cli/stat/open_counters.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ std::vector<const events::Event*> flat(const std::vector<events::EventGroup>& gr
     return events;
 }
 
-/// The set of events of -M that an event of the scope is in; 0: none.
+/// The number of the event set of -M (planned_metric.h) that contains event `number` of the scope; 0: an event of -e.
 std::size_t metric_set_of(const Scope& scope, std::size_t number) {
     for (std::size_t group = 0; group < scope.groups.size(); ++group) {
         if (number < scope.groups[group].events.size()) return scope.metric_sets[group];
@@ -44,12 +44,18 @@ std::size_t metric_set_of(const Scope& scope, std::size_t number) {
     return 0;
 }
 
-/// The name with the modifier u that anyperf added. perf shows it in the name, too. Names of tracepoints and
-/// breakpoints contain colons of their own.
+/// Whether a name ends with modifiers of perf: letters after its last colon, or after the slash that ends a PMU's
+/// terms. The end of INST_RETIRED:ANY_P is a unit mask.
+bool has_modifiers(const events::Event& event) {
+    if (event.attr.type == abi::kTypeTracepoint || event.attr.type == abi::kTypeBreakpoint) return false;
+    const std::string& name = event.name;
+    const auto at = name.find_last_of(":/");
+    return at != std::string::npos && name.find_first_not_of("ukhGHpPDSIeWRb", at + 1) == std::string::npos;
+}
+
+/// The event's name with the modifier u, which anyperf added to the event. perf shows the modifier it adds as well.
 std::string user_mode_name(const events::Event& event) {
-    const bool has_modifiers = event.name.find(':') != std::string::npos && event.attr.type != abi::kTypeTracepoint &&
-                               event.attr.type != abi::kTypeBreakpoint;
-    return event.name + (has_modifiers || event.name.ends_with('/') ? "u" : ":u");
+    return event.name + (has_modifiers(event) ? "u" : ":u");
 }
 
 /// cpu-clock and task-clock (PERF_COUNT_SW_CPU_CLOCK 0, _TASK_CLOCK 1) count nanoseconds; perf shows milliseconds.
@@ -75,7 +81,7 @@ bool excludes_kernel(const events::Event& event) {
     return (event.attr.flags & abi::flag("exclude_kernel")) != 0;
 }
 
-/// Whether the refusal is about rights.
+/// Whether the open was refused for lack of permission.
 bool denied(const counting::Refusal& refusal) {
     return refusal.errno_value == EACCES || refusal.errno_value == EPERM;
 }
@@ -87,7 +93,7 @@ std::vector<events::EventGroup> for_virtual_pmu(std::vector<events::EventGroup> 
     return groups;
 }
 
-/// Turns lines that are sorted by event, with `rows` lines each, into lines sorted by row.
+/// Sorts lines by row. Before, they are sorted by event, with `rows` lines for each event.
 void sort_by_row(std::vector<Line>& lines, std::size_t rows) {
     std::vector<Line> sorted;
     for (std::size_t row = 0; row < rows; ++row)
@@ -95,8 +101,8 @@ void sort_by_row(std::vector<Line>& lines, std::size_t rows) {
     lines = std::move(sorted);
 }
 
-/// Without the threads that had no event, since a machine has hundreds; those with most events first. Events stay in
-/// their order. A refused event keeps one line.
+/// For each event the lines of the threads in which it happened, the highest count first. The other threads are left
+/// out, since a machine has hundreds. Events keep their order. A refused event keeps one line.
 std::vector<Line> busiest_first(std::vector<Line> lines) {
     std::vector<Line> kept;
     for (std::size_t start = 0; start < lines.size();) {
@@ -115,9 +121,9 @@ std::vector<Line> busiest_first(std::vector<Line> lines) {
     return kept;
 }
 
-/// The first refusal, if every event was refused for lack of permission; else null. The command is then not run: it
-/// would run for nothing.
-/// Events that can be taken from the command's usage instead count as allowed.
+/// The first refusal if every event was refused for lack of permission, otherwise null. The caller then does not run
+/// the command, because nothing would be counted. An event whose count is in the command's resource usage is not lost,
+/// so with such an event the result is null.
 const Error* all_denied(const std::vector<CounterSet>& sets, const Plan& plan, const Options& options) {
     const Error* first = nullptr;
     for (std::size_t scope = 0; scope < sets.size(); ++scope) {
@@ -132,8 +138,8 @@ const Error* all_denied(const std::vector<CounterSet>& sets, const Plan& plan, c
     return first;
 }
 
-/// Sets the filters of a scope's tracepoints. The error names the event and where its fields are listed: the kernel
-/// answers EINVAL to a wrong field and to a wrong expression alike.
+/// Sets the filters of a scope's tracepoints. The error names the event and the file that lists its fields. It cannot
+/// say more, because the kernel returns EINVAL both for an unknown field and for a malformed expression.
 Result<void> set_filters(CounterSet& set, const Scope& scope) {
     std::size_t number = 0;
     for (std::size_t group = 0; group < scope.groups.size(); ++group) {
@@ -156,7 +162,7 @@ Result<void> set_filters(CounterSet& set, const Scope& scope) {
 
 }  // namespace
 
-// A set for each scope: the events of a cgroup are opened and numbered apart from those of another.
+// Each scope has a CounterSet of its own, so the events of each cgroup are opened and numbered separately.
 Result<OpenCounters> OpenCounters::open(const Plan& plan, const Options& options, pid_t child) {
     OpenCounters opened{plan, options};
     for (const auto& scope : plan.scopes) {
@@ -192,7 +198,7 @@ Result<void> OpenCounters::disable() {
     return {};
 }
 
-// An event may be in several scopes (cgroups), and is switched in each. False: no event has the name.
+// An event may be in several scopes (cgroups), and is switched in each of them.
 Result<bool> OpenCounters::switch_events(const std::string& name, bool on) {
     if (name.empty()) {
         TRY(on ? enable() : disable());
@@ -217,7 +223,7 @@ std::string OpenCounters::event_names() const {
     return names;
 }
 
-// Scope by scope, place by place, event by event: scope_lines() finds a count by this order.
+// The order is scope by scope, place by place, event by event. scope_lines() relies on it.
 Result<Snapshot> OpenCounters::read() {
     Snapshot snapshot;
     for (auto& set : sets_) {
@@ -228,8 +234,8 @@ Result<Snapshot> OpenCounters::read() {
     return snapshot;
 }
 
-// The growth between two snapshots, or the counts since the start if there is none before. Intervals are printed this
-// way: counters are never reset, since a reset between a read and the next would lose counts.
+// The growth from `before` to `after`, or the counts since the start if `before` is empty. Intervals are differences
+// because a reset after each read would lose what was counted between the read and the reset.
 std::vector<Line> OpenCounters::lines(const Snapshot& before, const Snapshot& after) const {
     std::vector<Line> all;
     std::size_t start = 0;  // of the scope's counts in both snapshots
@@ -245,13 +251,13 @@ std::vector<Line> OpenCounters::lines(const Snapshot& before, const Snapshot& af
     return all;
 }
 
-/// Whether the kernel counts the event, although the others are counted in a run. It sees what the engine does, too.
+/// Whether the kernel counts the event while the run counts the others. Its count includes what the engine does.
 bool OpenCounters::is_kernels(const events::Event& event) const {
     return options_->in_user_space && event.attr.type == abi::kTypeTracepoint &&
            options_->kernel().is_apart(stat::for_virtual_pmu(event).attr);
 }
 
-/// A line without place and count.
+/// The line of an event, without its place and count.
 Line OpenCounters::line_of(std::size_t scope, std::size_t number, const events::Event& event) const {
     Line line;
     line.cgroup = plan_->scopes[scope].cgroup;
@@ -285,8 +291,8 @@ std::vector<Count> OpenCounters::place_counts(std::size_t scope, std::size_t num
     return counts;
 }
 
-/// One line for each event and row. As in perf, the events of a core, die, socket or node are together; those of CPUs
-/// and threads are apart.
+/// One line for each event and row. As in perf, the lines are sorted by row if a row is a core, die, socket or node.
+/// Otherwise (CPUs, threads) they are sorted by event.
 std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const Count> before,
                                             std::span<const Count> after) const {
     const auto events = flat(plan_->scopes[scope].groups);
@@ -312,8 +318,8 @@ std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const C
     return options_->no_merge ? lines : merged_instances(std::move(lines));
 }
 
-/// Why event `number` of a scope is not counted; nothing if it is. In a run the subsystem's own reason is better than a
-/// search on the machine, which has nothing to do with it.
+/// Why event `number` of a scope is not counted; nullopt if it is counted. In a run the reason comes from the virtual
+/// PMU, because the machine's settings do not decide what a run counts.
 std::optional<Error> OpenCounters::refusal(std::size_t scope, std::size_t number, const events::Event& event) const {
     const auto* refused = sets_[scope].refusal(number);
     if (options_->in_user_space && !is_kernels(event)) return why_not_counted(event, refused);
@@ -333,7 +339,7 @@ bool OpenCounters::cpu_event_refused() const {
     return false;
 }
 
-/// The names of events that were typed with the modifier u but only happen in kernel mode.
+/// The names of the events that exclude kernel mode (modifier u) but happen only there.
 std::vector<std::string> always_zero(const Plan& plan) {
     std::vector<std::string> names;
     for (const auto& scope : plan.scopes)

@@ -5,7 +5,8 @@
 //   3. open the counters; a command's are enabled by its exec, others now;
 //   4. let the command execute;
 //   5. wait: for its end, for signals, for deadlines (delay, interval, timeout), whichever is next;
-//   6. read the counters. They are read after wait4(2), so counts of the command and its children are complete.
+//   6. read the counters. This is after wait4(2), so the counts of the command are complete, and those of all children
+//      that have ended.
 #include "cli/stat/session.h"
 
 #include <sys/resource.h>
@@ -34,7 +35,7 @@ std::uint64_t nanoseconds(const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
-/// Every event needs a descriptor in every place, so the soft limit is raised to the hard one.
+/// Raises the soft limit to the hard limit, because every event needs a descriptor in every place.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -42,9 +43,9 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// One measurement, from its start to its end. One loop serves all that may end or interrupt the waiting: it sleeps
-/// until the next deadline, a signal, the end of the command or of an awaited task, or a command of --control, and then
-/// looks at all of them (wait()). Nothing runs in a signal handler: the signals are blocked and taken one by one
+/// One measurement, from its start to its end. One loop (wait()) handles everything that may happen meanwhile. It
+/// sleeps until the next deadline, a signal, the end of the command or of an awaited task, or a line from --control,
+/// and then checks all of them. Nothing runs in a signal handler: signals are blocked and taken one by one
 /// (BlockedSignals).
 class Session {
   public:
@@ -67,7 +68,7 @@ class Session {
     std::optional<std::uint64_t> next_deadline() const;
     Report base_report() const;
     Report report_since(const Snapshot& before, const Snapshot& now, std::uint64_t wall_ns) const;
-    /// Whether --interval-count reports were printed.
+    /// Whether as many intervals as --interval-count asks for have been printed.
     bool intervals_done() const { return options_.interval_count > 0 && intervals_ >= options_.interval_count; }
 
     const Plan& plan_;
@@ -83,7 +84,7 @@ class Session {
     std::uint64_t start_ns_ = 0;
     std::uint64_t last_read_ns_ = 0;  ///< time of the last reading: the start, or the end of an interval
     std::uint64_t end_ns_ = 0;
-    // Deadlines, in the time of now_ns(). None: not asked for, or passed.
+    // Deadlines, in the time of now_ns(). A deadline that was not asked for, or that has passed, is nullopt.
     std::optional<std::uint64_t> enable_at_;
     std::optional<std::uint64_t> timeout_at_;
     std::optional<std::uint64_t> interval_at_;
@@ -98,7 +99,7 @@ Result<Measurement> Session::run() {
     return std::move(result_);
 }
 
-// With -D the counters stay off until the deadline `enable_at_`; with a negative -D until a command of --control.
+// With -D the counters stay off until the deadline `enable_at_`, with a negative -D until --control enables them.
 Result<void> Session::begin() {
     if (!options_.command.empty()) {
         auto command = Command::fork(options_.command, signals_, options_.hosting());
@@ -140,8 +141,8 @@ Result<void> Session::wait() {
     return {};
 }
 
-/// Whether the measurement is over: the command, or all awaited tasks, have ended. The timeout and --interval-count end
-/// it only without a command.
+/// Whether the measurement is over. With a command it is over when the command has ended. Without one it is over when
+/// all awaited tasks have ended, after the timeout, or after the last interval of --interval-count.
 Result<bool> Session::is_over() {
     if (command_) {
         if (!TRY(command_->try_wait(result_.exit_info))) return false;
@@ -152,8 +153,8 @@ Result<bool> Session::is_over() {
     return !plan_.awaited.empty() && !awaited_.any_alive();
 }
 
-/// Handles pending signals; true if one ends the counting. With a command, signals are for the command, as if anyperf
-/// were not there: it gets those of the terminal directly, and those sent to anyperf alone are passed on.
+/// Handles pending signals. True if one of them ends the counting, which is never so with a command: signals are then
+/// for the command. It gets those of the terminal directly, and anyperf forwards those that were sent to anyperf alone.
 bool Session::handle_signals() {
     while (const auto arrived = signals_.next()) {
         if (!command_) {
@@ -166,7 +167,7 @@ bool Session::handle_signals() {
     return false;
 }
 
-/// The commands that have come by --control.
+/// Obeys the lines that have arrived from --control.
 Result<void> Session::handle_commands() {
     for (const auto& line : listener_.control->read_lines()) TRY(handle_command(parse_control_line(line)));
     return {};
@@ -178,7 +179,8 @@ Result<void> Session::handle_command(const ControlLine& line) {
         case ControlCommand::disable: {
             const bool known = TRY(counters_->switch_events(line.event, line.command == ControlCommand::enable));
             if (!known) listener_.unknown_event(line.event);
-            if (options_.interval_ms > 0 && !intervals_done()) TRY(print_interval(now_ns()));  // as perf does
+            // Like perf, a switch ends the interval.
+            if (options_.interval_ms > 0 && !intervals_done()) TRY(print_interval(now_ns()));
             break;
         }
         case ControlCommand::list_events: listener_.events_listed(counters_->event_names()); break;
@@ -201,7 +203,7 @@ Result<void> Session::handle_deadlines() {
     return {};
 }
 
-// --timeout asks a command to end, and the counting goes on until it has: its last work is measured, too.
+// --timeout asks a command to end (SIGTERM). Counting goes on until it has ended, so its last work is measured, too.
 void Session::handle_timeout() {
     timeout_at_.reset();
     timed_out_ = true;
@@ -222,8 +224,8 @@ Result<void> Session::print_interval(std::uint64_t now) {
     return {};
 }
 
+/// What the report of an interval and the final report have in common.
 Report Session::base_report() const {
-    // What an interval and the final report have in common.
     Report report;
     report.command = options_.command;
     report.target = plan_.target_name;
@@ -236,7 +238,8 @@ Report Session::base_report() const {
     return report;
 }
 
-/// Counts and times from one reading to another. An empty `before` is the start.
+/// The counts from `before` to `now`; an empty `before` is the start. The command's CPU times are 0 until it has ended,
+/// and then those of its whole life.
 Report Session::report_since(const Snapshot& before, const Snapshot& now, std::uint64_t wall_ns) const {
     Report report = base_report();
     report.wall_ns = wall_ns;
@@ -254,9 +257,8 @@ Result<void> Session::finish() {
     if (!plan_.targets_command) TRY(counters_->disable());
     // The final report counts from the start, also after intervals; the last interval gets a report of its own.
     const auto snapshot = TRY(counters_->read());
-    if (timed_out_ && result_.exit_info.signal == SIGTERM)
-        result_.exit_info.signal = result_.exit_info.exit_status =
-            0;  // --timeout killed it, so it is no failure of the command
+    // A command that --timeout has terminated has not failed.
+    if (timed_out_ && result_.exit_info.signal == SIGTERM) result_.exit_info.signal = result_.exit_info.exit_status = 0;
     result_.report = report_since({}, snapshot, end_ns_ - start_ns_);
     result_.report.summary = options_.interval_ms > 0;
     if (options_.interval_ms == 0 || intervals_done()) return {};

@@ -1,5 +1,5 @@
-// engine_signals.h: signals by which the engine, the broker and the agent's timers interrupt a thread. The application
-// never sees them.
+// engine_signals.h: how the engine recognises the signals that the broker, the engine itself, and the agent's timers
+// and kernel events send to interrupt a thread. The application never sees these signals.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace anyperf::engine {
 
-inline constexpr std::int32_t kTrap = 5;   ///< SIGTRAP, which carries them
+inline constexpr std::int32_t kTrap = 5;   ///< SIGTRAP, the number of all these signals
 inline constexpr std::int32_t kSegv = 11;  ///< SIGSEGV
 
-inline constexpr std::int32_t kTrapTrace = 2;  ///< TRAP_TRACE, a code of SIGTRAP: the trap flag
+inline constexpr std::int32_t kTrapTrace = 2;  ///< TRAP_TRACE, the si_code of a SIGTRAP by the trap flag
 
-/// The broker requests a safepoint, or a flush wants the thread out of translated code.
+/// Whether the broker requests a safepoint, or a flush needs this thread outside of translated code.
 inline bool is_safepoint_request(const x86_64::SignalInfo& info) {
     return info.signo == kTrap && info.code == run::kSafepointSignalCode;
 }
 
-/// The agent's timer of this thread has expired.
+/// Whether the agent's timer of this thread has expired.
 inline bool is_alarm(const x86_64::SignalInfo& info) {
     constexpr std::int32_t kByTimer = -2;  // SI_TIMER
     std::uint64_t value = 0;
@@ -27,15 +27,15 @@ inline bool is_alarm(const x86_64::SignalInfo& info) {
     return info.signo == kTrap && info.code == kByTimer && value == run::kAlarmValue;
 }
 
-/// The kernel reports that the instruction that it returns to has faulted at si_addr, and that the page is there now
-/// (agent/faults/fault_traps.h).
+/// Whether the kernel reports a page fault: the instruction to which it returns has faulted at si_addr. The kernel has
+/// handled the fault, and the thread is about to repeat the instruction (agent/faults/fault_traps.h).
 inline bool is_fault_trap(const x86_64::SignalInfo& info) {
     std::uint64_t data = 0;  // si_perf_data
     __builtin_memcpy(&data, info.rest, sizeof data);
     return info.signo == kTrap && info.code == run::kTrapPerf && data == run::kFaultTrapData;
 }
 
-/// Whether a fault trap came late, because SIGTRAP was blocked: then the thread may be elsewhere.
+/// Whether the fault trap came late, because SIGTRAP was blocked. The thread may then be at another instruction.
 inline bool is_late(const x86_64::SignalInfo& fault_trap) {
     std::uint32_t flags = 0;  // si_perf_flags: TRAP_PERF_FLAG_ASYNC
     __builtin_memcpy(&flags, fault_trap.rest + 12, sizeof flags);

@@ -1,7 +1,7 @@
-// machine_data.cpp: Machine of event.h, and Machine::Data: what was read from one machine.
+// machine_data.cpp: Machine of anyperf/event.h, and Machine::Data: what was read from one machine.
 //
-// PMUs are read at once. The index of events in sysfs, the catalog and tracefs are read when a name needs them, once,
-// by the first thread that asks.
+// The constructor reads the PMUs. All else is found when a name first needs it, once, by the first thread that asks:
+// the index of events in sysfs, the catalog's active PMUs, perf's list of the CPU, and tracefs.
 #include <algorithm>
 
 #include "events/machine/machine_data.h"
@@ -30,7 +30,7 @@ Result<Machine> Machine::of_cpu(std::string_view cpu) {
     };
 }
 
-// A chosen CPU has no PMUs in sysfs: only the catalog and the vendor's list have its names.
+// A chosen CPU has no PMUs in sysfs. Only the catalog and perf's list have names of its events.
 Machine::Data::Data(ChosenCpu cpu) : root("/"), chosen_(std::move(cpu)) {}
 
 const host::Pmu* Machine::Data::pmu(std::string_view name) const {
@@ -54,7 +54,8 @@ std::span<const host::Pmu* const> Machine::Data::pmus_with_event(std::string_vie
 const catalog::MachinePmus& Machine::Data::catalog() const {
     std::call_once(catalog_once_, [this] {
         constexpr std::string_view kCpuInfo = "/proc/cpuinfo";
-        std::string directory = root.path(kCpuInfo).string();  // of the root that has the CPU
+        // Where the root has an overlay, the file decides which of its two directories describes the CPU.
+        std::string directory = root.path(kCpuInfo).string();
         directory.resize(directory.size() - kCpuInfo.size());
         catalog_ = std::make_unique<catalog::MachinePmus>(
             catalog::DetectionOptions{.root = directory,

@@ -1,4 +1,4 @@
-// event_names.cpp: the functions of event_names.h that enumerate and search names.
+// event_names.cpp: the functions of event_names.h that make an EventNames, and those that enumerate and search names.
 #include "anyperf/event_names.h"
 
 #include <algorithm>
@@ -47,11 +47,12 @@ EventName event_name(const catalog::MachinePmus& machine, const PmuRow& pmu, con
     return name;
 }
 
-/// A search pattern: "PMU::GLOB", a glob, or words. It is compared with the name of a PMU, of an event, and of an event
-/// with one of its masks. Words may be in any order ("miss l2"); a glob is compared as a whole.
+/// A search pattern: "PMU::GLOB", a glob, or words. wants() compares it with the name of a PMU, of an event, or of an
+/// event with one of its masks ("EVENT:MASK"). A glob must match the whole name. Words may be anywhere in it, in any
+/// order ("miss l2").
 class Pattern {
   public:
-    /// With a prefix or a * or ? the text is one glob; else it is words, each of which may be anywhere in the name.
+    /// A text with the prefix "PMU::" or with a * or ? is one glob. Any other text is words.
     explicit Pattern(std::string_view text) {
         const std::size_t colons = text.find("::");
         if (colons != std::string_view::npos) pmu_ = text.substr(0, colons);
@@ -86,8 +87,8 @@ class Pattern {
     std::vector<std::string> globs_;
 };
 
-/// The event with all of its masks if its name matches; else with the masks that match together with it; nothing if
-/// none does.
+/// The event with all of its masks if its own name matches. Otherwise the event with those masks for which "EVENT:MASK"
+/// matches, or nullopt if there are none.
 std::optional<EventName> matched(const Pattern& pattern, const catalog::MachinePmus& machine, const PmuRow& pmu,
                                  const EventRow& event) {
     const std::string name{catalog::name_of(event)};
@@ -104,7 +105,7 @@ std::optional<EventName> matched(const Pattern& pattern, const catalog::MachineP
 
 }  // namespace
 
-// The exact name, or else the only name that ends with '_' and `name`. If several do, none is meant.
+// An exact match wins. Otherwise the name must be the end of exactly one PMU's name, after a '_'.
 const PmuRow* resolve_pmu_name(std::string_view name) {
     if (const PmuRow* exact = catalog::find_pmu(name)) return exact;
     if (name.size() < 2) return nullptr;
@@ -164,7 +165,7 @@ std::vector<EventName> EventNames::match(std::string_view text, bool everywhere)
     return names;
 }
 
-// Several PMUs may share a table (models of one generation). One of each table is enough for a message.
+// Several PMUs may share a table (models of one generation). For a message one PMU of each table is enough.
 std::vector<std::string> pmus_with_event(std::string_view event, std::size_t most) {
     std::vector<std::string> names;
     std::vector<std::uint16_t> tables;

@@ -1,9 +1,9 @@
-// from_vendor.cpp: the source of perf's own names of events: "inst_retired.any", "ex_ret_instr" of cores,
-// "unc_m_cas_count.rd" of PMUs outside of the cores. perf has them from the vendors' lists (src/events/vendor).
+// from_vendor.cpp: the source of perf's own event names: "inst_retired.any" and "ex_ret_instr" of cores,
+// "unc_m_cas_count.rd" of PMUs outside of the cores. They come from the vendors' lists (src/events/vendor).
 //
-// perf treats them as events of the PMUs that the list names, so that terms can change them:
-// "cpu/inst_retired.any,cmask=1/". pmu_terms.cpp does that. Without such a PMU in sysfs an event of the cores is a raw
-// one, as for names of the catalog, and an event of another PMU can be shown but not opened.
+// Like perf, it treats them as events of the PMUs that the list names, so that terms can change them:
+// "cpu/inst_retired.any,cmask=1/" (pmu_terms.cpp). If sysfs has no such PMU, an event of the cores becomes a raw event,
+// as names of the catalog do. An event of another PMU can then be shown but not opened.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ Parsed<Match> on_pmus(const Machine::Data& machine, const Item& item) {
     return match;
 }
 
-/// Cores of a hybrid CPU. Without the machine's PMUs their events are raw ones.
+/// Whether the list means the cores (empty), or one kind of core of a hybrid CPU. Without a PMU in sysfs their events
+/// are raw events.
 bool is_kind_of_core(std::string_view pmu) {
     return pmu.empty() || pmu == "cpu_core" || pmu == "cpu_atom";
 }
@@ -61,12 +62,12 @@ Parsed<Event> without_pmu(const vendor::ListRow& list, const vendor::EventRow& r
     }
     event.missing_pmu = pmu;
     event.cpu_wide_only = true;
-    event.attr.flags = 0;  // exclude_guest is refused by PMUs outside of the cores
+    event.attr.flags = 0;  // PMUs outside of the cores refuse exclude_guest
     return event;
 }
 
-/// The events of PMUs that this machine does not have, one for each PMU of the list. PMUs whose fields are not known
-/// are left out if the name is an event of others, too. If there is no other, the error says which field is missing.
+/// The events of the rows, whose PMUs this machine does not have. A row whose PMU has unknown fields is left out if
+/// another row can be encoded. Otherwise the error says which field of the first row is unknown.
 Parsed<Match> without_pmus(const vendor::ListRow& list, std::span<const vendor::EventRow> rows, std::string_view name) {
     Match match;
     std::optional<ParseError> first;

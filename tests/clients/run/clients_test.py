@@ -1,4 +1,4 @@
-"""perf and PAPI, unmodified, work under `anyperf run`: their output has plausible counts, samples and capabilities."""
+"""perf and PAPI work unmodified under `anyperf run`: they print plausible counts and samples, and find the CPU."""
 import os
 import re
 import shutil
@@ -47,7 +47,7 @@ class Clients(unittest.TestCase):
         self.need("perf")
         events = ["branch-misses:u", "cache-misses:u", "cache-references:u", "L1-dcache-load-misses:u", "dTLB-load-misses:u"]
         counts = perf_counts(run("--", "perf", "stat", "-x,", "-e", ",".join(events), "--", "true").stderr)
-        counts = {name.removesuffix(":u"): int(count) for name, count in counts.items()}  # perf prints some without
+        counts = {name.removesuffix(":u"): int(count) for name, count in counts.items()}  # perf omits :u from some
         for event in events:
             self.assertGreater(counts[event.removesuffix(":u")], 0, event)
         self.assertGreaterEqual(counts["cache-references"], counts["cache-misses"])
@@ -74,7 +74,7 @@ class Clients(unittest.TestCase):
         self.assertAlmostEqual(len(script.stdout.splitlines()), expected, delta=max(3, expected / 50))
 
     def script_of(self, *record, fields):
-        """The output of `perf script` with these fields, after a perf command that records."""
+        """Records with the perf command `record`, and returns the output of `perf script` with `fields`."""
         self.need("perf")
         with tempfile.TemporaryDirectory() as directory:
             data = str(Path(directory) / "perf.data")

@@ -1,5 +1,5 @@
-// attr_sampling.cpp: which values are accepted for the fields of the attr that define the contents of a sample: branch
-// stack, registers, stack, callchain and clock.
+// attr_sampling.cpp: which values perf_event_open accepts in the fields of the attr that define what a sample contains:
+// branch stack, registers, stack and callchain; and which clocks it accepts.
 #include <array>
 
 #include "areas/areas.h"

@@ -1,5 +1,5 @@
-// cpuid_test.cpp: which features the engine hides from programs. The answer of a CPU with every feature is given, so
-// the test does not depend on the CPU.
+// cpuid_test.cpp: which features the engine hides from programs. The tests pass in the answer of a CPU that has every
+// feature, so they do not depend on the CPU that runs them.
 #include "engine/x86_64/cpu/cpuid.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// usage_counts.h: context switches of a command that the kernel refuses to count as an event, because they happen in
-// kernel mode and the user may not count there. The kernel also keeps their number in the resource usage of each
-// process (getrusage(2)), which it gives to whoever waits for the process. Migrations have no such number.
+// usage_counts.h: context switches of a command, when the kernel refuses to count them as an event. They happen in
+// kernel mode, which the user may not be allowed to count. The kernel also keeps their number in the resource usage of
+// each process (getrusage(2)), and the process that waits for another gets it (wait4(2)). There is no such number for
+// migrations.
 #pragma once
 
 #include <sys/resource.h>
@@ -13,15 +14,16 @@
 
 namespace anyperf::cli::stat {
 
-/// Whether the usage of the command has the whole count of the event: it is for the command and its children, from
-/// start to end, without parts of the time or of the machine.
+/// Whether the command's resource usage contains the count of the event. It does if the event is context-switches in
+/// all modes, and is counted for the command and all its children, from start to end, as one number for all CPUs.
 bool is_in_usage(const events::Event& event, const Plan& plan, const Options& options);
 
-/// Context switches of the process until now; 0 if /proc does not say.
+/// The number of context switches of the process until now; 0 if /proc does not report it.
 std::uint64_t context_switches_until_now(pid_t process);
 
-/// Fills in the lines that are refused and is_in_usage(), and adds a note that says so. `before`: the switches of the
-/// process before it became the command. To be called with the usage of wait4(2).
+/// Gives each refused line for which is_in_usage() holds its count from `usage`, and adds a note to the report for
+/// each. `usage` is what wait4(2) returned for the command. `before` is the number of switches of the process before
+/// its exec.
 void fill_from_usage(Report& report, const Plan& plan, const Options& options, const rusage& usage,
                      std::uint64_t before);
 

@@ -1,4 +1,5 @@
-// virtual_events.h: how events are changed for the virtual PMU of a run, and what people must know about their counts.
+// virtual_events.h: how `stat` changes events for the virtual PMU of a run, and what users must know about their
+// counts.
 #pragma once
 
 #include <optional>
@@ -12,35 +13,39 @@
 
 namespace anyperf::cli::stat {
 
-/// Whether the event belongs to the CPU's PMU: hardware, cache and raw events. Others belong to the kernel or the run.
+/// Whether the event is a hardware, cache or raw event by its type. The CPU's PMU counts those.
 bool is_cpu_event(const events::Event& event);
 
-/// Whether the virtual PMU computes the count from a cost model (docs/models.md) instead of counting it. Clocks are
-/// modelled in a `deterministic` run only.
+/// Whether the virtual PMU computes the count from a model (docs/models.md) instead of counting it: from the cost
+/// model, or from the models of caches and branches. Clocks are modelled only in a `deterministic` run.
 bool is_modelled(const events::Event& event, bool deterministic);
 
 /// Whether models of caches, TLBs or branch predictors compute the count.
 bool uses_models(const events::Event& event);
 
-/// The machine of these models, of the presented machine whose files these are; empty if they are another machine's.
+/// The name of the machine whose caches and branch predictors a run models. Reads it from the files of the presented
+/// machine below `root`; empty if the files are not those of a presented machine.
 std::string modelled_machine_of_run(const host::Root& root);
 
-/// Whether the count includes anyperf's own work. In a run anyperf works in the program's threads: it translates code
-/// and asks the broker, which takes CPU time; a thread that runs longer is also preempted and moved more often.
-/// Page faults are the program's alone.
+/// Whether the count includes anyperf's own work. In a run anyperf translates code and makes requests to the broker in
+/// the program's threads. This work takes CPU time. A thread that runs longer is also preempted and migrated more
+/// often. Counts of page faults have no such share.
 bool has_own_share(const events::Event& event);
 
-/// Whether a run counts this event of the CPU, or software event. `names`: those by which the event was parsed.
+/// Whether the event is a CPU event (is_cpu_event()) or a software event, and a run counts it. False for every other
+/// event, whether a run counts it or not. `names` are the names by which the event was parsed.
 bool is_counted_in_user_space(const events::Event& event, const events::EventNames& names);
 
-/// The event to open on the virtual PMU: CPU events are limited to user mode, which is all that the virtual PMU sees,
-/// so that the right to count kernel mode is not needed; AMD's codes are translated, since the virtual PMU is an Intel
-/// one. A tracepoint of `perf probe -x` becomes the uprobe that it is: the kernel's own breakpoint would be in code
-/// that is never executed, since the engine executes its translation.
+/// The event to open on the virtual PMU:
+/// - A CPU event excludes kernel mode. The virtual PMU sees only user mode, so the user needs no right to count the
+///   kernel.
+/// - An event that was typed by an AMD name gets the code of the same quantity on the virtual PMU, an Intel PMU.
+/// - A tracepoint that `perf probe -x` has defined becomes a uprobe of the run. The kernel's own breakpoint would never
+///   be reached, because it is in the program's code and the engine executes a translation of that code.
 events::Event for_virtual_pmu(events::Event event);
 
-/// Why the virtual PMU does not count the event, in words about the virtual PMU instead of the kernel; nothing if it
-/// does. `refusal` is the failed open, or null.
+/// Why the virtual PMU does not count the event, in words about the virtual PMU instead of the kernel. nullopt if it
+/// counts the event. `refusal` is the refusal of the open, or null if the open succeeded.
 std::optional<Error> why_not_counted(const events::Event& event, const counting::Refusal* refusal);
 
 }  // namespace anyperf::cli::stat

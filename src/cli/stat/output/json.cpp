@@ -1,5 +1,5 @@
-// json.cpp: the report as one JSON object. docs/stat.md describes each field. A value that does not
-// exist is null, never 0.
+// json.cpp: the report as one JSON object. docs/stat.md describes the fields. A count, metric or exit status that does
+// not exist is null. Times are always numbers: the CPU times are 0 without a command, and until it has ended.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -24,7 +24,7 @@ const char* status_name(Status status) {
     return "not-supported";
 }
 
-/// The statistics of -r, with every single value.
+/// The values of all runs of -r, and their statistics.
 Json runs_of(std::span<const double> runs) {
     const Summary summary = summarize(runs);
     Json values = Json::array();
@@ -37,16 +37,16 @@ Json runs_of(std::span<const double> runs) {
             {"confidence", summary.confidence}};
 }
 
-/// The ratio or rate of an event of -e. Metrics of -M are in an array of their own.
+/// The ratio or rate beside the count of an event of -e. Metrics of -M are in an array of their own.
 std::optional<Metric> own_metric(const Line& line, const Report& report) {
     return line.metric_set == 0 ? metric_of(line, report.lines, report.wall_ns) : std::nullopt;
 }
 
-/// One event. `value` is in the unit that the table shows, `raw` is the kernel's unscaled number. Optional members are
-/// left out; only a missing count is null.
+/// One event. `value` is in the unit that the table shows. `raw` is not scaled, neither to that unit nor for
+/// multiplexing. Both are null if the event was not counted. Other members that do not apply are left out.
 Json event_object(const Line& line, const Report& report) {
-    // A value that is no whole number (a scaled unit, a mean of runs) is written as a double, any other as the integer
-    // that it is: a double would round counts above 2^53.
+    // A value in a scaled unit is written as a double. Any other is written as an integer, because a double would round
+    // counts above 2^53. Means of -r are integers already (average() in series.cpp).
     const bool counted = line.status() == Status::counted;
     Json event{{"name", line.name}};
     if (!line.where.empty()) event["where"] = line.where;
@@ -73,7 +73,7 @@ Json event_object(const Line& line, const Report& report) {
     return event;
 }
 
-/// Whether --metric-only shows the line.
+/// Whether --metric-only includes the line.
 bool has_ratio(const Line& line, const Report& report) {
     const auto metric = own_metric(line, report);
     return metric && is_ratio(*metric);

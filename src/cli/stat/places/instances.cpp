@@ -1,3 +1,4 @@
+// instances.cpp: adds up the lines of an event's instances, one for each instance of an uncore PMU.
 #include "cli/stat/places/instances.h"
 
 #include <algorithm>
@@ -7,8 +8,8 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// A line of the result, and the PMUs that were added up in it. Two events of one PMU are two events: the user typed
-/// the name twice.
+/// A line of the result, and the PMUs whose lines it adds up. It takes one line of each PMU. A second line of the same
+/// PMU belongs to another sum, because the user typed the name twice.
 struct Sum {
     Line line;
     std::set<std::string> pmus;
@@ -21,7 +22,7 @@ struct Sum {
     }
 };
 
-/// A sum is counted if one of its PMUs is: its refusal is dropped then.
+/// The sum keeps a refusal only if every PMU refused the event.
 void add(Sum& sum, Line other) {
     sum.pmus.insert(other.event.pmu);
     sum.line.name = sum.line.event.source_text;
