@@ -10,7 +10,9 @@
 // and what was slept, and nothing else moves it. A retired instruction takes kUnitsOfInstruction, a quarter of a
 // nanosecond, which is also what frequencies of events go by (docs/models.md). A thread does not write the clock while
 // it runs: it adds what it has retired since its last look when it looks at the clock, before it sleeps, executes
-// another program or ends. So translated code pays nothing, and the time that a thread reads is to the instruction. A
+// another program or ends. So translated code pays
+// nothing but the count of instructions, which a run without events would not need: a perl loop takes 0.42 s of CPU
+// time instead of 0.28 s, and as much as one that is counted. The time that a thread reads is to the instruction. A
 // look itself takes some time, too, so that a loop that only looks at the clock ends soon.
 //
 // A thread that waits for nothing but time, while no other thread of the run could do anything, does not wait: the
