@@ -14,7 +14,7 @@
 #include <array>
 #include <utility>
 
-#include "broker/machine/virtual_machine.h"
+#include "broker/machine/presented_machine.h"
 #include "broker/requests/serve_request.h"
 #include "broker/state/task_life.h"
 #include "broker/transport/mailbox.h"

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "anyperf/attr.h"
-#include "broker/machine/virtual_machine.h"
+#include "broker/machine/presented_machine.h"
 #include "broker/requests/serve_request.h"
 #include "broker/state/task_life.h"
 #include "run/layout.h"

@@ -14,7 +14,7 @@
 #include "agent/lifecycle/side_band.h"
 #include "agent/probes/probes.h"
 #include "agent/sampling/clock_sampling.h"
-#include "agent/sampling/software_events.h"
+#include "agent/sampling/occurrences.h"
 #include "agent/sampling/update_active_events.h"
 #include "agent/syscalls/descriptors.h"
 #include "agent/syscalls/event_syscalls.h"

@@ -9,7 +9,7 @@
 
 #include "agent/probes/probes.h"
 #include "agent/sampling/active_events.h"
-#include "agent/sampling/software_events.h"
+#include "agent/sampling/occurrences.h"
 #include "engine/instrumentation/instrumentation.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 

@@ -11,7 +11,7 @@
 //      itself the least as a budget (overflow_budget.h). For an event of instructions that number is exact. For a
 //      weighted sum of other classes it is a lower bound, from which the thread asks again
 //      (subsystem/shared/counter_sum.h). Page faults cannot be foreseen; the kernel reports them (fault_traps.h).
-//      Clocks have a timer (clock_sampling.h). Occurrences (software_events.h) and breakpoints
+//      Clocks have a timer (clock_sampling.h). Occurrences (occurrences.h) and breakpoints
 //      need no budget: whoever notices one calls record_event().
 //   2. Translated code takes each segment's instructions off the budget of a lane. A segment that does not fit exits
 //      before it runs (ExitReason::budget). If the end is exact the engine runs the rest of the budget in a shorter

@@ -12,9 +12,9 @@
 #include "agent/broker_request.h"
 #include "agent/lifecycle/context_switches.h"
 #include "agent/sampling/active_events.h"
+#include "agent/sampling/occurrences.h"
 #include "agent/sampling/overflow_budget.h"
 #include "agent/sampling/sampling.h"
-#include "agent/sampling/software_events.h"
 #include "agent/sampling/update_active_events.h"
 
 namespace anyperf::agent {

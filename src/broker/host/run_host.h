@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "broker/machine/virtual_machine_files.h"
+#include "broker/machine/presented_machine_files.h"
 #include "broker/run_memory.h"
 #include "broker/tasks/run_threads.h"
 #include "run/lock_holder.h"

@@ -1,12 +1,12 @@
 // machine_description.h: what describes the presented machine to programs: its options, its tracepoints and probes, and
-// the files that list them. It exists from the start of a run. The machine itself (virtual_machine.h) is made when the
-// first event is opened, and uses the description.
+// the files that list them. It exists from the start of a run. The machine itself (presented_machine.h) is made when
+// the first event is opened, and uses the description.
 #pragma once
 
 #include <cstdint>
 
 #include "broker/machine/machine_options.h"
-#include "broker/machine/virtual_machine_files.h"
+#include "broker/machine/presented_machine_files.h"
 #include "broker/run_memory.h"
 #include "pmu/tracing/probe_events.h"
 #include "pmu/tracing/tracepoint_pmu.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "broker/machine/virtual_machine.h"
+#include "broker/machine/presented_machine.h"
 #include "broker/requests/request_answer.h"
 #include "broker/state/broker_state.h"
 #include "run/protocol.h"

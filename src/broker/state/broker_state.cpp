@@ -1,7 +1,7 @@
 // broker_state.cpp: the presented machine's start, and what programs see of its changes.
 #include "broker/state/broker_state.h"
 
-#include "broker/machine/virtual_machine.h"
+#include "broker/machine/presented_machine.h"
 
 namespace anyperf::broker {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "broker/machine/virtual_machine.h"
+#include "broker/machine/presented_machine.h"
 #include "subsystem/records/record_interests.h"
 
 namespace anyperf::broker {

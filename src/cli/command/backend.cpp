@@ -11,7 +11,7 @@
 
 #include "abi/event_ids.h"
 #include "broker/launch/inside_run.h"
-#include "broker/machine/virtual_machine_files.h"
+#include "broker/machine/presented_machine_files.h"
 #include "host/hardware/pmu.h"
 #include "host/root.h"
 #include "host/usability.h"

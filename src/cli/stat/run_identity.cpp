@@ -114,7 +114,7 @@ std::vector<std::string> obstacles(const RunIdentity& earlier, const RunIdentity
              now.mode == "virtual" ? "the virtual PMU" : "the kernel");
     if (differs(earlier.cpu, now.cpu)) both("the CPU differs", earlier.cpu, now.cpu);
     if (!earlier.version.empty() && earlier.settings != now.settings)
-        both("the virtual machine differs", fmt::format("'{}'", earlier.settings), fmt::format("'{}'", now.settings));
+        both("the presented machine differs", fmt::format("'{}'", earlier.settings), fmt::format("'{}'", now.settings));
     if (differs(earlier.version, now.version)) both("the version of anyperf differs", earlier.version, now.version);
     if (now.repeats && earlier.repeats && differs(earlier.environment, now.environment))
         found.emplace_back(

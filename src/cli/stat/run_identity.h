@@ -16,7 +16,7 @@ struct RunIdentity {
     std::string version;      ///< of anyperf
     std::string mode;         ///< what counted: "kernel" or "virtual"
     std::string cpu;          ///< the CPU that programs saw, in the words of /proc/cpuinfo
-    std::string settings;     ///< of the virtual machine: --cpu-model, --machine, --counters, --deterministic, --seed
+    std::string settings;     ///< of the presented machine: --cpu-model, --machine, --counters, --deterministic, --seed
     std::string environment;  ///< hash of all variables but `_`, which shells set to their own command
     std::string program;      ///< the build of the program's file
     bool repeats = false;     ///< the run was deterministic: its environment is part of what it counts

@@ -302,7 +302,7 @@ class Baseline(Case):
         self.assertEqual(same.returncode, 0, same.stderr)
         for result, expected in ((gate("true", "b"), "the arguments differ: 'true a' then, 'true b' now"),
                                  (gate("echo", "a"), "the command differs"), (gate("true", "a", X="1"), "the environment differs"),
-                                 (gate("true", "a", options=("--virtual",)), "the virtual machine differs: '--deterministic' then, '' now")):
+                                 (gate("true", "a", options=("--virtual",)), "the presented machine differs: '--deterministic' then, '' now")):
             with self.subTest(expected):
                 self.assertEqual(result.returncode, 4, result.stderr)
                 self.assertIn("anyperf: not comparable: ", result.stderr.splitlines()[-1])

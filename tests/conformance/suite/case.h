@@ -8,7 +8,7 @@
 
 namespace conformance {
 
-/// What a machine must have for a case to be meaningful. Ored together; virtual_machine.cpp has a probe for each but
+/// What a machine must have for a case to be meaningful. Ored together; presented_machine.cpp has a probe for each but
 /// kSysctl.
 enum Need : unsigned {
     kNothing = 0,

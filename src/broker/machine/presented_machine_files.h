@@ -1,4 +1,4 @@
-// virtual_machine_files.h: the files that describe the presented machine: its PMUs in /sys, its settings in
+// presented_machine_files.h: the files that describe the presented machine: its PMUs in /sys, its settings in
 // /proc/sys/kernel, its tracepoints, its CPU in /proc/cpuinfo. They are in a temporary directory of the run, and the
 // agent redirects a program that opens /sys/bus/event_source and the like to it. Part 0 is made when a program first
 // opens one of them, part 1 (the tracepoints) when that is asked for.

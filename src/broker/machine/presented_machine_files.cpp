@@ -1,9 +1,10 @@
-// virtual_machine_files.cpp: writes the presented machine's files and follows changes of them. pmu/ has their contents.
+// presented_machine_files.cpp: writes the presented machine's files and follows changes of them. pmu/ has their
+// contents.
 //
 // They are ordinary files in a temporary directory, to which programs' paths are redirected. So everything that works
 // on files works on them: opening, listing, mmap(2), a shell's redirection into perf_event_paranoid. The directory is
 // made for this run alone and removed at its end, however that comes (directory_remover.h).
-#include "broker/machine/virtual_machine_files.h"
+#include "broker/machine/presented_machine_files.h"
 
 #include <sys/inotify.h>
 #include <sys/random.h>

@@ -1,4 +1,4 @@
-// virtual_machine.h: the presented machine of a run: the subsystem, its host, its PMUs. The order of the members is
+// presented_machine.h: the presented machine of a run: the subsystem, its host, its PMUs. The order of the members is
 // that of their construction: the subsystem uses all others.
 #pragma once
 

@@ -1,5 +1,5 @@
-// virtual_machine.cpp: puts the presented machine together.
-#include "broker/machine/virtual_machine.h"
+// presented_machine.cpp: puts the presented machine together.
+#include "broker/machine/presented_machine.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// software_events.cpp: the records of occurrences, a function for each kind, in the layouts that
+// occurrences.cpp: the records of occurrences, a function for each kind, in the layouts that
 // pmu/tracing/tracepoint_table.cpp declares to programs.
 //
 // Programs parse these records by the format files of their tracepoints, which the run presents. So the layout here and
@@ -7,7 +7,7 @@
 // the rest. A __data_loc field is a word with offset and length of a text that follows the fixed fields.
 //
 // An occurrence with a filter or a period needs the record, one that only counts does not: most events only count.
-#include "agent/sampling/software_events.h"
+#include "agent/sampling/occurrences.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-// software_events.h: occurrences in a thread: tracepoints of system calls and processes, and uprobes. The thread on
+// occurrences.h: occurrences in a thread: tracepoints of system calls and processes, and uprobes. The thread on
 // which one occurs reports it to its own events. An event of that kind counts it if the record passes the event's
 // filter, and samples it if its period ends there. The records are those of the kernel's tracepoints
 // (src/pmu/tracing/tracepoint_table.cpp).
