@@ -192,6 +192,27 @@ def cpus():
     return tuple(int(number) for number in count.groups()) if count else (0, 1, 0)
 
 
+# What the stage `attacks` sets for tests/clients/run/attacks_test.py.
+ATTACK_COUNTS = {"ANYPERF_ATTACKS": "100000", "ANYPERF_KILLS": "300"}
+OUTCOME = re.compile(r"\.\.\. (ok|FAIL|ERROR|skipped.*)$", re.M)
+
+
+def attacks():
+    """The attacks on a run at full counts. Among the other tests they are made a few times only."""
+    if not build("release", "products", "attacks", definitions=("-DBUILD_TESTING=ON", "-DANYPERF_UNIT_TESTS=OFF")):
+        print("FAILED attacks: does not build")
+        return 0, 1, 0
+    directory = build_directory("release")
+    programs = {"ANYPERF": str(directory / "bin" / "anyperf"), "ATTACKS": str(directory / "tests" / "attacks")}
+    result = subprocess.run([sys.executable, "attacks_test.py", "-v"], cwd=ROOT / "tests" / "clients" / "run", text=True,
+                            stderr=subprocess.PIPE, env=os.environ | programs | ATTACK_COUNTS, check=False)
+    print(result.stderr, end="")
+    outcomes = OUTCOME.findall(result.stderr)
+    failed = sum(outcome in ("FAIL", "ERROR") for outcome in outcomes)
+    skipped = sum(outcome.startswith("skipped") for outcome in outcomes)
+    return len(outcomes) - failed - skipped, max(failed, result.returncode != 0), skipped
+
+
 # Each test is built and run once: tests that need neither the kernel nor a product under the sanitizers, the rest with the
 # products.
 STAGES = {
@@ -203,12 +224,13 @@ STAGES = {
     "tsan": lambda: built_and_tested("tsan", "threads"),
     "fuzz": fuzz,
     "cpus": cpus,
+    "attacks": attacks,
 }
 
 
 # Stages that must be named. clang-tidy over the whole tree takes as long as all other stages together, and "tidy" covers
-# the changes. The emulated CPUs take some twenty minutes, and packages that nothing else needs.
-ONLY_BY_NAME = {"tidy-all", "cpus"}
+# the changes. The emulated CPUs take some twenty minutes, and packages that nothing else needs. The attacks take as long.
+ONLY_BY_NAME = {"tidy-all", "cpus", "attacks"}
 
 
 def main():
