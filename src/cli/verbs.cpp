@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cli/annotate/annotate.h"
+#include "cli/bench/bench.h"
 #include "cli/completion.h"
 #include "cli/diff/diff.h"
 #include "cli/encode.h"
@@ -21,7 +22,7 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::array kVerbs{
-    &kList,     &kStat, &kRun,    &kRecord, &kReport,  &kScript,
+    &kList,     &kStat, &kBench,  &kRun,    &kRecord,  &kReport,     &kScript,
     &kAnnotate, &kDiff, &kExport, &kEncode, &kExplain, &kCompletion,
 };
 

@@ -53,6 +53,16 @@ class Page(unittest.TestCase):
         self.assertEqual((more.returncode, more.stderr.splitlines()[-1][:20]), (3, "anyperf: gate failed"), more.stderr)
         self.assertEqual(self.run_command(command.replace("./sort-bench", "./sort-bench more")).returncode, 4)
 
+    def test_the_list_of_commands_is_measured_and_compared(self):
+        section = PAGE.read_text().split("## Many commands", 1)[1]
+        (self.directory / "anyperf.toml").write_text(re.search(r"^```toml\n(.*?)^```", section, re.M | re.S)[1])
+        first, second = re.search(r"^```\n(anyperf bench.*?)^```", section, re.M | re.S)[1].splitlines()
+        for command in (first, second):
+            result = self.run_command(command.replace("anyperf bench", f"{ANYPERF} bench"))
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("2 benches: 2 passed", result.stderr)
+        self.assertIn("| sort and count |", (self.directory / "summary.md").read_text())
+
     def test_the_file_for_github_has_a_summary_and_annotations(self):
         self.make_baseline()
         (command,) = commands("yaml", "## GitHub Actions")

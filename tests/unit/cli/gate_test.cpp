@@ -15,7 +15,7 @@ using testing::HasSubstr;
 Comparison compared(double before, std::uint64_t now, std::vector<Gate> gates) {
     Report report;
     report.lines = {line_of("a", 1, 2, now)};
-    return compare(std::vector<BaselineValue>{{"a", "", "", before}, {"wall_ns", "", "", 1}}, report, gates);
+    return compare(std::vector<BaselineValue>{{"a", "", "", before}, {"wall_ns", "", "", 1}}, values_of(report), gates);
 }
 
 TEST(Gate, PassesAtItsLimitAndFailsAboveIt) {
@@ -51,14 +51,15 @@ TEST(Gate, ChecksTimeOnlyIfItIsNamed) {
     report.wall_ns = 1000;
     report.lines = {line_of("a", 1, 2, 1)};
     const std::vector<BaselineValue> earlier{{"a", "", "", 1}, {"wall_ns", "", "", 1}};
-    EXPECT_TRUE(compare(earlier, report, std::vector<Gate>{{"", 5}}).passed);
-    EXPECT_FALSE(compare(earlier, report, std::vector<Gate>{{"wall_ns", 5}}).passed);
+    EXPECT_TRUE(compare(earlier, values_of(report), std::vector<Gate>{{"", 5}}).passed);
+    EXPECT_FALSE(compare(earlier, values_of(report), std::vector<Gate>{{"wall_ns", 5}}).passed);
 }
 
 TEST(Comparison, PairsANameThatOccursTwiceInOrder) {
     Report report;
     report.lines = {line_of("a", 1, 2, 10), line_of("a", 1, 2, 20)};
-    const auto comparison = compare(std::vector<BaselineValue>{{"a", "", "", 10}, {"a", "", "", 20}}, report, {});
+    const auto comparison =
+        compare(std::vector<BaselineValue>{{"a", "", "", 10}, {"a", "", "", 20}}, values_of(report), {});
     ASSERT_GE(comparison.differences.size(), 2);
     EXPECT_EQ(comparison.differences[0].growth(), 0);
     EXPECT_EQ(comparison.differences[1].growth(), 0);
@@ -68,7 +69,7 @@ TEST(Gate, ForANameAppliesToTheUserModePartOfIt) {
     Report report;
     report.lines = {line_of("a:u", 1, 2, 120)};
     const std::vector<BaselineValue> earlier{{"a:u", "", "", 100}};
-    EXPECT_FALSE(compare(earlier, report, std::vector<Gate>{{"a", 5}}).passed);
+    EXPECT_FALSE(compare(earlier, values_of(report), std::vector<Gate>{{"a", 5}}).passed);
 }
 
 TEST(Gate, IsZeroByDefaultForWhatRepeatsInADeterministicRun) {
@@ -124,7 +125,7 @@ TEST(Runs, OfOtherArgumentsOrOnAnotherCpuAreNotComparable) {
 TEST(Comparison, ShowsEventsThatOnlyOneRunHas) {
     Report report;
     report.lines = {line_of("new", 1, 2, 7)};
-    const auto table = to_table(compare(std::vector<BaselineValue>{{"old", "", "", 3}}, report, {}));
+    const auto table = to_table(compare(std::vector<BaselineValue>{{"old", "", "", 3}}, values_of(report), {}));
     EXPECT_THAT(table, HasSubstr("old"));
     EXPECT_THAT(table, HasSubstr("new"));
 }

@@ -87,21 +87,33 @@ std::string full_name(const std::string& name, const std::string& where, const s
 
 /// Pairs the counts of both runs by name: those of the baseline first, then those that only this run has. A name that
 /// occurs several times (-e cycles,cycles) is paired in order: the first with the first.
-std::vector<Difference> pair_up(std::span<const BaselineValue> earlier, const Report& report) {
+std::vector<Difference> pair_up(std::span<const BaselineValue> earlier, std::span<const BaselineValue> now) {
     std::vector<Difference> all;
     for (const auto& old : earlier) all.push_back({full_name(old.name, old.where, old.cgroup), old.value, {}, {}});
-    const auto add = [&](const std::string& name, double value) {
+    for (const auto& value : now) {
+        const std::string name = full_name(value.name, value.where, value.cgroup);
         const auto known = std::ranges::find_if(
             all, [&](const Difference& difference) { return difference.name == name && !difference.now; });
         if (known != all.end())
-            known->now = value;
+            known->now = value.value;
         else
-            all.push_back({name, {}, value, {}});
-    };
-    for (const auto& line : report.lines)
-        if (line.status() == Status::counted) add(full_name(line.name, line.where, line.cgroup), line.value());
-    add(std::string{kWallTime}, static_cast<double>(report.wall_ns));
+            all.push_back({name, {}, value.value, {}});
+    }
     return all;
+}
+
+/// The values of -r in an object of "events"; empty if it has none, or others than numbers.
+std::vector<double> runs_in(const Json& event) {
+    std::vector<double> runs;
+    const auto object = event.find("runs");
+    if (object == event.end() || !object->is_object()) return runs;
+    const auto values = object->find("values");
+    if (values == object->end() || !values->is_array()) return runs;
+    for (const auto& value : *values) {
+        if (!value.is_number()) return {};
+        runs.push_back(value.get<double>());
+    }
+    return runs;
 }
 
 /// Whether a gate applies to a difference. The gate of an event applies to it in every place and cgroup; the general
@@ -139,33 +151,46 @@ std::string change_text(const Difference& difference) {
 
 }  // namespace
 
-Result<Baseline> read_baseline(const std::string& file) {
-    const std::string text = TRY(read_whole(file));
-    const Json object = Json::parse(text, nullptr, false);
-    if (object.is_discarded()) return std::unexpected(bad_baseline(file, "not valid JSON, or more than one object"));
-    if (!object.is_object() || !object.contains("events") || !object["events"].is_array())
+Result<Baseline> baseline_in(const Json& report, const std::string& file) {
+    if (!report.is_object() || !report.contains("events") || !report["events"].is_array())
         return std::unexpected(bad_baseline(file, "it has no array \"events\""));
-    Baseline earlier{identity_in(object), {}};
-    for (const auto& event : object["events"]) {
+    Baseline earlier{identity_in(report), {}};
+    for (const auto& event : report["events"]) {
         if (!event.is_object() || text_of(event, "name").empty())
             return std::unexpected(bad_baseline(file, "an element of \"events\" has no name"));
         const auto value = event.find("value");
         if (value != event.end() && value->is_number())
-            earlier.events.push_back(
-                {text_of(event, "name"), text_of(event, "where"), text_of(event, "cgroup"), value->get<double>()});
+            earlier.events.push_back({text_of(event, "name"), text_of(event, "where"), text_of(event, "cgroup"),
+                                      value->get<double>(), runs_in(event)});
     }
-    if (const auto wall = object.find("wall_ns"); wall != object.end() && wall->is_number())
+    if (const auto wall = report.find("wall_ns"); wall != report.end() && wall->is_number())
         earlier.events.push_back({std::string{kWallTime}, "", "", wall->get<double>()});
     return earlier;
 }
 
+Result<Baseline> read_baseline(const std::string& file) {
+    const std::string text = TRY(read_whole(file));
+    const Json object = Json::parse(text, nullptr, false);
+    if (object.is_discarded()) return std::unexpected(bad_baseline(file, "not valid JSON, or more than one object"));
+    return baseline_in(object, file);
+}
+
+std::vector<BaselineValue> values_of(const Report& report) {
+    std::vector<BaselineValue> values;
+    for (const auto& line : report.lines)
+        if (line.status() == Status::counted)
+            values.push_back({line.name, line.where, line.cgroup, line.value(), line.runs});
+    values.push_back({std::string{kWallTime}, "", "", static_cast<double>(report.wall_ns)});
+    return values;
+}
+
 // Events whose count was the same in each run of -r. Their limit is 0: a count that repeats exactly and now differs is
 // a change of the program.
-std::vector<Gate> limits_of_repeating(const Report& report) {
+std::vector<Gate> limits_of_repeating(std::span<const BaselineValue> values) {
     std::vector<Gate> limits;
-    for (const auto& line : report.lines)
-        if (line.runs.size() > 1 && std::ranges::adjacent_find(line.runs, std::not_equal_to{}) == line.runs.end())
-            limits.push_back({line.name, 0});
+    for (const auto& value : values)
+        if (value.runs.size() > 1 && std::ranges::adjacent_find(value.runs, std::not_equal_to{}) == value.runs.end())
+            limits.push_back({value.name, 0});
     return limits;
 }
 
@@ -177,8 +202,9 @@ std::optional<double> Difference::growth() const {
     return (*now - *before) / *before * 100;
 }
 
-Comparison compare(std::span<const BaselineValue> earlier, const Report& report, std::span<const Gate> gates) {
-    Comparison result{pair_up(earlier, report), {}, true};
+Comparison compare(std::span<const BaselineValue> earlier, std::span<const BaselineValue> now,
+                   std::span<const Gate> gates) {
+    Comparison result{pair_up(earlier, now), {}, true};
     for (auto& difference : result.differences) {
         difference.limit = limit_of(difference.name, gates);
         result.passed = result.passed && !difference.above();

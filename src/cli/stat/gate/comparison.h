@@ -2,6 +2,7 @@
 // --fail-above. Only counts with the same name, place and cgroup are compared. gate.h draws the conclusion.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,12 +19,13 @@ namespace anyperf::cli::stat {
 /// The elapsed time is compared as an event of this name.
 inline constexpr std::string_view kWallTime = "wall_ns";
 
-/// A count of the earlier run. The fields are those of Line.
+/// A count of a run. The fields are those of Line.
 struct BaselineValue {
     std::string name;
     std::string where;
     std::string cgroup;
     double value = 0;
+    std::vector<double> runs = {};  ///< of -r: the value of each run; empty: there was one
 };
 
 struct Baseline {
@@ -35,6 +37,12 @@ struct Baseline {
 /// the cause says what is wrong with it.
 Result<Baseline> read_baseline(const std::string& file);
 
+/// The same for a report that is already parsed; errors call it `file`.
+Result<Baseline> baseline_in(const nlohmann::json& report, const std::string& file);
+
+/// What `stat --json` writes of these counts: all that were counted, and the elapsed time.
+std::vector<BaselineValue> values_of(const Report& report);
+
 struct Comparison {
     std::vector<Difference> differences;
     std::vector<std::string> unmeasured;  ///< events of gates that could not be compared; "" is the general gate
@@ -42,12 +50,13 @@ struct Comparison {
 };
 
 /// A limit of 0 for each event of which all runs of -r have one count: what repeats may not grow at all.
-std::vector<Gate> limits_of_repeating(const Report& report);
+std::vector<Gate> limits_of_repeating(std::span<const BaselineValue> values);
 
 /// Compares all events that either run counted. Only growth can fail a gate, never a decrease; growth from 0 is above
 /// every limit. A gate for an event that was not counted in both runs fails, since a gate that cannot measure must not
 /// pass. The elapsed time fails only a gate that names "wall_ns", because time is noisy.
-Comparison compare(std::span<const BaselineValue> earlier, const Report& report, std::span<const Gate> gates);
+Comparison compare(std::span<const BaselineValue> earlier, std::span<const BaselineValue> now,
+                   std::span<const Gate> gates);
 
 /// The texts of a row for people; "-" for what one run lacks.
 struct TextRow {

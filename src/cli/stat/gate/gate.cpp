@@ -38,20 +38,21 @@ std::string described(const Difference& difference) {
 }
 
 /// The user's limits, or those of what repeats.
-std::vector<Gate> gates_of(const Report& report, const Options& options) {
+std::vector<Gate> gates_of(std::span<const BaselineValue> values, const Options& options) {
     if (!options.gates.empty() || !options.backend.machine.deterministic) return options.gates;
-    return limits_of_repeating(report);
+    return limits_of_repeating(values);
 }
 
 }  // namespace
 
-GateResult check_gate(const Baseline& earlier, const Report& report, const Options& options) {
+GateResult check_gate(const Baseline& earlier, std::span<const BaselineValue> now, const RunIdentity* identity,
+                      std::vector<Gate> gates) {
     GateResult result;
-    result.gates = gates_of(report, options);
-    result.comparison = compare(earlier.events, report, result.gates);
-    if (report.identity) {
-        result.obstacles = obstacles(earlier.identity, *report.identity);
-        result.remarks = remarks(earlier.identity, *report.identity);
+    result.gates = std::move(gates);
+    result.comparison = compare(earlier.events, now, result.gates);
+    if (identity != nullptr) {
+        result.obstacles = obstacles(earlier.identity, *identity);
+        result.remarks = remarks(earlier.identity, *identity);
     }
     if (result.gates.empty()) return result;
     if (!result.obstacles.empty() || !result.comparison.unmeasured.empty())
@@ -59,6 +60,11 @@ GateResult check_gate(const Baseline& earlier, const Report& report, const Optio
     else
         result.verdict = result.comparison.passed ? Verdict::passed : Verdict::above;
     return result;
+}
+
+GateResult check_gate(const Baseline& earlier, const Report& report, const Options& options) {
+    const std::vector<BaselineValue> now = values_of(report);
+    return check_gate(earlier, now, report.identity ? &*report.identity : nullptr, gates_of(now, options));
 }
 
 // 1 and 2 are what many commands use for their own failures, and 125 to 127 are those of stat itself (docs/stat.md).
@@ -106,20 +112,23 @@ Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const s
     return {};
 }
 
-Result<void> check_files_of_gate(const Options& options) {
-    std::vector<std::string> files;
-    if (options.update_baseline) files.push_back(options.baseline);
-    for (const GateReport& report : options.reports_of_gate)
-        if (report.file != "-") files.push_back(report.file);
+Result<void> check_writable(std::span<const std::string> files) {
     for (const std::string& file : files) {
+        if (file == "-") continue;
         const std::filesystem::path path = file;
         const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
         if (::access(file.c_str(), W_OK) == 0) continue;
-        // The file does not exist yet; then its directory must be writable.
         if (errno == ENOENT && ::access(directory.c_str(), W_OK) == 0) continue;
         return std::unexpected(Error{"cannot write " + file, std::generic_category().message(errno), ""});
     }
     return {};
+}
+
+Result<void> check_files_of_gate(const Options& options) {
+    std::vector<std::string> files;
+    if (options.update_baseline) files.push_back(options.baseline);
+    for (const GateReport& report : options.reports_of_gate) files.push_back(report.file);
+    return check_writable(files);
 }
 
 // A file beside it is renamed onto it: a reader sees the old report or the new one.

@@ -30,6 +30,11 @@ struct GateResult {
 /// limit 0.
 GateResult check_gate(const Baseline& earlier, const Report& report, const Options& options);
 
+/// The same for counts of any origin, with these limits. `identity`, of the run now, may be null: then the runs are
+/// taken as comparable.
+GateResult check_gate(const Baseline& earlier, std::span<const BaselineValue> now, const RunIdentity* identity,
+                      std::vector<Gate> gates);
+
 /// 0, 3 or 4.
 int exit_status_of(Verdict verdict);
 
@@ -43,6 +48,8 @@ Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const s
 /// Before the run, whose results must not be lost to a wrong name: the files of --update-baseline and --gate-report can
 /// be written. Error: one cannot.
 Result<void> check_files_of_gate(const Options& options);
+/// The same for files of any kind; "-" is standard output.
+Result<void> check_writable(std::span<const std::string> files);
 
 /// Replaces the baseline by the report, whole or not at all. Error: the file cannot be written.
 Result<void> write_baseline(const std::string& file, const std::string& report);

@@ -6,14 +6,14 @@
 //   benchmark   the JSON "customSmallerIsBetter" of github-action-benchmark, which draws counts over commits
 #include "cli/stat/gate/gate_report.h"
 
+#include "cli/stat/gate/report_texts.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 namespace anyperf::cli::stat {
 
@@ -25,67 +25,31 @@ std::string title(const Report& report) {
     return fmt::format("{}", fmt::join(report.command, " "));
 }
 
-/// A cell of a Markdown table: a bar would end it.
-std::string cell(std::string text) {
-    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
-    std::ranges::replace(text, '\n', ' ');
-    return text;
-}
-
 std::string to_markdown(const GateResult& result, const Report& report) {
-    std::string text = fmt::format("### anyperf: `{}`\n\n{}\n\n", cell(title(report)), verdict_line(result));
+    std::string text = fmt::format("### anyperf: `{}`\n\n{}\n\n", markdown_cell(title(report)), verdict_line(result));
     text += "| event | baseline | now | difference | in percent | limit |\n|---|---:|---:|---:|---:|---:|\n";
     for (const Difference& difference : result.comparison.differences) {
         const TextRow row = text_of(difference);
-        text += fmt::format("| {} | {} | {} | {} | {}{}{} | {} |\n", cell(row.name), row.before, row.now, row.change,
-                            difference.above() ? "**" : "", row.growth, difference.above() ? "**" : "",
+        text += fmt::format("| {} | {} | {} | {} | {}{}{} | {} |\n", markdown_cell(row.name), row.before, row.now,
+                            row.change, difference.above() ? "**" : "", row.growth, difference.above() ? "**" : "",
                             difference.limit ? fmt::format("{}%", *difference.limit) : "");
     }
     return text + "\n";
 }
 
-/// The data of a workflow command: "%", CR and LF are escaped (GitHub, "Workflow commands").
-std::string command_data(const std::string& text) {
-    std::string escaped;
-    for (const char character : text) {
-        if (character == '%')
-            escaped += "%25";
-        else if (character == '\r')
-            escaped += "%0D";
-        else if (character == '\n')
-            escaped += "%0A";
-        else
-            escaped += character;
-    }
-    return escaped;
-}
-
 std::string to_workflow_commands(const GateResult& result, const Report& report) {
     const bool failed = result.verdict == Verdict::above || result.verdict == Verdict::not_comparable;
     std::string text = fmt::format("::{} title=anyperf::{}: {}\n", failed ? "error" : "notice",
-                                   command_data(title(report)), command_data(verdict_line(result)));
+                                   workflow_data(title(report)), workflow_data(verdict_line(result)));
     for (const Difference& difference : result.comparison.differences)
         if (difference.above()) {
             const TextRow row = text_of(difference);
             text +=
                 fmt::format("::error title=anyperf::{}\n",
-                            command_data(fmt::format("{} grew from {} to {}: {} ({}), limit {}%", row.name, row.before,
-                                                     row.now, row.growth, row.change, *difference.limit)));
+                            workflow_data(fmt::format("{} grew from {} to {}: {} ({}), limit {}%", row.name, row.before,
+                                                      row.now, row.growth, row.change, *difference.limit)));
         }
     return text;
-}
-
-/// Text and attributes of XML. Control characters are not XML, and become "?".
-std::string xml(const std::string& text) {
-    std::string escaped;
-    for (const char character : text) switch (character) {
-            case '&': escaped += "&amp;"; break;
-            case '<': escaped += "&lt;"; break;
-            case '>': escaped += "&gt;"; break;
-            case '"': escaped += "&quot;"; break;
-            default: escaped += static_cast<unsigned char>(character) < ' ' ? '?' : character;
-        }
-    return escaped;
 }
 
 // A test case for each event that has a limit, and one more, an error, if the runs are not comparable: an empty report
@@ -101,15 +65,15 @@ std::string to_junit(const GateResult& result, const Report& report) {
                                              row.change, *difference.limit);
         ++tests;
         failures += difference.above() ? 1 : 0;
-        cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml(title(report)), xml(row.name));
-        cases += difference.above() ? fmt::format("<failure message=\"{}\"/>", xml(text))
-                                    : fmt::format("<system-out>{}</system-out>", xml(text));
+        cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\">", xml_text(title(report)), xml_text(row.name));
+        cases += difference.above() ? fmt::format("<failure message=\"{}\"/>", xml_text(text))
+                                    : fmt::format("<system-out>{}</system-out>", xml_text(text));
         cases += "</testcase>\n";
     }
     const bool error = result.verdict == Verdict::not_comparable;
     if (error)
         cases += fmt::format("  <testcase classname=\"{}\" name=\"comparable\"><error message=\"{}\"/></testcase>\n",
-                             xml(title(report)), xml(verdict_line(result)));
+                             xml_text(title(report)), xml_text(verdict_line(result)));
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<testsuite name=\"anyperf\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}</testsuite>\n",
@@ -154,19 +118,7 @@ Result<GateReport> parse_gate_report(const std::string& text) {
 
 Result<void> write_gate_report(const GateReport& wanted, const GateResult& result, const Report& report) {
     const auto row = std::ranges::find(kFormats, wanted.format, &FormatRow::name);
-    const std::string text = row->write(result, report);
-    // Markdown is appended, because a job's summary file ($GITHUB_STEP_SUMMARY) collects the output of several steps.
-    const bool to_standard_output = wanted.file == "-";
-    std::FILE* const file = to_standard_output ? stdout : std::fopen(wanted.file.c_str(), row->append ? "ae" : "we");
-    bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    int cause = errno;
-    if (file != nullptr && (to_standard_output ? std::fflush(file) : std::fclose(file)) != 0) {
-        written = false;
-        cause = errno;
-    }
-    if (written) return {};
-    return std::unexpected(
-        Error{"cannot write the report of the gate to " + wanted.file, std::generic_category().message(cause), ""});
+    return write_report_file(wanted.file, row->write(result, report), row->append);
 }
 
 }  // namespace anyperf::cli::stat

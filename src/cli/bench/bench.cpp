@@ -1,0 +1,140 @@
+// bench.cpp: `anyperf bench`: counts a list of commands, each in several runs, and compares them with a baseline.
+//
+// The parts, in the order in which they work: bench_file.h (what to measure), measure.h (one bench, by `anyperf stat`
+// in a process of its own), outcome.h (what the counts mean), reports.h. This file connects them.
+#include "cli/bench/bench.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/bench/bench_file.h"
+#include "cli/bench/outcome.h"
+#include "cli/bench/reports.h"
+#include "events/suggest/near_names.h"
+#include "try.h"
+
+namespace anyperf::cli {
+
+namespace {
+
+using bench::Bench;
+using bench::EarlierBench;
+using bench::Outcome;
+using bench::WantedReport;
+
+struct Options {
+    std::string file = "anyperf.toml";
+    std::vector<std::string> filters;
+    std::vector<std::string> reports;
+    std::string baseline;
+    bool update_baseline = false;
+    bool json = false;
+    bool list = false;
+};
+
+/// The benches that a filter names: a shell's pattern for the whole name.
+Result<std::vector<Bench>> chosen(std::vector<Bench> benches, const std::vector<std::string>& filters) {
+    std::vector<std::string> names;
+    for (const Bench& bench : benches) names.push_back(bench.name);
+    const auto matches = [](const std::string& filter, const std::string& name) {
+        return ::fnmatch(filter.c_str(), name.c_str(), 0) == 0;
+    };
+    for (const std::string& filter : filters)
+        if (std::ranges::none_of(names, [&](const std::string& name) { return matches(filter, name); }))
+            return std::unexpected(Error{"no bench is called " + filter, "the file does not have it",
+                                         events::did_you_mean(filter, names).empty()
+                                             ? "anyperf bench --list prints the names"
+                                             : events::did_you_mean(filter, names)});
+    if (!filters.empty())
+        std::erase_if(benches, [&](const Bench& bench) {
+            return std::ranges::none_of(filters,
+                                        [&](const std::string& filter) { return matches(filter, bench.name); });
+        });
+    return benches;
+}
+
+/// --report, checked before the first command runs, whose results must not be lost to a wrong name.
+Result<std::vector<WantedReport>> wanted_reports(const Options& options, const std::string& baseline) {
+    std::vector<WantedReport> wanted;
+    std::vector<std::string> files;
+    for (const std::string& text : options.reports) {
+        wanted.push_back(TRY(bench::parse_report(text)));
+        files.push_back(wanted.back().file);
+    }
+    if (options.update_baseline) files.push_back(baseline);
+    TRY(stat::check_writable(files));
+    return wanted;
+}
+
+/// The worst end decides: what failed, then what means nothing, then what grew.
+int exit_status_of(std::span<const Outcome> outcomes) {
+    constexpr std::array kWorstFirst{1, 4, 3};
+    for (const int status : kWorstFirst)
+        if (std::ranges::any_of(outcomes, [&](const Outcome& each) { return exit_status_of(each.end) == status; }))
+            return status;
+    return 0;
+}
+
+const EarlierBench* find(const std::vector<EarlierBench>& earlier, const std::string& name) {
+    const auto found = std::ranges::find(earlier, name, &EarlierBench::name);
+    return found == earlier.end() ? nullptr : &*found;
+}
+
+int print_names(const std::vector<Bench>& benches, Output& output) {
+    for (const Bench& bench : benches) output.print(bench.name + "\n");
+    return 0;
+}
+
+Result<int> run_bench(const Options& options, Output& output) {
+    const bench::BenchFile file = TRY(bench::read_bench_file(options.file));
+    const std::vector<Bench> benches = TRY(chosen(file.benches, options.filters));
+    if (options.list) return print_names(benches, output);
+    const std::string path = options.baseline.empty() ? file.baseline : options.baseline;
+    if (options.update_baseline && path.empty())
+        return std::unexpected(Error{"cannot update the baseline", "neither --baseline nor the file names one",
+                                     "anyperf bench --update-baseline --baseline FILE"});
+    const std::vector<WantedReport> wanted = TRY(wanted_reports(options, path));
+    std::vector<EarlierBench> earlier;
+    const bool has_baseline = !path.empty() && (!options.update_baseline || std::filesystem::exists(path));
+    if (has_baseline) earlier = TRY(bench::read_results(path));
+    std::vector<Outcome> outcomes;
+    for (const Bench& each : benches)
+        outcomes.push_back(judge(each, TRY(bench::measure(each)), find(earlier, each.name), has_baseline));
+    output.print(options.json ? bench::to_json(outcomes) : bench::to_text(outcomes));
+    for (const WantedReport& report : wanted) TRY(bench::write_report(report, outcomes));
+    if (!options.json) output.note(fmt::format("anyperf: {}\n", bench::summary(outcomes)));
+    const int status = exit_status_of(outcomes);
+    if (!options.update_baseline || status == exit_status_of(bench::End::failed)) return status;
+    TRY(stat::write_baseline(path, bench::results_text(outcomes, earlier)));
+    output.note(fmt::format("anyperf: {} has these counts now\n", path));
+    return 0;
+}
+
+VerbAction declare(CLI::App& verb) {
+    auto options = std::make_shared<Options>();
+    verb.add_option("FILE", options->file, "the commands to measure, as TOML (default: anyperf.toml)");
+    verb.add_option("--filter", options->filters, "measure only benches with such a name (a shell's pattern)")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("PATTERN,…");
+    verb.add_option("--baseline", options->baseline, "compare with the counts in FILE (default: that of the TOML file)")
+        ->type_name("FILE");
+    verb.add_flag("--update-baseline", options->update_baseline, "write the counts to the baseline");
+    verb.add_option("--report", options->reports,
+                    "also write a report: json, markdown, github, junit or benchmark, to FILE (-: standard output)")
+        ->allow_extra_args(false)
+        ->type_name("FORMAT=FILE");
+    verb.add_flag("--json", options->json, "print one JSON object");
+    verb.add_flag("--list", options->list, "print the names of the benches, and run nothing");
+    return [options](Output& output) { return run_bench(*options, output); };
+}
+
+}  // namespace
+
+constinit const Verb kBench{"bench", "count a list of commands and compare them with a baseline", declare};
+
+}  // namespace anyperf::cli

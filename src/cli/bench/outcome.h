@@ -1,0 +1,52 @@
+// outcome.h: what a bench's counts mean beside those of the baseline, and the file that has the counts of all benches.
+//
+// A bench has one of these ends. The exit status of `anyperf bench` is that of the worst, in this order:
+//
+//   failed          1  the command's exit status was not 0
+//   not_repeatable  4  its counts differ between runs, and no limit allows for that
+//   not_comparable  4  the runs differ in more than the program, or a limit's event was not counted in both
+//   above           3  a count grew by more than its limit
+//   passed, new, measured  0  within the limits; not in the baseline; no baseline
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/bench/measure.h"
+#include "cli/stat/gate/gate.h"
+
+namespace anyperf::cli::bench {
+
+enum class End { measured, added, passed, above, not_comparable, not_repeatable, failed };
+
+struct Outcome {
+    Measured measured;
+    End end = End::measured;
+    stat::GateResult gate;  ///< empty without counts of the baseline
+    std::string line;       ///< one sentence for people
+};
+
+/// The counts of one bench in a baseline.
+struct EarlierBench {
+    std::string name;
+    nlohmann::ordered_json report;
+    stat::Baseline counts;
+};
+
+/// Judges what was measured. `earlier` is null if the baseline does not have the bench; `has_baseline`: there is one.
+Outcome judge(const Bench& bench, Measured measured, const EarlierBench* earlier, bool has_baseline);
+
+/// "passed", "above its limit", …: a heading of a list of outcomes.
+std::string_view name_of(End end);
+/// 0, 1, 3 or 4.
+int exit_status_of(End end);
+
+/// Reads the file that --update-baseline writes. Error: it cannot be read, or is not such a file.
+Result<std::vector<EarlierBench>> read_results(const std::string& path);
+
+/// The text of such a file: the benches that were measured, and those of `earlier` that were not.
+std::string results_text(std::span<const Outcome> outcomes, std::span<const EarlierBench> earlier);
+
+}  // namespace anyperf::cli::bench

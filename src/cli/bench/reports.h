@@ -1,0 +1,32 @@
+// reports.h: the outcomes of all benches as one report, in the formats of --report.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "anyperf/error.h"
+#include "cli/bench/outcome.h"
+
+namespace anyperf::cli::bench {
+
+/// One --report.
+struct WantedReport {
+    std::string format;  ///< a name of kFormats (reports.cpp)
+    std::string file;    ///< "-": standard output
+};
+
+/// "markdown=FILE". Error: no such format, or no file.
+Result<WantedReport> parse_report(const std::string& text);
+
+/// Writes the outcomes in that format. Markdown is appended, since GitHub's file for a job's summary may have parts of
+/// other steps. Error: the file cannot be written.
+Result<void> write_report(const WantedReport& wanted, std::span<const Outcome> outcomes);
+
+/// For people: a table with a row for each event of each bench, and a line for each bench that is not all right.
+std::string to_text(std::span<const Outcome> outcomes);
+/// "3 benches: 2 passed, 1 above its limit".
+std::string summary(std::span<const Outcome> outcomes);
+/// The outcomes as one JSON object: "benches", each with "name", "end", "line", "report", "differences", …
+std::string to_json(std::span<const Outcome> outcomes);
+
+}  // namespace anyperf::cli::bench

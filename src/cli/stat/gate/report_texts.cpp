@@ -1,0 +1,56 @@
+#include "cli/stat/gate/report_texts.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+namespace anyperf::cli::stat {
+
+std::string markdown_cell(std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+std::string workflow_data(const std::string& text) {
+    std::string escaped;
+    for (const char character : text) {
+        if (character == '%')
+            escaped += "%25";
+        else if (character == '\r')
+            escaped += "%0D";
+        else if (character == '\n')
+            escaped += "%0A";
+        else
+            escaped += character;
+    }
+    return escaped;
+}
+
+std::string xml_text(const std::string& text) {
+    std::string escaped;
+    for (const char character : text) switch (character) {
+            case '&': escaped += "&amp;"; break;
+            case '<': escaped += "&lt;"; break;
+            case '>': escaped += "&gt;"; break;
+            case '"': escaped += "&quot;"; break;
+            default: escaped += static_cast<unsigned char>(character) < ' ' ? '?' : character;
+        }
+    return escaped;
+}
+
+Result<void> write_report_file(const std::string& file, const std::string& text, bool append) {
+    const bool to_standard_output = file == "-";
+    std::FILE* const out = to_standard_output ? stdout : std::fopen(file.c_str(), append ? "ae" : "we");
+    bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();
+    int cause = errno;
+    if (out != nullptr && (to_standard_output ? std::fflush(out) : std::fclose(out)) != 0) {
+        written = false;
+        cause = errno;
+    }
+    if (written) return {};
+    return std::unexpected(Error{"cannot write the report to " + file, std::generic_category().message(cause), ""});
+}
+
+}  // namespace anyperf::cli::stat
