@@ -1,5 +1,6 @@
-// anonymous_inode.h: makes an event's descriptor, which is a socket in a run, look like the kernel's, which is an
-// anonymous inode, called anon_inode:[perf_event] in /proc. Calls that would show the difference are answered here.
+// anonymous_inode.h: makes an event's descriptor look like the kernel's. In a run the descriptor is a socket; the
+// kernel's is an anonymous inode, which /proc shows as anon_inode:[perf_event]. This file answers the calls that would
+// show the difference.
 #pragma once
 
 #include "agent/process.h"
@@ -7,15 +8,16 @@
 
 namespace anyperf::agent {
 
-/// Does a call about the inode of a descriptor, which is argument `kIndex`, on an anonymous inode in its place.
+/// Makes the call on an anonymous inode instead of the descriptor that argument `kIndex` names.
 template <unsigned kIndex>
 long on_anonymous_inode(engine::Call& call, EventIndex event);
 
-/// The same for fstatat(2), statx(2) and utimensat(2) where they name a descriptor and no path; else returns false.
+/// The same for fstatat(2) and statx(2) on an event: AT_EMPTY_PATH with an empty path. False for all other calls.
 bool stat_by_descriptor(engine::Call& call, long& answer);
+/// The same for utimensat(2) on an event: a null path. False for all other calls.
 bool times_by_descriptor(engine::Call& call, long& answer);
 
-/// readlink(2) and readlinkat(2) of /proc/PID/fd/N; false where that is not an event.
+/// Answers readlink(2) and readlinkat(2) of /proc/PID/fd/N. False if that descriptor is not an event.
 bool readlink_event(engine::Call& call, long& answer);
 
 }  // namespace anyperf::agent

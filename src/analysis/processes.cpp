@@ -1,13 +1,12 @@
-// processes.cpp: copy on write for address spaces. A space is a list of maps that samples refer to by number, and these
-// samples are named after the whole recording has been read. So a space may get more maps, but a map that a sample may
-// have seen must stay. Three cases follow when a process maps something:
+// processes.cpp: copy on write for address spaces. Samples refer to a space by number, and their addresses are looked
+// up only once the whole recording has been read. So maps may be added to a space, but a map that a sample may refer to
+// must stay. When a process maps something, there are three cases:
 //
-// - It alone owns the space, and nothing is replaced, or no sample refers to the space yet: the space is changed in
-//   place.
-// - A fork shares the space (`owners`): the process gets a copy with the new map.
-// - A map is replaced in a space that a sample refers to (`used`): likewise.
+// - Another process shares the space after a fork (`owners`): the process gets a copy with the new map.
+// - The new map replaces one, and a sample refers to the space (`used`): the process gets a copy as well.
+// - Otherwise the space is changed in place.
 //
-// Most processes never take the third way, because their maps come before their first sample.
+// The second case is rare, because most processes map their code before their first sample.
 #include "analysis/processes.h"
 
 #include <utility>
@@ -43,13 +42,14 @@ void Processes::follow_map(Bytes record) {
     if (!read || read->size == 0 || read->size > ~read->start) return;
     symbols::DsoKey key{std::string{read->path}, read->build_id, read->kernel ? symbols::kKernelPid : read->pid,
                         read->executable};
+    // The kernel's own map has the symbol at its start in its name: "[kernel.kallsyms]_text". BUILD_ID has no symbol.
     const std::string bare = key.path.starts_with("[kernel.kallsyms]") ? "[kernel.kallsyms]" : key.path;
     if (const auto known = build_ids_.find(bare); key.build_id.empty() && known != build_ids_.end())
         key.build_id = known->second;
-    // Of the kernel's own map the name has the symbol at its start, "[kernel.kallsyms]_text"; BUILD_ID has it without.
     symbols::Dso& dso = dsos_.find_or_add(key);
     symbols::Map map{read->start, read->start + read->size, read->file_offset, &dso};
-    // The whole vDSO is mapped, whatever the offset says; memory without a file is named by its addresses.
+    // The whole vDSO is mapped, whatever the offset says. Symbols of the kernel and of a JIT are by address, so the
+    // offset of their maps is the address.
     if (dso.kind() == symbols::DsoKind::vdso) map.file_offset = 0;
     if (dso.kind() == symbols::DsoKind::kernel || dso.kind() == symbols::DsoKind::jit) map.file_offset = map.start;
     if (read->kernel)
@@ -62,7 +62,7 @@ void Processes::map_kernel(const symbols::Map& map) {
     kernel_.has_overlap(map) ? kernel_.replace(map) : kernel_.add(map);
 }
 
-// In place only if this process alone has the space and no sample could see the difference; otherwise in a copy.
+// Changes the space in place only if no other process has it and no sample could see the difference.
 void Processes::map_user(std::uint32_t pid, const symbols::Map& map) {
     const SpaceId id = space_of(pid);
     Space& space = spaces_[id];
@@ -79,13 +79,13 @@ void Processes::map_user(std::uint32_t pid, const symbols::Map& map) {
 void Processes::follow_comm(Bytes record) {
     const auto read = perfdata::read_comm(record);
     if (!read) return;
-    // An exec leaves the old maps, as in perf: a sample within exec still has the old program's callers. The new
-    // program's maps replace those that they overlap.
+    // The comm record of an exec removes no maps, as in perf: samples during the exec still have callers in the old
+    // program. The new program's maps replace those that they overlap.
     comms_[read->tid] = strings_.intern(read->comm);
 }
 
-/// A new thread shares the maps of its process; a new process has a copy of its parent's. Both begin with the name of
-/// the thread that made them.
+// A new thread has the maps of its process. A new process shares its parent's space until one of the two maps
+// something. Both begin with the name of the thread that created them, if that is known.
 void Processes::follow_fork(Bytes record) {
     const auto read = perfdata::read_task(record);
     if (!read) return;
@@ -99,8 +99,9 @@ void Processes::follow_fork(Bytes record) {
     set_space(read->pid, id);
 }
 
-/// Code that the kernel has generated (BPF programs, trampolines) is a dso of its own, which is named after it. Its
-/// removal is not followed, so that samples from before it, which are named later, still find it.
+// Each piece of code that the kernel has generated (a BPF program, a trampoline) becomes a dso with that symbol's name.
+// Its removal is ignored: samples are looked up at the end of the recording, and those from before the removal must
+// still find it.
 void Processes::follow_kernel_symbol(Bytes record) {
     const auto read = perfdata::read_kernel_symbol(record);
     if (!read || read->removed || read->size == 0 || read->size > ~read->address) return;
@@ -114,14 +115,14 @@ profile::StringId Processes::comm(std::uint32_t tid) {
     return at->second;
 }
 
-// From here on a sample refers to the space, so maps in it may be added but not replaced.
+// Marks the space: once a sample refers to it, maps may be added to it but not replaced.
 SpaceId Processes::space(std::uint32_t pid) {
     const SpaceId id = space_of(pid);
     spaces_[id].used = true;
     return id;
 }
 
-// A process that no record has introduced begins with an empty space: the recording may have lost its FORK.
+// A process without a FORK or MMAP record, which the recording may have lost, begins with an empty space.
 SpaceId Processes::space_of(std::uint32_t pid) {
     const auto [at, fresh] = process_spaces_.try_emplace(pid);
     if (fresh) at->second = add_space({});

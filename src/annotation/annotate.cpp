@@ -1,11 +1,11 @@
-// annotate.cpp: puts the samples of a function on its instructions. The profile has addresses as in the symbol table,
-// and so has the disassembly of the file at the recorded path: an address with samples is where an instruction begins.
-// If it is not (code that was changed at run time, or that the disassembler reads differently), its samples are counted
-// in `elsewhere` and shown, so that the sums stay right.
+// annotate.cpp: assigns the samples of a function to its instructions. The profile and the disassembly of the recorded
+// file use the addresses of the symbol table, so samples are normally at the start of an instruction. Some are not, if
+// the code was changed at run time or the disassembler reads it differently. `elsewhere` counts these, so that the
+// totals stay right.
 //
-// The code comes from the file, not from memory: the kernel and a JIT have no file here and are refused. If the
-// recording has the build id of the file, Dso::load() takes no other, so samples are never put on another program's
-// instructions.
+// The code comes from a file, not from memory. So code of the kernel and of a JIT is refused. If the recording and the
+// file have build ids, Dso::load() opens the file only if they match, so that samples are not assigned to another
+// program's instructions. The vDSO is this machine's, whatever its build id.
 #include "annotation/annotate.h"
 
 #include <elf.h>
@@ -23,14 +23,14 @@ namespace anyperf::annotation {
 
 namespace {
 
-constexpr std::uint64_t kLongest = 4 << 20;  // of a function's code: each byte may become a line
+constexpr std::uint64_t kLongest = 4 << 20;  // bytes of a function: each may become a line
 
 Error refused(const std::string& name, std::string cause, std::string fix) {
     return Error{"cannot annotate " + name, std::move(cause), std::move(fix)};
 }
 
-/// The weights of the addresses at which samples of a function are. The samples that end in the function, by their own
-/// address. Samples in what it calls are not its own.
+/// The samples of a function by address. Only samples whose innermost function is `function` count, not those in the
+/// functions that it calls.
 std::map<std::uint64_t, Heat> heat_of_addresses(const profile::Profile& profile, profile::EventId event,
                                                 profile::FunctionId function) {
     std::map<std::uint64_t, Heat> found;
@@ -45,7 +45,8 @@ std::map<std::uint64_t, Heat> heat_of_addresses(const profile::Profile& profile,
     return found;
 }
 
-// For operands: what a call or jump leads to, "f" or "f+0x1c". Empty if no symbol has the address.
+// The name of an address in an operand, such as the target of a call: "f" or "f+0x1c". Empty if no symbol has the
+// address.
 std::string name_in(const symbols::Dso& dso, std::uint64_t address) {
     const symbols::Symbol* symbol = dso.find(address);
     if (!symbol) return {};
@@ -74,7 +75,7 @@ std::vector<HotFunction> hot_functions(const profile::Profile& profile, profile:
     return found;
 }
 
-// The profile has only texts about a dso; the file is found again by its path and build id.
+// The profile has only a dso's path and build id, so the file is opened again.
 symbols::Dso& Annotator::find(const profile::Dso& dso, const profile::Profile& profile) {
     const bool kernel = dso.kind == profile::Dso::Kind::kernel || dso.kind == profile::Dso::Kind::kernel_module;
     return dsos_.loaded(dsos_.find_or_add({.path = std::string{profile.text(dso.path)},
@@ -134,7 +135,8 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
     return result;
 }
 
-// The line of each instruction, and whose code it is: an inlined function's instructions are marked with its name.
+// Finds the source line and the function of each instruction: an inlined function's instructions get that function's
+// name.
 void Annotator::add_sources(symbols::Dso& dso, const std::string& name, Annotation& annotation) {
     symbols::DebugInfo* debug = dsos_.debug_info(dso);
     if (!debug) return;

@@ -1,20 +1,20 @@
-// fault_traps.h: where a thread's page faults happen, for events that sample them.
+// fault_traps.h: finds the instruction of each page fault of a thread, for events that sample page faults.
 //
-// Problem: the thread's own count of its faults (fault_counts.cpp) says that some have happened since the last look,
-// and not which instruction caused them. To look after each instruction costs ten thousand times the program's own
-// time.
+// Problem: the thread's own count of its faults (fault_counts.cpp) shows that faults have happened since it was last
+// read, but not which instructions caused them. Reading it after each instruction would make the program ten thousand
+// times slower.
 //
-// Mechanism: the kernel knows. While an event of the thread samples faults, the thread has a software event of the
-// kernel's open on itself, with period 1 and attr.sigtrap: each fault in user mode sends it a SIGTRAP with the address,
-// before the instruction is repeated (perf_sigtrap() of Linux 5.13 and later). No PMU is needed. The engine's signal
-// handler stops the thread before that instruction and calls hooks::at_page_fault, which handles overflows that are
-// due. So a sample has the instruction, its registers and the address, and only faults cost time. The kernel's event
-// lives as long as a mapping of it does; so its descriptor is closed at once, and the program has none more.
+// Mechanism: while an event of the thread samples faults, the thread has a software event of the kernel open on itself,
+// with period 1 and attr.sigtrap. At each fault in user mode the kernel sends a SIGTRAP with the address, before the
+// instruction is repeated (perf_sigtrap(), Linux 5.13 and later). This needs no PMU. The engine's signal handler stops
+// the thread before that instruction and calls hooks::at_page_fault, which handles the overflows that are due. So a
+// sample has the instruction, its registers and the address, and only faults cost time. A mapping keeps the kernel's
+// event alive. Therefore its descriptor is closed at once and takes no number from the program.
 //
-// Where the kernel refuses the event (a seccomp filter, perf_event_paranoid above 2 on Debian, an old kernel) the
-// thread looks at the count of its faults after a stretch of instructions: one instruction after a fault, then longer
-// ones the longer there was none. Samples are then late by a ninth of the distance to the last fault, at most by 8192
-// instructions, and do not say what was touched; faults of one stretch are counted at its end.
+// The kernel may refuse the event: a seccomp filter, perf_event_paranoid above 2 on Debian, or an old kernel. Then the
+// thread reads the count of its faults after each stretch of instructions. The first stretch after a fault is one
+// instruction, and each further one is longer. Faults count at the end of their stretch. So a sample is late by about a
+// ninth of the distance to the last fault, and by at most 8192 instructions. It does not have the faulting address.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,19 @@
 
 namespace anyperf::agent {
 
-/// Opens the kernel's event (`wanted`) or closes it. The child of a fork, which does not have its parent's mapping,
-/// closes it, too, before it opens its own.
+/// Opens the kernel's event if `wanted`, else closes it. The child of a fork does not inherit the mapping, but must
+/// close the event too before it opens its own.
 void set_fault_traps(engine::Thread& thread, bool wanted);
 
-/// Handles the overflows that are due of events that count page faults, at the thread's registers.
+/// Handles the overflows of events that count page faults. Samples get the thread's current registers.
 void handle_fault_overflows(engine::Thread& thread);
 
-/// The instruction at the thread's registers has faulted: handles what is due, before it is repeated.
+/// Call after a fault of the instruction at the thread's rip, before it is repeated: handles the overflows that are
+/// due.
 void report_page_fault(engine::Thread& thread);
 
-/// Without the kernel's event: how many instructions the thread may run before it looks for faults again. Called when
-/// it has just looked.
+/// Without the kernel's event: the number of instructions that the thread may run before it reads its faults again.
+/// Call after each such read.
 std::int64_t next_fault_stretch(engine::Thread& thread);
 
 }  // namespace anyperf::agent

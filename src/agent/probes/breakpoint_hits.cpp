@@ -1,8 +1,9 @@
-// breakpoint_hits.cpp: the engine runs an instruction by itself that has a breakpoint or may access watched memory, and
-// calls report_execution() before it and report_accesses() after it. Addresses are computed before it runs, because it
-// may change the registers that they depend on; what is reported afterwards is what has run.
+// breakpoint_hits.cpp: the engine single-steps an instruction that has a breakpoint or may access watched memory. It
+// calls report_execution() before the instruction and report_accesses() after it. report_execution() computes the
+// addresses, because the instruction may change the registers that they depend on.
 //
-// A REP instruction runs in one step. Its iterations are counted by rcx afterwards, and each that overlaps is reported.
+// A REP instruction runs in one step. The change of rcx gives its iterations, and each iteration that accesses watched
+// memory is reported.
 #include "agent/probes/breakpoint_hits.h"
 
 #include "agent/agent_state.h"
@@ -20,7 +21,7 @@ using engine::x86_64::Access;
 using engine::x86_64::Accesses;
 
 bool overlaps(const EventPage& event, const Access& access) {
-    // Debug registers know "write" and "read or write"; an instruction that reads and writes is one hit.
+    // Debug registers distinguish only "write" and "read or write". An instruction that does both is one hit.
     const bool of_kind = access.writes || (access.reads && breaks_on_read(event));
     return of_kind && access.address < event.shape.bp_addr + event.shape.bp_len &&
            access.address + access.bytes > event.shape.bp_addr;
@@ -35,7 +36,7 @@ bool overlaps(const EventPage& event, const Accesses& accesses, std::uint64_t it
     return false;
 }
 
-/// How many iterations the instruction has done, by rcx; 1 if it does not repeat.
+/// The number of iterations that the instruction has done, from the change of rcx; 1 if it has no REP prefix.
 std::uint64_t iterations_of(const Thread& thread) {
     const Accesses& accesses = thread.agent->single_step_accesses;
     if (!accesses.repeats) return 1;
@@ -47,7 +48,7 @@ void report_each_access(Thread& thread, EventPage& event, EventIndex index, std:
     const std::uint64_t after = thread.registers.rip;
     for (std::uint64_t i = 0; i < iterations; ++i) {
         if (!overlaps(event, thread.agent->single_step_accesses, i)) continue;
-        // Between two iterations rip is that of the instruction itself.
+        // Between two iterations, rip is the address of the instruction itself.
         if (i + 1 < iterations) thread.registers.rip = thread.agent->registers_before_step.rip;
         record_event(thread, event, index);
         thread.registers.rip = after;

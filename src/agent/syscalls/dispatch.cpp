@@ -1,15 +1,15 @@
-// dispatch.cpp: the table of the system calls that have to do with events, a row each.
+// dispatch.cpp: the table of the system calls that concern events, a row for each.
 //
-// Problem. An event's descriptor is a socket in the process (docs/architecture.md), so most system calls would do with
-// it what they do with a socket. In the kernel the descriptor is an anonymous inode with the operations of perf_fops
-// (kernel/events/core.c), and programs notice the difference: lseek is ESPIPE there, write is EINVAL, getsockopt is
+// Problem: an event's descriptor is a socket in the process (docs/architecture.md), so most system calls would treat it
+// as a socket. In the kernel the descriptor is an anonymous inode with the operations of perf_fops
+// (kernel/events/core.c), and programs notice the difference: there write fails with EINVAL and getsockopt with
 // ENOTSOCK.
 //
-// Mechanism. Each row answers one call by number, or returns false: then the engine does the call as for any other
-// file. A handler of a row decides by the descriptor (on_event), by the path (redirect_path) or by an address (rings).
-// A process that has never had an event leaves on_event() after one load: event_of() finds no table.
+// Mechanism: each row has a system call and its handler. If the handler returns false, the engine makes the call as for
+// any other file. Most handlers decide by a descriptor (on_event), a path (redirect_path) or an address (rings). In a
+// process that has never had an event, on_event() costs one load: event_of() finds no table.
 //
-// So a new system call that takes a descriptor needs a row, or it does to an event what it does to a socket.
+// So a new system call that takes a descriptor needs a row. Otherwise it treats an event as a socket.
 #include "agent/syscalls/dispatch.h"
 
 #include <asm/ioctls.h>
@@ -41,16 +41,15 @@ namespace anyperf::agent {
 
 namespace {
 
-/// Answers a call; false: it has nothing to do with events.
+/// Answers a call. False if the call does not concern events; then the engine makes it.
 using Handler = bool (*)(Call&, long&);
 
 struct EventCallRow {
     std::uint16_t number;
     Handler handle;
-    // True for calls by which the caller's own events may change. The broker then requests a safepoint of this very
-    // thread, which would come after the call at the earliest; updating here makes the change effective before the call
-    // returns.
-    bool may_change_events;  ///< if a safepoint is requested, the thread's events are updated before it goes on
+    /// Whether the call may change the caller's own events. If the broker requests a safepoint of the calling thread,
+    /// the thread then updates its events at once: at the safepoint, the change would come after the call has returned.
+    bool may_change_events;
 };
 
 /// Calls `kHandle` if argument `kIndex` is the descriptor of an event.
@@ -70,9 +69,9 @@ long refused(Call&, EventIndex) {
 
 constexpr Handler no_socket = on_event<0, refused<ENOTSOCK>>;
 
-// An event has no position. In the two functions below an argument that no file accepts is EINVAL first.
+// An event has no position. The next two functions check first for arguments that are EINVAL for every file.
 
-/// pread(2) and others with a position.
+/// pread(2) and other calls with a position in argument 3.
 long no_position(Call& call, EventIndex) {
     return static_cast<std::int64_t>(call.argument[3]) < 0 ? -EINVAL : -ESPIPE;
 }
@@ -92,8 +91,8 @@ bool open_row(Call& call, long& answer) {
     return true;
 }
 
-// Order matters. A fixed mapping that would cut a ring in two is refused whatever is mapped; only then does it matter
-// whether the descriptor is an event.
+// The order matters: a fixed mapping that would cut a ring in two is refused, whatever it maps. So that check comes
+// before the check for an event's descriptor.
 bool mmap_row(Call& call, long& answer) {
     if ((call.argument[3] & MAP_FIXED) != 0)
         forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
@@ -110,12 +109,12 @@ bool munmap_row(Call& call, long& answer) {
     forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
     const std::uint64_t start = call.argument[0], bytes = call.argument[1];
     if (would_split_ring(call, start, bytes, answer)) return true;
-    // Done before the call, after which the memory may belong to another mapping.
+    // Before the call, because afterwards another thread may have mapped the memory.
     if (start % engine::kPageBytes == 0) forget_rings(call.thread, start, bytes);
     return false;
 }
 
-// The *at calls take a descriptor with an empty path (AT_EMPTY_PATH), or a path.
+// fstatat(2) and statx(2) take a path, or a descriptor with an empty path (AT_EMPTY_PATH).
 bool stat_row(Call& call, long& answer) {
     return stat_by_descriptor(call, answer) || redirect_path<1>(call, answer);
 }
@@ -125,9 +124,8 @@ bool readlink_row(Call& call, long& answer) {
     return redirect_path<kPath>(call, answer) || readlink_event(call, answer);
 }
 
-// The kernel's do_vfs_ioctl() (fs/ioctl.c) serves some requests before the file's own handler sees them.
-
-/// ioctls that every file has are done by the kernel, or on an anonymous inode.
+/// do_vfs_ioctl() (fs/ioctl.c in the kernel) handles some requests of every file before the file's own handler. For
+/// these, the call goes to the kernel, or to an anonymous inode.
 bool ioctl_row(Call& call, long& answer) {
     const auto request = static_cast<std::uint32_t>(call.argument[1]);
     for (const std::uint32_t common : {FIOCLEX, FIONCLEX, FIONBIO})
@@ -138,13 +136,14 @@ bool ioctl_row(Call& call, long& answer) {
     return on_event<0, ioctl_event>(call, answer);
 }
 
-/// For calls that transfer data from one descriptor to another: EINVAL if either is an event.
+/// For calls that transfer data between two descriptors: EINVAL if either is an event.
 template <unsigned kFrom, unsigned kTo>
 bool no_transfer(Call& call, long& answer) {
     return on_event<kFrom, refused<EINVAL>>(call, answer) || on_event<kTo, refused<EINVAL>>(call, answer);
 }
 
-// A thread of a process that has no event has none to switch: 0, without a request to the broker.
+// prctl(2) enables or disables the events that the thread has opened. A process without events has none, so the answer
+// is 0 without a request to the broker.
 bool prctl_row(Call& call, long& answer) {
     if (call.argument[0] != PR_TASK_PERF_EVENTS_ENABLE && call.argument[0] != PR_TASK_PERF_EVENTS_DISABLE) return false;
     if (!has_broker(call.engine)) return false;
@@ -245,7 +244,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_faccessat2, redirect_path<1>, false},
     EventCallRow{__NR_epoll_pwait2, epoll_wait_events, false},
 };
-// handle_event_syscall() searches by halves.
+// handle_event_syscall() does a binary search.
 static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 
 }  // namespace
@@ -253,14 +252,15 @@ static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));
 bool handle_event_syscall(Call& call, long& answer) {
     const auto row = std::ranges::lower_bound(kRows, call.number, {}, &EventCallRow::number);
     if (row == kRows.end() || row->number != call.number) return false;
-    // Before the handler: the table of descriptors may be out of date if another process shares them (descriptors.h).
+    // Before the handler, because the table of descriptors may be out of date if another process shares them
+    // (descriptors.h).
     refresh_descriptors(call);
     if (!row->handle(call, answer)) return false;
     if (row->may_change_events && call.thread.page.safepoint_requested != 0) update_active_events(call.thread);
     return true;
 }
 
-// A call that failed has changed nothing of this.
+// A failed call is taken to have changed nothing.
 void follow_syscall(Call& call, long answer) {
     if (engine::is_error(answer)) return;
     track_descriptors(call, answer);

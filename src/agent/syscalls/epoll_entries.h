@@ -1,5 +1,5 @@
-// epoll_entries.h: the process's list of events in epoll(7) sets (Process::epoll_entries): what the application asked
-// for when it added each of them. What is beyond kMaximumEpollEntries is left out.
+// epoll_entries.h: the process's list of events in epoll(7) sets (Process::epoll_entries), each with what the
+// application asked for in epoll_ctl(2). If the list has kMaximumEpollEntries entries, further events are not added.
 #pragma once
 
 #include <array>
@@ -9,14 +9,14 @@
 
 namespace anyperf::agent {
 
-/// The events in one epoll set: a copy, made when a wait begins.
+/// A copy of the entries of one epoll set, made when a wait begins.
 struct EpollSetEvents {
     std::array<EpollEntry, kMaximumEpollEntries> one;
     std::size_t count = 0;
 };
 
-/// The entry of this event in this set; null if it is not in it. Precondition: the process's lock is held. The other
-/// functions take that lock.
+/// The entry of descriptor `fd` in the set `epoll`; null if there is none. Precondition: the caller holds the process's
+/// lock. The other functions take that lock.
 EpollEntry* find_epoll_entry(Process& process, std::uint32_t epoll, std::uint32_t fd);
 
 /// Adds the entry, or replaces the one of the same set and descriptor.
@@ -25,10 +25,10 @@ void note_epoll_entry(Process& process, const EpollEntry& entry);
 /// Copies the entries of one set.
 void list_epoll_entries(Process& process, std::uint32_t epoll, EpollSetEvents& events);
 
-/// The event was removed from the set.
+/// Removes the entry of an event that the application has removed from the set.
 void forget_epoll_entry(Process& process, std::uint32_t epoll, std::uint32_t fd);
 
-/// Descriptors `first` to `last` are closed: drops the entries of these epoll sets and of these events.
+/// Removes the entries whose epoll set or event is one of the closed descriptors `first` to `last`.
 void forget_epoll_entries(Process& process, std::uint64_t first, std::uint64_t last);
 
 }  // namespace anyperf::agent

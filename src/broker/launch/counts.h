@@ -1,5 +1,5 @@
-// counts.h: the instruction counts of a run as the JSON object of `anyperf run --count`. They include threads that were
-// killed, which cannot report: their counts are read from their thread pages. To be called after the run.
+// counts.h: the instruction counts of a run, as the JSON object of `anyperf run --count`. A thread that was killed has
+// written no record; its counts come from its thread page. Call after the end of the run.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,11 +9,11 @@
 namespace anyperf::broker {
 
 /// {"total": {class: count}, "processes": [{"pid", "comm", "exe", "exit", "threads": [{"tid", "comm", "counts"}]}]}.
-/// `exit` is the exit status, 128 + N after death by signal N, or null if the end of the process was not seen.
+/// `exit` is the exit status, 128 + N if signal N ended the process, or null if it is not known.
 nlohmann::ordered_json counts_of(const RunResult& result);
 
-/// The instruction classes of a comma-separated list, as a ClassSet; all of them for "" and "all". Error: an unknown
-/// name; it lists the valid ones.
+/// The instruction classes in a comma-separated list, as a ClassSet; all classes for "" and "all". Error: a name is
+/// unknown; the message lists the valid ones.
 Result<std::uint32_t> parse_classes(const std::string& list);
 
 }  // namespace anyperf::broker

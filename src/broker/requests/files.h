@@ -5,10 +5,13 @@
 
 namespace anyperf::broker {
 
-/// Makes the files that the thread is about to open. Answer: 1, or 0 if there are none.
+/// Makes the part of the presented files that the thread is about to open (argument: which, below kFileParts). Answer:
+/// 1, or 0 if there is no such part or it could not be made.
 RequestAnswer on_files(RequestContext& request);
-/// A write to uprobe_events: lines that define or remove probes. Empty lines and comments are skipped; the first error
-/// ends it, after the lines before have taken effect.
+
+/// Serves a write to uprobe_events: lines that define or remove probes. If the argument is 1, removes all probes first.
+/// Skips empty lines and comments. Stops at the first error; the lines before it have taken effect. Answer: the number
+/// of bytes used.
 RequestAnswer on_define_probes(RequestContext& request);
 
 }  // namespace anyperf::broker

@@ -1,5 +1,5 @@
-// page_index.h: lists of blocks by the page of application code that they begin in, so that a change of a page need not
-// search all blocks. A hash table with linear probing; pages are never removed but by clear(). Under the cache's lock.
+// page_index.h: lists the blocks that begin in each page of application code, so that a change of a page need not
+// search all blocks. It is a hash table with linear probing. Only clear() removes pages. Callers hold the cache's lock.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,14 @@ class PageIndex {
         return slots_ != nullptr;
     }
 
-    /// The head of the list (Block::next_in_page) of the page of `pc`; null if no block begins there.
+    /// The head of the list of blocks (Block::next_in_page) that begin in the page of `pc`; null if none does. Valid
+    /// until the next find_or_add().
     BlockId* find(std::uint64_t pc) {
         Slot& slot = slot_of(pc);
         return slot.head != 0 ? &slot.head : nullptr;
     }
 
-    /// The same; adds an empty list if the page has none. Null if memory ran out.
+    /// The same, but adds an empty list if the page has none. Null if memory ran out.
     BlockId* find_or_add(std::uint64_t pc) {
         if ((used_ + 1) * 2 > count_ && !grow()) return nullptr;
         Slot& slot = slot_of(pc);
@@ -35,8 +36,10 @@ class PageIndex {
         return &slot.head;
     }
 
+    /// The number of pages that have had a block since the last clear().
     std::size_t pages() const { return used_; }
-    /// Bytes of memory that it takes, about.
+
+    /// Roughly the bytes of memory that the table uses.
     std::size_t bytes() const { return sizeof(Slot) * 2 * used_; }
 
     void clear() {
@@ -70,7 +73,7 @@ class PageIndex {
         return true;
     }
 
-    Slot* slots_ = nullptr;  ///< open addressing, linear probing
+    Slot* slots_ = nullptr;
     std::size_t count_ = 1024;
     std::size_t used_ = 0;
 };

@@ -1,5 +1,5 @@
-// kernel_names.h: the names of the events that the kernel defines. The spellings are those of perf (perf-list(1)); the
-// numbers are those of abi.
+// kernel_names.h: the names of the events that the kernel defines. The spellings come from perf (perf-list(1)), the
+// numbers from abi/event_ids.h.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace anyperf::events {
 
-/// The number of `constant`, a PERF_COUNT_… name of abi. The constant is accepted as a name, too.
+/// The value of `constant`, a PERF_COUNT_… name of abi/event_ids.h.
 constexpr std::uint64_t config_of(std::uint32_t type, std::string_view constant) {
     if (type == abi::kTypeHardware) return std::ranges::find(abi::kHardware, constant, &abi::Constant::name)->value;
     return std::ranges::find(abi::kSoftware, constant, &abi::Constant::name)->value;
@@ -20,7 +20,7 @@ struct KernelName {
     std::string_view name;
     std::string_view alias;  ///< another spelling; empty: none
     std::uint32_t type;
-    std::string_view constant;
+    std::string_view constant;  ///< PERF_COUNT_…; find_kernel_name() also accepts this spelling
     std::uint64_t config = config_of(type, constant);
 };
 
@@ -51,7 +51,7 @@ inline constexpr std::array kKernelNames{
     KernelName{"cgroup-switches", "", abi::kTypeSoftware, "PERF_COUNT_SW_CGROUP_SWITCHES"},
 };
 
-/// The event of that name, alias or constant, without regard to case; nullptr if there is none.
+/// The event with this name, alias or constant, in any case; nullptr if there is none.
 const KernelName* find_kernel_name(std::string_view name);
 
 }  // namespace anyperf::events

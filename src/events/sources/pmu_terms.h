@@ -1,9 +1,16 @@
 // pmu_terms.h: the terms between the slashes of a PMU ("cpu/event=0x3c,umask=1/"), applied to an Event.
 //
-// A term is, in this order: an event in the events/ folder of the PMU; a field in its format/ folder; a whole word
-// (config=, config1=, …); a term that every event takes; for a core PMU a name of the kernel or of a cache event; a raw
-// code rNNN. An event of sysfs is applied first, whatever its place; the other terms may replace fields of it. "core=?"
-// in an event of sysfs means that the user must give a value for that field.
+// The meaning of a term is the first of these that fits:
+//
+// - a field in the PMU's format/ folder
+// - without a value: an event in its events/ folder, or else of the vendor's list
+// - a whole word (config=, config1=, …)
+// - a term that every event accepts
+// - for core PMUs and the software PMU: a name of the kernel or of a cache event
+// - a raw code rNNN
+//
+// An event of events/ or of the vendor's list is applied first, wherever it is written, so the other terms may replace
+// its fields. "core=?" in such an event means that the user must give a value for that field.
 #pragma once
 
 #include <span>
@@ -14,10 +21,10 @@
 
 namespace anyperf::events {
 
-/// Initialises `event` for `pmu` without terms: type, CPUs and the default exclusions.
+/// Initialises `event` for `pmu`, without terms: type, PMU, CPUs and the default exclusions.
 void init_pmu_event(Event& event, const host::Pmu& pmu);
 
-/// Initialises `event` and applies `terms`. After an error `event` is not usable.
+/// Initialises `event` and applies `terms`. After an error, the contents of `event` are unspecified.
 Parsed<> resolve_pmu_terms(const Machine::Data& machine, const host::Pmu& pmu, std::span<const Term> terms,
                            Event& event);
 

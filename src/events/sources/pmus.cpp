@@ -1,4 +1,4 @@
-// pmus.cpp: "cpu/event=0x3c/", "uncore_imc*/clockticks/", and events of sysfs without the name of a PMU.
+// pmus.cpp: resolves "cpu/event=0x3c/", "uncore_imc*/clockticks/" and events of sysfs without the name of a PMU.
 #include <algorithm>
 
 #include "events/sources/name_source.h"
@@ -19,14 +19,14 @@ bool all_digits(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// "uncore_imc_2" without "_2": the rest is the same for all instances of one kind of PMU.
+/// "uncore_imc" for "uncore_imc_2": the name that all instances of one kind of PMU share.
 std::string_view without_instance(std::string_view name) {
     const std::size_t last = name.find_last_not_of("0123456789");
     if (last == std::string_view::npos || last + 1 == name.size()) return name;
     return name.substr(0, name[last] == '_' ? last : last + 1);
 }
 
-/// The rule of perf: `typed` may be a pattern, and may leave out "uncore_" and the number of the instance.
+/// Matches as perf does: `typed` may be a pattern, and may omit "uncore_" and the number of the instance.
 bool pmu_name_matches(std::string_view typed, std::string_view name) {
     if (name.empty()) return false;
     if (name.starts_with(kUncore) && !typed.starts_with(kUncore)) name.remove_prefix(kUncore.size());
@@ -45,8 +45,8 @@ std::vector<const host::Pmu*> pmus_like(const Machine::Data& machine, std::strin
     return found;
 }
 
-/// One event for each PMU that can resolve the terms. A pattern (uncore_*/clockticks/) may match PMUs that can't; these
-/// are left out. If none can, the first error is reported.
+/// One event for each PMU that can resolve the terms. A pattern (uncore_*/clockticks/) may match PMUs that can't, which
+/// are skipped. Returns the first error if no PMU can.
 Parsed<Match> match_of(const Machine::Data& machine, Pmus pmus, std::span<const Term> terms) {
     Match match{{}, 1, true};
     std::optional<ParseError> first;
@@ -62,7 +62,7 @@ Parsed<Match> match_of(const Machine::Data& machine, Pmus pmus, std::span<const 
     return match;
 }
 
-/// The choices for a message: PMU/name/ for each kind of PMU that has the event.
+/// The choices that a message offers: PMU/name/ for each kind of PMU that has the event.
 std::string candidates(Pmus pmus, std::string_view name) {
     std::string list;
     std::string_view last;
@@ -75,7 +75,7 @@ std::string candidates(Pmus pmus, std::string_view name) {
     return list;
 }
 
-/// Whether all are instances of one kind of PMU, or all are core PMUs.
+/// Whether all PMUs are instances of one kind, or all are core PMUs.
 bool one_kind(Pmus pmus) {
     const std::string_view kind = without_instance(pmus.front()->name());
     return std::ranges::all_of(pmus, &host::Pmu::is_core) ||
@@ -92,8 +92,8 @@ Parsed<std::optional<Match>> from_pmus(const Machine::Data& machine, const Item&
     return TRY(match_of(machine, pmus, item.terms));
 }
 
-// "clockticks" without a PMU: all instances of the one kind of PMU that has the event. Two kinds of PMU with an event
-// of that name are an ambiguity that only the user can resolve.
+// "clockticks" without a PMU means all instances of the kind of PMU that has the event. If several kinds have it, only
+// the user can say which is meant.
 Parsed<std::optional<Match>> from_pmu_events(const Machine::Data& machine, const Item& item) {
     if (item.parts[0].empty()) return std::nullopt;
     const Pmus pmus = machine.pmus_with_event(item.parts[0]);

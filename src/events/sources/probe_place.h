@@ -1,4 +1,4 @@
-// probe_place.h: the place of a uprobe, SYMBOL+OFFSET, as an offset in its file.
+// probe_place.h: converts the place of a uprobe, SYMBOL+OFFSET, to an offset in its file.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,9 @@
 
 namespace anyperf::events {
 
-/// `place` is "main", "main+0x10", "puts@plt", "ns::f", or a number, which is already an offset in the file. `path` is
-/// the file as typed, for messages. Fails if the file can't be read, or has no such function, or several.
+/// The offset in `file` of `place`: "main", "main+0x10", "puts@plt", "ns::f", or a number, which is returned unchanged.
+/// `path` is the file as the user typed it, for messages. Error: the file can't be read; it has no such function, or
+/// several; the function is an IFUNC; or the offset is not a number or is too large.
 Parsed<std::uint64_t> probe_offset(const std::filesystem::path& file, std::string_view path, std::string_view place);
 
 }  // namespace anyperf::events

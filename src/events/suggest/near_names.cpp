@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t kMaxNames = 4;
 constexpr std::size_t kLongestName = 128;
-constexpr std::size_t kLongestTyped = 64;  // longer than any name; limits the time
+constexpr std::size_t kLongestTyped = 64;  // limits the time; some vendor names are longer and get no suggestion
 
-/// The optimal string alignment distance: insertions, deletions, changes and swaps of neighbours. Returns more than
-/// `most` as soon as the distance exceeds it. Three rows of the matrix are on the stack, because thousands of names are
-/// compared for one message.
+/// The optimal string alignment distance: the number of insertions, deletions, substitutions and swaps of neighbours.
+/// Returns `most` + 1 if the distance exceeds `most`. One message compares thousands of names, so only three rows of
+/// the matrix are kept, on the stack.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t most) {
     if (b.size() > kLongestName) return most + 1;
     using Row = std::array<std::size_t, kLongestName + 1>;
@@ -44,8 +44,8 @@ std::size_t most_steps(std::string_view typed) {
     return std::max<std::size_t>(1, typed.size() / 3);
 }
 
-/// The rank of a name: its distance; or one more than the largest distance if it only begins with `typed`; or two more
-/// if it is not similar.
+/// The rank of a name: its distance, if that is at most most_steps(); most_steps() + 1 for a name that only begins with
+/// `typed`; most_steps() + 2 for a name that is not similar.
 std::size_t steps(std::string_view typed, std::string_view name) {
     const std::size_t difference = typed.size() > name.size() ? typed.size() - name.size() : name.size() - typed.size();
     const std::size_t most = most_steps(typed);
@@ -58,7 +58,7 @@ std::size_t steps(std::string_view typed, std::string_view name) {
 
 using Found = std::vector<std::pair<std::size_t, std::string>>;
 
-/// Adds a name, unless a name that differs only in case is there already.
+/// Adds a name, unless the list has it already, in any case.
 void add(Found& found, std::size_t far, const std::string& name) {
     if (std::ranges::none_of(found, [&](const auto& other) { return same_ignoring_case(other.second, name); }))
         found.emplace_back(far, name);

@@ -10,7 +10,7 @@ namespace anyperf::events {
 
 /// At most four of `known` that are similar to `typed`, without regard to case: an edit distance (a swap of neighbours
 /// is one step) of at most a third of the length, or names that begin with `typed`. Nearest first, each once. Empty if
-/// `typed` is longer than any name.
+/// `typed` has more than 64 characters.
 std::vector<std::string> near_names(std::string_view typed, std::span<const std::string> known);
 
 /// "did you mean 'a', 'b' or 'c'?"; empty if no name is similar.

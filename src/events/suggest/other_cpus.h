@@ -1,5 +1,5 @@
-// other_cpus.h: errors for a name that other CPUs have and this machine does not: which CPUs have it, and what the most
-// similar events here are.
+// other_cpus.h: errors for an event name that this machine does not have but other CPUs do. They name these CPUs and
+// the most similar events of this machine.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,17 @@
 
 namespace anyperf::events {
 
-/// The error for an event of other CPUs; nothing if no CPU of the catalog has an event of that name. `event` is the
-/// piece of the string to mark.
+/// The error for an event of other CPUs; nothing if no CPU of the catalog has an event of that name. It marks
+/// `event`, which is a part of the string that the user typed.
 std::optional<ParseError> explain_event_of_other_cpus(const Machine::Data& machine, std::string_view event);
 
-/// The error for "PMU::EVENT…" if the machine has no such PMU: the code of the event means something else here. `at` is
-/// the piece of the string to mark.
+/// The error for "PMU::EVENT…" if the machine has no such PMU; the event's code would mean something else here. The
+/// message marks `at`, which is a part of the string that the user typed.
 ParseError explain_absent_pmu(const Machine::Data& machine, std::string_view at, std::string_view pmu,
                               std::string_view event);
 
-/// At most three of `known` that share most words with `typed`. Words are separated by '_', '-', '.' or ':', and may be
-/// abbreviated: INST_RETIRED is similar to RETIRED_INSTRUCTIONS. Most similar first.
+/// The names in `known` that have the most words in common with `typed`: at most three, the most similar first. Words
+/// are separated by '_', '-', '.' or ':'. Abbreviations count: INST_RETIRED is similar to RETIRED_INSTRUCTIONS.
 std::vector<std::string> names_with_similar_words(std::string_view typed, std::span<const std::string> known);
 
 }  // namespace anyperf::events

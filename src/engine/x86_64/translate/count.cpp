@@ -1,12 +1,12 @@
 // count.cpp: the prologue that counts a segment before it is executed.
 //
-// Counters are in memory at %gs, two in a word, in several lanes (live_counters.h). Word 0 of a lane holds the budget,
-// the instructions that the thread may still execute: the prologue subtracts the segment's instructions and leaves the
-// block with ExitReason::budget if the result is negative, before the segment has any effect. The other words get one
-// addition each. What a segment has counted in advance is subtracted if it is left in the middle (recover.h).
+// Counters are in memory at %gs, two in a word, in several lanes (live_counters.h). The upper counter of word 0 is the
+// lane's part of the budget. The prologue subtracts the segment's instructions from it. If the result is negative, it
+// leaves the block with ExitReason::budget, before the segment has any effect. One addition updates each other word
+// that the segment changes. If a segment is left in the middle, recover.h takes back what did not retire.
 //
-// sub and add set the flags, so they are used only where flags_are_dead(), which is nearly always. Elsewhere the sum
-// goes through rcx by lea, which leaves the flags alone.
+// sub and add change the flags, so the prologue uses them only where flags_are_dead() returns true, which is nearly
+// everywhere. Elsewhere it adds in rcx with lea, which keeps the flags.
 #include "engine/x86_64/translate/lane_words.h"
 #include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/translate.h"
@@ -44,10 +44,9 @@ Additions Translation::additions_of(std::size_t first) const {
     return additions;
 }
 
-// A segment that counts nothing (of instructions that run in place) has no prologue.
-
-/// Consecutive segments use different lanes: an addition to memory waits for the previous one to the same word
-/// (kLanes in live_counters.h). A block with a limit stays in lane 0, which alone has the rest of the budget then.
+/// Consecutive segments use different lanes, because an addition to memory waits for the previous one to the same word
+/// (kLanes in live_counters.h). A block with a limit stays in lane 0, which then has the whole rest of the budget. A
+/// segment whose instructions all run in place counts nothing in advance and has no prologue.
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     plan_.capture_count = plan_.next_capture = 0;
     if (!counting_.on()) return;
@@ -60,8 +59,7 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     const std::int32_t charged = -additions.word[0];
     const std::uint32_t budget_payload = encode_segment(id_, first, lane_);
     if (flags_dead) {
-        // The budget becomes negative if the segment does not fit. The exit then adds the charge back (on_budget() in
-        // dispatch.cpp).
+        // If the segment does not fit, the budget becomes negative, and on_budget() in dispatch.cpp undoes the charge.
         hot_.sub_gs(word_offset(lane_, 0), charged);
         hot_.jcc(Condition::sign, exit_stub(ExitReason::budget, budget_payload));
     } else {
@@ -73,9 +71,9 @@ void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
 }
 
 void Translation::emit_charge_keeping_flags(std::int32_t charged, std::uint32_t budget_payload) {
-    // The upper 32 bits of a word are all ones if its budget has just become negative, since a segment takes less than
-    // 2^(32 - kUpperCounterShift) instructions; for any budget that is not negative they are not. Adding 1 to all ones
-    // gives zero, which jrcxz tests without a flag.
+    // A segment has fewer than 2^(32 - kUpperCounterShift) instructions. So the upper 32 bits of a word are all ones if
+    // its budget has just become negative, and never if the budget is not negative. Adding 1 to all ones gives zero,
+    // which jrcxz tests without using the flags.
     static_assert(run::kUpperCounterShift < 32 && kLongestBlock < std::size_t{1} << (32 - run::kUpperCounterShift));
     spill(rcx);
     hot_.load_gs(rcx, word_offset(lane_, 0));
