@@ -79,8 +79,9 @@ long on_anonymous_inode(Call& call, EventIndex) {
 
 template long on_anonymous_inode<0>(Call&, EventIndex);
 
-bool stat_by_descriptor(Call& call, long& answer) {
-    const std::uint64_t flags = call.argument[call.number == __NR_statx ? 2 : 3];
+bool by_empty_path(Call& call, long& answer) {
+    const unsigned flags_index = call.number == __NR_statx ? 2 : call.number == __NR_fchownat ? 4 : 3;
+    const std::uint64_t flags = call.argument[flags_index];
     if ((flags & AT_EMPTY_PATH) == 0 || event_of(call.engine, call.argument[0]) == 0 ||
         !is_empty_path(call.argument[1]))
         return false;
@@ -89,6 +90,7 @@ bool stat_by_descriptor(Call& call, long& answer) {
 }
 
 bool times_by_descriptor(Call& call, long& answer) {
+    if (by_empty_path(call, answer)) return true;
     if (call.argument[1] != 0 || event_of(call.engine, call.argument[0]) == 0) return false;
     answer = call_on_epoll_set(call, 0);
     return true;

@@ -12,9 +12,10 @@ namespace anyperf::agent {
 template <unsigned kIndex>
 long on_anonymous_inode(engine::Call& call, EventIndex event);
 
-/// The same for fstatat(2) and statx(2) on an event: AT_EMPTY_PATH with an empty path. False for all other calls.
-bool stat_by_descriptor(engine::Call& call, long& answer);
-/// The same for utimensat(2) on an event: a null path. False for all other calls.
+/// The same for fstatat(2), statx(2), fchownat(2), fchmodat2(2) and utimensat(2) on an event: AT_EMPTY_PATH with an
+/// empty path. False for all other calls.
+bool by_empty_path(engine::Call& call, long& answer);
+/// The same for utimensat(2) on an event, also with a null path. False for all other calls.
 bool times_by_descriptor(engine::Call& call, long& answer);
 
 /// Answers readlink(2) and readlinkat(2) of /proc/PID/fd/N. False if that descriptor is not an event.

@@ -6,6 +6,8 @@
 // memory is reported.
 #include "agent/probes/breakpoint_hits.h"
 
+#include <limits>
+
 #include "agent/agent_state.h"
 #include "agent/probes/breakpoints.h"
 #include "agent/probes/probe_hits.h"
@@ -40,7 +42,11 @@ bool overlaps(const EventPage& event, const Accesses& accesses, std::uint64_t it
 std::uint64_t iterations_of(const Thread& thread) {
     const Accesses& accesses = thread.agent->single_step_accesses;
     if (!accesses.repeats) return 1;
-    return thread.agent->registers_before_step.r[engine::x86_64::rcx] - thread.registers.r[engine::x86_64::rcx];
+    const std::uint64_t before = thread.agent->registers_before_step.r[engine::x86_64::rcx];
+    const std::uint64_t done = before - thread.registers.r[engine::x86_64::rcx];
+    // With the prefix 67 the instruction counts in ecx, and its writes clear the upper half of rcx (SDM volume
+    // 1, 3.4.1.1).
+    return done > std::numeric_limits<std::uint32_t>::max() ? static_cast<std::uint32_t>(done) : done;
 }
 
 /// Reports each iteration with an access that overlaps the breakpoint.

@@ -69,11 +69,16 @@ long refused(Call&, EventIndex) {
 
 constexpr Handler no_socket = on_event<0, refused<ENOTSOCK>>;
 
-// An event has no position. The next two functions check first for arguments that are EINVAL for every file.
+// An event has no position. The next three functions check first for arguments that are EINVAL for every file.
 
 /// pread(2) and other calls with a position in argument 3.
 long no_position(Call& call, EventIndex) {
     return static_cast<std::int64_t>(call.argument[3]) < 0 ? -EINVAL : -ESPIPE;
+}
+
+/// An event cannot be written. Position -1 is the file's own.
+long pwritev2_event(Call& call, EventIndex event) {
+    return static_cast<std::int64_t>(call.argument[3]) == -1 ? -EINVAL : no_position(call, event);
 }
 
 long seek_event(Call& call, EventIndex) {
@@ -116,7 +121,7 @@ bool munmap_row(Call& call, long& answer) {
 
 // fstatat(2) and statx(2) take a path, or a descriptor with an empty path (AT_EMPTY_PATH).
 bool stat_row(Call& call, long& answer) {
-    return stat_by_descriptor(call, answer) || redirect_path<1>(call, answer);
+    return by_empty_path(call, answer) || redirect_path<1>(call, answer);
 }
 
 template <unsigned kPath>
@@ -136,10 +141,16 @@ bool ioctl_row(Call& call, long& answer) {
     return on_event<0, ioctl_event>(call, answer);
 }
 
-/// For calls that transfer data between two descriptors: EINVAL if either is an event.
-template <unsigned kFrom, unsigned kTo>
+/// For calls that transfer data between two descriptors: EINVAL if either is an event, but EBADF if the other is not
+/// open, which the kernel finds first.
+template <unsigned kFirst, unsigned kSecond>
 bool no_transfer(Call& call, long& answer) {
-    return on_event<kFrom, refused<EINVAL>>(call, answer) || on_event<kTo, refused<EINVAL>>(call, answer);
+    if (event_of(call.engine, call.argument[kFirst]) == 0 && event_of(call.engine, call.argument[kSecond]) == 0)
+        return false;
+    answer = -EINVAL;
+    for (const unsigned index : {kFirst, kSecond})
+        if (engine::kernel_call(__NR_fcntl, call.argument[index], F_GETFD) == -EBADF) answer = -EBADF;
+    return true;
 }
 
 // prctl(2) enables or disables the events that the thread has opened. A process without events has none, so the answer
@@ -157,6 +168,8 @@ bool mremap_row(Call& call, long& answer) {
     forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
     return remap_ring(call, answer);
 }
+
+constexpr std::uint16_t kFchmodat2 = 452;  // __NR_fchmodat2 of Linux 6.6, which older headers lack
 
 constexpr std::array kRows{
     EventCallRow{__NR_read, on_event<0, read_event>, false},
@@ -220,6 +233,7 @@ constexpr std::array kRows{
     EventCallRow{__NR_epoll_ctl, epoll_control, false},
     EventCallRow{__NR_waitid, wait_for_child, false},
     EventCallRow{__NR_openat, redirect_path<1>, false},
+    EventCallRow{__NR_fchownat, by_empty_path, false},
     EventCallRow{__NR_newfstatat, stat_row, false},
     EventCallRow{__NR_readlinkat, readlink_row<1>, false},
     EventCallRow{__NR_faccessat, redirect_path<1>, false},
@@ -237,12 +251,13 @@ constexpr std::array kRows{
     EventCallRow{__NR_sendmmsg, no_socket, false},
     EventCallRow{__NR_copy_file_range, no_transfer<0, 2>, false},
     EventCallRow{__NR_preadv2, on_event<0, preadv2_event>, false},
-    EventCallRow{__NR_pwritev2, on_event<0, refused<EINVAL>>, false},
+    EventCallRow{__NR_pwritev2, on_event<0, pwritev2_event>, false},
     EventCallRow{__NR_pkey_mprotect, protect_ring, false},
     EventCallRow{__NR_statx, stat_row, false},
     EventCallRow{__NR_openat2, redirect_path<1>, false},
     EventCallRow{__NR_faccessat2, redirect_path<1>, false},
     EventCallRow{__NR_epoll_pwait2, epoll_wait_events, false},
+    EventCallRow{kFchmodat2, by_empty_path, false},
 };
 // handle_event_syscall() does a binary search.
 static_assert(std::ranges::is_sorted(kRows, {}, &EventCallRow::number));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxNames = 4;
 constexpr std::size_t kLongestName = 128;
-constexpr std::size_t kLongestTyped = 64;  // limits the time; some vendor names are longer and get no suggestion
+constexpr std::size_t kLongestTyped = 96;  // limits the time; some vendor names are longer and get no suggestion
 
 /// The optimal string alignment distance: the number of insertions, deletions, substitutions and swaps of neighbours.
 /// Returns `most` + 1 if the distance exceeds `most`. One message compares thousands of names, so only three rows of

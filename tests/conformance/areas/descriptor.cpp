@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -159,6 +160,20 @@ constexpr std::array kCalls{
     CallRow{"fchmod", "fchmod is EOPNOTSUPP", EOPNOTSUPP, [](int fd) { return or_errno(::fchmod(fd, 0700)); }},
     CallRow{"copy_file_range", "copy_file_range is EINVAL", EINVAL,
             [](int fd) { return or_errno(::copy_file_range(fd, nullptr, STDIN_FILENO, nullptr, 8, 0)); }},
+    CallRow{"pwritev2", "pwritev2 with a position is ESPIPE", ESPIPE,
+            [](int fd) {
+                std::uint64_t word = 0;
+                const iovec part{&word, sizeof word};
+                return or_errno(::pwritev2(fd, &part, 1, 0, 0));
+            }},
+    CallRow{"sendfile_closed", "sendfile from a descriptor that is not open is EBADF", EBADF,
+            [](int fd) { return or_errno(::sendfile(fd, -1, nullptr, 8)); }},
+    CallRow{"splice_closed", "splice to a descriptor that is not open is EBADF", EBADF,
+            [](int fd) { return or_errno(::splice(fd, nullptr, -1, nullptr, 8, 0)); }},
+    CallRow{"fchownat", "fchownat with an empty path is EOPNOTSUPP, as fchown", EOPNOTSUPP,
+            [](int fd) { return or_errno(::fchownat(fd, "", 0, 0, AT_EMPTY_PATH)); }},
+    CallRow{"utimensat", "utimensat with an empty path is EOPNOTSUPP, as futimens", EOPNOTSUPP,
+            [](int fd) { return or_errno(::utimensat(fd, "", nullptr, AT_EMPTY_PATH)); }},
     CallRow{"fionread", "FIONREAD is ENOTTY", ENOTTY,
             [](int fd) {
                 int count = 0;
