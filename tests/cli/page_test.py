@@ -1,6 +1,7 @@
 """The page of `anyperf export -f html`, in Debian's chromium without a window: it is clicked and typed into."""
 import os
 import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -40,7 +41,10 @@ class Page(Case):
         result = subprocess.run([ANYPERF, "export", "-f", "html", "-i", path, "-o", page, *options], capture_output=True, text=True,
                                 timeout=60, check=False)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.browser = Browser(self.directory.name + "/browser")
+        # Chromium's helpers may still write into its profile when it has ended.
+        profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(profile.cleanup)
+        self.browser = Browser(profile.name)
         self.addCleanup(self.browser.close)
         self.browser.open(page.as_uri(), "!!window.anyperf && anyperf.flame.drawn > 0")
         # The timeline has its height after the first frame, which moves what is below it.
