@@ -1,12 +1,12 @@
-// block_at.cpp: how code is read that may change or vanish while it is read.
+// block_at.cpp: reads code that may change or vanish while it is read.
 //
-// Three kinds of code. Private code is translated from its pages, which are write-protected first: a writer then faults
-// and waits for the cache's lock. If protection is impossible, or if the memory is shared, so that it can change by
-// another way, the block keeps a copy and is compared with it at each entry. Code that cannot be read at all ends the
-// attempt: the read runs under guarded_run(), whose fault handler returns to it instead of to the application.
+// There are three kinds of code. Private code is translated from its pages, which are write-protected first: a writer
+// then faults and waits for the cache's lock. If protection is impossible, or if the memory is shared and so can change
+// through another mapping, the block keeps a copy of the code, and the code is compared with it at each entry. Code
+// that cannot be read ends the attempt: the read runs under guarded_run(), which returns false after a fault.
 //
-// block_at() repeats the attempt: after a fault (the page is forgotten, so the next attempt finds nothing there), after
-// a flush, and if the block reached into a page that was protected only after it had been read.
+// block_at() repeats the attempt after a fault (the page is forgotten, so the next attempt finds nothing there), after
+// a flush, and if the block reaches into a page that was protected only after it had been read.
 #include "engine/block_at.h"
 
 #include <algorithm>
@@ -22,12 +22,11 @@ namespace anyperf::engine {
 
 namespace {
 
-/// The outcome of a search.
 enum class Found {
     block,
     nothing,   ///< no instruction that the engine can run
     no_room,   ///< the cache is full
-    changing,  ///< the code was written while it was read
+    changing,  ///< the code may have been written while it was read
 };
 
 /// One attempt to find or make a translation: the context of guarded_run().
@@ -45,7 +44,7 @@ struct Search {
 Found translate(Search& search, const x86_64::CodeBytes& code) {
     Engine& engine = *search.thread.engine;
     x86_64::Instruction first;
-    // Before an arena is taken: an address without an instruction must not cause a flush.
+    // Decoded before an arena is taken: an address without an instruction must not cause a flush.
     if (decode(code.at, code.size, first) != x86_64::DecodeStatus::ok) return Found::nothing;
     Arena* const arena = engine.cache.is_full() ? nullptr : x86_64::prepared_arena(engine.cache, search.pc);
     if (arena == nullptr) return Found::no_room;
@@ -55,8 +54,8 @@ Found translate(Search& search, const x86_64::CodeBytes& code) {
     return search.block != nullptr ? Found::block : Found::no_room;
 }
 
-/// Copies code by aligned words, so that what another thread changes by one aligned store is old or new, as for the
-/// CPU.
+/// Copies code by aligned words. So if another thread changes it by one aligned store, the copy has the old or the new
+/// code, as the CPU sees it.
 void copy_words(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     for (std::size_t i = 0; i < bytes;) {
@@ -68,8 +67,8 @@ void copy_words(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
     }
 }
 
-/// Translates from a copy that is compared at each entry, because the code may change through another mapping. Its page
-/// is protected all the same, if possible, so that a block that writes to itself is noticed.
+/// Translates from a copy with which the code is compared at each entry, because it may change through another mapping.
+/// Its page is write-protected all the same, if possible, so that the engine notices a block that writes to itself.
 Found translate_compared(Search& search, x86_64::CodeBytes code) {
     Engine& engine = *search.thread.engine;
     std::uint8_t copy[kLongestBlockBytes];
@@ -82,8 +81,8 @@ Found translate_compared(Search& search, x86_64::CodeBytes code) {
     return engine.cache.keep_code_copy(*search.block, copy) ? Found::block : Found::no_room;
 }
 
-/// Translates from memory. Its pages are protected before they are read, so that writers fault, and wait for the
-/// cache's lock, until the translation is complete.
+/// Translates from memory. The pages are write-protected before they are read, so that writers fault and wait for the
+/// cache's lock until the translation is complete.
 Found translate_protected(Search& search, const x86_64::CodeBytes& code) {
     Engine& engine = *search.thread.engine;
     if (protect_code(engine, search.pc, search.pc + 1) == Protection::impossible)
@@ -96,7 +95,7 @@ Found translate_protected(Search& search, const x86_64::CodeBytes& code) {
             return Found::changing;  // it reaches into a page that was not protected while it was read
         case Protection::impossible: break;
     }
-    // A record that is not used stays until the next flush. Dead, it is in no table.
+    // The memory of the unused block stays until the next flush. A dead block is in no table.
     search.block->dead = true;
     return translate_compared(search, code);
 }
@@ -162,7 +161,7 @@ Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool indi
 
 void set_next_block(Thread& thread, const Block& block) {
     thread.next_host = address_of(block.host);
-    __atomic_store_n(&thread.in_cache, true, __ATOMIC_RELAXED);  // relaxed: a flush reads it after taking the lock
+    __atomic_store_n(&thread.in_cache, true, __ATOMIC_RELAXED);  // relaxed: a flush reads it under the lock
 }
 
 void exit_cache(Thread& thread) {

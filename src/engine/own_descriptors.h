@@ -1,14 +1,14 @@
 // own_descriptors.h: the descriptors that the engine keeps in the application's process: the run's memory, the socket
 // to the broker, the engine's executable, and spares. The application must not lose them, and must not notice them.
 //
-// They are placed where the application's numbers do not reach: at RLIMIT_NOFILE or above it, if the limit can be
-// raised for the moment (the kernel checks it only when a descriptor is made), else at the highest numbers below it.
-// Where the limit is far above kFirstNumber they are at kFirstNumber, because the kernel's table of descriptors is as
-// long as its highest number.
+// They get numbers that the application's do not reach: RLIMIT_NOFILE or above, if the engine can raise the limit for a
+// moment (the kernel checks it only when a descriptor is made), else the highest numbers below it. If the limit is
+// above 1024, they begin at kFirstNumber instead, because the kernel's table of descriptors is as long as its highest
+// number.
 //
-// An execve needs descriptors for the program's files for a moment, which the kernel's does not: it must not fail
-// because the application's table is full. Where the limit can't be raised, two spare descriptors keep numbers free for
-// that.
+// The engine's execve needs descriptors for the program's files for a moment; the kernel's execve does not. The
+// engine's must not fail because the application's table is full. So if the hard limit is low (make_spares()), two
+// spare descriptors keep numbers free for it.
 #pragma once
 
 #include <array>
@@ -17,26 +17,26 @@
 
 namespace anyperf::engine {
 
-/// The members of Engine that are such descriptors; each is -1 if the process has none.
+/// The members of Engine that are such descriptors. A member is -1 if the process does not have that descriptor.
 inline constexpr std::array kOwnDescriptors{&Engine::facts_fd,  &Engine::run_fd,   &Engine::broker_fd,
                                             &Engine::engine_fd, &Engine::spare_fd, &Engine::other_spare_fd};
 
-/// Whether the number is one of them.
+/// Whether `fd` is one of these descriptors.
 bool is_engine_descriptor(const Engine& engine, std::uint64_t fd);
 
-/// At the start of a process: moves them to their places and makes them close on exec.
+/// Moves the descriptors to their places and makes them close on exec. Called at the start of a process.
 void hide_descriptors(Engine& engine);
 
-/// Makes the spares, if the process needs them and has none: after a program's files have been closed.
+/// Makes the spares that the process needs and does not have. Called after a program's files have been closed.
 void make_spares(Engine& engine);
-/// Gives the spares' numbers up.
+/// Closes the spares, so that their numbers are free.
 void free_spares(Engine& engine);
 
-/// Before the application replaces descriptor `fd` (dup2): if it is the engine's, the engine moves to another number.
-/// False if there is none left; then the application must not have this one.
+/// Called before the application replaces descriptor `fd` (dup2). If `fd` is the engine's, moves it to another number.
+/// Returns false if no number is free; then the application must not replace `fd`.
 bool vacate_descriptor(Engine& engine, std::uint64_t fd);
 
-/// Makes them survive an exec, without the spares, or not.
+/// With `keep` makes the descriptors, except the spares, survive an exec; else makes them close on exec.
 void keep_descriptors_over_exec(const Engine& engine, bool keep);
 
 /// As long as it exists, the process may have more descriptors than the application's limit allows, if the hard limit

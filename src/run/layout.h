@@ -1,11 +1,11 @@
-// layout.h: the memory that the broker and the programs of a run share: two memfds that each of them maps. One has what
-// the broker alone writes (run/facts.h): the header, filters and probes. The other is written by all. The engine's part
-// (run/run_state.h) comes first there: processes, threads, thread pages. The part of the perf_event subsystem follows,
-// in arrays of fixed size, then the ring buffers, which have no fixed places. The files are sparse: only pages that
-// were written take memory.
+// layout.h: the memory that the broker and the programs of a run share: two memfds that each of them maps. One has the
+// facts (run/facts.h), which only the broker writes: the header, filters and probes. The other is the run memory, which
+// all write. It begins with the engine's part (run/run_state.h): processes, threads, thread pages. Then comes the part
+// of the perf_event subsystem, in arrays of fixed size, and last the ring buffers, which have no fixed places. The
+// files are sparse: only pages that were written take memory.
 //
 // Elements refer to each other by index, never by pointer, because each process maps the memory at another address.
-// Index 0 means none. Who writes what:
+// Index 0 means none; only the number of a thread page may be 0 (kNoPage means none). Who writes what:
 //
 //   | part         | allocated by | written by                                                                       |
 //   |--------------|--------------|----------------------------------------------------------------------------------|
@@ -13,14 +13,16 @@
 //   | ring pages   | broker       | whoever writes a record to the ring, broker or thread, holding the ring's lock   |
 //   | filters      | broker       | broker; threads only read them                                                   |
 //   | probes       | broker       | broker; threads only read them                                                   |
-//   | mailboxes    | one a thread | broker, except `waiting`, which the thread writes (protocol.h)                   |
+//   | mailboxes    | (fixed)      | broker, except `waiting`, which the thread writes (protocol.h)                   |
 //   | ring buffers | broker       | records: as the ring page; data_tail: the reader, in the application             |
+//
+// A mailbox belongs to the thread page of the same number.
 //
 // Locks are taken in this order: a group's, an event's, a ring's. A thread may be killed at any point, so waiters check
 // whether the holder is still alive (lock_holder.h), and a record becomes visible only when it is complete.
 //
-// The kernel keeps programs from writing the broker's file. The other one has no protected part: an index that is read
-// from it must be checked before it is used.
+// The kernel keeps programs from writing the facts. The run memory has no protected part: an index that is read from it
+// must be checked before it is used.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +37,12 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kMaximumEvents = 1u << 17;  ///< event pages, with those of inherited events
+inline constexpr std::uint32_t kMaximumEvents = 1u << 17;  ///< event pages, including those of inherited events
 inline constexpr std::uint32_t kMaximumRings = 1u << 14;
 inline constexpr std::uint32_t kMaximumFilters = 1u << 10;  ///< different ones: events with equal filters share one
 inline constexpr std::size_t kMailboxBytes = 32768;
 
-/// Where each part starts in the broker's file, in bytes; each begins on a page.
+/// Where each part of the facts starts, in bytes; each begins on a page.
 inline constexpr std::size_t kFiltersOffset = kHeaderBytes;
 inline constexpr std::size_t kFiltersBytes = sizeof(subsystem::Filter) * kMaximumFilters;
 inline constexpr std::size_t kProbesOffset = kFiltersOffset + kFiltersBytes;
@@ -50,8 +52,7 @@ inline constexpr std::size_t kProbeRecordsBytes =
     (sizeof(subsystem::ProbeRecord) * subsystem::kMaximumProbeRecords + 4095) / 4096 * 4096;
 inline constexpr std::size_t kFactsBytes = kProbeRecordsOffset + kProbeRecordsBytes;
 
-/// Where each part starts in the memory that all write. The ring buffers go on from kRingsOffset to the end of the
-/// file.
+/// Where each part of the run memory starts, in bytes. The ring buffers are from kRingsOffset to the end of the file.
 inline constexpr std::size_t kEventsOffset = kRunStateBytes;
 inline constexpr std::size_t kEventsBytes = sizeof(subsystem::EventPage) * kMaximumEvents;
 inline constexpr std::size_t kRingPagesOffset = kEventsOffset + kEventsBytes;

@@ -8,13 +8,13 @@
 //                  Locks that another thread of the parent held are reset: their holder does not exist in the child.
 //
 // The child has to be measurable from its first instruction on, also while a tracer holds it there. So its
-// thread page is taken before the call, and the kernel itself writes the id there: with CLONE_CHILD_SETTID for a child
-// that shares memory, with CLONE_PARENT_SETTID for one that does not. What the application wants written with these
-// flags the engine writes afterwards. The broker learns of the child from its parent or from the child, whichever is
+// thread page is claimed before the call, and the kernel itself writes the id there: by CLONE_CHILD_SETTID for a child
+// that shares memory, by CLONE_PARENT_SETTID for one that does not. The ids that the application wants by these flags
+// are written by the engine afterwards. The broker learns of the child from the parent or from the child, whichever is
 // first (hooks::before_clone).
 //
-// All signals are blocked from before the clone until the child has its own %gs block, page and locks: the signal
-// handler relies on them.
+// All signals are blocked from before the clone until the child has its own %gs block, page and locks, because the
+// signal handler relies on them.
 #include <errno.h>
 #include <linux/sched.h>
 
@@ -44,8 +44,8 @@ extern "C" {
 [[noreturn]] void engine_thread_start(anyperf::engine::x86_64::Thread* thread) {
     using namespace anyperf::engine;
     bind_to_kernel_thread(*thread);
-    // prepare_thread() pointed both id flags at the thread page; here the application's requests are carried out: the
-    // address to clear at the end (CLONE_CHILD_CLEARTID), and the id in its own memory (CLONE_CHILD_SETTID).
+    // prepare_thread() took both id flags out of the request. Here they are carried out for the application: the
+    // address to clear at the end (CLONE_CHILD_CLEARTID), and the id in the application's memory (CLONE_CHILD_SETTID).
     thread->tid = static_cast<std::int32_t>(kernel_call(__NR_set_tid_address, thread->clear_child_tid));
     if (thread->set_child_tid != 0)
         x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &thread->tid, sizeof thread->tid);
@@ -58,7 +58,8 @@ extern "C" {
 }
 
 /// clone(2) with the child on its engine stack. rdi: flags, rsi: stack, rdx: parent_tid, rcx: child_tid, r8: tls, r9:
-/// thread. Returns in the parent only. Assembler, because a compiler's function would use the old stack in the child.
+/// thread. Returns in the parent only. It is assembler, because compiled code would use the parent's stack in the
+/// child.
 [[gnu::naked]] long engine_clone_thread(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
                                         void*) {
     asm("mov $56, %eax\n\t"
@@ -73,7 +74,7 @@ extern "C" {
         "call engine_thread_start");
 }
 
-/// The same by clone3(2); its arguments name the stack. rdi: arguments, rsi: their size, rdx: thread.
+/// The same by clone3(2), whose arguments have the stack. rdi: arguments, rsi: their size, rdx: thread.
 [[gnu::naked]] long engine_clone3_thread(void*, std::uint64_t, void*) {
     asm("mov $435, %eax\n\t"
         "syscall\n\t"
@@ -93,14 +94,15 @@ namespace {
 
 /// The application's arguments, of clone and clone3 alike, and the flags that the engine changes in them.
 struct CloneRequest {
-    std::uint64_t flags = 0;  ///< the exit signal is in the low byte, as in clone, beside CLONE_NEWTIME of clone3
+    /// The exit signal is in the low byte, as in clone's argument. For clone3, CLONE_NEWTIME is in that byte too.
+    std::uint64_t flags = 0;
     std::uint64_t stack = 0;  ///< the child's initial stack pointer; 0: that of the caller
     std::uint64_t parent_tid = 0;
     std::uint64_t child_tid = 0;
     std::uint64_t tls = 0;
     clone_args* extended = nullptr;  ///< clone3's arguments, a copy that may be changed; null for clone
     std::uint64_t extended_bytes = 0;
-    bool clear_handlers = false;  ///< CLONE_CLEAR_SIGHAND, which the engine does itself
+    bool clear_handlers = false;  ///< CLONE_CLEAR_SIGHAND, which the engine carries out itself
 
     /// Makes the kernel write the child's id to `place`, by CLONE_CHILD_SETTID or CLONE_PARENT_SETTID. It replaces the
     /// application's address for the same flag.
@@ -129,7 +131,7 @@ long make_thread(const CloneRequest& request, Thread& child) {
     return engine_clone3_thread(request.extended, request.extended_bytes, &child);
 }
 
-/// The system call for a child with a copy of memory. It returns in both; 0 in the child.
+/// The system call for a child with a copy of memory. Returns in the parent and in the child, there 0.
 long make_process(const CloneRequest& request) {
     if (request.extended == nullptr)
         return kernel_call(__NR_clone, request.flags, 0, request.parent_tid, request.child_tid, request.tls);
@@ -137,8 +139,8 @@ long make_process(const CloneRequest& request) {
     return kernel_call(__NR_clone3, address_of(request.extended), request.extended_bytes);
 }
 
-/// Blocks all signals of the calling thread, the engine's own included, while %gs, the locks or the counters are not
-/// yet those of the thread that a signal handler would run on. A new thread inherits the blocked mask.
+/// Blocks all signals of the calling thread, including the engine's own: a signal handler must not run on a thread that
+/// does not have its own %gs block, locks and counters yet. A new thread inherits the blocked mask.
 class SignalsBlocked {
   public:
     SignalsBlocked() {
@@ -164,8 +166,9 @@ void set_child_registers(const Call& call, const CloneRequest& request, x86_64::
     if (request.stack != 0) registers.r[x86_64::rsp] = request.stack;
 }
 
-/// Gives the child its record and its thread page, and makes the kernel write the id into the page, so that the child
-/// can be found before it has run. The application's own CHILD_SETTID and CHILD_CLEARTID are left to the child.
+/// Gives the child its process record and its thread page, and makes the kernel write the id into the page, so that the
+/// child can be found before it has run. engine_thread_start() carries out the application's own CLONE_CHILD_SETTID and
+/// CLONE_CHILD_CLEARTID.
 void prepare_thread(const Call& call, CloneRequest& request, Thread& child) {
     const bool own_process = !request.has(CLONE_THREAD);
     child.process = own_process ? new_process_record(call.engine, call.thread.process) : call.thread.process;
@@ -208,8 +211,8 @@ long clone_sharing(Call& call, CloneRequest& request) {
     // numbers here are no longer those of this process.
     if (request.has(CLONE_VFORK) && !request.has(CLONE_FILES))
         for (std::size_t i = 0; i < descriptors.size(); ++i) call.engine.*kOwnDescriptors[i] = descriptors[i];
-    // After a vfork the child runs another program or has ended, so its block is free. A thread frees its own block
-    // when it ends (release_and_exit).
+    // After a vfork the child runs another program or has ended, so its Thread is no longer in use. Any other thread
+    // frees its own memory when it ends (release_and_exit() in process.cpp).
     if (is_error(got) || request.has(CLONE_VFORK)) {
         if (own_actions) release_pages(child->signals->actions, page_up(sizeof(SignalActions)));
         clear_instrumentation(*child);
@@ -220,17 +223,17 @@ long clone_sharing(Call& call, CloneRequest& request) {
     return got;
 }
 
-/// Makes the kernel write the id of a child with its own memory into the page. The parent does that in kernel_clone()
-/// (kernel/fork.c) before the child runs; the child's own memory would be the copy. clone(2) uses the same argument for
-/// CLONE_PIDFD: then the child writes its id itself (begin_process).
+/// Makes the kernel write the id of a child with its own memory into the page. The kernel does so before the child runs
+/// (kernel_clone() in kernel/fork.c). clone(2) uses the same argument for CLONE_PIDFD: then the child writes its id
+/// itself (open_process_record()).
 void prepare_process(const Call& call, CloneRequest& request, std::uint32_t page) {
     const bool is_pidfd_argument = request.extended == nullptr && request.has(CLONE_PIDFD);
     if (page != run::kNoPage && !is_pidfd_argument)
         request.set_id_address(CLONE_PARENT_SETTID, thread_id_address(call.engine, page));
 }
 
-/// A child with a copy of this process's memory. The locks of what the engine keeps are held over the call, so that the
-/// copy is consistent (freestanding/lock.h).
+/// A child with a copy of this process's memory. The engine holds its locks over the call, so that its data are
+/// consistent in the copy (freestanding/lock.h).
 long clone_copying(Call& call, CloneRequest& request) {
     Thread& thread = call.thread;
     const std::uint32_t process = new_process_record(call.engine, thread.process);
@@ -289,7 +292,7 @@ long check(const clone_args& arguments, std::uint64_t stack, std::uint64_t stack
     constexpr std::uint64_t kSignalBits = 0xff;
     if ((stack == 0) != (stack_bytes == 0)) return -EINVAL;
     if (stack_bytes > kUserEnd || stack > kUserEnd - stack_bytes) return -EINVAL;
-    // CLONE_NEWTIME has a bit of clone's signal. A kernel that does not know it refuses it.
+    // The bit of CLONE_NEWTIME is one of clone's exit signal. A kernel that does not know the flag refuses it.
     if ((arguments.flags & kSignalBits & ~std::uint64_t{CLONE_NEWTIME}) != 0) return -EINVAL;
     const bool threads = (arguments.flags & (CLONE_THREAD | CLONE_PARENT)) != 0;
     if (arguments.exit_signal > kSignalBits || (threads && arguments.exit_signal != 0)) return -EINVAL;

@@ -1,6 +1,6 @@
-// describe.cpp: translates Zydis's operands, flags and categories to roles, sets and Control. Pitfalls: a memory
-// operand is not always an access, a flag that Zydis lists as modified may keep its value, and a write of 16 bits keeps
-// the rest of the register. What Zydis gets wrong for this purpose is in facts.h.
+// describe.cpp: translates Zydis's operands, flags and categories to roles, sets and Control. There are pitfalls: a
+// memory operand is not always an access, a flag that Zydis lists as modified may keep its value, and a write of 16
+// bits keeps the rest of the register. facts.h has what Zydis gets wrong for this purpose.
 #include "engine/x86_64/generate/describe.h"
 
 #include "engine/x86_64/decode/classes.h"
@@ -20,9 +20,9 @@ constexpr FlagSet kZf = 0x40;
 constexpr auto kReadActions = ZYDIS_OPERAND_ACTION_MASK_READ;
 constexpr auto kWriteActions = ZYDIS_OPERAND_ACTION_MASK_WRITE;
 
-// In doubt, on the safe side. The translator borrows registers and flags that an instruction does not need. So in doubt
-// a register is touched, read and not overwritten, and a flag is read and not overwritten. That costs a spill; the
-// opposite would change the application's state.
+// The translator borrows registers and flags that an instruction does not need. So if there is doubt, a register counts
+// as touched, read and not overwritten, and a flag as read and not overwritten. That costs a spill; the opposite would
+// change the application's state.
 
 /// The number of the general register that holds this one, or -1.
 int general_register(ZydisRegister reg) {
@@ -88,7 +88,7 @@ class Description {
         if (general_register(o.reg.value) >= 0) general(o);
     }
 
-    /// The role of the field that encodes an operand; null for an implied operand.
+    /// The role of the instruction's field that encodes an operand; null for an implied operand.
     std::uint8_t* field(ZydisOperandEncoding encoding) {
         switch (encoding) {
             case ZYDIS_OPERAND_ENCODING_MODRM_REG: return &form_.reg_role;
@@ -129,7 +129,7 @@ class Description {
     void memory(const ZydisDecodedOperand& o) {
         const bool in_modrm = o.encoding == ZYDIS_OPERAND_ENCODING_MODRM_RM;
         if (o.encoding == ZYDIS_OPERAND_ENCODING_NONE && !through_register(o))
-            // Implied memory (push, movs) has implied address registers, which no operand field names.
+            // Implied memory (push, movs) has implied address registers, which no field of the instruction names.
             for (const ZydisRegister part : {o.mem.base, o.mem.index})
                 if (const unsigned set = 1u << (general_register(part) & 31); set <= kAllRegisters)
                     imply(set, set, 0);  // no register: -1 & 31 gives bit 31
@@ -166,7 +166,7 @@ class Description {
         return o.encoding >= ZYDIS_OPERAND_ENCODING_DISP8 && o.encoding <= ZYDIS_OPERAND_ENCODING_DISP16_32_32;
     }
 
-    /// A flag that may keep its value, or is undefined, counts as read.
+    /// A flag that may keep its value or is undefined afterwards counts as read.
     void flags() {
         if (!i_.cpu_flags) return;
         const ZydisAccessedFlags& f = *i_.cpu_flags;
@@ -182,11 +182,11 @@ class Description {
         form_.flags_read = static_cast<FlagSet>(read);
     }
 
-    /// Zydis lists their flags as certainly written, even for a shift by CL.
+    /// shld, shrd: Zydis lists their flags as certainly written, even for a shift by CL.
     bool is_double_shift() const { return is(ZYDIS_MNEMONIC_SHLD) || is(ZYDIS_MNEMONIC_SHRD); }
 
-    /// Shifts and rotates by an immediate: the decoder decides by its value whether the flags change. Sets the
-    /// attributes.
+    /// If this is a shift or rotate by an immediate, sets the attributes by which the decoder decides from the
+    /// immediate's value whether the flags change. Returns whether it is one.
     bool set_immediate_shift() {
         switch (i_.mnemonic) {
             case ZYDIS_MNEMONIC_SHL:
@@ -196,7 +196,7 @@ class Description {
             case ZYDIS_MNEMONIC_ROR: break;
             case ZYDIS_MNEMONIC_SHLD:
             case ZYDIS_MNEMONIC_SHRD:
-                if (i_.operand_width == 16) return false;  // counts above 16 leave everything undefined
+                if (i_.operand_width == 16) return false;  // a count above 16 leaves everything undefined
                 break;
             default: return false;
         }
@@ -206,7 +206,7 @@ class Description {
         return true;
     }
 
-    /// REP uses rcx, and with rcx 0 the instruction does nothing.
+    /// REP uses rcx. With rcx 0 the instruction does nothing, so no register is certain to be overwritten.
     void strings() {
         constexpr auto repeats = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
         if (i_.meta.category == ZYDIS_CATEGORY_STRINGOP || i_.meta.category == ZYDIS_CATEGORY_IOSTRINGOP) advance();
@@ -218,7 +218,7 @@ class Description {
         form_.read |= form_.touched;
     }
 
-    /// Zydis does not list the pointers of repe cmps and scas as written. A string instruction always reads them.
+    /// A string instruction reads and writes its pointers; Zydis does not list those of repe cmps and scas as written.
     void advance() {
         const RegisterSet pointers = form_.touched & (kRsi | kRdi);
         form_.read |= pointers;
@@ -273,7 +273,7 @@ class Description {
         }
     }
 
-    /// Whether gs is an operand: mov, push, pop, lgs.
+    /// Whether gs is an operand, as it may be of mov, push, pop and lgs.
     bool names_gs() const {
         for (unsigned n = 0; n < i_.operand_count; ++n)
             if (operands_[n].type == ZYDIS_OPERAND_TYPE_REGISTER && operands_[n].reg.value == ZYDIS_REGISTER_GS)
