@@ -1,10 +1,10 @@
 // context_switches.h: context switches of a thread, for events that record them (attr.context_switch). A program is not
 // notified when it loses its CPU. But the kernel counts a thread's switches (getrusage(2), RUSAGE_THREAD), and a thread
-// that waits does so in a system call. So the thread compares those counts around each system call: a wait is reported
-// after the call, with the time at which the call began; a preemption is reported at the next call. While no event asks
-// for switches none of this is done.
+// waits only in system calls. So the thread compares those counts before and after each system call. It reports a wait
+// after the call, with the time at which the call began, and a preemption at the next comparison. None of this is done
+// while no event asks for switches.
 //
-// Which task had the CPU in between, and when exactly a switch happened, is not known.
+// It is not known which task had the CPU in between, nor when exactly a switch happened.
 #pragma once
 
 #include "abi/attr_flags.h"
@@ -15,10 +15,12 @@ namespace anyperf::agent {
 /// A bit of ThreadPage::traced, above those of OccurrenceKind: an event of the thread records context switches.
 inline constexpr std::uint32_t kTrackSwitches = 1u << 16;
 
-/// The bit above: an event of the thread samples context switches or migrations.
+/// Another bit of ThreadPage::traced (kCheckAfterSyscall is between the two): an event of the thread samples context
+/// switches or migrations.
 inline constexpr std::uint32_t kSampleSwitches = 1u << 18;
 
-/// Whether the event samples switches or migrations: then its overflows are looked for around each system call.
+/// Whether the event samples switches or migrations: then the thread looks for its overflows before and after each
+/// system call.
 inline bool samples_switches(const EventPage& event) {
     return event.sampling != 0 && (event.source.kind == subsystem::Source::Kind::context_switches ||
                                    event.source.kind == subsystem::Source::Kind::cpu_migrations);
@@ -31,11 +33,10 @@ inline bool records_switches(const subsystem::EventShape& shape) {
 /// Starts (`on`) or stops tracking the thread's context switches.
 void track_switches(engine::Thread& thread, bool on);
 
-/// A new task has got a CPU for the first time: reports that, if switches are tracked.
+/// Reports that a new task has got a CPU for the first time, if switches are tracked.
 void report_first_switch_in(engine::Thread& thread);
 
-/// Reports the switches since the last look. Called at the start of each system call and, with `after_call`, at its
-/// end.
+/// Reports the switches since the last comparison. Called before each system call and, with `after_call`, after it.
 void report_new_switches(engine::Thread& thread, bool after_call);
 
 }  // namespace anyperf::agent

@@ -1,9 +1,9 @@
-// active_events.h: the events of a thread that the thread itself has to look at, and the walk over their list: those
-// that sample, which come first, and those that count occurrences.
+// active_events.h: the walk over the active events of a thread, which the thread itself must look after: first those
+// that sample, then those that count occurrences or record context switches (subsystem/scheduling/active_events.h).
 //
-// The list (ThreadPage::first_active_event, EventPage::next_active) is written by the broker and read by the thread. An
-// event stays in it in whatever state it is, so that enabling and disabling does not change the list; callers check
-// `state`. After a change the broker requests a safepoint, at which the thread calls update_active_events().
+// The broker writes the list (ThreadPage::first_active_event, EventPage::next_active) and the thread reads it. An event
+// is in the list whatever its state is, so that enabling and disabling does not change the list; callers check `state`.
+// After a change the broker requests a safepoint, at which the thread calls update_active_events().
 #pragma once
 
 #include "agent/process.h"
@@ -12,10 +12,10 @@ namespace anyperf::agent {
 
 using engine::Thread;
 
-/// Calls `each(event, index)` for the events of the thread's list, in whatever state, until it returns false. If the
-/// broker changes the list meanwhile the walk may see a part of it only; the broker then requests another safepoint.
-/// The walk ends after kMaximumEvents steps and checks each index, because the list is in memory that programs can
-/// write.
+/// Calls `each(event, index)` for the events of the thread's list, whatever their states are, until it returns false.
+/// If the broker changes the list meanwhile, the walk may see only a part of it; the broker then requests another
+/// safepoint. The walk ends after kMaximumEvents steps and checks each index, because the list is in memory that
+/// programs can write.
 template <class Each>
 void visit_active_events(const Thread& thread, Each each) {
     Process* const process = existing_process(*thread.engine);

@@ -1,5 +1,6 @@
-// local_toggle.cpp: gives subsystem/shared/local_toggle.h, which has the rules, what it needs of a thread. Programs
-// that measure a region toggle twice around it: a request to the broker each time would cost more than most regions.
+// local_toggle.cpp: local toggles of the calling thread, by the rules of subsystem/shared/local_toggle.h. Programs that
+// measure a region toggle once before it and once after it. Two requests to the broker would cost more than most
+// regions.
 #include "agent/sampling/local_toggle.h"
 
 #include "abi/ioctls.h"
@@ -42,7 +43,8 @@ struct Self {
     Process& process;
 };
 
-/// Whether a toggle may change when the thread has to stop: it has events that sample, which are the first of its list.
+/// Whether the thread has events that sample: then a toggle may change where the thread's budget must end. Such events
+/// come first in its list of active events.
 bool has_sampling_events(const Thread& thread, const Process& process) {
     const EventIndex first = __atomic_load_n(&thread.page.first_active_event, __ATOMIC_ACQUIRE);
     return first != 0 && process.events.contains(first) && process.events[first].sampling != 0;
@@ -50,8 +52,8 @@ bool has_sampling_events(const Thread& thread, const Process& process) {
 
 }  // namespace
 
-// After a close that the broker has not seen yet, the pages may still show an event that is gone, so it is asked. A
-// toggle of an event that samples changes where the budget must end.
+// After a close that the broker has not seen yet, the pages may still show an event that is gone, so the broker is
+// asked.
 bool try_local_toggle(Thread& thread, EventIndex event, std::uint32_t request, std::uint64_t argument) {
     Process& process = *existing_process(*thread.engine);
     if (!broker_has_seen_closes(process)) return false;

@@ -1,5 +1,6 @@
-// epoll.cpp: a wake-up of an event is reported once, even without EPOLLET, because polling an event consumes it, as in
-// the kernel (perf_poll()). A hang-up is reported by each wait, or once with EPOLLET.
+// epoll.cpp: epoll(7) of events. A wake-up of an event is reported once, even without EPOLLET, because polling the
+// event consumes the wake-up, as in the kernel (perf_poll()). Each wait reports a hang-up; with EPOLLET only the first
+// does.
 #include "agent/syscalls/epoll.h"
 
 #include <errno.h>
@@ -26,11 +27,11 @@ using engine::x86_64::guarded_copy;
 namespace {
 
 constexpr std::uint32_t kReadable = EPOLLIN | EPOLLRDNORM;
-/// The flags that are passed to the kernel: how to wait. Which states to wait for is not passed, because the socket's
-/// states are not those of the event.
+/// The flags that say how to wait, which are passed to the kernel. The states to wait for are not passed, because the
+/// socket's states are not those of the event.
 constexpr std::uint32_t kWaitFlags = EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP;
 
-/// The states of the event that are to be reported now. A wake-up is thereby consumed.
+/// The states of the event that are to be reported now. Consumes a wake-up.
 std::uint32_t ready_states(Thread& thread, const EpollEntry& entry) {
     if (entry.spent) return 0;
     drain_socket(static_cast<int>(entry.fd));
@@ -39,25 +40,26 @@ std::uint32_t ready_states(Thread& thread, const EpollEntry& entry) {
     return static_cast<std::uint32_t>(state) & entry.wanted & kReadable;
 }
 
-/// The application gets these states of the event: keeps them from being reported again, if it asked for that.
+/// The states `what` of the event are reported to the application. With EPOLLONESHOT or EPOLLET, notes that they must
+/// not be reported again.
 void note_reported(Process& process, const EpollEntry& entry, std::uint32_t what) {
     const LockGuard held{process.lock};
     EpollEntry* const known = find_epoll_entry(process, entry.epoll, entry.fd);
     if (known == nullptr) return;
     known->spent = (entry.wanted & EPOLLONESHOT) != 0;
-    // The kernel disables the entry by itself only if it was the one that reported it.
+    // The kernel disables an EPOLLONESHOT entry only when the kernel itself has reported it.
     epoll_event nothing{};
     if (known->spent) engine::kernel_call(__NR_epoll_ctl, entry.epoll, EPOLL_CTL_MOD, entry.fd, address_of(&nothing));
     known->hang_up_reported = (what & EPOLLHUP) != 0 && (entry.wanted & EPOLLET) != 0;
 }
 
-/// Writes entry `index` of the application's list. False: it cannot be written.
+/// Writes entry `index` of the application's list. Returns whether it could be written.
 bool put(std::uint64_t list, std::size_t index, const epoll_event& event) {
     return guarded_copy(at_address<void>(list + index * sizeof event), &event, sizeof event);
 }
 
-/// Writes the events that are ready now to the application's list. Returns how many; -EFAULT if not even the first can
-/// be written (ep_send_events() of Linux 6.18).
+/// Writes the events that are ready now to the application's list. Returns how many, or -EFAULT if not even the first
+/// can be written (ep_send_events() of Linux 6.18).
 long put_ready(Call& call, Process& process, const EpollSetEvents& events, std::size_t room) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < events.count && count < room; ++i) {
@@ -74,7 +76,7 @@ long put_ready(Call& call, Process& process, const EpollSetEvents& events, std::
 }
 
 /// Among the `count` entries that the kernel has returned, replaces the states of sockets by those of their events. An
-/// entry is taken for an event if its data is that of one.
+/// entry is taken for an event's if its data are those that the application gave for the event.
 void replace_socket_states(Call& call, Process& process, const EpollSetEvents& events, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         epoll_event event{};
@@ -118,7 +120,7 @@ bool epoll_control(Call& call, long& answer) {
     if (!guarded_copy(&wanted, at_address<const void>(call.argument[3]), sizeof wanted)) return false;
     entry.wanted = wanted.events;
     entry.data = wanted.data.u64;
-    wanted.events = (wanted.events & kWaitFlags) | EPOLLIN | EPOLLET;  // the socket is reported once for each byte
+    wanted.events = (wanted.events & kWaitFlags) | EPOLLIN | EPOLLET;  // reports the socket once for each byte
     Call changed = call;
     changed.argument[3] = address_of(&wanted);
     answer = changed.pass_to_kernel();

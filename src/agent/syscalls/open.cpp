@@ -1,10 +1,10 @@
 // open.cpp: perf_event_open(2). The descriptor is one end of a socket pair; the broker gets the other end. So the
-// kernel itself does dup, fork, SCM_RIGHTS and close-on-exec, the broker sees the last close as end of file, and a byte
-// that it sends wakes whoever polls the descriptor.
+// kernel itself does dup, fork, SCM_RIGHTS and close-on-exec; the broker sees the last close as end of file; and a byte
+// that the broker sends wakes the threads that poll the descriptor.
 //
-// The socket pair is made before the broker is asked, because a refusal for want of a descriptor has its place among
-// the kernel's checks (EMFILE comes after those of the attr). The broker therefore gets the request in any case,
-// without a descriptor if there is none, and decides.
+// The socket pair is made before the broker is asked, because the kernel checks for a free descriptor among its other
+// checks (EMFILE comes after those of the attr). So the broker always gets the request, without a descriptor if there
+// is none, and decides.
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -41,8 +41,8 @@ void close_both(const int (&pair)[2]) {
         if (fd >= 0) kernel_call(__NR_close, static_cast<unsigned>(fd));
 }
 
-/// The payload: the attr, as long as its `size` says. The kernel reads nothing beyond `size` if it refuses that size,
-/// and neither does this. An attr that cannot be read gives no payload.
+/// Adds the attr as the payload, as long as its `size` says. If the kernel refuses the size, it reads nothing beyond
+/// the field `size`, and neither does this function. If the attr cannot be read, there is no payload.
 void add_attr(const Call& call, BrokerRequest& request) {
     constexpr std::uint32_t kLargest = 4096;
     std::uint32_t size = 0;
@@ -54,15 +54,15 @@ void add_attr(const Call& call, BrokerRequest& request) {
     request.from_application(attr, !readable ? 0 : possible ? size : kSizeOffset + sizeof size);
 }
 
-/// The answer's payload is the size that the kernel writes to attr.size; 0 if E2BIG has another cause, as a group that
-/// is too large.
+/// Writes the size that the kernel writes to attr.size with E2BIG. It is the answer's payload; 0 if E2BIG has another
+/// cause, such as a group that is too large.
 void write_size_back(std::uint64_t attr, const void* payload) {
     std::uint32_t size = 0;
     __builtin_memcpy(&size, payload, sizeof size);
     if (size != 0) engine::x86_64::guarded_copy(engine::at_address<void>(attr + kSizeOffset), &size, sizeof size);
 }
 
-/// The inode of the cgroup directory that `fd` refers to; 0: it is not one.
+/// The inode of the cgroup directory that `fd` refers to; 0 if `fd` is not one.
 std::uint64_t cgroup_of(std::uint64_t fd) {
     constexpr std::uint64_t kMagics[] = {0x63677270, 0x27e0eb};  // CGROUP2_SUPER_MAGIC, CGROUP_SUPER_MAGIC
     struct statfs system{};
@@ -85,9 +85,9 @@ long make_pair(std::uint64_t type, int (&pair)[2]) {
     return kernel_call(__NR_socketpair, AF_UNIX, type, 0, address_of(pair));
 }
 
-/// Makes the event's descriptor, pair[0], and the broker's end, pair[1]. An event of the kernel needs one descriptor
-/// only; so if only one is left, RLIMIT_NOFILE is raised by one for the moment. Where that is not permitted the program
-/// gets EMFILE one event sooner than from the kernel.
+/// Makes the event's descriptor, pair[0], and the broker's end, pair[1]. An event of the kernel needs only one
+/// descriptor. So if only one is left, RLIMIT_NOFILE is raised by one for a moment. If that is not permitted, the
+/// program gets EMFILE one event earlier than from the kernel.
 long make_ends(bool close_on_exec, int (&pair)[2]) {
     const auto type = static_cast<unsigned>(SOCK_SEQPACKET | (close_on_exec ? SOCK_CLOEXEC : 0));
     const long made = make_pair(type, pair);
@@ -114,8 +114,7 @@ long perf_event_open(Call& call) {
         .argument(1, cpu)
         .argument(2, leader < 0 ? std::uint64_t{0} : event_of(engine, group))
         .argument(3, flags);
-    // The inode of the program's own end: by it the event is found when a descriptor of it turns up elsewhere
-    // (descriptors.h).
+    // The inode of the program's end, by which an unknown descriptor of the event is recognised (descriptors.h).
     request.argument(4, is_error(made) ? 0 : inode_of(pair[0]));
     add_attr(call, request);
     request.group_descriptor(leader);

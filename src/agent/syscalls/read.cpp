@@ -1,5 +1,5 @@
 // read.cpp: read(2) of an event and its variants. An event that counts only the reading thread is read locally, from
-// the shared pages (local_read.h); of any other the broker is asked for the value.
+// the shared pages (local_read.h). For any other event the thread asks the broker.
 #include <errno.h>
 #include <sys/uio.h>
 
@@ -22,14 +22,14 @@ using subsystem::MemberValue;
 
 namespace {
 
-constexpr std::size_t kLocalMembers = 64;  ///< a group of more is not read locally
-constexpr std::size_t kLocalBytes = 2048;  ///< enough for the result of so many
+constexpr std::size_t kLocalMembers = 64;  ///< a larger group is not read locally
+constexpr std::size_t kLocalBytes = 2048;  ///< enough for the result of that many members
 constexpr std::uint64_t kGroup = abi::read_format("PERF_FORMAT_GROUP");
 constexpr std::uint64_t kTimes =
     abi::read_format("PERF_FORMAT_TOTAL_TIME_ENABLED") | abi::read_format("PERF_FORMAT_TOTAL_TIME_RUNNING");
 
-/// The values of the event, or of its group if the group is read. Returns how many. The group's size is shared memory:
-/// it may have changed since the caller looked at it.
+/// Stores the values of the event, or of its group's members if it has PERF_FORMAT_GROUP. Returns how many. The group's
+/// size is in shared memory, so it may have changed since the caller read it.
 std::size_t gather(const Thread& thread, const Process& process, const EventPage& event,
                    std::array<MemberValue, kLocalMembers>& members) {
     const bool group = (event.shape.read_format & kGroup) != 0;
@@ -42,9 +42,9 @@ std::size_t gather(const Thread& thread, const Process& process, const EventPage
     return count;
 }
 
-/// Returns the bytes read, or a negated errno. Precondition: is_locally_readable(), and a group of kLocalMembers at
-/// most.
-/// Times are those of the leader if the group is read, else the event's own (perf_event_open(2), "Reading results").
+/// Returns the bytes read, or a negated errno. The times are those of the leader if the group is read, else the event's
+/// own (perf_event_open(2), "Reading results"). Precondition: is_locally_readable(), and the group has kLocalMembers
+/// members at most.
 long read_locally(Thread& thread, const Process& process, const EventPage& event, std::uint64_t buffer,
                   std::uint64_t bytes) {
     const std::uint64_t format = event.shape.read_format;
@@ -74,7 +74,7 @@ long read_into(Thread& thread, EventIndex index, std::uint64_t buffer, std::uint
         return read_locally(thread, process, event, buffer, bytes);
     BrokerRequest ask{thread, run::RequestKind::read, index};
     const long answer = ask.argument(0, bytes).send();
-    // 0 is end of file: an event in error state.
+    // 0 is end of file: the event is in error state.
     if (answer <= 0) return answer;
     const auto got = std::min<std::size_t>(static_cast<std::size_t>(answer), sizeof ask.mailbox().payload);
     return guarded_copy(at_address<void>(buffer), ask.mailbox().payload, got) ? static_cast<long>(got) : -EFAULT;

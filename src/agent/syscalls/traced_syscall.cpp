@@ -1,9 +1,9 @@
-// traced_syscall.cpp: the two reports around a system call. Each begins with what the scheduler may have done since the
-// last one, because a move or a switch may change which events count what follows.
+// traced_syscall.cpp: the reports before and after a system call. Each begins with what the scheduler may have done
+// since the last report, because a migration may change which events count what follows.
 //
 // A call that a signal interrupts may begin more than once. If the kernel had not begun it, programs must see one entry
-// and one return: `reported_call` remembers the address of the call that was reported and not made. If the kernel had
-// begun it, a tracepoint in the kernel would have fired, so this reports a return with -ERESTARTSYS.
+// and one return: AgentState::reported_call remembers the call that was reported and not made, by its return address.
+// If the kernel had begun it, the kernel's own tracepoint would have fired, so this reports a return with -ERESTARTSYS.
 #include "agent/syscalls/traced_syscall.h"
 
 #include <utility>
@@ -26,8 +26,8 @@ namespace {
 
 constexpr long kRestart = -512;  ///< -ERESTARTSYS: what a tracepoint in the kernel sees where a signal ends a wait
 
-/// Notices that the thread has moved to another CPU, which may change what it is to count, and samples the switches and
-/// migrations since the last look. They happen in the kernel, mostly while a system call waits.
+/// Reports a move of the thread to another CPU, which may change what it is to count, and samples the switches and
+/// migrations since the last report. They happen in the kernel, mostly while a system call waits.
 void check_scheduling(Thread& thread) {
     report_if_moved(thread);
     if (thread.page.safepoint_requested != 0) update_active_events(thread);
@@ -42,7 +42,7 @@ void check_scheduling(Thread& thread) {
 void report_syscall_entry(Call& call) {
     check_scheduling(call.thread);
     if ((call.thread.page.traced & kTrackSwitches) != 0) report_new_switches(call.thread, false);
-    // A call that is restarted without having reached the kernel was reported the first time.
+    // A call that is restarted before it reached the kernel was reported the first time.
     const bool was_reported = std::exchange(call.thread.agent->reported_call, 0) == call.next_rip;
     if (!was_reported && is_traced(call.thread, OccurrenceKind::syscall_entered))
         report_occurrence(call.thread, {.what = OccurrenceKind::syscall_entered,
@@ -60,7 +60,7 @@ void report_syscall_return(Call& call, long answer) {
     }
     if (!is_traced(call.thread, OccurrenceKind::syscall_returned)) return;
     const long reported = answer == engine::kRestartSyscall ? kRestart : answer;
-    // A sample at the return has the result in its registers, as one taken in the kernel would.
+    // A sample at the return has the result in its registers, as a sample of the kernel would.
     call.thread.registers.r[engine::x86_64::rax] = static_cast<std::uint64_t>(reported);
     report_occurrence(call.thread, {.what = OccurrenceKind::syscall_returned,
                                     .call = static_cast<std::uint32_t>(call.number),

@@ -8,7 +8,7 @@
 
 namespace anyperf::broker {
 
-/// ns on a CPU (/proc/PID/task/TID/schedstat); nothing if the thread is gone or the file cannot be read.
+/// The time on a CPU in ns (/proc/PID/task/TID/schedstat); nothing if the thread is gone or the file cannot be read.
 std::optional<std::uint64_t> time_on_cpu(std::int32_t pid, std::int32_t tid);
 
 /// Voluntary and involuntary context switches (/proc/PID/task/TID/status); nothing if the thread is gone.
@@ -18,8 +18,8 @@ std::optional<std::uint64_t> context_switches_of(std::int32_t pid, std::int32_t 
 /// was built without that file.
 std::optional<std::uint64_t> cpu_migrations_of(std::int32_t pid, std::int32_t tid);
 
-/// Whether the thread may write a file of this user that only its owner may write: it has the user's id as its
-/// filesystem id, or may override permissions (CAP_DAC_OVERRIDE, capabilities(7)).
+/// Whether the thread may write a file of this user that only its owner may write: its filesystem user id is the
+/// user's, or it may override permissions (CAP_DAC_OVERRIDE, capabilities(7)).
 bool may_write_for(std::int32_t tid, std::uint32_t user);
 
 /// The text of a field of /proc/PID/status, such as "Uid"; empty if the process is gone or has no such field.

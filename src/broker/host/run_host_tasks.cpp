@@ -1,13 +1,12 @@
 // run_host_tasks.cpp: what RunHost knows of tasks: how to find them, what they have done, what they may do.
 //
-// Three sources, of different worth:
-//   - The thread's page in the run memory: current, but the program can write it. It is good for values that concern
-//   the
-//     program itself alone (its counts), and as a hint that the kernel then confirms (its id).
-//   - The request that is handled now, for the caller's clock and context switches: exact at the moment of the call.
-//   - /proc, for everything about other threads. It may lag, and a thread may be gone while it is read.
+// It has three sources:
+//   - The thread's page in the run memory is current, but the program can write it. It serves for values that concern
+//     only the program itself (its counts), and as a hint that the kernel then confirms (its id).
+//   - The request that is handled now has the caller's clock and context switches, exact at the moment of the call.
+//   - /proc has everything about other threads. It may lag, and a thread may end while it is read.
 // So each value that must not fall is cached with the moment in which it was read, and a failed read gives the last
-// value. Rights are never taken from the run memory: they are asked of the kernel for the thread that sent the request.
+// value. Rights never come from the run memory: the kernel is asked for those of the thread that sent the request.
 #include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -39,9 +38,9 @@ std::uint64_t user_namespace_of(const std::string& task) {
     return ::stat(("/proc/" + task + "/ns/user").c_str(), &about) == 0 ? about.st_ino : 0;
 }
 
-/// The thread's effective capabilities now, a bit each; none if it is gone. Not cached, because a program may drop
-/// them. Those in a user namespace of its own do not count, as in the kernel: perf_event_open asks for capabilities of
-/// the machine (perfmon_capable() of Linux 6.18).
+/// The thread's present effective capabilities, a bit each; 0 if the thread is gone. They are not cached, because a
+/// program may drop them. Capabilities in another user namespace than the broker's do not count, because the kernel's
+/// perf_event_open asks for capabilities of the machine (perfmon_capable() of Linux 6.18).
 std::uint64_t effective_capabilities(std::int32_t tid) {
     static const std::uint64_t own_namespace = user_namespace_of("self");
     if (tid <= 0) return 0;
@@ -56,8 +55,7 @@ bool has(std::uint64_t set, unsigned capability) {
     return (set >> capability & 1) != 0;
 }
 
-/// Whether the machine has such a thread, of the run or not, and it has not ended.
-/// Whether the cgroup of this path has the id.
+/// Whether the cgroup of this path has the id. The hierarchy may be mounted in any of these places.
 bool is_cgroup(const std::string& path, std::uint64_t id) {
     struct stat about{};
     return std::ranges::any_of(
@@ -65,14 +63,15 @@ bool is_cgroup(const std::string& path, std::uint64_t id) {
         [&](const char* root) { return ::stat((root + path).c_str(), &about) == 0 && about.st_ino == id; });
 }
 
+/// Whether the machine has a thread with this id, of the run or not, and the thread has not ended.
 bool is_alive(std::int32_t tid) {
     const std::string state = status_field(tid, "State");
     const std::size_t letter = state.find_first_not_of(" \t");
     return letter != std::string::npos && state[letter] != 'Z' && state[letter] != 'X';
 }
 
-/// The numbers in a line of /proc/PID/status such as "Uid:\treal\teffective\tsaved\tfs".
-/// Any text: words between the numbers are skipped, and a number above 32 bits ends as 0.
+/// The numbers in a text such as the line "Uid:\treal\teffective\tsaved\tfs" of /proc/PID/status. Everything between
+/// the numbers is skipped. A number that does not fit into 32 bits gives 0.
 std::vector<std::uint32_t> ids_in(const std::string& text) {
     std::vector<std::uint32_t> ids;
     const char* at = text.data();
@@ -91,7 +90,8 @@ std::vector<std::uint32_t> ids_in(const std::string& text) {
 
 }  // namespace
 
-/// From schedstat, once a moment. For the caller it is the time that came with its request.
+/// For the caller, the time that came with its request. For any other task it is read from schedstat, once in each
+/// moment (TaskCache).
 std::uint64_t RunHost::task_clock(const TaskId& task) {
     TaskCache& known = cached(task);
     // `moment_` changes at the end of each call of the subsystem: within a call the clock is read once, so that all
@@ -101,7 +101,7 @@ std::uint64_t RunHost::task_clock(const TaskId& task) {
     if (const auto now = time_on_cpu(ids.pid, ids.tid))
         known.clock = std::max(known.clock, *now);
     else if (!std::exchange(known.gone, true))
-        ++known.clock;  // killed and already waited for: how long it ran since is lost, but it must count as having run
+        ++known.clock;  // killed and reaped: its time since the last read is lost, but it must count as having run
     return known.clock;
 }
 
@@ -113,8 +113,8 @@ const run::LiveCounters& RunHost::counts_of(const TaskId& task) {
 }
 
 /// The last known number if the thread is gone. For the caller it is the number that came with its request. Another
-/// thread may be waiting for the broker just now, and does not know yet that this wait is its engine's; so a number may
-/// be too high by one, but never falls.
+/// thread may be waiting for the broker at this moment, and may not have counted the wait as its engine's yet
+/// (ThreadPage::own_switches). So a number may be too high by one, but it never falls.
 std::uint64_t RunHost::context_switches(const TaskId& task) {
     std::uint64_t& last = cached(task).switches;
     if (is_caller(task)) return last;
@@ -159,10 +159,10 @@ std::uint32_t RunHost::used_pages() const {
 
 std::optional<TaskId> RunHost::find_live_thread(const KernelIds& wanted, std::int32_t tid) const {
     const std::uint32_t pages = used_pages();
-    // The caller is in another pid namespace than the broker, and the ids in pages are those of their own namespaces.
+    // If the ids differ, the caller is in another pid namespace than the broker.
     const bool elsewhere = tid != wanted.tid;
     for (std::uint32_t number = 0; number < pages; ++number) {
-        // A page's id is a hint that saves asking about most pages. It is in the page's namespace.
+        // A page's id is a hint, which saves asking about most pages. It is the id in the thread's own pid namespace.
         const std::int32_t hint = memory_.thread_page(number).tid;
         if (hint != wanted.tid && !elsewhere && !threads_.knows(number)) continue;
         const auto task = threads_.find(number);
@@ -176,7 +176,8 @@ Answer<TaskId> RunHost::find_task(const TaskId& caller, std::int32_t tid) {
     const KernelIds wanted = seen_as(tid, kernel_ids(caller).tid);
     if (!wanted) return subsystem::refuse(ESRCH, "there is no such thread");
     // The kernel writes a new thread's id to its page when the thread first runs (engine/syscalls/clone.cpp). A caller
-    // may know the id earlier, so an id that runs the engine but has no page yet is waited for, up to 20 ms.
+    // may know the id earlier. So if the process runs the engine but no page has the id yet, the search is repeated for
+    // up to 20 ms.
     constexpr int kTries = 200;
     constexpr unsigned kPause = 100;  // microseconds
     for (int i = 0; i < kTries; ++i) {
@@ -201,7 +202,7 @@ std::int32_t RunHost::cpu(const TaskId& task) {
 }
 
 // A cgroup counts the tasks in cgroups below it, too (perf_cgroup_match() in kernel/events/core.c). A cgroup's id is
-// the inode of its directory; the hierarchy may be mounted in any of these places.
+// the inode of its directory.
 bool RunHost::in_cgroup(const TaskId& task, std::uint64_t cgroup) {
     std::ifstream file{"/proc/" + std::to_string(kernel_ids(task).pid) + "/cgroup"};
     for (std::string line; std::getline(file, line);) {
@@ -247,8 +248,8 @@ bool RunHost::may_measure(const TaskId& caller, const TaskId& task) {
     const auto theirs = ids_in(status_field(to.tid, "Uid"));
     if (own.size() < 4 || theirs.size() < 4) return false;
     if (!std::all_of(theirs.begin(), theirs.begin() + 3, [&](std::uint32_t id) { return id == own[0]; })) return false;
-    // As ptrace, which refuses a process that is not dumpable: its files in /proc belong to root (proc(5),
-    // "/proc/pid"). The directory does not, so a file is asked.
+    // As ptrace does, this refuses a process that is not dumpable: its files in /proc belong to root (proc(5),
+    // "/proc/pid"). The directory itself does not, so a file is examined.
     struct stat about{};
     return ::stat(("/proc/" + std::to_string(to.pid) + "/stat").c_str(), &about) != 0 || about.st_uid == theirs[1];
 }

@@ -1,7 +1,7 @@
 // raised_limits.h: resource limits that the broker raises for itself. A user sets them for the measured programs, but
-// the broker has a descriptor for each of their events (RLIMIT_NOFILE), and its memfd counts as a file (RLIMIT_FSIZE):
-// these are restored for the commands. The engine in each program reserves far more memory than it uses (RLIMIT_AS,
-// RLIMIT_DATA): these stay raised, and the engine enforces what they were (run/kept_limits.h).
+// the broker has a descriptor for each of their events (RLIMIT_NOFILE), and its memfd counts as a file (RLIMIT_FSIZE).
+// These two are restored for the commands. The engine in each program reserves far more memory than it uses (RLIMIT_AS,
+// RLIMIT_DATA). These two stay raised, and the engine enforces the old values (run/kept_limits.h).
 #pragma once
 
 #include <sys/resource.h>
@@ -16,15 +16,15 @@ namespace anyperf::broker {
 
 class LiftedLimits {
   public:
-    /// Raises the soft limits of this process to the hard ones, and keeps the old ones. With privilege it raises the
-    /// hard limit of descriptors, too, if that is low.
+    /// Raises the soft limits of this process to the hard ones, and remembers the old ones. With privilege, also raises
+    /// a low hard limit of descriptors and removes the limits on memory.
     static LiftedLimits lift();
 
-    /// In a child that is to become a command: restores the old limits but those on memory. Does nothing if none were
-    /// raised.
+    /// Restores the old limits, except those on memory, in a child that is to become a command. Does nothing if none
+    /// were raised.
     void restore() const;
 
-    /// The limits on memory that were raised, as they were: the programs are to keep them.
+    /// The old values of the limits on memory that were raised: the programs are to keep to them.
     const run::KeptLimits& memory() const { return memory_; }
 
   private:
@@ -35,8 +35,8 @@ class LiftedLimits {
     bool lifted_ = false;
 };
 
-/// Checks that the broker can have as many descriptors as it needs before the first event: without one of them it could
-/// not see its command end. Error: the limit is too low.
+/// Checks that the broker can have the descriptors that it needs before the first event: without one of them it could
+/// not see the end of its command. Error: the limit is too low.
 Result<void> check_descriptors();
 
 }  // namespace anyperf::broker

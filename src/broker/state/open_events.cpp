@@ -31,7 +31,7 @@ EventIndex OpenEvents::with_inode(std::uint64_t inode) const {
 void OpenEvents::signal_poll_change(EventIndex event) const {
     const auto known = events_.find(event);
     constexpr std::uint64_t kOnce = 1;
-    // If the socket is full there is an unread byte already, and that is enough.
+    // If the socket is full, it already has an unread byte, and that is enough.
     if (known != events_.end())
         ::send(known->second.fd.get(), "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     else if (own_ >= 0) {

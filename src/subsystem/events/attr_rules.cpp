@@ -1,12 +1,13 @@
-// attr_rules.cpp: what an attr must not have, as three tables in the kernel's order: perf_copy_attr() first, then the
-// start of perf_event_open(), then perf_event_alloc() after the PMU. The first rule that is broken is the answer.
+// attr_rules.cpp: what an attr must not have, as three tables in the kernel's order: perf_copy_attr(), the start of
+// perf_event_open(), and the part of perf_event_alloc() after the PMU has accepted the event. The first broken rule
+// gives the answer.
 //
-// Why tables. The order is part of the interface: perf probes for features by setting one field and looking at the
-// errno, and a request with two mistakes gets the errno of the first. A row is one `if` of the kernel. The lambda has
-// no capture, so a table is constant data; AttrContext carries what a rule needs besides the attr. Rows about rights
-// come where the kernel asks for them, between rows about values.
+// Why tables: the order is part of the interface. perf probes for features by setting one field and looking at the
+// errno, and a request with two mistakes gets the errno of the first. A row is one `if` of the kernel. Its lambda has
+// no capture, so a table is constant data; AttrContext has what a rule needs besides the attr. Rows about rights are
+// where the kernel checks rights, between rows about values.
 //
-// What is not here: attr.size and the bytes beyond the known fields (attr_copy.h), flags of the call, group, task and
+// What is not here: attr.size and the bytes beyond the known fields (attr_copy.h); flags of the call, group, task and
 // PMU (open.cpp).
 #include "subsystem/events/attr_rules.h"
 
@@ -62,9 +63,9 @@ constexpr bool registers_wrong(std::uint64_t mask) {
     return mask == 0 || (mask & kRefusedRegisters) != 0;
 }
 
-// Bits 0 to 2 of branch_sample_type are user, kernel and hypervisor; 1, 2 and 4 below.
+// Bits 0 to 2 of branch_sample_type are user, kernel and hypervisor: the values 1, 2 and 4 below.
 
-/// The privilege levels of a branch filter: those it names, else those that the event counts.
+/// The privilege levels of a branch filter: those that it names; if it names none, those that the event counts.
 constexpr std::uint64_t branch_levels(const Attr& attr) {
     if ((attr.branch_sample_type & abi::kBranchPrivileges) != 0)
         return attr.branch_sample_type & abi::kBranchPrivileges;
@@ -184,8 +185,8 @@ Answer<> check_wired_attr(const Attr& attr, const Limits& limits) {
     return check(kWiredRules, attr, {limits, no_credentials});
 }
 
-// What the kernel fills in: a stack of the largest size, and a branch filter with the event's own levels. Without
-// branch stacks the filter is cleared (perf_event_alloc()).
+// The kernel fills in the same: the largest stack depth, and the event's own levels in the branch filter. Without
+// branch stacks it clears the filter (perf_event_alloc()).
 void complete_attr(Attr& attr, const Limits& limits) {
     if (attr.sample_max_stack == 0) attr.sample_max_stack = limits.max_stack;
     attr.branch_sample_type =
