@@ -1,5 +1,5 @@
 // finding.h: one fact about the machine that decides which performance events work, with its evidence and, if it is a
-// problem, the effect and the fix. A line of `anyperf explain`.
+// problem, its effect and its fix. `anyperf explain` prints a line for each.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ enum class Severity : std::uint8_t {
     blocks,  ///< a whole kind of events doesn't work
 };
 
-/// The word for output. Stable, for scripts.
+/// The word in the output. It must not change, because scripts read it.
 constexpr std::string_view name(Severity severity) {
     switch (severity) {
         case Severity::ok: return "ok";
@@ -28,7 +28,7 @@ constexpr std::string_view name(Severity severity) {
 
 /// All texts are single lines without a final period.
 struct Finding {
-    std::string id;        ///< stable, for scripts: "paranoid", "hardware-pmu"
+    std::string id;        ///< "paranoid", "hardware-pmu"; must not change, because scripts read it
     std::string title;     ///< the fact in one line
     std::string evidence;  ///< the value that was found, and the file or call that it came from
     std::string effect;    ///< the consequence for events; may be empty if severity is ok

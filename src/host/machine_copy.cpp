@@ -1,6 +1,6 @@
-// machine_copy.cpp: `explain --save`: copies what findings and event names are read from, and checks such a copy before
-// it is read. One list of places serves both, so a copy has what a reader looks for. A copy comes from a stranger: a
-// FIFO in it would block its reader, and a file of a terabyte would fill the memory.
+// machine_copy.cpp: copies the files from which anyperf reads findings and event names (`explain --save`), and checks
+// such a copy before anyperf reads it. One list of places serves both, so a copy has what a reader looks for. A copy
+// may come from a stranger: a FIFO in it would block its reader, and a file of a terabyte would fill the memory.
 #include "host/machine_copy.h"
 
 #include <fmt/format.h>
@@ -59,14 +59,15 @@ constexpr std::array kPlaces{
 constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
 constexpr std::string_view kNamespaces = "/proc/self/ns";
 
-// Files that are read if they are there, but not saved: firmware's tables, and what only a root may read.
+// Files that copy_machine() does not save, but that anyperf reads if somebody has added them to a copy.
 constexpr std::array<std::string_view, 3> kReadIfThere{"/sys/firmware/acpi/tables/FACP", "/var/log/dmesg",
                                                        "/proc/service_levels"};
 
-// Directories in a PMU's that lead back to the bus, or have nothing to do with events.
+// Entries of a PMU's directory that lead back to the bus or have nothing to do with events.
 constexpr std::array<std::string_view, 4> kSkipped{"subsystem", "device", "driver", "power"};
 
-/// Reports `path` and, of a directory, all below it down to `depth` levels: the files named `only`, or all.
+/// Passes the file `path` to the visitor. If `path` is a directory, passes it and everything below it, down to `depth`
+/// levels: the files named `only`, or all files if `only` is empty.
 template <typename Visitor>
 void visit_tree(const Root& machine, const std::string& path, int depth, std::string_view only, Visitor& visitor) {
     std::error_code error;
@@ -82,14 +83,15 @@ void visit_tree(const Root& machine, const std::string& path, int depth, std::st
             visit_tree(machine, path + "/" + name, depth - 1, only, visitor);
 }
 
-/// Reports all files of kPlaces, and the kernel's configuration, which has its release in its name.
+/// Passes the files of kPlaces to the visitor, and the kernel's configuration, whose name contains the kernel's
+/// release.
 template <typename Visitor>
 void visit_places(const Root& machine, Visitor& visitor) {
     for (const Place& place : kPlaces) visit_tree(machine, std::string{place.path}, place.depth, place.only, visitor);
     visitor.file("/boot/config-" + machine.read("/proc/sys/kernel/osrelease").value_or(""));
 }
 
-/// What is copied so far.
+/// A copy while it is made.
 /// A file that cannot be read is left out, as a machine may lack it. One that cannot be written fails the whole copy.
 class Copy {
   public:
@@ -117,7 +119,7 @@ class Copy {
             filesystem::create_symlink(text, made(path), error);
     }
 
-    /// Why a file could not be written: the first failure. Nothing if all were.
+    /// Why the first file that failed could not be written; nothing if none failed.
     const std::optional<std::string>& failure() const { return failure_; }
     std::size_t files() const { return files_; }
 
@@ -141,7 +143,7 @@ class Copy {
     std::optional<std::string> failure_;
 };
 
-/// Why a file of this type can't be read; empty if it can, or is not there.
+/// Why a file of this type can't be read; empty if it can be read or does not exist.
 std::string_view obstacle(filesystem::file_type type) {
     switch (type) {
         case filesystem::file_type::fifo: return "it is a FIFO";
@@ -152,8 +154,7 @@ std::string_view obstacle(filesystem::file_type type) {
     }
 }
 
-/// Looks at files without opening them. Looks at type and size only: opening a FIFO would block, and reading a huge
-/// file would fill the memory.
+/// Checks the type and the size of files without opening them.
 class Check {
   public:
     explicit Check(const Root& copy) : copy_(copy) {}
@@ -188,7 +189,7 @@ Result<void> check_copy(const Root& copy) {
     return {};
 }
 
-// Into a new or empty directory only, so that a copy never mixes two machines.
+// The directory must be new or empty, so that a copy never mixes two machines.
 Result<std::size_t> copy_machine(const Root& machine, const filesystem::path& directory) {
     const auto refusal = [&](const std::string& cause, const char* fix = "name a directory that does not exist") {
         return std::unexpected(Error{fmt::format("cannot save the machine to '{}'", directory.string()), cause, fix});

@@ -1,6 +1,7 @@
 // quantities.h: what the models count, and the counts of one thread.
 //
-// A quantity is a fact of the model, not an event: pmu/ maps events to quantities, several to one where CPUs do so.
+// A quantity here belongs to the model and is not an event: pmu/cpu/quantities.h says what the virtual PMU counts by
+// it.
 #pragma once
 
 #include <array>
@@ -10,11 +11,11 @@
 
 namespace anyperf::models {
 
-// Names. *References* are instructions or operands; *misses* are those of them that lacked a line. *Reads* are requests
-// of lines to a level, so one reference may be several reads. *Ownership* is a request of a store, which needs the line
-// for itself. Requests by prefetch have rows of their own.
+// Names: *references* are instructions or operands. *Reads* are requests for lines to L2 or L3, so one reference may be
+// several reads. *Misses* are the references or reads for which the cache lacked a line. *Ownership* reads are those of
+// stores, which need the line for themselves. Requests by prefetch have rows of their own.
 //
-// The rows of one level come in the order of Reader (caches/core.h): code, load, store, prefetch. A value is the index
+// The rows of one level are in the order of Reader (caches/core.h): code, load, store, prefetch. A value is the index
 // of its count in Counts::values, which the broker reads in the thread's page (run/live_counters.h).
 
 enum class Quantity : std::uint8_t {
@@ -70,7 +71,7 @@ struct QuantityRow {
     std::string_view meaning;
 };
 
-/// One row for each quantity, in their order.
+/// One row for each quantity, in the order of Quantity.
 inline constexpr std::array<QuantityRow, kQuantities> kQuantityRows{{
     {Quantity::code_references, "code references", "instructions fetched, each once whatever lines it lies in"},
     {Quantity::code_misses, "code misses", "of these, with a line that L1I lacked"},

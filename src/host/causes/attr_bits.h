@@ -1,6 +1,6 @@
-// attr_bits.h: short names for the bits of an attr and the arguments of perf_event_open() that the checks of this
-// folder compare with. The values come from src/abi; numbers written out here are uapi/linux/perf_event.h's and
-// uapi/linux/hw_breakpoint.h's, whose names are beside them.
+// attr_bits.h: short names for the bits of an attr and of the flags of perf_event_open() that the checks of this folder
+// look for. The values come from src/abi. The few numbers here are those of uapi/linux/perf_event.h, with its names
+// beside them.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ inline constexpr std::uint32_t kBreakpointRead = abi::value_of(abi::kBreakpointT
 inline constexpr std::uint32_t kBreakpointWrite = abi::value_of(abi::kBreakpointTypes, "HW_BREAKPOINT_W");
 inline constexpr std::uint32_t kBreakpointExecute = abi::value_of(abi::kBreakpointTypes, "HW_BREAKPOINT_X");
 
-/// Whether the PMU of the cores counts events of this type. These types are fixed numbers, while the name of that PMU
-/// in sysfs varies ("cpu", "cpu_core" …).
+/// Whether the PMU of the cores counts events of this type. The types are fixed numbers; the name of that PMU in sysfs
+/// varies ("cpu", "cpu_core" …).
 constexpr bool for_core_pmu(std::uint32_t type) {
     return type == abi::kTypeHardware || type == abi::kTypeHwCache || type == abi::kTypeRaw;
 }

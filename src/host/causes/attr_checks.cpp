@@ -17,11 +17,11 @@ namespace anyperf::host::causes {
 
 namespace {
 
-/// What one read of a whole group may return: perf_event_validate_size(), kernel/events/core.c.
+/// The most that one read of a whole group may return: perf_event_validate_size(), kernel/events/core.c.
 constexpr int kMaxReadBytes = 16 * 1024;
 
-/// The fields that the user set and that lie beyond the first `bytes` bytes of the attr: "sig_data, config3". The
-/// table of published sizes says which fields each kernel version added.
+/// The fields beyond the first `bytes` bytes of the attr that the user set: "sig_data, config3". abi::kAttrSizes has
+/// the fields that each published size added.
 std::string fields_beyond(const abi::Attr& attr, std::uint32_t bytes) {
     std::array<unsigned char, sizeof(abi::Attr)> raw;
     std::memcpy(raw.data(), &attr, sizeof attr);
@@ -36,11 +36,11 @@ std::string fields_beyond(const abi::Attr& attr, std::uint32_t bytes) {
     return names;
 }
 
-/// Without PERF_FORMAT_GROUP a read returns at most the count, both times, the id and the lost samples.
+/// The most words of a read without PERF_FORMAT_GROUP: the count, both times, the id and the lost samples.
 constexpr std::size_t kMostWordsOfOneEvent = 5;
 
-/// How many members the group of `fd` has. 0 if that is not known: it can't be read, or its leader has no
-/// PERF_FORMAT_GROUP, so that the first word is its count. A read that is longer than that of one event shows the
+/// How many members the group of `fd` has; 0 if that is not known. With PERF_FORMAT_GROUP the first word of a read is
+/// the number of members; without, it is the leader's count. A read that is longer than any of one event must have that
 /// format.
 std::uint64_t group_size(int fd) {
     std::array<std::uint64_t, kMaxReadBytes / sizeof(std::uint64_t)> values{};
@@ -65,7 +65,7 @@ Found attr_larger_than_kernel_supports(const Failure& failure) {
         "leave them out, or boot a newer kernel"};
 }
 
-// Only the group can be too large if the event opens by itself.
+// If the event opens by itself, it is the group that is too large.
 Found group_too_large(const Failure& failure) {
     const auto& call = failure.call;
     if (call.group_fd < 0 || !failure.can_retry()) return {};
@@ -99,7 +99,7 @@ Found stack_deeper_than_limit(const Failure& failure) {
                     attr.sample_max_stack)};
 }
 
-// Shown by leaving it out: architectures without user_stack_pointer() answer ENOSYS to the bit alone.
+// The call is tried without the bit: a kernel that can't copy the user stack answers ENOSYS because of the bit alone.
 Found stack_dump_unsupported(const Failure& failure) {
     if ((failure.call.attr.sample_type & kSampleStackUser) == 0 || !failure.can_retry()) return {};
     OpenCall without = failure.call;
@@ -126,7 +126,7 @@ Found sample_rate_above_limit(const Failure& failure) {
 Found no_such_tracepoint(const Failure& failure) {
     const auto& attr = failure.call.attr;
     if (attr.type != abi::kTypeTracepoint) return {};
-    // The id alone, with nothing else that could be refused.
+    // The call is tried with the id alone, so that nothing else can be refused.
     OpenCall plain{};
     plain.attr.type = abi::kTypeTracepoint;
     plain.attr.size = attr.size;

@@ -1,8 +1,10 @@
-// blocked.cpp: checks for something that refuses perf_event_open whatever its arguments: a kernel without performance
-// events, a distribution's patch, a seccomp filter, gVisor, a security module.
+// blocked.cpp: checks for something that refuses perf_event_open whatever its arguments are: a kernel without
+// performance events, a distribution's patch, a seccomp filter, gVisor, a security module.
 //
 // A call with a null attr shows it. The kernel itself answers EFAULT, so any other answer comes from code that decides
-// before the kernel reads the attr. Which of them it was is then found from files.
+// before the kernel reads the attr. Files then show which code that was. Limit: since a change of December 2022 ("Call
+// LSM hook after copying perf_event_attr") the kernel reads the attr before it asks the security module, so there the
+// null attr does not show a security module.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -16,12 +18,12 @@ namespace anyperf::host::causes {
 
 namespace {
 
-/// Whether a null attr gets the same errno as the failed call, so that the arguments don't matter.
+/// Whether a null attr gets the same errno as the failed call: then the arguments don't matter.
 bool blocked(const Failure& failure) {
     return failure.can_retry() && failure.kernel.try_null_attr() == failure.errno_value;
 }
 
-/// How to change the filter: by the container's own options where it is a known kind.
+/// How to change the filter: by the container's own options if its kind is known.
 std::string allow_in_container(const Root& root) {
     if (const Container inside = container(root)) return std::string{inside.kind->allow_perf};
     return "allow perf_event_open in the seccomp filter of whatever started this process";
@@ -38,8 +40,8 @@ Found no_perf_events_in_kernel(const Failure& failure) {
         "boot a kernel built with CONFIG_PERF_EVENTS=y"};
 }
 
-// Debian's and Ubuntu's kernels add levels above mainline's 2, at which the call is refused to unprivileged processes
-// whatever they ask for.
+// Debian's and Ubuntu's kernels add levels above mainline's 2, at which they refuse every call of an unprivileged
+// process.
 Found paranoid_beyond_mainline(const Failure& failure) {
     const auto level = failure.privileges.paranoid.value_or(2);
     if (level <= 2 || failure.privileges.has_perfmon() || !blocked(failure)) return {};

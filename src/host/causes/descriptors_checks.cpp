@@ -75,7 +75,7 @@ Found cgroup_fd_not_a_cgroup(const Failure& failure) {
 Found too_many_descriptors(const Failure& failure) {
     rlimit limit{};
     if (!failure.can_retry() || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
-    // Listing /proc/self/fd would itself need a descriptor. Duplicating one fails if none is left.
+    // Listing /proc/self/fd would itself need a descriptor, so the check is whether one can be duplicated.
     const int one_more = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     if (one_more >= 0) ::close(one_more);
     const int error = errno;

@@ -1,9 +1,9 @@
 // pmu_checks.cpp: checks of the PMU that an event is for: whether the machine has it, whether it knows the event, and
 // whether it has a free counter.
 //
-// A missing hardware PMU is by far the most frequent cause, so its message says why it is missing (the hypervisor's
-// doing, or unknown), what can be counted without it, and how the owner of the hypervisor changes that. What the reader
-// can do at once comes first: few own their hypervisor.
+// A missing hardware PMU is by far the most frequent cause. So its message says why the PMU is missing (because of the
+// hypervisor, or unknown), what can be counted without it, and how the owner of the hypervisor changes that. What the
+// reader can do at once comes first, because few own their hypervisor.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -76,7 +76,8 @@ Found no_such_software_event(const Failure& failure) {
         "anyperf list sw shows them"};
 }
 
-// ENOENT of a uprobe: the kernel looks up its path when it is opened. Another machine's path can't be judged.
+// A uprobe gets ENOENT because the kernel looks up its path when the event is opened. On another machine the path can't
+// be checked.
 Found probe_target_absent(const Failure& failure) {
     if (pmu_of_type(failure.root, failure.call.attr.type) != "uprobe" || failure.call.attr.config1 == 0) return {};
     if (!failure.can_retry()) return {};
@@ -84,7 +85,7 @@ Found probe_target_absent(const Failure& failure) {
                  "give the path of an existing program or library, as this process sees it"};
 }
 
-// The last check for ENOENT: the PMU exists, so it is the event that it does not have.
+// The last check for ENOENT: the PMU exists, so the cause is that it does not have the event.
 Found event_unknown_to_pmu(const Failure& failure) {
     if (failure.call.attr.type == abi::kTypeSoftware || failure.call.attr.type == abi::kTypeTracepoint) return {};
     const auto type = failure.call.attr.type;
@@ -115,7 +116,7 @@ Found breakpoint_slots_used_up(const Failure& failure) {
         "close other breakpoint events or the debugger's watchpoints; one event can watch up to eight bytes"};
 }
 
-// ENOSPC is only certain to mean the group if the event opens without it.
+// ENOSPC certainly means the group only if the event opens without it.
 Found no_counter_left_for_group(const Failure& failure) {
     if (failure.call.group_fd == -1 || !failure.can_retry()) return {};
     OpenCall alone = failure.call;

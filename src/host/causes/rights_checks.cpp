@@ -2,8 +2,9 @@
 // perf_copy_attr() and perf_event_open() in kernel/events/core.c, perf_trace_event_perm() in
 // kernel/trace/trace_event_perf.c, Linux 6.18.
 //
-// What kernel.perf_event_paranoid leaves to processes without CAP_PERFMON: 2 own processes in user mode; 1 kernel mode,
-// too; 0 whole CPUs, too; -1 tracepoint data, too. Some rights need a capability at every level.
+// What a process without CAP_PERFMON may measure at each level of kernel.perf_event_paranoid: at 2 its own user's
+// processes in user mode; at 1 also kernel mode; at 0 also whole CPUs; at -1 also tracepoint data. Some rights need a
+// capability at every level.
 #include <fmt/format.h>
 
 #include "host/causes/attr_bits.h"
@@ -16,13 +17,13 @@ namespace anyperf::host::causes {
 
 namespace {
 
-/// The paranoid level with its file, as evidence. 2 is the kernel's default where it can't be read.
+/// The paranoid level with its file, as evidence. If it can't be read, it is taken to be 2, the kernel's default.
 std::string level(const Failure& failure) {
     return fmt::format("kernel.perf_event_paranoid is {} (/proc/sys/kernel/perf_event_paranoid)",
                        failure.privileges.paranoid.value_or(2));
 }
 
-/// What gives the process the right that level `needed` gives to everybody.
+/// How the process gets the right that paranoid level `needed` gives to every process.
 std::string gain_rights(const Failure& failure, int needed) {
     return how_to_gain_rights(failure.privileges, container(failure.root), needed);
 }
