@@ -1,5 +1,5 @@
-// open_event.h: the perf_event_open calls for counting: builds the attr from an event and its role in a group, tries
-// again without features that older kernels refuse, and explains a refusal.
+// open_event.h: makes the perf_event_open calls for counting. It builds the attr from an event and its role in a group,
+// tries again without features that older kernels refuse, and explains a refusal.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace anyperf::counting {
 
 /// What the call needs beyond what the event string says.
 struct Role {
-    bool leader = true;  ///< of its group; an event of its own is a leader, too
+    bool leader = true;  ///< of its group; an event that is opened alone is a leader, too
     OpenOptions options;
     std::uint64_t read_format = 0;
 };
@@ -39,7 +39,7 @@ struct RefusedMember {
     std::vector<EventFd> before;  ///< the members before it, still open: the cause may be in the group
 };
 
-/// The open event. If the event wants the highest precision (`:P`), precise_ip is lowered until the kernel accepts it.
+/// Opens an event. If it wants the highest precision (`:P`), precise_ip is lowered until the kernel accepts it.
 std::expected<EventFd, RefusedOpen> open_event(Kernel& kernel, const events::Event& event, const Role& role,
                                                Place place, int group_fd);
 
@@ -53,11 +53,11 @@ struct OpenedMembers {
 std::expected<OpenedMembers, RefusedMember> open_members(Kernel& kernel, std::span<const events::Event* const> events,
                                                          Place place, OpenOptions options);
 
-/// The Error for a refused open, with the cause found on this machine (host/open_failure.h). It makes the call again,
-/// with changes, so the group's members must still be open. `event` is the one that was refused.
+/// The Error for a refused open, with the cause found on this machine (host/open_failure.h). The checks make the call
+/// again with changes, so the group's members must still be open. `event` is the one that was refused.
 Error explain_refusal(const events::Event& event, const RefusedOpen& refused);
 
-/// The same for a group of which nothing is open any more: it is opened again for that.
+/// The same for a group whose members have been closed. It opens the group again for the checks.
 Error explain_refusal(Kernel& kernel, std::span<const events::Event* const> events, Place place, OpenOptions options,
                       const OpenFailure& failure);
 

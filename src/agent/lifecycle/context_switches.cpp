@@ -1,6 +1,7 @@
-// context_switches.cpp: the thread's own waits for the broker are switches as well, and are not the program's. They are
-// counted as they happen (AgentState::waits_since_switch) and subtracted from the voluntary switches of the next
-// report. The report is itself a request and may wait, so the baseline is set after it.
+// context_switches.cpp: leaves out the engine's own switches. A thread that waits for the broker is switched out as
+// well, but that switch is not the program's. These waits are counted as they happen (AgentState::waits_since_switch)
+// and subtracted from the voluntary switches of the next report. The report is itself a request and may wait, so the
+// baseline is set after it.
 #include "agent/lifecycle/context_switches.h"
 
 #include <sys/resource.h>
@@ -56,7 +57,8 @@ void report_new_switches(Thread& thread, bool after_call) {
     const std::uint64_t waits = now.voluntary - state.context_switches[0];
     const std::uint64_t involuntary = now.involuntary - state.context_switches[1];
     const std::uint64_t time = clock_now(*thread.engine, CLOCK_MONOTONIC);
-    // Between system calls only the engine waits. After the call that opened the event, that call's start is not known.
+    // Between system calls only the engine waits, so voluntary switches are the program's only after a call. After the
+    // call that opened the event, that call's start is not known.
     const bool known = after_call && state.syscall_entered_ns != 0;
     const std::uint64_t voluntary = known && waits > state.waits_since_switch ? waits - state.waits_since_switch : 0;
     const std::uint64_t ago = known ? time - state.syscall_entered_ns : 0;

@@ -1,8 +1,8 @@
-// probe_hits.cpp: hits of uprobes and uretprobes. The kernel replaces a return address on the stack by that of a
-// trampoline. Here the stack is not changed: the engine reports whenever an indirect branch goes to
-// the call's return address, and a thread that comes there with the stack pointer right above the slot has returned
-// from the call. So unwinders see the stack as it is, and a longjmp or an exception past the function is not taken for
-// a return.
+// probe_hits.cpp: hits of uprobes and uretprobes. For a uretprobe the kernel replaces the return address on the stack
+// by the address of a trampoline. Here the stack is not changed: the engine reports whenever an indirect branch goes to
+// the call's return address, and a thread that comes there with the stack pointer right above the return address's slot
+// has returned from the call. So unwinders see the stack as it is, and a longjmp or an exception past the function is
+// not taken for a return.
 #include "agent/probes/probe_hits.h"
 
 #include <algorithm>
@@ -45,9 +45,9 @@ void remove_if(ThreadProbes& probes, Gone gone) {
     probes.depth = static_cast<std::uint32_t>(end - probes.pending);
 }
 
-/// Drops pending returns that will not happen, because `call` has its return address in their slot: those calls were
-/// left by a longjmp. A pending return of another function with the same target stays: after a tail call both return at
-/// once. If there is no room, those at lower stack addresses go, too: their frames are gone.
+/// Drops pending returns that will not happen, because `call` has its return address in their slot: a longjmp has left
+/// those calls. A pending return of another function with the same target stays: after a tail call both return at once.
+/// If there is no room, this also drops the pending returns at lower stack addresses: their frames are gone.
 void forget_overwritten(ThreadProbes& probes, const PendingReturn& call) {
     remove_if(probes, [&](const PendingReturn& one) {
         return one.slot == call.slot && (one.target != call.target || one.probe == call.probe);
@@ -61,7 +61,8 @@ void add_return_targets(Thread& thread, const ThreadProbes& probes) {
         engine::add_return_target(*thread.engine, probes.pending[i].target);
 }
 
-/// Adds the call of the function at the thread's rip to its pending returns. Beyond kDepth it is left out.
+/// Adds the call of the function at the thread's rip to the thread's pending returns. The call is left out if kDepth
+/// others are pending.
 void await_return(Thread& thread, ProbeIndex probe) {
     ThreadProbes& probes = *probes_of(thread);
     PendingReturn call{
@@ -93,7 +94,7 @@ void report_probe_return(Thread& thread) {
     if (probes == nullptr) return;
     const std::uint64_t slot = thread.registers.r[engine::x86_64::rsp] - sizeof(std::uint64_t);
     const std::uint64_t here = thread.registers.rip;
-    // From the newest. After a tail call several functions return at once, to the same place by the same slot.
+    // The newest comes first. After a tail call several functions return at once, to the same place by the same slot.
     for (std::uint32_t i = probes->depth; i-- > 0;) {
         const PendingReturn call = probes->pending[i];
         if (call.slot != slot || call.target != here) continue;

@@ -1,5 +1,5 @@
-// process_maps.h: what side-band records say of a process's mappings and namespaces, read from /proc from outside; the
-// build id is read from the mapped file. All of it fails softly: a process may end or remap at any time.
+// process_maps.h: reads what side-band records say about a process's mappings and namespaces, from /proc and, for the
+// build id, from the mapped file. A process may end or change its mappings at any time, so the answers can be empty.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ std::optional<subsystem::TaskMapping> mapping_of(std::int32_t pid, std::uint64_t
 /// file at that path is another one now.
 std::vector<std::byte> build_id_of(std::int32_t pid, const subsystem::TaskMapping& mapped);
 
-/// The file at this path with the device and inode that /proc/PID/maps shows for it, or the errno why it cannot be
-/// probed.
+/// The file at this path with the device and inode that /proc/PID/maps shows for it, or the errno of the reason why it
+/// cannot be probed.
 subsystem::ProbedFile probed_file(const std::string& path);
 
 /// The namespaces of a thread; zeros for those that cannot be read.

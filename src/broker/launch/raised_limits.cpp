@@ -15,12 +15,12 @@ namespace anyperf::broker {
 
 namespace {
 
-constexpr rlim_t kDescriptors = 4096;  ///< one for each event, and some
+constexpr rlim_t kDescriptors = 4096;  ///< one for each event, and some for the broker itself
 constexpr std::size_t kNeededDescriptors =
     10;  ///< sockets, epoll, eventfd, pidfd, and files that are open for a moment
 
-/// Raises a limit on memory: to none with privilege, else the soft limit to the hard one. Adds the old one to `kept` if
-/// it could be raised.
+/// Removes a limit on memory if this process has the privilege; otherwise raises the soft limit to the hard one. If
+/// either succeeds, adds the old limit to `kept`.
 void lift_memory(__rlimit_resource resource, run::KeptLimit which, run::KeptLimits& kept) {
     rlimit before{};
     if (::getrlimit(resource, &before) != 0 || before.rlim_cur == RLIM_INFINITY) return;
@@ -33,8 +33,9 @@ void lift_memory(__rlimit_resource resource, run::KeptLimit which, run::KeptLimi
 
 }  // namespace
 
-// The broker raises its limits to the hard ones, or above with a privilege. The command gets the old ones back
-// (restore()), since programs print them and divide memory by them.
+// The broker raises its soft limits to the hard ones; with privilege it also raises a hard limit of descriptors below
+// kDescriptors. The command gets the old limits back (restore()), because programs can read their limits and act on
+// them.
 LiftedLimits LiftedLimits::lift() {
     LiftedLimits limits;
     for (std::size_t i = 0; i < kLifted.size(); ++i) {
@@ -55,7 +56,8 @@ void LiftedLimits::restore() const {
     for (std::size_t i = 0; lifted_ && i < kLifted.size(); ++i) ::setrlimit(kLifted[i], &before_[i]);
 }
 
-// Tried, not computed: other limits (of the system, of the user) may be reached first.
+// Opens descriptors instead of looking at RLIMIT_NOFILE, because the limit of the system (fs.file-max) may be reached
+// first.
 Result<void> check_descriptors() {
     std::array<OwnedFd, kNeededDescriptors> taken;
     for (OwnedFd& fd : taken) {

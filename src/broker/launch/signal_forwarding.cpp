@@ -9,10 +9,10 @@ namespace anyperf::broker {
 namespace {
 
 std::atomic<pid_t> the_child{0};
-static_assert(std::atomic<pid_t>::is_always_lock_free);  // the handler writes it
+static_assert(std::atomic<pid_t>::is_always_lock_free);  // the handler reads it
 
-/// The signal handler. Only signals of kill(2) and the like are forwarded: their si_code is 0 or below, while that of
-/// the kernel's own, the terminal's among them, is positive (sigaction(2)).
+/// The signal handler. It forwards only signals of kill(2) and the like: their si_code is 0 or negative. Signals of the
+/// kernel, among them those of the terminal, have a positive one (sigaction(2)).
 void forward_signal(int signal, siginfo_t* info, void*) {
     const int saved = errno;
     if (info->si_code <= 0) ::kill(the_child.load(), signal);

@@ -1,4 +1,4 @@
-// tasks.cpp: children, execs and deaths.
+// tasks.cpp: serves the requests about children, execs and deaths.
 //
 // Requests about tasks arrive in any order between parent and child (agent/lifecycle/tasks.cpp). So a child is
 // registered by whichever request takes its entry out of state.children first; the later one finds none and changes
@@ -61,7 +61,7 @@ RequestAnswer on_cloned(RequestContext& request) {
     const TaskId task{child->page, is_thread ? child->parent.pid : tid, tid};
     KernelIds kernel{is_thread ? request.kernel.pid : tid, tid};
     if (!is_in_own_namespace(request.kernel.pid)) kernel = seen_as(tid, request.kernel.tid);
-    // The parent's word for the id is believed only if the kernel has such a thread.
+    // The id is the parent's statement, so it is recorded only if the kernel has such a thread.
     if (exists(kernel)) request.state.threads.add(task, kernel);
     register_child(request.state, *child, task);
     return {};
@@ -77,10 +77,10 @@ RequestAnswer on_begin(RequestContext& request) {
 }
 
 RequestAnswer on_executing(RequestContext& request) {
-    // Only for a traced process, because the execve may still fail, and the report cannot be taken back. Without
-    // payload it has failed.
+    // The exec is reported here only for a traced process, because the execve may still fail, and the report cannot be
+    // taken back. A request without payload says that it has failed.
     std::set<std::uint32_t>& reported = request.state.reported_execs;
-    reported.erase(request.caller.thread_page);  // of an exec that failed
+    reported.erase(request.caller.thread_page);  // left over from an exec that failed
     if (!request.payload.empty() && has_tracer(request.kernel.pid)) {
         report_exec(request);
         reported.insert(request.caller.thread_page);
@@ -103,7 +103,7 @@ RequestAnswer on_end(RequestContext& request) {
 }
 
 RequestAnswer on_reaping(RequestContext& request) {
-    // The request is not believed: the process must have ended, by its own pidfd.
+    // The request alone is not believed: the pidfd must show that the process has ended.
     const auto child = static_cast<std::int32_t>(request.argument(0));
     const pid_t process = seen_as(child, request.kernel.tid).pid;
     if (request.state.processes.has_ended(process)) end_process(request.state, process);

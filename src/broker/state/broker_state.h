@@ -1,4 +1,4 @@
-// broker_state.h: what the broker knows of its run. The handlers of requests work on it, and the event loop reports
+// broker_state.h: what the broker knows about its run. The handlers of requests work on it, and the event loop reports
 // closed events and ended processes to it. The serving thread and callers of Server::call_subsystem use it in turn,
 // under the server's lock.
 #pragma once
@@ -29,7 +29,7 @@ struct BrokerState {
 
     /// Makes the presented machine if there is none. From then on programs report what their tasks do.
     PresentedMachine& make_machine();
-    /// The last descriptor of the event is closed. Does nothing for events that are not open.
+    /// Called when the last descriptor of the event is closed. Does nothing for events that are not open.
     void close_event(subsystem::EventIndex event);
     /// Wakes the programs that poll events whose state has changed.
     void report_poll_changes();

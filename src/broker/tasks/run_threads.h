@@ -1,6 +1,6 @@
-// run_threads.h: which thread of the machine has which thread page: the broker's own record. What a page says about its
-// thread is written by programs, so it is only a hint. It is read once and compared with what the kernel says, and the
-// result is kept here. Whoever needs rights, times or a signal's target asks this record, never the page.
+// run_threads.h: the broker's own record of which thread of the machine has which thread page. Programs write what a
+// page says about its thread, so it is only a hint. The broker reads it once, compares it with what the kernel says,
+// and keeps the result here. Code that needs rights, times or a signal's target asks this record, never the page.
 //
 // There are three ways to learn of a thread:
 //
@@ -28,24 +28,27 @@ class RunThreads {
     /// `memory` must outlive this object.
     explicit RunThreads(const RunMemory& memory) : memory_(memory) {}
 
-    /// The thread that calls itself `tid` and has sent a request from process `pid`, as the kernel says. Nothing if the
-    /// process has no such thread, or if the page is another thread's.
+    /// The thread that has sent a request. `pid` is its process as the kernel reports it, `tid` and `page` are what the
+    /// request says. Nothing if the process has no such thread or does not run the engine, or if the page is another
+    /// thread's.
     std::optional<subsystem::TaskId> sender(std::uint32_t page, std::int32_t pid, std::int32_t tid);
-    /// The thread that has the page, if it is alive and of this run.
+    /// The thread that has the page; nothing if it is not alive or not of this run.
     std::optional<subsystem::TaskId> find(std::uint32_t page);
     /// Records a thread that the kernel has named to the broker or to the thread's parent.
     void add(const subsystem::TaskId& task, const KernelIds& kernel);
     void forget(std::uint32_t page) { known_.erase(page); }
 
-    /// The task as the kernel knows it: none if it has ended. A task without a page has the kernel's ids itself.
+    /// The ids by which the kernel knows the task; none if this record does not have the task. The ids of a task
+    /// without a page are the kernel's already.
     KernelIds kernel_ids(const subsystem::TaskId& task) const;
-    /// The thread of the run that calls itself `tid`; of several, in namespaces of their own, one that lives.
+    /// A living thread of the run that calls itself `tid`. There can be several, in different pid namespaces.
     KernelIds called(std::int32_t tid) const;
     /// The known threads of a process.
     std::vector<subsystem::TaskId> threads_of(std::int32_t pid) const;
     bool knows(std::uint32_t page) const { return known_.contains(page); }
-    /// Whether the process runs the engine. A process that cannot be examined is taken for one that does, unless this
-    /// process is root: then the kernel itself refuses what the user may not do to it.
+    /// Whether the process runs the engine. If that cannot be found out, the answer is yes, since the kernel refuses
+    /// what the user may not do to that process. For a broker that is root it is no, since the kernel refuses root
+    /// nothing.
     bool runs_engine(std::int32_t pid) const;
 
   private:
@@ -54,7 +57,7 @@ class RunThreads {
         KernelIds kernel;
     };
 
-    /// The thread that the page names, by the kernel's word; none if there is no such thread of the run.
+    /// The thread that the page names, if the kernel confirms that it exists and runs the engine.
     std::optional<Known> look_up(std::uint32_t page, std::int32_t tid) const;
     /// Whether the page belongs to a living thread of another process than `pid`.
     bool is_taken(std::uint32_t page, std::int32_t pid) const;

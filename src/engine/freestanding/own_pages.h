@@ -1,5 +1,6 @@
-// own_pages.h: the list of the engine's memory in this process. The system calls use it so that the application can
-// neither replace the engine's memory nor see it in /proc/self/maps, and so that limits count only the application's.
+// own_pages.h: the list of the engine's memory in this process. The handlers of system calls use it: the application
+// can neither replace the engine's memory nor see it in /proc/self/maps, and limits count only the application's
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ class OwnPages {
         std::uint64_t end = 0;  ///< 0: no range
     };
 
-    /// Adds a range. False if there are kCapacity ranges already: the memory must not be used.
+    /// Adds a range. False if there are kCapacity ranges already: the caller must not use the memory.
     bool add(std::uint64_t start, std::uint64_t end);
     /// Removes the ranges that are inside [start, end).
     void remove(std::uint64_t start, std::uint64_t end);

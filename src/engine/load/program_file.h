@@ -1,6 +1,6 @@
-// program_file.h: from a path to the files that are to be mapped: follows scripts to their interpreter, checks
-// permissions, reads the ELF headers. The engine does this before an execve as well, because afterwards no program is
-// left that could get the error.
+// program_file.h: finds the files to map for a path: follows scripts to their interpreter, checks permissions, reads
+// the ELF headers. The engine does this before an execve as well, because afterwards no program is left that could get
+// the error.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct ProgramFile {
     int scripts = 0;  ///< scripts followed
     ScriptLine lines[kDeepestScript];
 
-    /// Closes the files that find_program() opened.
+    /// Closes the files that find_program() or resolve_program() has left open.
     void close();
 };
 

@@ -1,6 +1,6 @@
 // start_stack.h: the initial stack of a program: argument count, arguments, environment, auxiliary vector (System V ABI
-// for x86-64, 3.4.1). The kernel made it for the engine; it is rewritten for the program, with all addresses as the
-// kernel would choose them for the program itself.
+// for x86-64, 3.4.1). The kernel has made it for the engine. The engine rewrites it for the program, and puts
+// everything at the address that the kernel would have chosen if it had started the program itself.
 #pragma once
 
 #include <elf.h>
@@ -37,12 +37,13 @@ struct StartFacts {
     const ElfFile* file;
     std::uint64_t loader_base;  ///< AT_BASE; 0: no loader
     std::uint64_t dropped;      ///< arguments at the front that are the engine's own
-    RandomStream* random;       ///< gives AT_RANDOM's bytes; null: they are the kernel's
+    /// Gives AT_RANDOM's bytes in a deterministic run, whose program also gets no vDSO. Null: both are the kernel's.
+    RandomStream* random;
 };
 
 /// Rewrites the stack in place for the program: without the first `dropped` arguments, with its own auxiliary vector.
-/// Returns the program's stack pointer, aligned to 16 bytes. The strings of `stack` and `facts` are overwritten. Error:
-/// an errno; the stack is as it was.
+/// Returns the program's stack pointer, aligned to 16 bytes. This overwrites what `stack` points to, and so also
+/// strings of `facts` that are there. Error: a positive errno; the stack is as it was.
 std::expected<std::uint64_t*, long> rewrite_start_stack(const StartStack& stack, const StartFacts& facts);
 
 }  // namespace anyperf::engine

@@ -1,5 +1,6 @@
-// locked_memory.cpp: mlockall(2) by mlock2(2), mapping by mapping. Another thread may unmap a mapping or make one
-// meanwhile: the first is an error that is ignored, the second is locked only if MCL_FUTURE asks for it.
+// locked_memory.cpp: does mlockall(2) by mlock2(2), mapping by mapping. Another thread may unmap a mapping meanwhile:
+// then mlock2 fails, and the error is ignored. A mapping that another thread makes meanwhile is locked only if
+// MCL_FUTURE asks for it.
 #include "engine/syscalls/locked_memory.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ bool lock_new_memory(const Engine& engine, std::uint64_t start, std::uint64_t by
     if (engine.locks_future == 0) return true;
     const bool on_fault = (engine.locks_future & MCL_ONFAULT) != 0;
     const long got = kernel_call(__NR_mlock2, start, bytes, on_fault ? std::uint64_t{MLOCK_ONFAULT} : 0);
-    // Without MCL_ONFAULT the limit was checked by MAP_LOCKED, and the error is that of memory without access.
+    // Without MCL_ONFAULT mmap(2) has checked the limit, because of MAP_LOCKED: ENOMEM then means that the memory has
+    // no access rights and cannot be locked.
     return got != -ENOMEM || !on_fault;
 }
 

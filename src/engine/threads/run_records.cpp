@@ -35,7 +35,7 @@ void set_state(run::RecordState& state, run::RecordState value) {
     __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
 }
 
-/// Copies the counts of a page to a thread record. False if all records are used.
+/// Copies the counts of a page to a new thread record. False if all records are used.
 bool save_counts(const Engine& engine, run::ThreadPage& page) {
     const std::uint32_t number = allocate_number(engine.run_use->threads, run::kMaximumThreads);
     if (number == 0) return false;
@@ -46,8 +46,8 @@ bool save_counts(const Engine& engine, run::ThreadPage& page) {
     const run::LiveCounters& counters = page.counters;
     for (std::size_t i = 0; i < run::kCounters; ++i) record.count[i] = counters.count(i);
     record.count[0] = counters.retired();
-    // In this order the counts are reported once, also if this thread is killed in between: the page refers to the
-    // record, and the record is valid once it is ended.
+    // The order matters: the counts are to be reported exactly once, even if this thread is killed at any point here.
+    // The page is reported until the record that it refers to is `ended`, the record from then on.
     page.record = number;
     set_state(record.state, run::RecordState::ended);
     return true;

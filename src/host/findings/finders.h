@@ -19,9 +19,9 @@ Found kernel(const Facts& facts);
 /// Kinds of events that the kernel was built without (kernel_config.h).
 Found kernel_options(const Facts& facts);
 
-// rights_checks.cpp
+// rights_findings.cpp
 
-/// perf_event_paranoid against the capabilities of this process.
+/// What perf_event_paranoid allows this process to measure, given its capabilities.
 Found paranoid(const Facts& facts);
 /// The capabilities that matter for events, held and lacking.
 Found capabilities(const Facts& facts);
@@ -32,7 +32,7 @@ Found kernel_addresses(const Facts& facts);
 
 // confinement_findings.cpp
 
-/// Whether something refuses perf_event_open whatever its arguments. On this machine it is tried, in a child process.
+/// Whether something refuses perf_event_open whatever its arguments. On this machine a child process tries the call.
 Found seccomp(const Facts& facts);
 /// The kind of container, or namespaces other than the machine's.
 Found container(const Facts& facts);
@@ -40,10 +40,10 @@ Found container(const Facts& facts);
 Found user_namespace(const Facts& facts);
 /// The kernel's lockdown mode.
 Found lockdown(const Facts& facts);
-/// SELinux and other security modules. That one is active is no proof that it refuses events.
+/// SELinux and other security modules. An active module need not refuse events.
 Found security_modules(const Facts& facts);
 
-// pmu.cpp
+// pmu_findings.cpp
 
 /// The hypervisor, which decides whether a guest has hardware counters.
 Found hypervisor(const Facts& facts);

@@ -26,7 +26,7 @@ std::string joined(const std::string& evidence, const std::string& more) {
     return more.empty() ? evidence : evidence + "; " + more;
 }
 
-/// `cpu` with the files of its caps/: "cpu (max_precise 3, pmu_name skylake)".
+/// A PMU with the files of its caps/, such as "cpu (max_precise 3, pmu_name skylake)".
 std::string with_capabilities(const Root& root, const std::string& pmu) {
     std::string caps;
     const std::string directory = std::string{kDevices} + "/" + pmu + "/caps";
@@ -123,8 +123,8 @@ Found counters(const Facts& facts) {
                    Severity::note};
 }
 
-// 0: never; 1: while the process has an event mapped, the default; 2: always
-// (Documentation/ABI/testing/sysfs-bus-event_source-devices-rdpmc).
+// The file allows rdpmc never (0), while the process has an event mapped (1, the default), or always (2):
+// Documentation/ABI/testing/sysfs-bus-event_source-devices-rdpmc.
 Found user_space_reads(const Facts& facts) {
     if (facts.core_pmus.empty()) return {};
     const std::string file = fmt::format("{}/{}/rdpmc", kDevices, facts.core_pmus.front());
@@ -151,7 +151,8 @@ Found other_pmus(const Facts& facts) {
     return Finding{"other-pmus", "other PMUs: " + names, std::string{kDevices}, "", "", Severity::ok};
 }
 
-// Descriptors of other users' processes are only visible with CAP_SYS_PTRACE, so the evidence says which were searched.
+// Descriptors of other users' processes are visible only with CAP_SYS_PTRACE, so the evidence says which processes were
+// searched.
 Found holders(const Facts& facts) {
     if (!facts.is_live()) return {};
     const std::string others = describe(event_holders(facts.root));

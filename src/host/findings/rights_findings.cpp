@@ -1,5 +1,5 @@
 // rights_findings.cpp: findings about what this process may measure: the paranoid level, its capabilities, other users'
-// processes and kernel addresses. Documentation/admin-guide/perf-security.rst.
+// processes and kernel addresses. See Documentation/admin-guide/perf-security.rst.
 #include <fmt/format.h>
 
 #include <array>
@@ -87,8 +87,8 @@ Found capabilities(const Facts& facts) {
     return Finding{"capabilities", title, evidence, "", "", Severity::note};
 }
 
-// Since Linux 5.12 CAP_PERFMON allows it; before, CAP_SYS_PTRACE was required. Yama restricts attaching, which of all
-// events only attr.sigtrap counts as.
+// Since Linux 5.9 CAP_PERFMON allows it (commit 45fd22da97c6); before, CAP_SYS_PTRACE was required. Yama restricts only
+// attaching to a process, and perf_event_open needs the right to attach only for attr.sigtrap.
 Found other_processes(const Facts& facts) {
     if (facts.privileges.has_perfmon() || facts.privileges.has(Capability::sys_ptrace)) return {};
     const auto yama = number_in(facts.root, "/proc/sys/kernel/yama/ptrace_scope");
@@ -102,8 +102,8 @@ Found other_processes(const Facts& facts) {
         Severity::note};
 }
 
-// Level 1 hides them from processes without rights, level 2 from all (kptr_restrict in
-// Documentation/admin-guide/sysctl/kernel.rst).
+// Level 1 hides the addresses from processes without CAP_SYSLOG, level 2 from all (kptr_restrict in
+// Documentation/admin-guide/sysctl/kernel.rst). Privileges does not read CAP_SYSLOG; CAP_PERFMON is taken for it.
 Found kernel_addresses(const Facts& facts) {
     const auto restrict_level = kernel_setting(facts.root, "kptr_restrict");
     if (!restrict_level) return {};

@@ -1,5 +1,6 @@
-// cpu_counters.h: the hardware counters that the processor itself reports, whether or not the kernel uses them. The
-// difference to sysfs shows whether the PMU is missing in the processor (or hidden by the hypervisor) or unused.
+// cpu_counters.h: the hardware counters that the processor itself reports, whether or not the kernel uses them. If
+// sysfs has no PMU, they show why: either the processor has none (or the hypervisor hides it), or the kernel does not
+// use it.
 #pragma once
 
 #include <string>
@@ -16,12 +17,13 @@ struct CpuCounters {
     std::string evidence;  ///< the leaf or flag and what it says
 };
 
-/// On this machine from CPUID (Intel leaf 0xA; AMD leaves 0x80000001 and 0x80000022). On another machine from the flags
-/// in its /proc/cpuinfo, which give no numbers. Nothing is known about processors other than x86.
+/// On this machine from CPUID (Intel: leaf 0xA; AMD and Hygon: leaves 0x80000001 and 0x80000022). For other vendors and
+/// other machines from the flags in /proc/cpuinfo, which give no numbers. Nothing is known about processors other than
+/// x86.
 CpuCounters cpu_counters(const Root& root);
 
-/// Whether the processor is an x86, which `anyperf run` and its virtual PMU need. Of another machine /proc/cpuinfo
-/// shows it: only x86 has a line "cpu family" (show_cpuinfo() in arch/x86/kernel/cpu/proc.c).
+/// Whether the processor is an x86, which `anyperf run` and its virtual PMU need. For another machine /proc/cpuinfo
+/// decides: only x86 has a line "cpu family" (show_cpuinfo() in arch/x86/kernel/cpu/proc.c).
 bool is_x86(const Root& root);
 
 }  // namespace anyperf::host

@@ -1,6 +1,6 @@
-// hypervisor.cpp: CPUID leaf 1 ECX bit 31 and leaf 0x40000000 are reserved for hypervisors (Intel SDM volume 2, CPUID;
-// AMD APM volume 3, "Function 4000_0000h"). They name the software (KVM), while DMI tables name the provider (AWS),
-// whose fix is more specific; so DMI is read first.
+// hypervisor.cpp: signs of a hypervisor in files and in CPUID. Bit 31 of ECX in CPUID leaf 1 and leaf 0x40000000 are
+// reserved for hypervisors (Intel SDM volume 2, CPUID; AMD APM volume 3, "Function 4000_0000h"). The leaf names the
+// software (KVM), while DMI tables name the provider (AWS). The provider's fix is more specific, so DMI is read first.
 #include "host/hardware/hypervisor.h"
 
 #include <array>
@@ -75,7 +75,6 @@ constexpr std::array kSigns{
          "firecracker"},  // the OEM id of the ACPI tables; readable by root only
 };
 
-/// Appends to the evidence.
 void add_evidence(Hypervisor& found, const std::string& evidence) {
     if (!found.evidence.empty()) found.evidence += "; ";
     found.evidence += evidence;
@@ -98,7 +97,7 @@ std::string cpuid_signature() {
     return text.data();
 }
 
-/// Asks the processor. It sets the kind only if DMI did not: the provider's name is more specific.
+/// Adds what CPUID says. It sets the kind only if no file did: the provider's name is more specific.
 void ask_cpuid(Hypervisor& found) {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx >> 31) == 0) return;
@@ -120,7 +119,7 @@ void recognise_micro_vm(Hypervisor& found, const Root& root) {
     add_evidence(found, "/sys/class/dmi/id is not there");
 }
 
-/// The kernel's copy of the CPUID bit. Unlike CPUID it is also in a copy of another machine's files.
+/// Whether /proc/cpuinfo has the kernel's copy of the CPUID bit. A copy of another machine's files has it, too.
 bool has_hypervisor_flag(const Root& root) {
     const auto cpuinfo = root.read("/proc/cpuinfo");
     return cpuinfo &&
@@ -129,7 +128,7 @@ bool has_hypervisor_flag(const Root& root) {
 
 }  // namespace
 
-// All evidence is collected, for `explain`; the first sign decides the kind. The order is: DMI and ACPI tables, the
+// All evidence is collected, for `explain`; the first sign decides the kind. The order is: the files of kSigns, the
 // kernel's flag, CPUID, and last whether it is a micro-VM.
 Hypervisor hypervisor(const Root& root) {
     Hypervisor found;

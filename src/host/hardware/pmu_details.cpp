@@ -6,8 +6,8 @@
 //     events/NAME.unit, .scale, .per-pkg, .snapshot      how its counts are to be read
 //     caps/NAME       a property of the PMU, such as max_precise
 //
-// A file that cannot be understood is a fault of its own (PmuDetails::faults): a driver newer than anyperf must not
-// make the whole PMU unusable.
+// A file of format/ or events/ that cannot be read or parsed is listed in PmuDetails::faults, and the other files are
+// used: a driver newer than anyperf must not make the whole PMU unusable.
 #include "host/hardware/pmu_details.h"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ bool is_side_file(std::string_view name) {
     return std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
 }
 
-/// An event of events/. Its side files give the unit and scale of its counts, and mark counts of a whole package and
-/// counts that are a present value instead of a sum.
+/// Reads an event of events/ with its side files. They give the unit and scale of its counts, and mark counts that are
+/// of a whole package (.per-pkg) or a present value instead of a sum (.snapshot).
 Alias read_alias(const Root& root, const std::string& folder, const std::string& name, std::string terms,
                  const std::vector<std::string>& siblings) {
     const auto has = [&](std::string_view suffix) {
@@ -113,8 +113,8 @@ std::uint64_t Format::mask() const {
     return spread(~0ull);
 }
 
-// The lowest bits of the value go to the first range, the next to the second one: the order of the ranges matters, not
-// that of the bits.
+// The lowest bits of the value go to the first range of the file, the next bits to the second. So the order of the
+// ranges matters, not which bits of the word they are.
 std::uint64_t Format::spread(std::uint64_t value) const {
     std::uint64_t word_bits = 0;
     for (const BitRange& range : bits) {

@@ -21,8 +21,8 @@ int events_of(const Root& root, const std::string& process) {
 
 }  // namespace
 
-// Descriptors of other users' processes can be listed by root only, so without privileges holders may be missing. This
-// process is left out: it has the event that was refused, or none.
+// Descriptors of other users' processes are visible only with CAP_SYS_PTRACE, so without it holders may be missing.
+// This process is left out: the question is who else uses the counters.
 std::vector<EventHolder> event_holders(const Root& root) {
     std::vector<EventHolder> holders;
     for (const std::string& name : root.list("/proc")) {

@@ -28,13 +28,14 @@ bool in_initial_user_namespace(const Root& root) {
 
 }  // namespace
 
-// CapEff alone does not tell: root in a user namespace has all bits set.
+// CapEff alone is not enough: root in a user namespace has all bits set.
 bool Privileges::has(Capability capability) const {
     return initial_user_namespace && (effective & bit(capability)) != 0;
 }
 
-// Capabilities of a user namespace of one's own do not count for perf_event_open: it checks with capable(), against the
-// initial namespace (perfmon_capable()). CAP_PERFMON came with Linux 5.8; cap_last_cap shows whether the kernel has it.
+// Capabilities in any other user namespace than the initial one do not count for perf_event_open: perfmon_capable()
+// calls capable(), which checks against the initial one. CAP_PERFMON came with Linux 5.8; cap_last_cap shows whether
+// the kernel has it.
 Privileges privileges(const Root& root) {
     Privileges result;
     if (const auto status = process_status(root, "self")) {

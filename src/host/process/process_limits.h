@@ -1,5 +1,5 @@
-// process_limits.h: resource limits of this process, from /proc/self/limits, so that they can also be read from a copy
-// of another machine's files. getrlimit(2).
+// process_limits.h: reads the resource limits (getrlimit(2)) of this process from /proc/self/limits, because a copy of
+// another machine's files has that file, too.
 #pragma once
 
 #include <cstdint>

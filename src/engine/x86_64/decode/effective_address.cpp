@@ -1,13 +1,14 @@
 // effective_address.cpp: SDM volume 2, 2.1.5 "Addressing-Mode Encoding of ModR/M and SIB Bytes"; 2.2.1.2 for REX.
 //
 // It has to agree with the CPU for every addressing form, because watched memory and samples are exact: with a wrong
-// address a watchpoint is missed. For the models translate/record_accesses.cpp derives the same addresses from recorded
-// registers.
+// address the thread would miss a watchpoint. For the models, translate/record_accesses.cpp derives the same addresses
+// from recorded registers.
 #include "engine/x86_64/decode/effective_address.h"
 
 namespace anyperf::engine::x86_64 {
 
-// The SIB base is rsp (4 without B). pop [rip + n] and pop of a register do not use rsp in an address.
+// Only an operand whose SIB base is rsp (4, without REX.B) depends on it. pop [rip + n] and pop of a register have no
+// SIB byte.
 std::int32_t popped_bytes(const Instruction& instruction, const std::uint8_t* code) {
     constexpr std::uint8_t kPop = 0x8f;
     const bool pops = instruction.map == 0 && instruction.opcode == kPop && !instruction.has_vex;
@@ -93,7 +94,8 @@ const ImpliedRow* string_row(const Instruction& instruction) {
     return nullptr;
 }
 
-/// The linear address for an offset: truncated by a 67 prefix, plus the segment base. `segmented`: an override applies.
+/// The linear address for an offset: truncated by a 67 prefix, plus the segment base. `segmented`: whether a segment
+/// prefix has an effect on this access.
 std::uint64_t placed(const Instruction& instruction, std::uint64_t address, bool segmented, const SegmentBases& bases) {
     if (instruction.address32) address &= 0xffffffffu;
     if (segmented && instruction.segment == Segment::fs) address += bases.fs;
@@ -109,7 +111,7 @@ void add_string(Accesses& all, const ImpliedRow& row, const Instruction& instruc
                 const SegmentBases& bases) {
     constexpr std::uint64_t kDirection = 0x400;
     const std::uint32_t bytes = instruction.implied_bytes;
-    // Negative steps for DF. The two accesses of movs and cmps advance together.
+    // The step is negative if DF is set. The two accesses of movs and cmps advance together.
     const auto step = static_cast<std::int32_t>((registers.flags & kDirection) != 0 ? -bytes : bytes);
     all.repeats = instruction.rep;
     add(all, {placed(instruction, registers.r[rsi], true, bases), bytes, row.reads_source, false, step});
@@ -153,7 +155,7 @@ Accesses accesses_of(const Instruction& instruction, const std::uint8_t* code, c
         const std::uint64_t address = names_memory(instruction, code)
                                           ? named_address(instruction, code, registers)
                                           : static_cast<std::uint64_t>(instruction.displacement);
-        // The size of an xsave area depends on the state that is enabled: the legacy area and the header are always
+        // The size of an xsave area depends on the state that is enabled, but the legacy area and the header are always
         // there (SDM volume 1, 13.4).
         constexpr std::uint32_t kSmallestSaveArea = 576;
         const std::uint32_t default_bytes = instruction.control == Control::x87_state ? kSmallestSaveArea : 0;
