@@ -1,5 +1,5 @@
-// broker_request.cpp: the program's side of the protocol that run/protocol.h explains: transmit() is its first step,
-// wait() and sleep() are the last. The payload goes to the kernel straight from where it is, so nothing is copied here.
+// broker_request.cpp: the program's side of the protocol that run/protocol.h explains. transmit() is the first of its
+// steps, wait() and sleep() are the last. sendmsg(2) reads the payload where it is, so the agent does not copy it.
 #include "agent/broker_request.h"
 
 #include <errno.h>
@@ -26,23 +26,25 @@ using engine::kernel_call;
 
 namespace {
 
-/// How many times to poll the mailbox before sleeping: a broker on another CPU answers sooner than the kernel could
-/// wake the thread. If the last answer was written on this CPU, the broker will probably run here again, and cannot
-/// while the thread polls: then it does not poll.
+/// How many times a thread polls its mailbox before it sleeps: a broker on another CPU answers sooner than the kernel
+/// could wake the thread.
 constexpr int kPolls = 400;
 
+/// 0 if the last answer was written on `cpu`, the CPU of this thread. The broker will probably run there again, and it
+/// cannot while the thread polls.
 int polls_for(const run::Mailbox& mailbox, std::int32_t cpu) {
     const std::uint32_t host_cpu = __atomic_load_n(&mailbox.host_cpu, __ATOMIC_RELAXED);
     return host_cpu == static_cast<std::uint32_t>(cpu) + 1 ? 0 : kPolls;
 }
 
-/// How long a sleeping thread waits before it looks whether the broker lives, and how often it does so: 20 seconds in
-/// all. A program's wild store may have overwritten the answer, or the page without which the broker drops the request:
-/// then no answer comes. No request of a sound program takes a broker that long.
+/// How long a sleeping thread waits before it checks that the broker still runs, and how often it does so before it
+/// gives up: after 20 seconds in all. A wild store of the program may have overwritten the answer, or the tid in the
+/// thread page, by which the broker recognises the sender; then no answer comes. A request of a program without such a
+/// bug never takes the broker that long.
 constexpr long kPatienceNs = 200'000'000;
 constexpr int kMostSilences = 100;
 
-/// Maps the thread's mailbox if it is not mapped. False: the thread has no page, or memory is short.
+/// Maps the thread's mailbox if it is not mapped. False if the thread has no page, or if the kernel refuses.
 bool open_mailbox(Thread& thread) {
     if (thread.agent->mailbox != nullptr) return true;
     if (thread.page_number == run::kNoPage) return false;
@@ -54,9 +56,10 @@ bool open_mailbox(Thread& thread) {
     return true;
 }
 
-/// The number of the next request. It differs from the last answer's and from those that the page's previous thread
-/// used: a request of that thread may still be answered after it was killed. A thread id has 22 bits (PID_MAX_LIMIT).
-/// Threads of two pid namespaces may have the same id; then only the counter distinguishes their requests.
+/// The number of the next request. It differs from the number of the last answer, and from the numbers that the page's
+/// previous thread used: the broker may still answer a request of that thread after the thread was killed. A thread id
+/// has 22 bits (PID_MAX_LIMIT). Threads of two pid namespaces may have the same id; then only the counter distinguishes
+/// their requests.
 std::uint32_t next_sequence(const run::Mailbox& mailbox, std::int32_t tid) {
     constexpr unsigned kCounterBits = 10;
     constexpr std::uint32_t kCounter = (1U << kCounterBits) - 1;
@@ -100,7 +103,8 @@ bool broker_is_gone(const engine::Engine& engine) {
 void report_if_moved(Thread& thread) {
     const engine::Engine& engine = *thread.engine;
     if (!are_events_used(engine)) return;
-    // Every request carries the CPU of its thread. This one, about no descriptor, is sent for nothing else.
+    // Every request carries the CPU of its thread. This one asks about inode 0, which no event has: only the CPU
+    // matters.
     if (cpu_of(thread) != thread.page.cpu) BrokerRequest{thread, run::RequestKind::identify}.send();
 }
 
@@ -161,9 +165,8 @@ long BrokerRequest::transmit() {
     for (;;) {
         const long got = kernel_call(__NR_sendmsg, static_cast<unsigned>(thread_.engine->broker_fd),
                                      address_of(&message), MSG_NOSIGNAL);
-        // sendmsg(2) reads the payload straight from the application's memory, which may be unmapped.
-        if (got == -EFAULT &&
-            head_.payload_bytes != 0) {  // the application's memory cannot be read: sent without payload
+        // The payload may be in memory that the application has unmapped: the request is sent again without it.
+        if (got == -EFAULT && head_.payload_bytes != 0) {
             head_.payload_bytes = 0;
             message.msg_iovlen = 1;
             continue;
@@ -182,7 +185,7 @@ long BrokerRequest::wait() {
     }
     const std::uint64_t before = all_context_switches();
     const long answer = sleep();
-    // The wait is the engine's: events that count context switches leave it out.
+    // The program did not ask to wait, so events that count context switches leave out these.
     thread_.page.own_switches += all_context_switches() - before;
     return answer;
 }
@@ -193,7 +196,7 @@ long BrokerRequest::sleep() {
     __atomic_store_n(&mailbox.waiting, 1, __ATOMIC_SEQ_CST);
     int silences = 0;
     for (;;) {
-        // Wakes at any change: the new number may be that of a request of the page's previous thread.
+        // The futex wait ends at any change of the number: it may be the answer to the page's previous thread.
         const std::uint32_t seen = __atomic_load_n(&mailbox.answered, __ATOMIC_ACQUIRE);
         if (seen == head_.sequence) return mailbox.answer;
         const timespec patience{0, kPatienceNs};  // then check whether the broker has ended

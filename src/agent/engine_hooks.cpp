@@ -1,5 +1,5 @@
-// engine_hooks.cpp: the hooks that the engine calls (engine/hooks.h has their contracts), and which room of the agent
-// does the work.
+// engine_hooks.cpp: the hooks that the engine calls. Each one calls the function of the agent that does the work.
+// engine/hooks.h has the contracts.
 #include "engine/hooks.h"
 
 #include <time.h>

@@ -1,12 +1,13 @@
 // open_event.cpp: opens by trial. Older kernels refuse what newer ones accept, and EINVAL does not say what was wrong.
 // So an open starts with the best request and falls back by fixed steps, each of which gives up one thing:
 //
-// - read_format: times, group and lost counts; then without PERF_FORMAT_LOST, the newest of the bits; with `inherit`
-//   then without PERF_FORMAT_GROUP, which kernels before 4.13 refuse on inherited events (commit ba5213ae6b88).
-// - precise_ip, if the event string asks for as much as possible (modifier P): one less each time. EOPNOTSUPP and
-//   EINVAL are the answers of a PMU that has less.
+// - read_format: first times, group and lost counts. Then without PERF_FORMAT_LOST, the newest of the bits. Then, with
+//   `inherit`, without PERF_FORMAT_GROUP, which kernels before 4.13 refuse on inherited events (commit ba5213ae6b88).
+// - precise_ip, if the event string asks for as much as possible (modifier P): one less each time. A PMU that has less
+//   precision answers EOPNOTSUPP or EINVAL.
 //
-// A refusal that remains is the one of the best read_format, since that is the request that the user meant.
+// If every read_format is refused with EINVAL, open_members() returns the refusal of the best one, which is the request
+// that the user meant.
 #include "counting/open_event.h"
 
 #include <array>
@@ -37,7 +38,7 @@ void set(abi::Attr& attr, std::uint64_t mask, bool on) {
     attr.flags = on ? attr.flags | mask : attr.flags & ~mask;
 }
 
-/// The event's own term decides before the options of the open.
+/// A term of the event string takes precedence over the options of the open.
 bool inherits(const events::Event& event, const OpenOptions& options) {
     return event.inherit.value_or(options.inherit);
 }
@@ -48,8 +49,8 @@ std::span<const std::uint64_t> read_formats(bool inherit) {
     return std::span{kReadFormats}.first(inherit ? 3 : 2);
 }
 
-// The attr of the event string, with what counting needs: no sampling, times in each read, and a leader that is started
-// by itself.
+// The attr of the event string, with what counting needs: no sampling, the wanted read_format, and a leader that counts
+// only once it is enabled.
 host::OpenCall call_for(const events::Event& event, const Role& role, Place place, int group_fd) {
     abi::Attr attr = events::attr_to_open(event);
     if (attr.size == 0) attr.size = sizeof attr;
@@ -57,7 +58,7 @@ host::OpenCall call_for(const events::Event& event, const Role& role, Place plac
     // Counting needs no samples; with a period the counter would interrupt for nothing.
     attr.sample_period = 0;
     set(attr, abi::flag("freq"), false);
-    // A sibling only counts while its leader is enabled, so it is enough that the leader is disabled.
+    // A sibling counts only while its leader is enabled, so it is enough to disable the leader.
     set(attr, abi::flag("disabled"), role.leader);
     set(attr, abi::flag("enable_on_exec"), role.leader && role.options.start == Start::on_exec);
     set(attr, abi::flag("inherit"), inherits(event, role.options));
@@ -82,7 +83,7 @@ std::expected<EventFd, RefusedOpen> open_event(Kernel& kernel, const events::Eve
 std::expected<OpenedMembers, RefusedMember> open_members(Kernel& kernel, std::span<const events::Event* const> events,
                                                          Place place, OpenOptions options) {
     OpenedMembers opened;
-    RefusedOpen first;  // by the best read_format: later ones are refused for reasons the user doesn't care about
+    RefusedOpen first;  // with the best read_format
     for (const std::uint64_t format : read_formats(inherits(*events.front(), options))) {
         auto leader = open_event(kernel, *events.front(), {true, options, format}, place, -1);
         if (!leader) {
@@ -109,8 +110,9 @@ Error explain_refusal(const events::Event& event, const RefusedOpen& refused) {
     return host::why_open_failed(refused.call, refused.errno_value, event.name);
 }
 
-// The open is repeated, because the checks of causes need the call as it was, with the group's descriptor: by now the
-// members are closed. If the repetition fails in another way, the first failure is explained without its group.
+// The search for the cause makes the refused call again, for which the group's members must be open. They are closed by
+// now, so the group is opened once more. If that does not fail in the same way, the first failure is explained without
+// its group.
 Error explain_refusal(Kernel& kernel, std::span<const events::Event* const> events, Place place, OpenOptions options,
                       const OpenFailure& failure) {
     const events::Event& event = *events[failure.event];

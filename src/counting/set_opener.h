@@ -1,9 +1,10 @@
 // set_opener.h: opens the events of a CounterSet: resolves the target to places, opens every group in each, and handles
-// refusals and threads that come and go meanwhile. Used once, by CounterSet::open().
+// refusals and threads that come and go meanwhile. Only CounterSet::open() uses it.
 //
-// A refusal can come late: an event may be refused in the tenth place after it was opened in nine. Then the set would
-// hold counts of different meaning, so everything is closed and opened again without that event, or with it restricted
-// to user mode (Progress::again). Each round changes one event for good, so the rounds end.
+// A refusal can come late: an event may be refused in the tenth place after it was opened in nine. Its count would then
+// cover other places than the counts of the other events, or user mode in one place only. So everything is closed and
+// opened again without that event, or with the event restricted to user mode (Progress::again). Each round changes one
+// event for good, so the rounds end.
 #pragma once
 
 #include <functional>
@@ -15,20 +16,20 @@
 
 namespace anyperf::counting {
 
-/// `groups` are copied; `target` and `kernel` must live until open() returns.
+/// `groups` are copied. `target` must live until open() returns, `kernel` as long as the CounterSet.
 class SetOpener {
   public:
     SetOpener(std::span<const events::EventGroup> groups, const Target& target, const SetOptions& options,
               Kernel& kernel);
 
-    /// The open set. Call it once.
+    /// The open set. To be called once.
     Result<CounterSet> open();
 
   private:
     /// The result of opening a part of the target.
     enum class Progress {
         done,
-        again,     ///< an event was given up or restricted after it had been opened elsewhere: start over
+        again,     ///< an event that is open in some place was given up or restricted: start over
         vanished,  ///< the thread or process has ended
     };
 
@@ -36,9 +37,9 @@ class SetOpener {
 
     void add_group(std::vector<std::size_t> members, bool weak);
     Result<Progress> open_target();
-    /// All threads of all processes, so that none is missed or counted twice: see set_opener.cpp.
+    /// Opens all threads of all processes. set_opener.cpp explains how none is missed or counted twice.
     Result<Progress> open_processes();
-    /// `vanished` only if every one of them has ended.
+    /// `vanished` only if every task of the target has ended.
     Result<Progress> open_tasks(std::span<const pid_t> tids);
     /// Opens the threads that are not in `known` (sorted) until there are no new ones.
     Result<Progress> open_new_threads(std::vector<pid_t> known);
@@ -51,13 +52,13 @@ class SetOpener {
     Result<Progress> handle_refusal(std::size_t event, int errno_value, const std::function<Error()>& search);
     bool restrict_to_user(std::size_t event, int errno_value);
     std::vector<std::size_t> members_for(const std::vector<std::size_t>& group, Place place, bool cpu_wide_only) const;
-    /// Of all processes of the target, sorted, each once.
+    /// The threads of all processes of the target, sorted, each once.
     std::vector<pid_t> threads_of_processes() const;
     /// The CPUs that the target names, or all online ones.
     std::vector<int> wanted_cpus() const;
-    /// `search` looks for the cause on this machine, which is not needed if it is known already.
+    /// `search` looks for the cause on this machine. It is called only if nothing else knows the cause.
     Error explain(std::size_t event, int errno_value, const std::function<Error()>& search) const;
-    /// For the first event. There must be one.
+    /// The Error for a process or thread that does not exist. It names the first event; there must be one.
     Error no_such_task(pid_t pid) const;
     std::optional<Error> known_explanation(std::size_t event, int errno_value) const;
     /// Closes what is open, but keeps what was learned about refused events.
@@ -68,9 +69,9 @@ class SetOpener {
     const Target& target_;
     SetOptions options_;
     Kernel& kernel_;
-    std::vector<events::Event> events_;             ///< of all groups; with exclude_kernel after a fallback
-    std::vector<std::vector<std::size_t>> groups_;  ///< indexes of events_
-    std::vector<bool> weak_;                        ///< by group: it may be broken up (:W)
+    std::vector<events::Event> events_;             ///< of all groups; restrict_to_user() sets exclude_kernel in them
+    std::vector<std::vector<std::size_t>> groups_;  ///< of each group, the indexes of its members in events_
+    std::vector<bool> weak_;                        ///< of each group, whether it may be broken up (:W)
     CounterSet set_;                                ///< what is open so far
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 using perfdata::Facts;
 
-/// The value of the first line "name : value".
+/// The value in the first line of the form "name : value"; empty if there is none.
 std::string value_of(std::string_view text, std::string_view name) {
     while (!text.empty()) {
         const std::string_view line = text.substr(0, text.find('\n'));
@@ -45,7 +45,7 @@ void read_system(Facts& facts) {
     facts.arch = names.machine;
 }
 
-/// perf's CPUID of x86: "vendor,family,model,stepping".
+/// `cpu_id` is what perf calls the CPUID on x86: "vendor,family,model,stepping".
 void read_cpu(const host::Root& root, Facts& facts) {
     const std::string info = root.read("/proc/cpuinfo").value_or("");
     facts.cpu = value_of(info, "model name");
@@ -56,13 +56,13 @@ void read_cpu(const host::Root& root, Facts& facts) {
     facts.memory_kib = number(value_of(root.read("/proc/meminfo").value_or(""), "MemTotal"));
 }
 
-/// Adds the contents of a file, unless the list has them: each CPU has such a file, and siblings have equal ones.
+/// Adds the contents of a file unless the list has them already: the files of CPUs that are siblings are equal.
 void add_once(std::vector<std::string>& list, const host::Root& root, const std::string& path) {
     const auto text = root.read(path);
     if (text && !text->empty() && std::ranges::find(list, *text) == list.end()) list.push_back(*text);
 }
 
-/// perf calls the CPUs of a socket "core siblings".
+/// perf and sysfs call the CPUs of a socket "core siblings".
 void read_topology(const host::Root& root, Facts& facts) {
     const auto possible = host::possible_cpus(root).value_or(std::vector<int>{0});
     facts.cpus_available = static_cast<std::uint32_t>(possible.size());

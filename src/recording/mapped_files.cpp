@@ -36,7 +36,7 @@ std::vector<perfdata::BuildId> MappedFiles::build_ids() const {
     if (!kernel_.empty()) add(true, symbols::kernel_build_id("/sys/kernel/notes"), kernel_);
     for (const auto& path : paths_) {
         if (path == kVdso) {
-            // It is the same in all processes of one boot.
+            // All 64-bit processes of one boot have the same vDSO, so the recorder's own has the build id.
             if (const auto vdso = symbols::vdso_image()) add(false, vdso->build_id(), path);
             continue;
         }

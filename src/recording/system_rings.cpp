@@ -1,5 +1,6 @@
-// system_rings.cpp: rings of the kernel. One epoll set reports all of them. It is edge-triggered: an event of a task
-// that has ended is ready (EPOLLHUP) for ever, while other events may still write to its ring.
+// system_rings.cpp: rings of the kernel. One epoll set reports all of them. It is edge-triggered, because an event of a
+// task that has ended stays ready (EPOLLHUP), while other events may still write to its ring: a level-triggered set
+// would keep the recorder awake.
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>

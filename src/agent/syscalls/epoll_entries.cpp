@@ -1,5 +1,5 @@
-// epoll_entries.cpp: a list without order, searched from its start: programs have few events in epoll sets. Removal
-// puts the last entry into the gap, so a loop that removes looks at the same place again.
+// epoll_entries.cpp: an unordered list that is searched from its start: programs have few events in epoll sets. Removal
+// puts the last entry into the gap, so a loop that removes an entry looks at the same index again.
 #include "agent/syscalls/epoll_entries.h"
 
 #include <algorithm>

@@ -32,7 +32,8 @@ std::size_t string_bytes(std::uint64_t from, std::size_t limit) {
     return limit;
 }
 
-/// The length of the attr at `from`, as its `size` says, at most `limit`; 0 if `size` cannot be read.
+/// The length of the attr at `from` by its `size` field, at most `limit`. A `size` of 0 means the oldest attr's length,
+/// as in the kernel. 0 if the field cannot be read.
 std::size_t attr_bytes(std::uint64_t from, std::size_t limit) {
     std::uint32_t size = 0;
     const std::uint64_t size_address = from + offsetof(abi::Attr, size);
@@ -40,8 +41,9 @@ std::size_t attr_bytes(std::uint64_t from, std::size_t limit) {
     return size == 0 ? std::size_t{abi::kAttrSizes.front().bytes} : std::min<std::size_t>(size, limit);
 }
 
-/// Adds what the subsystem needs of the ioctl's argument. At least one byte of a string and eight of an attr are named,
-/// so that unreadable memory leads to a request without payload, which the subsystem answers with EFAULT.
+/// Adds what the subsystem needs of the ioctl's argument. A string has at least one byte in the request and an attr
+/// eight, even if the memory is unreadable. Then transmit() sends the request without its payload, and the subsystem
+/// answers EFAULT.
 void add_argument(const Call& call, const abi::Ioctl& row, BrokerRequest& to_broker) {
     const std::uint64_t argument = call.argument[2];
     switch (row.argument) {
@@ -74,7 +76,7 @@ long ioctl_event(Call& call, EventIndex event) {
     to_broker.argument(0, request).argument(1, call.argument[2]);
     if (row != abi::kIoctls.end()) add_argument(call, *row, to_broker);
     const long answer = to_broker.send();
-    if (answer < 0) return answer;  // without a broker there is not even a mailbox
+    if (answer < 0) return answer;  // mailbox() is not valid without a broker
     const std::uint32_t bytes = to_broker.mailbox().payload_bytes;
     if (bytes == 0) return answer;
     return engine::x86_64::guarded_copy(engine::at_address<void>(call.argument[2]), to_broker.mailbox().payload, bytes)

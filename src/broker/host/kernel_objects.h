@@ -1,5 +1,5 @@
-// kernel_objects.h: kernel objects that a task of the run has made and that side-band records describe: cgroups and BPF
-// programs. The program sends a descriptor of the object, and the broker asks the kernel about it.
+// kernel_objects.h: kernel objects that a program of the run has made and that side-band records describe: cgroups and
+// BPF programs. The program sends a descriptor of the object, and the broker asks the kernel about it.
 #pragma once
 
 #include <cstdint>
@@ -16,25 +16,26 @@ struct MadeCgroup {
     std::string path;         ///< from the root of its hierarchy
 };
 
-/// The cgroup of a directory; nothing if the descriptor is not a cgroup's directory, or if perf_event is not a
-/// controller of that hierarchy.
+/// The cgroup of a directory; nullopt if the descriptor is not a cgroup's directory, or if that hierarchy does not have
+/// the perf_event controller.
 std::optional<MadeCgroup> cgroup_at(int directory);
 
 struct BpfFunction {
-    std::uint64_t address = 0;  ///< 0: the kernel hides it from this user, or the program was not compiled
+    std::uint64_t address = 0;  ///< 0: the kernel hides it from this user, or did not compile the program (JIT)
     std::uint32_t bytes = 0;
-    std::string name;  ///< as /proc/kallsyms has it
+    std::string name;  ///< as in /proc/kallsyms; may differ if a function has type information (kernel_objects.cpp)
 };
 
 struct LoadedBpf {
     subsystem::BpfProgram program;
-    std::vector<BpfFunction> functions;  ///< one for each subprogram
+    std::vector<BpfFunction> functions;  ///< one for each function that the kernel reports, at least one
 
     /// The functions as symbols for records. Their names point into `functions`.
     std::vector<subsystem::KernelSymbol> symbols() const;
 };
 
-/// The BPF program of a descriptor; nothing if it is not one, or if the kernel refuses to describe it.
+/// The BPF program of a descriptor; nullopt if the descriptor is not a BPF program's, or if the kernel refuses to
+/// describe the program.
 std::optional<LoadedBpf> bpf_program(int descriptor);
 
 }  // namespace anyperf::broker

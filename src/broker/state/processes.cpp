@@ -1,4 +1,4 @@
-// processes.cpp: pidfd_open(2).
+// processes.cpp: a pidfd becomes readable when its process has ended (pidfd_open(2)).
 #include "broker/state/processes.h"
 
 #include <poll.h>

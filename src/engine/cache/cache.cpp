@@ -1,5 +1,6 @@
-// cache.cpp: see cache.h for the life of a block. Each function below is called with Cache::lock held unless it says
-// otherwise. Records refer to each other by number, not by pointer: a number has half the size, and 0 means none.
+// cache.cpp: see cache.h for the life of a block. Each function below is called with Cache::lock held unless its
+// comment says otherwise. Records refer to each other by number, not by pointer: a number has half the size, and 0
+// means none.
 #include "engine/cache/cache.h"
 
 #include <sys/mman.h>
@@ -13,19 +14,19 @@ namespace anyperf::engine {
 
 namespace {
 
-/// Slots of the hash table at first. Always a power of two: an index is the hash's low bits.
+/// The number of slots that the hash table starts with. It is always a power of two: an index is the hash's low bits.
 constexpr std::size_t kFirstSlots = 4096;
-constexpr BlockId kErased = ~BlockId{0};  // in a hash slot: searches go on after it
+constexpr BlockId kErased = ~BlockId{0};  // in a hash slot: a search continues after it
 
-/// Writes a rel32 that other threads may be executing. It does not cross 8 bytes, so a CPU sees the old or the new one
-/// (SDM volume 3, 8.1.1 "Guaranteed Atomic Operations").
+/// Writes a rel32 that other threads may be executing. It does not cross an 8-byte boundary, so a CPU sees the old or
+/// the new one (SDM volume 3, 8.1.1 "Guaranteed Atomic Operations").
 void patch(std::uint8_t* operand, const std::uint8_t* target) {
     const auto relative = static_cast<std::int32_t>(target - (operand + 4));
     __atomic_store_n(reinterpret_cast<std::int32_t*>(operand), relative, __ATOMIC_RELEASE);
 }
 
-/// How many times to halve the room for records, which is a gigabyte of address space, so that a limit on address space
-/// (setrlimit(2), RLIMIT_AS and RLIMIT_DATA) leaves most of it to the program.
+/// How many times to halve the room for records, which takes about a gigabyte of address space. If the address space is
+/// limited (setrlimit(2), RLIMIT_AS and RLIMIT_DATA), most of it is left to the program.
 unsigned scarcity() {
     constexpr std::uint64_t kAllRecords = std::uint64_t{1} << 30;
     constexpr std::uint64_t kShare = 16;
@@ -53,16 +54,17 @@ bool Cache::reserve() {
     if (!blocks.reserve(smaller) || !exits.reserve(smaller) || !marks.reserve(smaller) ||
         !indirect_entries.reserve(smaller) || !copies.reserve(smaller) || !executable.reserve() || !pages_.reserve())
         return false;
-    // MAP_32BIT below: an indirect branch has the table's address as a disp32, which is sign-extended, so it must lie
-    // below 2 GiB.
     slots_ = static_cast<Slot*>(reserve_pages(sizeof(Slot) * kFirstSlots));
     slot_count_ = kFirstSlots;
+    // MAP_32BIT: an indirect branch has the table's address as a disp32, which is sign-extended, so the table must be
+    // below 2 GiB.
     const long low = map_own_pages(sizeof(std::uint64_t) * kTableEntries, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT);
     heads_ = static_cast<IndirectEntryId*>(reserve_pages(sizeof(IndirectEntryId) * kTableEntries));
     if (slots_ == nullptr || heads_ == nullptr || is_error(low)) return false;
     table_ = at_address<std::uint64_t>(static_cast<std::uint64_t>(low));
-    // Even a small program touches most of these, mostly twice: a read first, which costs a fault of its own.
+    // Even a small program touches most of these pages. Without this, most would cost two faults: one for the first
+    // read, one for the first write.
     touch_pages(slots_, sizeof(Slot) * kFirstSlots);
     touch_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
     touch_pages(table_, sizeof(std::uint64_t) * kTableEntries);
@@ -76,7 +78,7 @@ bool Cache::reserve_recordings() {
 
 namespace {
 
-/// How many pages of memory that is touched here and there are in the page tables (mincore(2)).
+/// How many pages of this memory are in the page tables (mincore(2)).
 std::size_t present_pages(const void* memory, std::size_t bytes) {
     constexpr std::size_t kAtOnce = 256;
     std::size_t present = 0;
@@ -97,8 +99,8 @@ std::size_t Cache::touched_pages() const {
     for (const std::size_t records :
          {blocks.bytes(), exits.bytes(), marks.bytes(), indirect_entries.bytes(), copies.bytes(), pages_.bytes(),
           recorded_segments.bytes(), recorded_accesses.bytes()})
-        // Records are appended, so their pages are touched in order and bytes() is enough. Slots and heads are touched
-        // by hash, so the kernel is asked.
+        // Records are appended, so bytes() shows which of their pages were touched. Slots and heads are touched in no
+        // order, so only the kernel knows.
         pages += page_up(records) / kPageBytes;
     return pages + present_pages(slots_, sizeof(Slot) * slot_count_) +
            present_pages(heads_, sizeof(IndirectEntryId) * kTableEntries);
@@ -109,8 +111,8 @@ void Cache::set_lookup_miss(std::uint64_t host) {
     for (std::size_t i = 0; i < kTableEntries; ++i) __atomic_store_n(&table_[i], host, __ATOMIC_RELAXED);
 }
 
-// The whole hash is in the slot, so a search touches a block's record only if it is almost certainly the right one. The
-// table is never more than three quarters full, so there is a free slot at which a search ends.
+// A slot has the whole hash, so a search reads a block's record only if it is almost certainly the right one. The table
+// is never more than three quarters full, so each search ends at a free slot.
 Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
     const std::uint32_t wanted = hash(pc, limit);
     for (std::size_t at = wanted & (slot_count_ - 1);; at = (at + 1) & (slot_count_ - 1)) {
@@ -121,7 +123,7 @@ Block* Cache::find(std::uint64_t pc, std::uint16_t limit) {
     }
 }
 
-// Erased slots are not copied: they were kept only so that searches went on after them.
+// Erased slots are not copied: they only made searches continue.
 bool Cache::grow() {
     Slot* const old = slots_;
     const std::size_t old_count = slot_count_;
@@ -145,7 +147,7 @@ void Cache::put(const Slot& slot) {
 }
 
 bool Cache::insert(BlockId id) {
-    // Erased slots count as filled: searches pass over them, too.
+    // Erased slots count as filled, because they make searches as long as filled ones do.
     if ((filled_ + 1) * 4 > slot_count_ * 3 && !grow()) return false;
     put({id, hash(blocks[id].pc, blocks[id].limit)});
     return true;
@@ -156,7 +158,7 @@ bool Cache::add(Block& block) {
     if (!insert(id)) return false;
     live_code_bytes += block.guest_bytes;
     translated_code_bytes += block.guest_bytes;
-    // A block that no page lists would survive a change of its code, so it cannot be used.
+    // A block that is in no page's list would survive a change of its code, so it cannot be used.
     BlockId* const head = pages_.find_or_add(block.pc);
     if (head == nullptr) {
         remove(block);
@@ -167,7 +169,7 @@ bool Cache::add(Block& block) {
     return true;
 }
 
-/// Takes the block out of the hash table. False if it was never in it.
+/// Removes the block from the hash table. False if the table does not have it.
 bool Cache::erase(const Block& block) {
     const BlockId id = id_of(block);
     std::size_t at = hash(block.pc, block.limit) & (slot_count_ - 1);
@@ -179,8 +181,8 @@ bool Cache::erase(const Block& block) {
     return true;
 }
 
-// The list of incoming exits is changed before the operand: only the holder of the lock reads the list, but any thread
-// may run the operand at once. A block of a single instruction is left through the engine, which decides what follows.
+// The list of incoming exits changes before the operand: only the holder of the lock reads the list, but any thread may
+// run the jump at once. A block of a single instruction always exits to the engine, which decides what follows.
 void Cache::link(ExitId id, Block& block) {
     Exit& exit = exits[id];
     if (exit.operand == 0 || exit.to != 0 || block.dead || block.code != nullptr || blocks[exit.from].dead) return;
@@ -194,7 +196,7 @@ void Cache::link(ExitId id, Block& block) {
 }
 
 /// Makes all exits that lead to the block lead to their stubs again. A thread that still sees an old operand enters the
-/// block, which stays executable until a flush, and comes out by one of its exits.
+/// block, which stays executable until a flush, and leaves it by one of its exits.
 void Cache::unlink(Block& block) {
     for (ExitId id = block.incoming; id != 0;) {
         Exit& exit = exits[id];
@@ -212,12 +214,12 @@ void Cache::remove(Block& block) {
     if (erase(block)) live_code_bytes -= block.guest_bytes;
     remove_from_table(block.indirect_entry);
     block.dead = true;
-    // Its own exits lead to the engine again and leave the lists of their targets: a thread that is in the block comes
-    // back when it has finished it.
+    // The block's own exits lead to the engine again, so that a thread in the block returns when it has finished the
+    // block. They are also removed from the lists of their targets.
     for (ExitId id = block.first_exit; id < block.first_exit + block.exits; ++id) {
         Exit& exit = exits[id];
         if (exit.to == 0) continue;
-        // The list is singly linked, which keeps an Exit small, so its predecessor is searched for.
+        // An Exit has no link to its predecessor in the list, to be small, so the predecessor is searched for.
         ExitId* place = &blocks[exit.to].incoming;
         while (*place != 0 && *place != id) place = &exits[*place].next_incoming;
         if (*place == id) *place = exit.next_incoming;
@@ -236,7 +238,7 @@ bool overlaps(const Block& block, std::uint64_t start, std::uint64_t end) {
 
 }  // namespace
 
-/// Removes the blocks that begin in a page and overlap the range. Dead blocks leave the page's list on the way.
+/// Removes the blocks that begin in a page and overlap the range, and all dead blocks from the page's list.
 void Cache::remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_t end) {
     BlockId* place = pages_.find(page);
     while (place != nullptr && *place != 0) {
@@ -249,18 +251,18 @@ void Cache::remove_in_page(std::uint64_t page, std::uint64_t start, std::uint64_
     }
 }
 
-// Numbers begin at 1.
+// Block numbers begin at 1.
 void Cache::remove_by_scan(std::uint64_t start, std::uint64_t end) {
     for (BlockId id = 1; id <= blocks.used(); ++id)
         if (!blocks[id].dead && overlaps(blocks[id], start, end)) remove(blocks[id]);
 }
 
-// Blocks are listed by the page in which they begin. For a range of more pages than there are lists, such as a munmap
-// of gigabytes, a pass over all blocks is shorter.
+// Blocks are listed by the page in which they begin. If the range has more pages than there are lists, as for a munmap
+// of gigabytes, a pass over all blocks is faster.
 void Cache::remove_range(std::uint64_t start, std::uint64_t end) {
     static_assert(kLongestBlockBytes <= kPageBytes);
     const std::uint64_t first =
-        start < kPageBytes ? 0 : page_down(start - kPageBytes);  // a block that begins there may reach over its end
+        start < kPageBytes ? 0 : page_down(start - kPageBytes);  // a block may begin in the page before and reach in
     if ((end - first) / kPageBytes > pages_.pages()) return remove_by_scan(start, end);
     for (std::uint64_t page = first; page < end; page += kPageBytes) remove_in_page(page, start, end);
 }
@@ -269,8 +271,8 @@ void Cache::remove_all() {
     remove_by_scan(0, ~std::uint64_t{0});
 }
 
-// Pages are given back to the kernel and read as zeros again, which is what an empty table consists of. By `generation`
-// a thread that was outside meanwhile notices that its numbers of blocks and exits now mean others.
+// The discarded pages read as zeros again, and a table of zeros is empty. A thread that was outside of translated code
+// meanwhile notices by `generation` that the numbers of blocks and exits that it has are not valid any more.
 void Cache::free_all() {
     for (std::uint32_t i = 0; i < arena_count; ++i) arenas[i].free_all();
     blocks.free_all();
@@ -293,7 +295,7 @@ void Cache::free_all() {
 std::size_t Cache::bytes() const {
     std::size_t sum = blocks.bytes() + exits.bytes() + marks.bytes() + indirect_entries.bytes() + copies.bytes() +
                       recorded_segments.bytes() + recorded_accesses.bytes() + pages_.bytes() +
-                      // Twice the filled slots: about half of the table is filled.
+                      // Twice the filled slots, because about half of the table is filled.
                       sizeof(Slot) * 2 * filled_;
     for (std::uint32_t i = 0; i < arena_count; ++i) sum += arenas[i].bytes();
     return sum;
@@ -303,7 +305,7 @@ bool Cache::is_full() const {
     constexpr std::size_t kBase = std::size_t{24} << 20;
     constexpr std::size_t kOfCode = 8;
     if (byte_limit != 0) return blocks.used() != 0 && bytes() > byte_limit;
-    // While most of the code is live a flush would not help: it would all be translated again.
+    // While at least half of the code is live, a flush would not help: all live code would be translated again.
     return translated_code_bytes > 2 * live_code_bytes && bytes() > kBase + kOfCode * live_code_bytes;
 }
 
@@ -313,13 +315,14 @@ IndirectEntryId Cache::new_indirect_entry(std::uint64_t pc) {
     return id;
 }
 
-// The new entry leads to the older ones before the slot leads to it: a thread that comes through at this moment finds
-// either list whole.
+// The new entry leads to the older ones before the slot leads to the new entry. So a thread that follows the list at
+// this moment finds all of the old list, or all of the new one.
 void Cache::add_to_table(IndirectEntryId id) {
     IndirectEntry& entry = indirect_entries[id];
     if (entry.in_table) return;
     const std::size_t slot = entry.pc & (kTableEntries - 1);
-    // heads_ is the list as records, for changes. table_ and on_mismatch are the same list as machine code follows it.
+    // There are two forms of the list: the engine changes it through heads_ and next_in_slot, and machine code follows
+    // it through table_ and on_mismatch.
     entry.in_table = true;
     entry.next_in_slot = heads_[slot];
     __atomic_store_n(entry.on_mismatch, table_[slot], __ATOMIC_RELEASE);
@@ -327,14 +330,14 @@ void Cache::add_to_table(IndirectEntryId id) {
     set_table(slot, address_of(entry.host));
 }
 
-/// A thread that is in the entry goes on to the next ones: its own mismatch word stays valid.
+/// A thread that is in the removed entry still reaches the next ones, because the entry's on_mismatch stays valid.
 void Cache::remove_from_table(IndirectEntryId id) {
     if (id == 0 || !indirect_entries[id].in_table) return;
     IndirectEntry& entry = indirect_entries[id];
     const std::size_t slot = entry.pc & (kTableEntries - 1);
     const std::uint64_t next = __atomic_load_n(entry.on_mismatch, __ATOMIC_RELAXED);
     entry.in_table = false;
-    // The list of a slot is short: as many targets as have the same low 16 bits.
+    // The list of a slot is short: it has only targets with the same low 16 bits.
     if (heads_[slot] == id) {
         heads_[slot] = entry.next_in_slot;
         return set_table(slot, next);
@@ -361,10 +364,10 @@ bool Cache::is_stale(const Block& block) {
     return false;
 }
 
-// An arena within reach of a rel32 comes first, then a new one near the code. A neighbourhood of 1 GiB in which no
-// place was found is not searched again.
+// The first choice is an arena within reach of a rel32, then a new arena near the code. The last neighbourhood of 1 GiB
+// near which no place was found is not searched again.
 Arena* Cache::arena_for(std::uint64_t pc) {
-    constexpr std::size_t kRoomForOneBlock = 65536;  // of hot or cold code, more than the longest takes
+    constexpr std::size_t kRoomForOneBlock = 65536;  // of hot or of cold code, more than the longest block takes
     const auto has_room = [](const Arena& arena) {
         return arena.hot().size() > kRoomForOneBlock && arena.cold().size() > kRoomForOneBlock;
     };
@@ -376,7 +379,7 @@ Arena* Cache::arena_for(std::uint64_t pc) {
         if (arenas[arena_count].map_near(pc)) return &arenas[arena_count++];
         full_neighbourhood_ = pc >> kNeighbourhood;
     }
-    // Some programs reserve gigabytes around their code. In a far arena code is translated with 64-bit addresses.
+    // Some programs reserve gigabytes around their code. Translated code in a far arena uses 64-bit addresses.
     for (std::uint32_t i = arena_count; i-- > 0;)
         if (has_room(arenas[i])) return &arenas[i];
     return may_map && arenas[arena_count].map_anywhere() ? &arenas[arena_count++] : nullptr;
@@ -396,8 +399,8 @@ std::uint64_t Cache::host_with_low_half(std::uint32_t low) {
     return 0;
 }
 
-// Without the lock, and in a signal handler: an arena's list of blocks is only appended to, in ascending order of their
-// host addresses, until a flush, which waits for threads in translated code.
+// Also called without the lock, in the signal handler: an arena's list of blocks, in ascending order of their host
+// addresses, is only appended to until a flush, and a flush waits for threads in translated code.
 Block* Cache::block_at_host(std::uint64_t host) {
     for (std::uint32_t i = 0; i < arena_count; ++i) {
         const Arena& arena = arenas[i];

@@ -1,5 +1,5 @@
 // pool.h: an array of records in reserved address space, numbered from 1. Records are allocated in order, never move
-// and are freed all at once; memory is touched as they are used.
+// and are freed all at once. The pool takes memory only for pages that have records in use.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace anyperf::engine {
 template <class T, std::uint32_t kCapacity>
 class Pool {
   public:
-    /// Reserves room for kCapacity records, divided by 2^`smaller`. False if there is not enough address space.
+    /// Reserves room for kCapacity / 2^`smaller` records. False if there is not enough address space.
     bool reserve(unsigned smaller) {
         capacity_ = kCapacity >> smaller;
         records_ = static_cast<T*>(reserve_pages(sizeof(T) * capacity_));

@@ -1,5 +1,6 @@
-// own_pages.cpp: an array of slots without order. Ranges come and go with arenas, threads and rings, so slots are used
-// again, and a search looks at all of them. The array is static: the list must work before the engine has any memory.
+// own_pages.cpp: an unordered array of slots. Ranges come and go with arenas, threads and rings, so slots are used
+// again, and a search looks at all of them. The array is static, because the list must work before the engine has any
+// memory.
 #include "engine/freestanding/own_pages.h"
 
 namespace anyperf::engine {
@@ -10,8 +11,7 @@ bool OwnPages::add(std::uint64_t start, std::uint64_t end) {
     const LockGuard held{lock_};
     std::size_t free = 0;
     while (free < used_ && ranges_[free].end != 0) ++free;
-    // The caller gives the memory back: what is not in the list would be shown to the application, which could unmap
-    // it.
+    // The caller must unmap the range again: the application sees memory that is not in the list, and could unmap it.
     if (free == kCapacity) return false;
     if (free == used_) ++used_;
     ranges_[free] = {start, end};
@@ -32,7 +32,8 @@ std::uint64_t OwnPages::bytes() {
     return sum;
 }
 
-// The lowest one, so that a caller can walk from gap to gap (for_each_part() in syscalls/application_maps.cpp).
+// Returns the lowest range, so that a caller can walk from gap to gap (for_each_part() in
+// syscalls/application_maps.cpp).
 OwnPages::Range OwnPages::first_in(std::uint64_t start, std::uint64_t end) {
     const LockGuard held{lock_};
     Range first;

@@ -1,5 +1,6 @@
-// image.h: reads an x86-64 ELF file and maps it as the kernel's loader does (fs/binfmt_elf.c), including what programs
-// rely on: zeroed ends of pages, the load bias, the break after the last segment.
+// image.h: reads an x86-64 ELF file and maps it as the kernel's loader does (fs/binfmt_elf.c), including details that
+// programs rely on: the rest of a page after a segment's bytes in the file is zero, the load bias is a multiple of the
+// largest alignment, and the break begins after the last segment (Image::end).
 #pragma once
 
 #include <elf.h>
@@ -18,14 +19,14 @@ struct ElfFile {
     Elf64_Ehdr header;
     static constexpr std::size_t kMaximumSegments = 64;
     Elf64_Phdr segments[kMaximumSegments];
-    char interpreter[4096];  ///< path of the loader; empty: none
+    char interpreter[4096];  ///< path of the dynamic loader; empty if the file names none
 
     bool has_interpreter() const { return interpreter[0] != 0; }
     bool position_independent() const { return header.e_type == ET_DYN; }
 };
 
-/// Reads and checks the headers of `fd`, which `out` then has, also after an error. The error is a positive errno:
-/// ENOEXEC if it is not an x86-64 ELF program.
+/// Reads and checks the headers of `fd`, and stores `fd` in `out.fd`, also after an error. The error is a positive
+/// errno: ENOEXEC if the file is not an x86-64 ELF program.
 std::expected<void, long> read_elf(int fd, ElfFile& out);
 
 /// Where a file has been mapped.
@@ -34,11 +35,11 @@ struct Image {
     std::uint64_t entry = 0;
     std::uint64_t headers = 0;  ///< the program headers in memory; 0 if no segment holds them
     std::uint64_t code_start = 0, code_end = 0, data_start = 0, data_end = 0;
-    std::uint64_t end = 0;  ///< of the last segment, bss included
+    std::uint64_t end = 0;  ///< the end of the last segment, bss included
 };
 
 /// Maps the segments and adds what may be executed to `executable`. `preferred` is the wanted bias of a
-/// position-independent file; 0: the kernel chooses. The error is a positive errno.
+/// position-independent file. The kernel chooses if it is 0 or if the place is occupied. The error is a positive errno.
 std::expected<Image, long> map_image(const ElfFile& file, std::uint64_t preferred, ExecutableMap& executable);
 
 }  // namespace anyperf::engine

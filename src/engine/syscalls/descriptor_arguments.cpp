@@ -1,9 +1,9 @@
 // descriptor_arguments.cpp: the table of descriptor arguments, and the check of a call against it.
 //
 // Left out on purpose: numbers that the application may take (the second argument of dup2 and dup3) or close in a range
-// (close_range); descriptors.cpp moves or skips the engine's descriptors there.
-// Not covered: the second directory of linkat and renameat, descriptors in memory (poll, select, SCM_RIGHTS), and calls
-// that are not in the table.
+// (close_range). descriptors.cpp moves or skips the engine's descriptors there.
+// Not covered: the second directory of linkat, renameat and renameat2, descriptors in memory (poll, select,
+// SCM_RIGHTS), and calls that are not in the table.
 #include "engine/syscalls/descriptor_arguments.h"
 
 #include <asm/unistd.h>
@@ -18,13 +18,14 @@ namespace anyperf::engine {
 
 namespace {
 
-// Two uses of the table: the engine hides its own descriptors by it, and the agent refreshes its table of events
-// (agent/syscalls/descriptors.cpp). A call without its row acts on an engine descriptor if a program names that.
+// The engine uses the table to hide its own descriptors, and the agent to refresh its table of events
+// (agent/syscalls/descriptors.cpp). A call without a row here acts on an engine descriptor if the program names one.
 
 struct DescriptorArguments {
     std::uint16_t number;
     std::uint8_t which;     ///< bit N: argument N, counted from 0, is a descriptor
-    std::uint8_t path = 0;  ///< the argument that is a path; with an absolute path the kernel ignores the descriptor
+    std::uint8_t path = 0;  ///< the argument that is a path; if it is absolute, the kernel ignores the descriptor.
+                            ///< 0: there is none
 };
 
 constexpr std::uint8_t kFirst = 1;
@@ -127,8 +128,8 @@ constexpr std::array kDescriptorArguments = std::to_array<DescriptorArguments>({
     {__NR_name_to_handle_at, kFirst, 1},
 });
 
-/// By system call number; epoll_pwait2 has the highest of those above. An unlisted call has no descriptors.
-/// A table by number: this is asked before every system call, so a search would cost more than most calls.
+/// The rows by system call number; epoll_pwait2 has the highest of those above. A call that has no row has `which` 0.
+/// The engine looks here before almost every system call, so a search in the list above would cost too much.
 constexpr auto kByNumber = [] {
     std::array<DescriptorArguments, __NR_epoll_pwait2 + 1> table{};
     for (const DescriptorArguments& row : kDescriptorArguments) table[row.number] = row;
@@ -140,7 +141,7 @@ bool is_absolute(std::uint64_t path) {
     return x86_64::guarded_copy(&first, at_address<const void>(path), sizeof first) && first == '/';
 }
 
-/// Whether the kernel does not look at the descriptor: the call succeeds with any number there.
+/// Whether the kernel ignores the descriptor, so that the call succeeds with any number there.
 bool ignores_descriptor(const Call& call, const DescriptorArguments& row) {
     if (call.number == __NR_mmap) return (call.argument[3] & MAP_ANONYMOUS) != 0;
     return row.path != 0 && is_absolute(call.argument[row.path]);

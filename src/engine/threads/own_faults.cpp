@@ -28,7 +28,7 @@ void begin_own_faults(const Thread& thread, std::uint64_t before) {
 }
 
 void update_own_faults(const Thread& thread) {
-    // The child of a vfork has its parent's engine, whose pages are the parent's faults.
+    // The child of a vfork uses its parent's engine, and the parent accounts for that engine's pages.
     run::ProcessRecord* const record = thread.owned_by_parent ? nullptr : record_of(thread);
     if (record == nullptr) return;
     const std::uint64_t now = thread.engine->cache.touched_pages();

@@ -12,7 +12,7 @@ namespace anyperf::engine {
 
 namespace {
 
-constexpr unsigned kYields = 200;          // checks before the first pause: a running thread leaves within a block
+constexpr unsigned kYields = 200;          // checks before the first pause; a running thread soon finishes its block
 constexpr unsigned kRequestInterval = 32;  // pauses between two requests to exit
 
 bool is_inside(const Thread& thread) {
@@ -24,9 +24,9 @@ void pause() {
     kernel_call(__NR_nanosleep, address_of(&kPause), 0);
 }
 
-/// Sends the thread a signal that makes it leave translated code, in case it waits inside one instruction: for a page
-/// of userfaultfd(2), or in a long REP. False if the thread does not exist any more: it may be of another process that
-/// shares this memory (vfork) and was killed in the middle of a block.
+/// Sends the thread a signal that makes it leave translated code, in case it stays in one instruction: it may wait for
+/// a page of userfaultfd(2), or run a long REP. False if the thread does not exist any more: it may belong to another
+/// process that shares this memory (vfork) and that was killed in the middle of a block.
 bool request_exit(Thread& thread) {
     __atomic_store_n(&thread.exit_requested, true, __ATOMIC_RELAXED);
     x86_64::SignalInfo info{};
@@ -36,8 +36,8 @@ bool request_exit(Thread& thread) {
                        static_cast<std::uint64_t>(thread.tid), kTrap, address_of(&info)) != -ESRCH;
 }
 
-/// Returns when the thread has left translated code. Nothing is linked and no thread can enter, so it leaves at the end
-/// of its block; a thread that takes longer is interrupted.
+/// Returns when the thread has left translated code. No exit is linked and no thread can enter, so the thread leaves at
+/// the end of its block; a thread that takes longer gets a signal.
 void wait_until_outside(Thread& thread) {
     for (unsigned tries = 0; is_inside(thread); ++tries) {
         if (tries < kYields) {
@@ -73,8 +73,8 @@ void keep_only_thread(Engine& engine, Thread& thread) {
     thread.next_thread = nullptr;
 }
 
-// Called with the cache's lock held. All blocks are dead before `flushing` is set: from then on a thread that leaves
-// its block cannot enter another, since set_next_block() needs the lock.
+// All blocks are dead before `flushing` is set. A thread that leaves its block cannot enter another one meanwhile,
+// because set_next_block() needs the cache's lock, which this thread holds.
 void flush_cache(const Thread& self) {
     Engine& engine = *self.engine;
     Cache& cache = engine.cache;

@@ -1,7 +1,7 @@
 // event_creation.cpp: perf_event_alloc() and __free_event() of the kernel (kernel/events/core.c), without contexts.
 //
-// Until commit() nothing but the PendingEvent refers to the event, so a refusal undoes it by leaving the scope: first
-// the PMU's part, then the page. Ids are given in commit() and not before, so an open that fails consumes none.
+// Until commit() nothing but the PendingEvent refers to the event. After a refusal its destructor therefore undoes all:
+// first the PMU's part, then the page. commit() assigns the ids, so an open that fails consumes none.
 #include "subsystem/events/event_creation.h"
 
 #include "abi/attr_flags.h"
@@ -31,7 +31,7 @@ EventShape shape_of(const abi::Attr& attr) {
     shape.sample_stack_user = attr.sample_stack_user;
     shape.clockid = attr.clockid;
     shape.sample_max_stack = attr.sample_max_stack;
-    // precise_ip is a field of two bits: divided by its lowest bit it is a number.
+    // precise_ip is a field of two bits. The division by its lowest bit makes it a number from 0 to 3.
     shape.precise_ip = static_cast<std::uint16_t>((attr.flags & kPreciseIp) / (kPreciseIp & -kPreciseIp));
     shape.wakeup = attr.wakeup_events;
     shape.bp_addr = attr.config1;
@@ -42,7 +42,7 @@ EventShape shape_of(const abi::Attr& attr) {
 
 namespace {
 
-/// As perf_event_alloc(): a frequency starts with a period of 1 and adapts from there.
+/// As in perf_event_alloc(): with a frequency, the first period is 1 and adapts from there.
 void start_sampling(EventPage& page, const abi::Attr& attr) {
     page.sampling = attr.sample_period != 0;
     const bool adapts = (attr.flags & kFreq) != 0 && attr.sample_period != 0;
@@ -51,10 +51,8 @@ void start_sampling(EventPage& page, const abi::Attr& attr) {
     page.period_left = first_period(page);
 }
 
-// A page is used again after its event. The thread reads pages that its list of active events leads to, and an event
-// enters that list only when this is complete (scheduler.h, attach()).
-
-/// The page as its thread finds it: complete before anything leads to it.
+/// Fills the event's page, which an earlier event may have used. It is complete before the measured thread can read it:
+/// attach() (scheduler.h) adds the event to the list through which the thread finds the page only later.
 void fill_page(Event& event) {
     EventPage& page = *event.page;
     page.shape = shape_of(event.attr);
@@ -91,14 +89,15 @@ Answer<> init_on_pmu(World& world, Event& event, const EventSpec& spec) {
     return refuse(ENOENT, "no PMU has an event of this type and config");
 }
 
-/// Counts the kinds of records that living events want, so that the host need not report the others. `by` is 1 or -1.
+/// Counts the event in (`by` is 1) or out (-1) of the kinds of records that it wants. The host need not report a kind
+/// that no event wants.
 void count_requested_records(World& world, const Event& event, int by) {
     const auto add = [by](std::size_t& to) { to += static_cast<std::size_t>(by); };
     for (const InterestRow& row : kInterests)
         if (requests_record(event.attr.flags, row.interest)) {
             const auto number = static_cast<std::size_t>(row.interest);
             add(world.record_requests[number]);
-            // record_requests counts the events that want a kind; wanted_records has a bit where the count is not 0.
+            // wanted_records has a bit for each kind whose count in record_requests is not 0.
             const std::uint32_t bit = 1u << number;
             world.wanted_records =
                 world.record_requests[number] != 0 ? world.wanted_records | bit : world.wanted_records & ~bit;
@@ -107,8 +106,8 @@ void count_requested_records(World& world, const Event& event, int by) {
     if (event.cgroup) add(world.cgroup_events);
 }
 
-/// For a PMU that samples by a fixed period even where a frequency was asked for, as perf_swevent_init_hrtimer() turns
-/// that of a clock into a period.
+/// For a PMU that samples by a fixed period even where a frequency was asked for. perf_swevent_init_hrtimer() turns the
+/// frequency of a clock event into a period, too.
 void fix_frequency(Event& event) {
     if ((event.attr.flags & kFreq) == 0 || event.wiring.fixed_period == 0) return;
     event.attr.flags &= ~kFreq;
@@ -151,8 +150,8 @@ Answer<PendingEvent> create_event(World& world, const EventSpec& spec) {
     return made;
 }
 
-// The page is marked dead before it is freed: its thread may be reading it at this moment, and finds a state in which
-// nothing counts. The order of the rest is the reverse of the creation's.
+// The page is marked dead before it is freed: the measured thread may be reading it at this moment, and then finds a
+// state in which nothing counts.
 void destroy_event(World& world, Event& event) {
     if (event.pmu) event.pmu->destroy(event.index);
     unlock_group(world, event);

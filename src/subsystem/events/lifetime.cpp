@@ -1,9 +1,9 @@
-// lifetime.cpp: two ends. The *task* of an event ends (leave_task()): the event has counted all that it ever will, and
-// can still be read. The *event* ends (end_event()): its page is freed. For children both are one.
-// perf_event_exit_task() and perf_release() of the kernel are the models.
+// lifetime.cpp: an event has two ends. When its *task* ends (leave_task()), the event has counted all that it ever
+// will, and can still be read. When the *event* ends (end_event()), its page is freed. A child event ends with its
+// task. The models are perf_event_exit_task() and perf_release() of the kernel.
 //
-// In both the state is taken from the page first (sync_state_from_page()), because the thread may have toggled the
-// event itself. The counters that it frees are offered to waiting groups last, when the event is in no list any more.
+// Both first take the state from the page (sync_state_from_page()), because the thread may have toggled the event
+// itself. Both offer the freed counters to waiting groups last, when the task's lists do not have the event any more.
 #include "subsystem/events/lifetime.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// The leader goes: each sibling becomes a group of its own, and counts if it is enabled (perf_group_detach()).
+/// The leader ends: each sibling becomes a group of its own, and counts if it is enabled (perf_group_detach()).
 void release_siblings(World& world, Event& leader) {
     const std::vector<Event*> siblings = std::exchange(leader.siblings, {});
     for (Event* sibling : siblings) {
@@ -43,7 +43,7 @@ void stop_and_detach(World& world, Event& event) {
     if (event.is_leader()) release_siblings(world, event);
 }
 
-/// A child that ends leaves its counts and times to its parent (perf_event_exit_event(), `child_count`).
+/// Adds the counts and times of a child that ends to its parent's (perf_event_exit_event(), `child_count`).
 void add_totals_to_parent(World& world, Event& child) {
     const Total total = subsystem::total(world, child);
     InheritedTotals& left = child.parent->inherited_totals;
@@ -75,7 +75,7 @@ void end_event(World& world, Event& event) {
 
 }  // namespace
 
-// As in the kernel, an event lives as long as a descriptor or a mapping of it.
+// As in the kernel, an event lives as long as it has a descriptor or a mapping.
 void close_event(World& world, Event& event) {
     event.has_descriptor = false;
     end_if_unreferenced(world, event);
@@ -85,8 +85,7 @@ void end_if_unreferenced(World& world, Event& event) {
     if (!event.has_descriptor && event.mappings == 0) end_event(world, event);
 }
 
-// The task ends, or an exec removes the event. An opened event stays readable, without a task; a child ends with its
-// task. Pollers get POLLHUP once nothing that counts for the event is left.
+// Pollers get POLLHUP once nothing counts for the opened event any more: neither the event itself nor a child.
 void leave_task(World& world, Event& event) {
     Task* const task = event.task;
     lock_group(world, event);

@@ -1,5 +1,5 @@
 // modify.cpp: PERF_EVENT_IOC_MODIFY_ATTRIBUTES, which moves a breakpoint. The attr is read and checked like that of an
-// open, then compared with the event's own: the PMU says which fields may differ (Pmu::modify).
+// open. Then the PMU compares it with the event's own and decides which fields may differ (Pmu::modify).
 #include "subsystem/ioctl/modify.h"
 
 #include "abi/attr_flags.h"
@@ -27,8 +27,8 @@ Answer<> change(World& world, Event& event, const abi::Attr& wanted) {
 
 }  // namespace
 
-// perf_event_modify_attr(): disabled during the change, and enabled afterwards even if it failed. The first event that
-// refuses ends the loop, so children may keep the old address; the kernel does the same.
+// As in perf_event_modify_attr(), the event is disabled during the change. Afterwards it is enabled, even if the change
+// failed, unless attr.disabled is set. The first refusal ends the loop, so children may keep the old address.
 Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call) {
     const Limits limits = call.world.host.limits();
     abi::Attr wanted = TRY(copy_attr(call.argument.bytes));

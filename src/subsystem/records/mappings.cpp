@@ -21,7 +21,7 @@ Record start(std::uint32_t type, std::uint16_t misc, const TaskMapping& mapped) 
     return record;
 }
 
-/// One byte with the id's size, three zero bytes, and the id in 20 bytes.
+/// The field is as long as what put_file() writes: one byte with the id's size, three zero bytes, 20 bytes for the id.
 void put_build_id(Record& record, std::span<const std::byte> id) {
     std::array<std::byte, 4 + kBuildIdBytes> field{};
     const std::size_t bytes = std::min(id.size(), kBuildIdBytes);
@@ -40,7 +40,7 @@ bool TaskMapping::executable() const {
     return (prot & PROT_EXEC) != 0;
 }
 
-/// The kernel formats the path into PATH_MAX bytes, less 8 for padding.
+/// The kernel's buffer for the path has PATH_MAX bytes, 8 of which are kept for padding.
 std::string_view name_in_record(std::string_view path) {
     return path.size() + 1 > PATH_MAX - sizeof(std::uint64_t) ? "//toolong" : path;
 }
@@ -50,8 +50,8 @@ Record mmap_record(const TaskMapping& mapped) {
     return record.name(name_in_record(mapped.name));
 }
 
-// The build id takes the place of device and inode; a bit of misc says which of the two a record has. A file without a
-// build id is named by its inode, as in the kernel.
+// The build id takes the place of device, inode and generation; a bit of misc says which of the two a record has. As in
+// the kernel, the record of a file without a build id has the inode.
 Record mmap2_record(const TaskMapping& mapped, bool wants_build_id) {
     const bool with_id = wants_build_id && !mapped.build_id.empty();
     Record record = start(record_type("PERF_RECORD_MMAP2"), with_id ? kMmapBuildId : 0, mapped);

@@ -1,7 +1,7 @@
-// sample_id.h: the task, time and CPU of a record, and the trailer that sample_id_all appends to every record but
-// SAMPLE (struct sample_id in perf_event_open(2)).
+// sample_id.h: the task, time and CPU of a record, and the trailer that sample_id_all appends to every record except
+// PERF_RECORD_SAMPLE (struct sample_id in perf_event_open(2)).
 //
-// Freestanding, as event_page.h.
+// Freestanding, like event_page.h.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace anyperf::subsystem {
 
-/// The task and CPU on which a record came about, and when.
+/// The task, the time and the CPU that a record reports.
 struct RecordOrigin {
     std::int32_t pid = 0;
     std::int32_t tid = 0;
-    std::uint64_t time = 0;  ///< ns, on the event's clock (clockid with use_clockid)
+    std::uint64_t time = 0;  ///< ns on the event's clock (attr.clockid, if attr.use_clockid is set)
     std::uint32_t cpu = 0;
 };
 
@@ -27,7 +27,7 @@ struct RecordHeader {
 };
 static_assert(sizeof(RecordHeader) == 8);
 
-/// The size field has 16 bits, and records are multiples of 8.
+/// The size field has 16 bits, and the size of a record is a multiple of 8.
 inline constexpr std::size_t kLongestRecord = 0xfff8;
 
 /// Bytes of the trailer; 0 without sample_id_all.

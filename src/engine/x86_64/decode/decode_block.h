@@ -13,8 +13,8 @@ namespace anyperf::engine::x86_64 {
 inline constexpr std::size_t kLongestBlock = 64;     ///< instructions
 inline constexpr std::size_t kMaximumSideExits = 3;  ///< forward conditional branches after which a block continues
 
-/// Consecutive instructions. The last one may change control in any way; an earlier one only as a conditional branch,
-/// which ends a segment.
+/// Consecutive instructions. The last one may change control in any way. The only earlier ones that change control are
+/// conditional branches, each of which ends a segment.
 struct DecodedBlock {
     std::uint64_t pc = 0;
     std::uint64_t end = 0;  ///< address after the last instruction
@@ -29,27 +29,28 @@ struct DecodedBlock {
     }
 };
 
-/// Application code to translate: in place, or a copy if other threads may change it meanwhile (engine/block_at.cpp).
+/// Application code to translate: in place, or a copy if it may change unseen (engine/block_at.cpp).
 struct CodeBytes {
-    std::uint64_t pc = 0;              ///< its address for the application
-    const std::uint8_t* at = nullptr;  ///< its first byte, or that of the copy
-    std::size_t size = 0;              ///< bytes that may be executed
+    std::uint64_t pc = 0;              ///< where the application has it
+    const std::uint8_t* at = nullptr;  ///< its first byte, or the copy's
+    std::size_t size = 0;              ///< how many bytes from `at` may be decoded
 };
 
-/// Decodes `code` up to and including an instruction that changes control, to `limit` or kLongestBlock instructions, or
-/// to bytes that can't be decoded. It continues after the first kMaximumSideExits conditional branches that lead
-/// forward. A count of 0 means that there is no valid instruction at its start.
+/// Decodes `code` up to and including an instruction that changes control, but continues after the first
+/// kMaximumSideExits conditional branches that lead forward. It stops earlier after `limit` or kLongestBlock
+/// instructions, or before bytes that can't be decoded. A count of 0 means that `code` does not start with a valid
+/// instruction.
 void decode_block(const CodeBytes& code, std::size_t limit, DecodedBlock& out);
 
-/// Instructions of a decoded block from index `next` on, so that they need not be decoded again.
+/// The instructions of a decoded block from index `next` on, for a caller that would otherwise decode them again.
 struct DecodedTail {
     const DecodedBlock* block = nullptr;
     std::size_t next = 0;
 };
 
-/// Whether no instruction from `pc` on reads a status flag before it is overwritten. Follows up to `depth` direct
-/// branches on each path, and a limited number of instructions; where that does not decide it, the answer is false.
-/// `decoded_tail`: the first instructions from `pc` on, if they are known.
+/// Whether no instruction from `pc` on reads a status flag before the flag is overwritten. The search follows up to
+/// `depth` direct branches on each path, and a limited number of instructions; it answers false if that does not
+/// decide. `decoded_tail`: the first instructions from `pc` on, if the caller has decoded them.
 bool flags_are_dead(const ExecutableMap& memory, std::uint64_t pc, unsigned depth, DecodedTail decoded_tail = {});
 
 }  // namespace anyperf::engine::x86_64
