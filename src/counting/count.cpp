@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// raw × enabled / running in 128 bits, limited to 64.
+/// raw × enabled / running, computed in 128 bits. A result beyond 64 bits becomes 2^64-1.
 std::uint64_t estimate(std::uint64_t raw, std::uint64_t enabled, std::uint64_t running) {
     const Wide value = static_cast<Wide>(raw) * enabled / running;
     constexpr Wide kMost = std::numeric_limits<std::uint64_t>::max();

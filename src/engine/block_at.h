@@ -1,6 +1,6 @@
-// block_at.h: from an address of the application to its translation. All engine code that reads the application's code
-// to translate it runs in here under guarded_run(), so that code which can't be read, or which changes while it is
-// read, ends the translation instead of the process.
+// block_at.h: finds or makes the translation of an address of the application. All engine code that reads the
+// application's code in order to translate it is called from here, under guarded_run(). So code that can't be read, or
+// that changes while it is read, ends the translation and not the process.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,10 @@
 
 namespace anyperf::engine {
 
-/// The translation of `pc`, made now if it does not exist. With `limit` it ends after so many instructions (or is
-/// kSingleInstruction). `indirect`: an indirect branch asks for it, so a new one gets an indirect entry. Null if there
-/// is no instruction at `pc` that the engine can run. A full cache is flushed first: then Cache::generation has changed
-/// and numbers of blocks and exits from before are invalid. Precondition: the cache's lock is held, and
-/// Thread::in_cache is false.
+/// The translation of `pc`, made now if it does not exist. `limit`: that of the block (Block::limit). `indirect`: an
+/// indirect branch asks for it, so a new block gets an indirect entry. Null if there is no instruction at `pc` that the
+/// engine can run. A full cache is flushed first: then Cache::generation has changed, and numbers of blocks and exits
+/// from before are invalid. Precondition: the cache's lock is held, and Thread::in_cache is false.
 Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0, bool indirect = false);
 
 /// Makes `block` the one that the thread enters next; from here on a flush waits for the thread.

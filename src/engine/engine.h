@@ -1,5 +1,5 @@
-// engine.h: the state of the engine in one process, shared by all its threads: the code cache, the run's memory, and
-// the program's path and vDSO. State of one thread is in x86_64/cpu/thread.h.
+// engine.h: the state of the engine in one process, which all its threads share: the code cache, the run's memory, the
+// program's path and vDSO. The state of one thread is in x86_64/cpu/thread.h.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct Program {
     std::uint64_t vdso_end = 0;
 };
 
-/// One per process, in pages of zeros. What threads change is under `cache.lock` (freestanding/lock.h, "The order of
-/// locks") unless its owner has a lock of its own.
+/// There is one per process, in memory that begins as zeros. `cache.lock` protects what threads change
+/// (freestanding/lock.h, "The order of locks"), except members that have a lock of their own.
 struct Engine {
     Cache cache;
     ExecutableMap protected_code;  ///< pages that memory/protected_code.h has write-protected; under the cache's lock
@@ -42,21 +42,21 @@ struct Engine {
     ExactCounts exact;                       ///< counts of every instruction
     const run::RunHeader* run = nullptr;     ///< the run's settings; null if the engine was started without a run
     run::RunUse* run_use = nullptr;          ///< the start of the run's memory; null without a run
-    int facts_fd = -1;                       ///< what `run` is the start of (run/facts.h), hidden from the application
-    int run_fd = -1;                         ///< the run's memory, hidden as well
-    int broker_fd = -1;                      ///< the socket for requests, hidden as well; -1: no broker
-    int engine_fd = -1;                      ///< the engine's executable (O_PATH), for execve, hidden as well
-    int spare_fd = -1;                       ///< two numbers that are kept for the files of an execve
-    int other_spare_fd = -1;                 ///< (own_descriptors.h); -1: not needed, or in use
+    int facts_fd = -1;        ///< the facts (run/facts.h), hidden from the application; they begin with *run
+    int run_fd = -1;          ///< the run's memory, hidden as well
+    int broker_fd = -1;       ///< the socket for requests, hidden as well; -1: no broker
+    int engine_fd = -1;       ///< the engine's executable (O_PATH), for execve, hidden as well
+    int spare_fd = -1;        ///< keeps a number for a file of an execve (own_descriptors.h); -1: not needed, or in use
+    int other_spare_fd = -1;  ///< likewise
     Program program;
     RandomStream random;          ///< begun in a deterministic run only
-    bool has_real_timer = false;  ///< a timer of the kernel may have been set, which may end any wait; never reset
+    bool has_real_timer = false;  ///< the program may have set a kernel timer, which can end any wait; never reset
 
     x86_64::VectorStateFormat vector_state;
-    const void* initial_vector_state = nullptr;  ///< what a signal handler begins with; read-only
+    const void* initial_vector_state = nullptr;  ///< of each signal handler; read-only
 
     std::uint64_t locks_future = 0;      ///< MCL_FUTURE and MCL_ONFAULT of the program (syscalls/locked_memory.h)
-    std::uint64_t pages_accounted = 0;   ///< of Cache::touched_pages(): in the process's record (threads/own_faults.h)
+    std::uint64_t pages_accounted = 0;   ///< touched pages of the cache that are in the process's record (own_faults.h)
     std::uint64_t pid_namespace = 0;     ///< inode of the process's pid namespace
     Arena* arena_near_engine = nullptr;  ///< the first arena, which has the entry and exit routines
     Thread* threads = nullptr;           ///< list of all threads (thread_list.h); under the cache's lock

@@ -1,5 +1,5 @@
-// event_kinds.cpp: one example event of each kind, judged by usability(). The examples are events that every kernel
-// with that kind has, so that a refusal concerns the kind and not the event.
+// event_kinds.cpp: asks usability() about one example event of each kind. Every kernel that has the kind has the
+// example, so a refusal concerns the kind and not the event.
 #include <unistd.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace anyperf::host {
 
 namespace {
 
-/// An event of the calling process with nothing but type and config, at the oldest size of attr.
+/// An event of the calling process with nothing but type and config, and with the oldest size of attr.
 OpenCall plain(std::uint32_t type, std::uint64_t config) {
     OpenCall call;
     call.attr.type = type;
@@ -53,7 +53,7 @@ Usability tracepoint(const Root& root, const Kernel& kernel) {
              "as root: mount -t tracefs tracefs /sys/kernel/tracing (see the finding tracefs)"}};
 }
 
-/// On a variable of this process, which exists wherever the call is tried.
+/// A breakpoint on a variable of this process, whose address is valid wherever the call is tried.
 Usability breakpoint(const Root& root, const Kernel& kernel) {
     static const long watched = 0;
     OpenCall call = plain(abi::kTypeBreakpoint, 0);
@@ -64,7 +64,7 @@ Usability breakpoint(const Root& root, const Kernel& kernel) {
     return usability(call, "mem:ADDRESS:w", root, kernel);
 }
 
-/// Judged by the rights it needs and not opened: opening a uprobe would change code that other processes run.
+/// A uprobe is judged by the rights that it needs and is not opened: that would change code that other processes run.
 Usability uprobe(const Root& root, const Kernel& kernel) {
     if (Usability any = software(root, kernel); any.use == Use::blocked || any.use == Use::unknown) return any;
     if (!number_in(root, "/sys/bus/event_source/devices/uprobe/type"))

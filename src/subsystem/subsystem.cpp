@@ -1,6 +1,6 @@
-// subsystem.cpp: the public functions. Nearly each is one call: it begins a CallScope, looks up the event and passes on
-// to the file of its concern. Values and clocks stand still within a call (Host), groups stay locked, and safepoints
-// are requested at its end, once for each task, when no lock is held.
+// subsystem.cpp: the public functions. Most of them make a CallScope, look up the event and leave the work to another
+// file. Within a call, values and clocks do not change (Host) and groups stay locked. At its end, safepoints are
+// requested, once for each task, when no lock is held.
 #include "subsystem/subsystem.h"
 
 #include "subsystem/control.h"
@@ -26,10 +26,8 @@ struct Subsystem::Parts {
 
 namespace {
 
-// Order. The host forgets the values of this call first; then the groups are unlocked, so that measured threads see all
-// changes at once; a safepoint is requested last, because the thread that reaches it takes these locks.
-
-/// Informs the host, unlocks the groups and requests the safepoints.
+/// Order. First the host forgets the values of this call. Then the groups are unlocked, so that measured threads see
+/// all changes at once. Safepoints are requested last, because the thread that reaches one takes these locks.
 void end_call(World& world) {
     world.host.call_ended();
     unlock_groups(world);
@@ -40,8 +38,7 @@ void end_call(World& world) {
     world.safepoint_requests.clear();
 }
 
-/// Ends the call when a public function returns.
-/// Functions that neither look at values nor lock groups have none.
+/// Ends the call when a public function returns. Functions that neither ask for values nor lock groups have none.
 struct CallScope {
     World& world;
     ~CallScope() { end_call(world); }
@@ -94,7 +91,6 @@ void Subsystem::unmap(EventIndex event, const Mapping& mapping) {
     if (Event* opened = call.world.find_opened(event)) unmap_event(call.world, *opened, mapping);
 }
 
-// Without a CallScope, like the other functions that ask for no value and change no group: there is nothing to end.
 PollState Subsystem::poll(EventIndex event) {
     Event* opened = parts_->world.find_opened(event);
     return opened ? poll_event(parts_->world, *opened) : PollState{.hang_up = true};
@@ -104,8 +100,7 @@ void Subsystem::notify(EventIndex event, const Notify& target) {
     Event* opened = parts_->world.find_opened(event);
     if (!opened) return;
     LockedPage(parts_->world, *opened)->notify = target;
-    // As in the kernel, where an inherited event's signals go by its parent's (perf_event_fasync()): children have a
-    // copy.
+    // Children get a copy, because in the kernel an inherited event signals as its parent does (perf_event_fasync()).
     for (Event* child : opened->children) LockedPage(parts_->world, *child)->notify = target;
 }
 
@@ -119,7 +114,7 @@ void Subsystem::prctl(const TaskId& caller, bool enable_them) {
 
 void Subsystem::refresh_ran_out(EventIndex event) {
     const CallScope call{parts_->world};
-    // By page, not find_opened(): the event may be a child, which no client has opened.
+    // Not by find_opened(): the event may be a child, which no client has opened.
     const auto found = call.world.events.find(event);
     if (found == call.world.events.end()) return;
     if (sync_state_from_page(call.world, *found->second)) place_group(call.world, *found->second->leader);

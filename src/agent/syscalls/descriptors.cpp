@@ -1,9 +1,10 @@
-// descriptors.cpp: keeps Process::event_of up to date. An event's descriptor is one end of a socket pair whose other
-// end the broker has; the broker knows the inode of each, which identifies an event wherever a descriptor of it comes
-// from: dup, fork, SCM_RIGHTS, pidfd_getfd.
+// descriptors.cpp: keeps Process::event_of up to date. An event's descriptor is one end of a socket pair. The broker
+// has the other end. It knows the inode of the program's end, which identifies the event wherever a descriptor of it
+// comes from: dup, fork, SCM_RIGHTS, pidfd_getfd.
 //
-// Asking about a descriptor costs an fstat(2) and a request. So it happens only where a descriptor arrives from outside
-// (recvmsg, pidfd_getfd, exec) or where other processes share the table. All else follows from the call's arguments.
+// To identify a descriptor costs an fstat(2) and a request. So it happens only where a descriptor arrives from outside
+// (recvmsg, recvmmsg, pidfd_getfd, exec), or once the table may be wrong (descriptors.h). All else follows from the
+// call's arguments.
 #include "agent/syscalls/descriptors.h"
 
 #include <fcntl.h>
@@ -28,7 +29,7 @@ using engine::kernel_call;
 
 namespace {
 
-/// Whether the descriptor is a socket, as those of events are; then `inode` is its inode.
+/// Whether the descriptor is a socket, as each event's is. If so, sets `inode` to its inode.
 bool is_socket(int fd, std::uint64_t& inode) {
     struct stat about{};
     if (is_error(kernel_call(__NR_fstat, static_cast<unsigned>(fd), address_of(&about)))) return false;
@@ -36,7 +37,7 @@ bool is_socket(int fd, std::uint64_t& inode) {
     return S_ISSOCK(about.st_mode);
 }
 
-/// Asks the broker which event the descriptor is; 0: none.
+/// Asks the broker which event the descriptor refers to; 0: to none.
 EventIndex ask_broker(Thread& thread, int fd) {
     std::uint64_t inode = 0;
     if (engine::is_engine_descriptor(*thread.engine, static_cast<unsigned>(fd)) || !is_socket(fd, inode)) return 0;
@@ -44,15 +45,15 @@ EventIndex ask_broker(Thread& thread, int fd) {
     return event > 0 ? static_cast<EventIndex>(event) : 0;
 }
 
-/// Notes the descriptor if it is an event. A process that has not had one has no table yet.
+/// Notes the descriptor in the table if it is an event. Makes the table if the process has none yet.
 void identify(Thread& thread, int fd) {
     const EventIndex event = ask_broker(thread, fd);
     if (event != 0 && ensure_process(*thread.engine) != nullptr)
         note_descriptor(thread, static_cast<unsigned>(fd), event);
 }
 
-/// Drops the descriptors from epoll sets. The child of a vfork has descriptors of its own, but shares its parent's
-/// memory.
+/// Drops the descriptors from epoll sets, except in the child of a vfork: its descriptors are its own, but the memory
+/// is its parent's.
 void forget_in_epoll_sets(const Thread& thread, std::uint64_t first, std::uint64_t last) {
     Process* const process = existing_process(*thread.engine);
     if (process != nullptr && !thread.owned_by_parent) forget_epoll_entries(*process, first, last);
@@ -62,10 +63,10 @@ void forget_range(const Thread& thread, std::uint64_t first, std::uint64_t last)
     for (std::uint64_t fd = first; fd <= last && fd < kMaximumDescriptors; ++fd) note_descriptor(thread, fd, 0);
 }
 
-// Read after the call, from memory that other threads may be changing: each header is copied once and bounds are
-// checked on the copy. The worst outcome is a descriptor that is not noticed as an event.
+// track_received() reads the application's memory after the call, while other threads may change it. So it copies each
+// header once and checks bounds on the copy. The worst outcome is that a descriptor is not noticed as an event.
 
-/// Descriptors that arrived in the control data of the msghdr at `message` (SCM_RIGHTS).
+/// Identifies the descriptors that arrived in the control data of the msghdr at `message` (SCM_RIGHTS).
 void track_received(Thread& thread, std::uint64_t message) {
     msghdr header{};
     if (!engine::x86_64::guarded_copy(&header, engine::at_address<const void>(message), sizeof header)) return;
@@ -96,19 +97,20 @@ EventIndex event_of(const engine::Engine& engine, std::uint64_t fd) {
 
 void note_descriptor(const Thread& thread, std::uint64_t fd, EventIndex event) {
     Process* const process = existing_process(*thread.engine);
-    // The child of a vfork has descriptors of its own, but shares its parent's memory.
+    // The table is the parent's if this is the child of a vfork, whose descriptors are its own.
     if (process == nullptr || thread.owned_by_parent || fd >= kMaximumDescriptors) return;
     const EventIndex was = process->event_of[fd];
     if (was == event) return;
     __atomic_store_n(&process->event_of[fd], event, __ATOMIC_RELEASE);
-    // While closes_seen_by_broker is less, the broker may not have noticed a close yet (BrokerRequest::send()).
+    // As long as closes_seen_by_broker is less than close_count, the broker may not have noticed a close
+    // (BrokerRequest::send()).
     if (was != 0) __atomic_add_fetch(&process->close_count, 1, __ATOMIC_RELEASE);
 }
 
 namespace {
 
-/// The broker notices a last close by end of file on its end of the socket pair. Any request that follows is served
-/// after that; so one is sent, and the effects of the close are there when close(2) returns.
+/// When the last descriptor of an event is closed, the broker notices an end of file on its end of the socket pair. It
+/// does so before it serves any later request. So one is sent, and the close has had its effects when close(2) returns.
 void handle_close(Thread& thread, std::uint32_t fd) {
     const bool event = event_of(*thread.engine, fd) != 0;
     note_descriptor(thread, fd, 0);
@@ -120,8 +122,8 @@ void handle_close(Thread& thread, std::uint32_t fd) {
 
 void note_clone(const Thread& thread, std::uint64_t clone_flags) {
     const bool shares_memory = (clone_flags & CLONE_VM) != 0;
-    // The child of a vfork keeps no table of its own.
-    // If exactly one of memory and descriptors is shared, the table, which is in memory, is not that of all its users.
+    // The table is in memory. If the tasks share exactly one of memory and descriptors, it can't be right for both.
+    // The child of a vfork is left out, because it does not use the table.
     const bool is_vfork = (clone_flags & CLONE_VFORK) != 0 && shares_memory;
     if (is_vfork || shares_memory == ((clone_flags & CLONE_FILES) != 0) || !has_broker(*thread.engine)) return;
     if (Process* const process = ensure_process(*thread.engine); process != nullptr) process->shares_descriptors = true;
@@ -137,8 +139,8 @@ void refresh_descriptors(const Call& call) {
     const Process* const process = existing_process(call.engine);
     if (process == nullptr || !process->shares_descriptors) [[likely]]
         return;
-    constexpr unsigned kGroup = 8;        // perf_event_open's group_fd
-    constexpr unsigned kIoctlOutput = 4;  // of PERF_EVENT_IOC_SET_OUTPUT; for others it is no descriptor, and no event
+    constexpr unsigned kGroup = 8;        // the bit of argument 3: perf_event_open's group_fd
+    constexpr unsigned kIoctlOutput = 4;  // that of argument 2: a descriptor of PERF_EVENT_IOC_SET_OUTPUT
     unsigned which = engine::descriptor_arguments(call.number);
     if (call.number == __NR_perf_event_open) which = kGroup;
     if (call.number == __NR_ioctl) which |= kIoctlOutput;
@@ -150,8 +152,8 @@ void track_descriptors(const Call& call, long answer) {
     Thread& thread = call.thread;
     if (is_error(answer)) return;
     const auto& argument = call.argument;
-    // What brings a descriptor from another process may bring the process's first event. All else concerns events that
-    // it has.
+    // A call that brings a descriptor from another process may bring the process's first event. Other calls matter only
+    // to a process that has had an event.
     const bool brings = call.number == __NR_recvmsg || call.number == __NR_recvmmsg || call.number == __NR_pidfd_getfd;
     if (existing_process(call.engine) == nullptr && (!brings || !are_events_used(call.engine))) return;
     switch (call.number) {
@@ -192,7 +194,7 @@ void track_descriptors(const Call& call, long answer) {
 
 namespace {
 
-/// Looks at every number below the limit.
+/// Identifies every descriptor number below RLIMIT_NOFILE.
 void find_by_number(Thread& thread) {
     rlimit64 limit{kMaximumDescriptors, kMaximumDescriptors};
     kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, address_of(&limit));

@@ -1,6 +1,6 @@
-// block.h: the records of the code cache: a translated block, its marks, exits and indirect entry. There are as many of
-// them as of the program's basic blocks and more, so they are packed. Records refer to each other by number, so that
-// translated code can name one in an immediate; number 0 is no record. See cache.h for how they live.
+// block.h: the records of the code cache: a translated block, its marks, exits and indirect entry. There are more of
+// them than the program has basic blocks, so they are packed. Records refer to each other by number, so that translated
+// code can name one in an immediate; number 0 is no record. cache.h explains when they are made and freed.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ using ExitId = std::uint32_t;
 using IndirectEntryId = std::uint32_t;
 
 inline constexpr std::uint16_t kSingleInstruction = 0x8000;  ///< a value of Block::limit
-inline constexpr std::size_t kLongestBlockBytes = 1024;      ///< of application code: 64 instructions of 15
+inline constexpr std::size_t kLongestBlockBytes = 1024;      ///< of application code; 64 instructions of 15 bytes fit
 
 /// Where the translation of an instruction starts, and which registers it borrows: if it faults, the application's
 /// values of those are in the thread's spill slots.
@@ -29,7 +29,8 @@ struct Mark {
     x86_64::ClassSet classes = 0;  ///< what the segment's prologue has counted for it
 
     static constexpr std::uint8_t kNone = 0x44;
-    /// rsi twice: none is borrowed, but rsi is displaced by the gs base, and a fault may come after it has advanced.
+    /// rsi twice: no register is borrowed, but the gs base has been added to rsi, and a fault may come after the
+    /// instruction has advanced rsi.
     static constexpr std::uint8_t kDisplacedSource = 0x66;
 };
 
@@ -41,15 +42,16 @@ struct Exit {
     std::uint64_t to : 22 = 0;       ///< number of the block that it is linked to; 0: none
     std::uint64_t operand : 16 = 0;  ///< the rel32 that link() patches, in bytes from the start of `from`; 0: this exit
                                      ///< is never linked
-    std::uint64_t length : 4 = 0;    ///< of the instruction that the engine emulates, which ends at the target; else 0
+    std::uint64_t length : 4 = 0;    ///< of the instruction that ends at the target, if `control_number` is set; else 0
     ExitId next_incoming = 0;        ///< list of the exits that are linked to `to`
     std::int32_t stub = 0;  ///< where the operand leads while the exit is not linked, in bytes from the operand
 
     std::uint64_t target() const { return static_cast<std::uint64_t>(std::int64_t{signed_target}); }
     void set_target(std::uint64_t address) { signed_target = static_cast<std::int64_t>(address << 6) >> 6; }
-    /// Of the instruction that the engine emulates or that ends the block.
+    /// Of the instruction of set_emulated_instruction(); of every other exit Control::none.
     x86_64::Control control() const { return static_cast<x86_64::Control>(control_number); }
-    /// The block exits before `instruction`, which the engine emulates; the target is after it.
+    /// Notes the instruction that ends at the target. The block exits before it, and the engine emulates it; or, for
+    /// Control::x87_state, the block exits after it, and the engine corrects what it has stored.
     void set_emulated_instruction(const x86_64::Instruction& instruction) {
         control_number = static_cast<std::uint64_t>(instruction.control) & 63u;
         length = instruction.length & 15u;
@@ -76,8 +78,8 @@ struct Block {
         nullptr;  ///< a copy of the application code, if that can change unseen: compared at each entry
     std::uint16_t host_bytes = 0;
     std::uint16_t guest_bytes = 0;
-    std::uint16_t limit = 0;  ///< it ends after so many instructions; 0: an ordinary block; kSingleInstruction: one
-                              ///< instruction without instrumentation, after which it exits
+    std::uint16_t limit = 0;  ///< the block ends after this many instructions; 0: an ordinary block;
+                              ///< kSingleInstruction: one instruction without instrumentation, then an exit
     std::uint8_t instructions = 0;
     std::uint8_t exits = 0;  ///< number of exits, from first_exit on; translate.h asserts that a byte suffices
     ExitId first_exit = 0;
@@ -85,7 +87,7 @@ struct Block {
     IndirectEntryId indirect_entry = 0;  ///< made when the first indirect branch arrives; 0: none yet
     BlockId next_in_page = 0;            ///< list of the blocks that begin in the page of pc
     x86_64::ClassSet counted = 0;        ///< classes that its code counts; 0: it has no prologues
-    std::uint8_t lane : 6 = 0;           ///< of the thread's counters that its first segment uses
+    std::uint8_t lane : 6 = 0;           ///< the thread's lane that its first segment uses
     bool recorded : 1 = false;           ///< its segments record what they access (recorded_segment.h)
     bool dead : 1 = false;               ///< invalid: nothing leads here any more
     std::uint32_t cells : 24 = 0;        ///< the first of its exact counts (run/exact_counts.h); 0: it has none

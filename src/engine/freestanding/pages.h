@@ -1,5 +1,5 @@
-// pages.h: memory in pages from the kernel. What the engine maps for itself is added to own_pages. brk is never used:
-// the break belongs to the application.
+// pages.h: maps memory in pages. What the engine maps for itself is added to own_pages. The engine never uses brk(2),
+// because the break belongs to the application.
 #pragma once
 
 #include <errno.h>
@@ -15,36 +15,38 @@ namespace anyperf::engine {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 
-/// The start of the page of an address; page_up: of the next page, unless it is a start itself.
+/// The start of the page that has this address.
 constexpr std::uint64_t page_down(std::uint64_t address) {
     return address & ~(kPageBytes - 1);
 }
+/// The address itself if it is the start of a page, otherwise the start of the next page.
 constexpr std::uint64_t page_up(std::uint64_t address) {
     return page_down(address + kPageBytes - 1);
 }
 
-/// mmap(2): the address, or a negated errno.
+/// mmap(2). Returns the address, or a negated errno.
 inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection, int flags, int fd = -1,
                       std::uint64_t offset = 0) {
     return kernel_call(__NR_mmap, address, bytes, static_cast<unsigned>(protection), static_cast<unsigned>(flags),
                        static_cast<std::uint64_t>(static_cast<std::int64_t>(fd)), offset);
 }
 
-/// Core dumps are of the program: the engine's gigabyte of reserved memory would bury it.
+/// Leaves this memory of the engine out of core dumps, which are to show the program.
 void leave_out_of_dumps(std::uint64_t start, std::uint64_t bytes);
 
-/// Maps memory for the engine, with a page without access on either side: what a program writes past the end of its own
-/// memory hits that page, and not the engine. The address, or a negated errno: ENOMEM
-/// also if own_pages is full, because the application could then unmap the memory. `release_pages` unmaps it.
+/// Maps memory for the engine, with a guard page (a page without access) on either side: what a program writes past the
+/// end of its own memory hits the guard page and not the engine. Returns the address, or a negated errno: ENOMEM also
+/// if own_pages is full, because the application could then unmap the memory. release_pages() unmaps it.
 long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd = -1, std::uint64_t offset = 0);
 
-/// The same at an address that the caller has chosen, without such pages; it stays mapped.
+/// The same at an address that the caller has chosen, without guard pages. The memory stays mapped:
+/// release_pages() must not be called for it.
 long map_own_pages_at(std::uint64_t address, std::uint64_t bytes, int protection, int flags);
 
 /// Reserves private zeroed memory for the engine; pages cost memory once they are touched. Null if the kernel refuses.
 void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE);
 
-/// What the engine has mapped for these pages of map_own_pages() or reserve_pages().
+/// The range of these pages of map_own_pages() or reserve_pages() together with their guard pages.
 OwnPages::Range with_guards(const void* pages, std::uint64_t bytes);
 
 /// Frees the memory of pages that stay reserved: they read as zeros again.
@@ -52,7 +54,8 @@ inline void discard_pages(const void* pages, std::uint64_t bytes) {
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), MADV_DONTNEED);
 }
 
-/// Makes all of these pages at once, for less than their faults would cost. Before Linux 5.14 it does nothing.
+/// Has the kernel allocate all of these pages at once, which costs less than a fault for each. Before Linux 5.14 it
+/// does nothing.
 inline void touch_pages(const void* pages, std::uint64_t bytes) {
     constexpr std::uint64_t kPopulateWrite = 23;  // MADV_POPULATE_WRITE
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), kPopulateWrite);

@@ -1,6 +1,6 @@
-// state.h: the structures of breakpoints, watchpoints and branch recording: what a thread wants, and what the
-// process's code is translated for. instrumentation.h changes them; x86_64/translate/breakpoints.cpp and
-// record_branches.cpp emit the code for them.
+// state.h: the state of breakpoints, watchpoints and branch recording: what each thread wants, and what the process's
+// code is translated for. The functions of instrumentation.h change it; x86_64/translate/breakpoints.cpp and
+// record_branches.cpp emit code for it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace anyperf::engine {
 
-/// Memory, accesses to which a thread wants reported.
+/// A range of memory. A thread wants accesses to it reported.
 struct Watchpoint {
     std::uint64_t start = 0;
     std::uint64_t bytes = 0;
@@ -18,7 +18,7 @@ struct Watchpoint {
     bool operator==(const Watchpoint&) const = default;
 };
 
-/// Kinds of taken branches that can be recorded, a bit each. Far branches and system calls are not recorded.
+/// The kinds of taken branches that can be recorded. Each has a bit. Far branches and system calls are not recorded.
 namespace branch {
 inline constexpr std::uint8_t kConditional = 1;
 inline constexpr std::uint8_t kJump = 2;
@@ -90,7 +90,7 @@ class AddressCounts {
     }
     void clear() {
         for (Entry& entry : at_)
-            if (entry.taken) entry = {};  // what was never used stays a page of zeros
+            if (entry.taken) entry = {};  // pages that were never used must stay unallocated
         live_ = 0;
     }
 
@@ -98,7 +98,7 @@ class AddressCounts {
     struct Entry {
         std::uint64_t pc;
         std::uint32_t users;
-        bool taken;  ///< now or before: a search for another address continues after it
+        bool taken;  ///< an address is or was here: a search for another one continues after it
     };
     static_assert((kRoom & (kRoom - 1)) == 0);
     static std::uint32_t slot_of(std::uint64_t pc) {
@@ -106,12 +106,12 @@ class AddressCounts {
     }
 
     std::uint32_t live_ = 0;
-    Entry at_[kRoom];  // part of Engine, in zero pages: a process pays only for what it uses
+    Entry at_[kRoom];  // in pages of Engine that are allocated when first used
 };
 
 using ReturnTargets = AddressCounts<16384>;
 
-/// What the threads of a process want together: its code is translated for that. Changed under the cache's lock.
+/// What the threads of a process want together, for which its code is translated. Changed under the cache's lock.
 struct ProcessInstrumentation {
     bool loads = false;  ///< translated code tests the watchpoint filter before it loads
     bool stores = false;
@@ -126,16 +126,17 @@ struct ProcessInstrumentation {
     bool holds(std::uint64_t pc) const { return code.holds(pc); }
 };
 
-/// Entries of the filter that translated code tests before an access: by the low 16 bits of the access's first address;
-/// nonzero if an access of up to kWidestFiltered bytes from there may touch watched memory.
+/// The number of entries of the filter that translated code tests before an access (Thread::watchpoint_filter). The low
+/// 16 bits of the access's first address are the index. An entry is nonzero if an access of up to kWidestFiltered bytes
+/// from such an address may touch watched memory.
 inline constexpr std::size_t kWatchpointFilterEntries = 65536;
 inline constexpr std::uint32_t kWidestFiltered = 64;  ///< bytes; wider accesses always exit
 
 /// The state of an instruction that runs in a block of its own, because of a breakpoint or a watchpoint.
 enum class SingleStep : std::uint8_t {
-    no,       ///< none runs
+    no,       ///< no such instruction runs
     running,  ///< it is about to run
-    resumed,  ///< likewise, and its breakpoint was reported: it must not be reported again if a signal comes first
+    resumed,  ///< likewise, after its breakpoint was reported, which must not happen again if a signal comes first
     done,     ///< it has run; hooks::after_single_step has not been called yet
 };
 

@@ -9,10 +9,10 @@
 //   16 random bytes              AT_RANDOM
 //   auxiliary vector, pointers to the environment and to the arguments, the number of arguments: at a multiple of 16
 //
-// The kernel has made such a stack for the engine, with three arguments more and another path. The program's is made in
-// a copy and then put in its place, which is higher. So a program has its strings at the addresses at which they are
-// without anyperf. That matters to counts: string functions read by vectors, and take another path near the end of a
-// page.
+// The kernel has made such a stack for the engine, with more arguments and another path. The program's stack is built
+// in separate memory and then copied over the engine's. It begins at a higher address, because it is smaller. So the
+// program's strings have the addresses that they have without anyperf. That matters to counts: string functions read
+// whole vectors, and take another path near the end of a page.
 #include "engine/load/start_stack.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ constexpr std::uint64_t kAtRseqFeatureSize = 27;  // linux/auxvec.h since 6.3
 constexpr std::uint64_t kAtRseqAlign = 28;
 constexpr std::size_t kRandomBytes = 16;
 
-/// Replaces the values that describe the program.
+/// Replaces an entry of the auxiliary vector that describes the engine by the program's.
 void set_entry(Elf64_auxv_t& entry, const StartFacts& facts) {
     switch (entry.a_type) {
         case kAtRseqFeatureSize:
@@ -51,9 +51,9 @@ std::size_t bytes_of(const char* text) {
     return std::string_view{text}.size() + 1;
 }
 
-/// A piece of memory that is filled from its end. It stands for the stack that ends at `top`: each part has an address
-/// there before it has been copied.
-/// The copy is needed because source and destination overlap: both stacks end at the same top.
+/// The image of a stack that ends at `top`, filled from its end in separate memory. Each part has its address on the
+/// stack before it has been copied there. The separate memory is needed because the engine's stack, from which the
+/// parts come, ends at the same top.
 class StackImage {
   public:
     StackImage(std::uint64_t top, std::uint64_t bytes) : top_(top), bytes_(bytes) {
@@ -65,7 +65,7 @@ class StackImage {
     StackImage& operator=(const StackImage&) = delete;
 
     bool has_memory() const { return memory_ != nullptr; }
-    /// The address of what was put last, or of what will be put next if that is `bytes` long.
+    /// The address on the stack of what was put last, or of what will be put next if that is `bytes` long.
     std::uint64_t address(std::uint64_t bytes = 0) const { return top_ - bytes_ + at_ - bytes; }
 
     std::uint64_t put(const void* from, std::size_t bytes) {
@@ -77,7 +77,7 @@ class StackImage {
     void put_word(std::uint64_t word) { put(&word, sizeof word); }
     void skip(std::uint64_t bytes) { at_ -= bytes; }
 
-    /// Copies all that was put to its place on the stack, and clears the stack from `start` to there.
+    /// Copies the image to its place on the stack. Clears the stack from `start` to the image.
     void copy_to_stack(std::uint64_t start) const {
         for (std::uint64_t at = start; at < address(); at += sizeof(std::uint64_t)) *at_address<std::uint64_t>(at) = 0;
         __builtin_memcpy(at_address<std::byte>(address()), memory_ + at_, bytes_ - at_);
@@ -85,12 +85,12 @@ class StackImage {
 
   private:
     std::uint64_t top_;
-    std::uint64_t bytes_;   ///< room
+    std::uint64_t bytes_;   ///< size of `memory_`
     std::uint64_t at_ = 0;  ///< offset of what was put last
     std::byte* memory_ = nullptr;
 };
 
-/// How far below the strings the kernel has put the rest, beyond the alignment: 0 without address randomisation.
+/// The gap that the kernel's address randomisation left below the strings, without the alignment; 0 if it left none.
 std::uint64_t random_gap(const StartStack& stack) {
     const std::uint64_t platform = stack.auxiliary_value(AT_PLATFORM, 0);
     if (platform == 0) return 0;
@@ -98,7 +98,7 @@ std::uint64_t random_gap(const StartStack& stack) {
     return (address_of(stack.arguments[0]) - end) & ~std::uint64_t{15};
 }
 
-/// Puts the strings of `count` pointers, the last one first. Returns the lowest address.
+/// Puts `count` strings, the last one first. Returns the address of the first one, which is the lowest.
 std::uint64_t put_strings(StackImage& image, char* const* strings, std::size_t count) {
     for (std::size_t i = count; i > 0; --i) image.put_string(strings[i - 1]);
     return image.address();
@@ -115,7 +115,7 @@ void put_pointers(StackImage& image, char* const* strings, std::size_t count, st
     }
 }
 
-/// AT_RANDOM's bytes: the kernel's, or those of a deterministic run.
+/// Puts AT_RANDOM's bytes, the kernel's or those of a deterministic run, and returns their address.
 std::uint64_t put_random_bytes(StackImage& image, const StartStack& stack, RandomStream* random) {
     std::uint64_t bytes[kRandomBytes / sizeof(std::uint64_t)] = {};
     if (const std::uint64_t from = stack.auxiliary_value(AT_RANDOM, 0); from != 0)

@@ -14,13 +14,13 @@ struct ThreadModels {
         : thread(of), core(caches), branches(unit, of.page.counters.modelled, memory) {}
 
     x86_64::Thread& thread;
-    models::Core& core;  ///< its own, or the only one of the process
+    models::Core& core;  ///< the thread's own; of a machine with one core, Modelling::only_core
     models::Branches branches;
     ThreadModels* next = nullptr;  ///< in Modelling::threads
-    std::uint64_t bytes = 0;       ///< of the mapping that this begins
-    std::uint64_t core_bytes = 0;  ///< of the mapping that `core` begins; 0: the process's
+    std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is
+    std::uint64_t core_bytes = 0;  ///< size of the mapping at whose start `core` is; 0: `core` is the process's
     std::uint64_t fs_base = 0;
-    bool knows_fs_base = false;  ///< false: it may have changed since
+    bool knows_fs_base = false;  ///< false: fs_base was not read yet, or may have changed since
 };
 
 }  // namespace anyperf::engine

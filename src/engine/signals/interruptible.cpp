@@ -1,4 +1,4 @@
-// interruptible.cpp: the piece of assembler that interruptible.h describes, and the handler's view of it.
+// interruptible.cpp: the assembler code that interruptible.h describes, and what the signal handler does with it.
 #include "engine/signals/interruptible.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ extern const char engine_syscall_restart[] __attribute__((visibility("hidden")))
 
 namespace anyperf::engine {
 
-// One copy only: the labels are global symbols.
+// There must be one copy only, because the labels are global symbols.
 [[gnu::noinline, gnu::noclone]] long interruptible_call(x86_64::Thread& thread, std::uint64_t number,
                                                         const std::uint64_t (&argument)[6]) {
     thread.syscall_restarted = false;
@@ -41,14 +41,15 @@ namespace anyperf::engine {
     return result;
 }
 
-// Three cases by rip: before `syscall` the call is not made; at `syscall` again, which the kernel has set rip back to,
-// it was interrupted and would be restarted; after it the answer is there.
+// There are three cases. The thread has not reached `syscall`: the call is not made. The kernel has set rip back to
+// `syscall`, because it has interrupted the call and would restart it: the call is not made again. rip is after
+// `syscall`: the kernel's answer is there.
 bool interrupt_syscall(x86_64::Thread& thread, x86_64::SignalContext& context) {
     const std::uint64_t check = address_of(engine_syscall_check);
     const std::uint64_t done = address_of(engine_syscall_done);
     if (context.rip < check || context.rip > done) return false;
     if (context.rip == done) return true;  // the kernel's answer is kept
-    // With the return address in rcx `syscall` has run, so it was the kernel that set rip back.
+    // If rcx has the return address, `syscall` has run and the kernel has set rip back.
     thread.syscall_restarted = context.rcx == done;
     context.rip = address_of(engine_syscall_restart);
     return true;

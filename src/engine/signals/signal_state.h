@@ -8,7 +8,7 @@
 
 namespace anyperf::engine {
 
-/// A signal that the kernel has delivered to the engine and the engine not yet to the application.
+/// A signal that the kernel has delivered to the engine, and that the engine has not yet delivered to the application.
 struct QueuedSignal {
     x86_64::SignalInfo info;
     std::uint64_t err = 0;  ///< of a fault: further fields of sigcontext
@@ -18,15 +18,16 @@ struct QueuedSignal {
 };
 
 struct SignalState {
-    /// Places in the queue. At most one signal at a time waits for its delivery, because the handler leaves all
-    /// blocked; the others are kEngineSignals that came by kill(2) while the application blocks them.
+    /// Places in the queue. The handler returns with all signals but kEngineSignals blocked, so at most one of these
+    /// waits for its delivery. The other places are for kEngineSignals that came by kill(2) while the application
+    /// blocks them.
     static constexpr unsigned kQueue = 8;
 
     SignalActions* actions = nullptr;
     std::uint64_t mask = 0;        ///< what the application blocks; the kernel's mask lacks kEngineSignals
     std::uint64_t saved_mask = 0;  ///< the mask to restore after sigsuspend and the like, while `restore_mask`
     bool restore_mask = false;
-    bool clear_handlers = false;  ///< of a new task: it begins without its parent's handlers
+    bool clear_handlers = false;  ///< a new task begins without its parent's handlers (CLONE_CLEAR_SIGHAND)
     QueuedSignal queue[kQueue];
     unsigned queued = 0;
     x86_64::SignalStack stack;       ///< sigaltstack(2); its flags are SS_DISABLE if none is set

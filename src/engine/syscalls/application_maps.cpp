@@ -1,14 +1,14 @@
 // application_maps.cpp: reads a list of mappings as a whole, splits or drops its lines, and writes the result to a
-// memfd. All of it without a heap: the text is in memory reserved for it, the output goes through a small buffer.
+// memfd. It uses no heap: the text is in memory reserved for it, and the output goes through a small buffer.
 //
-// Three passes over a line, each of which may make more lines of it or fewer:
+// Each line goes through three steps, which may split it or join it with others:
+//
 //   1. for_each_part() removes what is the engine's (own_pages).
-//   2. with_permissions() gives each part the permissions that the application asked for, by the engine's map of
-//   executable
-//      memory, which has what was requested and not what was set.
+//   2. with_permissions() gives each part the permissions that the application asked for. It finds them in the
+//      engine's map of executable memory (ExecutableMap).
 //   3. add() joins neighbours that differ only because the engine split them. It joins executable parts only: other
-//   lines
-//      are the kernel's own and stay as they are.
+//      lines are the kernel's own and stay as they are.
+//
 // The format is that of show_vma_header_prefix() (Linux, fs/proc/task_mmu.c).
 #include "engine/syscalls/application_maps.h"
 
@@ -44,11 +44,11 @@ bool take_hex(std::string_view& text, std::uint64_t& out) {
     return digits > 0;
 }
 
-// Nothing is assumed about a line but its beginning. A line that does not parse passes unchanged, because a newer
-// kernel may add to the format.
+// Only the beginning of a line is parsed. A line that does not parse is written unchanged, because a newer kernel may
+// add to the format.
 
-/// Removes the addresses at the start of a line, "START-END " or, in numa_maps, "START ", where `end` becomes START
-/// + 1. False if the line does not begin with addresses.
+/// Removes the addresses at the start of a line: "START-END " or, in numa_maps, "START ". In numa_maps `end` becomes
+/// `start` + 1. False if the line does not begin with addresses.
 bool take_range(std::string_view& line, std::uint64_t& start, std::uint64_t& end) {
     std::string_view rest = line;
     if (!take_hex(rest, start)) return false;
@@ -75,11 +75,11 @@ void for_each_part(std::uint64_t start, std::uint64_t end, Visit visit) {
 
 /// What a line of maps has after the addresses: " rwxp OFFSET DEVICE INODE NAME".
 struct LineRest {
-    char permissions[5] = {};  ///< of rwx and s or p, with the blank before them
+    char permissions[5] = {};  ///< a blank, then r, w and x or dashes, then s or p
     std::uint64_t offset = 0;
     std::string_view tail;  ///< from the blank after the offset on
 
-    /// False for another format.
+    /// False if the text has another format.
     static bool parse(std::string_view text, LineRest& out) {
         if (text.size() < sizeof permissions + 1) return false;
         std::ranges::copy_n(text.begin(), sizeof permissions, out.permissions);
@@ -87,19 +87,19 @@ struct LineRest {
         return take_hex(out.tail, out.offset);
     }
     bool is_file() const { return !out_of_file(tail); }
-    /// Device 00:00 and inode 0: anonymous memory, whose offset does not grow with the address.
+    /// Whether device 00:00 and inode 0 say that this is anonymous memory, whose offset does not grow with the address.
     static bool out_of_file(std::string_view tail) { return tail.starts_with(" 00:00 0"); }
 };
 
 /// Writes the lines of a list that are the application's to a descriptor.
 class Filter {
   public:
-    /// How much of a line may change, by the kind of file. In smaps figures of the whole mapping follow its line. They
-    /// cannot be divided, so they follow the last of its parts.
+    /// How much of a line may change, by the kind of file. In smaps, figures of the whole mapping follow its line. They
+    /// cannot be divided, so they follow the line of its last part.
     enum class Lines : std::uint8_t {
-        without_end,  ///< begin with one address
-        split,        ///< may be split; details follow
-        whole,        ///< may be split and put together
+        without_end,  ///< numa_maps: a line has no end address and is not split
+        split,        ///< smaps: a line may be split; details follow it
+        whole,        ///< maps: a line may be split, and joined with others
     };
     /// `executable` must not change meanwhile.
     Filter(int out, Lines lines, const ExecutableMap& executable) : out_(out), lines_(lines), executable_(executable) {}
@@ -114,7 +114,7 @@ class Filter {
         else if (shown_)  // a detail of the mapping above (smaps)
             write(text);
     }
-    /// Writes what is still held back. To be called once, after the last line.
+    /// Writes what is still held back. Call it once, after the last line.
     void flush() {
         write_pending();
         write_buffer();
@@ -136,7 +136,7 @@ class Filter {
     }
     void mapping(std::uint64_t start, std::uint64_t end, std::string_view rest, std::string_view whole) {
         shown_ = false;
-        // A part that begins later in a file has a greater offset.
+        // A part that begins later in a file's mapping has a greater offset.
         for_each_part(start, end, [&](std::uint64_t from, std::uint64_t until) {
             shown_ = true;
             LineRest parsed;
@@ -145,15 +145,15 @@ class Filter {
             with_permissions(from, until, parsed);
         });
     }
-    /// Adds the lines of [start, end), a part of one mapping of the kernel's.
+    /// Adds the lines of [start, end), which is part of one of the kernel's mappings.
     void with_permissions(std::uint64_t start, std::uint64_t end, LineRest rest) {
         while (start < end) {
             const ExecutableRange* const range = executable_.find(start);
             LineRest part = rest;
             if (range != nullptr && range->unreadable) part.permissions[1] = '-';
             if (range != nullptr && range->writable) part.permissions[2] = 'w';
-            // Only maps can be divided where the permissions change; in smaps the first page's permissions stand for
-            // all.
+            // Only lines of `maps` are divided where the permissions change. In smaps the whole part gets the
+            // permissions of its first page.
             const bool splits = lines_ == Lines::whole && range != nullptr;
             const std::uint64_t until = splits ? std::min(end, range->end) : end;
             add({start, until, part, range != nullptr});
@@ -189,14 +189,15 @@ class Filter {
         write(pending_.rest.tail);
         pending_ = {};
     }
-    void padded(std::uint64_t value) {  // at least eight digits, as the kernel writes them
+    /// Writes the value with at least eight digits, as the kernel does.
+    void padded(std::uint64_t value) {
         char digits[16];
         unsigned count = 0;
         for (; value != 0 || count < 8; value >>= 4) digits[15 - count++] = "0123456789abcdef"[value & 15];
         write({digits + 16 - count, count});
     }
     void write(std::string_view text) {
-        // By bytes: freestanding code has no memcpy that it could call for small pieces, and this is no hot path.
+        // Byte by byte, because the pieces are small and this is not a hot path.
         for (const char c : text) {
             buffer_[used_++] = c;
             if (used_ == sizeof buffer_) write_buffer();
@@ -215,8 +216,8 @@ class Filter {
 /// The text of a file, in reserved memory.
 class FileText {
   public:
-    /// Reads all of it at once. A file of /proc is made while it is read: later reads of a part could see other
-    /// mappings.
+    /// Reads the whole file before any line is used. The kernel makes the text while it is read, so a later read could
+    /// see other mappings.
     explicit FileText(const char* path) : room_(static_cast<char*>(reserve_pages(kRoom))) {
         length_ = room_ == nullptr ? -ENOMEM : read_whole(path);
     }
@@ -285,14 +286,15 @@ long open_filtered_maps(Engine& engine, std::string_view name, std::uint64_t fla
         text.for_each_line([&](std::string_view line) { filter.line(line); });
         filter.flush();
     }
-    // The application reads from the start, and may not write to it: read_only() opens the memfd again.
+    // The application reads the file from its start and must not write to it.
     kernel_call(__NR_lseek, static_cast<std::uint64_t>(fd), 0, 0);
     return read_only(fd, flags);
 }
 
 namespace {
 
-/// Parses the rest of a line of maps after the addresses: " rw-p 00001000 fe:01 1234 …". False for another format.
+/// Parses the rest of a line of maps after the addresses: " rw-p 00001000 fe:01 1234 …". False if the line has another
+/// format.
 bool take_rest(std::string_view line, ApplicationMapping& mapping) {
     if (line.size() < 6) return false;
     if (line[1] == 'r') mapping.protection |= PROT_READ;

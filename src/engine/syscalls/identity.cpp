@@ -1,9 +1,8 @@
 // identity.cpp: calls by which a program looks at itself, where the kernel would describe the engine: the link
 // /proc/PID/exe, the lists of mappings, the engine's descriptors in /proc/PID/fd, and arch_prctl.
 //
-// The paths are recognised by their text (proc_path.h). For a call that follows links, the path of the program takes
-// the place of the link's; readlink is answered here; a list of mappings is written to a file in memory
-// (application_maps.h).
+// The paths are recognised by their text (proc_path.h). A call that follows links gets the program's path instead of
+// the link's. readlink is answered here. A list of mappings is written to a file in memory (application_maps.h).
 #include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,11 +23,12 @@ namespace anyperf::engine::handlers {
 
 namespace {
 
-/// What a path means, if the kernel would answer for the engine. All members are empty for every other path.
+/// What the application must see at a path where the kernel would describe the engine, or where the run gives the text.
+/// All members are empty for every other path.
 struct Shown {
-    const char* program = nullptr;  ///< /proc/PID/exe of a process of this run: the program's path
-    std::string_view mappings;      ///< a list of this process's mappings: its name
-    std::string_view random;        ///< a file whose text the deterministic run gives: its path
+    const char* program = nullptr;  ///< of /proc/PID/exe of a process of this run: the path of its program
+    std::string_view mappings;      ///< of a list of this process's mappings: the file's name
+    std::string_view random;        ///< of a file whose text the deterministic run gives: the path
     bool hidden = false;            ///< a descriptor of the engine's: the path does not exist for the application
 };
 
@@ -85,8 +85,8 @@ long with_program_path(Call& call, unsigned index) {
     });
 }
 
-/// The same for a call that opens. A list of mappings is opened without the engine's. A file with random text is the
-/// deterministic run's own.
+/// The same for a call that opens the path. A list of mappings is opened without the engine's mappings, and a random
+/// file with the text of the deterministic run.
 long open_with(Call& call, unsigned index, std::uint64_t flags) {
     return with_shown(call, index, [&](const Shown& shown) {
         if (!shown.mappings.empty()) return open_filtered_maps(call.engine, shown.mappings, flags);
@@ -145,8 +145,8 @@ long openat2(Call& call) {
         if (is_error(got) || (shown.program == nullptr && shown.mappings.empty() && shown.random.empty()) ||
             !x86_64::guarded_copy(&how, at_address<const void>(call.argument[2]), sizeof how))
             return got;
-        // The kernel has checked the arguments, and whether the path may be resolved in the way that they demand. What
-        // it has opened is replaced.
+        // The kernel has checked the arguments, and whether the path may be resolved in the way that they demand. Its
+        // descriptor is closed, and the path is opened again as the application must see it.
         kernel_call(__NR_close, static_cast<std::uint64_t>(got));
         return open_with(call, 1, how.flags);
     });
@@ -177,8 +177,8 @@ long arch_prctl(Call& call) {
         }
         case kCpuidFault: return -ENODEV;
         default:
-            // Translated code does not return where the application's shadow stack says, so it must not be enabled.
-            // The answer is that of a CPU without one.
+            // Translated code can't run with a shadow stack, because its returns do not follow the application's
+            // addresses. The answer is that of a CPU without shadow stacks.
             return what >= kShadowStackFirst && what <= kShadowStackLast ? -ENOTSUP : call.pass_to_kernel();
     }
 }

@@ -1,9 +1,10 @@
 // task_checks.cpp: checks of the process or thread that an event was to be opened on: whether it exists, and whether
 // this process may measure it.
 //
-// Kernel side: find_lively_task_by_vpid() and perf_check_permission() in kernel/events/core.c, __ptrace_may_access() in
-// kernel/ptrace.c with PTRACE_MODE_READ_REALCREDS: the same user, dumpable, and no more capabilities than the caller;
-// or a capability. Yama does not matter: it restricts attaching, not reading.
+// In the kernel: find_lively_task_by_vpid() and perf_check_permission() in kernel/events/core.c, __ptrace_may_access()
+// in kernel/ptrace.c with PTRACE_MODE_READ_REALCREDS. The process must have the caller's user, be dumpable, and have no
+// more capabilities than the caller; or the caller has a capability that allows it. Yama does not matter: it restricts
+// attaching, not reading.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@ namespace anyperf::host::causes {
 
 namespace {
 
-/// The process that the call names by its id. Empty for the caller (0), for none (-1), for a cgroup, and if it doesn't
-/// exist.
+/// The process that the call names by its id. Empty if the call names the caller (0), no process (-1) or a cgroup, and
+/// if the process doesn't exist.
 std::optional<ProcessStatus> other_process(const Failure& failure) {
     if (failure.call.pid <= 0 || (failure.call.flags & kPidCgroup) != 0) return {};
     return process_status(failure.root, std::to_string(failure.call.pid));

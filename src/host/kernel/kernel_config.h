@@ -12,7 +12,7 @@ namespace anyperf::host {
 
 /// The options that are set.
 struct KernelConfig {
-    std::string source;  ///< the file they were read from; empty if there is none
+    std::string source;  ///< the file that they were read from; empty if no file has any
     std::map<std::string, std::string, std::less<>>
         options;  ///< "CONFIG_PERF_EVENTS" -> "y"; options that are not set are absent
 

@@ -7,7 +7,7 @@ namespace anyperf::host {
 
 namespace {
 
-/// "unlimited" and other words are not numbers and give kUnlimited.
+/// The number that the word is; kUnlimited for "unlimited" and any other word that is no number.
 std::uint64_t amount(const std::string& word) {
     std::uint64_t value = kUnlimited;
     std::from_chars(word.data(), word.data() + word.size(), value);

@@ -1,6 +1,6 @@
 // output.cpp: which ring an event writes to, and which events may share one: the checks of perf_event_set_output().
-// Records of a ring must be in the order of one clock and of one direction, and writers on several CPUs would contend
-// for it.
+// All events that share a ring use the same clock and the same direction (write_backward). They are bound to one CPU or
+// count one task, because writers on several CPUs would contend for the ring.
 #include "subsystem/output/output.h"
 
 #include <algorithm>
@@ -47,14 +47,15 @@ void redirect(World& world, Event& event, const Event& target) {
     set_ring(world, event, target.ring);
 }
 
-// Children write to their parent's ring. Pollers are woken: what they wait for has another answer now.
+// Children write to their parent's ring. The pollers of the event are woken, because another ring decides now whether
+// it is readable.
 void set_ring(World& world, Event& event, RingIndex ring) {
     const RingIndex was = event.ring;
     if (was == ring) return;
     if (was != 0) std::erase(world.rings.at(was).writers, &event);
     if (ring != 0) world.rings.at(ring).writers.push_back(&event);
-    // The thread reads the ring's number in the page, under the page's lock: it writes to the old ring or to the new
-    // one.
+    // The measured thread reads the ring's number under the page's lock, so each record goes entirely to the old ring
+    // or entirely to the new one.
     const auto point = [&](Event& one) {
         one.ring = ring;
         LockedPage(world, one)->ring = ring;

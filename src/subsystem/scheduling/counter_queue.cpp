@@ -1,9 +1,10 @@
-// counter_queue.cpp: keeps each queue's order, and marks it as stale where its assignment of counters may have changed.
-// It assigns nothing: fill_counters() (scheduler.cpp) does, for stale queues only.
+// counter_queue.cpp: keeps each queue's order, and marks a queue as stale if its counters may have to be assigned anew.
+// This file assigns no counters: fill_counters() (scheduler.cpp) does that.
 //
 // The invariant: groups before first_waiting were tried in order, `placed` has those that fit, and every flexible group
-// from first_waiting on waits. So a queue becomes stale when a placed group goes or gets smaller, when the first
-// waiting group goes, when a group comes that has its place before that one, and when groups rotate.
+// from first_waiting on waits. So a queue becomes stale when a placed group leaves or gets smaller, when the first
+// waiting group leaves, when a group arrives whose place is before first_waiting, and when groups rotate. scheduler.cpp
+// notices the last two.
 #include "subsystem/scheduling/counter_queue.h"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ bool is_placed(const CounterQueue& queue, const Event& leader) {
     return std::ranges::find(queue.placed, &leader) != queue.placed.end();
 }
 
-/// cpu-wide before the task's own, pinned before flexible.
+/// Pinned groups come before flexible ones. Among each, cpu-wide groups come before the task's own.
 int rank(const Event& leader) {
     constexpr auto kPinned = abi::flag("pinned");
     const int first = leader.flag(kPinned) ? 0 : kCpuWideFlexible;
@@ -35,7 +36,7 @@ const Pmu* hardware_pmu(const Event& leader) {
     return nullptr;
 }
 
-// Numbers rise for ever: a place is never used twice, and the map's order is that of arrival within a rank.
+// The numbers only rise. So a place is never used twice, and within a rank the map has the groups in order of arrival.
 void take_last_place(Task& task, Event& leader) {
     if (leader.queue != nullptr) leader.queue->groups.erase(leader.queue_place);
     leader.queue_place = {rank(leader), ++task.last_queue_number};
@@ -65,8 +66,8 @@ void note_smaller_group(Event& leader) {
     if (leader.queue != nullptr && !waits_behind_others(leader)) leader.queue->is_stale = true;
 }
 
-// Before there were contenders every enabled group counted, so all of them begin as placed. Stale: the new contender
-// has to be fitted in.
+// Before there were contenders every enabled group counted, so all of them begin as placed. The queues are stale,
+// because the new contender has no counters yet.
 void make_queues(Task& task) {
     for (Event* leader : task.leaders) {
         update_queue(task, *leader);

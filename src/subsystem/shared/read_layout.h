@@ -1,5 +1,6 @@
-// read_layout.h: the layout of a read(2) on an event, which is also that of a sample's READ field (perf_event_open(2),
-// "Reading results"; __perf_read_group_add() and perf_read_one() of Linux 6.18). Freestanding, as event_page.h.
+// read_layout.h: the layout of what read(2) on an event returns, which is also that of a sample's READ field
+// (perf_event_open(2), "Reading results"; __perf_read_group_add() and perf_read_one() of Linux 6.18). Freestanding, as
+// event_page.h.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace anyperf::subsystem {
 
-/// What an answer has of one event.
+/// The numbers of one event in an answer.
 struct MemberValue {
     std::uint64_t value = 0;
     std::uint64_t id = 0;

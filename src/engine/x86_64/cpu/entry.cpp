@@ -12,7 +12,8 @@ extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 
 [[noreturn]] void engine_start(std::uint64_t* stack);
 
-/// Applies the R_X86_64_RELATIVE relocations, the only kind in a freestanding static-pie. Uses no pointer from data.
+/// Applies the R_X86_64_RELATIVE relocations, the only kind in a freestanding static-pie. It uses no pointer that must
+/// be relocated first.
 void relocate_engine() {
     const auto base = reinterpret_cast<std::uint64_t>(&__ehdr_start);
     const Elf64_Rela* relocations = nullptr;
@@ -26,11 +27,12 @@ void relocate_engine() {
             base + static_cast<std::uint64_t>(relocations[i].r_addend);
 }
 
-/// The stack on which the engine starts. The initial stack is the program's: RLIMIT_STACK may leave it less than the
-/// engine needs, and what the engine left below its top would be the program's memory.
+/// The stack on which the engine starts. It does not use the initial stack, which is the program's: RLIMIT_STACK may
+/// allow less than the engine needs, and the engine would leave its data in the program's memory.
 [[gnu::used]] alignas(16) char engine_start_stack[65536] __attribute__((visibility("hidden")));
 
-/// The kernel enters here with rsp at argc (System V ABI, "Process Initialization"); engine_start gets that address.
+/// The kernel enters here with the address of argc in rsp (System V ABI, "Process Initialization"). engine_start() gets
+/// that address.
 [[gnu::naked, noreturn]] void _start() {
     asm("xor %ebp, %ebp\n\t"
         "mov %rsp, %rbx\n\t"

@@ -1,6 +1,6 @@
 // decode.h: decodes the bytes of one instruction into an Instruction, by tables that the build makes from Zydis
 // (generate/). It runs on application threads, in the middle of their execution: no allocation, no libc, no vector
-// register, and some ten nanoseconds for an instruction.
+// register, and about ten nanoseconds for an instruction.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,21 @@ inline constexpr std::size_t kLongestInstruction = 15;  ///< bytes (SDM volume 2
 enum class DecodeStatus : std::uint8_t {
     ok,
     invalid,    ///< not an instruction: the CPU raises #UD (SIGILL)
-    truncated,  ///< the `size` bytes are the beginning of an instruction, or of none: more bytes decide
+    truncated,  ///< more than `size` bytes are needed to decide whether this is an instruction
     too_long,   ///< longer than 15 bytes: the CPU raises #GP (SIGSEGV)
 };
 
-/// Decodes the instruction at `bytes`, of which `size` can be read. 15 bytes always suffice; with 32 or more readable
-/// bytes none are copied first, which is faster. `out` is valid only if the result is `ok`.
+/// Decodes the instruction at `bytes`, of which `size` can be read. 15 bytes always suffice. If 32 or more can be read,
+/// the decoder reads them in place, which is faster; otherwise it copies them first. `out` is valid only if the result
+/// is `ok`.
 /// - A 66 prefix before a near branch is ignored, as by Intel's CPUs. AMD's would truncate the target to 16 bits. No
 ///   program wants that, and the padding 66 48 e8 of thread-local storage code is the same on both.
-/// - An instruction that Zydis does not know, but the tables have its length (a newer extension in a known opcode map),
-///   decodes as Control::none that touches and reads every register and overwrites no flag.
+/// - Some instructions that Zydis does not know (a newer extension in a known opcode map) have a length in the tables.
+///   Such an instruction decodes as Control::none. It touches and reads every register and overwrites no flag.
 DecodeStatus decode(const std::uint8_t* bytes, std::size_t size, Instruction& out);
 
-/// Whether the engine lets the CPU execute the untranslated instruction, one at a time, because it most likely faults
-/// (Routines::run_in_place). Such an instruction is counted after it has been executed, not with its segment.
+/// Whether the CPU executes the original instruction outside of any block (Routines::run_in_place). Most of these
+/// instructions fault. Each is counted after it has been executed, not with its segment.
 inline bool runs_in_place(const Instruction& instruction) {
     switch (instruction.control) {
         case Control::far:

@@ -1,9 +1,9 @@
-// decode_block.cpp: where blocks end, and the search by which the translator learns that it may change the flags.
+// decode_block.cpp: decides where blocks end, and finds out by a search whether the translator may change the flags.
 //
 // Why a search: counting costs one `sub` if the flags are dead at the start of a segment, and several instructions if
 // not. An instruction that overwrites all flags is seldom far away, but often after a branch; so both ways of a branch
-// are followed. The search may err on one side only: "dead" must be certain, on every path and on every CPU. It gives
-// up (live) at returns, indirect branches and system calls, whose continuation may read the flags.
+// are followed. "Dead" must be certain, on every path and on every CPU; "live" may be wrong. The search ends with
+// "live" at returns, indirect branches and system calls, because the code after them may read the flags.
 #include "engine/x86_64/decode/decode_block.h"
 
 #include "engine/freestanding/kernel.h"
@@ -12,7 +12,7 @@ namespace anyperf::engine::x86_64 {
 
 namespace {
 
-constexpr std::size_t kLookAhead = 16;  // instructions between two branches that the search for a flag's fate reads
+constexpr std::size_t kLookAhead = 16;  // the search reads at most this many instructions between two branches
 
 /// Decodes the instruction at `address`. False if it is not executable memory or not a valid instruction.
 bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& out) {
@@ -21,7 +21,7 @@ bool decode_at(const ExecutableMap& memory, std::uint64_t address, Instruction& 
     return decode(at_address<const std::uint8_t>(address), readable, out) == DecodeStatus::ok;
 }
 
-/// `open`: the instructions seen so far do not decide it.
+/// What the instructions that the search has read say of the flags. `open`: they do not decide it.
 enum class FlagFate { dead, live, open };
 
 /// Removes from `undecided` the flags that the instruction overwrites. The flags are dead once all are overwritten,
@@ -32,14 +32,14 @@ FlagFate fate_after(const Instruction& instruction, FlagSet& undecided) {
     return undecided == 0 ? FlagFate::dead : FlagFate::open;
 }
 
-/// Every path from `pc` must overwrite all of `undecided`. Any other change of control than a direct branch ends the
-/// search with false.
+/// Whether every path from `pc` overwrites all of `undecided` before it reads one of them. The search follows direct
+/// branches only; any other change of control ends it with false.
 bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided, unsigned depth,
                DecodedTail decoded_tail) {
     Instruction decoded;
     for (std::size_t i = 0; i < kLookAhead; ++i) {
         const bool is_known = decoded_tail.block != nullptr && decoded_tail.next < decoded_tail.block->count;
-        // What cannot be decoded raises a fault, and the handler's frame shows the flags: they are live.
+        // Code that cannot be decoded raises a fault, and the signal handler's frame shows the flags: they are live.
         if (!is_known && !decode_at(memory, pc, decoded)) return false;
         const Instruction& instruction = is_known ? decoded_tail.block->instructions[decoded_tail.next++] : decoded;
         const FlagFate fate = fate_after(instruction, undecided);

@@ -1,5 +1,5 @@
 // effective_address.h: computes which memory an instruction is about to access, from its bytes and the registers before
-// it. For watched memory and for samples with a data address. It can't know the addresses of gathers and scatters,
+// it. Watchpoints, and samples with a data address, use this. It can't know the addresses of gathers and scatters,
 // which are in vector registers, nor the deeper levels of `enter`.
 #pragma once
 
@@ -19,7 +19,7 @@ struct SegmentBases {
 /// One contiguous access of an instruction, or of one iteration of a REP string instruction.
 struct Access {
     std::uint64_t address = 0;  ///< linear: with the segment base
-    std::uint32_t bytes = 0;    ///< 0: unknown; a gather or scatter: `address` is void
+    std::uint32_t bytes = 0;    ///< 0: unknown; of a gather or scatter, also `address` is invalid
     bool reads = false;
     bool writes = false;
     std::int32_t step = 0;  ///< added to the address by each iteration of a REP; negative if DF is set
@@ -32,17 +32,18 @@ struct Accesses {
     bool repeats = false;  ///< a REP string instruction: rcx iterations
 };
 
-/// By how much pop increments rsp before it computes the address of its operand from it (SDM volume 2, POP); 0 for
-/// other instructions and operands.
+/// The bytes that a pop to memory adds to rsp before it computes the address of its operand from rsp (SDM volume 2,
+/// POP). 0 for other instructions and operands.
 std::int32_t popped_bytes(const Instruction& instruction, const std::uint8_t* code);
 
-/// All accesses of the instruction at registers.rip, except those named above. `code`: its bytes.
+/// All accesses of the instruction at registers.rip, except those that the head of this file excludes. `code`: the
+/// instruction's bytes.
 Accesses accesses_of(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
                      const SegmentBases& bases);
 
 /// The linear address of the instruction's memory operand, explicit or implied; if it has two (push [m], movs), the one
-/// that is read. 0 if it accesses no memory. The result for a gather or scatter is void. `code`: its bytes, which the
-/// application has at registers.rip.
+/// that is read. 0 if it accesses no memory. The result for a gather or scatter is invalid. `code`: the instruction's
+/// bytes, which the application has at registers.rip.
 std::uint64_t accessed_address(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
                                const SegmentBases& bases);
 

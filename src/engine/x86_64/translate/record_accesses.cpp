@@ -11,8 +11,8 @@
 // records at the thread's next exit (engine/modelling/drain.cpp). A prologue without room for its record exits as for
 // an exhausted budget.
 //
-// A segment that is left in the middle has written its whole record; recover.h notes how many of its instructions have
-// run (RecordStream::last_ran).
+// The record of a segment that is left in the middle has its full length. recover.h notes how many of the segment's
+// instructions have run (RecordStream::last_ran).
 //
 // LIMITS. The elements of gathers and scatters are not recorded: their addresses are in vector registers.
 #include "engine/x86_64/translate/translate.h"
@@ -23,10 +23,10 @@ namespace {
 
 using Kind = RecordedAccess::Kind;
 
-/// Of these some are left to hold the address of the record, in each segment.
 /// Registers that may hold the record's address. rsp and r12 are missing: as the base of an address they need a SIB
 /// byte.
 constexpr Register kHolders[] = {rax, rcx, rdx, rbx, rbp, rsi, rdi, r8, r9, r10, r11, r13, r14, r15};
+/// So few registers are stored at a segment's start that one of kHolders is always left to hold the address.
 constexpr std::size_t kMostAtStart = std::size(kHolders) - 2;
 
 constexpr std::size_t kTop = offsetof(Thread, records) + offsetof(RecordStream, top);
@@ -46,7 +46,7 @@ bool names_memory(const Instruction& instruction, const std::uint8_t* code) {
     return instruction.modrm_offset != 0 && code[instruction.modrm_offset] < 0xc0;
 }
 
-/// B in bit 0, X in bit 1.
+/// The bits B (bit 0) and X (bit 1) of the instruction's prefix, which extend register numbers.
 unsigned extensions(const Instruction& instruction, const std::uint8_t* code) {
     if (instruction.has_rex) return code[instruction.rex_offset] & 3u;
     if (instruction.has_vex && code[instruction.vex_offset] != kShortVex)
@@ -60,7 +60,7 @@ bool sets_fs_base(const Instruction& instruction, const std::uint8_t* code) {
            instruction.modrm_offset != 0 && (code[instruction.modrm_offset] & 0xf8) == 0xd0;
 }
 
-/// By how many bytes the instruction moves rsp; 0 if it is no plain push or pop.
+/// The bytes that the instruction adds to rsp; 0 if it is not a plain push or pop.
 std::int64_t stack_step(const Instruction& instruction) {
     const std::uint8_t opcode = instruction.opcode;
     if (instruction.has_vex || instruction.implied_bytes == 0 || instruction.map > 1) return 0;
@@ -76,7 +76,8 @@ bool is_pop_of_rsp(const Instruction& instruction, const std::uint8_t* code) {
     return is_one_byte(instruction) && instruction.opcode == 0x5c && (extensions(instruction, code) & 1) == 0;
 }
 
-/// add and sub of an immediate to a 64-bit register: the register and the sum. False for all others.
+/// Whether the instruction adds an immediate to a 64-bit register, or subtracts one. `reg` is the register then, and
+/// `sum` is what is added to it.
 bool is_addition(const Instruction& instruction, const std::uint8_t* code, unsigned& reg, std::int64_t& sum) {
     if (!is_one_byte(instruction) || (instruction.opcode != 0x81 && instruction.opcode != 0x83)) return false;
     if (!instruction.has_rex || (code[instruction.rex_offset] & 8) == 0) return false;
@@ -91,12 +92,13 @@ bool is_addition(const Instruction& instruction, const std::uint8_t* code, unsig
 
 }  // namespace
 
-// While a segment is planned, plan_.known[reg] says how the register's value now follows from a word of the record: the
-// word plus `delta`. Word 0 means the value at the segment's start, for which the record has no word yet; `valid`
-// false, that the segment has set the register in a way that is not followed.
+// While a segment is planned, plan_.known[reg] says that the register has the value of a word of the record plus
+// `delta`. If `word` is 0, it is the value at the segment's start plus `delta`, and the record has no word for that
+// yet. If `valid` is false, the segment has set the register in a way that is not followed.
 
-/// Gives the register's value at the planned instruction (or after it) a word of its own, stored where it is used.
-/// Returns the word; 0 if the record is full, and then the access is recorded without this register.
+/// Adds a word for the register's value before the planned instruction, or after it. The translation of that
+/// instruction stores the word. Returns the word's index; 0 if the record is full, and then the access is recorded
+/// without this register.
 std::uint8_t Translation::capture(unsigned reg, bool after) {
     if (plan_.words >= RecordingPlan::kMostWords) return 0;
     const std::uint8_t word = plan_.words++;
@@ -106,10 +108,12 @@ std::uint8_t Translation::capture(unsigned reg, bool after) {
     return word;
 }
 
-// A value from the start of the segment is stored by the prologue, all of them by one borrowed register. A captured one
-// is stored at the instruction, so only registers that the segment computes are captured.
+// The prologue stores all values from the start of the segment, and borrows one register for that. A captured value is
+// stored at its instruction, which borrows a register each time. So only registers that the segment computes are
+// captured, and those that find no room at the start.
 
-/// The word with the value of `reg` at the instruction that is being planned, less what is added to `displacement`.
+/// The word from which the value of `reg` at the planned instruction follows. The constant that must be added to the
+/// word, shifted left by `scale`, is added to `displacement`.
 std::uint8_t Translation::word_of(unsigned reg, std::int64_t& displacement, unsigned scale) {
     RecordingPlan::Known& known = plan_.known[reg];
     if (!known.valid) return capture(reg, false);
@@ -124,7 +128,7 @@ std::uint8_t Translation::word_of(unsigned reg, std::int64_t& displacement, unsi
     return known.word;
 }
 
-/// `segmented`: an override of the segment applies to it.
+/// Adds an access of the planned instruction. `segmented`: a segment override applies to the access.
 void Translation::add_access(RecordedAccess access, const Instruction& instruction, bool segmented) {
     const std::uint32_t number = cache_.recorded_accesses.allocate();
     // Without a record the block must not be used: it would count fewer accesses than the program makes.
@@ -167,14 +171,14 @@ void Translation::plan_named_access(const Instruction& instruction, std::uint64_
         if (index != rsp) access.index = word_of(index, access.displacement, sib >> 6);
     }
     if (has_base) access.base = word_of(base, access.displacement);
-    // pop increments rsp before it computes the address of its operand from it (SDM volume 2, POP).
+    // pop increments rsp before it computes the address of its operand from rsp (SDM volume 2, POP).
     if (is_one_byte(instruction) && instruction.opcode == 0x8f && has_base && base == rsp)
         access.displacement += instruction.implied_bytes;
     add_access(access, instruction, true);
 }
 
-/// The accesses of string instructions, by opcode (SDM volume 1, 7.3.9). False for others.
-/// Opcodes A4 to AF without A8 and A9 (test): movs, cmps, stos, lods, scas; the lowest bit is the width.
+/// Plans the accesses of a string instruction (SDM volume 1, 7.3.9). Returns false if it is another instruction.
+/// The opcodes are A4 to AF without A8 and A9 (test): movs, cmps, stos, lods, scas. The lowest bit is the width.
 bool Translation::plan_string(const Instruction& instruction) {
     const std::uint8_t opcode = instruction.opcode & 0xfe;
     if (!is_one_byte(instruction) || opcode < 0xa4 || opcode > 0xae || opcode == 0xa8) return false;
@@ -188,7 +192,7 @@ bool Translation::plan_string(const Instruction& instruction) {
     if (uses_target) target.base = word_of(rdi, target.displacement);
     source.kind = instruction.rep ? Kind::load_while : Kind::load;
     target.kind = loads_target ? source.kind : instruction.rep ? Kind::store_while : Kind::store;
-    // The difference of a pointer's values before and after says how many iterations a REP has made.
+    // The number of iterations of a REP follows from the pointer's values before and after it.
     if (from_source && instruction.rep) source.after = capture(rsi, true);
     if (uses_target && instruction.rep) target.after = capture(rdi, true);
     if (from_source) add_access(source, instruction, true);
@@ -196,8 +200,8 @@ bool Translation::plan_string(const Instruction& instruction) {
     return true;
 }
 
-/// Implied accesses other than strings: the stack, xlat's table, the destination of maskmov (rdi) and of movdir64b (the
-/// register in ModRM.reg).
+/// Plans an implied access other than a string's: to the stack, to xlat's table, or to the destination of maskmov (rdi)
+/// or movdir64b (the register in ModRM.reg).
 void Translation::plan_implied_access(const Instruction& instruction, std::uint64_t address) {
     constexpr std::uint8_t kLeave = 0xc9;
     constexpr std::uint8_t kXlat = 0xd7;
@@ -232,7 +236,7 @@ void Translation::plan_implied_access(const Instruction& instruction, std::uint6
     add_access(access, instruction, !by_register);
 }
 
-/// What is known of the registers after the instruction.
+/// Updates what is known of the registers to what holds after the instruction.
 void Translation::follow_registers(const Instruction& instruction, const std::uint8_t* code) {
     unsigned moved = kRegisters;
     std::int64_t by = 0;
@@ -288,7 +292,7 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
     const std::size_t end = decoded_.segment_end(first);
     for (std::size_t i = first; i < end; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
-        // It is modelled after it has run, by model_instruction().
+        // model_instruction() feeds the models with it after it has run.
         if (runs_in_place(instruction)) break;
         plan_instruction(i, pc);
         segment.control = instruction.control;
@@ -298,12 +302,13 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
     segment.words = plan_.words;
 }
 
-/// Of a word of the segment's record, from %gs and RecordStream::top.
+/// The offset of a word of the segment's record from %gs plus RecordStream::top, which is the end of the record.
 std::size_t Translation::offset_of_word(std::uint8_t word) const {
     return kStreamEnd - sizeof(std::uint64_t) * (std::size_t{plan_.words} - word);
 }
 
-/// Makes room for the record: RecordStream::top is after it then. Without room the thread exits as at its budget's end.
+/// Makes room for the record and moves RecordStream::top to the record's end. Without room the thread exits as at the
+/// end of its budget.
 void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint32_t budget_payload) {
     // `top` counts up from a negative number to 0, so the sign says whether the record fits: no comparison is needed.
     spill(rcx);
