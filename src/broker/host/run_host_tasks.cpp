@@ -71,9 +71,9 @@ bool is_alive(std::int32_t tid) {
 }
 
 /// The numbers in a text such as the line "Uid:\treal\teffective\tsaved\tfs" of /proc/PID/status. Everything between
-/// the numbers is skipped. A number that does not fit into 32 bits gives 0.
-std::vector<std::uint32_t> ids_in(const std::string& text) {
-    std::vector<std::uint32_t> ids;
+/// the numbers is skipped. Ids have 32 bits, limits 64. A number that does not fit into 64 bits gives 0.
+std::vector<std::uint64_t> numbers_in(const std::string& text) {
+    std::vector<std::uint64_t> numbers;
     const char* at = text.data();
     const char* const end = at + text.size();
     while (at != end) {
@@ -81,11 +81,11 @@ std::vector<std::uint32_t> ids_in(const std::string& text) {
             ++at;
             continue;
         }
-        std::uint32_t id = 0;
-        at = std::from_chars(at, end, id).ptr;
-        ids.push_back(id);
+        std::uint64_t number = 0;
+        at = std::from_chars(at, end, number).ptr;
+        numbers.push_back(number);
     }
-    return ids;
+    return numbers;
 }
 
 }  // namespace
@@ -225,13 +225,13 @@ subsystem::Credentials RunHost::credentials(const TaskId& caller) {
 
 subsystem::MemoryAccount RunHost::memory_account(const TaskId& caller) {
     const std::int32_t pid = kernel_ids(caller).pid;
-    const auto ids = ids_in(status_field(pid, "Uid"));
+    const auto ids = numbers_in(status_field(pid, "Uid"));
     subsystem::MemoryAccount known;
-    known.uid = ids.size() > 1 ? ids[1] : 65534;
+    known.uid = ids.size() > 1 ? static_cast<std::uint32_t>(ids[1]) : 65534;
     std::ifstream file{"/proc/" + std::to_string(pid) + "/limits"};
     for (std::string line; std::getline(file, line);) {
         if (!line.starts_with("Max locked memory")) continue;
-        const auto numbers = ids_in(line);
+        const auto numbers = numbers_in(line);
         known.memlock_bytes = line.find("unlimited") < 40 ? ~std::uint64_t{0} : numbers.empty() ? 0 : numbers[0];
     }
     return known;
@@ -243,11 +243,11 @@ bool RunHost::may_measure(const TaskId& caller, const TaskId& task) {
     if (!from || !to) return false;
     if (from.pid == to.pid) return true;
     if (has(effective_capabilities(from.tid), kCapSysPtrace)) return true;
-    const auto own = ids_in(status_field(from.tid, "Uid"));
+    const auto own = numbers_in(status_field(from.tid, "Uid"));
     // The real, effective and saved user ids of the target must be the caller's real one.
-    const auto theirs = ids_in(status_field(to.tid, "Uid"));
+    const auto theirs = numbers_in(status_field(to.tid, "Uid"));
     if (own.size() < 4 || theirs.size() < 4) return false;
-    if (!std::all_of(theirs.begin(), theirs.begin() + 3, [&](std::uint32_t id) { return id == own[0]; })) return false;
+    if (!std::all_of(theirs.begin(), theirs.begin() + 3, [&](std::uint64_t id) { return id == own[0]; })) return false;
     // As ptrace does, this refuses a process that is not dumpable: its files in /proc belong to root (proc(5),
     // "/proc/pid"). The directory itself does not, so a file is examined.
     struct stat about{};
