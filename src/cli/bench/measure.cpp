@@ -156,7 +156,7 @@ Result<Measured> measure_once(const Bench& bench) {
 void add_runs(Measured& measured) {
     for (Json& event : measured.report["events"]) {
         const auto value = std::ranges::find_if(measured.counts.events, [&](const stat::BaselineValue& each) {
-            return each.name == event["name"] && each.where == event.value("where", "");
+            return each.name == event.value("name", "") && each.where == event.value("where", "");
         });
         if (value != measured.counts.events.end()) event["runs"] = {{"values", value->runs}};
     }

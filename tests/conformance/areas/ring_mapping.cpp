@@ -306,11 +306,13 @@ void kept_by_its_mapping() {
     want_at_least("samples after close", ring.drain(PERF_RECORD_SAMPLE).size(), 3U);
 }
 
-void locked_memory() {
-    in_checked_child([] {
+/// Without privileges, maps rings until a mapping fails or they exceed what every user may lock
+/// (perf_event_mlock_kb): the last result.
+void map_as_nobody(rlim_t memlock, int expected) {
+    in_checked_child([memlock, expected] {
+        const rlimit limit{memlock, memlock};
+        if (::setrlimit(RLIMIT_MEMLOCK, &limit) != 0) throw Skip{"RLIMIT_MEMLOCK can't be set"};
         if (::geteuid() == 0) become_nobody();
-        const rlimit none{0, 0};
-        if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0) throw Skip{"RLIMIT_MEMLOCK can't be set"};
         std::vector<Event> events;
         std::vector<std::unique_ptr<Ring>> rings;
         const long allowed = sysctl("perf_event_mlock_kb").value_or(516) * 1024 * ::sysconf(_SC_NPROCESSORS_ONLN);
@@ -324,8 +326,17 @@ void locked_memory() {
             rings.push_back(std::make_unique<Ring>(events.back(), 64));
             mapped += static_cast<long>(kRing);
         }
-        want_result("the mapping above perf_event_mlock_kb", result, EPERM);
+        want_result("the mapping above perf_event_mlock_kb", result, expected);
     });
+}
+
+void locked_memory() {
+    map_as_nobody(0, EPERM);
+}
+
+/// 5 GiB: more than 32 bits can say.
+void large_limit_of_locked_memory() {
+    map_as_nobody(rlim_t{5} << 30, 0);
 }
 
 }  // namespace
@@ -381,6 +392,8 @@ std::vector<Case> ring_mapping_cases() {
                {"close", "an event whose descriptor is closed exists as long as its mapping", kNothing,
                 kept_by_its_mapping},
                {"mlock", "without privileges rings above perf_event_mlock_kb are EPERM", kLevel2, locked_memory},
+               {"mlock_large", "an RLIMIT_MEMLOCK of 5 GiB allows such rings without privileges", kLevel2,
+                large_limit_of_locked_memory},
            });
     return cases;
 }
