@@ -20,7 +20,7 @@ inline bool has_broker(const engine::Engine& engine) {
 }
 
 /// One request of `thread`, about `event` if the kind has one. Fill in what the kind needs (RequestKind), then send()
-/// or post() it. What it points to must live until then.
+/// or post() it. A payload's memory must live until then.
 class BrokerRequest {
   public:
     BrokerRequest(Thread& thread, run::RequestKind kind, std::uint32_t event = 0);
@@ -33,9 +33,9 @@ class BrokerRequest {
     /// The payload: `count` bytes of the engine's memory; what exceeds kRequestPayload is cut.
     BrokerRequest& payload(const void* bytes, std::size_t count);
     /// The payload: `count` bytes of the application's memory; what exceeds kRequestPayload is cut. If they cannot be
-    /// read the request has no payload.
+    /// read, the request has no payload.
     BrokerRequest& from_application(std::uint64_t address, std::size_t count);
-    /// For an open: the group's descriptor as the application named it, -1 for none.
+    /// For an open: the descriptor of the group's leader, as the application passed it; -1: none.
     BrokerRequest& group_descriptor(std::int32_t fd) {
         head_.group = fd;
         return *this;
@@ -76,8 +76,8 @@ class BrokerRequest {
     int descriptor_ = -1;
 };
 
-/// Reports to the broker on which CPU the thread runs, if that is not where it was seen last: an event of a CPU counts
-/// what is done there. Does nothing until an event has been opened in the run.
+/// Reports to the broker on which CPU the thread runs, if the broker does not know that CPU yet: an event of a CPU
+/// counts what runs there. Does nothing until an event has been opened in the run.
 void report_if_moved(Thread& thread);
 
 /// Whether an event has been opened in the run.
@@ -89,11 +89,11 @@ bool broker_is_gone(const engine::Engine& engine);
 /// CPU time of the calling thread in ns.
 std::uint64_t task_clock();
 
-/// Context switches of the program in the calling thread: those that the kernel counts, but for the thread's waits for
-/// the broker. Never falls.
+/// Context switches of the program in the calling thread: those that the kernel counts, without those of the thread's
+/// waits for the broker. The number never falls.
 std::uint64_t context_switches(const Thread& thread);
 
-/// Unmaps the thread's mailbox, before the thread ends.
+/// Unmaps the thread's mailbox. To be called before the thread ends.
 void drop_mailbox(Thread& thread);
 
 }  // namespace anyperf::agent

@@ -1,6 +1,6 @@
-// own_descriptors.cpp: three tries for a place, each of which the kernel may refuse: above what the program can reach,
-// at the highest numbers inside its limit, anywhere. A descriptor keeps its number for the life of the process, unless
-// the application wants that number (vacate_descriptor()).
+// own_descriptors.cpp: tries three ranges for a descriptor, because the kernel may refuse each of them: first
+// lowest_number() and above, then the highest numbers below the application's limit, then any number. A descriptor
+// keeps its number for the life of the process, unless the application wants that number (vacate_descriptor()).
 #include "engine/own_descriptors.h"
 
 #include <errno.h>
@@ -16,19 +16,19 @@ namespace anyperf::engine {
 namespace {
 
 constexpr std::uint64_t kFirstNumber = 1000;
-constexpr std::uint64_t kUsualLimit = 1024;  // the soft limit of most systems: just above it costs no more
-constexpr std::uint64_t kRoom = 2048;        // the limit that DescriptorRoom wants
+constexpr std::uint64_t kUsualLimit = 1024;  // the soft limit of most systems; numbers just above it cost little more
+constexpr std::uint64_t kRoom = 2048;        // the soft limit that DescriptorRoom tries to set
 
 std::uint64_t number(int fd) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(fd));
 }
 
-/// The lowest number for the engine's descriptors, where the limit can be raised.
+/// The lowest number for the engine's descriptors, if the limit can be raised.
 std::uint64_t lowest_number(std::uint64_t limit) {
     return limit > kFirstNumber && limit <= kUsualLimit ? kUsualLimit : kFirstNumber;
 }
 
-/// A copy of the descriptor where the engine's belong; a negated errno if no number is free.
+/// Copies the descriptor to a number for the engine's descriptors. A negated errno if no number is free.
 long duplicate(int fd, std::uint64_t limit) {
     const std::uint64_t highest_inside = limit - std::min<std::uint64_t>(limit, kOwnDescriptors.size());
     for (const std::uint64_t lowest : {lowest_number(limit), highest_inside, std::uint64_t{0}}) {
@@ -53,7 +53,7 @@ DescriptorRoom::DescriptorRoom(Engine& engine) : engine_(engine) {
     engine.cache.lock.lock();
     kernel_call(__NR_prlimit64, 0, RLIMIT_NOFILE, 0, address_of(&before_));
     if (before_.soft >= kRoom) return;
-    // Above the hard limit only with CAP_SYS_RESOURCE.
+    // The kernel lets a process exceed its hard limit only with CAP_SYS_RESOURCE.
     raised_ = set({kRoom, std::max(before_.hard, kRoom)}) || set({before_.hard, before_.hard});
 }
 
@@ -97,8 +97,7 @@ void free_spares(Engine& engine) {
 void hide_descriptors(Engine& engine) {
     const DescriptorRoom room{engine};
     for (int Engine::* const member : kOwnDescriptors) {
-        // A descriptor that is placed already came through an exec with the engine before; it only gets FD_CLOEXEC
-        // again.
+        // A descriptor that already has its place was inherited over an exec. It only gets FD_CLOEXEC again.
         int& fd = engine.*member;
         const bool placed = number(fd) >= std::min(kFirstNumber, room.application_limit());
         if (fd >= 0 && (placed || !move(fd, room.application_limit())))

@@ -1,6 +1,6 @@
 // probe_values.cpp: the fetch arguments of uprobe_events (Documentation/trace/uprobetracer.rst of Linux), which the
-// broker has translated to steps. Two passes: first all fixed fields, then the texts, which follow them in the record.
-// Each number of the definition is cut to the size of its array.
+// broker has translated to steps. There are two passes: the first writes all fixed fields, the second the texts, which
+// follow them in the record. Each count in the definition is limited to the size of its array.
 #include "agent/probes/probe_values.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::uint64_t register_of(const Thread& thread, std::uint8_t number) {
     return number == engine::x86_64::kRegisters ? thread.registers.rip : thread.registers.flags;
 }
 
-/// The value before its dereferences. Of comm, the address of the thread's name.
+/// The value before its dereferences. For `comm` it is the address of the thread's name.
 std::uint64_t first_value(const Thread& thread, const ProbeValue& value) {
     switch (value.from) {
         case ProbeValue::From::reg: return register_of(thread, value.reg);
@@ -42,7 +42,7 @@ std::uint64_t first_value(const Thread& thread, const ProbeValue& value) {
     return engine::address_of(thread.page.comm);
 }
 
-/// The value after all its dereferences; of a text, its address.
+/// The value after all its dereferences; for a text, its address.
 std::uint64_t fetch(const Thread& thread, const ProbeValue& value) {
     std::uint64_t now = first_value(thread, value);
     const std::size_t steps = std::min<std::size_t>(value.steps, ProbeValue::kSteps);
@@ -77,7 +77,7 @@ void put_probe_values(RawRecord& raw, const Thread& thread, std::uint32_t record
         fetched[i] = fetch(thread, known.value[i]);
         const std::size_t bytes = std::min<std::size_t>(known.value[i].bytes, sizeof fetched[i]);
         if (bytes == 0)
-            // The room of a __data_loc, which put_text() fills in when it knows where the text begins.
+            // Reserves a __data_loc. put_text() fills it in when it knows where the text begins.
             raw.put(std::uint32_t{0});
         else
             raw.put(&fetched[i], bytes);

@@ -1,11 +1,11 @@
-// update_active_events.cpp: from the list of the thread's active events to what the engine has to do for them.
+// update_active_events.cpp: computes from the list of the thread's active events what the engine has to do for them.
 //
-// Called at a safepoint that the broker requested, and after the thread's own calls on events. The request is cleared
-// first: a change that the broker makes while this runs sets it again, and is served by the next safepoint. The needs
-// are computed anew each time, from the pages.
+// It runs at a safepoint that the broker requested, and after the thread's own calls on events. It clears the request
+// first: if the broker changes something meanwhile, the broker sets the request again, and the next safepoint serves
+// it. The needs are computed anew each time, from the event pages.
 //
-// The order: what is counted (classes, models, faults), then what stops the thread (breakpoints, probes, traps), then
-// the budget and the timer, which depend on all events that sample.
+// The order is: what is counted (classes, models, faults), then what stops the thread (breakpoints, probes, traps),
+// then the budget and the timer, which depend on all events that sample.
 #include "agent/sampling/update_active_events.h"
 
 #include "agent/agent_state.h"
@@ -32,7 +32,7 @@ namespace {
 using subsystem::EventState;
 using subsystem::Source;
 
-/// What the engine has to do for a thread's events, beside counting.
+/// What the engine has to do for a thread's events besides counting.
 struct Needs {
     engine::ThreadInstrumentation watches;
     std::uint32_t traced = 0;  ///< for ThreadPage::traced: a bit for each OccurrenceKind, and the bits above them
@@ -40,7 +40,8 @@ struct Needs {
     bool fault_traps = false;  ///< an event samples page faults
 };
 
-/// `traced` and `accesses` cover events in any state; watches and branches only those that are active.
+/// `accesses`, and `traced` except for kCheckAfterSyscall, cover events in any state. The rest covers only events that
+/// are counting.
 Needs needs_of(const Thread& thread) {
     Needs needs;
     for_each_active_event(thread, [&](const EventPage& event, EventIndex) {
@@ -71,13 +72,13 @@ void update_active_events(Thread& thread) {
     if (classes != 0) engine::enable_classes(*thread.engine, static_cast<engine::x86_64::ClassSet>(classes));
     engine::set_modelling(thread, (classes & 1u << Source::kModelledBit) != 0);
     thread.page.faults_are_counted = __atomic_load_n(&thread.page.counts_faults, __ATOMIC_ACQUIRE);
-    // A thread that begins to count them, or that is new after an exec, does not know yet how many there have been.
+    // A thread that begins to count faults, or that is new after an exec, does not know yet how many it has had.
     if (thread.page.faults_are_counted != 0) begin_counting_page_faults(thread);
     const Needs needs = needs_of(thread);
     thread.agent->wants_accesses = needs.accesses;
     track_switches(thread, (needs.traced & kTrackSwitches) != 0);
     thread.page.traced =
-        needs.traced & ~1u;  // bit 0, OccurrenceKind::none, is that of breakpoints: the engine stops for them by itself
+        needs.traced & ~1u;  // without bit 0 (OccurrenceKind::none), which breakpoints have: watches stop the thread
     engine::set_instrumentation(thread, needs.watches);
     update_probes(thread);
     set_fault_traps(thread, needs.fault_traps);

@@ -1,5 +1,6 @@
-// install.cpp: makes an action of the application one of the kernel. A handler of the engine always gets SA_SIGINFO and
-// runs on the engine's alternate stack; SA_RESTORER names its own way back, because no libc provides one here.
+// install.cpp: converts an action of the application to one for the kernel. The engine's handler always gets SA_SIGINFO
+// and runs on the engine's alternate stack. SA_RESTORER names the engine's own return routine, because no libc provides
+// one here.
 #include "engine/signals/install.h"
 
 #include <asm/unistd.h>
@@ -23,13 +24,13 @@ constexpr std::uint64_t kRestart = 0x10000000;   // SA_RESTART
 long install(int signal, const SignalAction& action) {
     SignalAction kernel_action;
     const bool is_always_caught = (kAlwaysCaughtSignals & signal_bit(signal)) != 0;
-    // SA_NOCLDSTOP and SA_NOCLDWAIT decide what the kernel does with children, whether there is a handler or not.
+    // SA_NOCLDSTOP and SA_NOCLDWAIT decide what the kernel does with children, even if there is no handler.
     const std::uint64_t kept = action.flags & (kNoChildStop | kNoChildWait | kRestart);
     if (action.has_handler() || is_always_caught) {
         kernel_action.handler = reinterpret_cast<std::uint64_t>(&signal_entry);
         kernel_action.flags = kInfo | kRestorer | kOnStack | kept;
         kernel_action.restorer = reinterpret_cast<std::uint64_t>(&signal_return);
-        kernel_action.mask = ~kEngineSignals;  // the handler has one frame for all signals but these
+        kernel_action.mask = ~kEngineSignals;  // only kEngineSignals can interrupt the handler
     } else {
         kernel_action.handler = action.handler;
         kernel_action.flags = kept | kRestorer;

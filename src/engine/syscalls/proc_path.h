@@ -1,4 +1,5 @@
-// proc_path.h: paths below /proc/PID. Handlers compare them as text, because the kernel would answer for the engine.
+// proc_path.h: paths below /proc/PID. Handlers recognise them by their text, because the kernel's answer would be
+// about the engine.
 // Limit: only absolute paths are recognised, not "exe" in the directory /proc/self, nor symbolic links to these files.
 #pragma once
 

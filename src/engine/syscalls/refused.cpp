@@ -1,5 +1,5 @@
-// refused.cpp: calls that are answered as by a kernel that does not have them, because their effect would include the
-// engine. Programs have to cope with such kernels, so most have a way around.
+// refused.cpp: calls that the engine answers like a kernel without them, because they would affect the engine, too.
+// Most programs can do without these calls, because some kernels do not have them.
 #include <errno.h>
 #include <linux/prctl.h>
 
@@ -38,7 +38,7 @@ long not_implemented(Call&) {
 
 long prctl(Call& call) {
     const std::uint64_t option = call.argument[0];
-    // anyperf's own question, whether this process is a program of a run (broker/launch/inside_run.h).
+    // By this option anyperf asks whether its own process is a program of a run (broker/launch/inside_run.h).
     if (option == run::kRunVersionPrctl) return run::kRunStateVersion;
     if (std::ranges::find(kRefusedPrctls, option, &PrctlRow::option) != kRefusedPrctls.end()) return -EINVAL;
     const long got = call.pass_to_kernel();

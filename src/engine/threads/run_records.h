@@ -1,4 +1,4 @@
-// run_records.h: the engine's side of the run's memory (run_state.h): the records of its process and threads, and the
+// run_records.h: the engine's side of the run memory (run/run_state.h): the records of its process and threads, and the
 // thread pages that they count in. Because the memory is shared, the counts of a thread survive however it dies.
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace anyperf::engine {
 
-/// Maps the run's facts and memory. False if they are not those of a run of this version.
+/// Maps the facts and the run memory. False if they do not belong to a run of this version.
 bool map_run_memory(Engine& engine, int facts_fd, int run_fd);
 
 /// The record of the thread's process; null without a run, or if all records are used.
 run::ProcessRecord* record_of(const Thread& thread);
 
-/// The record of process `pid` of this run, also if it has ended; null for others.
+/// The record of process `pid` of this run, even if the process has ended; null for other processes.
 run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid);
 
 /// The record of the process of the live thread `tid`, an id of this process's pid namespace; null if no thread of this
@@ -35,22 +35,24 @@ bool has_other_thread_that_can_run(const Thread& thread);
 /// all records are used.
 std::uint32_t new_process_record(Engine& engine, std::uint32_t parent);
 
-/// Reserves a page for a thread that is about to be made, so that it can be found from its first instruction on. `pid`
-/// is 0 if the thread is a process of its own. kNoPage without a run, or if all pages are used.
+/// Reserves a page for a thread that is about to be made, so that the thread can be found from its first instruction
+/// on. `pid` is 0 if the thread is a process of its own. kNoPage without a run, or if all pages are used.
 std::uint32_t prepare_thread_page(const Engine& engine, std::uint32_t process, std::int32_t pid);
 /// Where the kernel writes the id of the page's thread (clone(2), CLONE_PARENT_SETTID); null for kNoPage.
 std::int32_t* thread_id_address(const Engine& engine, std::uint32_t page);
 /// Frees a prepared page if its thread could not be made.
 void free_thread_page(const Engine& engine, std::uint32_t page);
 
-/// Called by the only thread of a process that begins, by fork or execve: fills in the process's record and opens its
-/// thread page: a prepared one, or the one that it had before the execve. With kNoPage it counts in private memory.
+/// Fills in the process's record and opens the thread page `page`: a prepared one, or the one that the thread had
+/// before an execve. With kNoPage the thread counts in private memory. The only thread of a process calls it when the
+/// process begins by fork or execve.
 void open_process_record(Engine& engine, Thread& thread, std::uint32_t page);
 
-/// Maps the prepared page into the thread, which is the caller, and fills it in.
+/// Maps the prepared page into the calling thread and fills it in.
 void open_thread_page(Thread& thread, std::uint32_t page);
 
-/// Saves the thread's counts in a ThreadRecord and frees its page. Called by the thread last of all: it counts no more.
+/// Saves the thread's counts in a ThreadRecord and frees its page. The thread itself calls it last of all; it counts
+/// nothing after that.
 void close_thread_page(Thread& thread);
 
 /// Marks the process's record as ended, with `status` as wait(2) gives it.

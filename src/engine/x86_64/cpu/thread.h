@@ -1,5 +1,5 @@
-// thread.h: one thread of the application as the engine sees it. What the agent keeps for it is in AgentState
-// (agent/agent_state.h).
+// thread.h: one thread of the application as the engine sees it. AgentState (agent/agent_state.h) has what the
+// agent keeps for the thread.
 //
 // %gs holds the address of the Thread while application code runs. Translated code addresses its fields by constant
 // offsets: counters, spill slots, the reason of an exit. So the code cache holds no thread's address, and all threads
@@ -60,9 +60,10 @@ struct Thread {
     std::uint32_t exit_payload;                ///< see ExitReason
     ExitReason exit_reason;                    ///< of the last exit
     std::uint32_t pending;                     ///< nonzero: `enter` calls `deliver` before the application continues
-    std::uint64_t gs_base;                     ///< the application's, which %gs does not hold
+    std::uint64_t gs_base;                     ///< the gs base of the application, which %gs does not hold
     std::uint64_t minus_gs_base;               ///< -gs_base: lea subtracts it without touching a flag
-    // Translated code uses no field below this line, except the recorded branches, the records and the access filter.
+    // Translated code uses no field below this line, except the recorded branches, the records and the watchpoint
+    // filter.
     std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
     bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
     bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory
@@ -80,14 +81,14 @@ struct Thread {
     std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: a private page that is not shared
     std::uint32_t inheritance;         ///< the number that hooks::before_clone returned in its parent
     std::uint32_t creating_syscall;    ///< number of the system call that created it
-    std::uint64_t set_child_tid;       ///< where its parent wants its id before it runs (clone(2)); 0: nowhere
+    std::uint64_t set_child_tid;       ///< where `tid` is stored at the start (CLONE_CHILD_SETTID); 0: nowhere
     std::uint64_t retired_at_look;     ///< what had retired when it last looked at the clock (engine/time)
     std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends (set_tid_address(2))
     std::uint64_t faults_at_entry[2];  ///< minor, major page faults when it last entered application code, and since
                                        ///< then those of the engine's memory
-    bool page_faulted;  ///< the instruction at `registers` has caused a page fault, which the agent is to see, and will
-                        ///< be repeated
-    std::uint64_t faulted_address;  ///< what it touched
+    bool page_faulted;  ///< the instruction at `registers` has caused a page fault that the agent must still see; the
+                        ///< instruction will be repeated
+    std::uint64_t faulted_address;  ///< the address that the instruction accessed when it faulted
     std::uint64_t signal_stack;     ///< lowest address of the stack on which the engine's signal handlers run
     std::uint64_t mapping_bytes;    ///< of the whole mapping that holds this Thread, guard pages included
     SignalState* signals;

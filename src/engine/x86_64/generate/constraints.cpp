@@ -1,15 +1,15 @@
-// constraints.cpp: some instructions are valid only with a SIB byte, or only if their registers differ. So several
-// encodings of a selector value are tried until one is valid; then each field is varied alone to see which values it
-// may have.
+// constraints.cpp: finds which values of the fields outside the selector make a valid instruction.
 //
 // Problem. A cell of the table is one value of opcode and selector, but whether an encoding is an instruction depends
-// on fields that the selector lacks: the high register bits, vvvv, SIB. All combinations would be thousands for each of
-// 32,768 cells of an opcode. The restrictions that exist are few, though: a field must be 1111, a number must exist
-// (there are eight mask and eight tile registers), or two or three registers must differ.
+// on fields that the selector lacks: the high register bits, vvvv, SIB. There are thousands of combinations for each
+// cell, and an EVEX opcode has 32,768 cells. But there are few kinds of restrictions: a field must be 1111, a number
+// must exist (there are eight mask and eight tile registers), a SIB byte is needed, or two or three registers must
+// differ.
 //
-// Way. From one valid encoding each field is varied alone, with all others fixed. A field whose change makes it invalid
-// has a restriction of the kind that the variation tests. tests/unit/engine/decode_random_test.cpp compares the result
-// with Zydis over random bytes, which would show a restriction of another kind.
+// Solution. Several encodings of a selector value are tried until one is valid. From that one, each field is varied
+// alone, with all others fixed. A field whose change makes the encoding invalid has a restriction of the kind that the
+// variation tests. tests/unit/engine/decode_random_test.cpp compares the result with Zydis over random bytes, which
+// would show a restriction of another kind.
 #include "engine/x86_64/generate/constraints.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace anyperf::engine::x86_64::generate {
 namespace {
 
-/// A register number from 1 to 3 that is neither of these.
+/// A register number from 1 to 3 that is neither `a` nor `b`.
 constexpr std::uint8_t other_than(unsigned a, unsigned b) {
     for (std::uint8_t n = 1; n < 4; ++n)
         if (n != a && n != b) return n;
@@ -60,7 +60,7 @@ class FormQuery {
     unsigned reg() const { return bits(base_.selector, selector::kReg, 3); }
     unsigned rm() const { return bits(base_.selector, selector::kRm, 3); }
 
-    /// ModRM.rm is a register although ModRM.mod says memory.
+    /// Whether ModRM.rm is a register although ModRM.mod says memory.
     static bool names_register(const ZydisInstruction& answer) {
         const auto& o = answer.operands;
         return std::any_of(o.begin(), o.begin() + answer.instruction.operand_count, [](const auto& operand) {
@@ -81,7 +81,9 @@ class FormQuery {
         return fields;
     }
 
-    /// Tries the plain encoding, then one with SIB, then vvvv, rm and index that differ from reg and from each other.
+    /// Tries the plain encoding first. With memory it then tries another vvvv, and a SIB byte; with a register it tries
+    /// other values of rm and vvvv. The new register numbers differ from reg, because
+    /// some instructions need that.
     std::optional<ZydisInstruction> find_valid_encoding() {
         if (auto plain = decode_with_zydis(base_)) return plain;
         if (is_legacy(base_.space) && is_register()) return {};
@@ -91,7 +93,7 @@ class FormQuery {
             if (auto answer = decode_with_zydis(with_vvvv(base_, apart))) return keep(with_vvvv(base_, apart)), answer;
             EncodingFields sib = base_;
             sib.sib = true;
-            // Differs from reg; 4 would mean no index.
+            // The index differs from reg, and is not 4, which would mean no index.
             sib.index = static_cast<std::uint8_t>((reg() + 5) & 7);
             if (sib.index == 4) sib.index = 6;
             for (const std::uint8_t v : {std::uint8_t{0}, apart})
@@ -109,8 +111,8 @@ class FormQuery {
 
     void keep(const EncodingFields& fields) { base_ = fields; }
 
-    /// Which values the high bits of reg and rm may have. Without EVEX there is one such bit: bits 2 and 3 of the
-    /// masks, for values that can't occur, are set.
+    /// Which values the high bits of reg and rm may have: bit N of a mask is for value N. Without EVEX there is only
+    /// one high bit, so values 2 and 3 can't occur; their bits are set.
     void high_bits(Form& form) const {
         const std::uint8_t reg_values = is_evex(base_.space) ? 4 : 2;
         form.reg_high = is_evex(base_.space) ? 0 : 0xc;
@@ -159,7 +161,7 @@ class FormQuery {
         if (!is_valid(with_vvvv(apart, m))) form.constraints |= constraint::kRmNotVvvv;
     }
 
-    /// Whether a memory operand needs SIB and may be rip-relative.
+    /// Whether a memory operand needs a SIB byte, and whether it may be rip-relative.
     void memory(Form& form) const {
         if (base_.sib) {
             form.attributes |= attribute::kNeedsSib;
@@ -189,7 +191,7 @@ class FormQuery {
     EncodingFields base_;
 };
 
-/// Whether LOCK is allowed, with a memory operand.
+/// Whether LOCK is allowed if the operand is in memory.
 bool lockable(const Form& form, Space space, std::uint8_t opcode, std::uint16_t selector) {
     if (!is_legacy(space) || !(form.attributes & attribute::kModrm)) return false;
     EncodingFields fields;
@@ -217,8 +219,8 @@ std::optional<Form> form_of(Space space, std::uint8_t opcode, std::uint16_t sele
     return form;
 }
 
-// Most instructions take memory or a register in ModRM.rm. One form for both halves the tables, and saves the decoder a
-// node and thereby a branch.
+// Most instructions take memory or a register in ModRM.rm. One form for both halves the tables, and saves the decoder
+// a node and so a branch.
 std::optional<Form> merged(const Form& with_memory, const Form& with_register) {
     Form form = with_memory;
     form.attributes = (with_memory.attributes & attribute::kOfMemory) | with_register.attributes;

@@ -15,7 +15,7 @@ namespace anyperf::engine::x86_64::generate {
 struct EncodingFields {
     Space space = Space::one_byte;
     std::uint8_t opcode = 0;
-    std::uint16_t selector = 0;  ///< form.h; its rm and reg bits are the low bits of those registers
+    std::uint16_t selector = 0;  ///< as in form.h; its rm and reg bits are the low bits of the register numbers
     std::uint8_t reg_high = 0;   ///< R'R
     std::uint8_t rm_high = 0;    ///< XB
     std::uint8_t vvvv = 0;       ///< V'vvvv, not inverted: 0 is encoded as 1111
