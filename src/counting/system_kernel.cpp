@@ -1,5 +1,5 @@
-// system_kernel.cpp: counting::Kernel by real system calls. An error is returned as a negative number, because errno
-// would have to be saved on every way out.
+// system_kernel.cpp: counting::Kernel by real system calls. An error is returned as a negated errno, because a later
+// call could overwrite errno before the caller reads it.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -62,7 +62,7 @@ class SystemKernel final : public Kernel {
     }
 
     std::vector<int> online_cpus() override {
-        // Without sysfs one CPU is assumed.
+        // Without sysfs, assume that CPU 0 is the only one.
         return host::online_cpus(host::Root{}).value_or(std::vector<int>{0});
     }
 

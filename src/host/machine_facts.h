@@ -1,4 +1,4 @@
-// machine_facts.h: facts about the machine that several findings need, read once. Private to host.
+// machine_facts.h: facts about the machine that several findings need. They are read once. Private to host.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ struct Facts {
     Hypervisor hypervisor;
     std::vector<std::string> core_pmus;  ///< empty: no hardware counters
 
-    /// Whether the machine can be asked and not only read: system calls, CPUID, the kernel log.
+    /// Whether `root` is the machine that anyperf runs on, so that system calls, CPUID and the kernel log describe it.
     bool is_live() const { return root.is_this_machine(); }
 };
 
-/// Reads everything but `root` and `kernel`, which it refers to.
+/// Reads the facts. The result refers to `root` and `kernel`.
 Facts read_facts(const Root& root, const Kernel& kernel);
 
 }  // namespace anyperf::host

@@ -16,14 +16,15 @@ using abi::read_format;
 using abi::sample;
 
 constexpr std::uint64_t kDummy = 9;  // PERF_COUNT_SW_DUMMY
-// perf asks for all general registers of x86-64 but the segment bases (arch/x86/util/perf_regs.c).
+// As perf's PERF_REGS_MASK (tools/perf/arch/x86/include/perf_regs.h): all registers of enum perf_event_x86_regs up to
+// r15, except ds, es, fs and gs.
 constexpr std::uint64_t kUserRegisters = 0xff0fff;
 
 void set(abi::Attr& attr, std::uint64_t mask, bool on = true) {
     attr.flags = on ? attr.flags | mask : attr.flags & ~mask;
 }
 
-/// One event happens at a time, so each is a sample: perf's default period for them is 1.
+/// Whether every occurrence of the event should be a sample. perf's default period for these types is 1.
 bool is_discrete(const abi::Attr& attr) {
     return attr.type == abi::kTypeTracepoint || attr.type == abi::kTypeBreakpoint;
 }
@@ -37,27 +38,27 @@ void set_period(events::Event& event, const SamplingOptions& options) {
     set(attr, flag("freq"), !by_period);
 }
 
-/// Frame pointers need nothing but CALLCHAIN: the kernel follows them. The other two get the user's part elsewhere, and
-/// the kernel's chain has only its own frames.
+/// The kernel follows frame pointers itself, so they need only PERF_SAMPLE_CALLCHAIN. The other kinds also sample the
+/// data from which a reader finds the callers in user space.
 void set_call_graph(abi::Attr& attr, CallGraph call_graph, const SamplingOptions& options) {
     if (call_graph == CallGraph::none) return;
     attr.sample_type |= sample("PERF_SAMPLE_CALLCHAIN");
     if (call_graph == CallGraph::stacks) {
-        // The user part comes from the copied stack.
         attr.sample_type |= sample("PERF_SAMPLE_REGS_USER") | sample("PERF_SAMPLE_STACK_USER");
         attr.sample_regs_user = kUserRegisters;
         attr.sample_stack_user = options.stack_bytes;
+        // The chain has only the kernel's frames. Readers unwind the copied stack for the others.
         set(attr, flag("exclude_callchain_user"));
     }
     if (call_graph == CallGraph::last_branches) {
         constexpr std::uint64_t kUser = 1, kCallStack = 1 << 11, kNoFlags = 1 << 14, kNoCycles = 1 << 15;
         attr.sample_type |= sample("PERF_SAMPLE_BRANCH_STACK");
         attr.branch_sample_type = kUser | kCallStack | kNoFlags | kNoCycles;
-        // The user's part of the chain stays: perf puts the branches in the place of what follows its marker.
+        // The chain keeps its user part: perf replaces what follows the marker PERF_CONTEXT_USER by the branches.
     }
 }
 
-/// The term call-graph=… of an event string comes before the option.
+/// The term call-graph=… of an event string overrides the option.
 CallGraph call_graph_of(const events::Event& event, const SamplingOptions& options) {
     if (!event.sampling.call_graph) return options.call_graph;
     const std::string& text = *event.sampling.call_graph;
@@ -68,7 +69,7 @@ CallGraph call_graph_of(const events::Event& event, const SamplingOptions& optio
 
 void set_sample_type(events::Event& event, const SamplingOptions& options) {
     abi::Attr& attr = event.attr;
-    // With a fixed period each sample has it, too: not all readers look for it in the attr.
+    // Samples have the period even if it is fixed, because not all readers take it from the attr.
     attr.sample_type = sample("PERF_SAMPLE_IP") | sample("PERF_SAMPLE_TID") | sample("PERF_SAMPLE_TIME") |
                        sample("PERF_SAMPLE_PERIOD");
     if (options.cpu_wide || is_discrete(attr)) attr.sample_type |= sample("PERF_SAMPLE_CPU");
@@ -83,24 +84,24 @@ void set_sample_type(events::Event& event, const SamplingOptions& options) {
     if (event.sampling.max_stack) attr.sample_max_stack = *event.sampling.max_stack;
 }
 
-/// The records of names, maps and tasks.
+/// Requests the side-band records: names, mappings, tasks, kernel symbols and, if wanted, context switches.
 void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
     for (const std::uint64_t mask : {flag("mmap"), flag("mmap2"), flag("comm"), flag("comm_exec"), flag("task")})
         set(attr, mask);
-    // Code that the kernel makes while recording. Only kernels from 5.1 on know these (open() leaves them out then).
+    // Code that the kernel generates during the recording. For kernels before 5.1, OpenSet::open() leaves these out.
     set(attr, flag("ksymbol") | flag("bpf_event"));
     set(attr, flag("mmap_data"), wants_data_maps(options));
     set(attr, flag("context_switch"), options.switch_events);
 }
 
-/// What all events have. PERF_FORMAT_ID gives the ids by which records name their event; sample_id_all puts them, and
-/// times, into records that are not samples.
+/// Sets what all events have in common. Records name their event by the id that PERF_FORMAT_ID makes readable.
+/// sample_id_all adds that id and the time to records that are not samples.
 void set_common(abi::Attr& attr, const SamplingOptions& options, bool leads) {
     if (attr.size == 0) attr.size = sizeof attr;
     attr.read_format = read_format("PERF_FORMAT_ID") | read_format("PERF_FORMAT_LOST");
     set(attr, flag("sample_id_all"));
     set(attr, flag("inherit"), options.inherit && !options.cpu_wide);
-    // A member of a group counts while its leader does.
+    // A member of a group counts only while its leader does, so only the leader is disabled.
     set(attr, flag("disabled"), leads);
     set(attr, flag("enable_on_exec"), leads && options.enable_on_exec);
     set(attr, flag("write_backward"), options.overwrite);
@@ -114,8 +115,8 @@ void set_common(abi::Attr& attr, const SamplingOptions& options, bool leads) {
     }
 }
 
-/// {a,b}:S: only the leader samples, and its samples have the values of all members. As perf 6.1, without inheritance:
-/// its readers add up the values of one id, not of each thread.
+/// For {a,b}:S: only the leader samples, and its samples have the values of all members. Like perf 6.1, it does without
+/// inheritance, because perf's readers add up values by id and not by thread.
 void make_leader_sampling(std::span<SampledEvent> members) {
     const std::uint64_t type = members.front().event.attr.sample_type | sample("PERF_SAMPLE_READ");
     for (SampledEvent& member : members) {
@@ -129,7 +130,8 @@ void make_leader_sampling(std::span<SampledEvent> members) {
     }
 }
 
-/// An event that never happens and tracks from the beginning: the others may be off for a while, or be overwritten.
+/// An event that never happens and only gets side-band records. It is on from the beginning and its records are not
+/// overwritten, because the other events may be off for a while and may overwrite theirs.
 SampledEvent tracking_event(const SamplingOptions& options, std::size_t index) {
     SamplingOptions own = options;
     own.overwrite = false;
@@ -144,7 +146,7 @@ SampledEvent tracking_event(const SamplingOptions& options, std::size_t index) {
     set(attr, flag("exclude_kernel") | flag("exclude_hv"));
     set_common(attr, own, true);
     set_tracking(attr, options);
-    // On from the beginning: from the exec on, or at once.
+    // On as soon as it is opened.
     set(attr, flag("disabled") | flag("enable_on_exec"), false);
     return tracking;
 }

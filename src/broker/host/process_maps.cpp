@@ -1,8 +1,8 @@
 // process_maps.cpp: parses /proc/PID/maps and the notes of ELF files.
 //
-// The file that a path names may be another one than the file that is mapped: exchanged since, or in another mount
-// namespace. So inode and kind are compared with what maps says before anything is read, and what cannot be compared is
-// left out of the record, as the kernel leaves out a build id that it does not find.
+// A path may name another file than the mapped one: the file may have been replaced, or the process may have another
+// mount namespace. So file_of() reads only a regular file with the inode that maps shows. Without such a file the
+// record has no generation and no build id, just as the kernel leaves out a build id that it does not find.
 #include "broker/host/process_maps.h"
 
 #include <elf.h>
@@ -26,8 +26,8 @@ namespace anyperf::broker {
 
 namespace {
 
-/// Parses a line "start-end perms offset major:minor inode name" (proc(5), "/proc/pid/maps"). Nothing if it does not
-/// have `address`.
+/// Parses a line "start-end perms offset major:minor inode name" (proc(5), "/proc/pid/maps"). Nothing if the
+/// mapping does not contain `address`.
 std::optional<subsystem::TaskMapping> parse(const std::string& line, std::uint64_t address) {
     std::istringstream words{line};
     std::uint64_t start = 0;
@@ -45,15 +45,15 @@ std::optional<subsystem::TaskMapping> parse(const std::string& line, std::uint64
     mapped.offset += address - start;
     mapped.flags = permissions[3] == 's' ? MAP_SHARED : MAP_PRIVATE;
     if (mapped.name.empty()) mapped.name = "//anon";
-    // The kernel reports the address as the offset of anonymous memory (vma_set_anonymous() keeps pgoff, mm/vma.c);
-    // maps shows 0.
+    // The kernel's record has the address as the offset of anonymous memory (do_mmap() sets pgoff to it, mm/mmap.c of
+    // Linux), but maps shows 0.
     if (mapped.name == "//anon" || mapped.name == "[heap]") mapped.offset = address;
     return mapped;
 }
 
-/// Opens the file of a mapping, if the file at its path still is that one. Through /proc/PID/root, since the process
-/// may have another root or mount namespace. A program may exchange the file at any moment, so what is looked at is
-/// what was opened, and opening it the first time (O_PATH) has no effect on it.
+/// Opens the file of a mapping, if its path still leads to that file. The path begins with /proc/PID/root, because the
+/// process may have another root or mount namespace. A program may replace the file at any moment, so the checks are
+/// made on the descriptor. It is opened with O_PATH, because opening a device or a FIFO can have an effect.
 OwnedFd file_of(std::int32_t pid, const subsystem::TaskMapping& mapped) {
     if (!mapped.name.starts_with('/') || mapped.inode == 0) return {};
     const std::string path = "/proc/" + std::to_string(pid) + "/root" + mapped.name;
@@ -67,7 +67,7 @@ OwnedFd file_of(std::int32_t pid, const subsystem::TaskMapping& mapped) {
 /// The inode's generation; 0 if its file system has none.
 std::uint64_t generation_of(std::int32_t pid, const subsystem::TaskMapping& mapped) {
     const OwnedFd file = file_of(pid, mapped);
-    std::uint64_t generation = 0;  // file systems write an int, although the request's number says long
+    std::uint64_t generation = 0;  // 64 bits: the request's number says long, but file systems write an int
     if (!file || ::ioctl(file.get(), FS_IOC_GETVERSION, &generation) != 0) return 0;
     return generation;
 }

@@ -1,4 +1,4 @@
-// request_table.h: the kinds of requests (run/protocol.h has their arguments): a row for each, with its handler.
+// request_table.h: a row with the handler for each kind of request. run/protocol.h has the arguments.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
-// checks.h: the checks that the table of open_failure.cpp lists, grouped by the file that defines them. Each is called
-// only for the errnos that its rows name; the table has the order. Many checks rely on that: they assume that the
-// causes before them were ruled out.
+// checks.h: the checks that the table of open_failure.cpp lists, grouped by the file that defines them. Each check is
+// called only for the errnos that its rows name, in the table's order. Many checks rely on that order: they assume that
+// the checks before them found no cause.
 #pragma once
 
 #include "host/causes/cause.h"
@@ -70,7 +70,7 @@ Found no_such_tracepoint(const Failure& failure);
 Found bad_open_flags(const Failure& failure);
 Found neither_process_nor_cpu(const Failure& failure);
 
-// refused_parts.cpp: the call tried again with parts of it left out.
+// refused_parts.cpp: each check repeats the call with parts of it left out.
 Found refused_by_group(const Failure& failure);
 Found refused_part(const Failure& failure);
 Found refused_config(const Failure& failure);

@@ -1,5 +1,6 @@
-// cpu_counters.cpp: Intel SDM volume 3, "Architectural Performance Monitoring"; AMD APM volume 2, "Performance
-// Monitoring Counters" and volume 3, appendix E (Fn8000_0001 ECX bit 23 PerfCtrExtCore, Fn8000_0022 PerfMonV2).
+// cpu_counters.cpp: the counters as CPUID or /proc/cpuinfo describes them. Sources: Intel SDM volume 3, "Architectural
+// Performance Monitoring"; AMD APM volume 2, "Performance Monitoring Counters" and volume 3, appendix E (Fn8000_0001
+// ECX bit 23 PerfCtrExtCore, Fn8000_0022 PerfMonV2).
 #include "host/hardware/cpu_counters.h"
 
 #include <array>
@@ -98,7 +99,7 @@ bool is_x86(const Root& root) {
     return root.read("/proc/cpuinfo").value_or("").find("\ncpu family") != std::string::npos;
 }
 
-// CPUID of this machine says nothing about another one, of which there is only /proc/cpuinfo.
+// CPUID describes only this machine. Of another machine, `root` has only /proc/cpuinfo.
 CpuCounters cpu_counters(const Root& root) {
     return root.is_this_machine() ? from_cpuid(root) : from_cpuinfo(root);
 }

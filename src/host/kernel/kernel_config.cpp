@@ -12,7 +12,7 @@ namespace anyperf::host {
 
 namespace {
 
-/// At most this many bytes are unpacked. A real configuration has about 300 KB, but --root reads untrusted files.
+/// Unpacking stops after this many bytes. A real configuration has about 300 KB, but --root reads untrusted files.
 constexpr std::size_t kMaxBytes = 8 << 20;
 
 /// The text of a file that may be compressed; empty if it can't be read.
@@ -48,8 +48,8 @@ bool KernelConfig::has(std::string_view option) const {
     return found != options.end() && (found->second == "y" || found->second == "m");
 }
 
-// The three places where distributions put it; the first with any option is the source. A kernel without
-// CONFIG_IKCONFIG_PROC and without a file in /boot gives an empty one.
+// Distributions put the configuration in one of three places. The first file that has any option is the source. The
+// result is empty if no file has one.
 KernelConfig kernel_config(const Root& root) {
     KernelConfig config;
     const std::string release = root.read("/proc/sys/kernel/osrelease").value_or("");

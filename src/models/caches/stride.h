@@ -1,7 +1,8 @@
-// stride.h: the stride prefetcher: a load that has moved by the same distance twice will do so again.
+// stride.h: the stride prefetcher. It expects that a load whose address has moved twice by the same distance moves by
+// it again.
 //
 // Two equal distances are needed before the first prefetch, so a load's third access is the earliest that triggers one.
-// A load of one address over and over has a distance of 0, which is not followed.
+// A load that repeats one address has a distance of 0, which is not followed.
 //
 // A table of 64 entries, indexed by the load's address in the code, remembers the last address and distance of a load,
 // as the IP-based prefetcher of Intel's optimization manual does (section "Hardware Prefetching for First-Level Data
@@ -15,10 +16,10 @@ namespace anyperf::models {
 
 class StridePrefetcher {
   public:
-    /// A wanted address of 0 means that nothing is fetched.
+    /// What next() returns if nothing is to be fetched.
     static constexpr std::uint64_t kNothing = 0;
 
-    /// A load at `instruction` has read `address`. Returns the address to fetch, or kNothing.
+    /// To be called when the load at `instruction` has read `address`. Returns the address to fetch, or kNothing.
     std::uint64_t next(std::uint64_t instruction, std::uint64_t address) {
         Entry& entry = entries_[(instruction ^ instruction >> 6) % entries_.size()];
         if (entry.instruction != instruction) {

@@ -1,7 +1,7 @@
-// probe.h: probes (uprobes and uretprobes): places in files, as measured threads see them. They are numbered, in shared
-// memory; 0 names none. An event's page names its probe (Source::number).
+// probe.h: probes (uprobes and uretprobes): places in files, as measured threads see them. They are in shared memory
+// and have numbers; 0 is no probe. An event's page has the number of its probe (Source::number).
 //
-// Freestanding, as event_page.h.
+// Freestanding, like event_page.h.
 #pragma once
 
 #include <cstddef>
@@ -31,25 +31,26 @@ struct ProbedFile {
 struct Probe {
     FileId file;
     std::uint64_t offset = 0;  ///< of the probed instruction in the file
-    /// Of a 16-bit count of attached probes, in the file (ref_ctr_offset: a USDT semaphore); 0: none.
+    /// Offset in the file of a 16-bit count of attached probes (ref_ctr_offset: a USDT semaphore); 0: there is none.
     std::uint64_t reference_counter_offset = 0;
     std::uint64_t version = 0;  ///< differs for each place that gets this number
 };
 
-/// A value in a probe's record, after its addresses (Documentation/trace/uprobetracer.rst of Linux).
+/// A value in a probe's record. The values follow the addresses with which the record begins
+/// (Documentation/trace/uprobetracer.rst of Linux).
 struct ProbeValue {
     enum class From : std::uint8_t { reg, stack, number, comm };
     static constexpr std::size_t kSteps = 6;
 
     From from = From::reg;
-    std::uint8_t reg = 0;    ///< number of the engine; 16: rip, 17: flags
-    std::uint8_t steps = 0;  ///< how many times the value is used as an address and read
+    std::uint8_t reg = 0;    ///< the engine's number of the register; 16: rip, 17: flags
+    std::uint8_t steps = 0;  ///< how many times the value becomes an address that is read; a string is at the last one
     std::uint8_t bytes = 0;  ///< 1, 2, 4 or 8; 0: a string, as __data_loc
     bool is_signed = false;
     std::uint8_t unused = 0;
     std::uint16_t offset = 0;        ///< of the value in the record
     std::int64_t number = 0;         ///< a constant, or the index of a word on the stack
-    std::int64_t step[kSteps] = {};  ///< added before each read
+    std::int64_t step[kSteps] = {};  ///< step[i] is added to the value before it is used as an address
 };
 
 struct ProbeRecord {
