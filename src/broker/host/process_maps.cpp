@@ -26,8 +26,8 @@ namespace anyperf::broker {
 
 namespace {
 
-/// Parses a line "start-end perms offset major:minor inode name" (proc(5), "/proc/pid/maps"). Nothing if the
-/// mapping does not contain `address`.
+/// Parses a line "start-end perms offset major:minor inode name" (proc(5), "/proc/pid/maps"). Nothing if the mapping
+/// does not contain `address`.
 std::optional<subsystem::TaskMapping> parse(const std::string& line, std::uint64_t address) {
     std::istringstream words{line};
     std::uint64_t start = 0;

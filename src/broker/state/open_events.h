@@ -20,8 +20,8 @@ class OpenEvents {
     /// The event whose program's end has this inode; 0 if there is none.
     subsystem::EventIndex with_inode(std::uint64_t inode) const;
     /// Makes the program's end readable, so that a program that polls it asks for the event's state
-    /// (RequestKind::poll). An event without a socket belongs to the broker's own process: for it, the
-    /// eventfd of signal_own() becomes readable.
+    /// (RequestKind::poll). An event without a socket belongs to the broker's own process: for it, the eventfd of
+    /// signal_own() becomes readable.
     void signal_poll_change(subsystem::EventIndex event) const;
     /// Sets the eventfd that becomes readable when an event without a socket changes; -1: none.
     void signal_own(int eventfd) { own_ = eventfd; }

@@ -1,5 +1,5 @@
-// thread.h: one thread of the application as the engine sees it. AgentState (agent/agent_state.h) has what the
-// agent keeps for the thread.
+// thread.h: one thread of the application as the engine sees it. AgentState (agent/agent_state.h) has what the agent
+// keeps for the thread.
 //
 // %gs holds the address of the Thread while application code runs. Translated code addresses its fields by constant
 // offsets: counters, spill slots, the reason of an exit. So the code cache holds no thread's address, and all threads

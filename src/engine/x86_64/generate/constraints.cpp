@@ -82,8 +82,7 @@ class FormQuery {
     }
 
     /// Tries the plain encoding first. With memory it then tries another vvvv, and a SIB byte; with a register it tries
-    /// other values of rm and vvvv. The new register numbers differ from reg, because
-    /// some instructions need that.
+    /// other values of rm and vvvv. The new register numbers differ from reg, because some instructions need that.
     std::optional<ZydisInstruction> find_valid_encoding() {
         if (auto plain = decode_with_zydis(base_)) return plain;
         if (is_legacy(base_.space) && is_register()) return {};
