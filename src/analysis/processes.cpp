@@ -89,9 +89,12 @@ void Processes::follow_comm(Bytes record) {
 void Processes::follow_fork(Bytes record) {
     const auto read = perfdata::read_task(record);
     if (!read) return;
+    // A reused tid must not keep the name of the thread that had it before.
     if (const auto parent = comms_.find(read->parent_tid); parent != comms_.end()) {
         const profile::StringId comm = parent->second;
         comms_[read->tid] = comm;
+    } else {
+        comms_.erase(read->tid);
     }
     if (read->pid == read->parent_pid) return;
     const SpaceId id = space_of(read->parent_pid);
@@ -110,9 +113,9 @@ void Processes::follow_kernel_symbol(Bytes record) {
 }
 
 profile::StringId Processes::comm(std::uint32_t tid) {
-    const auto [at, fresh] = comms_.try_emplace(tid);
-    if (fresh) at->second = strings_.intern(":" + std::to_string(static_cast<std::int32_t>(tid)));
-    return at->second;
+    // The placeholder is not stored: a child must not begin with its parent's.
+    if (const auto known = comms_.find(tid); known != comms_.end()) return known->second;
+    return strings_.intern(":" + std::to_string(static_cast<std::int32_t>(tid)));
 }
 
 // Marks the space: once a sample refers to it, maps may be added to it but not replaced.

@@ -105,8 +105,12 @@ Result<Annotation> Annotator::annotate(const profile::Profile& profile, profile:
                                        "only code of programs and libraries is annotated"));
     symbols::Dso& dso = find(from, profile);
     const symbols::Symbol* symbol = dso.find(function.address);
-    if (!dso.image() || !symbol)
-        return std::unexpected(refused(result.name, dso.why_no_symbols(), "put the recorded file at its path"));
+    if (!dso.image() || !symbol) {
+        const std::string& why = dso.why_no_symbols();
+        return std::unexpected(refused(
+            result.name, why.empty() ? fmt::format("{} has no symbol at {:#x}", result.path, function.address) : why,
+            "put the recorded file at its path"));
+    }
     if (dso.image()->machine() != EM_X86_64 && dso.image()->machine() != EM_386)
         return std::unexpected(
             refused(result.name, result.path + " is not code for x86", "annotate disassembles x86 code only"));

@@ -12,20 +12,24 @@ namespace anyperf::annotation {
 
 namespace {
 
-constexpr off_t kLargest = 64 << 20;  // bytes; a larger file is not read: it can hardly be source text
+constexpr off_t kMaxSourceBytes = 64 << 20;  // bytes; a larger file is not read: it can hardly be source text
 
-/// Reads a regular file of at most kLargest bytes into `text`. Returns false and sets errno if it can't.
+/// Reads a regular file of at most kMaxSourceBytes bytes into `text`. Returns false and sets errno if it can't.
 bool read_file(const std::string& path, std::string& text) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
     struct stat status{};
-    const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= kLargest;
-    text.resize(regular ? static_cast<std::size_t>(status.st_size) : 0);
-    const ssize_t got = regular ? ::read(fd, text.data(), text.size()) : -1;
-    const int cause = regular ? errno : EINVAL;
+    int error_number = ::fstat(fd, &status) != 0          ? errno
+                       : S_ISDIR(status.st_mode)          ? EISDIR
+                       : !S_ISREG(status.st_mode)         ? EINVAL
+                       : status.st_size > kMaxSourceBytes ? EFBIG
+                                                          : 0;
+    text.resize(error_number == 0 ? static_cast<std::size_t>(status.st_size) : 0);
+    const ssize_t got = error_number == 0 ? ::read(fd, text.data(), text.size()) : -1;
+    if (error_number == 0 && got < 0) error_number = errno;
     ::close(fd);
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    errno = cause;
+    errno = error_number;
     return got >= 0;
 }
 
@@ -34,10 +38,8 @@ bool read_file(const std::string& path, std::string& text) {
 // Looks below --symfs first, where the files of another machine are, then at the path itself.
 SourceText::File SourceText::read(const std::string& path) {
     File file;
-    if ((root_.empty() || !read_file(root_ + path, file.text)) && !read_file(path, file.text)) {
+    if ((root_.empty() || !read_file(root_ + path, file.text)) && !read_file(path, file.text))
         unreadable_.emplace(path, std::strerror(errno));
-        return file;
-    }
     return file;
 }
 

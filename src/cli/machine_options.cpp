@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "broker/machine/machine_options.h"
+#include "cli/option_checks.h"
 #include "models/machines/machine_file.h"
 #include "models/machines/presets.h"
 #include "pmu/cpu/cpu_models.h"
@@ -93,6 +94,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
     CLI::Option* const seed =
         verb.add_option("--seed", arguments.seed, "N: with --deterministic, other random bytes for each N (default: 0)")
             ->type_name("")
+            ->check(check_not_negative)
             ->needs(deterministic);
     // Below 2^33 s the clock's nanoseconds are a positive 64-bit number for a few years' sleep.
     CLI::Option* const epoch =

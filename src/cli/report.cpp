@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/read_profile.h"
+#include "cli/option_checks.h"
 #include "cli/recording.h"
 #include "cli/report/tables.h"
 #include "try.h"
@@ -68,6 +69,7 @@ VerbAction declare(CLI::App& verb) {
                   "add the weight of what a row calls, and sort by that");
     verb.add_flag("--inline,!--no-inline", options->inlines, "show inlined functions among the callers (default: on)");
     verb.add_option("--percent-limit", options->percent_limit, "leave out rows and callers with a smaller share")
+        ->check(check_percent)
         ->type_name("PERCENT");
     verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")
         ->check(CLI::ExistingDirectory)

@@ -133,7 +133,7 @@ class Annotate(Case):
         self.assertIn(b"has been replaced", run(ANYPERF, "diff", path, path, **home).stderr)
 
     def test_nothing_to_show_is_said(self):
-        result = self.annotate("-i", self.record("-g"), "--percent-limit", "101")
+        result = self.annotate("-i", self.record("-g"), "--percent-limit", "100")
         self.assertEqual((result.returncode, result.stdout), (0, ""))
         self.assertIn("nothing to show", result.stderr)
 
@@ -150,6 +150,8 @@ class Annotate(Case):
         self.assertEqual(result.returncode, 0)
         self.assertIn("program.c: No such file or directory", result.stderr)
         self.assertGreater(len(self.shares(result.stdout)), 1)
+        self.file("program.c").mkdir()
+        self.assertIn("program.c: Is a directory", self.annotate("-i", path, "-s", "hot").stderr)
 
     def test_a_function_without_samples_is_refused(self):
         result = self.annotate("-i", self.record("-g"), "-s", "nothing")

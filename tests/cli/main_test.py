@@ -58,6 +58,14 @@ class BadValues(Case):
             self.assert_error(anyperf(*words), 125, what, "it is not a number that fits")
 
 
+    def test_value_out_of_range(self):
+        for verb in ("report", "annotate", "diff"):
+            for value in ("-5", "100.5", "nan", "inf"):
+                self.assert_error(anyperf(verb, f"--percent-limit={value}"), 125, "bad --percent-limit", "0 to 100")
+        for verb in ("run", "stat"):
+            self.assert_error(anyperf(verb, "--deterministic", "--seed", "-1", "--", "true"), 125, "bad --seed", "-1 is negative")
+
+
 class NoRecording(Case):
     def test_fix_names_no_option_that_the_verb_lacks(self):
         absent = str(self.file("absent"))

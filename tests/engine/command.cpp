@@ -53,13 +53,16 @@ bool drain(int fd, std::string& into) {
     return got > 0;
 }
 
-/// Reads both streams to their ends. False if `end` comes first.
-bool collect(int out, int err, Outcome& outcome, std::chrono::steady_clock::time_point end) {
+/// Reads both streams to their ends. False if `deadline` comes first.
+bool collect(int out, int err, Outcome& outcome, std::chrono::steady_clock::time_point deadline) {
     std::array<pollfd, 2> streams{pollfd{out, POLLIN, 0}, pollfd{err, POLLIN, 0}};
     while (streams[0].fd >= 0 || streams[1].fd >= 0) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-        if (left.count() <= 0 || poll(streams.data(), streams.size(), static_cast<int>(left.count())) == 0)
-            return false;
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (left.count() <= 0) return false;
+        const int ready = poll(streams.data(), streams.size(), static_cast<int>(left.count()));
+        if (ready == 0) return false;
+        if (ready < 0) continue;  // a signal arrived: `revents` are those of the last round
         if (streams[0].revents && !drain(out, outcome.out)) streams[0].fd = -1;
         if (streams[1].revents && !drain(err, outcome.err)) streams[1].fd = -1;
     }
@@ -72,14 +75,14 @@ Outcome run(const Command& command) {
     PipeEnds out, err;
     const pid_t child = fork();
     if (child == 0) exec_command(command, out.to, err.to);
-    setpgid(child, child);
+    if (child > 0) setpgid(child, child);
     close(out.to);
     close(err.to);
     Outcome outcome;
     outcome.timed_out = !collect(out.from, err.from, outcome, std::chrono::steady_clock::now() + command.limit);
-    if (outcome.timed_out) kill(-child, SIGKILL);
-    int status = 0;
-    waitpid(child, &status, 0);
+    if (outcome.timed_out && child > 0) kill(-child, SIGKILL);
+    int status = 125 << 8;  // the exit status of a command that could not be started
+    if (child > 0) waitpid(child, &status, 0);
     close(out.from);
     close(err.from);
     outcome.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

@@ -13,6 +13,7 @@
 #include "annotation/annotate.h"
 #include "annotation/source_text.h"
 #include "cli/annotate/views.h"
+#include "cli/option_checks.h"
 #include "cli/recording.h"
 #include "try.h"
 
@@ -138,6 +139,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_option("SYMBOL", options->word, "the function to show, as -s")->excludes("--symbol");
     verb.add_option("--percent-limit", options->percent_limit,
                     "without a function: leave out those with a smaller share of the event (default: 0.5)")
+        ->check(check_percent)
         ->type_name("PERCENT");
     verb.add_option("-M,--disassembler-style", options->syntax, "how instructions are written: att (default), intel")
         ->check(CLI::IsMember({"att", "intel"}))

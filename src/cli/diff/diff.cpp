@@ -12,6 +12,7 @@
 
 #include "analysis/read_profile.h"
 #include "cli/diff/views.h"
+#include "cli/option_checks.h"
 #include "cli/recording.h"
 #include "try.h"
 
@@ -118,6 +119,7 @@ VerbAction declare(CLI::App& verb) {
         ->allow_extra_args(false)
         ->type_name("KEY,…");
     verb.add_option("--percent-limit", options->percent_limit, "leave out rows with smaller shares in all recordings")
+        ->check(check_percent)
         ->type_name("PERCENT");
     verb.add_flag("--significant", options->only_significant, "leave out rows without a significant change");
     verb.add_option("--symfs", options->symbol_root, "look for the recorded files below this directory")

@@ -113,9 +113,9 @@ std::string dump(const nlohmann::ordered_json& json) {
 
 Result<std::string> catalog_names(const CatalogOptions& options) {
     const EventNames names = EventNames::read(options.root);
-    if (options.patterns.empty()) return options.json ? dump(pmus_as_json(names.pmus())) : pmus_as_text(names.pmus());
     const Descriptions descriptions =
         options.describe.empty() ? Descriptions{} : TRY(Descriptions::read(options.describe));
+    if (options.patterns.empty()) return options.json ? dump(pmus_as_json(names.pmus())) : pmus_as_text(names.pmus());
     std::vector<EventName> found;
     for (const std::string& pattern : options.patterns)
         for (EventName& event : names.match(pattern, true)) found.push_back(std::move(event));

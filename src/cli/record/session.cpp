@@ -35,6 +35,7 @@
 #include "cli/record/hosted_rings.h"
 #include "counting/open_event.h"
 #include "host/hardware/cpus.h"
+#include "host/kernel/sysctl.h"
 #include "host/open_failure.h"
 #include "host/process/cgroups.h"
 #include "perfdata/sample_layout.h"
@@ -197,12 +198,22 @@ Result<std::vector<Place>> Session::places() {
     return places;
 }
 
+/// What to change in a request that the virtual PMU refuses.
+static std::string fix_for_virtual_pmu(const recording::SamplingOptions& sampling) {
+    const auto most = host::kernel_setting(host::Root{}, "perf_event_max_sample_rate");
+    if (sampling.frequency && most && *sampling.frequency > static_cast<std::uint64_t>(*most))
+        return fmt::format("give -F max, or at most -F {}", *most);
+    if (sampling.clock && *sampling.clock != CLOCK_MONOTONIC && *sampling.clock != CLOCK_MONOTONIC_RAW)
+        return "give -k monotonic or -k monotonic_raw";
+    return "use --kernel, or another event (see `anyperf list`)";
+}
+
 /// Why an event was refused. The virtual PMU knows it by itself; the kernel gives an errno, whose cause must be found.
 Error Session::explain(const events::Event& event, const Place& place, int errno_value) const {
     if (plan_.hosted)
         return Error{fmt::format("cannot record {}", event.name),
                      plan_.hosted->kernel().cause_of_refusal().value_or("the virtual PMU refuses it"),
-                     "use --kernel, or another event (see `anyperf list`)"};
+                     fix_for_virtual_pmu(options_.sampling)};
     return host::why_open_failed({.attr = events::attr_to_open(event),
                                   .pid = place.pid,
                                   .cpu = place.cpu,

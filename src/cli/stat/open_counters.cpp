@@ -17,6 +17,7 @@
 #include "cli/stat/events/virtual_events.h"
 #include "cli/stat/places/instances.h"
 #include "cli/stat/places/task_time.h"
+#include "host/kernel/tracefs.h"
 #include "host/root.h"
 #include "try.h"
 
@@ -82,7 +83,7 @@ bool excludes_kernel(const events::Event& event) {
 }
 
 /// Whether the open was refused for lack of permission.
-bool denied(const counting::Refusal& refusal) {
+bool is_permission_error(const counting::Refusal& refusal) {
     return refusal.errno_value == EACCES || refusal.errno_value == EPERM;
 }
 
@@ -130,12 +131,24 @@ const Error* all_denied(const std::vector<CounterSet>& sets, const Plan& plan, c
         const auto events = flat(plan.scopes[scope].groups);
         for (std::size_t event = 0; event < sets[scope].events(); ++event) {
             const auto* refusal = sets[scope].refusal(event);
-            if (refusal == nullptr || !denied(*refusal)) return nullptr;
+            if (refusal == nullptr || !is_permission_error(*refusal)) return nullptr;
             if (is_in_usage(*events[event], plan, options)) return nullptr;
             if (first == nullptr) first = &refusal->error;
         }
     }
     return first;
+}
+
+/// The file that lists the fields of a tracepoint. Found by the id, since the event's name may be a pattern or a name=
+/// term, and may have modifiers.
+std::string fields_file(const events::Event& event) {
+    const auto tracefs = host::Tracefs::find(host::Root{});
+    if (!tracefs) return "/sys/kernel/tracing/events/*/*/format";
+    for (const std::string& system : tracefs->systems())
+        for (const std::string& name : tracefs->events(system))
+            if (const auto id = tracefs->id(system, name); id && *id == event.attr.config)
+                return fmt::format("{}/events/{}/{}/format", tracefs->directory(), system, name);
+    return tracefs->directory() + "/events/*/*/format";
 }
 
 /// Sets the filters of a scope's tracepoints. The error names the event and the file that lists its fields. It cannot
@@ -148,13 +161,11 @@ Result<void> set_filters(CounterSet& set, const Scope& scope) {
             auto done = filter.empty() ? Result<void>{} : set.set_filter(number, filter);
             ++number;
             if (done) continue;
-            std::string file = event.source_text;
-            std::ranges::replace(file, ':', '/');
             return std::unexpected(
                 Error{fmt::format("cannot filter {} by {}", event.name, filter),
                       done.error().cause +
                           ": the filter names a field that the tracepoint does not have, or is no expression",
-                      fmt::format("the tracepoint's fields: /sys/kernel/tracing/events/{}/format", file)});
+                      "the tracepoint's fields: " + fields_file(event)});
         }
     }
     return {};
@@ -252,7 +263,7 @@ std::vector<Line> OpenCounters::lines(const Snapshot& before, const Snapshot& af
 }
 
 /// Whether the kernel counts the event while the run counts the others. Its count includes what the engine does.
-bool OpenCounters::is_kernels(const events::Event& event) const {
+bool OpenCounters::is_counted_by_kernel(const events::Event& event) const {
     return options_->in_user_space && event.attr.type == abi::kTypeTracepoint &&
            options_->kernel().is_apart(stat::for_virtual_pmu(event).attr);
 }
@@ -270,7 +281,7 @@ Line OpenCounters::line_of(std::size_t scope, std::size_t number, const events::
     if (options_->in_user_space) {  // the virtual PMU sees user mode only, even if the event names no mode
         line.modelled = is_modelled(line.event, options_->backend.machine.deterministic);
         if (uses_models(line.event)) line.machine = options_->modelled_machine;
-        line.with_own_share = !line.modelled && (has_own_share(line.event) || is_kernels(line.event));
+        line.with_own_share = !line.modelled && (has_own_share(line.event) || is_counted_by_kernel(line.event));
         line.user_only |= is_cpu_event(line.event) && !line.refusal && !excludes_kernel(line.event);
     }
     return line;
@@ -322,10 +333,10 @@ std::vector<Line> OpenCounters::scope_lines(std::size_t scope, std::span<const C
 /// PMU, because the machine's settings do not decide what a run counts.
 std::optional<Error> OpenCounters::refusal(std::size_t scope, std::size_t number, const events::Event& event) const {
     const auto* refused = sets_[scope].refusal(number);
-    if (options_->in_user_space && !is_kernels(event)) return why_not_counted(event, refused);
+    if (options_->in_user_space && !is_counted_by_kernel(event)) return why_not_counted(event, refused);
     if (refused == nullptr) return std::nullopt;
     Error error = in_words_of_modifiers(refused->error);
-    if (denied(*refused) && event.attr.type == abi::kTypeSoftware && plan_->targets_command)
+    if (is_permission_error(*refused) && event.attr.type == abi::kTypeSoftware && plan_->targets_command)
         error.fix += "; or without a privilege, in user space: anyperf stat --virtual";
     return error;
 }
@@ -339,12 +350,14 @@ bool OpenCounters::cpu_event_refused() const {
     return false;
 }
 
-/// The names of the events that exclude kernel mode (modifier u) but happen only there.
-std::vector<std::string> always_zero(const Plan& plan) {
+/// The names, once each, of the events that exclude kernel mode (modifier u) but happen only there.
+static std::vector<std::string> always_zero(const Plan& plan) {
     std::vector<std::string> names;
     for (const auto& scope : plan.scopes)
         for (const auto* event : flat(scope.groups))
-            if (excludes_kernel(*event) && !counting::happens_in_user_mode(*event)) names.push_back(event->name);
+            if (excludes_kernel(*event) && !counting::happens_in_user_mode(*event) &&
+                std::ranges::find(names, event->name) == names.end())
+                names.push_back(event->name);
     return names;
 }
 

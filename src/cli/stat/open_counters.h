@@ -46,7 +46,7 @@ class OpenCounters {
                                               std::span<const counting::Count> before,
                                               std::span<const counting::Count> after) const;
     std::optional<Error> refusal(std::size_t scope, std::size_t number, const events::Event& event) const;
-    bool is_kernels(const events::Event& event) const;
+    bool is_counted_by_kernel(const events::Event& event) const;
     bool cpu_event_refused() const;
     Line line_of(std::size_t scope, std::size_t number, const events::Event& event) const;
 

@@ -42,13 +42,20 @@ std::span<const host::Pmu* const> Machine::Data::pmus_with_event(std::string_vie
     std::call_once(names_once_, [this] {
         for (const host::Pmu& pmu : pmus)
             for (const host::Alias& alias : pmu.details().aliases) {
-                auto& owners = names_[lower(alias.name)];
+                auto& owners = pmus_by_event_[lower(alias.name)];
                 if (owners.empty() || owners.back() != &pmu) owners.push_back(&pmu);
             }
     });
-    const auto row = names_.find(lower(name));
-    if (row == names_.end()) return {};
+    const auto row = pmus_by_event_.find(lower(name));
+    if (row == pmus_by_event_.end()) return {};
     return row->second;
+}
+
+// An empty name would mean the CPU of this machine.
+std::string_view Machine::Data::forced_pmu() const {
+    constexpr std::string_view kNoPmu = "(none)";
+    if (!chosen_) return {};
+    return chosen_->pmu.empty() ? kNoPmu : std::string_view{chosen_->pmu};
 }
 
 const catalog::MachinePmus& Machine::Data::catalog() const {
@@ -57,11 +64,8 @@ const catalog::MachinePmus& Machine::Data::catalog() const {
         // Where the root has an overlay, the file decides which of its two directories describes the CPU.
         std::string directory = root.path(kCpuInfo).string();
         directory.resize(directory.size() - kCpuInfo.size());
-        catalog_ = std::make_unique<catalog::MachinePmus>(
-            catalog::DetectionOptions{.root = directory,
-                                      .force = chosen_ ? std::string_view{chosen_->pmu} : std::string_view{},
-                                      .encode_inactive = true,
-                                      .force_hides = false});
+        catalog_ = std::make_unique<catalog::MachinePmus>(catalog::DetectionOptions{
+            .root = directory, .force = forced_pmu(), .encode_inactive = true, .force_hides = false});
     });
     return *catalog_;
 }
@@ -77,8 +81,8 @@ const vendor::ListRow* Machine::Data::vendor_list() const {
 }
 
 const vendor::ListRow* Machine::Data::vendor_list(const host::Pmu& pmu) const {
-    const bool one_kind = pmu.is_core() && catalog().cpu().kind == catalog::Cpu::Kind::arm;
-    const std::string id = one_kind ? arm_id_of(pmu, root) : std::string{};
+    const bool is_arm_core = pmu.is_core() && catalog().cpu().kind == catalog::Cpu::Kind::arm;
+    const std::string id = is_arm_core ? arm_id_of(pmu, root) : std::string{};
     return id.empty() ? vendor_list() : vendor::list_of_id(id);
 }
 

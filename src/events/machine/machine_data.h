@@ -50,6 +50,9 @@ struct Machine::Data {
     const vendor::ListRow* vendor_list(const host::Pmu& pmu) const;
 
   private:
+    /// The core PMU of the chosen CPU in the catalog; empty if this machine's CPU is to be detected.
+    std::string_view forced_pmu() const;
+
     std::vector<const host::Pmu*> cores_;  ///< pointers into `pmus`
     std::optional<ChosenCpu> chosen_;
     mutable std::once_flag tracefs_once_;
@@ -59,7 +62,7 @@ struct Machine::Data {
     mutable std::once_flag vendor_list_once_;
     mutable const vendor::ListRow* vendor_list_ = nullptr;
     mutable std::once_flag names_once_;
-    mutable std::unordered_map<std::string, std::vector<const host::Pmu*>> names_;  // by event in sysfs, in lower case
+    mutable std::unordered_map<std::string, std::vector<const host::Pmu*>> pmus_by_event_;  // in sysfs; lower case
 };
 
 }  // namespace anyperf::events

@@ -32,10 +32,13 @@ class Filters(Case):
         self.assertEqual(self.counts("-e", TRACEPOINT, "--filter", 'comm == "true"', "--filter", "pid == 0"), [0])
 
     def test_filter_that_the_kernel_refuses_is_reported(self):
-        for text in ("nosuch == 1", "comm ==", "(", ""):
-            result = stat("--kernel", "-e", TRACEPOINT, "--filter", text, "--", "true")
-            if text:
-                self.assert_error(result, 125, TRACEPOINT, "events/sched/sched_process_exit/format")
+        for text in ("nosuch == 1", "comm ==", "("):
+            for event in (TRACEPOINT, TRACEPOINT + ":k", "sched:*process_exit"):
+                result = stat("--kernel", "-e", event, "--filter", text, "--", "true")
+                self.assert_error(result, 125, event, "events/sched/sched_process_exit/format")
+
+    def test_empty_filter_is_none(self):
+        self.assertEqual(self.counts("-e", TRACEPOINT, "--filter", ""), [4])
 
 
 class BadEventOptions(Case):

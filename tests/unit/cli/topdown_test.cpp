@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/stat/events/default_events.h"
+#include "support/machine_files.h"
 
 namespace anyperf::cli::stat {
 namespace {
@@ -22,6 +23,13 @@ TEST(Topdown, HasOneGroupOfTheBigCoresOfAHybridCpu) {
 TEST(Topdown, IsRefusedOnCpusWithoutTheEvents) {
     EXPECT_THAT(topdown_events(host::Root{machine("vm-without-pmu")}).error().cause, HasSubstr("no top-down events"));
     EXPECT_THAT(topdown_events(host::Root{machine("amd-zen")}).error().cause, HasSubstr("no top-down events"));
+}
+
+TEST(Topdown, RefusalNamesTheFileThatIsMissing) {
+    MachineFiles machine;
+    EXPECT_THAT(topdown_events(machine.root()).error().cause, HasSubstr("/cpu/events/topdown-retiring"));
+    machine.file("/sys/bus/event_source/devices/cpu/events/topdown-retiring", "event=0xc2,umask=0x00");
+    EXPECT_THAT(topdown_events(machine.root()).error().cause, HasSubstr("/cpu/events/slots"));
 }
 
 TEST(Topdown, IsRefusedWithTheEventsOfOlderCpus) {

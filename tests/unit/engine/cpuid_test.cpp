@@ -24,8 +24,11 @@ TEST(HiddenFeatures, AreTransactionsAndControlFlowEnforcement) {
 }
 
 TEST(HiddenFeatures, AreInOneSubleafOnly) {
-    for (const auto& [leaf, subleaf] : {std::pair{1u, 0u}, std::pair{7u, 1u}, std::pair{0x80000001u, 0u}})
-        EXPECT_EQ(without_hidden_features(leaf, subleaf, {kAll, kAll, kAll, kAll}).ebx, kAll) << leaf << "." << subleaf;
+    for (const auto& [leaf, subleaf] : {std::pair{1u, 0u}, std::pair{7u, 1u}, std::pair{0x80000001u, 0u}}) {
+        const CpuidAnswer shown = without_hidden_features(leaf, subleaf, {kAll, kAll, kAll, kAll});
+        for (const std::uint32_t shown_register : {shown.eax, shown.ebx, shown.ecx, shown.edx})
+            EXPECT_EQ(shown_register, kAll) << leaf << "." << subleaf;
+    }
 }
 
 }  // namespace

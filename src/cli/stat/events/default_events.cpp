@@ -24,7 +24,7 @@ constexpr std::array kSets{
 
 /// The default event that the virtual PMU would have to model. A program then often takes more than ten times as long
 /// (docs/models.md), so the virtual PMU counts this event only if the user asks for it.
-constexpr std::string_view kOfAModel = ",branch-misses";
+constexpr std::string_view kModelledDefault = ",branch-misses";
 
 /// The sets from `least` to `most` as one event string.
 std::string sets_between(int least, int most) {
@@ -39,21 +39,22 @@ std::string sets_between(int least, int most) {
 
 // If the CPU has the events of --topdown, the kernel lists them in sysfs (arch/x86/events/intel/core.c,
 // icl_td_events_attrs and its predecessors). `slots` must lead the group, or the kernel refuses the others.
-constexpr std::array<std::string_view, 2> kPmus{"cpu", "cpu_core"};  // cpu_core: the performance cores of a hybrid CPU
+constexpr std::array<std::string_view, 2> kTopdownPmus{"cpu",
+                                                       "cpu_core"};  // cpu_core: the performance cores of a hybrid CPU
 
 std::string event_file(std::string_view pmu, std::string_view event) {
     return "/sys/bus/event_source/devices/" + std::string{pmu} + "/events/" + std::string{event};
 }
 
 /// The slots, and the four events that divide them up.
-constexpr std::array<std::string_view, 5> kEvents{"slots", "topdown-retiring", "topdown-bad-spec", "topdown-fe-bound",
-                                                  "topdown-be-bound"};
+constexpr std::array<std::string_view, 5> kTopdownEvents{"slots", "topdown-retiring", "topdown-bad-spec",
+                                                         "topdown-fe-bound", "topdown-be-bound"};
 
-/// kEvents as a group of this PMU. Each event has the PMU's name, because the efficiency cores of a hybrid CPU have
-/// events with the same names and another meaning.
-std::string group_of(std::string_view pmu) {
+/// kTopdownEvents as a group of this PMU. Each event has the PMU's name, because the efficiency cores of a hybrid CPU
+/// have events with the same names and another meaning.
+std::string topdown_group(std::string_view pmu) {
     std::string text;
-    for (const auto event : kEvents)
+    for (const auto event : kTopdownEvents)
         text += (text.empty() ? "{" : ",") + std::string{pmu} + "/" + std::string{event} + "/";
     return text + "}";
 }
@@ -62,7 +63,7 @@ std::string group_of(std::string_view pmu) {
 
 std::string default_events(int detail, bool in_user_space) {
     std::string events = sets_between(0, detail);
-    if (in_user_space) events.erase(events.find(kOfAModel), kOfAModel.size());
+    if (in_user_space) events.erase(events.find(kModelledDefault), kModelledDefault.size());
     return events;
 }
 
@@ -71,18 +72,21 @@ std::string detail_events(int detail) {
 }
 
 Result<std::string> topdown_events(const host::Root& root) {
-    for (const auto pmu : kPmus) {
+    for (const auto pmu : kTopdownPmus) {
         if (root.exists(event_file(pmu, "slots")) && root.exists(event_file(pmu, "topdown-retiring")))
-            return group_of(pmu);
+            return topdown_group(pmu);
         if (root.exists(event_file(pmu, "topdown-total-slots")))
             return std::unexpected(Error{"cannot use --topdown",
                                          "this CPU has the top-down events of before Ice Lake, which count a core and "
                                          "need formulas that anyperf does not have",
                                          "perf stat --topdown has them"});
     }
+    // An efficiency core has the other events, but no slots.
+    const std::string_view missing =
+        root.exists(event_file("cpu", "topdown-retiring")) ? kTopdownEvents.front() : kTopdownEvents[1];
     return std::unexpected(
         Error{"cannot use --topdown",
-              "this CPU, or its kernel, has no top-down events: there is no " + event_file("cpu", "topdown-retiring"),
+              "this CPU, or its kernel, has no top-down events: there is no " + event_file("cpu", missing),
               "use an Intel CPU from Ice Lake on, or -e cycles,instructions,branch-misses"});
 }
 
