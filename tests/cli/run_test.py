@@ -2,8 +2,10 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import unittest
+from pathlib import Path
 
 from program import ANYPERF, Case
 
@@ -76,6 +78,23 @@ class Commands(Case):
 
     def test_directory_is_named_as_such(self):
         self.assert_refused(self.directory.name, 126, "it is a directory")
+
+    def test_file_with_impossible_segments_is_refused(self):
+        program = bytearray(Path("/bin/true").read_bytes())
+        headers, = struct.unpack_from("<Q", program, 32)
+        count, = struct.unpack_from("<H", program, 56)
+        kind_at, file_size_at, memory_size_at = 0, 32, 40  # offsets in Elf64_Phdr
+        last = max(headers + 56 * i for i in range(count) if struct.unpack_from("<I", program, headers + 56 * i + kind_at)[0] == 1)
+        memory_size, = struct.unpack_from("<Q", program, last + memory_size_at)
+        for at, value in ((file_size_at, memory_size + 0x100000), (memory_size_at, 2**64 - 0x1000), (memory_size_at, 2**47)):
+            damaged = bytearray(program)
+            struct.pack_into("<Q", damaged, last + at, value)
+            path = self.file("damaged")
+            path.write_bytes(damaged)
+            path.chmod(0o755)
+            with self.subTest(at=at, value=value):
+                self.assertEqual(subprocess.run([path], check=False).returncode, -11)
+                self.assert_error(anyperf("run", "--", path), 126, "cannot run", "not a program")
 
     def test_file_that_is_not_executable_has_a_fix(self):
         self.assert_refused(self.file("text", "hello"), 126, "not marked as executable", "chmod +x")

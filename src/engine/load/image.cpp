@@ -41,6 +41,15 @@ int protection_of(const Elf64_Phdr& segment) {
            ((segment.p_flags & PF_W) != 0 ? PROT_WRITE : 0) | (executable ? PROT_EXEC : 0);
 }
 
+/// Whether a segment has no more bytes in the file than in memory, and ends below the last address of a process.
+/// load_elf_binary() (fs/binfmt_elf.c) checks the same. Without it, a damaged file would be mapped over what is outside
+/// of its span.
+bool is_valid(const Elf64_Phdr& segment) {
+    constexpr std::uint64_t kTaskSize = (std::uint64_t{1} << 47) - kPageBytes;  // TASK_SIZE of x86-64, 4-level paging
+    return segment.p_filesz <= segment.p_memsz && segment.p_memsz <= kTaskSize &&
+           segment.p_vaddr <= kTaskSize - segment.p_memsz;
+}
+
 /// From the first segment to the last, in the file's addresses, and the largest alignment of a segment.
 struct Span {
     std::uint64_t start = ~std::uint64_t{0};
@@ -154,6 +163,8 @@ std::expected<void, long> read_elf(int fd, ElfFile& out) {
 }
 
 std::expected<Image, long> map_image(const ElfFile& file, std::uint64_t preferred, ExecutableMap& executable) {
+    for (std::size_t i = 0; i < file.header.e_phnum; ++i)
+        if (file.segments[i].p_type == PT_LOAD && !is_valid(file.segments[i])) return std::unexpected(ENOEXEC);
     const Span span = span_of(file);
     if (span.end <= span.start) return std::unexpected(ENOEXEC);
     const auto bias = reserve_span(file, span, preferred);
