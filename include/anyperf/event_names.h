@@ -89,7 +89,7 @@ class EventNames {
     /// what would be valid.
     Result<EncodedName> encode(std::string_view text, Levels levels = {}) const;
     /// The names of the event that an attr counts ("skl::INST_RETIRED:ANY_P"): those of `pmu`, or if that is empty
-    /// those of the active PMUs. Empty if there are none.
+    /// those of the active PMUs. Empty if no name matches.
     std::vector<std::string> explain(const abi::Attr& attr, std::string_view pmu = {}) const;
 
     struct Data;

@@ -2,10 +2,10 @@
 // does.
 //
 // The kernel keeps in the page what a reader cannot know: the number of the hardware counter that the event has at this
-// moment (`index`, from 1; 0 is none), the count before the counter was last started (`offset`), and how to convert the
-// clock into the times of the event. The reader adds the counter's own value to `offset`, and the time since the last
-// update to both times. All fields may change at any moment, when the thread is scheduled out or migrates. The page is
-// therefore a seqlock: a pass during which `lock` changed is thrown away and repeated.
+// moment (`index`, from 1; 0: the event has no counter now), the count before the counter was last started (`offset`),
+// and how to convert the clock into the times of the event. The reader adds the counter's own value to `offset`, and
+// the time since the last update to both times. All fields may change at any moment, when the thread is scheduled out
+// or migrates. The page is therefore a seqlock: a pass during which `lock` changed is thrown away and repeated.
 //
 // The result is the same as that of read(2), without entering the kernel. There is none if the event is not on a
 // counter now, or if the page does not allow it; the caller then asks the kernel.

@@ -63,7 +63,7 @@ void DirectoryRemover::start(const std::string& directory) {
     pipe_ = std::move(held.write);
 }
 
-// In a process that has inherited the pipe the remover is nobody's child: then nobody waits for it.
+// A process that has inherited the pipe is not the remover's parent: waitpid() fails there, and the loop ends.
 void DirectoryRemover::finish() {
     if (!pipe_) return;
     release();

@@ -24,7 +24,7 @@ namespace {
 using bench::Bench;
 using bench::EarlierBench;
 using bench::Outcome;
-using bench::WantedReport;
+using stat::GateReport;
 
 struct Options {
     std::string file = "anyperf.toml";
@@ -39,6 +39,7 @@ struct Options {
 /// The benches that a filter names: a shell's pattern for the whole name.
 Result<std::vector<Bench>> chosen(std::vector<Bench> benches, const std::vector<std::string>& filters) {
     std::vector<std::string> names;
+    names.reserve(benches.size());
     for (const Bench& bench : benches) names.push_back(bench.name);
     const auto matches = [](const std::string& filter, const std::string& name) {
         return ::fnmatch(filter.c_str(), name.c_str(), 0) == 0;
@@ -58,8 +59,8 @@ Result<std::vector<Bench>> chosen(std::vector<Bench> benches, const std::vector<
 }
 
 /// --report, checked before the first command runs, whose results must not be lost to a wrong name.
-Result<std::vector<WantedReport>> wanted_reports(const Options& options, const std::string& baseline) {
-    std::vector<WantedReport> wanted;
+Result<std::vector<GateReport>> wanted_reports(const Options& options, const std::string& baseline) {
+    std::vector<GateReport> wanted;
     std::vector<std::string> files;
     for (const std::string& text : options.reports) {
         wanted.push_back(TRY(bench::parse_report(text)));
@@ -97,7 +98,7 @@ Result<int> run_bench(const Options& options, Output& output) {
     if (options.update_baseline && path.empty())
         return std::unexpected(Error{"cannot update the baseline", "neither --baseline nor the file names one",
                                      "anyperf bench --update-baseline --baseline FILE"});
-    const std::vector<WantedReport> wanted = TRY(wanted_reports(options, path));
+    const std::vector<GateReport> wanted = TRY(wanted_reports(options, path));
     std::vector<EarlierBench> earlier;
     const bool has_baseline = !path.empty() && (!options.update_baseline || std::filesystem::exists(path));
     if (has_baseline)
@@ -105,10 +106,11 @@ Result<int> run_bench(const Options& options, Output& output) {
             path, fmt::format("anyperf bench --update-baseline{}{} writes it",
                               options.baseline.empty() ? "" : " --baseline " + options.baseline, " " + options.file)));
     std::vector<Outcome> outcomes;
+    outcomes.reserve(benches.size());
     for (const Bench& each : benches)
         outcomes.push_back(judge(each, TRY(bench::measure(each)), find(earlier, each.name), has_baseline));
     output.print(options.json ? bench::to_json(outcomes) : bench::to_text(outcomes));
-    for (const WantedReport& report : wanted) TRY(bench::write_report(report, outcomes));
+    for (const GateReport& report : wanted) TRY(bench::write_report(report, outcomes));
     if (!options.json) output.note(fmt::format("anyperf: {}\n", bench::summary(outcomes)));
     const int status = exit_status_of(outcomes);
     if (!options.update_baseline || status == exit_status_of(bench::End::failed)) return status;

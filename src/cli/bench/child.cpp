@@ -10,32 +10,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
+#include "broker/run_memory.h"
 #include "try.h"
 
 namespace anyperf::cli::bench {
 
 namespace {
 
+using broker::OwnedFd;
+
 constexpr std::size_t kMostErrors = 4096;  // enough for the last messages of a failed command
-
-/// A descriptor, closed at the end of its scope.
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor& operator=(Descriptor&&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    int number() const { return number_; }
-
-  private:
-    int number_;
-};
 
 Error cannot_start(const ChildOptions& options, const std::string& what) {
     return {"cannot run " + options.words.front(), fmt::format("{}: {}", what, std::generic_category().message(errno)),
@@ -43,26 +28,27 @@ Error cannot_start(const ChildOptions& options, const std::string& what) {
 }
 
 /// Opened above the numbers that the child's descriptors get, so that dup2 of one never replaces another.
-Result<Descriptor> opened(int number, const ChildOptions& options, const std::string& what) {
+Result<OwnedFd> opened(int number, const ChildOptions& options, const std::string& what) {
     if (number < 0) return std::unexpected(cannot_start(options, what));
-    const Descriptor low{number};
+    const OwnedFd low{number};
     const int high = ::fcntl(number, F_DUPFD_CLOEXEC, kResults + 1);
     if (high < 0) return std::unexpected(cannot_start(options, what));
-    return Descriptor{high};
+    return OwnedFd{high};
 }
 
 /// The last `most` bytes of a memory file, or the first.
-std::string content_of(const Descriptor& file, std::size_t most, bool the_end) {
-    const off_t size = std::max<off_t>(::lseek(file.number(), 0, SEEK_END), 0);
+std::string content_of(const OwnedFd& file, std::size_t most, bool the_end) {
+    const off_t size = std::max<off_t>(::lseek(file.get(), 0, SEEK_END), 0);
     std::string text(std::min(static_cast<std::size_t>(size), most), '\0');
     const off_t from = the_end ? size - static_cast<off_t>(text.size()) : 0;
-    const ssize_t got = ::pread(file.number(), text.data(), text.size(), from);
+    const ssize_t got = ::pread(file.get(), text.data(), text.size(), from);
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     return text;
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
     for (std::string& text : texts) pointers.push_back(text.data());
     pointers.push_back(nullptr);
     return pointers;
@@ -88,17 +74,17 @@ int wait_for(pid_t pid) {
 }  // namespace
 
 Result<ChildResult> run_child(const ChildOptions& options) {
-    const Descriptor input =
+    const OwnedFd input =
         TRY(opened(::open(options.input.c_str(), O_RDONLY | O_CLOEXEC), options, "standard input " + options.input));
-    const Descriptor output = TRY(opened(::open("/dev/null", O_WRONLY | O_CLOEXEC), options, "/dev/null"));
-    const Descriptor errors = TRY(opened(::memfd_create("errors", MFD_CLOEXEC), options, "no memory"));
-    const Descriptor results = TRY(opened(::memfd_create("results", MFD_CLOEXEC), options, "no memory"));
+    const OwnedFd output = TRY(opened(::open("/dev/null", O_WRONLY | O_CLOEXEC), options, "/dev/null"));
+    const OwnedFd errors = TRY(opened(::memfd_create("errors", MFD_CLOEXEC), options, "no memory"));
+    const OwnedFd results = TRY(opened(::memfd_create("results", MFD_CLOEXEC), options, "no memory"));
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, input.number(), 0);
-    ::posix_spawn_file_actions_adddup2(&actions, output.number(), 1);
-    ::posix_spawn_file_actions_adddup2(&actions, errors.number(), 2);
-    ::posix_spawn_file_actions_adddup2(&actions, results.number(), kResults);
+    ::posix_spawn_file_actions_adddup2(&actions, input.get(), 0);
+    ::posix_spawn_file_actions_adddup2(&actions, output.get(), 1);
+    ::posix_spawn_file_actions_adddup2(&actions, errors.get(), 2);
+    ::posix_spawn_file_actions_adddup2(&actions, results.get(), kResults);
     ::posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
     std::vector<std::string> words = options.words;
     std::vector<std::string> variables = variables_of(options);

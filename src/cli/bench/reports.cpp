@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <system_error>
 
@@ -108,21 +107,10 @@ std::string to_benchmark(std::span<const Outcome> outcomes) {
     return rows.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// JSON has no infinity: null for growth from 0.
-Json number(const std::optional<double>& value) {
-    return value && std::isfinite(*value) ? Json(*value) : Json();
-}
-
 Json object_of(const Outcome& outcome) {
     const Measured& measured = outcome.measured;
     Json differences = Json::array();
-    for (const Difference& row : outcome.gate.comparison.differences)
-        differences.push_back({{"name", row.name},
-                               {"baseline", number(row.before)},
-                               {"now", number(row.now)},
-                               {"growth_percent", number(row.growth())},
-                               {"limit_percent", number(row.limit)},
-                               {"above", row.above()}});
+    for (const Difference& row : outcome.gate.comparison.differences) differences.push_back(stat::json_of(row));
     Json object{{"name", measured.name},
                 {"end", name_of(outcome.end)},
                 {"line", outcome.line},
@@ -147,6 +135,13 @@ constexpr std::array kFormats{
     FormatRow{"junit", to_junit, false},
     FormatRow{"benchmark", to_benchmark, false},
 };
+
+/// The names of the formats, in the order of kFormats.
+constexpr auto kNames = [] {
+    std::array<std::string_view, kFormats.size()> names;
+    std::ranges::transform(kFormats, names.begin(), &FormatRow::name);
+    return names;
+}();
 
 }  // namespace
 
@@ -193,19 +188,11 @@ std::string to_text(std::span<const Outcome> outcomes) {
     return text;
 }
 
-Result<WantedReport> parse_report(const std::string& text) {
-    const auto equals = text.find('=');
-    const auto row = std::ranges::find(kFormats, std::string_view{text}.substr(0, equals), &FormatRow::name);
-    if (row != kFormats.end() && equals != std::string::npos && equals + 1 < text.size())
-        return WantedReport{std::string{row->name}, text.substr(equals + 1)};
-    std::string names;
-    for (const auto& each : kFormats) names += fmt::format("{}{}=FILE", names.empty() ? "" : ", ", each.name);
-    return std::unexpected(Error{"bad --report " + text,
-                                 row == kFormats.end() ? "there is no such format" : "it names no file",
-                                 "give one of " + names});
+Result<stat::GateReport> parse_report(const std::string& text) {
+    return stat::parse_report("--report", text, kNames);
 }
 
-Result<void> write_report(const WantedReport& wanted, std::span<const Outcome> outcomes) {
+Result<void> write_report(const stat::GateReport& wanted, std::span<const Outcome> outcomes) {
     const auto row = std::ranges::find(kFormats, wanted.format, &FormatRow::name);
     return stat::write_report_file(wanted.file, row->write(outcomes), row->append);
 }

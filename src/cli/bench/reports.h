@@ -9,18 +9,12 @@
 
 namespace anyperf::cli::bench {
 
-/// One --report.
-struct WantedReport {
-    std::string format;  ///< a name of kFormats (reports.cpp)
-    std::string file;    ///< "-": standard output
-};
-
 /// "markdown=FILE". Error: no such format, or no file.
-Result<WantedReport> parse_report(const std::string& text);
+Result<stat::GateReport> parse_report(const std::string& text);
 
 /// Writes the outcomes in that format. Markdown is appended, since GitHub's file for a job's summary may have parts of
 /// other steps. Error: the file cannot be written.
-Result<void> write_report(const WantedReport& wanted, std::span<const Outcome> outcomes);
+Result<void> write_report(const stat::GateReport& wanted, std::span<const Outcome> outcomes);
 
 /// For people: a table with a row for each event of each bench, and a line for each bench that is not all right.
 std::string to_text(std::span<const Outcome> outcomes);

@@ -1,6 +1,6 @@
 // metric_formula.cpp: a formula with all that it needs, found before anything is counted. A formula names events and
-// other metrics alike ("tma_retiring"), and only the list tells which is which: a name that the list has as a metric is
-// one, unless it is the metric itself.
+// other metrics alike ("tma_retiring"). A name is a metric if the list has a metric of that name, unless it is the name
+// of the formula's own metric.
 //
 // add() walks over formulas depth first and keeps each once, by its name in lower case. It asks each formula for the
 // names that it will use on this machine (Formula::names()): literals such as #smt_on, and whether an event exists,

@@ -4,7 +4,7 @@
 //
 // The problem: a program that reads a clock gets another answer in each run, and goes on differently: it prints the
 // time, seeds a generator with it, gives up after some milliseconds, or repeats a read of the vDSO that met an update
-// of the kernel's time. A clock that stands still is no way out: a loop that waits for a time would never end.
+// of the kernel's time. A clock that never advances would not help: a loop that waits for a time would never end.
 //
 // The mechanism: there is one clock for the run, in its shared memory (run::RunUse::clock). It counts what has retired
 // and what was slept, and nothing else moves it. A retired instruction takes kUnitsOfInstruction, a quarter of a
@@ -79,7 +79,8 @@ std::uint64_t time_stamp(std::uint64_t units);
 /// CPU time that the process's record keeps.
 void end_thread_time(Thread& thread, bool whole_process);
 
-/// Whether no other thread of the run could do anything before this one: there is none, or it waits for a child.
+/// Whether no other thread of the run can run before this one does: this is the only thread, or the others wait for a
+/// child.
 bool is_alone(const Thread& thread);
 
 /// The ns of a timespec; the most that fits for one that is longer. Negative: it is not valid.

@@ -29,7 +29,7 @@ bool readable(const Facts& facts, const std::string& directory) {
 
 }  // namespace
 
-// A tracepoint is opened by its number, which is only in tracefs. So a machine may have tracepoints that nobody but
+// A tracepoint is opened by its number, which is only in tracefs. So a machine may have tracepoints that only
 // root can name. The order of the checks is: does the kernel have them, is it locked down, is tracefs readable, is it
 // mounted.
 Found tracefs(const Facts& facts) {

@@ -235,6 +235,19 @@ TextRow text_of(const Difference& difference) {
             growth_text(difference.growth())};
 }
 
+nlohmann::ordered_json json_of(const Difference& difference) {
+    using OrderedJson = nlohmann::ordered_json;
+    const auto number = [](const std::optional<double>& value) {
+        return value && std::isfinite(*value) ? OrderedJson(*value) : OrderedJson();  // JSON has no infinity
+    };
+    return {{"name", difference.name},
+            {"baseline", number(difference.before)},
+            {"now", number(difference.now)},
+            {"growth_percent", number(difference.growth())},
+            {"limit_percent", number(difference.limit)},
+            {"above", difference.above()}};
+}
+
 std::string to_table(const Comparison& comparison) {
     std::string table =
         fmt::format(" {:<32} {:>20} {:>20} {:>16} {:>12}\n", "event", "baseline", "now", "difference", "in percent");

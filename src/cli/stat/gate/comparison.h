@@ -70,6 +70,9 @@ TextRow text_of(const Difference& difference);
 /// "+0.10%", "from 0"; "-" for nothing.
 std::string growth_text(const std::optional<double>& growth);
 
+/// One difference as an object of `stat --json`: "name", "baseline", "now", "growth_percent", "limit_percent", "above".
+nlohmann::ordered_json json_of(const Difference& difference);
+
 /// The differences as a table, a row for each event, and a line for each gate that could not be measured.
 std::string to_table(const Comparison& comparison);
 

@@ -107,18 +107,17 @@ constexpr std::array kFormats{
     FormatRow{"benchmark", to_benchmark, false},
 };
 
+/// The names of the formats, in the order of kFormats.
+constexpr auto kNames = [] {
+    std::array<std::string_view, kFormats.size()> names;
+    std::ranges::transform(kFormats, names.begin(), &FormatRow::name);
+    return names;
+}();
+
 }  // namespace
 
 Result<GateReport> parse_gate_report(const std::string& text) {
-    const auto equals = text.find('=');
-    const auto row = std::ranges::find(kFormats, std::string_view{text}.substr(0, equals), &FormatRow::name);
-    if (row != kFormats.end() && equals != std::string::npos && equals + 1 < text.size())
-        return GateReport{std::string{row->name}, text.substr(equals + 1)};
-    std::string names;
-    for (const auto& each : kFormats) names += fmt::format("{}{}=FILE", names.empty() ? "" : ", ", each.name);
-    return std::unexpected(Error{"bad --gate-report " + text,
-                                 row == kFormats.end() ? "there is no such format" : "it names no file",
-                                 "give one of " + names});
+    return parse_report("--gate-report", text, kNames);
 }
 
 // The row exists, because parse_gate_report() has refused unknown formats.

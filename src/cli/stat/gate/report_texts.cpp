@@ -1,5 +1,7 @@
 #include "cli/stat/gate/report_texts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -38,6 +40,19 @@ std::string xml_text(const std::string& text) {
             default: escaped += static_cast<unsigned char>(character) < ' ' ? '?' : character;
         }
     return escaped;
+}
+
+Result<GateReport> parse_report(std::string_view option, const std::string& text,
+                                std::span<const std::string_view> formats) {
+    const auto equals = text.find('=');
+    const std::string format = text.substr(0, equals);
+    const bool known = std::ranges::find(formats, format) != formats.end();
+    if (known && equals != std::string::npos && equals + 1 < text.size())
+        return GateReport{format, text.substr(equals + 1)};
+    std::string names;
+    for (const std::string_view each : formats) names += fmt::format("{}{}=FILE", names.empty() ? "" : ", ", each);
+    return std::unexpected(Error{fmt::format("bad {} {}", option, text),
+                                 known ? "it names no file" : "there is no such format", "give one of " + names});
 }
 
 Result<void> write_report_file(const std::string& file, const std::string& text, bool append) {

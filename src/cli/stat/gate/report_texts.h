@@ -2,9 +2,12 @@
 // written.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "anyperf/error.h"
+#include "cli/stat/options.h"
 
 namespace anyperf::cli::stat {
 
@@ -18,6 +21,10 @@ std::string workflow_data(const std::string& text);
 /// Text and attributes of XML. Most control characters are not allowed in XML 1.0 even if they are escaped. All of them
 /// become "?", also tabs and line breaks.
 std::string xml_text(const std::string& text);
+
+/// "FORMAT=FILE" as the value of `option`. Error: it is none of `formats`, or names no file.
+Result<GateReport> parse_report(std::string_view option, const std::string& text,
+                                std::span<const std::string_view> formats);
 
 /// Writes a report to its file; "-" is standard output. Error: the file cannot be written.
 Result<void> write_report_file(const std::string& file, const std::string& text, bool append);

@@ -1,8 +1,8 @@
 // json.cpp: the report as one JSON object. docs/stat.md describes the fields. A count, metric or exit status that does
 // not exist is null. Times are always numbers: the CPU times are 0 without a command, and until it has ended.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/stat/gate/comparison.h"
 #include "cli/stat/metrics.h"
 #include "cli/stat/output/writers.h"
 #include "cli/stat/statistics.h"
@@ -94,19 +94,6 @@ Json metric_object(const MetricValue& metric) {
     return object;
 }
 
-/// One row of the comparison with a baseline.
-Json difference_object(const Difference& difference) {
-    const auto number = [](const std::optional<double>& value) {
-        return value && std::isfinite(*value) ? Json(*value) : Json();  // JSON has no infinity: null for growth from 0
-    };
-    return {{"name", difference.name},
-            {"baseline", number(difference.before)},
-            {"now", number(difference.now)},
-            {"growth_percent", number(difference.growth())},
-            {"limit_percent", number(difference.limit)},
-            {"above", difference.above()}};
-}
-
 /// What --baseline compares besides the counts; command and mode are members of the report itself.
 Json identity_object(const RunIdentity& identity) {
     return {{"version", identity.version},         {"cpu", identity.cpu},         {"settings", identity.settings},
@@ -143,7 +130,7 @@ std::string to_json(const Report& report, const Options& options) {
     if (!report.obstacles.empty()) object["not_comparable"] = report.obstacles;
     if (!report.differences.empty()) {
         Json differences = Json::array();
-        for (const auto& difference : report.differences) differences.push_back(difference_object(difference));
+        for (const auto& difference : report.differences) differences.push_back(json_of(difference));
         object["differences"] = std::move(differences);
         if (!report.baseline_mode.empty()) object["baseline_mode"] = report.baseline_mode;
     }
