@@ -3,11 +3,13 @@ find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libelf REQUIRED IMPORTED_TARGET libelf)
+pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)
+pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 
-set(folders abi host catalog vendor events counting)
+set(folders abi host catalog vendor events counting profile symbols unwind perfdata analysis reading)
 list(TRANSFORM folders REPLACE "(.+)" "$<TARGET_OBJECTS:anyperf_\\1>" OUTPUT_VARIABLE objects)
 add_library(libanyperf SHARED ${objects})
-target_link_libraries(libanyperf PRIVATE anyperf_options fmt::fmt ZLIB::ZLIB PkgConfig::libelf)
+target_link_libraries(libanyperf PRIVATE anyperf_options fmt::fmt ZLIB::ZLIB PkgConfig::libelf PkgConfig::libdw PkgConfig::libzstd)
 target_link_options(libanyperf PRIVATE -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/libanyperf.map)
 # Before 1.0 a minor version may change the ABI, so it is part of the SONAME.
 set_target_properties(libanyperf PROPERTIES OUTPUT_NAME anyperf LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}

@@ -2,6 +2,7 @@
 """The results of `cmake --install` and `cpack` are complete, and they work.
 
 package_test.py install|deb BUILD_DIRECTORY"""
+import json
 import os
 import re
 import subprocess
@@ -18,7 +19,7 @@ PROGRAM = ["bin/anyperf", "libexec/anyperf/anyperf-engine", "share/bash-completi
 LIBPFM = ["lib/libpfm.so.4", "lib/libpfm.so", "lib/pkgconfig/libpfm.pc", "include/perfmon/pfmlib.h",
           "include/perfmon/pfmlib_perf_event.h", "include/perfmon/perf_event.h"]
 LIBRARY = ["lib/libanyperf.so", "lib/libanyperf.so.0.1", "lib/pkgconfig/anyperf.pc", "include/anyperf/counter_set.h",
-           "include/anyperf/event_names.h", "lib/cmake/anyperf/anyperf-config.cmake",
+           "include/anyperf/event_names.h", "include/anyperf/recording.h", "lib/cmake/anyperf/anyperf-config.cmake",
            "lib/cmake/anyperf/anyperf-config-version.cmake"]
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOT_INSTALLED = ("/tests/", "/build", ".scd", "gtest", "gmock")
@@ -107,15 +108,39 @@ def check_libpfm(prefix):
     assert f"-I{prefix}/include" in flags and f"-L{prefix}/lib" in flags, flags
 
 
-def check_library(prefix, scratch):
-    """The program of docs/library.md compiles without warnings against the installed library, and counts."""
-    program = (ROOT / "docs/library.md").read_text().split("```cpp\n")[1].split("```")[0]
-    (scratch / "count.cpp").write_text(program)
+def documented_programs(prefix, scratch):
+    """Compiles the programs of docs/library.md against the installed library. Returns their paths by name."""
     environment = {**os.environ, "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig"}
     flags = run("pkg-config", "--cflags", "--libs", "--define-prefix", "anyperf", env=environment).split()
-    run("g++", "-std=c++23", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", scratch / "count", scratch / "count.cpp", *flags)
-    out = run(scratch / "count", env={**os.environ, "LD_LIBRARY_PATH": f"{prefix}/lib"})
+    programs = {}
+    for block in (ROOT / "docs/library.md").read_text().split("```cpp\n")[1:]:
+        text = block.split("```")[0]
+        source = scratch / re.match(r"// (\w+\.cpp):", text)[1]
+        source.write_text(text)
+        run("g++", "-std=c++23", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-o", source.with_suffix(""), source, *flags)
+        programs[source.stem] = source.with_suffix("")
+    return programs
+
+
+def check_library(prefix, scratch):
+    """The programs of docs/library.md compile without warnings against the installed library. One counts, the other reads a recording."""
+    programs = documented_programs(prefix, scratch)
+    environment = {**os.environ, "LD_LIBRARY_PATH": f"{prefix}/lib"}
+    out = run(programs["count"], env=environment)
     assert out == "faults counted\ncode 0xc0\n", out
+    loop = "def hot():\n  for i in range(400000): pass\nhot()"
+    run(prefix / "bin/anyperf", "record", "--virtual", "-o", scratch / "loop.data", "--", "python3", "-S", "-c", loop)
+    hottest = run(programs["hottest"], scratch / "loop.data", env=environment).splitlines()
+    report = json.loads(run(prefix / "bin/anyperf", "report", "-i", scratch / "loop.data", "--json"))
+    weights = {}
+    for row in report:
+        weights[row["symbol"]] = weights.get(row["symbol"], 0) + row["period"]
+    expected = sorted(((weight, name) for name, weight in weights.items()), reverse=True)[:5]
+    assert [line.split(maxsplit=1) for line in hottest] == [[str(weight), name] for weight, name in expected], (hottest, expected)
+    damaged = scratch / "damaged.data"
+    damaged.write_bytes(b"PERFILE2" + bytes(4))
+    refused = subprocess.run([programs["hottest"], damaged], env=environment, capture_output=True, text=True, check=False)
+    assert refused.returncode == 1 and refused.stdout.strip(), refused
 
 
 def check_cmake_package(prefix, scratch):
