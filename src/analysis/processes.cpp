@@ -144,4 +144,20 @@ void Processes::set_space(std::uint32_t pid, SpaceId id) {
     at->second = id;
 }
 
+void Processes::forget(std::uint32_t pid) {
+    comms_.erase(pid);
+    const auto at = process_spaces_.find(pid);
+    if (at == process_spaces_.end()) return;
+    --spaces_[at->second].owners;
+    process_spaces_.erase(at);
+    ++version_;
+}
+
+void Processes::free_spaces_but(const std::vector<SpaceId>& used) {
+    std::vector<bool> keep(spaces_.size());
+    for (const SpaceId id : used) keep[id] = true;
+    for (std::size_t i = 0; i < spaces_.size(); ++i)
+        if (!keep[i] && spaces_[i].owners == 0) *spaces_[i].maps = {};
+}
+
 }  // namespace anyperf::analysis

@@ -58,6 +58,11 @@ class Processes {
     /// recording gets the samples of both.
     const symbols::AddressSpace& kernel() const { return kernel_; }
 
+    /// Forgets a process that has ended, with its name. A later sample of it begins with an empty space.
+    void forget(std::uint32_t pid);
+    /// Frees the maps of all spaces that no process has and that are not among `used`, which still have samples.
+    void free_spaces_but(const std::vector<SpaceId>& used);
+
     /// Changes with each record that was followed: what was found out before may then be old.
     std::uint64_t version() const { return version_; }
 

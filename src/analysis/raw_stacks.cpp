@@ -65,4 +65,31 @@ std::uint32_t RawStacks::add(std::uint32_t root, std::span<const RawFrame> frame
     return at;
 }
 
+void RawStacks::weaken() {
+    for (Node& node : nodes_) {
+        node.weight = node.weight / 8 * 7 + node.weight % 8 * 7 / 8;
+        node.count = node.weight == 0 ? 0 : (node.count * 7 + 7) / 8;
+    }
+}
+
+// Parents come before their children: a pass from the end marks what is alive, one from the begin copies it.
+RawStacks RawStacks::without_dead(const std::function<std::uint64_t(std::uint64_t)>& renumber) const {
+    std::vector<bool> alive(nodes_.size());
+    for (std::size_t i = nodes_.size(); i-- > 0;) {
+        if (nodes_[i].weight > 0) alive[i] = true;
+        if (alive[i] && nodes_[i].parent != kRoot) alive[nodes_[i].parent] = true;
+    }
+    RawStacks copy;
+    std::vector<std::uint32_t> now(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!alive[i]) continue;
+        const Node& node = nodes_[i];
+        now[i] = node.parent == kRoot ? copy.root(renumber(node.address))
+                                      : copy.child(now[node.parent], {node.address, node.mode});
+        copy.nodes_[now[i]].count = node.count;
+        copy.nodes_[now[i]].weight = node.weight;
+    }
+    return copy;
+}
+
 }  // namespace anyperf::analysis

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,12 @@ class RawStacks {
     std::uint32_t add(std::uint32_t root, std::span<const RawFrame> outermost_first, std::uint64_t weight);
 
     const std::vector<Node>& nodes() const { return nodes_; }
+
+    /// Takes an eighth off each node's weight and count. A node has a count of at least 1 as long as it has a weight.
+    void weaken();
+    /// A copy of those nodes that have a weight, or a node with a weight below them. `renumber` is called with the
+    /// number of each root of the copy, in their order, and returns its number there.
+    RawStacks without_dead(const std::function<std::uint64_t(std::uint64_t)>& renumber) const;
 
   private:
     /// The child of `parent` with this frame; a new one if there is none yet.

@@ -16,14 +16,15 @@
 #include "cli/run.h"
 #include "cli/script.h"
 #include "cli/stat.h"
+#include "cli/top.h"
 
 namespace anyperf::cli {
 
 namespace {
 
 constexpr std::array kVerbs{
-    &kList,     &kStat, &kBench,  &kRun,    &kRecord,  &kReport,     &kScript,
-    &kAnnotate, &kDiff, &kExport, &kEncode, &kExplain, &kCompletion,
+    &kList,   &kStat,     &kBench, &kRun,    &kRecord, &kTop,     &kReport,
+    &kScript, &kAnnotate, &kDiff,  &kExport, &kEncode, &kExplain, &kCompletion,
 };
 
 }  // namespace

@@ -33,7 +33,9 @@ Result<void> Drain::round(std::span<Ring> rings) {
     }
     if (!any || !result || !rounds_) return result;
     perfdata::RecordWriter mark{RecordType::finished_round, 0};
-    return writer_.write_plain(mark.finish());
+    result = writer_.write_plain(mark.finish());
+    // The reader of a pipe may show what comes while it comes (`anyperf top`).
+    return result && writer_.is_pipe() ? writer_.flush() : result;
 }
 
 /// Whether there was something.

@@ -25,7 +25,7 @@ class BadInput(Case):
 
     def test_unknown_verbs_are_refused(self):
         for word in [*NOISE, b"", b"lsit"]:
-            self.assert_one_message(anyperf(word), "the verbs are list, stat, bench, run, record, report, script, annotate, diff, export, encode, explain")
+            self.assert_one_message(anyperf(word), "the verbs are list, stat, bench, run, record, top, report, script, annotate, diff, export, encode, explain")
         self.assert_one_message(anyperf(), "no verb")
 
     def test_unknown_options_are_refused(self):

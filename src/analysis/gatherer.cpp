@@ -1,0 +1,158 @@
+#include "analysis/gatherer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/call_chain.h"
+#include "perfdata/side_band.h"
+
+namespace anyperf::analysis {
+
+using profile::Context;
+
+Gatherer::Gatherer(const ReadOptions& options, const perfdata::Reader& reader)
+    : options_(options), reader_(reader), dsos_(options.paths), processes_(strings_, dsos_) {
+    processes_.use_build_ids(reader.facts().build_ids);
+}
+
+void Gatherer::record(const perfdata::Record& record) {
+    processes_.follow(record);
+    if (record.type != perfdata::RecordType::exit) return;
+    if (const auto task = perfdata::read_task(record.bytes); task && task->pid == task->tid)
+        ended_.push_back(task->pid);
+}
+
+// In pipe mode `perf inject` writes the build ids before the maps that need them.
+void Gatherer::user_record(perfdata::RecordType type, perfdata::Bytes, bool) {
+    if (type == perfdata::RecordType::header_build_id) processes_.use_build_ids(reader_.facts().build_ids);
+}
+
+// Most samples have the task of the one before, so the root is looked up only if something has changed: another task or
+// event, or any record, which may have given the task another name or address space.
+std::uint32_t Gatherer::root_of(const perfdata::Sample& sample, std::size_t event) {
+    const std::uint32_t cpu = options_.cpu ? sample.cpu : Context::kAny;
+    const std::array task{sample.pid, sample.tid, cpu};
+    if (processes_.version() == last_version_ && task == last_task_ && event == last_event_) return last_root_;
+    const Root root{{.event = {static_cast<std::uint32_t>(event)},
+                     .comm = processes_.comm(sample.tid),
+                     .pid = options_.pid ? sample.pid : Context::kAny,
+                     .tid = options_.tid ? sample.tid : Context::kAny,
+                     .cpu = cpu},
+                    processes_.space(sample.pid)};
+    // Few roots are alive at a time, and the newest are used most.
+    const auto found = std::find(roots_.rbegin(), roots_.rend(), root);
+    last_root_number_ = static_cast<std::uint32_t>(roots_.rend() - found) - 1;
+    if (found == roots_.rend()) {
+        last_root_number_ = static_cast<std::uint32_t>(roots_.size());
+        roots_.push_back(root);
+    }
+    last_version_ = processes_.version();
+    last_task_ = task;
+    last_event_ = event;
+    return last_root_ = stacks_.root(last_root_number_);
+}
+
+// A trie shares callers, so it grows from the outermost frame inwards, whereas a sample has the innermost frame first.
+void Gatherer::sample(const perfdata::Sample& sample, std::size_t event) {
+    const std::uint32_t root = root_of(sample, event);
+    frames_.clear();
+    if (options_.call_chains) gather_frames(sample, roots_[last_root_number_].space);
+    const RawFrame own{sample.ip, mode_of(sample.misc)};
+    // With precise events the chain begins at the interrupt, after the instruction that is meant.
+    if (frames_.empty())
+        frames_.push_back(own);
+    else
+        frames_.front() = own;
+    std::ranges::reverse(frames_);
+    const std::uint32_t node = stacks_.add(root, frames_, sample.period);
+    if (options_.times) timed_.push_back({node, last_root_number_, sample.time, sample.period});
+    if (first_ns_ == 0 || sample.time < first_ns_) first_ns_ = sample.time;
+    last_ns_ = std::max(last_ns_, sample.time);
+}
+
+// With `--call-graph dwarf` the call chain has the kernel's frames only, and the copied stack gives the user's.
+void Gatherer::gather_frames(const perfdata::Sample& sample, SpaceId space) {
+    const std::uint64_t branches = reader_.events()[last_event_].attr.branch_sample_type;
+    if (!for_each_frame(sample, branches, [this](RawFrame frame) { frames_.push_back(frame); })) frames_.clear();
+    if (options_.unwinder && sample.user_abi != 0 && !sample.user_stack.empty()) gather_user_stack(sample, space);
+}
+
+// The unwinder returns return addresses already moved back into their calls. Its frames come after the kernel's, since
+// the kernel was called from the innermost of them.
+void Gatherer::gather_user_stack(const perfdata::Sample& sample, SpaceId space) {
+    registers_.clear();
+    for (std::size_t i = 0; i < sample.user_registers.size(); ++i) registers_.push_back(sample.user_registers[i]);
+    unwound_.clear();
+    const std::uint64_t mask = reader_.events()[last_event_].attr.sample_regs_user;
+    options_.unwinder->unwind(processes_[space], {sample.user_abi, mask, registers_, sample.user_stack}, unwound_);
+    for (const std::uint64_t address : unwound_) frames_.push_back({address, RawFrame::user});
+}
+
+// A parent comes before its children in the trie, so ids[node.parent] is always known. Roots themselves are no stacks:
+// they become contexts.
+std::vector<profile::StackId> Gatherer::name_nodes(profile::Profile& profile) {
+    Namer namer{profile, processes_, dsos_, options_.source};
+    const std::vector<RawStacks::Node>& nodes = stacks_.nodes();
+    std::vector<bool> calls(nodes.size());
+    for (const RawStacks::Node& node : nodes)
+        if (node.parent != RawStacks::kRoot) calls[node.parent] = true;
+    std::vector<profile::StackId> ids(nodes.size(), profile::kNone<profile::StackId>);
+    std::vector<std::uint32_t> roots(nodes.size());  // the number of each node's root
+    profile.stacks.reserve(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const RawStacks::Node& node = nodes[i];
+        if (node.parent == RawStacks::kRoot) {
+            roots[i] = static_cast<std::uint32_t>(node.address);
+            continue;
+        }
+        roots[i] = roots[node.parent];
+        const profile::LocationId location =
+            namer.location(roots_[roots[i]].space, {node.address, node.mode}, calls[i] && node.count == 0);
+        ids[i] = profile.stacks.add({ids[node.parent], location});
+        if (node.count == 0 || options_.times) continue;
+        profile.samples.push_back({ids[i], {roots[i]}, node.count, node.weight, 0});
+    }
+    return ids;
+}
+
+// The contexts of the profile have the numbers of the roots.
+void Gatherer::add_to(profile::Profile& profile) {
+    for (const Root& root : roots_) {
+        Context context = root.context;
+        context.comm = profile.strings.intern(strings_[context.comm]);
+        profile.contexts.add(context);
+    }
+    const std::vector<profile::StackId> ids = name_nodes(profile);
+    for (const Timed& each : timed_)
+        profile.samples.push_back({ids[each.node], {each.root}, 1, each.weight, each.time});
+    profile.recording.first_ns = first_ns_;
+    profile.recording.last_ns = last_ns_;
+}
+
+// A process that has ended may have samples that come later: it is forgotten after the next decay, not at once.
+void Gatherer::decay() {
+    stacks_.weaken();
+    for (const std::uint32_t pid : ended_before_) processes_.forget(pid);
+    ended_before_ = std::exchange(ended_, {});
+    drop_dead_stacks();
+}
+
+void Gatherer::forget_samples() {
+    stacks_ = {};
+    drop_dead_stacks();
+}
+
+void Gatherer::drop_dead_stacks() {
+    std::vector<Root> roots;
+    stacks_ = stacks_.without_dead([&](std::uint64_t number) {
+        roots.push_back(roots_[number]);
+        return roots.size() - 1;
+    });
+    roots_ = std::move(roots);
+    std::vector<SpaceId> used;
+    for (const Root& root : roots_) used.push_back(root.space);
+    processes_.free_spaces_but(used);
+    last_version_ = ~std::uint64_t{0};
+}
+
+}  // namespace anyperf::analysis

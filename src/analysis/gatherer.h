@@ -1,0 +1,81 @@
+// gatherer.h: gathers the samples of a recording as raw stacks, and makes the rows of a profile of them. A report reads
+// a whole file first (read_profile.h); a live view makes a profile every few seconds while records come, and lets what
+// is old weigh less each time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/namer.h"
+#include "analysis/processes.h"
+#include "analysis/raw_stacks.h"
+#include "analysis/read_profile.h"
+#include "perfdata/reader.h"
+#include "profile/profile.h"
+#include "symbols/dso.h"
+
+namespace anyperf::analysis {
+
+/// Give it to perfdata::Reader::read(). `options` and `reader` must outlive it.
+class Gatherer final : public perfdata::Consumer {
+  public:
+    Gatherer(const ReadOptions& options, const perfdata::Reader& reader);
+
+    void sample(const perfdata::Sample& sample, std::size_t event) override;
+    void record(const perfdata::Record& record) override;
+    void user_record(perfdata::RecordType type, perfdata::Bytes, bool) override;
+
+    /// Adds the samples that were gathered to an empty profile: names the nodes of the stacks, and turns those that
+    /// have samples into rows. Reads the symbols of files that it has not met before.
+    void add_to(profile::Profile& profile);
+
+    /// Gives all samples so far an eighth less weight, as `perf top` does, and forgets those whose weight is 0, with
+    /// the processes that have ended. Not for ReadOptions::times.
+    void decay();
+    /// Forgets all samples, but not the processes and their maps.
+    void forget_samples();
+
+  private:
+    /// What the samples below a root of the raw stacks have in common.
+    struct Root {
+        profile::Context context;  // its texts are in strings_
+        SpaceId space = 0;
+        bool operator==(const Root&) const = default;
+    };
+    /// A sample of its own, for ReadOptions::times.
+    struct Timed {
+        std::uint32_t node, root;
+        std::uint64_t time, weight;
+    };
+
+    /// The root of the sample's stack. Sets last_root_number_, the index in roots_.
+    std::uint32_t root_of(const perfdata::Sample& sample, std::size_t event);
+    /// Fills frames_ from the call chain and the copied stack.
+    void gather_frames(const perfdata::Sample& sample, SpaceId space);
+    void gather_user_stack(const perfdata::Sample& sample, SpaceId space);
+    /// The profile's stack for each node of the trie.
+    std::vector<profile::StackId> name_nodes(profile::Profile& profile);
+    /// Keeps the nodes with a weight, and the roots and address spaces that they need.
+    void drop_dead_stacks();
+
+    const ReadOptions& options_;
+    const perfdata::Reader& reader_;
+    profile::Strings strings_;
+    symbols::Dsos dsos_;
+    Processes processes_;
+    RawStacks stacks_;
+    std::vector<Root> roots_;
+    std::vector<Timed> timed_;
+    std::vector<RawFrame> frames_;  // of one sample, from the innermost outwards
+    std::vector<std::uint64_t> unwound_, registers_;
+    std::vector<std::uint32_t> ended_, ended_before_;  // pids since the last decay(), and since the one before
+    std::uint64_t first_ns_ = 0, last_ns_ = 0;
+    // The root of the last sample, as long as nothing has changed.
+    std::uint64_t last_version_ = ~std::uint64_t{0};
+    std::array<std::uint32_t, 3> last_task_{};
+    std::size_t last_event_ = 0;
+    std::uint32_t last_root_ = 0, last_root_number_ = 0;
+};
+
+}  // namespace anyperf::analysis
