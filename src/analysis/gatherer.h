@@ -10,7 +10,7 @@
 #include "analysis/namer.h"
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
-#include "analysis/read_profile.h"
+#include "analysis/read_options.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 #include "symbols/dso.h"

@@ -16,7 +16,7 @@
 #include "cli/run.h"
 #include "cli/script.h"
 #include "cli/stat.h"
-#include "cli/top.h"
+#include "cli/top/top.h"
 
 namespace anyperf::cli {
 

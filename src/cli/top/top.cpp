@@ -3,7 +3,7 @@
 // Three parts work at the same time: a recorder in a process of its own (top/recorder.h), a thread that reads what it
 // writes (top/live_profile.h), and the loop below, which shows it every few seconds and reads keys (top/view.h,
 // top/terminal.h). Without a terminal, or with --stdio, a table is printed instead.
-#include "cli/top.h"
+#include "cli/top/top.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
