@@ -53,7 +53,7 @@ class CounterSet {
     ///   (Kernel::is_apart) leaves its group, too, and is counted alone.
     /// - An event that can't be bound to a task (uncore) counts everything on its CPUs.
     /// - On CPUs and for a cgroup there is neither an exec nor a child: Start::on_exec means Start::enabled there, and
-    ///   `inherit` has no effect.
+    ///   OpenOptions::inherit has no effect.
     ///
     /// Error: an event was refused (OnRefusal::fail), the target doesn't exist, or a call failed for another reason,
     /// such as too many open descriptors.
