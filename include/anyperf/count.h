@@ -31,8 +31,8 @@ Count make_count(std::uint64_t raw, std::uint64_t enabled_ns, std::uint64_t runn
 /// 2^64; a place that was never counted adds 0.
 Count operator+(const Count& a, const Count& b);
 
-/// What one counter counted between two readings, scaled by the times of that interval alone. The counter must not
-/// have been reset in between.
+/// What one counter counted between two readings, scaled by the times of that interval alone. The counter must not have
+/// been reset in between.
 Count since(const Count& earlier, const Count& later);
 
 }  // namespace anyperf::counting
