@@ -1,4 +1,5 @@
-// control.h: enables, disables and resets events, for ioctl, prctl and exec. An opened event's children follow it.
+// control.h: enables, disables and resets events, for ioctl, prctl and exec. Each call but enable_alone() also acts on
+// the children of the events.
 #pragma once
 
 #include <span>
