@@ -53,7 +53,8 @@ struct Opening {
     bool attr_has(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
 };
 
-/// group_fd: the leader, unless FD_NO_GROUP is set; with FD_OUTPUT also, or only, the event whose ring is shared.
+/// group_fd names the leader, unless FD_NO_GROUP is set. With FD_OUTPUT it names the event whose ring is shared. It may
+/// be both.
 Answer<> find_group(Opening& opening) {
     const Descriptor& group = opening.request.group;
     if (group.none) return {};
