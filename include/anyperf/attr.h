@@ -1,6 +1,6 @@
-// attr.h: struct perf_event_attr, the argument of perf_event_open(2), with every field up to Linux 6.18. It is
-// anyperf's own copy, so that anyperf builds on old headers and can use new fields. Field by field it is documented in
-// perf_event_open(2), "struct perf_event_attr", and for what the manual lacks in uapi/linux/perf_event.h.
+// attr.h: struct perf_event_attr, the argument of perf_event_open(2), with every field up to Linux 6.19. It is
+// anyperf's own copy, so that anyperf builds on old headers and can use new fields. perf_event_open(2), "Arguments",
+// documents the fields; uapi/linux/perf_event.h has those that the manual lacks.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace anyperf::abi {
 
 /// The kernel's structure, byte for byte. `size` is the number of bytes that the kernel reads; 0 counts as 64, the
-/// first published size. A union has the name of its first member; the comment names the others.
+/// first published size. A union has the name of one of its members; the comment names the others.
 struct Attr {
     std::uint32_t type = 0;
     std::uint32_t size = 0;
@@ -16,7 +16,7 @@ struct Attr {
     std::uint64_t sample_period = 0;  ///< in events; with the flag `freq`: sample_freq, in Hz
     std::uint64_t sample_type = 0;
     std::uint64_t read_format = 0;
-    std::uint64_t flags = 0;  ///< the one-bit fields in the order of the header: bit 0 is `disabled`, bit 1 `inherit` …
+    std::uint64_t flags = 0;  ///< the bit fields in the order of the header: bit 0 is `disabled`, bit 1 `inherit` …
     std::uint32_t wakeup_events = 0;  ///< in samples; with the flag `watermark`: wakeup_watermark, in bytes
     std::uint32_t bp_type = 0;
     std::uint64_t config1 = 0;  ///< or bp_addr, kprobe_func, uprobe_path

@@ -11,14 +11,14 @@ namespace anyperf::counting {
 /// One reading of one event. Use `value`; `scaled` says whether it is an estimate.
 struct Count {
     std::uint64_t raw = 0;         ///< occurrences counted while the event was on a counter
-    std::uint64_t value = 0;       ///< raw × enabled_ns / running_ns, rounded down, if scaled and counted(); else raw
+    std::uint64_t value = 0;       ///< raw × enabled_ns / running_ns, rounded down; raw if running_ns is 0
     std::uint64_t enabled_ns = 0;  ///< how long the event was enabled
     std::uint64_t running_ns = 0;  ///< how long it was on a counter; at most enabled_ns
     std::uint64_t lost = 0;        ///< samples lost (since Linux 6.0); 0 for events that only count
-    bool scaled = false;           ///< running_ns < enabled_ns: value is an estimate, or 0 if it never was on a counter
+    bool scaled = false;           ///< running_ns < enabled_ns: value is an estimate, unless running_ns is 0
 
-    /// False if the event was never on a counter: its 0 is no measurement. (raw is looked at too, because in a short
-    /// interval a clock that is coarser than the counter may show no time on it.)
+    /// False if the event was never on a counter: its 0 is no measurement. A raw count shows that it was on one even if
+    /// running_ns is 0: in a short interval a coarse clock may not have advanced.
     bool counted() const { return running_ns != 0 || raw != 0; }
 
     bool operator==(const Count&) const = default;
@@ -31,7 +31,8 @@ Count make_count(std::uint64_t raw, std::uint64_t enabled_ns, std::uint64_t runn
 /// 2^64; a place that was never counted adds 0.
 Count operator+(const Count& a, const Count& b);
 
-/// The interval between two readings of a counter without a reset, scaled by the times of that interval alone.
+/// What one counter counted between two readings, scaled by the times of that interval alone. The counter must not have
+/// been reset in between.
 Count since(const Count& earlier, const Count& later);
 
 }  // namespace anyperf::counting

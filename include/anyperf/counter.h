@@ -36,7 +36,7 @@ class Counter {
     /// The count so far. Allocates no memory if it succeeds.
     Result<Count> read();
 
-    /// Starts and stops counting. What was counted stays.
+    /// Start and stop counting. The count stays.
     Result<void> enable() { return group_.enable(); }
     Result<void> disable() { return group_.disable(); }
     /// Sets the count to 0. The enabled and running times are not reset.

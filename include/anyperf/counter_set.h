@@ -25,7 +25,7 @@ struct SetOptions {
     OpenOptions open = {};  ///< for every event; an event's own `inherit` term has precedence
     OnRefusal on_refusal = OnRefusal::fail;
     /// If this process may not count an event in kernel mode, count it in user mode only; user_only() reports that. Not
-    /// done for events that never happen in user mode, and not for targets that are CPUs.
+    /// done for events that never happen in user mode, and not for CPUs, the system or a cgroup (Target::cpu_wide()).
     bool fall_back_to_user = false;
 };
 
@@ -39,19 +39,21 @@ struct Refusal {
     Error error;
 };
 
-/// An open set. Events are numbered from 0 through all groups in order, places as places() has them. Move-only; its
-/// destructor closes everything. It may be used by one thread at a time.
+/// An open set. Events are numbered from 0, in order through all groups; places have their index in places().
+/// Move-only; its destructor closes everything. It may be used by one thread at a time.
 class CounterSet {
   public:
     /// Opens every group in every place of `target`. On failure nothing stays open. `kernel` must outlive the set.
     ///
     /// - Threads that end while they are opened are left out.
-    /// - A process may create threads while it is opened. With `inherit` it is opened again until none appeared
-    ///   meanwhile, so that no thread is missed or counted twice; stable() is false if that was given up.
+    /// - A process may create threads while it is opened. With `inherit` all events are closed and opened again until
+    ///   no thread appeared meanwhile, so that none is missed or counted twice; stable() is false if that was given up.
+    ///   Without `inherit` the new threads are opened, too.
     /// - A refused event is removed from its group; the other members stay a group. An event that is counted apart
     ///   (Kernel::is_apart) leaves its group, too, and is counted alone.
-    /// - An event that can't be bound to a task (uncore) counts everything on its CPUs. With Start::on_exec it counts
-    ///   from the opening on.
+    /// - An event that can't be bound to a task (uncore) counts everything on its CPUs.
+    /// - On CPUs and for a cgroup there is neither an exec nor a child: Start::on_exec means Start::enabled there, and
+    ///   OpenOptions::inherit has no effect.
     ///
     /// Error: an event was refused (OnRefusal::fail), the target doesn't exist, or a call failed for another reason,
     /// such as too many open descriptors.
@@ -69,8 +71,9 @@ class CounterSet {
     Result<void> enable(std::size_t event);
     Result<void> disable(std::size_t event);
 
-    /// Counts a tracepoint only where `filter` holds, in every place: "prev_pid == 0 && next_prio < 100" (tracefs,
-    /// "Event filtering"). Error: the kernel refuses the filter.
+    /// Makes a tracepoint count, in every place, only the occurrences for which `filter` holds:
+    /// "prev_pid == 0 && next_prio < 100" (Documentation/trace/events.rst, "Event filtering"). Error: the kernel
+    /// refuses the filter.
     Result<void> set_filter(std::size_t event, const std::string& filter);
 
     /// How many events there are, refused ones included.

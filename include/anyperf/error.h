@@ -7,12 +7,13 @@
 
 namespace anyperf {
 
-/// A failure as a person reads it: three short texts without a final period.
+/// A failure as a person reads it: three short texts without a final period. If `what` is empty, the failure has been
+/// reported already.
 struct Error {
     std::string what;       ///< what failed: "cannot open cycles (perf_event_open: ENOENT)"
     std::string cause;      ///< the cause that was found, with its evidence; nothing is guessed
     std::string fix;        ///< what to type, set or ask for; empty if no fix is known
-    int exit_status = 125;  ///< of the command line: 125, or 126 and 127 for a command that can't be run
+    int exit_status = 125;  ///< of the program anyperf: 125, or 126 or 127 for a command that can't be run
 
     bool operator==(const Error&) const = default;
 };

@@ -16,7 +16,7 @@
 namespace anyperf::events {
 
 /// Terms that say how to sample the event ("cycles/call-graph=fp,period=1000/"). Programs that only count ignore them.
-/// attr.sample_period and the flag `freq` are already set from them; `period` and `freq` show that the user chose it.
+/// attr.sample_period and the flag `freq` are already set from them; `period` and `freq` show what the user chose.
 struct SamplingTerms {
     std::optional<std::uint64_t> period;           ///< in events
     std::optional<std::uint64_t> freq;             ///< in Hz
@@ -35,8 +35,8 @@ struct Event {
     std::string name;  ///< for output; distinguishes the events that one item became ("uncore_imc_0/clockticks/")
     std::string source_text;  ///< as it was typed, or its name= term; the same for all events that one item became
     std::string pmu;          ///< its name in /sys/bus/event_source/devices; empty if the kernel chooses it
-    /// If the prefix names a PMU of the catalog that this machine doesn't have ("skl"): that PMU. Then the code means
-    /// something else here; the event may be shown but must not be opened. Otherwise empty.
+    /// If the prefix names a PMU of the catalog that this machine doesn't have ("skl"): that PMU. attr.config then
+    /// means another event on this machine, so the event may be shown but must not be opened. Otherwise empty.
     std::string absent_pmu;
     /// If the event needs a PMU that the kernel of this machine doesn't have: that PMU's name. attr.type means nothing
     /// then, and the event can't be opened. Otherwise empty.

@@ -87,7 +87,8 @@ class Group {
     /// Start and stop one member. It counts only while the leader is enabled, too.
     Result<void> enable(std::size_t member);
     Result<void> disable(std::size_t member);
-    /// Counts a member, a tracepoint, only where `filter` holds. Error: the kernel refuses the filter.
+    /// Makes a member, a tracepoint, count only the occurrences for which `filter` holds. Error: the kernel refuses the
+    /// filter.
     Result<void> set_filter(std::size_t member, const std::string& filter);
     /// Sets the counts of all members to 0. The times continue.
     Result<void> reset();

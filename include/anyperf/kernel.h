@@ -24,20 +24,21 @@ class Kernel {
     /// Why the last open() was refused, if the implementation knows the reason. Otherwise the cause is searched for on
     /// the machine (host/open_failure.h).
     virtual std::optional<std::string> cause_of_refusal() { return std::nullopt; }
-    /// Whether the event is counted by something else than most events, so that it can't be a member of their groups.
-    /// It is then opened alone.
+    /// Whether something else counts this event than the others, as the kernel counts a tracepoint beside the events of
+    /// a run. Such an event can't be a member of their groups and is opened alone.
     virtual bool is_apart(const abi::Attr&) { return false; }
     /// read(2) of an event descriptor: the bytes read, 0 (end of file) for a pinned event in error state, or
     /// -errno.
     virtual ssize_t read(int fd, void* buffer, std::size_t bytes) = 0;
     /// ioctl(2): 0 or -errno.
     virtual int ioctl(int fd, unsigned long request, unsigned long argument) = 0;
-    /// Maps the event's first page (struct perf_event_mmap_page), shared and read-only. Null if it can't be mapped.
+    /// Maps the event's first page (struct perf_event_mmap_page), shared and read-only. Null if it can't be mapped. The
+    /// caller unmaps it by unmap_page().
     virtual const void* map_page(int fd) = 0;
     virtual void unmap_page(const void* page) = 0;
     virtual void close(int fd) = 0;
 
-    /// Opens a directory for PERF_FLAG_PID_CGROUP: a descriptor or -errno.
+    /// Opens a directory for PERF_FLAG_PID_CGROUP: a descriptor, which the caller closes by close(), or -errno.
     virtual int open_directory(const std::string& path) = 0;
     /// The thread ids of a process, ascending; empty if there is no such process.
     virtual std::vector<pid_t> threads_of(pid_t process) = 0;

@@ -24,7 +24,7 @@ struct Target {
 
     Kind kind = Kind::self;
     std::vector<pid_t> ids;   ///< thread ids for `threads`, process ids for `processes`
-    std::vector<int> cpus;    ///< tasks count only while they run on these; empty: on every online CPU
+    std::vector<int> cpus;    ///< the CPUs; tasks are counted only while they run on these. Empty: all CPUs
     std::string cgroup_path;  ///< the cgroup's directory
 
     /// The calling thread; with OpenOptions::inherit also the threads and processes that it creates from then on.

@@ -1,8 +1,8 @@
 // attr_fields.h: the fields of perf_event_attr in their order in memory (perf_event_open(2); uapi/linux/perf_event.h of
-// Linux 6.18), as a table. The one-bit fields share the word `flags` and are listed in attr_flags.h.
+// Linux 6.19), as a table. The bit fields share the word `flags` and are listed in attr_flags.h.
 //
-// Whatever prints an attr, names one of its fields or finds the PERF_ATTR_SIZE_VERn that a field needs reads these
-// rows. A new field of the kernel is a new row; the assertion below fails if a row is missing.
+// describe.cpp prints an attr by these rows, and perfdata/read_attr.cpp turns the bytes of one that was written with
+// the other byte order. A new field of the kernel is a new row; the assertion below fails if a row is missing.
 #pragma once
 
 #include <array>
@@ -33,11 +33,11 @@ enum class FieldKind : std::uint8_t {
 
 /// One field: its name in the header, its place in the structure, and how it is printed.
 struct AttrField {
-    std::string_view name;  ///< the first member where the field is a union
+    std::string_view name;  ///< in the kernel's header; of a union, the member that Attr has
     std::size_t offset;
     std::size_t bytes;
     FieldKind kind;
-    std::string_view alternatives;  ///< the union's other members, and the flag that selects them
+    std::string_view alternatives;  ///< its other names, and when they apply
 
     /// The oldest published structure that contains the whole field.
     constexpr const AttrSize& since() const {

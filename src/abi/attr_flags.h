@@ -1,5 +1,5 @@
-// attr_flags.h: the bit fields of perf_event_attr after read_format (perf_event_open(2), "The perf_event_attr
-// structure"; bits 38 and 39: uapi/linux/perf_event.h of Linux 6.19).
+// attr_flags.h: the bit fields of perf_event_attr after read_format (perf_event_open(2), "Arguments"; bits 38 and 39:
+// uapi/linux/perf_event.h of Linux 6.19).
 //
 // This is the only list of them in the tree. The rest of the code names a bit by flag("exclude_kernel"), checked at
 // compile time, instead of by a constant of its own or by a system header, which may be too old to have it.

@@ -8,7 +8,7 @@
 
 namespace anyperf::abi {
 
-/// `type`: what kind of branch it is. 0 unless branch_sample_type has TYPE_SAVE.
+/// `type`: what kind of branch it is, if branch_sample_type has TYPE_SAVE.
 inline constexpr std::array kBranchKinds{
     Constant{0, "PERF_BR_UNKNOWN"},     Constant{1, "PERF_BR_COND"},      Constant{2, "PERF_BR_UNCOND"},
     Constant{3, "PERF_BR_IND"},         Constant{4, "PERF_BR_CALL"},      Constant{5, "PERF_BR_IND_CALL"},
@@ -24,13 +24,13 @@ inline constexpr std::array kBranchSpeculation{
     Constant{2, "PERF_BR_NON_SPEC_CORRECT_PATH"},
     Constant{3, "PERF_BR_SPEC_CORRECT_PATH"},
 };
-/// `new_type`: the kind, if `type` is PERF_BR_EXTEND_ABI; the four bits of `type` are used up.
+/// `new_type`: the kind of branch if `type` is PERF_BR_EXTEND_ABI, because the four bits of `type` have no free value.
 inline constexpr std::array kNewBranchKinds{
     Constant{0, "PERF_BR_NEW_FAULT_ALGN"}, Constant{1, "PERF_BR_NEW_FAULT_DATA"}, Constant{2, "PERF_BR_NEW_FAULT_INST"},
     Constant{3, "PERF_BR_NEW_ARCH_1"},     Constant{4, "PERF_BR_NEW_ARCH_2"},     Constant{5, "PERF_BR_NEW_ARCH_3"},
     Constant{6, "PERF_BR_NEW_ARCH_4"},     Constant{7, "PERF_BR_NEW_ARCH_5"},
 };
-/// `priv`: the privilege level. 0 unless branch_sample_type has PRIV_SAVE.
+/// `priv`: the privilege level, if branch_sample_type has PRIV_SAVE.
 inline constexpr std::array kBranchLevels{
     Constant{0, "PERF_BR_PRIV_UNKNOWN"},
     Constant{1, "PERF_BR_PRIV_USER"},

@@ -1,9 +1,9 @@
 // clocks.h: values of attr.clockid (linux/time.h), and bits of attr.aux_action.
 //
-// With attr.use_clockid the timestamps of records come from this clock. The table has the clocks that the kernel
-// accepts: CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, which can be read in an NMI, for any event; the others for events
-// of a PMU that is never in an NMI (PERF_PMU_CAP_NO_NMI): software events, but not breakpoints and tracepoints
-// (perf_event_set_clock() in kernel/events/core.c; measured on Linux 6.18).
+// With attr.use_clockid the timestamps of records come from this clock. The kernel accepts CLOCK_MONOTONIC and
+// CLOCK_MONOTONIC_RAW for any event, because they can be read in an NMI. It accepts the others of the table only for
+// events of a PMU that is never used in an NMI (PERF_PMU_CAP_NO_NMI): software events, but not breakpoints and
+// tracepoints (perf_event_set_clock() in kernel/events/core.c; measured on Linux 6.18).
 #pragma once
 
 #include <array>

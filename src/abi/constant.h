@@ -1,5 +1,5 @@
-// constant.h: rows of the tables in this folder: a number of the perf_event interface with its name in the kernel's
-// header, and lookups in such tables. Lookups of a name run at compile time, so a misspelt name does not compile.
+// constant.h: the rows of this folder's tables, and lookups in them. A row is a number of the perf_event interface with
+// its name in the kernel's header. Lookups of a name run at compile time, so a misspelt name does not compile.
 //
 // The tables replace <linux/perf_event.h>: anyperf must also build where the system's headers are older than the
 // kernel.

@@ -41,8 +41,8 @@ std::string cache_meaning(std::uint64_t config) {
            std::string{short_name(result, "PERF_COUNT_HW_CACHE_RESULT_")};
 }
 
-/// Adds the PMU that the upper half of config names; only hybrid machines need that.
-/// PERF_TYPE_HARDWARE and PERF_TYPE_HW_CACHE may name a PMU in bits 32 to 63 of config (PERF_PMU_TYPE_SHIFT).
+/// Adds the PMU that bits 32 to 63 of config name. PERF_TYPE_HARDWARE and PERF_TYPE_HW_CACHE name one there on hybrid
+/// machines (PERF_PMU_TYPE_SHIFT).
 std::string with_pmu(std::string meaning, std::uint64_t config) {
     const std::uint64_t pmu = config >> kPmuTypeShift;
     return pmu == 0 || meaning.empty() ? meaning : meaning + " of the PMU of type " + std::to_string(pmu);
@@ -59,7 +59,7 @@ std::string config_meaning(const Attr& attr) {
     }
 }
 
-/// What the number means by the tables of this folder; empty if it needs no explanation.
+/// What the number means by the tables of this folder; empty if it needs no explanation or no table has it.
 std::string meaning_of(const Attr& attr, const AttrField& field, std::uint64_t value) {
     switch (field.kind) {
         case FieldKind::type: return std::string{name_of(kTypes, value)};

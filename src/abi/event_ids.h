@@ -55,8 +55,8 @@ inline constexpr std::array kSoftware{
     Constant{10, "PERF_COUNT_SW_BPF_OUTPUT"},      Constant{11, "PERF_COUNT_SW_CGROUP_SWITCHES"},
 };
 
-/// Software events that the scheduler raises. With exclude_kernel their count stays 0, because the registers that
-/// perf_swevent_event() checks are those of the scheduler, in kernel mode.
+/// Software events that the scheduler raises. With exclude_kernel their count stays 0: the registers that
+/// perf_exclude_event() (kernel/events/core.c) checks are those of the scheduler, in kernel mode.
 inline constexpr std::array kKernelOnlySoftware{
     Constant{3, "PERF_COUNT_SW_CONTEXT_SWITCHES"},
     Constant{4, "PERF_COUNT_SW_CPU_MIGRATIONS"},
@@ -64,9 +64,12 @@ inline constexpr std::array kKernelOnlySoftware{
 };
 
 /// Whether an event can happen in user mode. If not, exclude_kernel leaves nothing to count. A tracepoint is judged by
-/// `name`, because its number differs between machines: those of single system calls pass the user's registers
-/// (perf_syscall_enter() in kernel/trace/trace_syscalls.c). All others pass the kernel's (perf_fetch_caller_regs()),
-/// also raw_syscalls. `name` is not used for other types.
+/// `name`, because its number differs between machines; `name` is not used for other types.
+///
+/// Tracepoints of single system calls pass the user's registers (perf_syscall_enter() in
+/// kernel/trace/trace_syscalls.c). Other static tracepoints, raw_syscalls too, pass the kernel's
+/// (perf_fetch_caller_regs()). A uprobe that is defined in uprobe_events passes the user's (__uprobe_perf_func() in
+/// kernel/trace/trace_uprobe.c), but no part of its name shows that: the answer for it is false.
 constexpr bool happens_in_user_mode(std::uint32_t type, std::uint64_t config, std::string_view name) {
     if (type == kTypeTracepoint) return name.starts_with("syscalls:");
     if (type != kTypeSoftware) return true;

@@ -1,5 +1,5 @@
 // ioctls.h: the ioctls of an event's descriptor and the flags of perf_event_open (perf_event_open(2), "perf_event ioctl
-// calls", "flags").
+// calls" and "flags").
 //
 // A request number is that of _IO('$', n), _IOW, _IOR or _IOWR: direction << 30 | size << 16 | '$' << 8 | n. The size
 // is that of the type in the macro, which for some requests is a pointer and not the argument's own size.
@@ -29,7 +29,7 @@ struct Ioctl {
     std::uint32_t request;
     std::string_view name;
     ArgumentKind argument;
-    std::uint32_t bytes;     ///< at the pointer; at most, for a string (with its NUL) and an attr; otherwise 0
+    std::uint32_t bytes;     ///< size of the memory; for a string (with its NUL) or an attr the maximum; 0: no pointer
     std::string_view since;  ///< the first Linux that has it
     std::string_view note;
 };

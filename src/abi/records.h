@@ -1,6 +1,6 @@
 // records.h: the types of records in the ring and the values of their fields (perf_event_open(2), "MMAP layout";
 // uapi/linux/perf_event.h of Linux 6.18, CALLCHAIN_DEFERRED of 6.19). The fields of a SAMPLE record are in
-// sample_bits.h; the layouts of the other records are written by subsystem/records.
+// sample_bits.h; subsystem/records has the layouts of the other records.
 #pragma once
 
 #include <array>

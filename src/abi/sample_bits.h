@@ -1,7 +1,6 @@
 // sample_bits.h: bits of attr.sample_type and attr.read_format (perf_event_open(2); uapi/linux/perf_event.h,
-// Linux 6.18). The rows are in the order in which a SAMPLE record and read(2) contain the fields, and have what a
-// writer or a reader needs to find them: the shape of each field, and whether it is also in the sample id of other
-// records.
+// Linux 6.18). The rows are in the order of the fields in a SAMPLE record and in the answer of read(2). A row of
+// sample_type also has the shape of its field, and whether the field is part of the sample id of other records.
 #pragma once
 
 #include <array>

@@ -10,8 +10,8 @@ Result<CounterSet> CounterSet::open(std::span<const events::EventGroup> groups, 
     return SetOpener{groups, target, options, kernel}.open();
 }
 
-// The counts are a matrix of places and events. A place that lacks an event, such as a CPU that the event's PMU does
-// not count, keeps the zero that it began with.
+// The counts are a matrix of places and events. Where an event is not open, such as on a CPU that its PMU does not
+// count, its count stays the zero that it was at first.
 Result<void> CounterSet::read() {
     for (auto& [group, place, members] : groups_) {
         if (auto done = group.read(std::span{reading_}.first(group.size())); !done) return done;
@@ -59,7 +59,6 @@ Result<void> CounterSet::reset() {
     return {};
 }
 
-// Scaled counts are added as estimates; the sum of the raw counts is kept as well.
 Count CounterSet::total(std::size_t event) const {
     Count sum;
     for (std::size_t place = 0; place < places_.size(); ++place) sum = sum + count(event, place);

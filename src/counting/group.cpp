@@ -1,5 +1,6 @@
-// group.cpp: opens, controls and reads a group. perf_event_open(2), "Reading results", has the layout of a read: with
-// PERF_FORMAT_GROUP it is nr, time_enabled, time_running, then value and lost count of each member.
+// group.cpp: opens, controls and reads a group. perf_event_open(2), "Reading results", has the layout of a read. With
+// PERF_FORMAT_GROUP it is nr, time_enabled, time_running, then for each member its value and, with PERF_FORMAT_LOST,
+// its lost samples.
 #include "anyperf/group.h"
 
 #include <cerrno>
@@ -17,7 +18,7 @@ namespace {
 constexpr unsigned long kEnable = abi::ioctl_request("PERF_EVENT_IOC_ENABLE");
 constexpr unsigned long kDisable = abi::ioctl_request("PERF_EVENT_IOC_DISABLE");
 constexpr unsigned long kReset = abi::ioctl_request("PERF_EVENT_IOC_RESET");
-// Without it the request concerns the leader alone.
+// Without this flag a request concerns only the event of the descriptor.
 constexpr unsigned long kWholeGroup = abi::value_of(abi::kIoctlFlags, "PERF_IOC_FLAG_GROUP");
 
 constexpr std::uint64_t kGroup = abi::read_format("PERF_FORMAT_GROUP");
@@ -66,7 +67,7 @@ Result<void> Group::read(std::span<Count> counts) {
 
 // One read(2) for the whole group: all members have the same times, and their counts are of one moment.
 Result<void> Group::read_together(std::span<Count> counts) {
-    // The buffer is as large as the read, so a smaller answer means that the group has lost members.
+    // A whole group fills `bytes`, so a shorter answer means that the group has lost members.
     const std::size_t words = (read_format_ & kLost) != 0 ? 2 : 1;
     const std::size_t bytes = (kGroupHeaderWords + words * size()) * sizeof(std::uint64_t);
     const ssize_t got = fds_[0].kernel().read(fds_[0].get(), buffer_.data(), bytes);

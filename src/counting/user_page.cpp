@@ -1,5 +1,5 @@
-// user_page.cpp: reads a counter without a system call, as the example of perf_event_open(2) ("rdpmc instruction")
-// does.
+// user_page.cpp: reads a counter without a system call, as the example of perf_event_open(2) does ("MMAP layout",
+// cap_user_rdpmc).
 //
 // The kernel keeps in the page what a reader cannot know: the number of the hardware counter that the event has at this
 // moment (`index`, from 1; 0: the event has no counter now), the count before the counter was last started (`offset`),
@@ -74,8 +74,8 @@ Snapshot take_snapshot(const abi::MmapPage& page, const Instructions& instructio
     return seen;
 }
 
-/// The clock in ns by the formula of the manual. Quotient and remainder are multiplied separately, so that no product
-/// overflows.
+/// The time since the last update of the page, by the formula of the manual (time_shift, time_mult, time_offset).
+/// Quotient and remainder are multiplied separately, so that no product overflows.
 std::uint64_t nanoseconds(const Snapshot& seen) {
     const std::uint64_t quotient = seen.clock >> seen.shift;
     const std::uint64_t remainder = seen.clock & ((std::uint64_t{1} << seen.shift) - 1);

@@ -3,8 +3,8 @@
 //
 // The page says which hardware counter the event is on (index), what to add to its value (offset), and how long the
 // event was enabled and running at the last update. The kernel rewrites it when it schedules the thread; `lock` is a
-// sequence lock that shows a concurrent change. Only an event of the calling thread can be read so: on another CPU
-// rdpmc would read a counter of that CPU.
+// sequence lock that shows a concurrent change. Only an event of the calling thread can be read this way: on another
+// CPU rdpmc would read a counter of that CPU.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ constexpr std::array kFinders{
 
 }  // namespace
 
-// Read once and passed to all finders, so that their findings agree.
+// The facts are read once and passed to all finders, so that the findings agree.
 Facts read_facts(const Root& root, const Kernel& kernel) {
     return {root, kernel, privileges(root), container(root), hypervisor(root), causes::core_pmus(root)};
 }

@@ -10,7 +10,7 @@
 
 namespace anyperf::host {
 
-/// The findings in order of importance: kernel, rights, confinement, PMUs, limits, tracing. Reads files below `root`.
+/// The findings in a fixed order: kernel, rights, confinement, PMUs, limits, tracing. Reads files below `root`.
 /// `kernel`, CPUID and the kernel log are asked only if `root` is this machine. If a file can't be read, the evidence
 /// says so; nothing is concluded from it. Never fails.
 std::vector<Finding> findings(const Root& root, const Kernel& kernel = this_kernel());

@@ -12,7 +12,7 @@ namespace anyperf::host {
 
 /// Explains an open that failed with `errno_value` (positive). `event` is the name as the user wrote it ("cycles"), or
 /// empty. The call may be tried again with changes; such events are disabled and closed at once.
-/// Call it in the process and thread that failed, before its credentials, limits or descriptors change.
+/// Call it in the thread whose open failed, before the process's credentials, limits or descriptors change.
 /// Facts are read below `root`; calls are tried only if that is this machine. It costs up to hundreds of system calls.
 Error why_open_failed(const OpenCall& call, int errno_value, std::string_view event, const Root& root = Root{},
                       const Kernel& kernel = this_kernel());

@@ -40,7 +40,7 @@ struct LockLimits {
     std::optional<std::size_t> cpus;
     std::optional<ProcessLimit> process;
 
-    /// Whether a ring of this size is allowed to a user who has no other.
+    /// Whether perf_event_mlock_kb alone allows a ring of this size to a user who has no other.
     bool allow_alone(std::size_t bytes) const {
         return kilobytes_per_cpu && cpus && *kilobytes_per_cpu > 0 &&
                to_kilobytes(bytes) <= static_cast<std::size_t>(*kilobytes_per_cpu) * *cpus;
@@ -61,7 +61,7 @@ std::string describe(const LockLimits& limits) {
         limits.process ? fmt::format("{} KiB", limits.process->soft / 1024) : "an unknown amount");
 }
 
-/// Each advice alone suffices: it raises a present limit by the ring's size.
+/// Each advice alone suffices: the two limits are independent, and each is raised by the ring's size.
 std::string how_to_lock_more(const LockLimits& limits, std::size_t bytes) {
     const std::size_t kilobytes = to_kilobytes(bytes);
     std::string advice = "use smaller or fewer rings";
@@ -73,7 +73,7 @@ std::string how_to_lock_more(const LockLimits& limits, std::size_t bytes) {
     return advice;
 }
 
-/// Explains EPERM: by the limits on locked memory, or by the other reasons if this process has no limit.
+/// Explains EPERM: by the limits on locked memory, or by the other reasons if the limits don't apply.
 Error explain_eperm(std::size_t bytes, const Root& root) {
     const Privileges rights = privileges(root);
     const LockLimits limits = lock_limits(root);

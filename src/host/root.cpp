@@ -1,5 +1,5 @@
-// root.cpp: reads a machine's files below a directory, so that findings about another machine (a copy by `explain
-// --save`) and about this one are made by the same code. A copy is a stranger's: FIFOs are not waited for, and no file
+// root.cpp: reads a machine's files below a directory, so that the same code makes findings about this machine and
+// about another (a copy by `explain --save`). A copy may come from a stranger: FIFOs are not waited for, and no file
 // may be larger than kMostFileBytes.
 #include "host/root.h"
 
@@ -29,7 +29,7 @@ Error cannot_read(const std::filesystem::path& path, int error) {
 
 }  // namespace
 
-// A file of the overlay comes first: a run's own files over those of the machine below it.
+// A file of the overlay takes precedence over the machine's file of the same name.
 std::filesystem::path Root::path(std::string_view absolute) const {
     absolute.remove_prefix(std::min(absolute.find_first_not_of('/'), absolute.size()));
     std::error_code ignored;
@@ -37,7 +37,7 @@ std::filesystem::path Root::path(std::string_view absolute) const {
     return directory_ / absolute;
 }
 
-// O_NONBLOCK: to open a FIFO would wait for its writer.
+// O_NONBLOCK, because opening a FIFO otherwise waits for a writer.
 Result<int> Root::open(std::string_view absolute) const {
     const auto file = path(absolute);
     const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -49,7 +49,7 @@ Result<int> Root::open(std::string_view absolute) const {
 }
 
 Result<std::string> Root::read(std::string_view absolute) const {
-    // No stream: files of /proc and /sys report no size, and the user needs errno as the cause.
+    // read(2) and not a stream, because a stream hides the errno, which is the cause in the Error.
     const int fd = TRY(open(absolute));
     std::string text;
     std::array<char, 4096> piece;

@@ -29,8 +29,8 @@ class Root {
     /// Whether the files are those of the machine that runs this program, so that system calls and files agree.
     bool is_this_machine() const { return directory_ == "/" && overlay_.empty(); }
 
-    /// Whether its files are those of this machine, but for an overlay: a path relative to the working directory is
-    /// one.
+    /// Whether the files are those of this machine, with or without an overlay. Only then a path may be relative to the
+    /// working directory.
     bool is_below_slash() const { return directory_ == "/"; }
 
     /// Where the file `absolute` is in the file system of this machine.

@@ -60,15 +60,16 @@ Use use_in_user_mode(const OpenCall& call, std::string_view event) {
     return abi::happens_in_user_mode(call.attr.type, call.attr.config, event) ? Use::user_only : Use::needs_privilege;
 }
 
-/// The use of an event whose open was refused with this errno. A null attr gives EFAULT from the kernel itself; if it
-/// gives the same errno as the event, something in front of the kernel answers (a seccomp filter).
+/// The use of an event whose open was refused with this errno. The kernel itself answers a null attr by EFAULT; if the
+/// answer is the errno of the event, something in front of the kernel refuses every call (a seccomp filter).
 Use use_after_refusal(int errno_value, const OpenCall& call, const Root& root, const Kernel& kernel) {
     if (kernel.try_null_attr() == errno_value) return Use::blocked;
     if (errno_value == EACCES || errno_value == EPERM) return Use::needs_privilege;
     return has_pmu(call.attr, root) ? Use::unsupported : Use::no_pmu;
 }
 
-/// By opening the event. The child process comes first: this process must survive.
+/// The answer for this machine: opens the event. A child process makes the first call, because a seccomp filter may
+/// kill the caller.
 Usability usability_by_opening(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
     if (const auto deadly = why_opening_kills(event, root, kernel)) return {Use::blocked, *deadly};
     const int refused = kernel.try_open(call);
@@ -84,7 +85,7 @@ Usability usability_by_opening(const OpenCall& call, std::string_view event, con
             why_open_failed(user_mode(call), refused_too, event, root, kernel)};
 }
 
-/// The file of another machine without which nothing can be said of the event, if the copy lacks it; else empty.
+/// The first file that the answer for another machine needs and that the copy lacks; empty if it has them all.
 std::string_view undecided_by(const Root& root) {
     constexpr std::string_view kPmus = "/sys/bus/event_source/devices", kLevel = "/proc/sys/kernel/perf_event_paranoid";
     if (!root.exists(kPmus)) return kPmus;
@@ -100,8 +101,8 @@ int expected_errno(const OpenCall& call, const Root& root) {
     return call.pid == -1 && !rights.may_measure_cpus() ? EACCES : 0;
 }
 
-/// From the files of another machine. A locked down kernel makes no files in tracefs (tracefs_create_file() in
-/// fs/tracefs/inode.c), so the copy's are of another boot.
+/// The answer for another machine: from its files. A locked down kernel makes no files in tracefs
+/// (tracefs_create_file() in fs/tracefs/inode.c), so those of the copy are older than the lockdown.
 Usability usability_from_files(const OpenCall& call, std::string_view event, const Root& root, const Kernel& kernel) {
     if (call.attr.type == abi::kTypeTracepoint && locked_down(root))
         return {Use::no_tracefs,

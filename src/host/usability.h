@@ -44,7 +44,8 @@ struct Usability {
 Usability usability(const OpenCall& call, std::string_view event, const Root& root,
                     const Kernel& kernel = this_kernel());
 
-/// Why the files of a copied machine do not decide about events; nothing if they do, or if `root` is this machine.
+/// Why the files of a copied machine don't show whether the event can be opened; nothing if they do, or if `root` is
+/// this machine.
 std::optional<Error> why_unknown(std::string_view event, const Root& root);
 
 /// The Error if a seccomp filter kills a process that calls perf_event_open, which is tried in a child process. Empty

@@ -1,5 +1,5 @@
-// control.cpp: a call changes requested states; the scheduler makes states of them. Events whose task has ended are
-// left out: their counts do not change any more.
+// control.cpp: a call changes requested states; the scheduler derives the states from them. Enabling and disabling
+// leave out events whose task has ended. A reset does not: it clears their counts as well, as in the kernel.
 #include "subsystem/control.h"
 
 #include <unordered_set>
@@ -19,7 +19,8 @@ void with_children(Event& event, Do&& act) {
     for (Event* child : event.children) act(*child);
 }
 
-/// Sets the requested state of an event whose task has not ended. True if the group must be placed anew.
+/// Sets the requested state, unless the event's task has ended. True if it was set, so that the group must be placed
+/// anew.
 bool set_requested_state(World& world, Event& event, EventState requested) {
     lock_group(world, event);
     sync_state_from_page(world, event);
@@ -55,8 +56,8 @@ void disable(World& world, std::span<Event* const> events) {
     request_state(world, events, EventState::off);
 }
 
-// The count begins again at 0; the times do not (perf_event_open(2), PERF_EVENT_IOC_RESET). Neither do counts that
-// ended children have left, as in the kernel.
+// The count begins again at 0; the times do not (perf_event_open(2), PERF_EVENT_IOC_RESET). The counts of ended
+// children stay, too, as in the kernel.
 void reset(World& world, std::span<Event* const> events) {
     for (Event* event : events)
         with_children(*event, [&](Event& one) {

@@ -17,9 +17,10 @@
 
 namespace anyperf::subsystem {
 
+/// TaskId::thread_page of a thread that is not in the run.
 constexpr std::uint32_t kOutsideOfRun = ~0u;
 
-/// A thread of the run. A thread page belongs to one thread until it ends. pid and tid are those that clients see.
+/// A thread of the run, which has its thread page until it ends. pid and tid are those that clients see.
 struct TaskId {
     std::uint32_t thread_page = kOutsideOfRun;
     std::int32_t pid = 0;
@@ -41,8 +42,8 @@ struct MemoryAccount {
     std::uint64_t memlock_bytes = 0;  ///< RLIMIT_MEMLOCK
 };
 
-/// What a thread must look after for its events: its active events (active_events.h), and what it must
-/// count for all others.
+/// What a thread must do for its events: look after its active events (active_events.h), and count what all others
+/// need.
 struct ActiveEvents {
     EventIndex first = 0;        ///< head of the list, linked by EventPage::next_active; 0: the list is empty
     std::uint32_t counters = 0;  ///< live counters that some event uses: a bit each, by Source::Term::counter
@@ -51,12 +52,13 @@ struct ActiveEvents {
     bool operator==(const ActiveEvents&) const = default;
 };
 
-/// The files /proc/sys/kernel/perf_event_*, and the number of CPUs.
+/// The values of /proc/sys/kernel/perf_event_* and of the PMUs' perf_event_mux_interval_ms in sysfs, and the number of
+/// CPUs.
 struct Limits {
     std::int32_t paranoid = 2;
     std::uint32_t max_sample_rate = 100'000;  ///< samples a second
     std::uint16_t max_stack = 127;            ///< frames
-    std::uint32_t mlock_kb = 516;             ///< KiB of rings that a user may lock for each CPU, beyond RLIMIT_MEMLOCK
+    std::uint32_t mlock_kb = 516;  ///< KiB of rings that a user may lock for each CPU, in addition to RLIMIT_MEMLOCK
     std::uint64_t mux_interval_ns = 4'000'000;
     std::uint32_t cpus = 1;
 };
@@ -66,13 +68,13 @@ class Host {
     virtual ~Host() = default;
 
     // ---- time and counts ----
-    // They never decrease while the task lives. Those of a task stand still until call_ended(), so that a call acts on
-    // all members of a group at one moment (ctx->time in kernel/events/core.c).
+    // A task's clock and values never decrease while the task lives. Once read in a call, they stay the same until
+    // call_ended(), so that a call acts on all members of a group at one moment (ctx->time in kernel/events/core.c).
     /// The clock that attr.clockid names, in ns.
     virtual std::uint64_t clock(std::int32_t clockid) = 0;
     /// How long the task has run, in ns: the base of total_time_enabled and total_time_running.
     virtual std::uint64_t task_clock(const TaskId& task) = 0;
-    /// The task's value of a source, in the source's unit. Not called for `nothing` and `software_events`.
+    /// The task's value of a source, in the source's unit. Not called for sources of kind `nothing` and `occurrences`.
     virtual std::uint64_t value(const TaskId& task, const Source& source) = 0;
     /// The subsystem's current call ends: times and counts may advance.
     virtual void call_ended() = 0;
@@ -107,32 +109,33 @@ class Host {
     virtual void poll_changed(EventIndex event) = 0;
 
     // ---- shared memory; indices are never 0 ----
-    /// A page equal to `EventPage{}`, or 0 if there is no room.
+    /// The index of a page equal to `EventPage{}`; 0 if there is no room.
     virtual EventIndex new_event_page() = 0;
     virtual EventPage& event_page(EventIndex event) = 0;
     virtual void free_event_page(EventIndex event) = 0;
-    /// A copy of the filter in shared memory, or 0 if there is no room.
+    /// The index of a copy of the filter in shared memory; 0 if there is no room.
     virtual FilterIndex new_filter(const Filter& filter) = 0;
     virtual void free_filter(FilterIndex filter) = 0;
-    /// A ring of a header page and `data_pages` pages, all zero, with RingPage::offset and ::pages set; 0 if there is
-    /// no room.
+    /// The index of a ring with a header page and `data_pages` data pages, all zero, whose RingPage::offset and ::pages
+    /// are set; 0 if there is no room.
     virtual RingIndex new_ring(std::uint32_t data_pages) = 0;
     virtual RingPage& ring_page(RingIndex ring) = 0;
-    /// The header page and the data pages. Their number and place are the host's own record: what RingPage says of them
-    /// is for threads, and may have been overwritten.
+    /// The header page and the data pages. The host takes their number and place from its own record: RingPage has them
+    /// for threads, and a program may have overwritten it.
     virtual std::span<std::byte> ring_memory(RingIndex ring) = 0;
-    /// Of the header page in the shared memory, in bytes.
+    /// The offset of the ring's header page in the shared memory, in bytes.
     virtual std::uint64_t ring_offset(RingIndex ring) = 0;
     virtual void free_ring(RingIndex ring) = 0;
 
     // ---- locks in shared memory ----
     /// The value of PageLock::holder while the subsystem holds a lock.
     virtual std::int32_t lock_holder() = 0;
-    /// Called repeatedly while another holder has a lock. Yields; true if that holder will never unlock it, or if the
-    /// subsystem's current call has waited for too long: then the lock is taken over.
+    /// Called repeatedly while another holder has a lock. Yields the CPU. True if that holder will never unlock, or if
+    /// the subsystem's current call has waited for too long. The caller then takes the lock over, or does without
+    /// (is_out_of_patience()).
     virtual bool is_abandoned(std::int32_t holder) = 0;
-    /// Whether the current call has waited for too long, so that the holder may be alive. Who can do without the lock
-    /// then does.
+    /// Whether the current call has waited for too long, so that the holder may be alive. A caller that can do without
+    /// the lock then does (RingLock in world.h).
     virtual bool is_out_of_patience() = 0;
 };
 

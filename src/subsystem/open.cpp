@@ -5,8 +5,8 @@
 // features by it. So each check is at the kernel's place, though some of them look out of order: rights on the task
 // come after the PMU, and the rules of groups last of all.
 //
-// A refused call changes nothing. Until PendingEvent::commit() the event has a page and a PMU that knows it, and both
-// are given back by its destructor. What follows the commit cannot fail.
+// A refused call changes nothing that a client can see. Until PendingEvent::commit() the event has a page and a PMU
+// that knows it, and the destructor gives both back. What follows the commit cannot fail.
 #include "subsystem/open.h"
 
 #include <algorithm>
@@ -45,15 +45,16 @@ struct Opening {
     Credentials credentials;
     abi::Attr attr;
     Event* leader = nullptr;  ///< the leader of the group to join
-    Event* output = nullptr;  ///< event with the ring to share
+    Event* output = nullptr;  ///< the event whose ring is shared
     std::optional<TaskId> target;
-    std::optional<TaskId> outsider;  ///< the task that pid names, if it is not of this run; `target` is then the caller
+    std::optional<TaskId> outsider;  ///< the task that pid names, if it is not in the run; `target` is then the caller
 
     bool has(std::uint64_t open_flag) const { return (request.flags & open_flag) != 0; }
     bool attr_has(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
 };
 
-/// group_fd. FD_OUTPUT uses it for the ring, FD_NO_GROUP keeps it from being the leader; both may be given.
+/// group_fd names the leader, unless FD_NO_GROUP is set. With FD_OUTPUT it names the event whose ring is shared. It may
+/// be both.
 Answer<> find_group(Opening& opening) {
     const Descriptor& group = opening.request.group;
     if (group.none) return {};
@@ -68,8 +69,8 @@ Answer<> find_group(Opening& opening) {
 }
 
 /// pid: a cgroup's descriptor, -1 for all tasks, 0 for the caller, or a task. A task outside of the run is looked up
-/// for the rights' sake only: the kernel would answer EACCES before anything else about it. Until then the caller takes
-/// its place in the checks.
+/// only because a caller without rights to it must get EACCES (check_rights()). In the checks before that the caller
+/// takes its place.
 Answer<> find_target(Opening& opening) {
     const OpenRequest& request = opening.request;
     if (opening.has(kCgroup)) {
@@ -126,8 +127,8 @@ Answer<> check_wiring(const Opening& opening, const Event& event) {
     return check_clock(opening, event.wiring);
 }
 
-/// perf_check_permission() and ptrace_may_access(): a task of the caller's own user, or a privilege. ESRCH says that
-/// the task exists but cannot be measured here, as it is not of the run.
+/// perf_check_permission() and ptrace_may_access(): a task of the caller's own user, or a privilege. ESRCH if the
+/// caller has the right, but the task is not in the run.
 Answer<> check_rights(const Opening& opening) {
     if (!opening.target) {
         if (!may_measure_cpu(opening.limits, opening.credentials))
@@ -166,7 +167,7 @@ Answer<> check_call(Opening& opening) {
     TRY(find_group(opening));
     TRY(find_target(opening));
     TRY(check_arguments(opening));
-    // Defaults are filled in only now: the checks before judge the attr as it was passed.
+    // Defaults are filled in after these checks, which judge the attr as the caller passed it.
     complete_attr(opening.attr, opening.limits);
     return {};
 }

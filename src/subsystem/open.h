@@ -9,11 +9,12 @@
 //    5. a free descriptor                      EMFILE
 //    6. group_fd, pid, cpu                     EBADF, ENODEV, ESRCH, EINVAL
 //    7. the PMU's init()                       ENOENT and the PMU's own
-//    8. what depends on the PMU: counters for the group, registers, AUX, stack depth, sampling, clock
-//    9. rights to the task or CPU              EACCES
+//    8. what depends on the PMU                EINVAL, EOPNOTSUPP, EOVERFLOW
+//         (counters for the group, registers, AUX, stack depth, sampling, clock)
+//    9. rights to the task or CPU              EACCES; ESRCH for a task outside of the run
 //   10. group, shared ring, size of a read     EINVAL, E2BIG      group_rules.h, output.h
 //
-// Nothing is changed before the last check has passed: a PendingEvent undoes itself.
+// Until the last check has passed the new event is a PendingEvent, which undoes itself.
 #pragma once
 
 #include "subsystem/requests.h"

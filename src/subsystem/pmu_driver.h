@@ -1,8 +1,8 @@
 // pmu_driver.h: the interface of a PMU, as struct pmu of the kernel. The program that makes the Subsystem passes its
 // list of PMUs.
 //
-// Of the kernel's callbacks event_init, add, del, start, stop and read the last three are missing: a count is the
-// growth of EventPage::source, so starting, stopping and reading is the same for all PMUs and is done by the subsystem.
+// It has the kernel's callbacks event_init, add and del, but not start, stop and read: a count is the growth of
+// EventPage::source, so the subsystem starts, stops and reads the events of all PMUs in the same way.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace anyperf::subsystem {
 /// An event that a PMU is asked to accept.
 struct EventRequest {
     const abi::Attr& attr;
-    EventIndex event;    ///< its page: names the event in later calls of add, del and destroy
+    EventIndex event;    ///< its page; names the event in later calls of add, del, modify and destroy
     const TaskId* task;  ///< null: a cpu-wide event
     const TaskId& opener;
     bool privileged;             ///< may measure kernel mode (perf_event_paranoid 1 or CAP_PERFMON)
@@ -44,13 +44,13 @@ struct Wiring {
     /// A software event in the kernel's sense, as breakpoints, tracepoints and uprobes are: it runs beside an exclusive
     /// group, and any group may contain it.
     bool software = false;
-    /// The PMU has no interrupt: sample_period must be 0.
+    /// The PMU has no interrupt: sample_period must be 0 (EOPNOTSUPP).
     bool counts_only = false;
     /// Samples may come in NMI context, where only the monotonic clocks can be read (use_clockid).
     bool monotonic_only = false;
     /// If not 0: an event opened with sample_freq gets this fixed period instead, as the kernel's clock events do.
     std::uint64_t fixed_period = 0;
-    /// A cpu-wide event reads this source for the CPU itself, not the sum over the run's tasks (cpu-clock).
+    /// The count of a cpu-wide event is the CPU's own clock, not the sum over the run's tasks (cpu-clock, task-clock).
     bool counts_cpu = false;
 };
 
@@ -62,14 +62,14 @@ class Pmu {
     virtual std::string_view name() const = 0;
     virtual std::uint32_t type() const = 0;
 
-    /// How the event is counted, if it belongs to this PMU. ENOENT passes it on to the next PMU; any other refusal is
-    /// final and precedes the checks of rights and groups. Resources that init() reserves (a breakpoint slot) are
-    /// released by destroy().
+    /// Decides whether the event belongs to this PMU, and how it is counted. ENOENT passes it on to the next PMU; any
+    /// other refusal is final and precedes the checks of rights and groups. Resources that init() reserves (a
+    /// breakpoint slot) are released by destroy().
     virtual Answer<Wiring> init(const EventRequest& request) = 0;
     /// The event has ended. Called once for each successful init().
     virtual void destroy(EventIndex) {}
 
-    /// add(): the event begins to count in this task, so what makes it count must be put in place. del(): it stops
+    /// add(): the event begins to count in this task; the PMU puts in place what it needs for that. del(): it stops
     /// counting.
     virtual void add(EventIndex, const TaskId&) {}
     virtual void del(EventIndex, const TaskId&) {}

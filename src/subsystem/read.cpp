@@ -19,7 +19,7 @@ std::size_t answer_bytes(const Event& event) {
 }
 
 // An event in error state (a pinned one without counters) reads as end of file: an empty answer, as by __perf_read().
-// All values are of one moment: Host::value() stands still until the call ends.
+// All values are of one moment: Host::value() does not change until the call ends.
 Answer<std::vector<std::uint64_t>> read_event(World& world, Event& event, std::size_t buffer_bytes) {
     sync_state_from_page(world, event);
     if (event.requested_state() == EventState::error) return std::vector<std::uint64_t>{};
@@ -33,7 +33,8 @@ Answer<std::vector<std::uint64_t>> read_event(World& world, Event& event, std::s
     if (group)
         for (Event* sibling : event.leader->siblings) values.push_back(total(world, *sibling).member);
 
-    // A Sink writes into a ring, whose size is a power of two. Here the answer is at its start and never wraps around.
+    // A Sink writes into a ring, whose size is a power of two. The answer begins at the ring's start, so it never wraps
+    // around.
     std::vector<std::uint64_t> answer(std::bit_ceil(bytes) / sizeof(std::uint64_t));
     Sink sink(reinterpret_cast<std::byte*>(answer.data()), std::bit_ceil(bytes), 0);
     put_read(sink, event.attr.read_format, {first.enabled, first.running, values});

@@ -9,7 +9,7 @@
 
 namespace anyperf::subsystem {
 
-/// Bytes of the answer for the group's present size.
+/// The size of the answer in bytes, by read_format and the group's present size.
 std::size_t answer_bytes(const Event& event);
 
 /// The answer in the layout of read_format. Empty in error state; ENOSPC if the buffer is too small.

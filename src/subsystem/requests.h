@@ -14,8 +14,8 @@
 
 namespace anyperf::subsystem {
 
-/// A descriptor argument of a client, resolved by the host. `none`: the client passed -1. Without `event` it is not a
-/// descriptor of an event of this run.
+/// A descriptor argument of a client, resolved by the host. `none`: the client passed -1. Without `event` the
+/// descriptor is not that of an event of this run.
 struct Descriptor {
     bool none = true;
     std::optional<EventIndex> event = std::nullopt;
@@ -40,13 +40,13 @@ struct OpenRequest {
 /// An ioctl's third argument, fetched as the request's kind of argument demands (abi::kIoctls).
 struct IoctlArgument {
     std::uint64_t word = 0;  ///< the argument as passed
-    std::span<const std::byte> bytes =
-        {};                      ///< for a pointer: the readable bytes there, at most 4096; empty: the pointer is bad
-    Descriptor descriptor = {};  ///< for a descriptor (all 64 bits count; SET_OUTPUT with -1: none)
+    /// For a pointer: the readable bytes there, at most 4096; empty: the pointer is bad.
+    std::span<const std::byte> bytes = {};
+    Descriptor descriptor = {};  ///< for a descriptor; only a word of -1 in all 64 bits is `none`
 };
 
 struct IoctlAnswer {
-    std::int64_t value = 0;
+    std::int64_t value = 0;  ///< what the ioctl returns
     /// For the caller's pointer; the host answers EFAULT where it can't write there.
     std::vector<std::byte> written = {};
 };
@@ -59,7 +59,7 @@ struct MapRequest {
     std::int32_t flags = 0;  ///< MAP_*
 };
 
-/// Where a mapping lies in the shared memory. The host ends each successful `map` with one `unmap`.
+/// Where a mapping is in the shared memory. The host ends each successful `map` with one `unmap`.
 struct Mapping {
     RingIndex ring = 0;
     std::uint64_t offset = 0;  ///< bytes, of the ring's header page

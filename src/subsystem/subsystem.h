@@ -11,12 +11,12 @@
 //     and counts stand still (Host::call_ended ends that), so the members of a group change at one moment.
 //   - The kernel's order of checks. A request with two mistakes gets the errno of the one that Linux 6.18 finds first;
 //     open.cpp lists the steps. A refused call has changed nothing that a client can see.
-//   - No call waits for a measured thread, except for a lock on a page: its thread holds that for some instructions,
-//     and a holder that was killed is detected (shared/page_lock.h).
+//   - No call waits for a measured thread, except for a lock on a page. A thread holds one for some instructions only,
+//     and a holder that was killed or stopped is detected (shared/page_lock.h).
 //
-// An event is named by the index of its page. A client's descriptor names it from `open` until `close`. An index that
-// names no open event gets EBADF, or is ignored by calls that answer nothing. The event itself lives until it has
-// neither a descriptor nor a mapping.
+// An event is named by the index of its page. A client's descriptor names it from `open` until `close`. A call with an
+// index that names no open event answers EBADF (poll: hang_up), or does nothing if it has no answer. The event itself
+// lives until it has neither a descriptor nor a mapping.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ class Subsystem {
 
     /// perf_event_open(2). If the refusal has an `attr_size`, the host writes it to the caller's attr.size.
     Answer<EventIndex> open(const OpenRequest& request);
-    /// The last descriptor is closed. A mapping keeps the event alive.
+    /// The last descriptor has been closed. A mapping keeps the event alive.
     void close(EventIndex event);
     /// read(2). The answer has exactly the bytes of read_format's layout, or none for an event in error state (end of
     /// file). ENOSPC if `buffer_bytes` is less.
@@ -81,7 +81,7 @@ class Subsystem {
     /// After a successful execve. A thread that is not the leader takes the leader's tid: `was` is the task before,
     /// `task` after. The new name and mappings are reported afterwards (task_comm, task_mapped).
     void task_exec(const TaskId& was, const TaskId& task);
-    /// `parent_pid`: of the process, for the EXIT record.
+    /// `parent_pid`: the pid of the process's parent, for the EXIT record.
     void task_exit(const TaskId& task, std::int32_t parent_pid = 0);
     /// The task that the event counts; nothing for a cpu-wide event, one whose task has ended, and one not open.
     std::optional<TaskId> task_of(EventIndex event) const;
@@ -102,7 +102,7 @@ class Subsystem {
     void task_loaded_bpf(const TaskId& task, std::span<const KernelSymbol> functions, const BpfProgram& program);
     /// Whether some event wants records of this kind, in any task. If not, the host need not report them.
     bool wanted(Interest interest) const { return (wanted() >> static_cast<unsigned>(interest) & 1) != 0; }
-    /// The same for all kinds: a bit each, by Interest.
+    /// The same for all kinds, a bit each by Interest; and kWantsCgroupMoves.
     std::uint32_t wanted() const;
 
     // ---- time ----
@@ -115,7 +115,7 @@ class Subsystem {
 
     // ---- for the host ----
 
-    /// How many events live, children included.
+    /// The number of living events, children included.
     std::size_t events() const;
     /// No event lives: the host need not report what tasks do.
     bool idle() const { return events() == 0; }

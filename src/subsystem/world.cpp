@@ -1,6 +1,6 @@
-// world.cpp: look-ups by names that come from outside, and values at this moment. A name may be old: an event that has
-// been closed, a thread page that another thread has now. So a look-up compares the whole name, and finding nothing is
-// no error here.
+// world.cpp: look-ups by names that come from outside, and values at this moment. A name may be stale: an event that
+// has been closed, a thread page that belongs to another thread since. So a look-up compares the whole name, and
+// finding nothing is not an error here.
 #include "subsystem/world.h"
 
 #include <ctime>
@@ -27,7 +27,7 @@ std::uint64_t not_behind(std::uint64_t now, std::uint64_t start) {
 
 }  // namespace
 
-// An opened cpu-wide event has no task of its own; only the clocks of a CPU have a value then.
+// An event without a task is cpu-wide, or its task has ended. Of these only a clock of a CPU has a value.
 std::uint64_t value_now(World& world, const Event& event) {
     if (!has_value(event.source())) return 0;
     if (event.task) return not_behind(world.host.value(event.task->id, event.wiring.source), event.page->start);
@@ -45,7 +45,8 @@ void note_waiting(World& world, Task& task, bool waits) {
 }
 
 void request_safepoint_later(World& world, Task& task) {
-    // Once a call, at its end (subsystem.cpp), when the thread finds all changes and no lock held.
+    // end_call() (subsystem.cpp) makes the request once for each task, when the thread finds all changes made and no
+    // lock held.
     if (!task.safepoint_requested) world.safepoint_requests.push_back(&task);
     task.safepoint_requested = true;
 }

@@ -21,7 +21,8 @@
 
 namespace anyperf::subsystem {
 
-/// A mapped ring. Its writers are the event that it was mapped for and all events that were redirected to it.
+/// A mapped ring. Its writers are the opened events that write to it: the one that it was mapped for, and those that
+/// were redirected to it.
 struct RingRecord {
     std::vector<Event*> writers = {};
     std::uint32_t mappings = 0;
@@ -48,7 +49,7 @@ struct World {
     std::size_t mapping_events = 0;
     std::size_t cgroup_events = 0;     ///< with PERF_FLAG_PID_CGROUP, their parts included
     std::uint32_t wanted_records = 0;  ///< bit i is set while record_requests[i] is not 0
-    std::uint64_t last_id = 0;         ///< stream ids are given out in ascending order
+    std::uint64_t last_id = 0;         ///< ids are given out in ascending order, one to each event
 
     /// The event with this index, if a client has opened it and it still lives; null otherwise, also for children.
     Event* find_opened(EventIndex index);
@@ -67,8 +68,8 @@ class SubsystemLock {
     ScopedPageLock held_;
 };
 
-/// Holds a ring's lock for a scope. Unlike an event's, it is not taken over from a holder that lives: that one would go
-/// on writing its record. False: it is not held.
+/// Holds a ring's lock for a scope. Unlike an event's lock, a ring's is not taken over from a holder that lives,
+/// because that holder would go on writing its record. False: the lock is not held.
 class RingLock {
   public:
     RingLock(World& world, PageLock& lock) : lock_(lock), me_(world.host.lock_holder()) {
@@ -106,13 +107,14 @@ class LockedPage {
 
 /// The current value of the event's source, never below what the page records; 0 for a source without a value.
 std::uint64_t value_now(World& world, const Event& event);
-/// The event's clock: the task's run time, or CLOCK_MONOTONIC for an event without a task. In ns.
+/// The event's clock in ns: its task's run time, never below what the page records; CLOCK_MONOTONIC for an event
+/// without a task.
 std::uint64_t clock_now(World& world, const Event& event);
 
 /// Records whether some group of the task waits for counters.
 void note_waiting(World& world, Task& task, bool waits);
 
-/// Requests a safepoint of the task when the current call ends. A task is asked once a call.
+/// Requests a safepoint of the task when the current call ends: one, however often this is called.
 void request_safepoint_later(World& world, Task& task);
 
 }  // namespace anyperf::subsystem

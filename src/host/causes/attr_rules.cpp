@@ -1,6 +1,6 @@
 // attr_rules.cpp: combinations of perf_event_attr fields that are never valid, on any machine: the kernel refuses them
-// with EINVAL before it looks at the PMU. From perf_copy_attr() and perf_event_alloc() (kernel/events/core.c, Linux
-// 6.18); each rule was tried on that kernel.
+// with EINVAL before it looks at the PMU. From perf_copy_attr(), perf_event_open() and perf_event_alloc()
+// (kernel/events/core.c, Linux 6.18); each rule was tried on that kernel.
 #include <array>
 #include <bit>
 
@@ -82,7 +82,7 @@ constexpr std::array kRules{
 
 }  // namespace
 
-// The first broken rule is the cause: the table is in the order of the kernel's checks.
+// Each rule alone makes the kernel refuse the call, so the first broken rule of the table is a cause.
 Found attr_contradicts_itself(const Failure& failure) {
     for (const Rule& rule : kRules)
         if (rule.broken(failure.call.attr)) return Cause{std::string{rule.cause}, std::string{rule.fix}};
@@ -90,7 +90,7 @@ Found attr_contradicts_itself(const Failure& failure) {
 }
 
 // arch_build_bp_info(), hw_breakpoint_arch_parse() (arch/x86/kernel/hw_breakpoint.c). x86 only. An execution breakpoint
-// must have the length of a long, although it is on one byte; a watchpoint has that of the watched datum.
+// must have the length of a long, although it is on one byte. A watchpoint has the length of the watched datum.
 Found bad_breakpoint(const Failure& failure) {
     const auto& attr = failure.call.attr;
     if (attr.type != abi::kTypeBreakpoint) return {};

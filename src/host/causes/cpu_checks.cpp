@@ -1,5 +1,6 @@
-// cpu_checks.cpp: checks of the CPU that an event was to be opened on. CPUs are numbered from 0. find_get_context()
-// (kernel/events/core.c) answers ENODEV for an offline CPU and EINVAL for a number that can't exist.
+// cpu_checks.cpp: checks of the CPU that an event was to be opened on. In kernel/events/core.c of Linux 6.18,
+// perf_event_open() answers ENODEV for an offline CPU (pid -1), and perf_event_alloc() EINVAL for a number that can't
+// exist.
 #include <fmt/format.h>
 
 #include <algorithm>

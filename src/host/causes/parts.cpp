@@ -1,5 +1,5 @@
-// parts.cpp: the tables of the parts: every sample_type and read_format bit and one-bit field by its name (the tables
-// of src/abi), bits without a name in one part together, and the other optional fields.
+// parts.cpp: makes the parts of a call: one for each bit of sample_type and read_format and each bit field, by the
+// tables of src/abi; one for all bits of a word that have no name; and one for each other optional field.
 #include "host/causes/parts.h"
 
 #include <fmt/format.h>
@@ -59,8 +59,8 @@ void add_bits(std::vector<Part>& parts, const Table& table, std::uint64_t Attr::
                          [word, unnamed](OpenCall& call) { call.attr.*word &= ~unnamed; }});
 }
 
-/// The one-bit fields, except those that are not parts of their own: no kernel refuses `disabled`, use_clockid goes
-/// with clockid, and freq with sample_period.
+/// The bit fields, except those that are not parts of their own: no kernel refuses `disabled`, use_clockid belongs to
+/// the part clockid, and freq to sample_period.
 void add_flags(std::vector<Part>& parts, const Attr& attr) {
     constexpr std::uint64_t kNotParts = abi::flag("disabled") | abi::flag("use_clockid") | abi::flag("freq");
     add_bits(parts, abi::kAttrFlags, &Attr::flags, "attr", attr.flags & ~kNotParts);
@@ -71,7 +71,7 @@ struct Word {
     std::string_view name;
     std::uint64_t (*value)(const Attr&);
     void (*clear)(Attr&);      ///< also clears the bits that make no sense without the field
-    bool is_location = false;  ///< of breakpoints and probes it says where they are
+    bool is_location = false;  ///< for a breakpoint or a probe, the field says where it is
 };
 
 constexpr std::array kWords{
@@ -99,9 +99,8 @@ constexpr std::array kWords{
 
 }  // namespace
 
-// Each part knows how to leave itself out; refused_parts.cpp searches a least set of parts without which the call is
-// accepted. What remains without all parts is type and config, and where a breakpoint or probe is: without its place it
-// would be another event.
+// Without all parts, only type and config remain, and the location of a breakpoint or a probe: elsewhere it would be
+// another event.
 std::vector<Part> parts_of(const OpenCall& call, bool config1_is_location) {
     std::vector<Part> parts;
     const Attr& attr = call.attr;

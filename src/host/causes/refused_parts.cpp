@@ -1,10 +1,10 @@
 // refused_parts.cpp: finds what the kernel refused by asking again. EINVAL and EOPNOTSUPP have a hundred reasons, and
-// the kernel gives none of them. So the same call is tried without one part: if the answer changes, that part was
-// refused.
+// the kernel does not say which. So the same call is tried without some parts. If the kernel then accepts it, those
+// parts were refused.
 //
-// All tried calls are disabled events that are closed at once (Kernel::try_open). A changed answer is no proof when two
-// parts are only refused together, or when another refusal hides the first; hence the search for a least set of parts,
-// and answers about rights never count as acceptance.
+// One part at a time is not enough: the kernel may refuse two parts only together, or each of two by itself. Hence the
+// search for a minimal set of parts. An answer about rights may hide the refusal, so it does not count as acceptance.
+// All tried calls are disabled events that are closed at once (Kernel::try_open).
 #include <fmt/format.h>
 
 #include <array>
@@ -42,9 +42,9 @@ bool config1_is_location(const Failure& failure) {
     return failure.call.attr.type == abi::kTypeBreakpoint || pmu == "uprobe" || pmu == "kprobe";
 }
 
-/// A minimal set of parts that must be left out for the call to be accepted. First parts are left out one after the
-/// other until it is; then each part that can be put back is. Empty if the call is refused even without all of them.
-/// It takes at most two calls for each part.
+/// A minimal set of parts that must be left out for the call to be accepted. It leaves out one part after the other
+/// until the call is accepted, then puts back each part that it can. Empty if the call is refused even without all
+/// parts. It takes at most two calls for each part.
 std::vector<Part> refused_together(const Failure& failure, const std::vector<Part>& parts) {
     std::size_t count = 0;
     OpenCall call = failure.call;
@@ -86,7 +86,7 @@ constexpr std::array kChanges{
            [](OpenCall& call) { call.cpu = -1; }},
 };
 
-/// The CPU that the leader is on, found by trying each; -1 if a different CPU is not the reason.
+/// The CPU that the leader is on, found by trying the first kMaxCpusTried; -1 if the call is accepted on none of them.
 int cpu_of_leader(const Failure& failure) {
     for (int cpu = 0; cpu < kMaxCpusTried; ++cpu) {
         OpenCall there = failure.call;
@@ -96,8 +96,9 @@ int cpu_of_leader(const Failure& failure) {
     return -1;
 }
 
-/// What is left once every other difference to the leader is ruled out. The kernel refuses a group whose members don't
-/// fit on the counters together when the event is opened (validate_group() in arch/x86/events/core.c).
+/// The cause that remains when every difference to the leader that can be tried is ruled out. If the members of a group
+/// don't fit on the counters together, the kernel refuses the member that is one too many (validate_group() in
+/// arch/x86/events/core.c).
 Cause leader_or_room(const Failure& failure) {
     const bool watchdog = kernel_setting(failure.root, "nmi_watchdog").value_or(0) == 1;
     if (for_core_pmu(failure.call.attr.type))
@@ -148,7 +149,7 @@ Found refused_part(const Failure& failure) {
                  refused.size() == 1 ? "leave it out" : "leave one of them out"};
 }
 
-// The last check for these errnos: the event alone, with nothing but the fields that identify it and its privilege
+// The last check of its errnos. It opens the event alone, with only the fields that identify it and its privilege
 // levels. If even that gets the same errno, the event itself is refused.
 Found refused_config(const Failure& failure) {
     if (!failure.can_retry()) return {};

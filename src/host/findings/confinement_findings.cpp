@@ -2,9 +2,9 @@
 // lockdown and security modules. Each may refuse perf_event_open although the kernel's own rules would allow it.
 //
 // Few of them can be read from a file with certainty: a seccomp filter is a program that the kernel shows to privileged
-// processes only (ptrace(2), PTRACE_SECCOMP_GET_FILTER), and a container leaves only traces. What can be tried is
-// tried: perf_event_open with a null attr is answered by EFAULT if it reaches the kernel's own code, so any other
-// answer comes from something in front of it.
+// processes only (ptrace(2), PTRACE_SECCOMP_GET_FILTER), and a container leaves only traces. So the call is tried where
+// that is possible: the kernel's own code answers perf_event_open with a null attr by EFAULT, and any other answer
+// comes from something in front of it.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace anyperf::host::findings_of {
 
 namespace {
 
-/// What perf_event_open with a null attr did, for the evidence.
+/// What perf_event_open with a null attr did instead of answering EFAULT, for the evidence.
 std::string answer(int errno_value) {
     if (errno_value == kKilledByFilter) return "kills the process that calls it";
     const char* name = ::strerrorname_np(errno_value);
@@ -70,8 +70,8 @@ Found seccomp(const Facts& facts) {
                    Severity::blocks};
 }
 
-// Namespaces alone do not make a container: a sandbox of a browser has its own, too. So they are a finding of their own
-// where no runtime has left a trace.
+// Namespaces alone do not make a container: the sandbox of a browser has its own, too. So where no runtime has left a
+// trace, the finding names only the namespaces.
 Found container(const Facts& facts) {
     const std::string own = own_namespaces(facts.root);
     const std::string namespaces = own.empty() ? "" : "own namespaces: " + own;

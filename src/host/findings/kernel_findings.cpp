@@ -30,7 +30,7 @@ constexpr std::array kOptions{
 
 }  // namespace
 
-// perf_event_paranoid is the official sign of a kernel with performance events: perf_event_open(2), "Other notes".
+// perf_event_paranoid is the official sign of a kernel with performance events: perf_event_open(2), NOTES.
 Found kernel(const Facts& facts) {
     const std::string release = facts.root.read("/proc/sys/kernel/osrelease").value_or("of unknown release");
     if (facts.privileges.paranoid)
@@ -55,7 +55,7 @@ Found kernel(const Facts& facts) {
                    Severity::blocks};
 }
 
-// Where the configuration cannot be read the finding is only a note: everything else is found by trying.
+// If the configuration can't be read, the finding is only a note: the other findings don't depend on it.
 Found kernel_options(const Facts& facts) {
     const KernelConfig config = kernel_config(facts.root);
     if (config.source.empty())

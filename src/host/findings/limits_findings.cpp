@@ -21,9 +21,9 @@ std::string amount(std::uint64_t value) {
 
 }  // namespace
 
-// A user's rings compete for one budget, so the finding says what a single ring per CPU may have.
-// perf_mmap() (kernel/events/core.c): a user may lock perf_event_mlock_kb for each online CPU. More than that counts
-// against RLIMIT_MEMLOCK. Neither limit applies at paranoid level -1 or with CAP_IPC_LOCK.
+// perf_mmap() (kernel/events/core.c): a user may lock perf_event_mlock_kb for each online CPU, for all rings together.
+// More than that counts against RLIMIT_MEMLOCK. Neither limit applies at paranoid level -1 or with CAP_IPC_LOCK. The
+// finding says how large a ring may be if there is one for each CPU.
 Found locked_memory(const Facts& facts) {
     const auto kilobytes = kernel_setting(facts.root, "perf_event_mlock_kb");
     const auto limit = process_limit(facts.root, "Max locked memory");
@@ -55,8 +55,8 @@ Found locked_memory(const Facts& facts) {
 }
 
 // A descriptor is needed for each event on each CPU (-a) or of each thread (-p), so the number grows as a product: ten
-// events of a process with 100 threads need 1000. The soft limit can be raised without a right up to the hard limit,
-// which decides the advice.
+// events of a process with 100 threads need 1000. Any process may raise its soft limit up to the hard limit, so the
+// advice depends on whether the hard limit is higher.
 Found open_files(const Facts& facts) {
     constexpr std::uint64_t kUsual = 1024;  // the usual default of distributions
     const auto limit = process_limit(facts.root, "Max open files");

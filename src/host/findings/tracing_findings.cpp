@@ -1,5 +1,5 @@
 // tracing_findings.cpp: findings about tracepoints, breakpoints and probes: whether the kernel has the PMU, and whether
-// names of tracepoints can be resolved (their numbers are files of tracefs).
+// names of tracepoints can be resolved (their numbers are in files of tracefs).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -29,9 +29,9 @@ bool readable(const Facts& facts, const std::string& directory) {
 
 }  // namespace
 
-// A tracepoint is opened by its number, which is only in tracefs. So a machine may have tracepoints that only
-// root can name. The order of the checks is: does the kernel have them, is it locked down, is tracefs readable, is it
-// mounted.
+// A tracepoint is opened by its number, which is only in tracefs. So a machine may have tracepoints that only root can
+// name. The order of the checks is: does the kernel have tracepoints, is it locked down (of a copy only), is tracefs
+// readable, is it mounted.
 Found tracefs(const Facts& facts) {
     if (!has_pmu(facts, "tracepoint") && facts.root.exists(kDevices))
         return Finding{"tracefs",

@@ -55,7 +55,7 @@ Result<std::vector<int>> parse_cpu_list(std::string_view text) {
     return cpus;
 }
 
-// The shortest list with these CPUs, as the kernel writes it. `cpus` are ascending.
+// The shortest list of these CPUs, as the kernel writes it.
 std::string to_cpu_list(std::span<const int> cpus) {
     std::string text;
     for (std::size_t i = 0; i < cpus.size();) {

@@ -1,5 +1,5 @@
-// hypervisor.h: recognises the hypervisor that this machine is a guest of, and knows how its owner gives a guest a PMU.
-// Most machines without hardware counters are guests, so this is the most useful fix there is.
+// hypervisor.h: recognises the hypervisor that this machine is a guest of, and knows how to give a guest of it a PMU.
+// Most machines without hardware counters are guests, so no other fix helps as many users.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // pmu.cpp: the PMUs in sysfs (Documentation/ABI/testing/sysfs-bus-event_source-devices*). A server has hundreds of
-// uncore PMUs with thousands of files, so only `type` and the CPUs are read at first; format/, events/ and caps/ of a
-// PMU are read when they are first asked for.
+// uncore PMUs with thousands of files, so only `type`, `alias` and the CPUs are read at first; format/, events/ and
+// caps/ of a PMU are read when they are first asked for.
 #include "host/hardware/pmu.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool same_without_case(std::string_view a, std::string_view b) {
     });
 }
 
-/// a < b, byte by byte. The names of one PMU differ in their first letters, so that this is faster than calling
+/// a < b, byte by byte. The names of one PMU differ in their first letters, so a loop is faster than a call of
 /// memcmp(3).
 bool before(std::string_view a, std::string_view b) {
     const std::size_t size = std::min(a.size(), b.size());
@@ -112,8 +112,8 @@ struct Pmu::Lazy {
     PmuDetails details;
 };
 
-// A `cpumask` is the mark of a PMU that counts for whole packages: the CPUs on which to open its events. `cpus` is that
-// of a core PMU of a hybrid machine.
+// Both files list the CPUs on which to open the PMU's events. A PMU that counts for whole packages has a `cpumask`, a
+// core PMU of a hybrid machine has `cpus`.
 Pmu::Pmu(const Root& root, std::string directory, std::string name, std::uint32_t type)
     : name_(std::move(name)), alias_(root.read(directory + "/alias").value_or("")), type_(type) {
     const bool some_cpus = root.exists(directory + "/cpumask");
@@ -150,8 +150,7 @@ std::optional<std::string> Pmu::capability(std::string_view name) const {
     return cap ? std::optional{cap->value} : std::nullopt;
 }
 
-// /sys/devices is read where the bus is missing: in a copy without links. The bus has a link for each PMU into
-// /sys/devices; both names lead to the same files.
+// The bus has a link for each PMU into /sys/devices. A copy without links lacks the bus, so /sys/devices is read there.
 std::vector<Pmu> read_pmus(const Root& root) {
     std::vector<Pmu> pmus;
     add_pmus(root, kBus, pmus);

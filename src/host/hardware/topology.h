@@ -16,7 +16,7 @@ struct CpuPosition {
     std::optional<int> node;  ///< absent on a kernel without NUMA
 };
 
-/// The position of a CPU that is online. Offline CPUs have none.
+/// The position of a CPU that is online. An offline CPU has no socket, die or core.
 CpuPosition position_of(const Root& root, int cpu);
 
 }  // namespace anyperf::host

@@ -21,7 +21,7 @@ std::string kernel_log() {
 
 }  // namespace
 
-// Of a copy of another machine the log is in /var/log/dmesg, if somebody has put it there.
+// A copy of another machine has a log only if somebody has put it into /var/log/dmesg.
 std::string kernel_log_line(const Root& root, std::string_view text) {
     const std::string log = root.is_this_machine() ? kernel_log() : root.read("/var/log/dmesg").value_or("");
     const auto found = log.find(text);

@@ -1,11 +1,12 @@
-// kernel_probe.cpp: the calls to the kernel that runs this program. They are made to learn from the answer; an event
-// that opens is closed at once.
+// kernel_probe.cpp: the calls to the kernel that runs this program. Only their answers matter: an event that opens is
+// closed at once.
 //
-// Three answers say more than they seem to:
-// - a null attr: the kernel reads the attr before it checks anything else but the flags, so EFAULT comes from the
-//   kernel itself, and any other errno from a seccomp filter or a patched kernel;
-// - a size of 1: E2BIG, and the size of the kernel's own attr is written back;
-// - the call that has failed, with something left out: whether the errno changes.
+// Three calls are useful:
+// - with a null attr: the kernel reads the attr first, after the flags (and, before Linux 6.2, after it has asked the
+//   security module). So EFAULT comes from the kernel itself, and any other errno from a seccomp filter, a security
+//   module or a distribution's patch;
+// - with a size of 1: the kernel answers E2BIG and writes the size of its own attr back;
+// - the call that has failed, with something left out: the errno shows whether that was the reason.
 #include "host/kernel/kernel_probe.h"
 
 #include <sys/syscall.h>
@@ -42,7 +43,7 @@ class ThisKernel final : public Kernel {
 
     std::uint32_t attr_size() const override {
         abi::Attr attr;
-        attr.size = 1;  // too small: the kernel answers E2BIG and writes the size it expects
+        attr.size = 1;  // smaller than any attr
         const long fd = open(&attr, 0, -1, -1, 0);
         if (fd >= 0) ::close(static_cast<int>(fd));
         return fd < 0 && errno == E2BIG ? attr.size : 0;

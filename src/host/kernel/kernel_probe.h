@@ -1,5 +1,6 @@
 // kernel_probe.h: the calls to the kernel by which the cause of a failed open is checked. It is an interface so that a
-// test can play the kernel, and so that a copy of another machine's files is never judged by the kernel that runs here.
+// test can play the kernel. Callers ask it only if Root::is_this_machine(): the kernel that runs here says nothing
+// about a copy of another machine.
 #pragma once
 
 #include <cstdint>

@@ -62,8 +62,8 @@ Error not_mounted() {
 
 }  // namespace
 
-// access(2) asks for this process's rights on the mount, which is often root's alone. The place that exists but may not
-// be read is reported, since the other one is then missing anyway.
+// access(2) shows whether this process may read the mount, which is often root's alone. If no place can be read, the
+// Error names the first that this process may not read.
 Result<Tracefs> Tracefs::find(const Root& root) {
     std::string_view forbidden;
     for (const std::string_view place : kPlaces) {
@@ -86,7 +86,7 @@ std::vector<std::string> Tracefs::events(std::string_view system) const {
     const std::string folder = directory_ + "/events/" + std::string{system};
     std::vector<std::string> names = root_.list(folder);
     // `enable` and `filter` are files of the system. A tracepoint is a directory with a file `id`. Those of the system
-    // ftrace have one too, although perf can't open them.
+    // ftrace have one too, although the kernel opens only ftrace:function as an event (perf_trace_init()).
     std::erase_if(names, [&](const std::string& name) { return !root_.exists(folder + "/" + name + "/id"); });
     return names;
 }

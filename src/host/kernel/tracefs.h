@@ -13,7 +13,7 @@
 
 namespace anyperf::host {
 
-/// A uprobe that somebody has defined (`perf probe -x`), so that it is a tracepoint.
+/// A tracepoint that somebody has defined in uprobe_events (`perf probe -x`): a uprobe with a name.
 struct UserProbe {
     std::string file;
     std::uint64_t offset = 0;          ///< in the file

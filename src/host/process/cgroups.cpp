@@ -38,8 +38,7 @@ std::string unescaped(const std::string& field) {
     return text;
 }
 
-/// Where the hierarchy that perf events use is mounted; empty if nowhere. A v1 hierarchy must be mounted for the
-/// perf_event controller; in cgroup2 that controller is always active.
+/// Where the hierarchy that perf events use is mounted; empty if nowhere.
 std::string hierarchy(const Root& root) {
     std::istringstream mounts{root.read("/proc/self/mounts").value_or("")};
     std::string v2;
@@ -64,8 +63,7 @@ Error no_hierarchy(const std::string& what) {
             "as root: mount -t cgroup2 none /sys/fs/cgroup"};
 }
 
-/// The cgroups below `directory`, deepest last. Other directories have no file cgroup.procs. Links are not followed,
-/// since a cgroup file system has none.
+/// Adds the cgroups below `directory`, each before those below it. A cgroup file system has no links, so the walk ends.
 void collect(const Root& root, const std::string& directory, std::vector<std::string>& found) {
     for (const auto& name : root.list(directory)) {
         const std::string path = directory + "/" + name;
@@ -77,7 +75,7 @@ void collect(const Root& root, const std::string& directory, std::vector<std::st
 
 }  // namespace
 
-// perf matches with regexec(3) on the path below the mount ("/" for the top), and so does this: a pattern may match
+// As perf does, it matches with regexec(3) on the path below the mount ("/" for the top). So a pattern may match
 // anywhere in the name.
 Result<std::vector<std::string>> matching_cgroups(const Root& root, const std::string& pattern) {
     const std::string what = "cannot find cgroups by " + pattern;

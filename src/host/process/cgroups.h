@@ -17,8 +17,9 @@ namespace anyperf::host {
 /// Error: no such hierarchy is mounted, or the directory in it is not a cgroup.
 Result<std::string> cgroup_directory(const Root& root, std::string_view name);
 
-/// The names, relative to that hierarchy and sorted, of the cgroups that a POSIX basic regular expression matches
-/// anywhere; the top is "/". Error: no such hierarchy is mounted, or the expression is invalid.
+/// The names, relative to that hierarchy, of the cgroups that a POSIX basic regular expression matches anywhere; the
+/// top is "/". A cgroup comes before those below it, and cgroups of one parent are sorted. Error: no such hierarchy is
+/// mounted, or the expression is invalid.
 Result<std::vector<std::string>> matching_cgroups(const Root& root, const std::string& pattern);
 
 }  // namespace anyperf::host

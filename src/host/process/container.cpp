@@ -80,8 +80,8 @@ constexpr std::array kNamespaces{
 
 }  // namespace
 
-// The first sign decides. A privileged container without any of these files is not recognised; its namespaces may show
-// it (own_namespaces()).
+// The first sign decides. A container without any of these files is not recognised, but its namespaces may show it
+// (own_namespaces()).
 Container container(const Root& root) {
     for (const Sign& sign : kSigns) {
         if (!holds(root, sign)) continue;

@@ -16,8 +16,8 @@ struct EventHolder {
     int events = 0;    ///< its descriptors that are performance events
 };
 
-/// All such processes except this one. Only processes whose descriptors are visible are found: those
-/// of the same user, or with CAP_SYS_PTRACE all.
+/// All such processes except this one. A process is found only if its descriptors are visible: those of the same user's
+/// processes are, and with CAP_SYS_PTRACE those of all.
 std::vector<EventHolder> event_holders(const Root& root);
 
 /// "perf (pid 1234, 8 events), …"; empty if there are none.

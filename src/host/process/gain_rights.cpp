@@ -4,8 +4,8 @@
 
 namespace anyperf::host {
 
-// The advice must work where it is followed: each branch is a situation in which the usual `sudo` or `setcap` has no
-// effect.
+// The advice must work where it is followed. Each branch before the last return is a situation in which the usual
+// `sudo` or `setcap` has no effect.
 std::string how_to_gain_rights(const Privileges& privileges, const Container& container, int level) {
     // kernel.perf_event_paranoid is not namespaced: a container sees it, but can't change it.
     const std::string_view where = container || !privileges.initial_user_namespace ? "on the host, as root" : "as root";

@@ -1,4 +1,4 @@
-// gain_rights.h: the advice by which a process gets a right to measure that it lacks.
+// gain_rights.h: advice to a user whose process lacks a right to measure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace anyperf::host {
 
-/// `level` is the perf_event_paranoid at which every process has the right; pass 2 if only CAP_PERFMON gives it. The
-/// advice fits the situation: in a container or a user namespace the setting must be changed on the host. The text
-/// continues a sentence after "or" or a colon, and has no period.
+/// How the process can get the right. `level` is the perf_event_paranoid at which every process has it; pass 2 if only
+/// CAP_PERFMON gives it. The advice fits the situation: in a container or a user namespace the setting must be changed
+/// on the host. The text continues a sentence after "or" or a colon, and has no period.
 std::string how_to_gain_rights(const Privileges& privileges, const Container& container, int level);
 
 }  // namespace anyperf::host

@@ -1,6 +1,6 @@
-// privileges.h: what this process may measure, from perf_event_paranoid and its capabilities. The same decisions as the
-// kernel's perf_allow_kernel(), perf_allow_cpu() and perf_allow_tracepoint() (kernel/events/core.c,
-// include/linux/perf_event.h); capabilities(7). A security module may refuse more.
+// privileges.h: what this process may measure, from perf_event_paranoid and its capabilities (capabilities(7)). The
+// decisions are those of the kernel's perf_allow_kernel(), perf_allow_cpu() and perf_allow_tracepoint()
+// (kernel/events/core.c, include/linux/perf_event.h). A security module may refuse more.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Privileges {
     bool known = false;  ///< /proc/self/status could be read; if not, the process counts as one without capabilities
     std::uint32_t effective_uid = 0;
     std::uint64_t effective = 0;         ///< capabilities in the process's own user namespace; bit N is capability N
-    bool initial_user_namespace = true;  ///< if not, capabilities don't count: the kernel requires them in this one
+    bool initial_user_namespace = true;  ///< if not, capabilities don't count: they must be held in the initial one
     bool no_new_privileges = false;      ///< exec gives no rights, so that sudo and setcap are in vain (prctl(2))
     bool may_gain_perfmon = true;        ///< the bounding set has CAP_PERFMON or CAP_SYS_ADMIN, so root can have it
     bool kernel_knows_perfmon = true;    ///< Linux 5.8 introduced CAP_PERFMON

@@ -8,7 +8,7 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// E2BIG, with the size that this kernel knows: the caller gets it in attr.size (perf_copy_attr(), err_size).
+/// E2BIG with the size of the structure in Linux 6.18, which the caller gets in attr.size (perf_copy_attr(), err_size).
 Answer<abi::Attr> wrong_size(std::string_view reason) {
     return std::unexpected(Refusal{E2BIG, reason, kAttrBytes});
 }
@@ -25,8 +25,8 @@ Answer<abi::Attr> copy_attr(std::span<const std::byte> readable) {
         return wrong_size("attr.size is less than 64, the size of the first version");
     if (size > kLongestAttr) return wrong_size("attr.size is more than a page");
 
-    // The kernel scans the bytes after the known fields first, up to the first that is not 0 (E2BIG), and only then
-    // fails at bytes that can't be read (EFAULT).
+    // The kernel scans the bytes after the known fields first. So a byte there that is not 0 (E2BIG) counts before
+    // bytes after it that can't be read (EFAULT).
     const std::size_t end = std::min<std::size_t>(size, readable.size());
     for (std::size_t at = kAttrBytes; at < end; ++at)
         if (readable[at] != std::byte{}) return wrong_size("attr has a field set that Linux 6.18 does not know");

@@ -15,8 +15,9 @@ inline constexpr std::uint32_t kAttrBytes = 136;
 /// The largest attr.size, one page.
 inline constexpr std::uint32_t kLongestAttr = 4096;
 
-/// `readable`: the bytes that can be read at the client's pointer; bytes after kLongestAttr are ignored. Fields after
-/// attr.size become 0, and an attr.size of 0 means 64. EFAULT, or E2BIG with the size to report.
+/// `readable`: the bytes that can be read at the client's pointer; bytes after kLongestAttr are ignored. Fields beyond
+/// the first attr.size bytes become 0; an attr.size of 0 means 64. EFAULT if the attr can't be read up to attr.size;
+/// E2BIG, with the size to report, if attr.size is out of range or an unknown field is set.
 Answer<abi::Attr> copy_attr(std::span<const std::byte> readable);
 
 }  // namespace anyperf::subsystem

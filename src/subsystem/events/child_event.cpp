@@ -26,8 +26,7 @@ void follow_frequency(EventPage& child, const EventPage& parent) {
 }  // namespace
 
 // The child has all rights: they were checked when its parent was opened, and the kernel checks none at a fork. It
-// shares its parent's ring, filter and signal. Returns null if there is no room; the fork itself must not fail for
-// that.
+// shares its parent's ring, filter and signal. A child that can't be created does not fail the fork.
 Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Event& like, Event* leader) {
     const EventSpec spec{.attr = parent.attr,
                          .kind = kind,

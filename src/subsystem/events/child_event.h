@@ -7,8 +7,8 @@
 namespace anyperf::subsystem {
 
 /// Creates a child of the opened event `parent` in this task. It is enabled if `like` is; it joins the group of
-/// `leader`, or leads if that is null. Null if the PMU refuses it or there is no room for a page: the task is then not
-/// counted.
+/// `leader`, or leads a group of its own if `leader` is null. Returns null if the PMU refuses the child or there is no
+/// room for a page: the task is then not counted.
 Event* make_child(World& world, Event& parent, Task& task, Kind kind, const Event& like, Event* leader);
 
 }  // namespace anyperf::subsystem

@@ -1,10 +1,10 @@
-// event.h: the subsystem's half of an event. The other half, EventPage, is shared with the thread that it counts; here
-// is what no measured thread needs: attr, PMU, group, parent and children.
+// event.h: the subsystem's half of an event. The other half, EventPage, is shared with the thread that it counts. This
+// half has what no measured thread needs: attr, PMU, group, parent and children.
 //
-// States. The page's `requested_state` is what clients asked for (and exited, error); `state` is what came of it: a
-// member of a group whose leader is off is off, a group without counters is inactive. Both live in the page only,
+// States. The page's `requested_state` is what clients asked for, or exited, or error. `state` follows from it: a
+// member of a group whose leader is off is off, and a group without counters is inactive. Both live in the page only,
 // because the event's thread may change them there (shared/local_toggle.h): this struct has no copy that could be
-// stale, except `pmu_state`, which says what the PMU knows.
+// stale, except `pmu_state`, the state that the PMU was last informed of.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct Event {
     std::int32_t cpu = -1;
     std::optional<std::uint64_t> cgroup;
 
-    // What the subsystem relies on of what it has written to the page. Programs can write the page, so these are not
-    // read back from there.
+    // The subsystem's own copies of fields of the page that it relies on. Programs can write the page, so these fields
+    // are not read back from there.
     RingIndex ring = 0;      ///< EventPage::ring
     FilterIndex filter = 0;  ///< EventPage::filter; of a child, its parent's
 
@@ -74,11 +74,12 @@ struct Event {
     std::uint32_t mappings = 0;  ///< of its own ring; a redirected event has none
 
     bool is_leader() const { return leader == this; }
-    /// To be read with the group locked, since the event's thread may change it.
+    /// A caller that changes something because of it locks the group first: the event's thread may change it
+    /// (group_lock.h).
     EventState requested_state() const { return page->requested_state; }
     bool is_enabled() const { return requested_state() >= EventState::inactive; }
     bool flag(std::uint64_t mask) const { return (attr.flags & mask) != 0; }
-    /// EventPage::sampling.
+    /// Whether it overflows, as EventPage::sampling.
     bool samples() const { return attr.sample_period != 0; }
     const Source& source() const { return wiring.source; }
 };

@@ -1,5 +1,5 @@
-// event_creation.h: how an event is created, opened or as a child, and how it is freed. scheduler.h puts it into its
-// task and group.
+// event_creation.h: how an event, opened or a child, is created and freed. attach() (scheduler.h) puts it into its task
+// and group.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace anyperf::subsystem {
 
-/// A new event that has a page and that its PMU has accepted. It is undone by the destructor unless it is committed, so
-/// a check that fails later leaves no trace.
+/// A new event that has a page and that its PMU has accepted. The destructor undoes it unless it was committed, so a
+/// check that fails later leaves no trace.
 class PendingEvent {
   public:
     PendingEvent(World& world, std::unique_ptr<Event> event) : world_(&world), event_(std::move(event)) {}
@@ -45,8 +45,8 @@ struct EventSpec {
 /// The part of an attr that an event's page holds.
 EventShape shape_of(const abi::Attr& attr);
 
-/// Creates an event whose page is filled and whose state is off. ENOENT if no PMU knows type and config, the PMU's
-/// refusal, or ENOMEM if there is no room for a page.
+/// Creates an event whose page is filled and whose state is off. Refusals: ENOMEM if there is no room for a page,
+/// ENOENT if no PMU knows type and config, or the PMU's own.
 Answer<PendingEvent> create_event(World& world, const EventSpec& spec);
 
 /// Frees the event and its page. It must not be in a task, group or list any more, nor have children.

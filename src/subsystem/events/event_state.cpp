@@ -7,7 +7,7 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// PMUs that take part in counting are informed whenever the event begins or stops to count.
+/// Informs the PMU if the event has begun or stopped counting.
 void report_to_pmu(World&, Event& event, bool was_active, bool is_active) {
     if (!event.pmu || !event.task || was_active == is_active) return;
     if (is_active)
@@ -23,8 +23,8 @@ void set_state(World& world, Event& event, EventState state) {
     {
         LockedPage page(world, event);
         if (page->state == state && previous == state) return;
-        // Reading a task's clock is expensive. It is skipped where no time has passed or will pass, and for an event
-        // that ends and can no longer be read.
+        // Reading a task's clock is expensive. It is not read if the event's times advance neither before nor after,
+        // nor for an event that ends and can no longer be read.
         const bool runs = page->state >= EventState::inactive || state >= EventState::inactive;
         const bool last = event.kind == Kind::opened && !event.has_descriptor && event.mappings == 0;
         if (runs && !(last && state <= EventState::exited))
@@ -35,8 +35,7 @@ void set_state(World& world, Event& event, EventState state) {
     const bool is_active = state == EventState::counting;
     report_to_pmu(world, event, previous == EventState::counting, is_active);
     if (is_active) update_header(world, event);
-    // A thread acts on the state only of events that sample and of those that count occurrences. For all others its
-    // work is the same.
+    // Only for events that sample or count occurrences does the thread's work depend on the state.
     const bool concerned = event.samples() || event.source().kind == Source::Kind::occurrences;
     if (event.task && concerned) request_safepoint_later(world, *event.task);
 }

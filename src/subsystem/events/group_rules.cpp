@@ -52,7 +52,7 @@ Answer<> check_sibling(const Event& event, const Event& leader) {
     return {};
 }
 
-// A group that can never be on the PMU as a whole is refused at once, although there may be room for it now
+// A group that does not fit as a whole even on an idle PMU could never count, so it is refused at once
 // (validate_group() in arch/x86/events/core.c). Counters that other groups use do not matter here.
 Answer<> check_fits(const Event& event, const Event& leader) {
     if (event.wiring.counters == 0) return {};

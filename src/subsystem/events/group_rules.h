@@ -1,5 +1,5 @@
-// group_rules.h: which events may form a group: rules in the order of perf_event_open() of Linux 6.18. Which may share
-// a ring is in output.h.
+// group_rules.h: which events may form a group: rules in the order of perf_event_open() of Linux 6.18. output.h has the
+// rules for sharing a ring.
 #pragma once
 
 #include "subsystem/world.h"

@@ -21,15 +21,16 @@ Event& opened(Event& event) {
     return event.parent ? *event.parent : event;
 }
 
-/// Whether a client can still read the event. An event that is neither open nor mapped is not passed on.
+/// Whether a client can still read the event. An event that is neither open nor mapped is not inherited
+/// (is_orphaned_event()).
 bool readable(Event& event) {
     return opened(event).has_descriptor || opened(event).mappings != 0;
 }
 
 }  // namespace
 
-// A copy of the list is walked: attaching a child changes lists of tasks. Parts of cpu-wide events are not inherited;
-// the child gets its own (cpu_wide.cpp).
+// The loop walks a copy of the list, because attaching a child changes lists of tasks. Parts of cpu-wide events are not
+// inherited: the child gets parts of its own (cpu_wide.cpp).
 void inherit(World& world, const Task& parent, Task& child, ForkKind kind) {
     const EventList leaders = parent.leaders;
     for (Event* leader : leaders) {

@@ -1,6 +1,7 @@
-// inherit.h: what a new task inherits: a copy of each group of its parent that has attr.inherit, as children of the
-// opened events. Follows inherit_task_group() and inherit_event() of Linux 6.18, with inherit_thread (only to threads)
-// and sigtrap (not to a process with CLONE_CLEAR_SIGHAND). Children of children are children of the opened event.
+// inherit.h: what a new task inherits: for each group of its parent that has attr.inherit, a group of child events of
+// the opened events. Follows inherit_task_group() and inherit_event() of Linux 6.18, with inherit_thread (only to
+// threads) and sigtrap (not to a process with CLONE_CLEAR_SIGHAND). A child's child is a child of the opened event,
+// too.
 #pragma once
 
 #include "subsystem/requests.h"

@@ -1,5 +1,5 @@
-// lifetime.h: how an event ends. It lives while it has a descriptor or a mapping; its task may end before, and its
-// children end with it. Totals of children that end are kept in the parent.
+// lifetime.h: how an event ends. An opened event lives while it has a descriptor or a mapping; its task may end
+// earlier. A child ends with its task or with its parent. The parent keeps the totals of children whose task has ended.
 #pragma once
 
 #include "subsystem/world.h"
@@ -12,8 +12,8 @@ void close_event(World& world, Event& event);
 void end_if_unreferenced(World& world, Event& event);
 
 /// The event's task ends, or removes the event (remove_on_exec). An opened event keeps its count and times, so that it
-/// can be read; a child adds them to its parent's totals and is freed. Siblings leave with their leader, since without
-/// it they can never count again.
+/// can be read; a child adds them to its parent's totals and is freed. Siblings leave the task with their leader, since
+/// without it they can never count again.
 void leave_task(World& world, Event& event);
 
 }  // namespace anyperf::subsystem

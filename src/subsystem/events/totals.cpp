@@ -3,12 +3,13 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// An opened cpu-wide event has the CPU's time. Time for which a part lacked a counter is taken off its time running.
+/// The times of an opened cpu-wide event are the CPU's. The time for which a part of it lacked a counter is subtracted
+/// from its time running.
 void add_child(Total& sum, const Total& child, const Event& event) {
     sum.member.value += event.wiring.counts_cpu ? 0 : child.member.value;
     sum.member.lost += child.member.lost;
     if (event.cpu_wide) {
-        // Unsigned, and modulo 2^64 right: the sum of all parts is subtracted from the CPU's time.
+        // The unsigned number may wrap around between two children; the result is right modulo 2^64.
         sum.running -= child.enabled - child.running;
     } else {
         sum.enabled += child.enabled;

@@ -14,7 +14,7 @@ struct Total {
     std::uint64_t running = 0;
 };
 
-/// With those of its living and ended children.
+/// The event's own, and those of its living and ended children.
 Total total(World& world, Event& event);
 
 /// The event's own, without its children, as a READ record or the parent's sum needs them.

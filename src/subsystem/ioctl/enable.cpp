@@ -1,7 +1,7 @@
-// enable.cpp: the ioctls that need no more than control.h: ENABLE, DISABLE, RESET, REFRESH, ID.
+// enable.cpp: the ioctls ENABLE, DISABLE, RESET, REFRESH and ID.
 //
-// A member of a group acts for itself unless PERF_IOC_FLAG_GROUP is set; with the flag the call acts on the whole
-// group, whichever member it names. Children of an inherited event follow their parent (control.h).
+// The first three act on the named member of a group alone. With PERF_IOC_FLAG_GROUP they act on the whole group,
+// whichever member is named. Children follow their parent (control.h).
 #include "subsystem/ioctl/enable.h"
 
 #include <cstring>
@@ -39,7 +39,7 @@ Answer<IoctlAnswer> ioctl_reset(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
-// _perf_event_refresh(): the argument is added to the limit as a signed number, with the kernel's wrap around.
+// _perf_event_refresh() takes the argument as an int and adds it to the limit. A negative argument lowers the limit.
 Answer<IoctlAnswer> ioctl_refresh(const IoctlCall& call) {
     Event& event = call.event;
     if (event.flag(abi::flag("inherit"))) return refuse(EINVAL, "REFRESH is not allowed on events with inherit");
@@ -50,8 +50,7 @@ Answer<IoctlAnswer> ioctl_refresh(const IoctlCall& call) {
     {
         LockedPage page(call.world, event);
         const auto more = static_cast<std::int64_t>(static_cast<std::int32_t>(call.argument.word));
-        // Through unsigned numbers, because a signed overflow is undefined in C++. A negative argument lowers the
-        // limit.
+        // Added as unsigned numbers, because a signed overflow is undefined in C++, and programs can write the page.
         page->limit =
             static_cast<std::int64_t>(static_cast<std::uint64_t>(page->limit) + static_cast<std::uint64_t>(more));
     }
@@ -60,7 +59,7 @@ Answer<IoctlAnswer> ioctl_refresh(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
-// PERF_EVENT_IOC_ID: the number by which records of this event name it; written to where the argument points.
+// PERF_EVENT_IOC_ID: the event's number in its records. It is written to where the argument points.
 Answer<IoctlAnswer> ioctl_id(const IoctlCall& call) {
     IoctlAnswer answer;
     answer.written.resize(sizeof(std::uint64_t));

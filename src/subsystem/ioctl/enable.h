@@ -1,5 +1,5 @@
-// enable.h: the ioctls that start and stop events: ENABLE, DISABLE, RESET, REFRESH; and ID. For a group of events that
-// counts its own thread only, that thread does the first three without a request (shared/local_toggle.h).
+// enable.h: the ioctls that start and stop events: ENABLE, DISABLE, RESET, REFRESH; and ID. A thread does the first
+// three without a request for a group that counts this thread alone (shared/local_toggle.h).
 #pragma once
 
 #include "subsystem/ioctl/call.h"

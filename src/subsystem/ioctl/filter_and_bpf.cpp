@@ -1,8 +1,8 @@
 // filter_and_bpf.cpp: SET_FILTER, SET_BPF and QUERY_BPF.
 //
 // A filter is text here and steps in shared memory (shared/filter.h). The PMU translates it, because only the PMU knows
-// the fields of the event's record. The thread evaluates it at each occurrence, so a filter has to be complete before
-// the page names it: new_filter() first, set_filter() last.
+// the fields of the event's record. The thread evaluates it at each occurrence, so the filter must be complete before
+// the page names it: new_filter() comes first, set_filter() last.
 #include "subsystem/ioctl/filter_and_bpf.h"
 
 #include "try.h"
@@ -39,7 +39,8 @@ Answer<IoctlAnswer> ioctl_set_filter(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
-// No descriptor in a run is that of a BPF program which an event could run: programs are loaded into the kernel.
+// BPF programs are in the kernel, which does not know the events of a run and so can't run a program for them.
+// Therefore no descriptor is accepted.
 Answer<IoctlAnswer> ioctl_set_bpf(const IoctlCall& call) {
     if (!call.argument.descriptor.open) return refuse(EBADF, "no such descriptor");
     return refuse(EINVAL, "not the descriptor of a BPF program that can be attached here");
@@ -49,7 +50,7 @@ Answer<IoctlAnswer> ioctl_query_bpf(const IoctlCall& call) {
     if (!call.world.host.credentials(call.caller).perfmon)
         return refuse(EPERM, "querying BPF programs needs CAP_PERFMON");
     if (!call.event.pmu->takes_bpf()) return refuse(EINVAL, "only tracepoints have BPF programs");
-    // struct perf_event_query_bpf: ids_len comes in, prog_cnt goes out after it.
+    // struct perf_event_query_bpf begins with ids_len, which the caller sets, and prog_cnt, the answer.
     std::uint32_t query[2] = {};
     if (call.argument.bytes.size() < sizeof query) return refuse(EFAULT, "the argument can't be read");
     std::memcpy(query, call.argument.bytes.data(), sizeof query);

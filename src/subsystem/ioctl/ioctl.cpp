@@ -1,8 +1,8 @@
 // ioctl.cpp: from a request's number to its handler, as _perf_ioctl() in kernel/events/core.c.
 //
-// Facts about a request (number, kind of argument, size) are in abi::kIoctls, which the agent reads as well: it copies
-// the argument out of the program's memory before the call comes here. This table has only what the subsystem adds, the
-// function. The two are joined by position, and the static_assert compares the names.
+// Facts about a request (number, kind of argument, size) are in abi::kIoctls. The agent reads that table as well: it
+// copies the argument out of the program's memory before the call comes here. The table in this file adds the function.
+// The two are joined by position, and the static_assert compares the names.
 #include "subsystem/ioctl/ioctl.h"
 
 #include <algorithm>

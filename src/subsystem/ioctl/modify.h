@@ -1,5 +1,5 @@
 // modify.h: PERF_EVENT_IOC_MODIFY_ATTRIBUTES (perf_event_modify_attr() of Linux 6.18). It gives an event another attr
-// without a new descriptor; gdb moves breakpoints so.
+// without a new descriptor. Only breakpoints support it, as on Linux.
 #pragma once
 
 #include "subsystem/ioctl/call.h"
@@ -7,8 +7,9 @@
 namespace anyperf::subsystem {
 
 /// Changes the attr of the event and its children. The PMU decides which fields may change; sig_data always may. The
-/// event is disabled during the change. Then it is enabled unless `disabled` is set: in the new attr, or in the old one
-/// if the PMU refused.
+/// event is disabled during the change. Then it is enabled, even if the PMU refused, unless its attr has `disabled`
+/// set. The refusals of copy_attr() and check_attr_content() for the attr; EINVAL if its type differs; EOPNOTSUPP if
+/// the event is not a breakpoint; the PMU's own refusal.
 Answer<IoctlAnswer> ioctl_modify_attributes(const IoctlCall& call);
 
 }  // namespace anyperf::subsystem

@@ -1,5 +1,5 @@
-// period.cpp: PERF_EVENT_IOC_PERIOD. What the new period does to the one that is running differs between counters,
-// clocks and software events; change_period() has the three rules (shared/overflow.h).
+// period.cpp: PERF_EVENT_IOC_PERIOD. The effect on the current period differs between counters, clocks and software
+// events; change_period() has the three rules (shared/overflow.h).
 #include "subsystem/ioctl/period.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ Answer<> check_period(const Event& event, std::uint64_t value, const Limits& lim
     return {};
 }
 
-// The order: first what the thread has done to its page is taken over (a REFRESH that ran out, say), then the page
-// changes under its lock, at the value of this moment.
+// What the thread has done to its page comes first (a REFRESH limit that ran out, say). Then the page changes under its
+// lock, at the source's present value.
 void set_period(World& world, Event& event, std::uint64_t value) {
     sync_state_from_page(world, event);
     event.attr.sample_period = value;
@@ -45,7 +45,7 @@ Answer<std::uint64_t> fetch_u64(const IoctlArgument& argument) {
 
 }  // namespace
 
-// The threads that count are asked to come to a safepoint: their budgets were computed with the old period.
+// The measured threads must reach a safepoint: they have computed their budgets with the old period.
 Answer<IoctlAnswer> ioctl_period(const IoctlCall& call) {
     const std::uint64_t value = TRY(fetch_u64(call.argument));
     TRY(check_period(call.event, value, call.world.host.limits()));

@@ -22,7 +22,7 @@ Answer<IoctlAnswer> ioctl_set_output(const IoctlCall& call) {
     return IoctlAnswer{};
 }
 
-// perf_ioctl, PAUSE_OUTPUT: only rings that overwrite are paused in practice, but the kernel takes any.
+// _perf_ioctl(), PAUSE_OUTPUT. In practice only rings that overwrite are paused, but the kernel pauses any.
 Answer<IoctlAnswer> ioctl_pause_output(const IoctlCall& call) {
     const RingIndex ring = call.event.ring;
     if (ring == 0 || call.world.host.ring_memory(ring).size() <= kRingPageBytes)

@@ -7,7 +7,7 @@ namespace anyperf::subsystem {
 
 void update_header(World& world, Event& event) {
     const RingIndex index = event.ring;
-    // A child writes into its parent's ring, whose page describes the parent. With index 0 `offset` is the whole count.
+    // A child writes into its parent's ring, whose header page describes the parent.
     if (index == 0 || event.kind != Kind::opened) return;
     const Total own = own_total(world, event);
     RingPage& ring = world.host.ring_page(index);
@@ -16,7 +16,7 @@ void update_header(World& world, Event& event) {
     if (!held) return;
     publish(header, {.enabled = own.enabled + event.inherited_totals.enabled,
                      .running = own.running + event.inherited_totals.running,
-                     .index = 0,
+                     .index = 0,  // no counter to read by rdpmc: `offset` is the whole count
                      .offset = static_cast<std::int64_t>(own.member.value + event.inherited_totals.count)});
 }
 

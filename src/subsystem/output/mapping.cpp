@@ -1,5 +1,5 @@
-// mapping.cpp: perf_mmap() and perf_mmap_close(), with the kernel's order of checks: what is asked for at all
-// (check_mapping()), the length, the AUX area, then the ring that exists or a new one, which is charged last.
+// mapping.cpp: perf_mmap() and perf_mmap_close(), with the kernel's order of checks: the kind of mapping
+// (check_mapping()), the length, the AUX area, then the existing ring, or the limits for a new one.
 //
 // Two counts. Event::mappings keeps an event alive that has no descriptor any more; RingRecord::mappings keeps the
 // ring. They differ where other events write into the ring by SET_OUTPUT: those have the ring without a mapping of
@@ -25,8 +25,9 @@ namespace {
 using abi::flag;
 
 constexpr std::uint64_t kPage = kRingPageBytes;
-constexpr std::uint32_t kMostPages =
-    1U << 18;  ///< the kernel's array of page pointers is limited to 4 MiB (rb_alloc())
+/// rb_alloc() limits the kernel's array of page pointers, with its head, to 4 MiB. 2^19 pointers of 8 bytes exceed
+/// that.
+constexpr std::uint32_t kMostPages = 1U << 18;
 
 Ring ring_of(World& world, RingIndex index) {
     const std::span<std::byte> memory = world.host.ring_memory(index);
@@ -42,7 +43,7 @@ Answer<> check_mapping(const Event& event, const MapRequest& request) {
     return {};
 }
 
-/// perf_mmap_aux() for a PMU without an AUX area: mistakes of the caller are reported first.
+/// perf_mmap_aux() for a PMU without an AUX area: EINVAL for a mistake of the caller comes before EOPNOTSUPP.
 Answer<Mapping> refuse_aux(World& world, const Event& event, const MapRequest& request) {
     const RingIndex index = event.ring;
     if (index == 0) return refuse(EINVAL, "the ring must be mapped before the AUX area");
@@ -56,13 +57,15 @@ Answer<Mapping> refuse_aux(World& world, const Event& event, const MapRequest& r
     return refuse(EOPNOTSUPP, "the PMU has no AUX area");
 }
 
-/// Who pays for locked pages (perf_mmap_calc_limits()): first the user's share, then the process's RLIMIT_MEMLOCK.
+/// Who pays for how many locked pages (perf_mmap_calc_limits()): first the user's share, then the process's
+/// RLIMIT_MEMLOCK.
 struct Charge {
     std::uint32_t uid = 0;
-    std::uint64_t shared = 0;
-    std::uint64_t pinned = 0;
+    std::uint64_t shared = 0;  ///< pages of the user's share
+    std::uint64_t pinned = 0;  ///< pages that count against RLIMIT_MEMLOCK
 };
 
+/// The pages that the rings for which `belongs` is true have been charged for.
 std::uint64_t charged(const World& world, auto belongs, std::uint64_t RingRecord::* pages) {
     std::uint64_t sum = 0;
     for (const auto& [index, record] : world.rings)
@@ -70,8 +73,8 @@ std::uint64_t charged(const World& world, auto belongs, std::uint64_t RingRecord
     return sum;
 }
 
-/// A user may lock mlock_kb for each CPU; what is beyond counts as the process's locked memory. The share is divided by
-/// the page size before it is multiplied, as the kernel does, so that an odd setting gives the same limit.
+/// A user may lock mlock_kb for each CPU; what exceeds that counts as the process's locked memory. mlock_kb is rounded
+/// down to pages before it is multiplied by the CPUs, as in the kernel.
 Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pages) {
     const Limits limits = world.host.limits();
     const Credentials credentials = world.host.credentials(request.caller);
@@ -116,7 +119,7 @@ Answer<RingIndex> same_ring(World& world, const Event& event, std::uint32_t data
     return index;
 }
 
-/// Other events may write to the ring by SET_OUTPUT. Without its mapping it has no reader, so they lose it as well
+/// Events that were redirected to the ring (SET_OUTPUT) lose it, too: without a mapping it has no reader
 /// (perf_mmap_close()).
 void free_ring(World& world, RingIndex index) {
     const std::vector<Event*> writers = world.rings.at(index).writers;
@@ -150,8 +153,8 @@ void unmap_event(World& world, Event& event, const Mapping& mapping) {
     end_if_unreferenced(world, event);
 }
 
-// perf_poll(): POLLHUP without a ring, or once nothing counts any more; POLLIN once for each wake-up, so reading the
-// state clears it.
+// perf_poll(): POLLHUP without a ring, or once nothing counts any more; POLLERR in error state; POLLIN once for each
+// wake-up, so reading the state clears it.
 PollState poll_event(World& world, const Event& event) {
     const bool ended = event.requested_state() <= EventState::exited && event.children.empty();
     if (ended || event.ring == 0) return {.hang_up = true};

@@ -7,8 +7,10 @@
 
 namespace anyperf::subsystem {
 
-/// The first mapping makes the ring and charges it to the caller; a further one must have the same size. EPERM above
-/// the limits of locked memory.
+/// The first mapping makes the ring and charges it to the caller; a further one must have the same size. EPERM with
+/// PROT_EXEC or above the limits of locked memory; EINVAL for one that is not shared, has a wrong size or offset, or is
+/// of an event with inherit that is bound to no CPU; EBUSY for a further mapping if the ring is another event's; ENOMEM
+/// if there is no room; EOPNOTSUPP for an AUX area.
 Answer<Mapping> map_event(World& world, Event& event, const MapRequest& request);
 /// Frees the ring with its last mapping, and the event if it has no descriptor either.
 void unmap_event(World& world, Event& event, const Mapping& mapping);

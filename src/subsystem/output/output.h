@@ -12,9 +12,9 @@ Answer<> check_output(World& world, const Event& event, const Event& target);
 void redirect(World& world, Event& event, const Event& target);
 /// Sends the records of the event and its children to this ring; 0: nowhere.
 void set_ring(World& world, Event& event, RingIndex ring);
-/// The ring has a wake-up: reports it to the pollers of all events that write there.
+/// Reports a wake-up of the ring to the pollers of all events that write there.
 void wake_readers(World& world, RingIndex ring);
-/// The event writes nowhere any more.
+/// Ends the output of the event and its children: set_ring() with 0.
 void drop_ring(World& world, Event& event);
 
 }  // namespace anyperf::subsystem

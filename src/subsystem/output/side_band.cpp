@@ -1,11 +1,11 @@
-// side_band.cpp: from what a task has done to records in rings.
+// side_band.cpp: turns what a task has done into records in rings.
 //
 // Which events: perf_iterate_sb() of the kernel walks the events of the task and of the CPU. Here a cpu-wide event has
 // a part in each task (Kind::cpu_wide_part), so the task's own list has them all. An event without a counter gets
-// records as well: only its enabled state counts.
+// records as well: it need only be enabled.
 //
-// Which record: made anew for each event, because its trailer has the event's ids and clock, and MMAP or MMAP2 depends
-// on the attr. Reports are rare compared with samples, so nothing is cached.
+// Which record: each event gets a record of its own, because the trailer has the event's ids and clock, and the attr
+// decides between MMAP and MMAP2. Reports are rare compared with samples, so nothing is cached.
 #include "subsystem/output/side_band.h"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ std::uint64_t time_of(World& world, const Event& event) {
     return world.host.clock(event.flag(flag("use_clockid")) ? event.attr.clockid : CLOCK_MONOTONIC);
 }
 
-/// Writes a record into the event's ring. If the ring's lock cannot be had the record counts as lost. Readers are woken
-/// after both locks have been released.
+/// Writes a record into the event's ring. If the ring's lock can't be had the record counts as lost. Readers are woken
+/// after both locks have been released. `ago_ns`: how long before now it happened.
 void write(World& world, Event& event, const Record& record, std::uint64_t ago_ns = 0) {
     const RingIndex index = event.ring;
     if (index == 0 || !event.task) return;
@@ -56,8 +56,8 @@ void write(World& world, Event& event, const Record& record, std::uint64_t ago_n
     if (written.wake) wake_readers(world, index);
 }
 
-/// The task's events that want such a record now, in the kernel's order of delivery, which a shared ring shows:
-/// cpu-wide events first, and newer events before older ones.
+/// The task's events that want such a record now. They are in the kernel's order of delivery, which is visible in a
+/// shared ring: cpu-wide events first, and newer events before older ones.
 std::vector<Event*> interested_events(World& world, const Task& task, Interest interest) {
     std::vector<Event*> found;
     for (Event* leader : task.leaders) {
@@ -103,7 +103,7 @@ void report_exit(World& world, Task& task, std::int32_t parent_pid) {
     });
 }
 
-// inherit_stat: a child that ends leaves a READ record with its own counts (sync_child_event(),
+// With inherit_stat, a child that ends writes a READ record with its own counts (sync_child_event(),
 // perf_event_read_event()).
 void report_read(World& world, Event& event) {
     if (event.kind != Kind::inherited || !requests_record(event.attr.flags, Interest::read_at_exit)) return;

@@ -1,4 +1,4 @@
-// counts.cpp: records whose bodies are counts. READ has the same bytes as an answer of read(2), after the ids.
+// counts.cpp: READ has the same bytes as an answer of read(2), after pid and tid.
 #include "subsystem/records/counts.h"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// record.h: builds a side-band record: header and body. The trailer of sample_id_all differs from event to event and is
-// added when the record is written (perf_event_open(2), "MMAP layout").
+// record.h: builds a side-band record: header and body (perf_event_open(2), "MMAP layout"). write_record() adds the
+// trailer of sample_id_all, which differs from event to event.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 
 namespace anyperf::subsystem {
 
+/// The functions append to the body and return the record. A word is 64 bits, a half 32, a quarter 16.
 class Record {
   public:
     explicit Record(std::uint32_t type, std::uint16_t misc = 0) : header_{.type = type, .misc = misc} {}

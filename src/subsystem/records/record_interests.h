@@ -1,5 +1,5 @@
-// record_interests.h: which side-band records an event wants, by the bits of its attr: one table. Whether the event is
-// enabled and counts the task or CPU in question is checked by the caller (side_band.cpp).
+// record_interests.h: which side-band records an event wants, by the bits of its attr: one table. The caller checks
+// whether the event is enabled and counts the task or CPU in question (side_band.cpp).
 #pragma once
 
 #include <array>
@@ -56,8 +56,8 @@ inline constexpr std::array kInterests{
 };
 static_assert(abi::is_ascending(kInterests, &InterestRow::interest));
 
-/// Beside a bit for each Interest (Subsystem::wanted()): an event has PERF_FLAG_PID_CGROUP, so the subsystem needs to
-/// know when a task moves to another cgroup. No record says so.
+/// A bit of Subsystem::wanted() beside those of each Interest. Some event has PERF_FLAG_PID_CGROUP, so the host must
+/// report when a task moves to another cgroup, although no record reports that.
 inline constexpr std::uint32_t kWantsCgroupMoves = std::uint32_t{1} << 31;
 static_assert(kInterests.size() < 31);
 
@@ -77,7 +77,7 @@ constexpr bool enables_mapping_records(std::uint64_t attr_flags) {
     return (attr_flags & (abi::flag("mmap") | abi::flag("mmap_data"))) != 0;
 }
 
-/// Whether it gets MMAP2 rather than MMAP.
+/// Whether an event with these attr flags gets MMAP2 rather than MMAP.
 constexpr bool gets_mmap2(std::uint64_t attr_flags) {
     return (attr_flags & abi::flag("mmap2")) != 0;
 }

@@ -1,6 +1,5 @@
-// tasks.cpp: the bodies of these records, word by word as perf_event_open(2) lays them out ("PERF_RECORD_COMM" and the
-// others). The header's size and the trailer are added where a record is written (shared/ring.h), because they depend
-// on the event.
+// tasks.cpp: the bodies of COMM, FORK, EXIT, NAMESPACES, SWITCH and ITRACE_START, field by field as perf_event_open(2)
+// lays them out. write_record() (shared/ring.h) adds the header's size and the trailer, which depend on the event.
 #include "subsystem/records/tasks.h"
 
 namespace anyperf::subsystem {
@@ -12,7 +11,7 @@ constexpr std::uint16_t kCommExec = 1u << 13;
 constexpr std::uint16_t kSwitchOut = 1u << 13;
 constexpr std::uint16_t kSwitchOutPreempt = 1u << 14;
 
-/// The bits of misc that say in which direction a switch went, and whether the task could have gone on.
+/// The bits of misc for the direction of a switch, and for a task that was preempted.
 constexpr std::uint16_t misc_of(SwitchDirection direction) {
     switch (direction) {
         case SwitchDirection::in: return 0;

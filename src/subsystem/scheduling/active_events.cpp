@@ -1,9 +1,9 @@
-// active_events.cpp: a doubly linked list here, and the same list singly linked in the pages, which the measured thread
-// walks without a lock. So links are written in an order in which each walk reaches the end: a new event gets its own
-// link before anything leads to it, and one that goes keeps its link.
+// active_events.cpp: the list is doubly linked here, and the same list is singly linked in the pages, where the
+// measured thread walks it without a lock. So links are written in an order in which each walk reaches the end: a new
+// event gets its own link before another one leads to it, and a removed event keeps its link.
 //
-// counter_users counts the events that need each live counter. The thread page has a bit for each count that is not 0:
-// by it the engine knows which classes its translations must count.
+// counter_users counts the events that need each live counter. The thread page has a bit for each of these numbers that
+// is not 0: the engine knows from it which classes its translations must count.
 #include "subsystem/scheduling/active_events.h"
 
 #include <utility>
@@ -14,8 +14,8 @@ namespace anyperf::subsystem {
 namespace {
 
 /// Adds `by` users to each live counter that the event needs. An event that samples also needs counter 0, the
-/// instructions: by that count its thread stops to look for overflows. So does a modelled event, because the budget's
-/// end also feeds the models.
+/// instructions: its thread stops after a number of them to look for overflows. A modelled event needs counter 0, too,
+/// because the budget's end also feeds the models. `by` may be -1 as an unsigned number.
 void count_thread_work(Task& task, const Event& event, std::uint32_t by) {
     const Source& source = event.source();
     const bool faults = counts_faults(source);
@@ -44,7 +44,7 @@ ActiveEvents active_events_of(const Task& task) {
     return active;
 }
 
-/// Sampling events come first: the thread looks at them at each end of its budget, and stops at the first other one.
+/// Sampling events come first: at each end of its budget the thread walks the list up to the first other event.
 void join_list(World& world, Task& task, Event& event) {
     const bool samples = event.samples();
     Event* const before = samples ? task.last_sampling : task.last_active;
@@ -58,7 +58,7 @@ void join_list(World& world, Task& task, Event& event) {
     if (samples) task.last_sampling = &event;
 }
 
-/// The event's own page keeps its link for now: its thread may be at it, walking the list.
+/// The event's own page keeps its link, because the thread may be walking the list and be at this page.
 void leave_list(World& world, Task& task, Event& event) {
     Event* const before = std::exchange(event.previous_active, nullptr);
     Event* const after = std::exchange(event.next_active, nullptr);

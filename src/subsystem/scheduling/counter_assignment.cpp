@@ -4,8 +4,8 @@
 
 namespace anyperf::subsystem {
 
-// All masks or none. An event may move to another counter to make room (the kernel solves the same problem by weights:
-// perf_assign_events()), so an assignment is found whenever there is one.
+// Adds all masks or none. An event may move to another counter to make room, so an assignment is found whenever there
+// is one. (The kernel solves the same problem by weights: perf_assign_events().)
 bool CounterAssignment::add(std::span<const std::uint64_t> masks) {
     const auto events_before = masks_;
     const auto counters_before = event_on_;

@@ -15,8 +15,7 @@ Event* child_in(const Event& event, const Task& task) {
     return found == event.children.end() ? nullptr : *found;
 }
 
-/// Adds the event's part in a task. A sibling's part needs its leader's part; if that could not be made, neither is
-/// this.
+/// Adds the event's part in a task. A sibling's part needs its leader's part; without that it is not made.
 void join(World& world, Event& event, Task& task) {
     Event* leader = event.is_leader() ? nullptr : child_in(*event.leader, task);
     if (event.is_leader() || leader) make_child(world, event, task, Kind::cpu_wide_part, event, leader);

@@ -1,14 +1,14 @@
 // scheduler.cpp: which groups of a task are on their PMUs: ctx_sched_in() and what it calls, for one task at a time.
 //
-// In a run nothing has to be loaded into registers: an active event counts by the growth of a live counter. Groups
-// compete nevertheless, if the PMU is said to have counters, so that programs see the multiplexing that they would see
-// on hardware. Most tasks have no such group. Then a group's state depends on nothing else, and its thread may change
-// it without a request (local_toggle.h).
+// In a run nothing has to be loaded into registers: an event counts by the growth of its source. Groups compete
+// nevertheless, if the PMU presents counters, so that programs see the multiplexing that they would see on hardware.
+// Most tasks have no such group. Then a group's state depends on nothing else, and its thread may change it without a
+// request (local_toggle.h).
 //
-// With contention all hardware groups of the task are placed anew at each change, by rank: cpu-wide pinned groups, the
-// task's pinned ones, cpu-wide flexible ones, the task's flexible ones. Once a flexible group has not fitted, later
-// ones are not tried (merge_sched_in(), `can_add_hw`). Rotation moves a group to the end of the list, so that each of
-// them is the first at some time.
+// With contention a change places the groups of the PMU's queue anew (fill_counters()), by rank: cpu-wide pinned
+// groups, the task's pinned ones, cpu-wide flexible ones, the task's flexible ones. Once a flexible group has not
+// fitted, later ones are not tried (merge_sched_in(), `can_add_hw`). Rotation moves a group to the end of its rank, so
+// that each flexible group is the first of its rank at some time.
 #include "subsystem/scheduling/scheduler.h"
 
 #include <algorithm>
@@ -37,8 +37,8 @@ bool contends(const Event& event) {
 
 // The kernel walks the rank's groups in a tree (visit_groups_merge()) and asks the PMU of each for counters. Here the
 // counters are a set of bits for each event (Wiring::counters): CounterAssignment finds a counter for each member, or
-// says that none of the remaining assignments works. It may move earlier groups to other counters, because a run's
-// counters hold no value.
+// says that there is no such assignment. It may move earlier groups to other counters, because a run's counters hold no
+// value.
 
 /// What the groups placed so far occupy of one PMU.
 struct PmuOccupancy {
@@ -53,7 +53,7 @@ bool try_add(PmuOccupancy& occupancy, const Event& leader) {
     const bool alone = leader.flag(kExclusive);
     if (occupancy.exclusive || (alone && occupancy.any)) return false;
     std::vector<std::uint64_t> masks;
-    // Disabled members need no counter, so a group with one too many of them fits while they are off.
+    // Disabled members need no counter, so a group may fit beside others only while some of its members are off.
     for (const Event* member : members(leader))
         if (member->is_enabled()) masks.push_back(member->wiring.counters);
     if (!occupancy.counters.add(masks)) return false;
@@ -62,13 +62,15 @@ bool try_add(PmuOccupancy& occupancy, const Event& leader) {
     return true;
 }
 
-/// Gives the leader the state, and each sibling the one that follows from its own requested state under that.
+/// Gives the leader the state, and each sibling the state that follows from the leader's and from its own requested
+/// state.
 void apply_state(World& world, Event& leader, EventState state) {
     for (Event* member : members(leader))
         set_state(world, *member, member->is_leader() ? state : state_under(member->requested_state(), state));
 }
 
-/// Whether the event's thread may toggle it without a request: no other group's state and no PMU depends on it.
+/// Whether the event's thread may toggle it without a request: no other group's state depends on it, and no PMU must be
+/// informed.
 bool can_toggle_locally(const Event& event) {
     const bool anywhere = event.cpu == -1 && !event.cgroup;
     return event.kind == Kind::opened && event.task && anywhere && event.task->contenders == 0 &&
@@ -82,7 +84,8 @@ void update_local_toggle(World& world, Event& event) {
     event.page->may_toggle_locally = may;
 }
 
-/// `by` is 1 or -1 (as unsigned). Between no contender and some, all events of the task gain or lose local toggling.
+/// `by` is 1, or -1 as an unsigned number. When the task gets its first contender all its events lose local toggling;
+/// when the last one goes they may have it again.
 void change_contenders(World& world, Task& task, std::uint32_t by) {
     const bool before = task.contenders != 0;
     task.contenders += by;
@@ -97,8 +100,8 @@ EventState state_without_contention(World& world, const Event& leader) {
     // Off or in error: both stay until a client changes them.
     if (!leader.is_enabled()) return leader.requested_state();
     if (is_on_cpu(world, leader)) return EventState::counting;
-    // A cpu-wide event's time running is the CPU's, less the time for which its parts lacked a counter (read.cpp). A
-    // task on another CPU must not add to that, so its part is off there, not inactive.
+    // A cpu-wide event's time running is the CPU's, less the time for which its parts lacked a counter (add_child() in
+    // totals.cpp). A task on another CPU must not add to that, so its part is off there, not inactive.
     const bool elsewhere = leader.kind == Kind::cpu_wide_part && leader.cpu != leader.task->cpu;
     return elsewhere ? EventState::off : EventState::inactive;
 }
@@ -136,8 +139,8 @@ void apply_outcome(World& world, const Outcome& outcome) {
 }
 
 enum class Extent : std::uint8_t {
-    changes,  ///< the groups after the first one that waits are waiting already
-    all,      ///< those, too, may need another state
+    changes,  ///< up to the first group that waits: those after it wait already
+    all,      ///< all groups: those after it may need another state, too
 };
 
 /// Gives a PMU's counters to the groups of its queue, in their order.
@@ -173,7 +176,8 @@ void fill_counters_of(World& world, Task& task, Extent extent) {
                  }));
 }
 
-/// ctx_event_to_rotate(): the first counting flexible group moves to the end, or the first of all if none counts.
+/// ctx_event_to_rotate(): the first counting group of this rank moves to the rank's end, or the first of all its groups
+/// if none counts.
 void rotate_groups(Task& task, CounterQueue& queue, int rank) {
     const auto active =
         std::ranges::find(queue.placed, rank, [](const Event* leader) { return leader->queue_place.rank; });
@@ -184,7 +188,7 @@ void rotate_groups(Task& task, CounterQueue& queue, int rank) {
     else if (first != queue.groups.end() && first->first.rank == rank)
         chosen = first->second;
     if (chosen == nullptr) return;
-    // Both lists: `leaders` is the order for a queue that is made later.
+    // `leaders` rotates as well, because a queue that is made later takes its order from there.
     take_last_place(task, *chosen);
     task.leaders.splice(task.leaders.end(), task.leaders, chosen->position_in_leaders);
     queue.is_stale = true;

@@ -6,11 +6,11 @@
 // would fit. An exclusive group does not share its PMU. Software events need nothing and always count.
 //
 // Rotation. Every perf_event_mux_interval_ms of a task's run time, the first counting flexible group (of the cpu-wide
-// ones and of the task's own) moves to the end of the list (ctx_event_to_rotate()), and all groups are placed anew.
+// ones and of the task's own) moves to the end of its list (ctx_event_to_rotate()), and the groups are placed anew.
 //
-// Time. An event's time enabled grows while it and its leader are enabled; its time running grows while it is
-// active. The difference is the time for which it waited for a counter, or for its task to come to its CPU; readers
-// scale counts by it. The base is the task's own clock, which stops while the task does not run.
+// Time. An event's time enabled grows while it and its leader are enabled; its time running grows while it counts. The
+// difference is the time for which it waited for a counter, or for its task to come to its CPU; readers scale counts by
+// it. The base is the task's own clock, which stops while the task does not run.
 //
 // The counters are those of the CPU that the task runs on, so each task has all of them to itself; tasks never compete.
 // Where no event of a task needs counters (Task::contenders is 0) each group is placed by itself, and its thread may
@@ -24,7 +24,7 @@ namespace anyperf::subsystem {
 /// Whether the task is on the group's CPU and in its cgroup, so that the group may count it.
 bool is_on_cpu(World& world, const Event& leader);
 
-/// Adds the group to the task's groups, after the others.
+/// Adds the group to the task's groups, at the end.
 void join_leaders(Task& task, Event& leader);
 
 /// Adds the event to its leader's group, and a leader's group to its task, and places the group.
@@ -37,7 +37,7 @@ void detach_from_task(World& world, Event& event);
 
 /// Gives each member the state that follows from its requested state, the task's CPU and the free counters.
 void place_group(World& world, Event& leader);
-/// Places all groups of the task: the task has moved to another CPU.
+/// Places all groups of the task, which has moved to another CPU or cgroup.
 void place_all(World& world, Task& task);
 /// An event has left the task: others may get its counters.
 void use_free_counters(World& world, Task& task);

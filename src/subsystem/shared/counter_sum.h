@@ -24,11 +24,13 @@ inline std::uint64_t counter_sum(const Source& source, const std::uint64_t* coun
     return raw_counter_sum(source, counters) >> source.shift;
 }
 
-/// The fewest instructions after which the value may reach `target`: 0 if it has, kNever if it never will.
+/// The fewest instructions after which the value may reach `target`: 0 if it has, kNever if it never will. Not for
+/// sources that use the models (uses_models()): an instruction may add more to those.
 ///
 /// An instruction adds at most 1 to each counter, so it adds at most the sum of the positive weights. The bound is
-/// exact for a source of instructions alone; otherwise it is a lower bound, and the caller asks again when it is used
-/// up. Source::syscall_terms grow by system calls only and are left out: the caller asks again after each system call.
+/// exact for a source of instructions alone; otherwise it is a lower bound, and the caller asks again when so many have
+/// retired. Source::syscall_terms grow by system calls only and are left out: the caller asks again after each system
+/// call.
 inline std::uint64_t instructions_until(const Source& source, const std::uint64_t* counters, std::uint64_t target) {
     std::uint64_t most = 0;
     for (unsigned i = 0; i + source.syscall_terms < source.terms; ++i)

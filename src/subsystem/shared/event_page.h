@@ -2,13 +2,14 @@
 // it overflows, and what its samples contain.
 //
 // Event pages are in memory shared between the host of the subsystem and the measured threads. So a thread reads its
-// own counts and writes its own samples without a request. Pages are named by number, because each process maps them at
-// another address; 0 names no page.
+// own counts and writes its own samples without a request. A page's name is its number (EventIndex), because each
+// process maps the pages at another address; 0 names no page.
 //
 // Locks. A writer of a page holds its `lock`. A writer of a group's requested states, states or membership also holds
-// the leader's `group_lock`, taken first. The host writes any page. An event's own thread writes its page when a
-// REFRESH limit reaches 0 (`limit`), when it samples, and where `may_toggle_locally` is set (shared/local_toggle.h).
-// The host therefore keeps no copy of these fields.
+// the leader's `group_lock`, taken first. The host writes any page. An event's own thread writes its page when it
+// counts an occurrence, when it samples, when a REFRESH limit reaches 0 (`limit`), and where `may_toggle_locally` is
+// set (shared/local_toggle.h). The host therefore keeps no copy of the fields that the thread writes, except
+// Event::pmu_state.
 //
 // Freestanding: no libc, no allocation, general registers only, because the engine compiles this too.
 #pragma once
@@ -36,17 +37,17 @@ enum class EventState : std::int32_t {
 /// source while it counts.
 struct Source {
     enum class Kind : std::uint8_t {
-        nothing,      ///< always 0: dummy, bpf-output
+        nothing,      ///< always 0: dummy, bpf-output and the like
         counters,     ///< a weighted sum of the task's live counters
         task_clock,   ///< ns that the task has run
-        cpu_clock,    ///< ns of CLOCK_MONOTONIC
+        cpu_clock,    ///< ns of CLOCK_MONOTONIC: a clock event without a task
         page_faults,  ///< minor and major faults of the task
         minor_faults,
         major_faults,
         context_switches,
         cpu_migrations,
-        occurrences,  ///< tracepoints, breakpoints, uprobes: the thread adds each occurrence to EventPage::count
-                      ///< itself
+        /// Tracepoints, breakpoints, uprobes: the thread itself adds each occurrence to EventPage::count.
+        occurrences,
     };
     struct Term {
         std::uint32_t counter;  ///< a row of the engine's table of instruction classes, or kModelled + a quantity
@@ -55,7 +56,7 @@ struct Source {
     static constexpr std::size_t kTerms = 8;
     /// Counters from here on are the quantities of src/models: caches, TLBs, branch predictors.
     static constexpr std::uint32_t kModelled = 256;
-    /// Which bit of a set of counters stands for all of these.
+    /// The bit that stands for all of these quantities in a set of counters (ActiveEvents::counters).
     static constexpr std::uint32_t kModelledBit = 31;
 
     /// What a thread can observe itself do, for tracepoints and uprobes.
@@ -75,13 +76,14 @@ struct Source {
     std::uint8_t terms = 0;
     std::uint8_t shift = 0;  ///< the sum is divided by 2^shift
     bool modelled = false;   ///< computed by a model, not counted
-    /// How many terms at the end only system calls add to; they are checked after each system call.
+    /// How many of the last terms grow by system calls only; the thread checks them after each system call.
     std::uint8_t syscall_terms = 0;
     OccurrenceKind occurrence_kind = OccurrenceKind::none;
     std::uint8_t syscall_arguments = 0;  ///< of syscall_entered: how many arguments its record has
     bool in_kernel = false;              ///< its samples are of kernel mode
     std::uint32_t number = 0;            ///< the system call's number or kEverySyscall; of a uprobe, its ProbeIndex
-    /// The most that one instruction adds to a modelled counter, REP strings apart; 0: each term's weight says it.
+    /// Sources that use the models of src/models (uses_models()): the most that one instruction adds, REP strings
+    /// apart. For all others it is 0, and the weights give the bound (instructions_until()).
     std::uint32_t most_per_instruction = 0;
     std::uint32_t record = 0;  ///< of a uprobe: the values in its record (ProbeRecord); 0: none
     Term term[kTerms] = {};
@@ -118,8 +120,7 @@ struct Notify {
     std::int32_t signal = 0;        ///< 0: SIGIO, without a siginfo of its own
     std::int32_t fd = -1;           ///< the descriptor that O_ASYNC was set on
     std::uint32_t on = 0;           ///< O_ASYNC is set
-    std::uint64_t owner_start = 0;  ///< when the owner began (/proc/PID/stat), since its id may be another's later; 0:
-                                    ///< unknown
+    std::uint64_t owner_start = 0;  ///< start time (/proc/PID/stat), since the id may be reused; 0: unknown
 };
 
 /// The part of the attr that does not change after the open (except by MODIFY_ATTRIBUTES).
@@ -147,25 +148,25 @@ struct alignas(512) EventPage {
     PageLock lock;
     EventState state = EventState::off;  ///< the present state
     PageLock group_lock;                 ///< of a leader, for its group; taken before the `lock` of any member
-    /// What clients asked for: off, or `inactive` for enabled; also error and exited. Under a leader that is off,
-    /// `state` is off whatever this says.
+    /// What clients asked for: off, or `inactive` for enabled; also error and exited. Under a leader that is off
+    /// `state` is off, whatever the requested state is.
     EventState requested_state = EventState::off;
-    std::uint64_t id = 0;         ///< in samples and for ioctl ID; a child has its parent's
+    std::uint64_t id = 0;         ///< in records and for ioctl ID; a child has its parent's
     std::uint64_t stream_id = 0;  ///< unique to this event, also a child
     EventShape shape;
     Source source;
 
     // Counting. The count is count + (source - start) while it counts, otherwise count.
     std::uint64_t count = 0;
-    std::uint64_t start = 0;       ///< the source's value when it began to count
+    std::uint64_t start = 0;       ///< the source's value when `count` was last updated
     std::uint64_t enabled = 0;     ///< total_time_enabled in ns, up to the last change of state
     std::uint64_t running = 0;     ///< total_time_running in ns, up to the last change of state
-    std::uint64_t time_start = 0;  ///< the task's clock at the last change of state
-    std::uint64_t lost = 0;        ///< samples that were dropped because the ring was full
+    std::uint64_t time_start = 0;  ///< the event's clock at the last change of state, ns
+    std::uint64_t lost = 0;        ///< records that were dropped: the ring was full, paused or locked
 
     // Sampling. The event overflows when its source reaches overflow_at while it counts (overflow.h).
     std::uint64_t period = 0;       ///< 0: counts only
-    std::uint64_t period_left = 0;  ///< what is left of the current period, while it does not count
+    std::uint64_t period_left = 0;  ///< the rest of the period, while it does not count; of occurrences always
     std::uint64_t overflow_at = 0;
     std::uint64_t frequency = 0;  ///< samples per second that `period` is adapted to; 0: the period is fixed
     std::uint64_t last_overflow_time = 0;
@@ -174,8 +175,8 @@ struct alignas(512) EventPage {
     std::uint64_t tick = 0;  ///< the tick in which `tick_samples` were taken, for throttling
     std::uint32_t tick_samples = 0;
     std::uint32_t throttled = 0;  ///< no sample before the next tick
-    std::uint32_t early_end = 0;  ///< after IOC_PERIOD: the period ends at its first event already (overflow.h)
-    std::int64_t limit = 0;       ///< overflows left until the event is disabled (REFRESH); 0: no limit
+    std::uint32_t early_end = 0;  ///< after IOC_PERIOD: the next event ends the period (overflow.h)
+    std::int64_t limit = 0;       ///< overflows left until the event is disabled (REFRESH); 0 or less: no limit
     std::uint32_t sampling = 0;   ///< whether it overflows: into a ring, by a signal, or for a limit
 
     // The event's place: task, thread's list, group, ring.
@@ -185,7 +186,7 @@ struct alignas(512) EventPage {
     EventIndex leader = 0;            ///< itself, if it leads
     EventIndex next_in_group = 0;     ///< the leader, then its siblings in order of creation; 0 ends the list
     std::uint32_t group_size = 1;     ///< of a leader: members, itself included
-    std::uint32_t has_children = 0;   ///< has or had children, whose counts only the host adds up
+    std::uint32_t has_children = 0;   ///< cpu-wide, or has or had children, whose counts only the host adds up
     /// Set by the host: the event's thread may toggle it without a request. It is bound to no CPU or cgroup, its PMU
     /// need not be informed, and no event of the task competes for counters.
     std::uint32_t may_toggle_locally = 0;

@@ -1,7 +1,7 @@
 // filter.cpp: comparisons as filter_pred_*() of Linux 6.18: both sides are taken as the field's type.
 //
 // It runs on the engine's stack, on the thread whose record is filtered, so it has no recursion. Each number of a step
-// is checked where it is used: a filter without sense gives some result and reads nothing outside of its arrays.
+// is checked where it is used: a malformed filter gives some result and reads nothing outside of its arrays.
 #include "subsystem/shared/filter.h"
 
 namespace anyperf::subsystem {
@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kCommBytes = 16;
 constexpr std::size_t kLongestText = 1024;  ///< bytes that are read of a string in the program's memory
 
-/// A number of a record; 0 if it is not within it. The filter is in memory that only the broker writes, but the record
-/// is the thread's own, and both are checked alike.
+/// A number of a record; 0 if the record ends before it. Only the broker writes the filter's memory, but the record is
+/// the thread's own. Both are checked alike.
 std::uint64_t read(std::span<const std::byte> record, std::size_t offset, std::size_t size) {
     std::uint64_t value = 0;
     if (size > sizeof value || offset + size > record.size()) return 0;
@@ -96,9 +96,8 @@ bool text_holds(const Filter& filter, const FilterStep& step, const FilterFacts&
     return bytes != 0 && compare(text_in(copied, bytes)) != step.negated;
 }
 
-// One bit for each result. kDepth is more than kFilterSteps, so there is always room.
-
-/// The results of predicates that no operator has consumed yet.
+/// The results of predicates that no operator has consumed yet, a bit each. kDepth is more than kFilterSteps, so there
+/// is always room.
 class Results {
   public:
     void push(bool value) {
@@ -121,8 +120,8 @@ class Results {
     std::size_t depth_ = 0;
 };
 
-/// Whether `c` is in the character class that begins after the '[' before `at`. Moves `at` after its ']'. Without a ']'
-/// it is not a class, and `at` stays.
+/// Whether `c` is in the character class whose first character is at `at`, after the '['. Moves `at` after the ']'.
+/// Without a ']' there is no class: `is_class` is false, and `at` stays.
 bool in_class(std::span<const char> pattern, std::size_t& at, char c, bool& is_class) {
     std::size_t i = at;
     const bool inverted = i < pattern.size() && pattern[i] == '!';
@@ -182,9 +181,8 @@ bool matches_glob(std::span<const char> pattern, std::span<const char> text) {
     return p == pattern.size();
 }
 
-// Both sides of && and || are evaluated. That costs little, and no predicate has an effect.
-// The steps are in postfix order. A filter with impossible steps (too few results, too many) gives some result, and
-// reads nothing outside of its arrays.
+// The steps are in postfix order, so both sides of && and || are evaluated. That costs little, and no predicate has an
+// effect.
 bool passes(const Filter& filter, const FilterFacts& facts) {
     Results results;
     for (std::size_t i = 0; i < filter.steps && i < kFilterSteps; ++i) {

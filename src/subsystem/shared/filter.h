@@ -2,8 +2,8 @@
 // over a record's bytes, and the strings that they compare with. The PMU parses it, since it knows the record's fields;
 // it is kept in shared memory.
 //
-// In the kernel a tracepoint's filter runs before the record exists for the event (perf_tp_filter_match()); here the
-// same: the thread evaluates it on the record's raw bytes, and an event whose filter fails neither counts nor samples.
+// As in the kernel (perf_tp_filter_match()), the filter runs on the tracepoint's raw bytes before the event counts: an
+// event whose filter fails neither counts nor samples.
 //
 // Freestanding, as event_page.h. Evaluation terminates and stays within the filter and the record whatever the shared
 // memory contains.
@@ -31,18 +31,18 @@ struct FilterStep {
     Field field = Field::record;
     bool is_signed = false;
     bool negated = false;
-    std::uint8_t size = 0;  ///< 1, 2, 4 or 8; of a string, the bytes reserved for it
-    std::uint16_t offset = 0;
-    std::uint16_t text = 0;  ///< offset in Filter::text of the string to compare with
+    std::uint8_t size = 0;     ///< 1, 2, 4 or 8; of a string, the bytes reserved for it
+    std::uint16_t offset = 0;  ///< in the record, bytes
+    std::uint16_t text = 0;    ///< offset in Filter::text of the string to compare with
     std::uint16_t text_bytes = 0;
-    std::uint64_t value = 0;
+    std::uint64_t value = 0;  ///< of a number: what it is compared with
 
     bool operator==(const FilterStep&) const = default;
 };
 static_assert(sizeof(FilterStep) == 24);
 
-inline constexpr std::size_t kFilterBytes =
-    65536;  ///< room for one filter: an expression of at most one page never needs more
+/// Room for one filter. An expression of at most one page never needs more.
+inline constexpr std::size_t kFilterBytes = 65536;
 inline constexpr std::size_t kFilterSteps = 2400;
 inline constexpr std::size_t kFilterTexts = kFilterBytes - 8 - sizeof(FilterStep) * kFilterSteps;
 static_assert(kFilterTexts > 4096);

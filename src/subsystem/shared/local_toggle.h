@@ -19,7 +19,8 @@
 
 namespace anyperf::subsystem {
 
-/// Whether a thread knows the source's value without help, and the value grows without anything being done for it.
+/// Whether a thread knows the source's value without a request, and the value grows without anything being done for the
+/// event.
 constexpr bool is_known_to_thread(const Source& source) {
     switch (source.kind) {
         case Source::Kind::nothing:
@@ -48,14 +49,15 @@ concept ThreadAccess = requires(T self, EventIndex index, PageLock& lock, EventP
     { self.value(source) } -> std::same_as<std::uint64_t>;
     { self.clock() } -> std::same_as<std::uint64_t>;
     self.publish(page);  ///< copies the count to its ring's header page, if it has one; called with `group_lock` only
-    typename T::Held;    ///< locks a PageLock for a scope; made from the thread and the lock; false: not locked
+    typename T::Held;    ///< made from the thread and a PageLock, which it locks for a scope; false: not locked
 };
 
-/// The most members of a group: reading one takes 16 KiB at most (perf_event_validate_size()), 8 bytes each.
+/// The largest group whose links a thread follows. No group with PERF_FORMAT_GROUP is larger: reading it takes 16 KiB
+/// at most (perf_event_validate_size()), 8 bytes each. Calls on a larger one go to the host.
 inline constexpr std::uint32_t kMostMembers = 2048;
 
-/// Calls `each` with the leader and its siblings until it returns false. False as well if the links do not form the
-/// group (they are shared memory, and may be changing if the group is not locked).
+/// Calls `each` with the leader and its siblings until it returns false. False as well if the group is too large, or if
+/// the links do not form a group: they are in shared memory, and may be changing if the group is not locked.
 template <ThreadAccess Self, class Each>
 bool for_each_member(Self& self, EventIndex leader, Each each) {
     EventIndex index = leader;
@@ -76,8 +78,9 @@ bool is_local(Self& self, EventPage& page) {
            page.requested_state >= EventState::off && is_known_to_thread(page.source);
 }
 
-/// Locks the event's group and calls `act(event, leader)` if all members meet the conditions. Returns what `act` does;
-/// false without any change if they do not, and the host must be asked.
+/// Locks the event's group and calls `act(event, leader)` if all members meet the conditions. Returns what `act`
+/// returns. False without any change if a member does not meet them or the lock can't be had: then the host must be
+/// asked.
 template <ThreadAccess Self, class Act>
 bool with_local_group(Self& self, EventIndex index, Act act) {
     EventPage& event = *self.page(index);

@@ -1,5 +1,5 @@
-// overflow.cpp: overflow.h explains the three families. Everything here is arithmetic on one page: the caller holds its
-// lock, passes value and time in, and does what the result says.
+// overflow.cpp: overflow.h explains the three families. Everything here is arithmetic on one page. The caller holds the
+// page's lock, passes the source's value and the time, and acts on the result.
 //
 // Values are 64-bit numbers that wrap; they are compared by their signed difference. The page is shared with programs,
 // so nothing here loops by a number from the page or divides by one without a check.
@@ -32,13 +32,13 @@ bool samples_each(const EventPage& page) {
     return page.period == 1 || (page.shape.sample_type & abi::sample("PERF_SAMPLE_PERIOD"));
 }
 
-/// hrtimers of perf do not fire more often than each 10,000 ns (perf_swevent_start_hrtimer()).
+/// perf's hrtimers fire at most once in 10,000 ns (perf_swevent_start_hrtimer()).
 std::uint64_t clock_period(std::uint64_t period) {
     return period < kShortestClockPeriodNs ? kShortestClockPeriodNs : period;
 }
 
-/// The next period begins at the end of this one, not at the value: an overshoot counts towards it. A value that is
-/// beyond the next end as well begins a whole period.
+/// The next period begins at the end of this one, not at the value: an overshoot counts towards it. If the value is
+/// beyond the next end as well, a whole period begins at the value.
 void end_counter_period(EventPage& page, std::uint64_t value) {
     const std::uint64_t beyond = value - page.overflow_at;
     page.overflow_at = beyond >= page.period ? value + page.period : page.overflow_at + page.period;
@@ -93,7 +93,8 @@ void adapt(EventPage& page, std::uint64_t now) {
     if (page.period == 0) page.period = 1;
 }
 
-/// Clocks only. The period ends when the next tick begins: the source is in ns, so that value can be computed.
+/// Clocks only. The period is made to end when the next tick begins. The source is in ns, so its value at that moment
+/// can be computed.
 void throttle(EventPage& page, std::uint64_t value, std::uint64_t now, Overflow& overflow) {
     page.throttled = 1;
     overflow.throttle = true;
@@ -165,7 +166,7 @@ Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, 
     Overflow overflow{.sample = true, .period = samples_each(page) ? 1 : page.period};
     if (page.throttled) overflow.unthrottle = true;
     page.throttled = 0;
-    // The kernel adapts a counter before it sets the new period, a software event after (end_software_period).
+    // The kernel adapts the period of a counter before it sets the next end, that of a software event afterwards.
     if (page.frequency != 0 && family_of(page) == Family::counter) adapt(page, now);
     end_period(page, value);
     if (family_of(page) == Family::clock && over_limit(page, now, samples_per_tick))

@@ -1,5 +1,5 @@
-// overflow.h: the end of a sampling period: where the next period ends, which records are due, whether a signal is due.
-// Three families of events end their periods differently, as in Linux 6.18:
+// overflow.h: the end of a sampling period: where the next period ends, which records and signals are due. Three
+// families of events end their periods differently, as in Linux 6.18:
 //
 //   - Counters (the cpu PMU): as x86_perf_event_set_period(). An overshoot counts towards the next period. A new period
 //     set by IOC_PERIOD begins at once.
@@ -39,25 +39,27 @@ struct Overflow {
 /// The first period of a new event: its initial period_left.
 std::uint64_t first_period(const EventPage& page);
 
-/// To be called when the event begins to count: its period goes on, or restarts if IOC_PERIOD has changed it meanwhile.
-/// Sets period_left.
+/// To be called when the event begins to count: its period goes on. An early end that IOC_PERIOD has requested becomes
+/// a whole period.
 void resume_period(EventPage& page);
 
 /// PERF_EVENT_IOC_PERIOD: sets the period (or the frequency, if the event has one) and the end of the current period.
 /// `value` is the source's present value.
 void change_period(EventPage& page, std::uint64_t value, std::uint64_t period_or_frequency);
 
-/// Adds `times` occurrences of a software event to the count and to the period. With `times` above 1 at most one
-/// overflow comes of them, so an event that may sample each occurrence is to be called for each.
+/// Adds `times` occurrences to the count and to the period of an event whose source is of kind `occurrences`. However
+/// many they are, at most one overflow is due afterwards. So for an event that may sample each occurrence it is to be
+/// called for each.
 void add_occurrences(EventPage& page, std::uint64_t times);
 
-/// Whether an active event that samples has reached the end of its period, given its source's value. Software events
-/// have no value: they are asked after add_occurrences().
+/// Whether an event that counts and samples has reached the end of its period, given its source's value. Events that
+/// count occurrences have no value: for them it is called after add_occurrences().
 bool overflow_due(const EventPage& page, std::uint64_t value);
 
 /// Processes one overflow that is due: moves the end, counts the limit down, adapts the period to the frequency. `now`
-/// is in ns of a clock that also runs while the task sleeps. Clocks are throttled after `samples_per_tick` samples in
-/// kTickNs; 0: never.
+/// is in ns. For clocks and software events it is of a clock that also runs while the task sleeps. For counters it only
+/// adapts the period, and the agent derives it from the instructions that have retired (pace_of() in sampling.cpp).
+/// Clocks are throttled after `samples_per_tick` samples in kTickNs; 0: never.
 Overflow take_overflow(EventPage& page, std::uint64_t value, std::uint64_t now, std::uint32_t samples_per_tick);
 
 /// The period with which `count` events in `ns` would have given `frequency` samples per second. At least 1.

@@ -5,8 +5,8 @@
 // The problem: event pages and rings are in memory that the broker shares with all programs of a run. A holder may be a
 // thread of another process and may be killed at any instruction. Programs can write the lock themselves. Yet no one
 // may wait for ever: the broker serves all programs, and a measured thread must go on. The kernel's answer to dead
-// holders, robust futexes (set_robust_list(2)), was rejected: a thread has one list, which belongs to its libc. To let
-// the broker make all changes was rejected, too: each sample would be a request.
+// holders, robust futexes (set_robust_list(2)), was rejected: a thread has one list, which belongs to its libc. That
+// the broker makes all changes was rejected, too: each sample would be a request.
 //
 // The mechanism: the lock is a word with the holder's thread id, 0 if it is free, and changes only by compare and swap.
 // A waiter yields, checks now and then whether the holder still lives, and takes the lock over if not: it replaces
@@ -14,10 +14,10 @@
 // a record that was not committed or a count that is off, never a page that can't be used.
 //
 // The two edges:
-// - A holder that lives does not stop the others for ever either: it may be stopped (SIGSTOP, a debugger), or it may be
-//   no holder at all. Both sides wait 10 ms at most (run/lock_holder.h). A thread then does without: it asks the broker
-//   instead of toggling, drops a record, and changes its event's count and period without the lock. The broker takes
-//   over an event's lock, and leaves out a record that it cannot write.
+// - A holder that lives does not block the others for ever either: it may be stopped (SIGSTOP, a debugger), or a
+//   program may have written its id there. Both sides wait 10 ms at most (run/lock_holder.h). A thread then does
+//   without the lock: it asks the broker instead of toggling, drops a record, and changes its event's count and period
+//   all the same. The broker takes over an event's lock, and leaves out a record that it cannot write.
 // - A holder whose lock was taken over may come back. unlock_page() frees the lock only if it still has the holder's
 //   own id.
 //
@@ -42,8 +42,8 @@ inline bool try_lock_page(PageLock& lock, std::int32_t me) {
 }
 
 /// Locks for `me`. Between tries it calls `is_abandoned(holder)`, which yields or sleeps and returns whether that
-/// holder will never unlock. If the lock seems to be held by `me`, a dead thread of the same id has left it: thread ids
-/// are reused. It is then taken over without a question.
+/// holder will never unlock. If the holder's id is `me`, a dead thread of the same id has left the lock: thread ids are
+/// reused. The lock is then taken over at once.
 template <class Abandoned>
 void lock_page(PageLock& lock, std::int32_t me, Abandoned&& is_abandoned) {
     while (!try_lock_page(lock, me)) {

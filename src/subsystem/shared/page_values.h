@@ -40,8 +40,8 @@ inline std::uint64_t period_left_at(const EventPage& page, std::uint64_t value) 
     return page.overflow_at > value ? page.overflow_at - value : 0;
 }
 
-/// Adds up what the event has counted so far, and goes on from here in the new state. A period that is left when the
-/// event stops counting goes on when it counts again.
+/// Brings count, times and period up to this moment, and puts the event into the new state. What is left of a period
+/// when the event stops counting goes on when it counts again.
 inline void change_state(EventPage& page, EventState state, std::uint64_t value, std::uint64_t clock) {
     page.period_left = period_left_at(page, value);
     page.count = count_at(page, value);
@@ -52,7 +52,7 @@ inline void change_state(EventPage& page, EventState state, std::uint64_t value,
     if (state == EventState::counting && page.state != EventState::counting) resume_period(page);
     page.state = state;
     if (state == EventState::counting) page.overflow_at = value + page.period_left;
-    // The pace of a frequency is measured anew: another thread's instructions may drive it from here on.
+    // The time for which a counter does not count must not enter into the adaptation of its period (overflow.cpp).
     if (page.source.kind == Source::Kind::counters) page.last_overflow_time = 0;
 }
 

@@ -1,7 +1,7 @@
-// ring.cpp: three parties. Writers are measured threads and the broker; RingPage::lock makes them one at a time. The
-// reader is any program that has mapped the ring; it takes no lock, reads data_head and writes data_tail. What a writer
-// relies on is in RingPage, which is not in a reader's mapping: the header's data_head is a copy of `head` there. A
-// header that a reader has scribbled over can lose records, and cannot make a writer leave the ring.
+// ring.cpp: three parties. Writers are measured threads and the broker; RingPage::lock admits one at a time. The reader
+// is any program that has mapped the ring; it takes no lock, reads data_head and writes data_tail. What a writer relies
+// on is in RingPage, which is not in a reader's mapping: the header's data_head is a copy of `head` there. A reader
+// that overwrites the header can cause the loss of records, but cannot make a writer leave the ring.
 #include "subsystem/shared/ring.h"
 
 #include "abi/attr_flags.h"
@@ -17,7 +17,7 @@ constexpr std::size_t kLostBytes = sizeof(RecordHeader) + 16;
 constexpr std::uint64_t kHeaderCapabilities = abi::capability("cap_bit0_is_deprecated");
 
 /// One byte must stay free, because a full ring would look like an empty one. A reader may have written anything into
-/// data_tail; then the answer is as wrong as the tail, but writes stay within the ring.
+/// data_tail; then the answer may be wrong, but writes stay within the ring.
 bool has_room(const Ring& ring, std::size_t bytes) {
     // As the kernel's ring_buffer_has_space(): the difference modulo the size, which is a power of two.
     if (ring.page->overwrite) return true;
@@ -84,7 +84,7 @@ bool RingWriter::begin(std::size_t bytes) {
     return true;
 }
 
-/// The LOST record names the event that writes now; for an inherited event, its parent.
+/// The LOST record names the event that writes now, or the parent of an inherited one: `id` is the parent's.
 void RingWriter::put_lost() {
     const std::size_t size = kLostBytes + trailer_bytes(event_.shape);
     const RecordHeader header{kLost, 0, static_cast<std::uint16_t>(size)};
@@ -121,7 +121,7 @@ WriteResult RingWriter::commit(bool is_sample) {
     const bool by_samples = is_sample && reaches_wakeup_events();
     if (writes_lost_record_) page.lost = 0;
     page.head = head_;
-    // Page first: a writer that dies between the two stores leaves a record that readers see after the next one.
+    // Page first: if a writer dies between the two stores, readers see its record once the next one is committed.
     __atomic_store_n(&ring_.header().data_head, head_, __ATOMIC_RELEASE);
     const bool wake = by_bytes || by_samples;
     if (wake) __atomic_store_n(&page.wake_pending, 1, __ATOMIC_RELEASE);

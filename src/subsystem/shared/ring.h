@@ -30,7 +30,7 @@ inline constexpr std::size_t kRingPageBytes = 4096;
 struct Ring {
     RingPage* page = nullptr;
     std::byte* memory = nullptr;   ///< the header page, followed by the data
-    std::uint64_t data_bytes = 0;  ///< mapped here: a power of two, or 0. RingPage::pages is shared, and may lie
+    std::uint64_t data_bytes = 0;  ///< mapped here: a power of two, or 0. RingPage::pages may have been overwritten
 
     abi::MmapPage& header() const { return *reinterpret_cast<abi::MmapPage*>(memory); }
     std::byte* data() const { return memory + kRingPageBytes; }
@@ -56,7 +56,7 @@ struct HeaderTimes {
     std::int64_t offset = 0;  ///< the count, if index is 0
 };
 
-/// Writes the header page under its sequence lock: the number is odd while a writer is at work.
+/// Writes the header page under its sequence lock: the number is odd while the fields change.
 void publish(abi::MmapPage& header, const HeaderTimes& times);
 
 struct WriteResult {
@@ -72,7 +72,8 @@ class RingWriter {
     RingWriter(Ring ring, EventPage& event, const RecordOrigin& moment) : ring_(ring), event_(event), moment_(moment) {}
 
     /// Reserves `bytes` for the record, and writes a LOST record first if records were dropped. False: the record was
-    /// dropped and counted, because the ring is full or paused or the record is longer than kLongestRecord.
+    /// dropped and counted, because the ring is full or paused, or the record is longer than the ring or
+    /// kLongestRecord. A ring without data pages counts nothing.
     bool begin(std::size_t bytes);
 
     /// Where the caller puts exactly the reserved bytes, after begin() has returned true.

@@ -1,6 +1,6 @@
-// ring_page.h: what the writers of a ring share: where it is and how far it is written. What readers see is in the ring
-// itself (perf_event_mmap_page and data pages, perf_event_open(2) "MMAP layout"), and readers may write there, so
-// writers keep their own state here. Freestanding, as event_page.h.
+// ring_page.h: what the writers of a ring share: where it is and how far it is written. Readers see the ring itself
+// (perf_event_mmap_page and data pages, perf_event_open(2) "MMAP layout") and may write there, so writers keep their
+// own state here. Freestanding, as event_page.h.
 #pragma once
 
 #include <cstdint>

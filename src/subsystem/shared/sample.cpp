@@ -1,10 +1,10 @@
-// sample.cpp: a table of fields, one row each. The same row measures the field and writes it, by a Sink.
+// sample.cpp: a table of fields, one row each. The same row measures a field and writes it, to a Sink.
 //
 // A sample has no description of itself: a reader knows its fields from the attr and their order from the manual
-// (perf_event_open(2), PERF_RECORD_SAMPLE). So order and padding here have to be those of the kernel's
-// perf_output_sample(), byte for byte.
+// (perf_event_open(2), PERF_RECORD_SAMPLE). So order and padding must be those of the kernel's perf_output_sample(),
+// byte for byte.
 //
-// Two passes. The size comes first, because a ring gives room for a whole record or none. Fields of one word are
+// Two passes. The size comes first, because a ring reserves room for a whole record or none. Fields of one word are
 // counted by their bits; only the others are measured, by running their row on a Sink without memory. The user stack is
 // sized last, although it is not the last field: it gets what the other fields leave of a record's 64 KiB.
 //
@@ -23,8 +23,8 @@ namespace {
 constexpr std::uint32_t kSample = 9;
 static_assert(abi::name_of(abi::kRecordTypes, kSample) == "PERF_RECORD_SAMPLE");
 constexpr std::uint64_t kRegisterAbi64 = 2;
-// The kernel cuts the stack at TASK_SIZE as well (perf_ustack_task_size()).
-constexpr std::uint64_t kUserEnd = 0x7ffffffff000;  ///< TASK_SIZE with four-level page tables
+/// TASK_SIZE with four-level page tables, where the kernel cuts the stack as well (perf_ustack_task_size()).
+constexpr std::uint64_t kUserEnd = 0x7ffffffff000;
 
 /// What the fields of one sample are made of.
 struct FieldSource {
@@ -64,11 +64,10 @@ void put_registers(Sink& sink, const std::uint64_t* registers, std::uint64_t mas
     for (; mask != 0; mask &= mask - 1) sink.word(registers[__builtin_ctzll(mask)]);
 }
 
-// perf_output_sample_ustack(): the size that was reserved, the bytes, and how many of them are valid. A size of 0 ends
-// the field. The record's room is fixed by then, so a page that cannot be read shortens `copied` only. After the first
-// gap nothing more is copied: a reader takes the first `copied` bytes as the stack.
-
-/// Bytes that couldn't be copied are zeroed, so that the ring's older records don't leak into the field.
+/// perf_output_sample_ustack(): the size that was reserved, the bytes, and how many of them are valid. A size of 0 ends
+/// the field. The record's room is fixed by then, so a page that can't be read shortens `copied` only. After the first
+/// gap nothing more is copied: a reader takes the first `copied` bytes as the stack. Bytes that can't be copied are
+/// zeroed, so that the ring's older records don't leak into the field.
 void put_stack(Sink& sink, const FieldSource& from) {
     sink.word(from.stack);
     if (from.stack == 0) return;
@@ -159,9 +158,8 @@ void put_fields(Sink& sink, const FieldSource& from, std::uint64_t wanted) {
     }
 }
 
-// Nothing to measure is the common case: `wanted` is then 0, and put_fields() returns at once.
-
-/// The size without the stack, whose own size depends on it.
+/// The size without the stack, whose own size depends on it. Commonly all fields are words: put_fields() then has
+/// nothing to measure and returns at once.
 std::size_t without_stack(const EventPage& event, const SampleFacts& facts) {
     std::size_t words = 0;
     for (std::uint64_t left = event.shape.sample_type & kWords; left != 0; left &= left - 1) ++words;
@@ -198,7 +196,6 @@ std::size_t sample_bytes(const EventPage& event, const SampleFacts& facts) {
     return whole(event, others, stack_of(event, facts, others));
 }
 
-// Measured first, since a ring reserves a record's room before it is written.
 WriteResult write_sample(Ring ring, EventPage& event, const SampleFacts& facts) {
     const std::size_t others = without_stack(event, facts);
     const std::size_t stack = stack_of(event, facts, others);

@@ -1,6 +1,6 @@
 // sample.h: writes a SAMPLE record into a ring, from the facts gathered at an overflow: the fields of sample_type in
 // the kernel's order and with its sizes (perf_event_open(2), PERF_RECORD_SAMPLE; perf_output_sample() of Linux 6.18). A
-// field whose fact is not known gets the value that the kernel writes then.
+// field whose fact is not known gets the value that the kernel writes in that case.
 //
 // Freestanding, as event_page.h.
 #pragma once
@@ -51,7 +51,7 @@ struct SampleFacts {
     const std::uint64_t* user_registers = nullptr;
     const std::uint64_t* interrupted_registers = nullptr;
     UserStack stack;
-    std::uint64_t weight = 0;  ///< or the three parts of WEIGHT_STRUCT
+    std::uint64_t weight = 0;  ///< of WEIGHT; for WEIGHT_STRUCT its three parts in one word
     std::uint64_t data_source = kUnknownDataSource;
     std::uint64_t transaction = 0;
     std::uint64_t physical_address = 0;
@@ -63,7 +63,7 @@ struct SampleFacts {
 /// Bytes of the whole record, a multiple of 8. A record above kLongestRecord can't be written.
 std::size_t sample_bytes(const EventPage& event, const SampleFacts& facts);
 
-/// Writes the record. If it is too long or does not fit, it is dropped and counted as lost. The caller holds the locks
+/// Writes the record. One that is too long or does not fit is dropped and counted as lost. The caller holds the locks
 /// of the ring and of the event.
 WriteResult write_sample(Ring ring, EventPage& event, const SampleFacts& facts);
 

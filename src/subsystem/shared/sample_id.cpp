@@ -32,7 +32,7 @@ std::size_t trailer_bytes(const EventShape& shape) {
 
 void put_trailer(Sink& sink, const EventShape& shape, const RecordOrigin& moment, std::uint64_t id,
                  std::uint64_t stream_id) {
-    // SAMPLE records never come here: they have these fields among their own.
+    // Not called for SAMPLE records, which have these fields among their own.
     if (!(shape.flags & abi::flag("sample_id_all"))) return;
     if (shape.sample_type & kTid) {
         sink.half(static_cast<std::uint32_t>(moment.pid));

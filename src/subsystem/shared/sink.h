@@ -40,7 +40,7 @@ class Sink {
     std::size_t size() const { return size_; }
 
   private:
-    /// The common case: most of a record is words, and few of them wrap around the ring's end.
+    /// The fast path: most of a record is words, and few of them wrap around the ring's end.
     template <class Number>
     void number(Number value) {
         const std::uint64_t at = (position_ + size_) & mask_;

@@ -1,6 +1,6 @@
-// task_life.cpp: the steps of the kernel's fork and exec that concern events, in the kernel's order, which records and
-// counts show: the parent's FORK record before the child has events; at an exec, events are enabled before others are
-// removed.
+// task_life.cpp: the steps of the kernel's fork and exec that concern events. Their order is visible in records and
+// counts. The FORK record is written before the child has events, because only the parent's events report it. At an
+// exec events are enabled before others are removed, as in perf_event_exec().
 #include "subsystem/tasks/task_life.h"
 
 #include <utility>
@@ -18,11 +18,11 @@
 namespace anyperf::subsystem {
 namespace {
 
-/// perf_event_enable_on_exec(): each event with the flag is enabled once.
+/// perf_event_enable_on_exec().
 void enable_waiting(World& world, Task& task) {
     for (Event* event : events_of(task)) {
         if (!event->flag(abi::flag("enable_on_exec"))) continue;
-        // Once: the next exec finds the flag used up.
+        // The flag is used up: the next exec does not enable the event again.
         event->attr.flags &= ~abi::flag("enable_on_exec");
         enable_alone(world, *event);
     }
@@ -34,7 +34,7 @@ void remove(World& world, Task& task) {
         if (event->task == &task && event->flag(abi::flag("remove_on_exec"))) leave_task(world, *event);
 }
 
-/// An exec of a thread other than the first: it gets the id of the process, and another page. Its events go with it.
+/// An exec of a thread other than the leader: it gets the leader's id, and another thread page. Its events go with it.
 void rename(World& world, Task& task, const TaskId& name) {
     world.host.set_active_events(task.id, {});
     // Only the key changes: events point to the Task.
@@ -48,7 +48,7 @@ void rename(World& world, Task& task, const TaskId& name) {
 
 }  // namespace
 
-// Most forks concern no event. Then no task is made, and the call costs two lookups.
+// Most forks concern no event. Then no task is made, and the call costs one lookup.
 void forked(World& world, const TaskId& parent, const TaskId& child, ForkKind kind) {
     // A cpu-wide event needs a part in the child, so a fork concerns it whatever the parent has.
     const Task* parent_task = world.find_task(parent);
@@ -67,7 +67,7 @@ void executed(World& world, const TaskId& was, const TaskId& name) {
     remove(world, *task);
 }
 
-// Groups that are bound to a CPU, or count a CPU, start or stop.
+// Groups that are bound to one of the two CPUs, and parts of cpu-wide events, start or stop.
 void moved(World& world, const TaskId& name, std::int32_t cpu) {
     Task* task = world.find_task(name);
     if (!task || task->cpu == cpu) return;

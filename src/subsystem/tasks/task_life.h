@@ -7,7 +7,8 @@
 
 namespace anyperf::subsystem {
 
-/// The task `parent` has made `child`: reports it, lets it inherit, and adds its parts of cpu-wide events.
+/// The task `parent` has made `child`: writes the FORK records, lets the child inherit, and adds its parts of cpu-wide
+/// events.
 void forked(World& world, const TaskId& parent, const TaskId& child, ForkKind kind);
 /// An exec: applies enable_on_exec and remove_on_exec. `was` differs from `task` if a non-leader thread has become the
 /// leader.

@@ -8,10 +8,11 @@
 
 namespace anyperf::subsystem {
 
-// A task is made when an event first concerns it: the subsystem knows only tasks with events.
+// A task is made when an event first needs it, so the subsystem knows only tasks that events count or that have opened
+// events.
 Task& find_or_add_task(World& world, const TaskId& name) {
     if (Task* already = world.find_task(name)) return *already;
-    // The page's previous thread has ended without a report.
+    // The page's previous thread has ended, but its end was not reported.
     if (const auto stale = world.tasks.find(name.thread_page); stale != world.tasks.end())
         exited(world, TaskId(stale->second->id), 0);
     auto made = std::make_unique<Task>();

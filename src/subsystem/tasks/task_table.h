@@ -8,11 +8,11 @@
 
 namespace anyperf::subsystem {
 
-/// Adds the task if it is new. A stale task with the same thread page ends first.
+/// The task of this name, which is added if it is new. A stale task with the same thread page ends first.
 Task& find_or_add_task(World& world, const TaskId& name);
 
-/// Reports the end, takes the task out of its events, and forgets it. `parent_pid`: of the process, for the EXIT
-/// record.
+/// Writes the EXIT records, makes the events leave the task, and forgets the task. `parent_pid`: the pid of the
+/// process's parent.
 void exited(World& world, const TaskId& task, std::int32_t parent_pid);
 
 }  // namespace anyperf::subsystem
