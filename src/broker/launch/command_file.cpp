@@ -1,8 +1,7 @@
-// command_file.cpp: the checks of execve(2), made beforehand by looking at files.
+// command_file.cpp: the checks of execve(2), made in advance on the files.
 //
-// Between these checks and the engine's own look at the file something may change; then the engine reports the same
-// cause in its words. What is not looked at here (the loader of an ELF file, for example) is left to the engine as
-// well.
+// A file may change after these checks. Then the engine, which reads it later, reports the cause. The engine also
+// reports what is not checked here, such as a missing loader of an ELF file.
 #include "broker/launch/command_file.h"
 
 #include <sys/stat.h>
