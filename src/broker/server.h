@@ -1,7 +1,7 @@
 // server.h: the broker of one run. It holds the run's perf_event subsystem, takes the requests of the programs in the
 // run, and answers them. Counting and sampling happen in the programs themselves, in memory that both sides share
-// (run/layout.h); the broker is needed to open, close, group, inherit and rotate events, and for what a program
-// cannot see, such as the death of another one.
+// (run/layout.h); the broker is needed to open, close, group, inherit and rotate events, and for what a program cannot
+// see, such as the death of another one.
 //
 // The broker is no program of the run: it is the process of `anyperf run` or of a verb that measures (hosted_run), and
 // nothing of it is translated.
@@ -26,8 +26,8 @@
 // the loop polls for some 20 us before it sleeps, unless the client runs on the broker's own CPU, where polling would
 // keep it from running.
 //
-// Threads: one thread serves, others of the same process may call the subsystem (call_subsystem). `lock_` is held
-// while the loop handles what is ready and over each such call, so the subsystem sees one caller at a time.
+// Threads: one thread serves, others of the same process may call the subsystem (call_subsystem). `lock_` is held while
+// the loop handles what is ready, and during each such call, so the subsystem sees one caller at a time.
 //
 // Trust: a request may contain anything, and so may the shared memory, which every program of the run can write. The
 // sender is the thread that the kernel names (tasks/run_threads.h). The broker checks the frame of a request

@@ -83,9 +83,9 @@ void RunHost::call_ended() {
 }
 
 bool RunHost::is_abandoned(std::int32_t holder) {
-    // The holder is a thread id in shared memory, in the thread's own pid namespace. An id that no thread of the run
-    // has was made up by a program. The kernel says whether the thread lives. If a living one keeps its lock for too
-    // long the broker's patience is over, so that a program cannot stop the broker.
+    // The holder is a thread id in shared memory, in the thread's own pid namespace. If no thread of the run has this
+    // id, a program made it up. The kernel says whether the thread lives. If a living one keeps its lock for too long,
+    // the broker's patience is over, so that a program cannot stop the broker.
     const KernelIds thread = threads_.called(holder);
     if (!thread || run::yield_and_check_gone(thread.tid)) return true;
     is_out_of_patience_ = is_out_of_patience_ || patience_.is_over();

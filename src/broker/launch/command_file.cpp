@@ -29,7 +29,8 @@ constexpr int kNotFound = 127;
 constexpr const char* kShell = "/bin/sh";  // _PATH_BSHELL, which execvp(3) uses
 
 /// The file that execvp(3) would try: the word itself if it has a slash, else the first executable file of that name in
-/// PATH, else the first one without permission. Empty if PATH has no file of that name.
+/// PATH, else the first one without permission. Empty if PATH has no file of that name. If PATH is not set, the shell's
+/// usual directories are searched.
 std::string file_of(const std::string& word) {
     if (word.empty() || word.contains('/')) return word;
     const char* const path = std::getenv("PATH");

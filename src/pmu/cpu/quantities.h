@@ -164,8 +164,9 @@ using Q = Quantity;
 using P = Placement;
 using M = models::Quantity;
 
-// One row for each quantity, in the order of the enum. The models do not count hits: L2 hits are requests minus misses,
-// and hits of the second TLB are misses of the first one minus page walks. So hits and misses always add up.
+// One row for each quantity, in the order of the enum. The models do not count hits of L2 and of the second TLB: these
+// are the requests to L2 minus its misses, and the misses of the first TLB minus the page walks. So hits and misses
+// always add up.
 inline constexpr std::array kRows{
     QuantityRow{Q::instructions, "instructions", exact({instructions}), P::fixed_0, "a REP string instruction is one"},
     QuantityRow{Q::branches, "branches", exact({branches}), P::generic, "syscall is not one"},
