@@ -37,9 +37,8 @@ std::uint64_t pid_namespace() {
     return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
 }
 
-// Ctrl-C and SIGCHLD are for the verb, which waits for the command.
-
-/// Starts a thread with all signals blocked: the process's signals are for its other threads.
+/// Starts a thread with all signals blocked, so that the process's signals reach the verb's threads: the verb waits for
+/// the command, and handles SIGINT and SIGCHLD.
 Result<std::thread> start_thread_with_signals_blocked(auto body) {
     sigset_t all;
     sigset_t before;
@@ -56,8 +55,8 @@ Result<std::thread> start_thread_with_signals_blocked(auto body) {
     return thread;
 }
 
-/// The text that the request's argument points to, with its NUL, cut off at the longest one that the request takes;
-/// empty if the request takes none. This process made the call itself, so the pointer is a good one.
+/// The text that the request's argument points to, with its NUL, cut to the longest text that the request takes; empty
+/// if the request takes no text. The caller is in this process, so the pointer needs no check.
 std::span<const std::byte> text_argument(std::uint32_t request, std::uint64_t argument) {
     const auto* const row = std::ranges::find(abi::kIoctls, request, &abi::Ioctl::request);
     if (row == abi::kIoctls.end() || row->argument != abi::ArgumentKind::text_in || argument == 0) return {};
@@ -102,14 +101,13 @@ std::string HostedRun::machine_files(bool tracepoints) {
     return tracepoints && !root.empty() ? server_->machine_files(1) : root;
 }
 
-// Read, not mapped: to touch a page that nobody has written would make it.
+// Reads the memfd and does not map it: touching a page that nobody has written would allocate it.
 std::size_t HostedRun::read_memory(std::uint64_t offset, std::span<std::byte> to) const {
     const ssize_t got = ::pread(memory_.fd(), to.data(), to.size(), static_cast<off_t>(offset));
     return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
-// The command's page exists before its process, so that events can be opened on it before its exec. -1: no page is
-// free.
+// The command's page exists before its process, so that events can be opened on it before its exec.
 std::int64_t HostedRun::take_command_page() {
     page_ = run::claim_thread_page(memory_.use(), &memory_.thread_page(0));
     if (page_ == run::kNoPage) return -1;
@@ -120,7 +118,7 @@ std::int64_t HostedRun::take_command_page() {
 }
 
 Result<void> HostedRun::prepare(std::span<const std::string> command) {
-    // The command first: one that is not found must not take a page.
+    // The command is looked up first, so that a command that is not found takes no page.
     auto launch = TRY(Launch::prepare(memory_, to_broker_.get(), {command.begin(), command.end()}));
     launch.set_thread_page(take_command_page());
     launch.set_limits(limits_);
@@ -137,8 +135,8 @@ bool HostedRun::has_begun() const {
     return page_ == run::kNoPage || memory_.thread_page(page_).comm[0] != 0;
 }
 
-// As the kernel's call: an event's number, or -errno. The refusal's reason is kept for the message. A uprobe's path is
-// resolved here, in this process, as the kernel resolves it in the caller.
+// The reason of a refusal is kept for the message. A uprobe's path is resolved here, in this process, as the kernel
+// resolves it in the caller.
 int HostedRun::open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned long flags) {
     subsystem::OpenRequest request;
     request.attr = std::as_bytes(std::span{&attr, 1});
@@ -146,7 +144,7 @@ int HostedRun::open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsign
     request.cpu = cpu;
     request.flags = flags;
     request.group.none = group == -1;
-    // -1 means no group. Any other number that is not above 0 is one that is not open.
+    // -1 means no group. No open event has another number below 1.
     request.group.open = group > 0;
     if (group > 0) request.group.event = static_cast<EventIndex>(group);
     if (attr.type == subsystem::kTypeUprobe)
@@ -172,7 +170,7 @@ ssize_t HostedRun::read(int event, std::span<std::byte> buffer) {
 
 int HostedRun::ioctl(int event, std::uint32_t request, std::uint64_t argument) {
     return server_->call_subsystem([&](Subsystem& subsystem, const TaskId& self) {
-        // For requests whose argument is an event: as a descriptor that is -1 or the event's.
+        // Some requests have an event as their argument. ~0 takes the place of descriptor -1.
         subsystem::Descriptor named{.none = argument == ~std::uint64_t{0}, .open = true};
         if (!named.none) named.event = static_cast<EventIndex>(argument);
         const auto done =

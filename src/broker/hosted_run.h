@@ -1,6 +1,6 @@
-// hosted_run.h: a run that this process hosts and measures at the same time. A background thread is the broker; the
-// other threads start commands in the run and open events on them by the subsystem's own calls. So the measuring
-// program need not be a program of the run, which would be translated and measured itself.
+// hosted_run.h: a run that this process hosts and measures at the same time. A background thread is the broker. The
+// verb's own thread starts commands in the run and opens events on them by the subsystem's calls. So the verb need not
+// be a program of the run, which would be translated and measured itself.
 //
 // The command's thread page exists before its process, so events can be opened on a command that has not started yet;
 // its exec enables them (enable_on_exec).
@@ -29,40 +29,41 @@ class HostedRun {
   public:
     /// Makes the run and starts the thread that serves it. `options.command` is ignored. Error: as of run().
     static Result<std::unique_ptr<HostedRun>> begin(const RunOptions& options);
-    /// Stops serving. If programs are left that use events, a forked copy of this process goes on serving them.
+    /// Stops serving. If programs are left and any event was opened, a forked copy of this process serves them.
     ~HostedRun();
     HostedRun(const HostedRun&) = delete;
     HostedRun& operator=(const HostedRun&) = delete;
 
-    /// The directory of the presented machine's files, with those of its tracepoints if they are wanted; empty if it
-    /// could not be written. It is removed at the end of the run.
+    /// The directory of the presented machine's files, with those of its tracepoints if `tracepoints` is set; empty if
+    /// they could not be written. It is removed at the end of the run.
     std::string machine_files(bool tracepoints);
 
-    /// What programs have counted exactly (RunOptions::exact), to be read by recording/exact_profile.h: how many units
-    /// are used, and bytes of the run's memory at an offset, as by pread(2).
+    /// How many units of exact counts (RunOptions::exact) are used. recording/exact_profile.h reads them.
     std::uint32_t exact_units() const { return memory_.use().exact_units; }
+    /// Copies bytes of the run memory at `offset`, as pread(2). Returns how many, 0 on failure.
     std::size_t read_memory(std::uint64_t offset, std::span<std::byte> to) const;
 
-    /// Whether the run counts the tracepoint with this number. Others are the kernel's alone.
+    /// Whether the run has a built-in tracepoint with this number. Only the kernel counts the others.
     bool has_tracepoint(std::uint64_t id) { return server_->has_tracepoint(id); }
 
     // ---- commands, one at a time: prepare(), fork(2), forked() in the parent, execute() in the child ----
 
     /// Finds the command and takes its thread page. Error: as of Launch::prepare().
     Result<void> prepare(std::span<const std::string> command);
-    /// In the parent: the process exists and waits with execute(). From here on events can be opened on it.
+    /// In the parent: the process exists and has not called execute() yet. From here on events can be opened on it.
     void forked(pid_t process);
     /// In the child. Returns only if the engine cannot be executed: errno.
     int execute() const { return launch_->execute(); }
-    /// Whether the engine has started the command. If not, it has reported the reason on standard error and has ended.
+    /// Whether the engine has started the command. If it has not when the process has ended, it has reported the reason
+    /// on standard error.
     bool has_begun() const;
     /// To be called when the process has ended, before it is waited for.
     void ended(pid_t process) { server_->about_to_reap(process); }
 
     // ---- events; results as of the system calls, but -errno on failure ----
 
-    /// perf_event_open(2) without cgroups. Returns a number above 0 for the calls below; it is not a descriptor.
-    /// `group`: such a number, or -1.
+    /// perf_event_open(2) without cgroups. Returns the event's number, which is above 0 and not a descriptor; the calls
+    /// below take it. `group`: such a number, or -1.
     int open(const abi::Attr& attr, pid_t pid, int cpu, int group, unsigned long flags);
     /// Why the last open that failed was refused, in words.
     std::string_view reason() const { return reason_; }

@@ -1,8 +1,9 @@
 // run_memory.cpp: creates and maps the memory of a run.
 //
-// Two memfds. The facts are sealed so that only the mapping that the broker made before can write them: programs map
-// them read-only, and cannot change that. The other one is shared by all, and the broker trusts nothing in it. Both
-// have a fixed size: a program that shrank one would make the others, and the broker, fault (SIGBUS) where it ended.
+// There are two memfds. The facts are sealed so that only the mapping that the broker made before can write them:
+// programs map them read-only, and cannot change that. The other one is shared by all, and the broker trusts nothing in
+// it. Both have a fixed size. If a program could shrink one, the broker and all other programs would get a SIGBUS for
+// accesses beyond its new end.
 #include "broker/run_memory.h"
 
 #include "try.h"
@@ -43,8 +44,8 @@ template struct RunMemory::Unmap<run::kRingsOffset>;
 
 namespace {
 
-/// A memfd counts as a file for RLIMIT_FSIZE: the kernel sends SIGXFSZ to a process that makes one larger
-/// (getrlimit(2)). So the memory is made no larger than the limit.
+/// The size of the run memory with all its parts, or RLIMIT_FSIZE if that is less. A memfd counts as a file for this
+/// limit: the kernel sends SIGXFSZ to a process that makes one larger (getrlimit(2)).
 std::uint64_t size_within_limits() {
     // The file is sparse, so its size costs no memory.
     rlimit limit{};
@@ -52,7 +53,7 @@ std::uint64_t size_within_limits() {
     return std::min<std::uint64_t>(run::exact::kOffset + run::exact::kBytes, limit.rlim_cur);
 }
 
-/// The limit that may have caused the error.
+/// How to raise the limit that may have caused the error.
 std::string fix_for(int error) {
     switch (error) {
         case EMFILE: return "see `ulimit -n`";
@@ -88,8 +89,8 @@ Result<char*> map_file(const OwnedFd& fd, std::size_t bytes) {
 Result<void> RunMemory::make_facts() {
     facts_fd_ = TRY(make_file(kFactsName, run::kFactsBytes));
     facts_.reset(TRY(map_file(facts_fd_, run::kFactsBytes)));
-    // From here on no process can map it to write or write(2) to it, and a mapping that is only read stays so. Before
-    // Linux 5.1 there is no such seal: programs could write then.
+    // From here on no process can make a writable mapping of the facts, make a read-only mapping writable, or call
+    // write(2) on them. Linux before 5.1 lacks this seal (EINVAL): there programs can write the facts.
     if (::fcntl(facts_fd(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE) != 0 && errno != EINVAL) return refused("F_ADD_SEALS");
     if (::fcntl(facts_fd(), F_ADD_SEALS, F_SEAL_SEAL) != 0) return refused("F_ADD_SEALS");
     return {};

@@ -1,8 +1,12 @@
 // run_memory.h: the memory that the broker shares with the programs of a run: two memfds with the layout of
-// run/layout.h. The broker maps all of them but the rings, which are mapped one by one. The facts are the broker's own:
-// the kernel lets no program write them. The rest programs may write at any time, so a value there may change between
-// two reads, and no value is a fact: what the broker relies on it keeps to itself (docs/security.md). Neither file can
-// be made shorter or longer, so that no access to it can fail.
+// run/layout.h, the facts and the run memory.
+//
+// The kernel lets no program write the facts. Programs may write the run memory at any time, so a value there may
+// change between two reads, and may be false. The broker keeps what it relies on in its own memory (docs/security.md).
+// Neither file can be made shorter or longer, so that no access to it can fail.
+//
+// The broker maps the facts, and the run memory up to its rings. It maps the rings one by one, and does not map the
+// exact counts after them.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +45,7 @@ class OwnedFd {
 /// The names of the memfds in /proc/PID/maps.
 inline constexpr char kRunMemoryName[] = "anyperf-run";
 inline constexpr char kFactsName[] = "anyperf-facts";
-/// The size of the memory that all write, without its exact counts. More than all rings together need; a page that was
+/// The size of the run memory without its exact counts. No ring is made beyond it (RunHost::new_ring). A page that was
 /// never written takes no memory.
 inline constexpr std::uint64_t kRunFileBytes = run::exact::kOffset;
 

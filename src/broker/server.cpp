@@ -36,8 +36,8 @@ Server::Server(RunMemory& memory, OwnedFd requests, const MachineOptions& machin
 
 Server::~Server() = default;
 
-// A client that has been answered often asks again at once. If it runs on another CPU, looking for some microseconds is
-// cheaper than to sleep and be woken; on the same CPU it would only keep the client from running.
+// A client that has been answered often asks again at once. If it runs on another CPU, polling for some microseconds is
+// cheaper than sleeping and being woken. On the same CPU polling would only keep the client from running.
 int Server::wait_for_descriptors(std::span<epoll_event> ready) {
     for (int look = 0; look < polls_before_sleep_; ++look)
         if (const int count = state_.descriptors.wait(ready, 0); count != 0) return count;
@@ -54,7 +54,6 @@ bool Server::serve_once() {
     const int count = wait_for_descriptors(ready);
     const std::lock_guard held{lock_};
     if (state_.machine && state_.machine->subsystem.needs_tick()) state_.machine->subsystem.tick();
-    // All closes and deaths first, then the requests.
     bool asked = false;
     bool ended = false;
     for (int i = 0; i < count; ++i) {
@@ -75,7 +74,7 @@ int Server::serve_until_exit(pid_t child) {
     int status = 0;
     while (!serve_once() || ::waitpid(child, &status, WNOHANG) != child) {
     }
-    child_fd = OwnedFd{};  // its pidfd would stay ready for ever
+    child_fd = OwnedFd{};  // the pidfd would stay ready for ever
     serve_remaining_processes();
     return status;
 }
@@ -90,7 +89,7 @@ void Server::serve_until(int stop) {
 // A broker that ended with its command would leave daemons without one. A copy of it goes on; the caller returns.
 void Server::serve_remaining_processes() {
     serve_requests();
-    // Without an event nothing needs a broker: programs that are left run on without one.
+    // If no event was ever opened, the programs that are left need no broker.
     if (!state_.machine || requests_.closed()) return;
     const pid_t broker = ::fork();
     if (broker != 0) {
@@ -136,7 +135,7 @@ subsystem::Subsystem& Server::subsystem() {
 }
 
 TaskId Server::begin_local_call() {
-    // This process has no thread page in the run: what it asks for is done at once, and nothing is counted on it.
+    // This process is not a program of the run and has no thread page, so nothing is counted on it.
     const TaskId self{run::kMaximumThreadPages, ::getpid(), static_cast<std::int32_t>(::gettid())};
     state_.make_machine().host.begin_request(self, {});
     register_pending_children(state_);
@@ -144,20 +143,19 @@ TaskId Server::begin_local_call() {
 }
 
 void Server::end_local_call() {
-    // Events that this call has opened may have to rotate, while the serving thread sleeps without a time limit.
     state_.machine->host.end_request();
     state_.publish_wanted();
     state_.report_poll_changes();
+    // Events that this call has opened may have to rotate, but the serving thread may be asleep without a time limit.
     constexpr std::uint64_t kOnce = 1;
     if (state_.machine->subsystem.needs_tick()) [[maybe_unused]]
         const ssize_t written = ::write(wake_.get(), &kOnce, sizeof kOnce);
 }
 
-// Before the exec: the page has the process's id, but no request has come from it that would prove the two belong
-// together.
 void Server::track_command(pid_t process, std::uint32_t page) {
     const std::lock_guard held{lock_};
-    // The process is this one's child and has not yet executed the engine.
+    // The process is a child of this one, so its id is certain. It has sent no request, from which the broker would
+    // learn that the page is its own, and does not run the engine yet, which RunThreads::find() requires.
     state_.processes.track(process);
     state_.threads.add({page, process, process}, {process, process});
 }

@@ -1,7 +1,7 @@
 // server.h: the broker of one run. It holds the run's perf_event subsystem, takes the requests of the programs in the
 // run, and answers them. Counting and sampling happen in the programs themselves, in memory that both sides share
-// (run/layout.h); the broker is needed to open, close, group, inherit and rotate events, and for what a program
-// cannot see, such as the death of another one.
+// (run/layout.h); the broker is needed to open, close, group, inherit and rotate events, and for what a program cannot
+// see, such as the death of another one.
 //
 // The broker is no program of the run: it is the process of `anyperf run` or of a verb that measures (hosted_run), and
 // nothing of it is translated.
@@ -16,18 +16,18 @@
 //   event      the broker's end of an event's socket pair. End of file there is the last close of the event's
 //              descriptor in all programs.
 //   process    the pidfd of a process that uses events. A process that is killed does not report its end itself.
-//   command    the pidfd of the command, or whatever the host gives: serving is over.
+//   command    the pidfd of the command, or the descriptor of serve_until(): serving is over.
 //   wake       an eventfd: another thread of this process has changed what the loop waits for.
 //
 // Closes and deaths are handled before requests, and again before each request: a request must not find an event open
 // or a process alive that was gone when the request was sent. With events that rotate, the loop also wakes every 4 ms.
 //
 // After an answer the next request mostly follows at once, and a wake-up by the kernel costs more than the answer. So
-// the loop polls for some 20 us before it sleeps, unless the client runs on the broker's own CPU, where
-// polling would keep it from running.
+// the loop polls for some 20 us before it sleeps, unless the client runs on the broker's own CPU, where polling would
+// keep it from running.
 //
-// Threads: one thread serves, others of the same process may call the subsystem (call_subsystem). `lock_` is held
-// while the loop handles what is ready and over each such call, so the subsystem sees one caller at a time.
+// Threads: one thread serves, others of the same process may call the subsystem (call_subsystem). `lock_` is held while
+// the loop handles what is ready, and during each such call, so the subsystem sees one caller at a time.
 //
 // Trust: a request may contain anything, and so may the shared memory, which every program of the run can write. The
 // sender is the thread that the kernel names (tasks/run_threads.h). The broker checks the frame of a request
@@ -35,8 +35,8 @@
 // asked of the kernel when an event is opened and are not remembered. What the broker relies on it keeps to itself.
 // docs/security.md has the whole picture.
 //
-// End: the command has ended, and no program holds the socket any more. If programs outlive the command and use events,
-// the process forks: the copy serves them, and the original goes on with its exit.
+// End: the command has ended, and no program holds the socket any more. If programs outlive the command and an event
+// was opened in the run, the process forks: the copy serves them, and the original returns to its caller.
 #pragma once
 
 #include <sys/epoll.h>
@@ -65,14 +65,15 @@ class Server {
     /// Serves until the child has ended, waits for it, and returns its status as wait(2) gives it. Then as
     /// serve_remaining_processes().
     int serve_until_exit(pid_t child);
-    /// For a host that waits for its commands itself: serves until `stop` is readable.
+    /// Serves until `stop` is readable. For a hosted run, whose verb waits for its commands itself.
     void serve_until(int stop);
-    /// If programs are left that use events, forks a copy of this process, which serves until the last of them has
-    /// ended and then exits. Returns at once in the caller. No other thread may serve or call meanwhile.
+    /// If programs are left and any event was opened in the run, forks a copy of this process, which serves until the
+    /// last of them has ended and then exits. Returns at once in the caller. No other thread may serve or call
+    /// meanwhile.
     void serve_remaining_processes();
 
-    /// Calls the subsystem for this process itself, from any of its threads. `function` gets the subsystem and the name
-    /// of the caller; its result is returned. The caller has no thread page, so nothing is counted on it.
+    /// Calls the subsystem for this process itself, from any of its threads. `function` gets the subsystem and the
+    /// caller's TaskId; its result is returned. The caller has no thread page, so nothing is counted on it.
     template <class Function>
     auto call_subsystem(const Function& function) {
         const std::lock_guard held{lock_};
@@ -81,12 +82,13 @@ class Server {
         end_local_call();
         return answer;
     }
-    /// Follows a command of the host's by a pidfd, so that its end is known even if it is killed. `page` is its first
-    /// thread's, or none if it is no page (run::kNoPage).
+    /// Tracks a command of a hosted run by a pidfd, so that its end is known even if it is killed. `page` is the thread
+    /// page of its first thread; run::kNoPage: it has none yet.
     void track_command(pid_t process, std::uint32_t page);
-    /// Makes `eventfd` readable when the state of an event changes that this process has open itself. Before serving.
+    /// From here on `eventfd` becomes readable when the poll state of an event changes that this process has opened. To
+    /// be called before serving.
     void signal_own_events(int eventfd) { state_.events.signal_own(eventfd); }
-    /// Where this process has mapped the ring; valid until it is unmapped. Empty: this process has not mapped it.
+    /// Where this process has mapped the ring; valid until the ring is freed. Empty if there is no such ring.
     std::span<std::byte> ring_memory(subsystem::RingIndex ring);
     /// The process has ended and is a zombie: takes its final times from /proc before the caller waits for it.
     void about_to_reap(pid_t process);
@@ -100,14 +102,15 @@ class Server {
     subsystem::Subsystem& subsystem();
     subsystem::TaskId begin_local_call();
     void end_local_call();
-    /// One round of the event loop. Returns whether the command has ended (or the host wants to stop).
+    /// One round of the event loop. Returns whether a descriptor of kind `command` is ready.
     bool serve_once();
     /// Waits until a descriptor is ready, or until events have to be rotated. Returns how many are in `ready`.
     int wait_for_descriptors(std::span<epoll_event> ready);
     /// Handles a close or a death. Ignores other kinds.
     void on_ready(const ReadyDescriptor& ready);
-    /// Takes all requests that wait.
+    /// Serves all requests that wait.
     void serve_requests();
+    /// Serves a request and writes the answer.
     void handle(ReceivedRequest& received);
 
     RequestSocket requests_;

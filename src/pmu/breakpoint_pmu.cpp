@@ -1,8 +1,9 @@
 // breakpoint_pmu.cpp: the order of the checks is the kernel's: first the slot (register_perf_hw_breakpoint() reserves
 // one), then address, length and mode.
 //
-// The x86 has four debug registers for each CPU (SDM volume 3, "Debug Registers"). In a run breakpoints are found by
-// translated code and could be any number; the limit of four is kept, since programs test it and fall back by ENOSPC.
+// An x86 CPU has four debug registers (SDM volume 3, "Debug Registers"). In a run translated code finds the
+// breakpoints, so there could be any number of them. The limit of four is kept, since programs test it and have a
+// fallback for ENOSPC.
 #include "pmu/breakpoint_pmu.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ bool is_power_of_two_up_to_8(std::uint64_t length) {
 }
 
 /// hw_breakpoint_arch_parse(): type, length and alignment. An X breakpoint must have the length sizeof(long), although
-/// it is on one byte.
+/// it only concerns the first byte of an instruction.
 Answer<> check_address(const abi::Attr& attr) {
     const bool executes = attr.bp_type == kExecute;
     if (attr.bp_type != kWrite && attr.bp_type != kReadWrite && !executes)
@@ -105,7 +106,7 @@ Answer<subsystem::Wiring> BreakpointPmu::init(const subsystem::EventRequest& req
         return refuse(ENOSPC, "all four breakpoints of the task are in use");
     TRY(check_address(attr));
     TRY(check_mode(attr, request.may_break_kernel));
-    // The CPU's event has the slot already that its part of one task would take.
+    // The part of a cpu-wide event that counts one task takes no slot: the event itself has it already.
     if (!request.cpu_wide_part) slots_.push_back(slot);
     const bool counts_nothing = (attr.flags & abi::flag("exclude_user")) != 0;
     return subsystem::Wiring{

@@ -3,7 +3,7 @@
 // x86-64.
 //
 // No debug register is used: the translated code of measured threads finds the hits. The four slots of the hardware are
-// accounted all the same, so that the fifth breakpoint of a task is refused as on Linux.
+// still accounted for, so that the fifth breakpoint of a task is refused as on Linux.
 #pragma once
 
 #include <cstdint>

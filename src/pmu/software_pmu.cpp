@@ -1,5 +1,6 @@
 // software_pmu.cpp: accepts and refuses as perf_swevent_init(), cpu_clock_event_init() and task_clock_event_init() of
-// Linux 6.18 (kernel/events/core.c) do. In the kernel the two clocks are PMUs of their own; here they are rows.
+// Linux 6.18 (kernel/events/core.c) do. In the kernel the two clocks are PMUs of their own; here they are rows of the
+// same table.
 #include "pmu/software_pmu.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ bool is_clock(const SoftwareRow& row) {
     return row.source == Source::Kind::task_clock;
 }
 
-/// Whether the exclude bits of the attr leave nothing of the event. It opens all the same and counts 0, as on Linux.
+/// Whether the attr excludes every occurrence of the event. Such an event opens and counts 0, as on Linux.
 bool is_suppressed(const SoftwareRow& row, std::uint64_t flags) {
     switch (row.suppressed_by) {
         case SuppressedBy::nothing: return false;
@@ -32,14 +33,15 @@ bool is_suppressed(const SoftwareRow& row, std::uint64_t flags) {
     return false;
 }
 
-/// A clock without a task is the CPU's time, not the time that some task has run.
+/// A clock event without a task counts the CPU's time, not the time that tasks have run.
 Source::Kind source_of(const SoftwareRow& row, const subsystem::EventRequest& request) {
     if (is_suppressed(row, request.attr.flags)) return Source::Kind::nothing;
     return is_clock(row) && request.task == nullptr ? Source::Kind::cpu_clock : row.source;
 }
 
-/// Of a clock with sample_freq: the period in ns. Its rate is constant, so the frequency becomes a fixed period when
-/// the event is opened, and is never adapted (perf_swevent_init_hrtimer()). 0: the event keeps its period or frequency.
+/// The period in ns of a clock event with sample_freq; 0 for all others, which keep their period or frequency. A
+/// clock's rate is constant, so its frequency becomes a fixed period when the event is opened, and is never adapted
+/// (perf_swevent_init_hrtimer()).
 std::uint64_t fixed_period(const SoftwareRow& row, const abi::Attr& attr) {
     constexpr std::uint64_t kSecond = 1'000'000'000;
     if (!is_clock(row) || !(attr.flags & abi::flag("freq")) || attr.sample_period == 0) return 0;

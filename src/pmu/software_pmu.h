@@ -1,5 +1,6 @@
-// software_pmu.h: the software PMU (PERF_TYPE_SOFTWARE). Clocks, page faults, context switches and migrations are the
-// host kernel's own accounting of the task; the dummy events count nothing, as on Linux.
+// software_pmu.h: the software PMU (PERF_TYPE_SOFTWARE). Clocks, page faults, context switches and migrations come from
+// the host kernel's accounting of the task. Page faults and context switches of the engine are left out. The dummy
+// events count nothing, as on Linux.
 //
 // By default the values are as noisy as the host's. With SoftwareOptions::modelled_time the clocks of tasks are
 // computed from the instructions instead, and repeat exactly.
@@ -15,7 +16,7 @@ namespace anyperf::pmu {
 /// The exclude bit that makes an event count nothing at all.
 enum class SuppressedBy : std::uint8_t {
     nothing,
-    exclude_user,    ///< it happens in user mode; occurrences in kernel mode are not counted apart
+    exclude_user,    ///< the host does not say in which mode each occurrence was; all count as those of user mode
     exclude_kernel,  ///< it always happens in kernel mode
 };
 
@@ -56,7 +57,7 @@ struct SoftwareOptions {
     bool modelled_time = false;
 };
 
-/// Accepts events of PERF_TYPE_SOFTWARE. It has no counters and no state.
+/// Accepts events of PERF_TYPE_SOFTWARE. They need no counters, and the PMU keeps no state.
 class SoftwarePmu final : public subsystem::Pmu {
   public:
     explicit SoftwarePmu(SoftwareOptions options = {}) : options_(options) {}

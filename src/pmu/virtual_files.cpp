@@ -1,6 +1,5 @@
-// virtual_files.cpp: one row for each PMU and one for each field of a PMU's format/ directory. What perf, libpfm4 and
-// PAPI look for decides which files there are; a file that does nothing has the content of a kernel on which the thing
-// is off.
+// virtual_files.cpp: one row for each PMU and one for each field of a PMU's format/ directory. There are the files that
+// perf, libpfm4 and PAPI look for. A file without effect says what it says on a kernel where its feature is off.
 #include "pmu/virtual_files.h"
 
 #include <fmt/format.h>
@@ -27,8 +26,8 @@ constexpr std::array kPmus{
     PmuRow{"tracepoint", abi::kTypeTracepoint}, PmuRow{"uprobe", kTypeUprobe},
 };
 
-/// A file of format/: which bits of the attr a term of an event string sets. The cpu PMU has those of a Skylake without
-/// TSX (so no in_tx and in_tx_cp); uprobe has those of Linux 6.18.
+/// A file of format/: which bits of the attr a term of an event string sets. The cpu PMU has the terms of a Skylake
+/// without TSX (so no in_tx and in_tx_cp); uprobe has those of Linux 6.18.
 struct FormatRow {
     std::string_view pmu, name, bits;
 };
@@ -47,13 +46,13 @@ constexpr std::array kFormats{
     FormatRow{"uprobe", "retprobe", "config:0"},
 };
 
-/// A file of a PMU.
+/// Adds a file of a PMU.
 void put(VirtualTree& tree, std::string_view pmu, std::string_view name, std::string content, bool writable = false) {
     tree.files.push_back({fmt::format("{}/{}/{}", kDevices, pmu, name), std::move(content), writable});
 }
 
-/// The content of a file in events/, as the kernel prints it: "event=0x3c,umask=0x01". A umask of 0 is left out. Only
-/// event and umask: no generic event of a Skylake needs another field.
+/// The content of a file in events/, as the kernel prints it: "event=0x3c,umask=0x01". A umask of 0 is left out. No
+/// event here needs another field of config.
 std::string event_terms(std::uint64_t config, std::string_view others = {}) {
     const std::uint64_t umask = config >> 8 & 0xff;
     return umask == 0 ? fmt::format("event=0x{:02x}{}\n", config & 0xff, others)
@@ -67,7 +66,8 @@ void put_cpu(VirtualTree& tree, const VirtualFileSettings& settings) {
     for (const SysfsEventRow& row : kSysfsEvents)
         put(tree, "cpu", fmt::format("events/{}", row.name), event_terms(row.config, row.terms));
     if (settings.branch_entries != 0) put(tree, "cpu", "caps/branches", fmt::format("{}\n", settings.branch_entries));
-    // Not a file of Linux: by it `anyperf stat` in a run knows what to call modelled counts.
+    // Linux has no such file. `anyperf stat` and `anyperf list` in a run read it, to name the machine of modelled
+    // counts.
     if (!settings.modelled_machine.empty())
         put(tree, "cpu", "caps/modelled_machine", fmt::format("{}\n", settings.modelled_machine));
     put(tree, "cpu", "caps/max_precise", fmt::format("{}\n", kMaxPrecise));
@@ -75,7 +75,7 @@ void put_cpu(VirtualTree& tree, const VirtualFileSettings& settings) {
     put(tree, "cpu", "rdpmc", "0\n", true);  // off: no register holds a virtual count
 }
 
-// All of them are writable by their owner, as the kernel's are by root.
+// Their owner may write all of them, as root may write the kernel's.
 void put_sysctls(VirtualTree& tree, const Sysctls& sysctls) {
     const auto sysctl = [&tree](std::string_view name, auto value) {
         tree.files.push_back({fmt::format("/proc/sys/kernel/{}", name), fmt::format("{}\n", value), true});

@@ -1,6 +1,6 @@
 // kernel_objects.cpp: finds a cgroup's path by its mount, and a BPF program's functions by bpf(2).
 //
-// The program passes a descriptor, which cannot be forged. A name or a number could be that of something else.
+// The program passes a descriptor, which cannot be forged. A name or a number could be that of another object.
 #include "broker/host/kernel_objects.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct Mount {
     std::string root;   ///< the directory of the file system that is mounted
     std::string point;  ///< where it is mounted
     std::string type;
-    std::string options;  ///< of the file system, which has a v1 hierarchy's controllers
+    std::string options;  ///< of the file system; those of a v1 hierarchy list its controllers
 };
 
 std::optional<Mount> mount_of(std::uint64_t wanted) {
@@ -101,8 +101,8 @@ bool get_info(int descriptor, bpf_prog_info& info) {
     return ::syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &question, sizeof question) == 0;
 }
 
-/// The name as bpf_get_prog_name() of Linux 6.18 makes it. For a function with type information the kernel takes the
-/// name from there; the program's name used here has the first 15 characters of it.
+/// The name as bpf_get_prog_name() of Linux 6.18 makes it, with the name of the program (at most 15 characters). For a
+/// function with type information (BTF) the kernel uses the full name of the function instead.
 std::string symbol_of(const BpfTag& tag, std::string_view program) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     std::string name = "bpf_prog_";
@@ -117,8 +117,8 @@ std::string symbol_of(const BpfTag& tag, std::string_view program) {
 }  // namespace
 
 std::optional<MadeCgroup> cgroup_at(int directory) {
-    // The mount first: a program may send any descriptor, and some file systems answer fstat only when they like
-    // (FUSE).
+    // The mount is checked before fstat is called. A program may send any descriptor, and the server of a FUSE file
+    // system could leave an fstat unanswered.
     if (directory < 0) return std::nullopt;
     const auto mount = mount_of(mount_id(directory));
     if (!mount || !has_perf_event(*mount)) return std::nullopt;

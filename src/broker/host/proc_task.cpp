@@ -59,7 +59,7 @@ std::optional<std::uint64_t> context_switches_of(std::int32_t pid, std::int32_t 
            number_in(field_in(status, "nonvoluntary_ctxt_switches"));
 }
 
-// /proc/PID/sched exists with CONFIG_SCHED_DEBUG only; nothing if it does not, which is not the same as 0.
+// /proc/PID/sched exists with CONFIG_SCHED_DEBUG only. Without it the result is nothing, which is not the same as 0.
 std::optional<std::uint64_t> cpu_migrations_of(std::int32_t pid, std::int32_t tid) {
     const std::string text = text_of(task_file(pid, tid, "sched"));
     const std::string_view field = field_in(text, "se.nr_migrations");
@@ -67,7 +67,8 @@ std::optional<std::uint64_t> cpu_migrations_of(std::int32_t pid, std::int32_t ti
     return number_in(field);
 }
 
-// By the file system's uid, which is what the kernel compares when a file is opened, or CAP_DAC_OVERRIDE.
+// When a file is opened the kernel compares its owner with the filesystem user id (credentials(7)), unless the thread
+// has CAP_DAC_OVERRIDE.
 bool may_write_for(std::int32_t tid, std::uint32_t user) {
     constexpr unsigned kDacOverride = 1;
     std::uint64_t capabilities = 0;

@@ -1,8 +1,8 @@
 // run_host.cpp: RunHost's clocks, requests to threads, and shared memory: event pages, filters, rings. What it knows of
 // tasks is in run_host_tasks.cpp.
 //
-// Everything in the run memory can be changed by the programs. So what decides about memory or other processes is kept
-// here and not read back: where a ring is (ring_places_), the content of a filter, which pages are free.
+// Programs can change everything in the run memory. So what decides about memory or other processes is kept here and
+// not read back: where a ring is (ring_places_), and which event pages, rings and filters are free.
 #include "broker/host/run_host.h"
 
 #include <fcntl.h>
@@ -83,9 +83,9 @@ void RunHost::call_ended() {
 }
 
 bool RunHost::is_abandoned(std::int32_t holder) {
-    // The holder is named as its own pid namespace calls it. One that is no thread of the run was made up.
-    // A lock's holder is a thread id in shared memory. Whether it lives is asked of the kernel; a living one that keeps
-    // a lock for too long ends the broker's patience, so that a program cannot stop the broker.
+    // The holder is a thread id in shared memory, in the thread's own pid namespace. If no thread of the run has this
+    // id, a program made it up. The kernel says whether the thread lives. If a living one keeps its lock for too long,
+    // the broker's patience is over, so that a program cannot stop the broker.
     const KernelIds thread = threads_.called(holder);
     if (!thread || run::yield_and_check_gone(thread.tid)) return true;
     is_out_of_patience_ = is_out_of_patience_ || patience_.is_over();
@@ -100,17 +100,17 @@ void RunHost::set_active_events(const TaskId& task, const subsystem::ActiveEvent
     __atomic_store_n(&page.first_active_event, events.first, __ATOMIC_RELEASE);
 }
 
-/// Requests a safepoint of the thread. No signal is sent to one that comes to a safepoint anyway: the caller, which
+/// Requests a safepoint of the thread. A thread that reaches a safepoint without it gets no signal: the caller, which
 /// waits for its answer, and a thread in a system call.
 void RunHost::request_safepoint(const TaskId& task) {
     if (task.thread_page >= run::kMaximumThreadPages) return;
     run::ThreadPage& page = memory_.thread_page(task.thread_page);
-    // First the word, then the look at `in_kernel`: the thread does it the other way round (syscalls/table.cpp). The
-    // signal makes it leave translated code.
+    // Sets `safepoint_requested`, then reads `in_kernel`. The thread clears `in_kernel`, then reads
+    // `safepoint_requested` (InKernel in engine/syscalls/table.cpp). So at least one side sees the other's store.
     __atomic_store_n(&page.safepoint_requested, 1, __ATOMIC_SEQ_CST);
     if (is_caller(task) || __atomic_load_n(&page.in_kernel, __ATOMIC_SEQ_CST) != 0) return;
-    // The signal ends a program that does not run the engine. So it goes to no other, not even to one that a process of
-    // the run has become meanwhile.
+    // The signal makes the thread leave translated code. A program without the engine would be killed by it. So the
+    // process must still run the engine: it may have executed another program meanwhile.
     const KernelIds to = kernel_ids(task);
     if (!to || !threads_.runs_engine(to.pid)) return;
     siginfo_t info{};
@@ -136,7 +136,7 @@ void RunHost::free_event_page(EventIndex event) {
 }
 
 FilterIndex RunHost::new_filter(const subsystem::Filter& filter) {
-    // Equal filters share a place.
+    // Events with equal filters share one.
     if (filters_.empty()) filters_.resize(run::kMaximumFilters);
     FilterIndex free = 0;
     for (FilterIndex index = 1; index < run::kMaximumFilters; ++index) {

@@ -1,7 +1,8 @@
-// run_host.h: the run as the subsystem sees it (subsystem/host.h). A task is a thread page, its counts are the live
-// counters there, its event pages and rings are in the run's memory; times, rights and limits are the kernel's.
+// run_host.h: the run as the subsystem sees it (subsystem/host.h). A task is a thread page. Its counts are the live
+// counters there; its event pages and rings are in the run memory. Times and rights come from the kernel, limits from
+// the presented machine's files.
 //
-// What is read from /proc about a task can fail or lag, but a count must never fall. So the last value is cached for
+// What /proc says about a task can be missing or late, but a count must never fall. So the last value is cached for
 // each task. The caller's own time comes with its request and is exact; that of another task is read from schedstat.
 //
 // The host is called under the broker's lock, by one thread at a time.
@@ -36,14 +37,14 @@ class RunHost final : public subsystem::Host {
     RunHost(RunMemory& memory, RunThreads& threads, subsystem::Limits limits, MachineFiles& files);
     ~RunHost() override;
 
-    /// What a thread says of itself with its request, which is more recent than what /proc says.
+    /// What a thread's request says about the thread. It is more recent than what /proc says.
     struct CallerState {
         std::uint64_t task_clock = 0;  ///< ns
         std::uint64_t switches = 0;    ///< context switches, without those of its engine
         std::int32_t cpu = -1;         ///< -1: unknown
     };
 
-    /// The calling thread of the request that is handled now. Until end_request().
+    /// A request of this thread is handled from here on until end_request().
     void begin_request(const TaskId& caller, const CallerState& state);
     void end_request() { caller_ = {}; }
     /// Returns the events whose poll state has changed since the last call.
@@ -93,10 +94,10 @@ class RunHost final : public subsystem::Host {
         std::uint64_t migrations =
             0;  ///< the last number read; without /proc/PID/sched, changes of `cpu` between requests
         std::uint64_t switches = 0;  ///< the last number read
-        bool gone = false;           ///< it is no longer in /proc
+        bool gone = false;           ///< the task is no longer in /proc
     };
 
-    /// The living thread of the run that the kernel knows by these ids.
+    /// The living thread of the run that the kernel knows by the ids `wanted`, and the caller by the id `tid`.
     std::optional<TaskId> find_live_thread(const KernelIds& wanted, std::int32_t tid) const;
     /// How many thread pages have ever been used.
     std::uint32_t used_pages() const;
@@ -121,12 +122,12 @@ class RunHost final : public subsystem::Host {
     std::vector<EventIndex> poll_changes_;
     std::vector<EventIndex> free_events_;
     EventIndex next_event_ = 1;
-    /// A filter that events share. The copy in shared memory is for threads.
+    /// A filter that events share. Threads read the copy in the run's facts.
     struct SharedFilter {
         std::uint32_t users = 0;
         std::unique_ptr<subsystem::Filter> filter;
     };
-    /// Where a ring is. RingPage has the same for threads.
+    /// Where a ring is. Threads read the offset from RingPage.
     struct RingPlace {
         std::span<std::byte> memory;  ///< mapped here
         std::uint64_t offset = 0;     ///< in the memfd
@@ -136,7 +137,7 @@ class RunHost final : public subsystem::Host {
     std::vector<RingIndex> free_rings_;
     RingIndex next_ring_ = 1;
     std::map<RingIndex, RingPlace> ring_places_;
-    std::uint64_t rings_end_;  ///< in the memfd; rings that were ever made are below it
+    std::uint64_t rings_end_;  ///< in the memfd; every ring that was ever made is below it
     std::multimap<std::uint64_t, std::uint64_t> free_ring_memory_;  ///< of freed rings: bytes, offset
 };
 

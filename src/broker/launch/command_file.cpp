@@ -1,8 +1,7 @@
-// command_file.cpp: the checks of execve(2), made beforehand by looking at files.
+// command_file.cpp: the checks of execve(2), made in advance on the files.
 //
-// Between these checks and the engine's own look at the file something may change; then the engine reports the same
-// cause in its words. What is not looked at here (the loader of an ELF file, for example) is left to the engine as
-// well.
+// A file may change after these checks. Then the engine, which reads it later, reports the cause. The engine also
+// reports what is not checked here, such as a missing loader of an ELF file.
 #include "broker/launch/command_file.h"
 
 #include <sys/stat.h>
@@ -30,7 +29,8 @@ constexpr int kNotFound = 127;
 constexpr const char* kShell = "/bin/sh";  // _PATH_BSHELL, which execvp(3) uses
 
 /// The file that execvp(3) would try: the word itself if it has a slash, else the first executable file of that name in
-/// PATH, else the first one without permission. Empty if PATH has no file of that name.
+/// PATH, else the first one without permission. Empty if PATH has no file of that name. If PATH is not set, the shell's
+/// usual directories are searched.
 std::string file_of(const std::string& word) {
     if (word.empty() || word.contains('/')) return word;
     const char* const path = std::getenv("PATH");

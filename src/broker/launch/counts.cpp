@@ -44,8 +44,7 @@ Counts counts_of_page(const run::ThreadPage& page) {
     return counts;
 }
 
-/// The threads of each process record. A thread that ended has a record; one that was killed, or still runs, has its
-/// thread page only.
+/// The threads of each process, by the number of the process record.
 std::multimap<std::uint32_t, Thread> threads_of(const RunMemory& memory) {
     std::multimap<std::uint32_t, Thread> threads;
     const run::RunUse& use = memory.use();

@@ -1,8 +1,8 @@
 // launch.cpp: finds the engine, and executes it with the command as arguments.
 //
 // The engine takes the command's place: it is executed with its own three arguments before the command's
-// (engine/start/start.cpp). It is executed by descriptor, so neither the path nor /proc is needed, and the file cannot
-// be exchanged meanwhile.
+// (engine/start/start.cpp). It is executed by its descriptor, so the exec needs neither its path nor /proc, and nothing
+// can replace the file in between.
 #include "broker/launch/launch.h"
 
 #include <fcntl.h>
@@ -27,8 +27,8 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-/// The engine's executable: ../libexec/anyperf from the directory of this program, in the build tree as after
-/// `cmake --install`.
+/// The engine's executable. It is in ../libexec/anyperf, seen from this program's directory, both in the build tree and
+/// after `cmake --install`.
 Result<std::string> engine_path() {
     std::error_code error;
     filesystem::path self = filesystem::read_symlink("/proc/self/exe", error);
@@ -45,7 +45,6 @@ Result<std::string> engine_path() {
                                  "install all of anyperf: bin/anyperf needs libexec/anyperf/anyperf-engine"});
 }
 
-/// The exec of the first program needs no path either, so that nothing can replace the file in between.
 Result<OwnedFd> open_engine(const std::string& path) {
     OwnedFd engine{::open(path.c_str(), O_PATH | O_CLOEXEC)};
     if (engine) return engine;
@@ -83,7 +82,7 @@ void Launch::set_thread_page(std::int64_t page) {
 }
 
 int Launch::execute() const {
-    // The engine inherits the descriptors, at the numbers that its argument has.
+    // The engine inherits the descriptors, whose numbers are in its first argument.
     for (const int fd : {facts_, memory_, to_broker_, engine_.get()}) ::fcntl(fd, F_SETFD, 0);
     limits_.restore();
     if (fixed_addresses_) ::personality(ADDR_NO_RANDOMIZE);

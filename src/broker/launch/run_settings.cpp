@@ -1,4 +1,7 @@
 // run_settings.cpp: parses the environment and fills in the header of a run's memory.
+//
+// An environment variable with an invalid value is an error. If it were ignored, the user would take it for a setting
+// without effect.
 #include "broker/launch/run_settings.h"
 
 #include <fcntl.h>
@@ -40,16 +43,13 @@ Result<std::uint64_t> cache_bytes() {
     return unit == std::string_view::npos ? bytes : bytes << (10 * (unit + 1));
 }
 
-// An environment variable that is wrong ends the start with a message: a setting that is silently ignored would be
-// taken for one that has no effect.
-
-/// Makes the log file, so that no program need create it, and notes which file that is: programs append to it, and to
-/// no other that somebody puts in its place. What is no regular file (a terminal, a pipe) they open by its path alone.
-/// Error: it cannot be written.
+/// Makes the log file, so that no program need create it, and notes its device and inode: programs append to this file
+/// only, whatever has its path later (engine/log.cpp). A log that is not a regular file (a terminal, a pipe) has its
+/// path only. Error: the log cannot be opened for writing.
 Result<void> make_log(run::RunHeader& header) {
     const OwnedFd log{::open(header.log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)};
     struct stat about{};
-    const bool is_pipe = !log && errno == ENXIO;  // one without a reader yet
+    const bool is_pipe = !log && errno == ENXIO;  // a FIFO that has no reader yet
     if (!is_pipe && (!log || ::fstat(log.get(), &about) != 0))
         return std::unexpected(Error{"cannot start the engine",
                                      std::string{header.log_path} + ": " + std::generic_category().message(errno),
@@ -57,7 +57,7 @@ Result<void> make_log(run::RunHeader& header) {
     if (!S_ISREG(about.st_mode)) return {};
     header.log_device = about.st_dev;
     header.log_inode = about.st_ino;
-    // Programs follow no link to it.
+    // Programs open the path with O_NOFOLLOW, so it must not be a link.
     std::error_code error;
     const std::string path = filesystem::canonical(header.log_path, error).string();
     if (error || path.size() >= sizeof header.log_path) return {};

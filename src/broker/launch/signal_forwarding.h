@@ -1,6 +1,5 @@
 // signal_forwarding.h: forwards signals from the broker to its command. A user who sends SIGTERM to `anyperf run` means
-// the command. The terminal and the kernel signal the whole process group, so these signals reach the command without
-// help.
+// the command. Signals of the terminal need no forwarding: the kernel sends them to the whole process group.
 #pragma once
 
 #include <signal.h>

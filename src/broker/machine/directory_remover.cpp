@@ -37,7 +37,8 @@ bool open_pipe(Pipe& pipe) {
 }
 
 /// What the process does. It keeps no descriptor but the pipe: neither the command's output nor the run's socket may
-/// stay open because of it. That all others are closed tells the broker that signals to its group reach only itself.
+/// stay open because of it. start() waits until its descriptors are closed. By then it has a session of its own, so a
+/// signal to the broker's process group does not reach it.
 [[noreturn]] void wait_and_remove(int pipe, const std::string& directory) {
     ::setsid();
     ::prctl(PR_SET_NAME, "anyperf-remover");

@@ -10,8 +10,8 @@
 namespace anyperf::broker {
 
 /// A process that waits until no process holds the other end of a pipe, and then removes a directory. The broker holds
-/// it, and inherits it to the process that serves in its place; commands do not get it. It has a session of its own, so
-/// that a signal to the broker's process group does not reach it.
+/// that end, and so does a forked copy of it that goes on serving; commands do not get it. The process has a session of
+/// its own, so that a signal to the broker's process group does not reach it.
 class DirectoryRemover {
   public:
     DirectoryRemover() = default;
@@ -19,7 +19,7 @@ class DirectoryRemover {
     DirectoryRemover& operator=(const DirectoryRemover&) = delete;
     ~DirectoryRemover() { release(); }
 
-    /// Starts the process. Without one, because a limit is reached, a killed broker leaves the directory behind.
+    /// Starts the process. If that fails because of a limit, a killed broker leaves the directory behind.
     void start(const std::string& directory);
     /// Waits until the directory has been removed. Called by the last process that holds the pipe.
     void finish();

@@ -2,8 +2,8 @@
 // contents.
 //
 // They are ordinary files in a temporary directory, to which programs' paths are redirected. So everything that works
-// on files works on them: opening, listing, mmap(2), a shell's redirection into perf_event_paranoid. The directory is
-// made for this run alone and removed at its end, however that comes (directory_remover.h).
+// on files works on them: opening, listing, mmap(2), a shell's redirection into perf_event_paranoid. The directory
+// belongs to this run alone and is removed at its end, also if the broker is killed (directory_remover.h).
 #include "broker/machine/presented_machine_files.h"
 
 #include <sys/inotify.h>
@@ -28,7 +28,7 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-/// A name that no file has: by 64 random bits of the kernel.
+/// A path in `parent` that no file has, with 64 random bits of the kernel; "" if there are none.
 std::string unused_name(const std::string& parent) {
     std::uint64_t random = 0;
     if (::getrandom(&random, sizeof random, 0) != sizeof random) return {};
@@ -38,7 +38,7 @@ std::string unused_name(const std::string& parent) {
 }
 
 /// A new temporary directory, in the first of the usual places that can be written; "" if none can. Its remover is
-/// started first, so that no moment is left in which a killed broker leaves the directory behind.
+/// started first, so that a broker that is killed at any moment does not leave the directory behind.
 std::string new_directory(DirectoryRemover& remover) {
     const char* const chosen = std::getenv("TMPDIR");
     for (const char* parent : {chosen != nullptr ? chosen : "/tmp", "/tmp", "/dev/shm", "/run"}) {
@@ -65,7 +65,7 @@ bool write_file(const std::string& path, const std::string& content, bool writab
     return file.good();
 }
 
-/// Leaves `out` alone if the file has no number.
+/// Reads the number that the file begins with. Without one `out` is not changed.
 template <class T>
 void read_number(const std::string& path, T& out) {
     std::ifstream file{path};
@@ -127,7 +127,6 @@ bool MachineFiles::make_tracing(const std::vector<pmu::Tracepoint>& tracepoints)
     return make_root() && write(pmu::trace_files(tracepoints));
 }
 
-// After a line of uprobe_events: the directories of tracepoints that have come or gone, and the list itself.
 void MachineFiles::update_probes(const pmu::ProbeEvents& probes) {
     if (root_.empty()) return;
     std::error_code ignored;
@@ -154,16 +153,16 @@ std::uint64_t MachineFiles::probe_list() const {
 }
 
 bool MachineFiles::limits_changed() {
-    // Drains all notifications that are waiting, so that many writes cost one reading.
     if (!limits_watch_ || !limits_) return true;
+    // Takes all notifications that wait, so that the files are read once after many writes.
     alignas(inotify_event) std::array<char, 4096> room{};
     bool any = false;
     while (::read(limits_watch_.get(), room.data(), room.size()) > 0) any = true;
     return any;
 }
 
-// At each open of an event. The files are read again only after a change, which inotify(7) reports; without inotify
-// they are read each time.
+// Called at each open of an event, so the files are read again only after a change, which inotify(7) reports. Without
+// inotify they are read each time.
 void MachineFiles::read_limits(subsystem::Limits& limits) {
     if (root_.empty()) return;
     const std::string directory = root_ + "/proc/sys/kernel";

@@ -1,7 +1,7 @@
 // presented_machine_files.h: the files that describe the presented machine: its PMUs in /sys, its settings in
 // /proc/sys/kernel, its tracepoints, its CPU in /proc/cpuinfo. They are in a temporary directory of the run, and the
-// agent redirects a program that opens /sys/bus/event_source and the like to it. Part 0 is made when a program first
-// opens one of them, part 1 (the tracepoints) when that is asked for.
+// agent redirects a program that opens /sys/bus/event_source and the like to it. Part 1 has the tracepoints, part 0 all
+// else. Each part is made when a program first opens a file of it.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ class MachineFiles {
     MachineFiles(const MachineFiles&) = delete;
     MachineFiles& operator=(const MachineFiles&) = delete;
 
-    /// Writes the files to a new temporary directory. False if there is no place for one; programs see the host's files
-    /// then. /proc/cpuinfo is that of `cpu`, or the host's for null.
-    /// `modelled_machine`: the name of the machine whose caches are modelled.
+    /// Writes part 0 to the run's directory, which it makes if there is none. /proc/cpuinfo is that of `cpu`; for null
+    /// it is not written. `modelled_machine`: the name of the machine whose caches are modelled. False if there is no
+    /// place for the directory, or not every file could be written; programs then see the host's files.
     bool make(const pmu::CpuIdentity* cpu, std::string_view modelled_machine);
-    /// Adds /sys/kernel/tracing.
+    /// Writes part 1, /sys/kernel/tracing. False as for make().
     bool make_tracing(const std::vector<pmu::Tracepoint>& tracepoints);
 
     /// Adds and removes the files of the probes that have come or gone, and rewrites uprobe_events.

@@ -1,8 +1,8 @@
 // events.cpp: passes the calls on events to the subsystem, and keeps the sockets of the open ones.
 //
-// Each handler has three steps: numbers of the request are looked up or cut, the subsystem is called with the kernel's
-// arguments, and what the broker itself must remember is noted (sockets, mappings, processes to watch). The subsystem
-// decides about everything that the kernel would decide about.
+// Each handler has three steps. It turns the request's numbers into the kernel's arguments: it looks events up, and
+// truncates to the kernel's types. It calls the subsystem, which decides all that the kernel would decide. It notes
+// what the broker itself must remember: sockets, mappings, processes to track.
 #include "broker/requests/events.h"
 
 #include <sys/socket.h>
@@ -16,8 +16,8 @@ namespace anyperf::broker {
 
 namespace {
 
-/// Whether the descriptor is what an agent sends: one end of a socket pair that the sender's process has made. A byte
-/// is written to it now and then, which must not reach anybody else in the broker's name.
+/// Whether the descriptor is what an agent sends: one end of a socket pair that the sender's process has made. The
+/// broker writes a byte to it as a wake-up. A program must not be able to make the broker write to another process.
 bool is_event_socket(int fd, std::int32_t process) {
     const auto option = [fd](int name) {
         int value = -1;
@@ -44,7 +44,7 @@ subsystem::OpenRequest open_request(const RequestContext& request) {
     const auto leader = static_cast<EventIndex>(head.argument[2]);
     if (request.state.events.contains(leader)) open.group.event = leader;
     open.group.open = open.group.event.has_value();
-    // A program without one has run into EMFILE.
+    // A program sends no descriptor if it could not make one (EMFILE).
     open.descriptor_free = request.descriptor && is_event_socket(request.descriptor.get(), request.kernel.pid);
     if (head.cgroup != 0) open.cgroup = head.cgroup;
     open.file = head.file;
@@ -54,14 +54,14 @@ subsystem::OpenRequest open_request(const RequestContext& request) {
 }  // namespace
 
 // Children that the kernel has made, but that have not been reported, are registered first: the event may be opened on
-// one. From now on the owner and the measured process are watched, so that their deaths are noticed.
+// one. From here on the owner and the measured process are tracked, so that their deaths are noticed.
 RequestAnswer on_open(RequestContext& request) {
     BrokerState& state = request.state;
     register_pending_children(state);
     const auto opened = request.subsystem().open(open_request(request));
     if (!opened) return {.value = -opened.error().error, .payload = AnswerPayload{opened.error().attr_size}};
     const EventIndex event = *opened;
-    state.processes.track(request.kernel.pid);  // the owner, and the process that is measured
+    state.processes.track(request.kernel.pid);
     if (const auto target = request.subsystem().task_of(event))
         state.processes.track(state.threads.kernel_ids(*target).pid);
     // From here on the end of file on this socket is the last close of the event.
@@ -81,7 +81,7 @@ RequestAnswer on_ioctl(RequestContext& request) {
     subsystem::IoctlArgument argument;
     argument.word = request.argument(1);
     argument.bytes = request.payload;
-    // For ioctls whose argument is a descriptor. [3]: it is open, though perhaps not an event's.
+    // For ioctls whose argument is a descriptor. argument(3): the descriptor is open, though perhaps not an event's.
     argument.descriptor.none = argument.word == ~std::uint64_t{0};
     const auto named = static_cast<EventIndex>(request.argument(2));
     if (request.state.events.contains(named)) argument.descriptor.event = named;
@@ -98,7 +98,7 @@ RequestAnswer on_map(RequestContext& request) {
                                     static_cast<std::int32_t>(request.argument(2))};
     const auto mapped = request.subsystem().map(request.event(), map);
     if (!mapped) return refusal(mapped.error().error);
-    request.state.processes.track(request.kernel.pid);  // whose end is that of the mapping
+    request.state.processes.track(request.kernel.pid);  // the mapping ends with the process
     request.state.mappings.add(request.event(), request.kernel.pid, *mapped);
     return {.value = static_cast<std::int64_t>(mapped->offset)};
 }

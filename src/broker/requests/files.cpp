@@ -1,4 +1,4 @@
-// files.cpp: the files as a whole, and the lines of uprobe_events.
+// files.cpp: makes the presented machine's files, and serves writes to uprobe_events.
 #include "broker/requests/files.h"
 
 #include <unistd.h>

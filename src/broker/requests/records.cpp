@@ -1,7 +1,7 @@
-// records.cpp: completes what a program reports by what /proc and the kernel's objects say of it.
+// records.cpp: completes what a program reports with what /proc and the kernel's objects say about it.
 //
-// The thread waits for the answer, so what /proc shows is what its call has made. A program may report what is not so:
-// it then gets a wrong record in the rings of events that it is measured by, and nothing else happens.
+// The thread waits for the answer, so /proc shows the result of its call. A program may report what is not true. Then
+// the events that measure it get a wrong record, and nothing else happens.
 #include "broker/requests/records.h"
 
 #include <sys/mman.h>
@@ -16,13 +16,14 @@ namespace anyperf::broker {
 
 namespace {
 
-/// Overwrites what /proc/PID/maps says: it shows merged mappings, but the program knows what it has just mapped.
+/// Overwrites what /proc/PID/maps says with what the program has just mapped: the kernel merges adjacent mappings.
 void correct_mapping(subsystem::TaskMapping& mapped, const RequestContext& request) {
     mapped.task = {request.caller.pid, request.caller.tid};
     mapped.address = request.argument(0);
     mapped.bytes = (request.argument(1) + 4095) & ~std::uint64_t{4095};
     mapped.prot = static_cast<std::uint32_t>(request.argument(2));
-    // The kernel derives the flags from the mapping: of those of the call only these remain (perf_event_mmap_event()).
+    // The kernel derives the record's flags from the mapping. Of the call's flags only these can be in it
+    // (perf_event_mmap_event()).
     constexpr std::uint32_t kKept = MAP_LOCKED | MAP_HUGETLB;
     mapped.flags |= static_cast<std::uint32_t>(request.argument(3)) & kKept;
     const auto name = static_cast<run::MappingName>(request.argument(4));
@@ -40,7 +41,7 @@ RequestAnswer on_renamed(RequestContext& request) {
     return {};
 }
 
-// A mapping that is gone already, or cannot be seen, has no record. The program is answered in any case.
+// A mapping that is gone already, or that /proc does not show, gets no record. That is no error for the program.
 RequestAnswer on_mapped(RequestContext& request) {
     auto mapped = mapping_of(request.kernel.pid, request.argument(0));
     if (!mapped) return {};
@@ -56,8 +57,8 @@ RequestAnswer on_new_namespaces(RequestContext& request) {
     return {};
 }
 
-// The thread reports how often it has waited and been preempted since its last report, not when. The waits are spread
-// evenly over the time in between.
+// The request says how often the thread has waited and been preempted, but not when. The waits are spread evenly from
+// the first one (argument 2 says how long ago it was) to the time of the request.
 RequestAnswer on_switched(RequestContext& request) {
     using subsystem::SwitchDirection;
     constexpr std::uint64_t kMost = 1024;  // records for one request, whatever it claims
@@ -86,7 +87,7 @@ RequestAnswer on_made_cgroup(RequestContext& request) {
     return {};
 }
 
-// Which task, and to where, is read from /proc: what was written is the program's.
+// The request does not say which task was moved where to. The subsystem looks at the cgroup of every task.
 RequestAnswer on_moved_tasks(RequestContext& request) {
     request.subsystem().tasks_changed_cgroup();
     return {};

@@ -18,13 +18,13 @@ struct RequestContext {
     BrokerState& state;
     /// The thread that asked. Handlers never read `page` and `tid` of the head, which are the sender's claim.
     TaskId caller;
-    /// The same thread for the kernel. Whatever is asked of the kernel is asked about these.
+    /// The kernel's ids of the same thread, for all questions to the kernel.
     KernelIds kernel;
     const run::RequestHead& head;
     std::span<const std::byte> payload;
     OwnedFd& descriptor;  ///< sent along, -1 for none; the handler may take it
 
-    /// Only if the presented machine exists.
+    /// May be called only if the presented machine exists.
     subsystem::Subsystem& subsystem() const { return state.machine->subsystem; }
     /// The event that the request names, open or not.
     EventIndex event() const { return head.event; }

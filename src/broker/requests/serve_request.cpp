@@ -1,8 +1,8 @@
 // serve_request.cpp: checks of the frame and of what a kind of request needs.
 //
-// A request is a stranger's bytes. caller_of() checks, in this order, that the datagram is whole, that version and kind
-// are known, that the sender lives, and that the thread and the page named are the sender's. What fails is dropped
-// without an answer: there is no mailbox to which one could safely be written.
+// A request may contain anything. caller_of() checks, in this order, that the datagram is whole, that version and kind
+// are known, that the sender lives, and that the thread and the page that it names are the sender's. A request that
+// fails is dropped without an answer: there is no mailbox to which one could safely be written.
 #include "broker/requests/serve_request.h"
 
 #include <cerrno>
@@ -31,7 +31,7 @@ void note_caller(BrokerState& state, const TaskId& caller, const RequestHead& he
     page.cpu = head.cpu;
 }
 
-/// Makes the machine for a request that needs it, and reports the caller to it, too.
+/// Makes the machine for a request that needs it, and reports the caller to it, which note_caller() could not do.
 void make_machine_for(BrokerState& state, const TaskId& caller, const RequestHead& head) {
     if (!state.machine) state.make_machine().host.begin_request(caller, {head.task_clock, head.switches, head.cpu});
 }

@@ -13,8 +13,8 @@ namespace anyperf::broker {
 /// read: all else uses the result.
 std::optional<TaskId> caller_of(const ReceivedRequest& received, BrokerState& state);
 
-/// Notes where the caller is, and runs the handler for the request's kind. `caller` is what caller_of() has returned.
-/// The presented machine takes `caller` for the calling task until RunHost::end_request().
+/// Notes the caller's CPU, and runs the handler for the request's kind. `caller` is what caller_of() has returned. For
+/// the presented machine `caller` is the calling task until RunHost::end_request().
 RequestAnswer serve_request(BrokerState& state, const TaskId& caller, ReceivedRequest& received);
 
 }  // namespace anyperf::broker

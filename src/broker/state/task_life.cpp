@@ -1,8 +1,8 @@
 // task_life.cpp: the threads of a process are those that the broker knows, and those that only their pages name.
 //
-// A process may end in three ways: by its own report (on_end), by its parent's before it is reaped, or killed, which
-// its pidfd shows. Whichever is noticed first ends its threads; the others find nothing left. The order matters to
-// records: a thread's EXIT record comes before its rings are unmapped and its page is free for another.
+// The broker learns of a process's end in three ways: the process reports it (on_end), its parent reports it before it
+// reaps the process, or the pidfd becomes readable. The first of them ends the threads; the later ones find nothing
+// left. A thread's EXIT record must be written before the rings are unmapped and the page is free for another thread.
 #include "broker/state/task_life.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace anyperf::broker {
 namespace {
 
 /// Frees the pages that threads of a dead process have left. With counting they are kept: `anyperf run --count` reads
-/// the counts of a killed thread there. What a page says about its thread is a hint; a page of a living thread is not
-/// touched.
+/// the counts of a killed thread there. A page's ids are only a hint, so a page is freed only if the kernel has no such
+/// thread.
 void free_pages_of(BrokerState& state, pid_t process) {
     if (state.memory.header().counting != 0) return;
     const std::uint32_t claimed = __atomic_load_n(&state.memory.use().thread_pages, __ATOMIC_RELAXED);
@@ -48,7 +48,7 @@ void unmap_rings_of(BrokerState& state, pid_t process) {
     });
 }
 
-// The parent is looked up only if some event wants EXIT records: it costs a file of /proc.
+// The parent is looked up only if some event wants EXIT records, because that reads a file of /proc.
 void end_thread(BrokerState& state, const TaskId& task) {
     if (state.machine) {
         constexpr std::uint32_t kExit = 1U << static_cast<unsigned>(subsystem::Interest::exit);
@@ -63,7 +63,6 @@ void end_threads_of(BrokerState& state, pid_t process) {
     for (const TaskId& task : state.threads.threads_of(process)) end_thread(state, task);
 }
 
-// Called for each process once: by its pidfd, or by its parent's report before it is reaped.
 void end_process(BrokerState& state, pid_t process) {
     if (!state.processes.forget(process)) return;
     for (const TaskId& task : state.threads.threads_of(process)) {

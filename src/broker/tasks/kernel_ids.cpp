@@ -4,7 +4,7 @@
 // Programs of a run may be in pid namespaces of their own (containers), and requests name threads as their sender sees
 // them. The kernel translates ids only in what it does itself, not for a third process. /proc has the list of a
 // thread's ids but no index by an inner id, so finding a thread by such an id is a search of /proc. It is done only if
-// the viewer is not in the broker's namespace, which is the rare case.
+// the id is of another namespace than the broker's, which is the rare case.
 #include "broker/tasks/kernel_ids.h"
 
 #include <fcntl.h>
@@ -56,8 +56,8 @@ std::int32_t process_of(std::int32_t tid) {
     return numbers.empty() ? 0 : numbers.front();
 }
 
-/// The inode of the namespace that is `levels` above the thread's.
-/// NS_GET_PARENT of ioctl_ns(2) goes one level up; it is refused above the caller's own namespace.
+/// The inode of the pid namespace that is `levels` above the thread's; 0 if it cannot be found out. NS_GET_PARENT of
+/// ioctl_ns(2) goes one level up; it is refused above the caller's own namespace.
 std::uint64_t namespace_above(std::int32_t tid, std::size_t levels) {
     OwnedFd at{::open(proc_path(tid, "ns/pid").c_str(), O_RDONLY | O_CLOEXEC)};
     for (; at && levels != 0; --levels) at = OwnedFd{::ioctl(at.get(), NS_GET_PARENT)};
@@ -143,7 +143,6 @@ KernelIds thread_called(std::int32_t pid, std::int32_t tid) {
     return found;
 }
 
-// A scan of /proc: only for pid namespaces of a program's own (containers in a run), where no call translates ids.
 KernelIds seen_as(std::int32_t tid, std::int32_t viewer) {
     if (tid <= 0) return {};
     if (is_in_own_namespace(viewer)) return in_own_namespace(tid);

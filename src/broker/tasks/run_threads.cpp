@@ -1,6 +1,7 @@
 // run_threads.cpp: compares what pages say with what the kernel says. A page is memory that every program of the run
 // can write, so its ids are a hint that is believed only if the kernel confirms it: the thread exists, its process runs
-// this engine, and no other living thread has the page. What was confirmed is kept in known_ and wins over the page.
+// this engine, and no living thread of another process has the page. What was confirmed is kept in known_, which is
+// believed rather than the page.
 #include "broker/tasks/run_threads.h"
 
 #include <unistd.h>
@@ -26,8 +27,6 @@ bool RunThreads::is_taken(std::uint32_t page, std::int32_t pid) const {
     return known != known_.end() && known->second.kernel.pid != pid && exists(known->second.kernel);
 }
 
-// `pid` is from the kernel (SCM_CREDENTIALS), `tid` and `page` are from the message. Nothing if they do not belong
-// together: the request is then dropped without an answer.
 std::optional<TaskId> RunThreads::sender(std::uint32_t page, std::int32_t pid, std::int32_t tid) {
     if (page >= run::kMaximumThreadPages || pid <= 0 || tid <= 0) return std::nullopt;
     if (read_once(memory_.thread_page(page).tid) != tid) return std::nullopt;

@@ -23,7 +23,8 @@ int write_answer(run::Mailbox& mailbox, const run::RequestHead& head, const Requ
     mailbox.answer = answer.value;
     // Last of all: a client that sees the number reads the rest of the mailbox at once.
     __atomic_store_n(&mailbox.answered, head.sequence, __ATOMIC_SEQ_CST);
-    // The client sets `waiting`, then reads `answered`; here it is the other way round, so no wake-up is lost.
+    // The client sets `waiting`, then reads `answered`. Here `answered` is set before `waiting` is read, so at least
+    // one side sees the other's store, and no wake-up is lost.
     if (__atomic_load_n(&mailbox.waiting, __ATOMIC_SEQ_CST) != 0)
         ::syscall(SYS_futex, &mailbox.answered, FUTEX_WAKE, 1, nullptr, nullptr, 0);
     return here;

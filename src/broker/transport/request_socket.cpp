@@ -10,9 +10,9 @@ namespace anyperf::broker {
 
 namespace {
 
-constexpr std::size_t kMostDescriptors = 8;  ///< the kernel closes those that find no room
+constexpr std::size_t kMostDescriptors = 8;  ///< the kernel drops further ones (MSG_CTRUNC)
 
-/// Takes over the descriptors of a control message; one is expected, of several the last is kept.
+/// Takes over the descriptors of a control message. One is expected; of several the last is kept.
 void take_descriptors(const cmsghdr& header, OwnedFd& kept) {
     for (std::size_t at = 0; at + sizeof(int) <= header.cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
         int fd = -1;
@@ -44,7 +44,7 @@ bool RequestSocket::receive(ReceivedRequest& out) {
     message.msg_control = control.data();
     message.msg_controllen = control.size();
     const ssize_t got = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    // An empty datagram has a sender; the end of file has none.
+    // An empty datagram comes with its sender (SO_PASSCRED); the end of file comes with nothing.
     if (got == 0 && message.msg_controllen == 0) closed_ = true;
     if (got < 0 || closed_) return false;
     out.bytes = static_cast<std::size_t>(got);

@@ -24,8 +24,9 @@ struct CostRow {
     std::string_view reason;
 };
 
-/// The classes that cost something. Rows of system calls are last, because Source::syscall_terms counts them from the
-/// end: these terms only change at system calls, and an overflow by them is looked for after each call.
+/// The classes that cost something. The rows of system calls must be last: Source::syscall_terms says how many there
+/// are at the end. Their terms change only at system calls, so the agent checks after each call whether they have
+/// caused an overflow.
 inline constexpr std::array kCosts{
     CostRow{engine::x86_64::Class::instructions, 16, "four are renamed and retire in a cycle"},
     CostRow{engine::x86_64::Class::loads, 16, "two a cycle; half of them are waited for"},
@@ -40,8 +41,8 @@ static_assert(kCosts.size() <= subsystem::Source::kTerms);
 inline constexpr unsigned kSyscallCostRows = 1;  ///< how many rows at the end are costs of system calls
 static_assert(kCosts.back().instruction_class == engine::x86_64::Class::syscalls);
 
-/// The clock that CPUID and /proc/cpuinfo advertise, for cycles and reference cycles, and the bus clock. A bus cycle is
-/// a power of two of cycles, so that it is a shift of the sum.
+/// The clock of cycles and reference cycles, which CPUID and /proc/cpuinfo advertise, and the bus clock. A bus cycle
+/// has 2^kCyclesPerBusCycleLog2 cycles, so that bus cycles are the shifted sum of cycles.
 inline constexpr unsigned kClockMhz = 3200;
 inline constexpr unsigned kBusMhz = 100;
 inline constexpr unsigned kCyclesPerBusCycleLog2 = 5;

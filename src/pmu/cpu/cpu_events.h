@@ -15,8 +15,8 @@
 namespace anyperf::pmu {
 
 /// The bits of a raw config that select the event: event 0-7, umask 8-15, edge 18, inv 23, cmask 24-31, as in the
-/// kernel's X86_RAW_EVENT_MASK. Other bits are ignored, because libpfm sets some of them. `any` (bit 21) is among those
-/// that are ignored: it adds the other hyperthread of the core, and this CPU has one thread in each core.
+/// kernel's X86_RAW_EVENT_MASK. Other bits are ignored, because libpfm sets some of them. So is `any` (bit 21), which
+/// adds the other hyperthread of the core: the presented CPU has one thread in each core.
 inline constexpr std::uint64_t kEncodingBits = 0xff84'ffff;
 
 /// A raw code. kRawEvents is sorted by event code, then umask. Several codes may mean one quantity.
@@ -174,8 +174,8 @@ inline constexpr std::array kCacheEvents{
              Quantity::branch_misses, "BR_MISP_RETIRED.ALL_BRANCHES, as on Skylake"},
 };
 
-/// An operation that makes no sense for this cache: EINVAL, whatever the result. These are the entries of -1 in the
-/// kernel's table skl_hw_cache_event_ids (arch/x86/events/intel/core.c).
+/// An operation that makes no sense for this cache: EINVAL, whatever the result. These are the entries with the value
+/// -1 in the kernel's table skl_hw_cache_event_ids (arch/x86/events/intel/core.c).
 struct InvalidCacheOpRow {
     std::string_view cache, op;
 };

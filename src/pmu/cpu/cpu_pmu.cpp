@@ -73,14 +73,14 @@ Answer<Quantity> cache_event(std::uint64_t config) {
     return refuse(ENOENT, "the presented CPU, a Skylake, has no such event of this cache");
 }
 
-/// A code of the presented CPU. Only bits that select what is counted are compared; the others choose how.
+/// A raw code of the presented CPU. Only the bits that select what is counted are compared (kEncodingBits).
 Answer<Quantity> raw_event(std::uint64_t config) {
     const auto row = std::ranges::find(kRawEvents, config & kEncodingBits, &RawRow::config);
     if (row == kRawEvents.end()) return refuse(EINVAL, "the virtual PMU can't count this raw code");
     return row->quantity;
 }
 
-/// The set of counters that may count a quantity with this placement, a bit for each.
+/// The counters that may count a quantity with this placement, a bit for each (Wiring::counters).
 std::uint64_t counters_of(Placement placement, unsigned generic_counters) {
     const std::uint64_t generic = (1ull << generic_counters) - 1;
     switch (placement) {
@@ -111,7 +111,7 @@ consteval std::uint64_t branch_bit(std::string_view name) {
 }
 
 /// intel_pmu_setup_lbr_filter(), for a CPU whose branch records contain no counters. LBR records either a call stack or
-/// a selection of branches; the bits that only change what an entry contains go with both.
+/// a selection of branches. The bits that only change what an entry contains can be combined with both.
 Answer<> check_branches(const abi::Attr& attr, unsigned entries) {
     if (!(attr.sample_type & abi::sample("PERF_SAMPLE_BRANCH_STACK"))) return {};
     if (entries == 0) return refuse(EOPNOTSUPP, "the virtual PMU records no branches");

@@ -23,7 +23,7 @@ struct CpuOptions {
 /// EINVAL: there is no such event, or the raw code is not in kRawEvents.
 subsystem::Answer<Quantity> quantity_of(const abi::Attr& attr);
 
-/// Accepts events of these types. It keeps no state: counting and scheduling are the subsystem's.
+/// Accepts events of the types HARDWARE, HW_CACHE and RAW. It keeps no state: the subsystem counts and schedules.
 class CpuPmu final : public subsystem::Pmu {
   public:
     explicit CpuPmu(CpuOptions options = {}) : options_(options) {}

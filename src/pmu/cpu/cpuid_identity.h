@@ -4,7 +4,8 @@
 // Features remain the host's, because the program's instructions run on the host's CPU. Leaves that only AMD has are
 // cleared, so that an AMD host does not contradict the vendor. A leaf without a row is the host's.
 //
-// The broker copies the rows to the run's memory, where the engine applies them to each CPUID instruction.
+// The broker copies the rows to the run's facts. The engine applies them to each CPUID instruction, after it has
+// cleared the features that translated code does not support (engine/x86_64/cpu/cpuid.cpp).
 #pragma once
 
 #include <array>
@@ -72,7 +73,7 @@ constexpr CpuidRow signature(const CpuIdentity& cpu) {
 }
 
 /// A cache of leaf 4. Types: 1 data, 2 instructions, 3 both. `sharing`: how many of the 8 CPUs share it. The leaf
-/// contains most figures minus 1. Bit 8 of eax: the cache initializes itself; bit 2 of edx: complex indexing.
+/// contains counts minus 1. Bit 8 of eax: the cache initializes itself; bit 2 of edx: complex indexing.
 constexpr CpuidRegisters cache(unsigned type, unsigned level, unsigned sharing, unsigned ways, unsigned sets,
                                bool complex_index) {
     constexpr unsigned kCores = 8, kLineBytes = 64;
@@ -80,8 +81,9 @@ constexpr CpuidRegisters cache(unsigned type, unsigned level, unsigned sharing, 
             sets - 1, complex_index ? 4u : 0u};
 }
 
-/// Leaf 0xA, ebx: a set bit says that this architectural event is missing. These are last-level cache references,
-/// misses and branch misses, which have no model here.
+/// Leaf 0xA, ebx: a set bit says that this architectural event is missing. These are last-level cache references and
+/// misses, and branch misses. The leaf lists them as missing, although the virtual PMU counts models of them
+/// (kGenericEvents).
 inline constexpr std::uint32_t kMissingEvents = 1u << 3 | 1u << 4 | 1u << 6;
 inline constexpr unsigned kArchitecturalEvents = 7;
 
@@ -121,7 +123,8 @@ constexpr std::array<CpuidRow, 4> identity_rows(const CpuIdentity& cpu) {
     return {cpuid::signature(cpu), cpuid::brand(cpu, 0), cpuid::brand(cpu, 1), cpuid::brand(cpu, 2)};
 }
 
-/// Leaf 0xA: version 4 of the architectural PMU with this number of generic counters. 0, no limit: kAdvertisedCounters.
+/// Leaf 0xA: version 4 of the architectural PMU with this number of generic counters. 0 means that the run sets no
+/// limit; then the leaf has kAdvertisedCounters.
 constexpr CpuidRow architectural_pmu(unsigned generic_counters) {
     const unsigned counters = generic_counters == 0 ? kAdvertisedCounters : generic_counters;
     return {0xa,

@@ -18,8 +18,8 @@ struct Line {
     std::string (*value)(std::string_view host, const CpuIdentity& cpu);  ///< null: the line is removed
 };
 
-/// Flags to remove. The engine also hides the features hle, rtm, ibt and user_shstk from CPUID; the others describe the
-/// counters of AMD.
+/// Flags to remove. hle, rtm, ibt and user_shstk are features that the engine hides from CPUID
+/// (engine/x86_64/cpu/cpuid.cpp); the others describe the counters of AMD.
 constexpr std::array<std::string_view, 11> kRemovedFlags{
     "amd_lbr_pmc_freeze", "amd_lbr_v2", "hle",        "ibs", "ibt",       "perfctr_core",
     "perfctr_llc",        "perfctr_nb", "perfmon_v2", "rtm", "user_shstk"};
@@ -38,7 +38,6 @@ std::string flags(std::string_view host, const CpuIdentity& /*cpu*/) {
     return has_counters ? kept : kept + " arch_perfmon";
 }
 
-// The lines that name the CPU. CPUID in the run says the same (identity.h). All other lines are the host's.
 constexpr std::array kLines{
     Line{"vendor_id", [](std::string_view, const CpuIdentity&) { return std::string{kVendor}; }},
     Line{"cpu family", [](std::string_view, const CpuIdentity&) { return fmt::format("{}", kFamily); }},

@@ -1,5 +1,5 @@
-// cpuinfo.h: /proc/cpuinfo as it is on a CPU of identity.h. It must agree with CPUID (cpuid_identity.h), because
-// programs read either.
+// cpuinfo.h: /proc/cpuinfo as it is on a CPU of identity.h. It must agree with CPUID (cpuid_identity.h), because some
+// programs read the one and some the other.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace anyperf::pmu {
 
-/// The host's /proc/cpuinfo with the identity replaced. The number of CPUs and the topology remain the host's, as do
-/// the flags, except those of features that the run hides and of other vendors' counters.
+/// The host's /proc/cpuinfo with the identity replaced. The number of CPUs and the topology remain the host's. So do
+/// the flags, except those of features that the engine hides and of AMD's counters.
 std::string virtual_cpuinfo(std::string_view host, const CpuIdentity& cpu);
 
 }  // namespace anyperf::pmu

@@ -1,8 +1,9 @@
-// identity.h: the CPU that programs of a run see: a Skylake with eight cores. perf, libpfm and PAPI choose their event
-// tables by vendor, family and model, so the identity decides which event names work.
+// identity.h: the CPU that programs of a run see: a Skylake. perf, libpfm and PAPI choose their event tables by vendor,
+// family and model, so the identity decides which event names work.
 //
-// Features, topology and the number of CPUs remain the host's. The brand string is not that of a CPU that is sold, so
-// that the results are not mistaken for that CPU's. CPUID, /proc/cpuinfo and sysfs all read this file, so they agree.
+// Features, topology and the number of CPUs remain the host's. No CPU that is sold has this brand string, so that
+// nobody takes the results for those of a real CPU. The presented CPUID, /proc/cpuinfo and sysfs are all made from this
+// file, so they agree.
 #pragma once
 
 #include <string_view>
@@ -12,7 +13,7 @@ namespace anyperf::pmu {
 inline constexpr std::string_view kVendor = "GenuineIntel";
 inline constexpr unsigned kFamily = 6;
 
-/// A model of the family. The core events of all models here are the same.
+/// A CPU model of the family. All models here have the same core events.
 struct CpuIdentity {
     unsigned model;
     unsigned stepping;

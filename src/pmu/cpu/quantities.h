@@ -139,11 +139,11 @@ constexpr subsystem::Source modelled_nanoseconds() {
     return source;
 }
 
-/// The most that one instruction other than a REP adds: a bound for overflows (Source::most_per_instruction). Two
-/// operands; an xsave area of 3 KiB has 48 lines, each of which may bring two more.
+/// The most that one instruction other than a REP adds to a modelled count (Source::most_per_instruction). It bounds
+/// how soon the next overflow can be.
 inline constexpr std::uint32_t kBranch = 1;
-inline constexpr std::uint32_t kAccesses = 4;
-inline constexpr std::uint32_t kLines = 160;
+inline constexpr std::uint32_t kAccesses = 4;  ///< two operands, each on up to two pages
+inline constexpr std::uint32_t kLines = 160;  ///< an xsave area of 3 KiB has 48 lines, each of which may bring two more
 
 /// The sum of these quantities of the models, minus the sum of `without`, which are parts of them.
 constexpr subsystem::Source modelled(std::uint32_t most, std::initializer_list<models::Quantity> of,
@@ -164,8 +164,9 @@ using Q = Quantity;
 using P = Placement;
 using M = models::Quantity;
 
-// One row for each quantity, in the order of the enum. Hits are not counted by themselves: L2 hits are requests minus
-// misses, and hits of the second TLB are misses of the first one minus page walks. So they always add up.
+// One row for each quantity, in the order of the enum. The models do not count hits of L2 and of the second TLB: these
+// are the requests to L2 minus its misses, and the misses of the first TLB minus the page walks. So hits and misses
+// always add up.
 inline constexpr std::array kRows{
     QuantityRow{Q::instructions, "instructions", exact({instructions}), P::fixed_0, "a REP string instruction is one"},
     QuantityRow{Q::branches, "branches", exact({branches}), P::generic, "syscall is not one"},

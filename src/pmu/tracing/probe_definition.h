@@ -31,8 +31,8 @@ struct ProbeDefinition {
     enum class Kind : std::uint8_t { uprobe, uretprobe, removal };
 
     Kind kind = Kind::uprobe;
-    std::string system;        ///< the group; of a removal, empty: any group
-    std::string name;          ///< the event; of a removal, empty: every event of the group
+    std::string system;        ///< the group; empty in a removal: any group
+    std::string name;          ///< the event; empty in a removal: every event of the group
     std::string path;          ///< as written
     std::uint64_t offset = 0;  ///< of the instruction in the file
     std::uint64_t reference_counter_offset = 0;
@@ -45,7 +45,7 @@ subsystem::Answer<ProbeDefinition> parse_probe(std::string_view line);
 /// The line as the file lists it, with its newline.
 std::string probe_text(const ProbeDefinition& definition);
 
-/// How measured threads make a record: the offset and computation of each value, and the size without strings.
+/// How measured threads make a record: the offset and computation of each value, and the record's size without strings.
 subsystem::ProbeRecord record_of(const ProbeDefinition& definition);
 
 /// The tracepoint that the definition creates. The caller sets its number and source.

@@ -1,6 +1,6 @@
 // probe_events.cpp: behaves like kernel/trace/trace_uprobe.c and trace_dynevent.c of Linux 6.18. A write to
-// uprobe_events is a sequence of lines; each is a call of define() here, and is refused or takes effect on its own.
-// Numbers of tracepoints are never used again in a run: perf keeps a number between reading `id` and opening the event.
+// uprobe_events is a sequence of lines. Each is a call of define() here, and is refused or takes effect on its own. A
+// run never uses the number of a tracepoint again: perf keeps a number between reading `id` and opening the event.
 #include "pmu/tracing/probe_events.h"
 
 #include "try.h"
@@ -25,7 +25,7 @@ constexpr std::uint32_t kLastId = 65'535;   ///< common_type has 16 bits
 ProbeEvents::ProbeEvents(ProbeTable& probe_table, std::span<subsystem::ProbeRecord> records, FindFile find_file)
     : probe_table_(probe_table), records_(records), find_file_(std::move(find_file)), next_id_(kFirstId) {}
 
-// The lists of changes are cleared first, so after a refusal added() and removed() are empty, too.
+// The lists of changes are cleared first, so that added() and removed() are empty after a refusal.
 Answer<> ProbeEvents::define(std::string_view line) {
     added_.clear();
     removed_.clear();
@@ -33,7 +33,7 @@ Answer<> ProbeEvents::define(std::string_view line) {
     return definition.kind == Kind::removal ? remove(definition) : add(std::move(definition));
 }
 
-/// A record that no probe uses; 0 if there is none. Number 0 means "without a record" (Source::record).
+// Number 0 means "without a record" (Source::record).
 std::uint32_t ProbeEvents::free_record() const {
     for (std::uint32_t number = 1; number < records_.size(); ++number)
         if (std::ranges::none_of(entries_, [&](const Entry& one) { return one.wiring.source.record == number; }))
@@ -41,8 +41,9 @@ std::uint32_t ProbeEvents::free_record() const {
     return 0;
 }
 
-// The file is looked up now, as the kernel does: the probe is in this inode, whatever gets its name later. A probe in
-// use cannot be removed, so its record and its place stay valid as long as an event refers to them.
+// The file is looked up now, as the kernel does: the probe is in this inode, whichever file has the path later. A probe
+// in use cannot be removed, so its record and its place in the probe table stay valid as long as an event refers to
+// them.
 Answer<> ProbeEvents::add(ProbeDefinition definition) {
     const auto same = [&](const Entry& one) {
         return one.definition.system == definition.system && one.definition.name == definition.name;
@@ -70,7 +71,6 @@ Answer<> ProbeEvents::add(ProbeDefinition definition) {
     return {};
 }
 
-/// Removes all that match, or none if one of them is in use.
 template <class Which>
 Answer<> ProbeEvents::remove_matching(Which which) {
     if (std::ranges::any_of(entries_, [&](const Entry& one) { return which(one) && one.users != 0; }))
@@ -100,8 +100,8 @@ Answer<> ProbeEvents::clear() {
     return remove_matching([](const Entry&) { return true; });
 }
 
-// In the order of their definition, each as a line that would define it again. As on Linux, reading the file shows the
-// state and not the history: removed probes have no line.
+// The probes are in the order of their definition, each as a line that would define it again. As on Linux, removed
+// probes have no line.
 std::string ProbeEvents::text() const {
     std::string text;
     for (const Entry& one : entries_) text += probe_text(one.definition);

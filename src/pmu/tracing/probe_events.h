@@ -36,8 +36,8 @@ class ProbeEvents {
 
     /// Executes one line of the file; added() and removed() then have the changes. Errors as on Linux. EINVAL or E2BIG:
     /// the line is not valid (parse_probe()). EEXIST: the name is taken. ENOENT: there is nothing to remove. EBUSY: an
-    /// event of the probe is open. ENODEV: no more numbers. ENOMEM: no room in the shared memory. Or the errno of
-    /// looking up the probed file.
+    /// event of the probe is open. ENODEV: no more numbers. ENOMEM: no room in the shared memory. EINVAL also: the
+    /// place is probed with another ref_ctr_offset. Any other errno: the probed file could not be looked up.
     subsystem::Answer<> define(std::string_view line);
     /// Removes all probes. EBUSY: an event of one is open; then no probe is removed.
     subsystem::Answer<> clear();

@@ -13,7 +13,7 @@
 namespace anyperf::pmu {
 
 /// Parses a filter over the tracepoint's `fields`, the common fields, CPU and COMM. Errors are those of Linux 6.18:
-/// EPERM: a predicate does not begin with a field, something other than an operator follows one, or a `)` is unmatched.
+/// EPERM: a predicate does not begin with a field, is not followed by && or ||, or a `)` is unmatched.
 /// ENOENT: a `(` is not closed. ESRCH: a quote is not closed. EINVAL: anything else, and a filter that is too long.
 subsystem::Answer<std::unique_ptr<subsystem::Filter>> parse_filter(std::string_view text,
                                                                    std::span<const TraceField> fields);

@@ -1,5 +1,5 @@
-// tracefs_files.cpp: nothing in a run uses header_page, header_event, printk_formats and the like: they describe
-// ftrace's own ring buffer. They exist because `perf record` copies them into perf.data.
+// tracefs_files.cpp: the contents of the files. Nothing in a run uses header_page, header_event, printk_formats and the
+// like, which describe ftrace's own ring buffer. They exist because `perf record` copies them into perf.data.
 #include "pmu/tracing/tracefs_files.h"
 
 #include <fmt/format.h>

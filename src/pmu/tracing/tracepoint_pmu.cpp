@@ -15,7 +15,8 @@ using subsystem::refuse;
 namespace {
 
 /// perf_trace_event_perm(). Raw data of a tracepoint may contain another task's secrets, so it needs a privilege. The
-/// exception are system calls and probes of a task that the opener may measure anyway (TRACE_EVENT_FL_CAP_ANY).
+/// exception is a tracepoint with TRACE_EVENT_FL_CAP_ANY (system calls and probes) in an event of one task, which the
+/// opener may measure anyway.
 bool is_permitted(const Tracepoint& tracepoint, const subsystem::EventRequest& request) {
     if (request.inherited || request.may_trace) return true;
     if ((request.attr.sample_type & abi::sample("PERF_SAMPLE_RAW")) == 0) return true;
@@ -60,7 +61,7 @@ Answer<subsystem::Wiring> TracepointPmu::init(const subsystem::EventRequest& req
         return refuse(EPERM, "raw data of this tracepoint needs CAP_PERFMON or perf_event_paranoid -1");
     subsystem::Wiring wiring{.source = tracepoint->source, .software = true, .monotonic_only = true};
     if (probes_ != nullptr) probes_->add_user(attr.config, request.event);
-    // Its registers are those of kernel mode, so exclude_kernel drops every occurrence (perf_exclude_event()).
+    // On Linux its registers are those of kernel mode, so exclude_kernel drops every occurrence (perf_exclude_event()).
     if (wiring.source.in_kernel && (attr.flags & abi::flag("exclude_kernel"))) wiring.source = {};
     return wiring;
 }

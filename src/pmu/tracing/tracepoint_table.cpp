@@ -12,8 +12,8 @@ namespace {
 using subsystem::Source;
 using OccurrenceKind = Source::OccurrenceKind;
 
-/// A system call of x86-64 that has tracepoints, from data/syscalls/syscalls.tsv. `name` is the one in the tracepoints.
-/// The arguments are "type name; type name".
+/// A system call of x86-64 that has tracepoints, from data/syscalls/syscalls.tsv. `name` is as in the names of the
+/// tracepoints. `arguments` is "type name; type name".
 struct SyscallRow {
     std::uint32_t number;
     std::string_view name;
@@ -28,8 +28,8 @@ constexpr std::uint32_t kFirstOwnId = 30'000;  ///< kernels of today have some t
 constexpr std::uint16_t kCommonBytes = 8;      ///< size of the common fields
 constexpr std::uint16_t kFirstArgument = 16;   ///< offset of the arguments: after the call's number, 8-byte aligned
 
-/// A source that threads add their own occurrences to. `in_kernel`: the kernel's tracepoint has registers of kernel
-/// mode. `number` selects the system call, `arguments` is how many arguments its record has.
+/// A source that counts occurrences. `in_kernel`: the samples of the kernel's tracepoint have registers of kernel mode.
+/// `number` selects the system call; `arguments` is how many arguments its record has.
 Source source(OccurrenceKind kind, bool in_kernel, std::uint32_t number = 0, std::size_t arguments = 0) {
     Source made{.kind = Source::Kind::occurrences};
     made.occurrence_kind = kind;
@@ -39,8 +39,8 @@ Source source(OccurrenceKind kind, bool in_kernel, std::uint32_t number = 0, std
     return made;
 }
 
-/// Every system call, with its six argument registers whatever it uses. The layout is that of the kernel's TRACE_EVENT,
-/// so the offsets are written out, here and below, and not computed.
+/// Every system call, with all six argument registers, whichever it uses. Here and below the offsets are written out
+/// and not computed, because the layout is that of the kernel's TRACE_EVENT.
 Tracepoint raw_enter() {
     return {.system = "raw_syscalls",
             .name = "sys_enter",
@@ -144,8 +144,6 @@ void put_field(std::string& text, const TraceField& field) {
 
 }  // namespace
 
-// A tracepoint that the kernel has keeps the kernel's number, so that a program finds the same one in the host's
-// tracefs and in the run's. Those that it lacks get numbers above all of the kernel's.
 std::vector<Tracepoint> tracepoints(const FindHostId& find_host_id) {
     std::vector<Tracepoint> all{raw_enter(), raw_exit(), process_fork(), process_exec(), process_exit()};
     for (const SyscallRow& row : kSyscalls) {

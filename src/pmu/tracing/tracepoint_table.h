@@ -2,7 +2,8 @@
 // records as tracefs describes them (Documentation/trace/events.rst of Linux).
 //
 // A tracepoint exists here only if a thread of the run can observe it without the kernel's help: entry and return of
-// system calls, fork, exec and exit. There is no sched_switch and nothing of drivers or of the memory manager.
+// system calls, fork, exec and exit. So there is no sched_switch, and there are no tracepoints of drivers or of the
+// memory manager.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,8 @@ struct Tracepoint {
 /// Returns the number of a tracepoint in the host's tracefs; none if the host lacks it or tracefs can't be read.
 using FindHostId = std::function<std::optional<std::uint32_t>(std::string_view system, std::string_view name)>;
 
-/// All built-in tracepoints in a fixed order. A number is the host's if find_host_id() knows it, so that an attr that
-/// was made for the host means the same in the run. Otherwise it is above those that kernels give.
+/// All built-in tracepoints in a fixed order. A tracepoint has the host's number if find_host_id() knows one, so that
+/// an attr that was made for the host means the same in the run. Otherwise its number is above those of the kernel.
 std::vector<Tracepoint> tracepoints(const FindHostId& find_host_id = {});
 
 /// The fields that every record begins with.

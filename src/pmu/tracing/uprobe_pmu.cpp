@@ -1,7 +1,7 @@
-// uprobe_pmu.cpp: events of the PMU uprobe, which are at a place in a file, and the table of places that the run
-// watches. In the kernel a uprobe is a breakpoint instruction in the pages of the file; in a run translated code leaves
-// to the engine at that place, which calls the agent. Either way it concerns all processes that execute the file, hence
-// the privilege.
+// uprobe_pmu.cpp: events of the PMU uprobe, each at a place in a file, and the table of the places that the run's
+// threads watch. In the kernel a uprobe is a breakpoint instruction in the pages of the file. In a run translated code
+// returns to the engine at that place, and the engine calls the agent. Either way a uprobe concerns all processes that
+// execute the file, so it needs a privilege.
 #include "pmu/tracing/uprobe_pmu.h"
 
 #include "abi/sample_bits.h"
@@ -42,8 +42,8 @@ Answer<Probe> probe_of(const subsystem::EventRequest& request) {
 
 }  // namespace
 
-// Events at one place share a probe, since a thread can put only one breakpoint there. The table that threads read
-// (probes_) changes by whole entries with a new version: a thread that has an old entry notices it by that.
+// Events at one place share a probe, since a thread can put only one breakpoint there. A new user of a number in the
+// table that threads read (probes_) has a new version, by which a thread that knows the old entry notices the change.
 Answer<ProbeIndex> ProbeTable::acquire(const Probe& probe) {
     ProbeIndex free = 1;
     for (auto& [index, place] : places_) {
@@ -62,8 +62,8 @@ Answer<ProbeIndex> ProbeTable::acquire(const Probe& probe) {
     return free;
 }
 
-// The entry that threads read is left as it is: no event refers to it any more, and the next user of the slot gives it
-// a new version.
+// The entry that threads read is left as it is: no event refers to it any more, and the next user of the number gives
+// it a new version.
 void ProbeTable::release(ProbeIndex index) {
     const auto known = places_.find(index);
     if (known != places_.end() && --known->second.users == 0) places_.erase(known);

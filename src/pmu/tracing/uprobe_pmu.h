@@ -1,5 +1,6 @@
-// uprobe_pmu.h: the uprobe PMU. A probe is an offset in a file. It counts whenever a thread that has the file mapped
-// reaches the instruction there, or, with bit 0 of config (a uretprobe), returns from the function that begins there.
+// uprobe_pmu.h: the uprobe PMU. A probe is an offset in a file. An event of it counts whenever a thread that has the
+// file mapped reaches the instruction there, or, with bit 0 of config (a uretprobe), returns from the function that
+// begins there.
 //
 // The checks are those of perf_uprobe_event_init() and uprobe_register() of Linux 6.18. Only threads of the run count;
 // they find the probes in shared memory (subsystem/shared/probe.h).
@@ -20,8 +21,8 @@ namespace anyperf::pmu {
 /// probe is reused after its last user is gone; `version` lets threads notice that.
 class ProbeTable {
   public:
-    /// `probes[0]` is not used, because 0 names no probe. The memory must outlive this object. It is written here, but
-    /// never read: programs can write it, too.
+    /// `probes[0]` is not used, because 0 names no probe. The memory must outlive this object, which writes it and
+    /// never reads it back.
     explicit ProbeTable(std::span<subsystem::Probe> probes) : probes_(probes) {}
 
     /// Finds the probe at this place, or adds it, and counts one more user of it.
