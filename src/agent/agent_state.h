@@ -1,7 +1,8 @@
 // agent_state.h: the agent's state of one thread; the engine's Thread points to it. Only the thread itself uses it,
 // except where a parent frees the memory of its vfork's child. It is part of the thread's own memory and begins as
 // zeros (engine/threads/thread_memory.cpp). The child of a fork begins with a copy of its parent's. begin_process()
-// resets mailbox, alarm, switches, probes and fault traps; of the rest a stale value costs one look more than needed.
+// resets mailbox, alarm, switches, probes and fault traps; a stale value of any other member causes at most one
+// needless check.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct AgentState {
     bool wants_accesses;                     ///< samples describe memory accesses
 
     // faults
-    void* fault_traps;               ///< a mapping of a kernel event of page faults; null: the kernel reports none
+    void* fault_traps;               ///< mapping of the kernel's event of page faults; null: not open (fault_traps.h)
     bool faults_unchecked;           ///< page faults were counted, but not yet checked for overflows
     std::int64_t fault_stretch;      ///< without fault_traps: instructions until page faults are polled again
     std::uint64_t faults_looked_at;  ///< without fault_traps: page faults at the last poll

@@ -1,9 +1,9 @@
 // anonymous_inode.cpp: perf events and epoll sets share one anonymous inode. A call about an event's inode is therefore
 // made on the descriptor of a temporary epoll set, which has that inode.
 //
-// Until it is closed, the temporary descriptor has a number of the application's. A fork waits for that (DescriptorRoom
-// holds the lock), so no child inherits it. But another thread's open() may get a number one higher than natively, and
-// its close_range() may close the descriptor.
+// Until it is closed, the temporary descriptor takes a number of the application's table. A fork waits until it is
+// closed (DescriptorRoom holds the lock), so no child inherits it. But another thread's open() may get a number one
+// higher than natively, and its close_range() may close the descriptor.
 #include "agent/anonymous_inode.h"
 
 #include <asm/unistd.h>
@@ -30,11 +30,11 @@ using engine::x86_64::guarded_copy;
 
 namespace {
 
-/// Does the call with the descriptor of a new epoll set as argument `index`.
+/// Makes the call with the descriptor of a new epoll set as argument `index`.
 long call_on_epoll_set(Call& call, unsigned index) {
     const engine::DescriptorRoom room{call.engine};  // the application's table may be full
     const long epoll_fd = kernel_call(__NR_epoll_create1, EPOLL_CLOEXEC);
-    if (is_error(epoll_fd)) return call.pass_to_kernel();  // the limit can't be raised: answers for the socket
+    if (is_error(epoll_fd)) return call.pass_to_kernel();  // the limit can't be raised: the socket's answer is returned
     Call changed_call = call;
     changed_call.argument[index] = static_cast<std::uint64_t>(epoll_fd);
     const long answer = changed_call.pass_to_kernel();

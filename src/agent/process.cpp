@@ -1,5 +1,5 @@
-// process.cpp: makes the process's state when it is first needed. Most processes of a run never have an event, and pay
-// one comparison with null for that.
+// process.cpp: makes the process's state when it is first needed. Most processes of a run never have an event: the
+// agent costs them one comparison with null.
 #include "agent/process.h"
 
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ namespace {
 /// Maps an array of the run's memory. False: it cannot be mapped.
 template <class T>
 bool map_shared(const engine::Engine& engine, std::size_t offset, std::uint32_t count, run::SharedArray<T>& out) {
-    constexpr bool kIsFact = std::is_const_v<T>;  // what programs only read is the broker's (run/facts.h)
+    constexpr bool kIsFact = std::is_const_v<T>;  // what programs only read is in the broker's memfd (run/facts.h)
     const std::size_t bytes = engine::page_up(sizeof(T) * count);
     const long got =
         engine::map_own_pages(bytes, kIsFact ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -44,7 +44,7 @@ bool map_arrays(const engine::Engine& engine, Process& process) {
            map_shared(engine, run::kProbeRecordsOffset, subsystem::kMaximumProbeRecords, process.probe_records);
 }
 
-/// Unmaps what has been mapped, where memory is short. The next call tries again.
+/// Unmaps what has been mapped, after a mapping has failed. The next ensure_process() tries again.
 void discard(Process* process) {
     unmap_shared(process->events);
     unmap_shared(process->rings);

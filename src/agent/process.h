@@ -31,8 +31,8 @@ struct RingMapping {
 /// Where this process has mapped a ring to write records to it; not the application's mapping.
 struct RingView {
     std::uint64_t address = 0;  ///< 0: not mapped
-    std::uint64_t offset = 0;   ///< RingPage::offset and pages at that time: the ring's number may be used again
-    std::uint32_t pages = 0;
+    std::uint64_t offset = 0;   ///< RingPage::offset at that time: the ring's number may be used again
+    std::uint32_t pages = 0;    ///< RingPage::pages at that time
 };
 
 /// An event in an epoll(7) set, as the application asked for it.
@@ -69,15 +69,15 @@ struct Process {
     std::uint32_t closes_seen_by_broker = 0;  ///< of those, how many the broker has surely noticed
 };
 
-/// Whether the broker has noticed every close of an event's descriptor in this process, so that event pages say what
-/// came of it. It notices a close a moment later, by end of file, and in any case before it serves a request. If this
-/// is false, send a request instead of trusting the pages.
+/// Whether the broker has noticed every close of an event's descriptor in this process, so that the event pages show
+/// its effect. The broker notices a close a moment later, by end of file, and in any case before it serves a request.
+/// If this is false, send a request instead of trusting the pages.
 inline bool broker_has_seen_closes(const Process& process) {
     return __atomic_load_n(&process.close_count, __ATOMIC_ACQUIRE) ==
            __atomic_load_n(&process.closes_seen_by_broker, __ATOMIC_RELAXED);
 }
 
-/// The process's state, which the first call makes. Null where memory is short.
+/// The process's state, which the first call makes. Null if memory is short.
 Process* ensure_process(engine::Engine& engine);
 
 /// The process's state; null if it has not been made.

@@ -1,5 +1,5 @@
-// vdso_clock.cpp: calls the vDSO's clock_gettime in place, without translating it. That is safe in engine code, which
-// must not touch vector registers: the vDSO, like all of the kernel's code, uses general registers only.
+// vdso_clock.cpp: calls the vDSO's clock_gettime in place, without translating it. Engine code must not change vector
+// registers. The vDSO's clock_gettime does not: it is C code that is compiled with the kernel's flags (-mno-sse).
 #include "agent/vdso_clock.h"
 
 #include <time.h>

@@ -1,5 +1,5 @@
-// vdso_symbol.cpp: walks the dynamic section in memory: the vDSO has no file, and libc's way to it is not available
-// here. The image is the kernel's own, but its size is checked all the same for the one address that is used.
+// vdso_symbol.cpp: walks the dynamic section in memory: the vDSO has no file, and the engine has no libc. The image is
+// the kernel's own, so its tables are trusted. Only the address that is found is checked against the image's bounds.
 #include "agent/vdso_symbol.h"
 
 #include <elf.h>

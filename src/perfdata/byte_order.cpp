@@ -31,8 +31,8 @@ class Turner {
   public:
     explicit Turner(std::span<std::byte> bytes) : bytes_(bytes) {}
 
-    /// Turns the next number and returns it in this machine's order: counts and sizes decide what follows. 0, and
-    /// nothing is turned any more, if it does not fit.
+    /// Turns the next number and returns it in this machine's order: counts and sizes decide what follows. If it does
+    /// not fit, returns 0 and turns no later number.
     template <class Number>
     Number turn() {
         if (bytes_.size() - at_ < sizeof(Number)) {
@@ -61,9 +61,10 @@ class Turner {
     std::size_t at_ = 0;
 };
 
-/// The numbers at the begin of a record's body, by their sizes in bytes; texts follow. '*': words up to the sample id;
-/// '-': 24 bytes that are a build id or numbers. The structs are those of enum perf_event_type in
-/// include/uapi/linux/perf_event.h; a type that is not here stays as it is, apart from its sample id.
+/// The numbers at the beginning of a record's body, by their sizes in bytes. Bytes after them stay as they are. '*':
+/// words up to the sample id; '-': 24 bytes that are a build id or numbers. The structs are those of enum
+/// perf_event_type in include/uapi/linux/perf_event.h; a type that is not here stays as it is, apart from its sample
+/// id.
 struct Shape {
     RecordType type;
     std::string_view sizes;
@@ -109,8 +110,8 @@ void turn_shape(std::string_view sizes, std::uint16_t misc, Turner& turner) {
         }
 }
 
-/// The trailer of a record that is not a sample, in the order of the table. IDENTIFIER (bit 16) is the exception: it
-/// comes first in a sample, and so in the table, but last here (perf_event__output_id_sample() in
+/// The sample id of a record that is not a sample, in the order of abi::kSampleBits. IDENTIFIER (bit 16) is the
+/// exception: it comes first in a sample, and so in that table, but last here (perf_event__output_id_sample() in
 /// kernel/events/core.c).
 void turn_sample_id(std::uint64_t sample_type, Turner& turner) {
     for (const abi::SampleBit& field : abi::kSampleBits) {
@@ -131,7 +132,8 @@ void turn_read(std::uint64_t format, Turner& turner) {
     turner.words(std::min<std::uint64_t>(entries, kLongestRecord) * entry);
 }
 
-/// PERF_SAMPLE_BRANCH_STACK: bit 17 adds the hardware's index before the entries, bit 19 a word for each after them.
+/// PERF_SAMPLE_BRANCH_STACK: bit 17 of branch_sample_type (HW_INDEX) adds a word before the entries, bit 19 (COUNTERS)
+/// a word for each entry after them.
 void turn_branches(std::uint64_t branch_type, Turner& turner) {
     const std::uint64_t count = std::min<std::uint64_t>(turner.turn<std::uint64_t>(), kLongestRecord);
     turner.words((branch_type >> 17 & 1) + count * 3 + (branch_type >> 19 & 1) * count);

@@ -1,5 +1,5 @@
 // cursor.h: reads numbers and texts from bytes of either byte order, never past the end. After the first read that does
-// not fit, all reads give 0 and ok() is false: a decoder reads what it wants and looks once, at its end.
+// not fit, all reads give 0 and ok() is false: a decoder reads all its fields and checks ok() once, at its end.
 //
 // A decoder that checked each read would have as many error branches as fields, most of them never tested. With a
 // sticky failure one check is enough, but two things follow. A loop must be bounded by count() or by left(), never by a
@@ -76,8 +76,8 @@ class Cursor {
         at_ += length < left() ? length + 1 : length;
         return {begin, length};
     }
-    /// A list's count, if `least` bytes an entry fit into what is left; else 0, and not ok(). It bounds a loop and an
-    /// allocation by the size of the file: no count of 2^32 in a file of 100 bytes passes.
+    /// Checks a list's count: returns `entries` if so many entries of at least `least` bytes fit into what is left.
+    /// Else fails and returns 0. This bounds a loop and an allocation by the size of the file.
     std::uint64_t count(std::uint64_t entries, std::size_t least) {
         if (entries <= left() / least) return entries;
         fail();
@@ -86,7 +86,7 @@ class Cursor {
 
     std::size_t left() const { return bytes_.size() - at_; }
     std::size_t position() const { return at_; }
-    /// Whether all reads so far fitted.
+    /// Whether all reads so far fitted and fail() was not called.
     bool ok() const { return ok_; }
     /// For a decoder that finds a number impossible. All later reads fail, too.
     void fail() {

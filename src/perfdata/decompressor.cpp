@@ -10,7 +10,8 @@ struct Decompressor::Stream {
 };
 
 Decompressor::Decompressor() : stream_(std::make_unique<Stream>()) {
-    // perf's levels need windows of at most 8 MB (level 22: 128 MB). A damaged file must not take a gigabyte.
+    // log2 of bytes. zstd's levels up to 19 need windows of at most 8 MiB, level 22 one of 128 MiB. A damaged file must
+    // not make zstd allocate gigabytes.
     constexpr int kLargestWindow = 27;
     ZSTD_DCtx_setParameter(stream_->context, ZSTD_d_windowLogMax, kLargestWindow);
 }
@@ -37,7 +38,8 @@ Result<bool> Decompressor::unpack(std::vector<std::byte>& out) {
         return std::unexpected(Error{"cannot unpack", std::string{"zstd: "} + ZSTD_getErrorName(status), {}});
     }
     packed_ = packed_.subspan(from.pos);
-    // A full buffer may hide more inside of zstd. Nothing read and nothing written: it waits for the next record.
+    // If the output is full, zstd may have kept more of it inside. If zstd neither read nor wrote anything, it needs
+    // the bytes of the next record.
     more_ = (!packed_.empty() && (from.pos > 0 || to.pos > 0)) || to.pos == kPiece;
     return true;
 }

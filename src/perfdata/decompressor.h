@@ -25,7 +25,7 @@ class Decompressor {
     void feed(Bytes packed);
 
     /// Unpacks the next piece of what was fed to the end of `out`, at most kPiece bytes. False: all of it is unpacked.
-    /// Fails on bytes that are not zstd's. To be called until it is false.
+    /// Error: the bytes are not zstd's. To be called until it returns false.
     Result<bool> unpack(std::vector<std::byte>& out);
 
     /// A damaged record may claim to unpack to any size. Unpacking in pieces, with whole records taken out in between,

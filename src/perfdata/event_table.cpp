@@ -38,14 +38,14 @@ void EventTable::add(EventInfo event) {
     learn_ids(which);
 }
 
-// An id that two events declare belongs to the later one. The remembered id is forgotten: it may be this one.
+// An id that two events declare belongs to the later one. last_id_ is cleared, because it may be one of these ids.
 void EventTable::learn_ids(std::uint32_t event) {
     for (const std::uint64_t id : events_[event].ids) by_id_.insert_or_assign(id, event);
     with_ids_ = !by_id_.empty();
     last_id_ = 0;
 }
 
-// EVENT_DESC may come after events without ids were read: their ids are then taken from it as well.
+// An event that has no ids yet takes them from EVENT_DESC as well.
 void EventTable::name(const std::vector<EventInfo>& described) {
     for (std::uint32_t i = 0; i < described.size() && i < events_.size(); ++i) {
         if (!described[i].name.empty()) events_[i].name = described[i].name;
@@ -69,7 +69,7 @@ std::optional<std::uint32_t> EventTable::of_id(std::uint64_t id) const {
     return last_event_ = found->second;
 }
 
-// The order of the tests is that of their cost: most recordings have one event.
+// The cheapest test comes first: most recordings have one event.
 std::optional<std::uint32_t> EventTable::find(Bytes record, bool is_sample, bool foreign) const {
     if (events_.size() == 1 || !with_ids_) return 0;
     const SampleLayout& first = layouts_.front();

@@ -1,9 +1,9 @@
 // event_table.h: the events of a recording, and which of them a record belongs to.
 //
 // An event was opened once for each CPU or thread, and each of these has an id. A record carries such an id, if the
-// events have PERF_SAMPLE_IDENTIFIER or PERF_SAMPLE_ID. Where it is depends on the sample_type of the event that is
-// sought. perf therefore has all events of a recording agree on the place (IDENTIFIER is always the first word of a
-// sample and the last of another record), and the first event's layout serves for all.
+// events have PERF_SAMPLE_IDENTIFIER or PERF_SAMPLE_ID. The place of the id in the record depends on the sample_type of
+// the very event that is to be found. perf therefore has all events of a recording agree on the place (IDENTIFIER is
+// always the first word of a sample and the last of another record), and the first event's layout serves for all.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ class EventTable {
     /// Adds an event. If it has no name it gets default_name().
     void add(EventInfo event);
 
-    /// Takes names, and ids that are not known yet, of EVENT_DESC, which has the events in the same order.
+    /// Takes the names of EVENT_DESC, and its ids for events that have none yet. `described` has the events in the same
+    /// order.
     void name(const std::vector<EventInfo>& described);
     /// EVENT_UPDATE: a new name or unit for the event with this id.
     void update(std::uint64_t id, bool is_name, std::string text);
@@ -32,9 +33,9 @@ class EventTable {
     bool empty() const { return events_.empty(); }
     const SampleLayout& layout(std::size_t event) const { return layouts_[event]; }
 
-    /// The event of a record, by the id in it. A single event needs none, and without any declared id, or any place for
-    /// one, all records are the first event's. Nothing if the id is not declared. The record is as in the file: with
-    /// `foreign` only the id is turned, since the rest cannot be turned before the event is known.
+    /// The event of a record, by the id in it. A single event needs no id. If no id is declared, or samples have none,
+    /// all records belong to the first event. Nothing if the record's id is not declared. The record is as in the file.
+    /// If it is `foreign`, only the id is turned here: the rest can be turned only once the event is known.
     std::optional<std::uint32_t> find(Bytes record, bool is_sample, bool foreign) const;
 
     /// The event that declared this id; nothing if none did.

@@ -1,6 +1,6 @@
 // facts.cpp: after the samples, a perf.data file has sections of facts about the machine and the recording
-// ("features"). A bit mask in the file's header says which it has. Their places and sizes are in a table at the end of
-// the data, in the order of the bits. In pipe mode the same bodies come as records (HEADER_FEATURE).
+// ("features"). A bit mask in the file's header says which ones the file has. Their places and sizes are in a table
+// after the data, in the order of the bits. In pipe mode the same bodies come as records (HEADER_FEATURE).
 //
 // Each feature has its own layout, and shares only strings and lists with the others. So there is one short function
 // for each, and a table with their numbers and names. A new feature of perf is a new row. A file with an unknown one
@@ -61,7 +61,7 @@ void read_tracing_data(Cursor& cursor, Facts& facts) {
     facts.tracing_data.assign(bytes.begin(), bytes.end());
 }
 
-// The documentation of the format names these two the other way round; the files of perf have them in this order.
+// perf's documentation of the format has these two in the other order; perf's files have them in this one.
 void read_cpus(Cursor& cursor, Facts& facts) {
     facts.cpus_available = cursor.u32();
     facts.cpus_online = cursor.u32();
@@ -102,8 +102,8 @@ void read_events(Cursor& cursor, Facts& facts, bool foreign) {
     }
 }
 
-/// After the sibling lists comes a {core, socket} for each CPU, and from perf 5.5 on the dies. How many CPUs is in
-/// NRCPUS, which has a lower number and so was read before; what follows is recognised by the bytes that are left.
+/// After the sibling lists comes a {core, socket} for each CPU; newer perfs add the dies. The number of CPUs is in
+/// NRCPUS, which has a lower feature number and so was read before. The dies are there if bytes are left.
 void read_cpu_topology(Cursor& cursor, Facts& facts) {
     facts.core_siblings = take_list(cursor);
     facts.thread_siblings = take_list(cursor);
@@ -216,7 +216,8 @@ void read_pmu_capabilities(Cursor& cursor, Facts& facts) {
     }
 }
 
-/// How a feature is read. Those without a reader carry nothing that reports or exports show.
+/// How a feature is read. One without a reader has nothing that reports or exports show, except BUILD_ID and
+/// EVENT_DESC: their functions need the byte order, so read_feature() calls them itself.
 struct Row {
     Feature feature;
     std::string_view name;  ///< HEADER_… in perf's sources
@@ -225,7 +226,7 @@ struct Row {
 // In the order of the features' numbers, with perf's names, by which damaged sections are reported.
 constexpr std::array kRows{
     Row{Feature::tracing_data, "TRACING_DATA", read_tracing_data},
-    Row{Feature::build_id, "BUILD_ID", nullptr},  // has the byte order: below
+    Row{Feature::build_id, "BUILD_ID", nullptr},
     Row{Feature::hostname, "HOSTNAME", read_string<&Facts::host>},
     Row{Feature::os_release, "OSRELEASE", read_string<&Facts::release>},
     Row{Feature::version, "VERSION", read_string<&Facts::version>},
@@ -276,7 +277,7 @@ BuildId read_build_id(Bytes body, std::uint16_t misc, bool foreign) {
     const std::size_t size = cursor.u8();
     cursor.skip(3);
     id.path = cursor.text();
-    // Before perf 5.10 the size was not written, and the byte holds anything.
+    // Before perf 5.10 the size was not written, and its byte has any value.
     const std::size_t valid = (misc & kMiscBuildIdSize) != 0 ? std::min(size, bytes.size()) : bytes.size();
     id.id = hexadecimal(bytes.first(valid));
     return id;

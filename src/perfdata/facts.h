@@ -1,5 +1,5 @@
 // facts.h: what the feature sections of a perf.data file say about the recording: on which machine, by which command
-// and with which events it was made. Nothing of it is needed to read the records, apart from the events' names.
+// and with which events it was made. Records can be read without them; only the events' names are here.
 //
 // The sections are optional, and old writers have less in them. A section that cannot be decoded is named in
 // Facts::damaged, and the others are used. The same structures are the writer's input (writer/feature_bodies.h).
@@ -51,7 +51,7 @@ struct Cache {
     std::string type, size, cpus;
 };
 
-/// Where a CPU is, in the order of the CPUs.
+/// Where a CPU is. One for each CPU, in the order of their numbers.
 struct CpuPlace {
     std::uint32_t core = 0, socket = 0, die = 0;
 };
@@ -76,7 +76,7 @@ struct Facts {
     std::uint64_t clock_resolution_ns = 0;          ///< CLOCKID
     std::uint32_t clock_id = 0;                     ///< CLOCK_DATA: of the samples' times,
     std::uint64_t wall_clock_ns = 0, clock_ns = 0;  ///< and one moment on both clocks
-    std::uint64_t compression_limit = 0;            ///< COMPRESSED: what one record unpacks to at most
+    std::uint64_t compression_limit = 0;            ///< COMPRESSED: bytes that one record unpacks to, at most
     std::uint32_t compression_level = 0, compression_ratio = 0;
     std::uint64_t memory_block_bytes = 0;           ///< MEM_TOPOLOGY
     std::uint64_t bpf_programs = 0, bpf_types = 0;  ///< number of BPF_PROG_INFO and BPF_BTF entries

@@ -1,6 +1,6 @@
-// file_header.cpp: the header, the events and the table of features. Every number here is a stranger's. Three rules
-// keep it harmless: a section is cut where the file ends (clipped()), offset and size are never added before they were
-// compared, and the size of an entry must be possible before anything is divided or stepped by it.
+// file_header.cpp: the header, the events and the table of features. None of these numbers can be trusted. Three rules
+// keep them harmless: a section is cut where the file ends (clipped()), offset and size are never added before they
+// were compared, and the size of an entry must be possible before anything is divided or stepped by it.
 #include "perfdata/file_header.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,8 @@ Bytes clipped(Bytes file, const FileSection& section) {
     return file.subspan(section.offset, std::min<std::uint64_t>(section.size, file.size() - section.offset));
 }
 
-/// The entries of the attrs section. Whole entries only: a cut one has no ids, without which no sample finds it.
+/// The entries of the attrs section. A cut entry is left out: its place of ids is missing, and without ids no sample
+/// finds its event.
 void read_events(Bytes file, std::uint64_t entry_size, const FileSection& section, FileHeader& header) {
     const Bytes entries = clipped(file, section);
     for (std::size_t at = 0; at + entry_size <= entries.size(); at += entry_size) {
@@ -56,7 +57,7 @@ std::array<std::uint64_t, 4> read_bitmap(Cursor& cursor, bool foreign) {
 }
 
 /// The table of the features begins where the data end, with an entry for each bit that is set, in ascending order. An
-/// unknown bit has an entry as well, so it must be stepped over, not ignored. A place is compared by subtraction: the
+/// unknown bit has an entry as well, so that entry must be read and dropped. A place is compared by subtraction: the
 /// sum of offset and size may overflow.
 void read_feature_table(Bytes file, const std::array<std::uint64_t, 4>& bits, FileHeader& header) {
     const std::uint64_t table = header.data.offset + header.data.size;
@@ -95,7 +96,7 @@ bool is_perf_data(Bytes begin) {
     return magic == kMagic || magic == reversed(kMagic) || magic == kOldMagic || magic == reversed(kOldMagic);
 }
 
-// Version 1 has no bitmap of this form, so its features are left out.
+// The features of version 1 are left out: it has no bitmap of this form.
 Result<FileHeader> read_file_header(Bytes file) {
     const auto not_ours = [](std::string cause) {
         return std::unexpected(

@@ -7,8 +7,8 @@
 //      24  attrs, 40 data, 56 event types (unused): {offset, size} each
 //      72  bitmap of 256 features
 // A place may lie outside of the file, overlap another, or have a size that overflows. The attrs and the data are cut
-// where the file ends, and a feature that passes the end is left out. What is lost of data and features is in
-// FileHeader::note. A file is refused if its header is cut, if its attrs have an impossible size, or if no event is
+// where the file ends, and a feature that passes the end is left out. FileHeader::note describes the first such loss of
+// data or features. A file is refused if its header is cut, if its attrs have an impossible size, or if no event is
 // left.
 #pragma once
 

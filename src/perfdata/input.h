@@ -32,8 +32,9 @@ class Input {
     /// Reads the next bytes of a stream. 0 at its end; fails if it can't be read.
     Result<std::size_t> read(std::byte* to, std::size_t room);
 
-    /// Nothing before this offset of the mapped file is needed any more: its memory is given back. A later access is
-    /// allowed and reads the page again. Does nothing for a stream, or for less than 4 MiB more than at the last time.
+    /// Nothing before this offset of the mapped file is needed any more: gives its memory back. A later access is
+    /// allowed and reads the page again. Does nothing for a stream, or if that is less than 4 MiB more than has been
+    /// given back.
     void release_before(std::size_t offset);
 
   private:

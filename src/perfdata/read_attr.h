@@ -6,7 +6,8 @@
 
 namespace anyperf::perfdata {
 
-/// Reads as many of the `bytes` as this anyperf knows; what a shorter attr lacks is 0. attr.size is that of the file.
+/// Reads the fields that this anyperf knows; a field that `bytes` lacks is 0. attr.size keeps the value that the file
+/// has. `foreign`: the file is of the other byte order.
 abi::Attr read_attr(Bytes bytes, bool foreign);
 
 }  // namespace anyperf::perfdata

@@ -8,7 +8,7 @@
 //     deliver()               takes the sample id off; deliver_sample() decodes a sample into Sample
 //     take_user_record()      acts at once on what describes events, features, rounds and compression
 //
-// The memory of a record differs by its origin. Those of a mapped file stay where they are, and the queue points to
+// The memory of a record differs by its origin. Records of a mapped file stay where they are, and the queue points to
 // them. All others are in a buffer that is soon overwritten (Piece::stable is false), and the queue copies them.
 #include "perfdata/reader.h"
 
@@ -29,12 +29,13 @@ namespace anyperf::perfdata {
 
 namespace {
 
-/// What is read of a stream at once. It must hold the longest record (kLongestRecord).
+/// Bytes that one read(2) of a stream may give. It must hold the longest record (kLongestRecord).
 constexpr std::size_t kBuffer = 1 << 20;
 
-/// Bytes of a record with their offset in the file, for messages. `stable`: they stay where they are, so the queue may
-/// keep a pointer. Bytes of a stream, of a compressed record and of the turned scratch record are not stable: the queue
-/// copies those.
+/// One or more records, or a part of one. `offset` is for messages: the bytes' place in a mapped file. A record of a
+/// stream has the offset of its buffer, an unpacked record that of the COMPRESSED record. `stable`: the bytes stay
+/// where they are, so the queue may keep a pointer. Bytes of a stream, of a compressed record and of the turned scratch
+/// record are not stable: the queue copies those.
 struct Piece {
     Bytes bytes;
     std::uint64_t offset;
@@ -70,8 +71,8 @@ struct Reader::State {
     void fail(std::uint64_t offset, std::string cause);
     /// How many bytes after the record belong to it, without being counted in its size.
     std::size_t payload_after(Piece record, RecordHeader head);
-    /// What the queue calls for each record that is due. A record that is older than one before it breaks the promise
-    /// of FINISHED_ROUND; it is counted and delivered all the same, as perf does.
+    /// A function that the queue calls for each record that is due. A record that is older than one before it breaks
+    /// the promise of FINISHED_ROUND; it is counted and delivered all the same, as perf does.
     auto delivering() {
         return [this](const RoundQueue::Entry& entry) {
             summary.late += entry.time < delivered;
@@ -145,7 +146,7 @@ Result<Reader> Reader::open(const std::string& path) {
     if (input.is_stream() && !header->pipe)
         return std::unexpected(Error{"cannot read standard input", "it is a perf.data file that needs seeking",
                                      "name the file with -i, or record with -o -"});
-    // The names are in EVENT_DESC, a feature section, so the events get them after the features have been read.
+    // The names are in a feature section, EVENT_DESC, so the events get them last.
     auto state = std::make_unique<State>(std::move(input), std::move(*header));
     for (EventInfo& event : state->header.events) state->events.add(std::move(event));
     for (const FeatureSection& section : state->header.features)
@@ -199,8 +200,8 @@ void Reader::State::fail(std::uint64_t offset, std::string cause) {
                            "what comes before it has been read"};
 }
 
-// The size is checked before anything is read by it: below 8 the walk could not go on, and a record that passes the end
-// of the piece waits for the next one (of a stream, or of a compressed record) or is the cut end of the file. In a
+// The size is checked before it is used: with a size below 8 the walk could not go on. A record that passes the end of
+// the piece waits for the next piece (of a stream, or of a compressed record), or is the cut end of the file. In a
 // stream the payload of the last record may go on in the next buffer; `skip` carries over how much of it is left.
 std::size_t Reader::State::walk(Piece piece) {
     std::size_t at = 0;
@@ -231,21 +232,21 @@ std::size_t Reader::State::walk(Piece piece) {
     return at;
 }
 
-/// Bytes that belong to a record and are not counted in its size, whose 16 bits would not do: the hardware trace of
-/// AUXTRACE (its first u64) and the formats of HEADER_TRACING_DATA (a u32, padded to 8).
+/// Bytes that belong to a record but are not counted in its size, because they may be more than its 16 bits can say:
+/// the hardware trace of AUXTRACE (its first u64) and the formats of HEADER_TRACING_DATA (a u32, padded to 8).
 std::size_t Reader::State::payload_after(Piece record, RecordHeader head) {
     Cursor body{record.bytes.first(head.size).subspan(kRecordHeader), header.foreign};
     if (head.type == RecordType::auxtrace) return body.u64();
     if (head.type != RecordType::header_tracing_data) return 0;
     const std::uint64_t size = (std::uint64_t{body.u32()} + 7) & ~std::uint64_t{7};
-    // A stream may have only a part of it: field formats of tracepoints are then unknown.
+    // In a stream the buffer may have only a part of the payload. Then the field formats of tracepoints stay unknown.
     if (size <= record.bytes.size() - head.size)
         read_feature(Feature::tracing_data, record.bytes.subspan(head.size, size), header.foreign, facts);
     return size;
 }
 
-// Records of unknown type are skipped by their size, also those of newer kernels and perfs. perf 6.1 gives up at the
-// first one.
+// A record of an unknown type does not end the reading, because its size is known. One of the kernel goes to the
+// consumer like any other, one of perf is counted. perf 6.1 gives up at the first one.
 void Reader::State::take(Piece record, RecordHeader head) {
     if (head.type < RecordType::first_user) return take_kernel_record(record, head);
     if (head.type > RecordType::last_user) {
@@ -286,7 +287,7 @@ void Reader::State::take_kernel_record(Piece record, RecordHeader head) {
 }
 
 void Reader::State::queue(std::uint64_t time, Piece record, std::uint32_t event) {
-    // Records without a time, or with none of their own, as those that perf makes itself, do not wait.
+    // Records without a time do not wait, such as those that perf makes itself, whose time is 0.
     if (time == 0 || time == ~std::uint64_t{0}) return deliver(record.bytes, event);
     if (record.stable)
         waiting.add_stable(time, record.bytes, event);
@@ -386,8 +387,8 @@ void Reader::State::take_event_update(Bytes record) {
     events.update(id, what == kName, std::string{cursor.text()});
 }
 
-// LOST and LOST_SAMPLES report the same losses: the first when it happens, the second once for each event at the end.
-// They are summed up apart for this reason.
+// LOST and LOST_SAMPLES report the same losses: the first when one happens, the second once for each event at the end.
+// So each has a sum of its own.
 void Reader::State::deliver(Bytes record, std::uint32_t event) {
     const auto head = load<RecordHeader>(record.data());
     if (head.type == RecordType::sample) return deliver_sample(record, event);
@@ -416,8 +417,9 @@ void Reader::State::deliver_sample(Bytes record, std::uint32_t event) {
 }
 
 /// Leader sampling: each value of a sample's PERF_SAMPLE_READ is a sample of the event that it belongs to. Its period
-/// is the increase since the last one; perf shows none without an increase (deliver_sample_value()). The values are
-/// totals of an event on one CPU or thread, and each of those has an id of its own, so the last value is kept by id.
+/// is the increase since the last value; a value without an increase makes no sample, as in perf
+/// (deliver_sample_value()). The values are totals of an event on one CPU or thread, and each of those has an id of its
+/// own, so the last value is kept by id.
 void Reader::State::deliver_read_values(Sample& read, std::uint32_t event) {
     for (std::size_t i = 0; i < read.read.size(); ++i) {
         const std::uint64_t id = read.read.id(i) != 0 ? read.read.id(i) : read.id;

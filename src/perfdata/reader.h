@@ -54,7 +54,7 @@ struct Record {
     std::size_t event = 0;  ///< index of the event that it belongs to
 };
 
-/// What is done with the records. Views are valid during the call. All calls come from Reader::read(), on its thread.
+/// Receives the records. Views are valid during the call. All calls come from Reader::read(), on its thread.
 class Consumer {
   public:
     virtual ~Consumer() = default;
@@ -74,12 +74,12 @@ struct Summary {
     /// `records` are all that were walked over, of every type; `samples` are the calls of Consumer::sample().
     std::uint64_t records = 0, samples = 0;
     std::uint64_t lost = 0;             ///< records that the kernel dropped, as LOST records say
-    std::uint64_t lost_samples = 0;     ///< as LOST_SAMPLES says: of the same losses
+    std::uint64_t lost_samples = 0;     ///< as LOST_SAMPLES records say: the same losses, do not add the two
     std::uint64_t late = 0;             ///< came later in the file than FINISHED_ROUND promised
-    std::uint64_t unknown_types = 0;    ///< records of a type that no perf has had
-    std::uint64_t unknown_ids = 0;      ///< samples of an event that the file does not declare
-    std::uint64_t damaged_samples = 0;  ///< their fields pass their end
-    std::optional<Error> damage;        ///< what ended the reading too early, with its offset
+    std::uint64_t unknown_types = 0;    ///< records of perf's own, of a type above RecordType::last_user
+    std::uint64_t unknown_ids = 0;      ///< samples of undeclared events; kernel records before any event
+    std::uint64_t damaged_samples = 0;  ///< samples whose fields pass their end
+    std::optional<Error> damage;        ///< what ended the reading too early, or else FileHeader::note
 };
 
 class Reader {

@@ -51,8 +51,8 @@ void RoundQueue::release(std::uint32_t chunk) {
 }
 
 // The records of each ring are in order, so there are about as many ascending runs as rings: merging neighbours until
-// one is left takes a few passes, where sorting would take one for each doubling of the number of records. Equal times
-// keep the order of the file.
+// one run is left takes one pass for each doubling of the number of rings. Sorting would take one for each doubling of
+// the number of records. Equal times keep the order of the file.
 void RoundQueue::sort() {
     while (runs_.size() > 1) {
         merged_.clear();

@@ -3,8 +3,8 @@
 // ordered_events). So what waits is bounded by two rounds.
 //
 // Why the previous mark: while the recorder empties ring A, CPU B goes on writing. What B writes then is read in this
-// round, what A writes then only in the next, though it may be older than B's. After one more round A has been emptied
-// past that moment.
+// round. What A writes then is read only in the next round, though it may be older than B's records. After one more
+// round A has been emptied past that moment.
 //
 // The queue holds pointers where it can: records of a mapped file stay where they are, until Input::release_before()
 // gives their memory back. Those of a stream are copied to chunks of 1 MiB, each of which is used again once all of its

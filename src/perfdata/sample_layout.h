@@ -20,7 +20,7 @@
 
 namespace anyperf::perfdata {
 
-/// Numbers in a record, which need not be aligned.
+/// A view of 64-bit numbers in a record, which need not be aligned.
 class Numbers {
   public:
     Numbers() = default;
@@ -51,7 +51,7 @@ struct ReadValues {
 
 /// The fields of a SAMPLE record. Those that the event does not have are 0 or empty. Views live as long as the record.
 struct Sample {
-    std::uint64_t ip = 0, time = 0, addr = 0, id = 0, stream_id = 0, period = 0;
+    std::uint64_t ip = 0, time = 0, addr = 0, id = 0, stream_id = 0, period = 0;  ///< `time` in ns
     std::uint32_t pid = 0, tid = 0, cpu = 0;  ///< ~0 if the event does not have them: 0 is the idle task, and a CPU
     std::uint16_t misc = 0;                   ///< of the record's header: the mode (kMiscModeMask) and exactness of ip
     ReadValues read;
@@ -60,8 +60,8 @@ struct Sample {
     Numbers branches;    ///< {from, to, flags} each
     std::uint64_t branch_hw_index = 0;
     std::uint64_t user_abi = 0, interrupt_abi = 0;
-    Numbers user_registers, interrupt_registers;
-    Bytes user_stack;  ///< only its valid bytes
+    Numbers user_registers, interrupt_registers;  ///< one for each set bit of the attr's mask, from the lowest on
+    Bytes user_stack;                             ///< only its valid bytes
     std::uint64_t weight = 0, data_source = 0, transaction = 0, physical_address = 0, cgroup = 0;
     std::uint64_t data_page_size = 0, code_page_size = 0;
     Bytes aux;
@@ -72,7 +72,7 @@ class SampleLayout {
   public:
     explicit SampleLayout(const abi::Attr& attr);
 
-    /// Reads a whole record, header included. False if its fields pass its end: `sample` then has some of them.
+    /// Reads a whole record, header included. False if its fields pass its end; `sample` is then incomplete.
     bool decode(Bytes record, Sample& sample) const;
 
     /// The time of a SAMPLE record; 0 without PERF_SAMPLE_TIME or if the record is too short.
@@ -89,8 +89,8 @@ class SampleLayout {
     std::uint64_t sample_id(Bytes record) const { return at(record, id_); }
     std::uint64_t trailer_id(Bytes record) const { return from_end(record, trailer_id_); }
 
-    /// The offset of the id in a sample; 0 without one. Other attrs must agree, so that a sample's event can be found
-    /// before its layout is known.
+    /// The offset of the id in a sample; 0 without one. It must be the same for all events of a recording, so that a
+    /// sample's event can be found before its layout is known.
     std::size_t id_position() const { return id_; }
 
   private:

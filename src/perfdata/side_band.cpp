@@ -1,5 +1,5 @@
-// side_band.cpp: one function for each kind of record. Reads past the end give 0 and mark the cursor, and if_complete()
-// then drops the record: a record is used whole or not at all.
+// side_band.cpp: one function for each kind of record. A read past the end gives 0 and makes the cursor fail.
+// if_complete() then drops the record, so that no record is used in part.
 #include "perfdata/side_band.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::optional<MapRecord> read_map(Bytes record) {
     map.start = cursor.u64();
     map.size = cursor.u64();
     map.file_offset = cursor.u64();
-    // perf's own map of the kernel has pid ~0; the kernel's records of modules have the mode of the kernel.
+    // perf's own map of the kernel has pid ~0. Records of the kernel and its modules have the kernel's mode.
     map.kernel = (header.misc & kMiscModeMask) == kMiscKernel || map.pid == ~0u;
     // Bit 13 of MMAP is PERF_RECORD_MISC_MMAP_DATA: a mapping without PROT_EXEC. MMAP2 has the protection itself.
     map.executable = (header.misc & kMiscBit13) == 0;

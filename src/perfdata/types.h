@@ -90,7 +90,7 @@ enum class Feature : unsigned {
 inline constexpr std::size_t kRecordHeader = 8;       // u32 type, u16 misc, u16 size
 inline constexpr std::size_t kLongestRecord = 65535;  // the size has 16 bits
 
-/// header.misc.
+/// Bits of RecordHeader::misc.
 inline constexpr std::uint16_t kMiscModeMask = 7, kMiscKernel = 1, kMiscUser = 2;
 inline constexpr std::uint16_t kMiscBit13 = 1 << 13;  // MMAP_DATA, COMM_EXEC, FORK_EXEC, SWITCH_OUT
 inline constexpr std::uint16_t kMiscMmapBuildId = 1 << 14;

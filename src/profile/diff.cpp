@@ -1,13 +1,14 @@
-// diff.cpp: which differences between recordings are more than chance. The share of a row is a proportion: of n
-// samples, so many are in this function. Two proportions are compared by the z test for equal proportions. Two facts
-// make it fit samples of profiles:
+// diff.cpp: which differences between recordings are more than chance. The share of a row is a proportion: the part of
+// n samples that are in this function. Two proportions are compared by the z test for equal proportions. Two facts make
+// it fit samples of profiles:
 //
 // - Samples have weights (periods), and n counts independent samples of equal weight. Kish's effective sample size,
 //   (sum of weights)^2 / (sum of squares), is the n that has the same variance.
 // - A profile has many rows, and of a thousand comparisons fifty would be "significant" at 5 % by chance. So the level
 //   is divided by the number of rows that are tested (Bonferroni).
 //
-// The approximation by the normal distribution needs some samples on both sides; a row with fewer is not tested.
+// The approximation by the normal distribution needs some samples in the row and outside of it; a row with fewer is not
+// tested.
 #include "profile/diff.h"
 
 #include <algorithm>

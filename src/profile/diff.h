@@ -8,9 +8,9 @@
 //
 // where n is the number of samples of the recording. Samples of unequal weight say less than their number, so n is
 // Kish's effective sample size, (sum of weights)^2 / (sum of squared weights). A difference is significant if the
-// probability of so large a |z| is below 5 % divided by the number of tested rows (Bonferroni), so that of all rows
-// together a wrong one is marked in one comparison of twenty. Rows that would have fewer than five samples in either
-// recording by the common share s are not tested, because the normal distribution does not hold for them.
+// probability of so large a |z| is below 5 % divided by the number of tested rows (Bonferroni), so that at most one
+// comparison of twenty marks any row wrongly. A row is not tested if by the common share s fewer than five samples of
+// either recording would be in the row, or fewer than five outside of it: the normal distribution does not hold then.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@
 
 namespace anyperf::profile {
 
-/// What a recording has of a row.
+/// One recording's part of a row.
 struct DiffCell {
     std::uint64_t samples = 0;
     std::uint64_t weight = 0;
-    double share = 0.0;        ///< 0 to 1, of the event
-    double delta = 0.0;        ///< of the share, to the first recording
+    double share = 0.0;        ///< of the event's weight, 0 to 1
+    double delta = 0.0;        ///< of the share, minus that of the first recording
     double z = 0.0;            ///< 0: not tested, or equal
     double probability = 1.0;  ///< of a difference as large as this one by chance; 1: not tested
     bool significant = false;
@@ -39,7 +39,7 @@ struct DiffRow {
     std::vector<DiffCell> cells;    ///< of each recording
 };
 
-/// A recording's part in a comparison.
+/// The sums of one recording.
 struct DiffTotal {
     std::uint64_t samples = 0;
     std::uint64_t weight = 0;

@@ -63,14 +63,15 @@ struct Frame {
     bool inlined = false;    ///< into the next frame of the location
 };
 
-/// A code address. Locations with equal dso, address and mode are one row; two if source lines are known, and one
-/// address is both where a sample was and where a callee returns to.
+/// A code address. Locations with equal dso, address and mode are one row. The exception: with source lines, an address
+/// that is both a sample's own and a return address has two rows, because the line of a return address is that of the
+/// call before it.
 struct Location {
     DsoId dso = kNone<DsoId>;
     std::uint64_t address = 0;      ///< as in the symbol table of the dso; of an unknown dso that of the process
     std::uint64_t file_offset = 0;  ///< what perf prints for a user address: the offset in the file
     std::uint32_t first_frame = 0;  ///< Profile::frames(location)
-    std::uint16_t frame_count = 0;  ///< 0: no symbol is known; 1, and 1 more for each inlined function
+    std::uint16_t frame_count = 0;  ///< 0: no symbol is known; else 1, and 1 more for each inlined function
     bool kernel = false;
 };
 
@@ -83,8 +84,8 @@ struct Stack {
 struct Event {
     std::string name;             ///< as recorded: "cycles:u"
     std::string unit;             ///< as recorded, of scaled counts: "msec", "Joules"; samples' weights are not scaled
-    std::uint64_t period = 0;     ///< of a fixed period, else 0
-    std::uint64_t frequency = 0;  ///< in Hz, of a changing period, else 0
+    std::uint64_t period = 0;     ///< the fixed period, or 0 with a frequency
+    std::uint64_t frequency = 0;  ///< in Hz, or 0 with a fixed period
     std::uint64_t lost = 0;       ///< samples that the recorder could not keep
     std::optional<std::uint32_t> leader{};  ///< index of the event that leads its group
 };

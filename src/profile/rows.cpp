@@ -73,7 +73,7 @@ class Summer {
     }
 
   private:
-    /// Recursion counts once.
+    /// Adds the weight to the row's total, unless this sample has been added there already (recursion).
     void add_total(std::uint32_t row, std::uint64_t weight) {
         if (std::exchange(seen_[row], stamp_) != stamp_) result_.rows[row].total += weight;
     }
@@ -111,8 +111,8 @@ class Summer {
         return 0;
     }
 
-    // The row with these values, made if it does not exist. A new row remembers the place that made it as its example:
-    // all other places of the row have equal keys, so its texts are the same for each.
+    // The row with these values, made if it does not exist. A new row remembers the place that made it. All other
+    // places of the row have equal keys, so the row's texts are the same for each.
     std::uint32_t row_at(ContextId id, LocationId place, FrameIndex frame, FrameIndex line_frame) {
         const Context& context = profile_.contexts[id];
         Values values{};
@@ -171,7 +171,7 @@ std::string symbol_text(const Profile& profile, const Location& location, FrameI
     return fmt::format("0x{:016x}", location.file_offset);
 }
 
-// As perf's __get_srcline().
+// The texts are those of perf's __get_srcline().
 std::string source_line_text(const Profile& profile, const Location& location, FrameIndex frame) {
     const auto frames = profile.frames(location);
     if (frame < frames.size() && frames[frame].line != 0) {

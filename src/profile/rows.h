@@ -1,8 +1,8 @@
 // rows.h: a profile as a table: samples summed up by keys such as comm, dso and symbol.
 //
 // A sample belongs to the row of its innermost function ("self"). With `children` its weight is also added to the rows
-// of all functions in its stack ("total"), once for each however often the function recurs. So the totals of all rows
-// add up to more than the weight of the profile, as in `perf report --children`.
+// of all functions in its stack ("total"), once for each row, however often the function recurs. So the totals of all
+// rows add up to more than the weight of the profile, as in `perf report --children`.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace anyperf::profile {
 
-/// What samples are summed up by, with perf's names (perf report --sort).
+/// What samples are summed up by. kKeyNames has perf's names (perf report --sort).
 enum class Key : std::uint8_t { comm, pid, tid, cpu, dso, symbol, source_line };
 
 struct KeyName {
@@ -41,10 +41,10 @@ struct Row {
     Context context;
     LocationId place = kNone<LocationId>;
     FrameIndex frame = kSymbolFrame;  ///< which function at `place`
-    FrameIndex line_frame = 0;        ///< whose line: of the sample's own address the innermost one
+    FrameIndex line_frame = 0;        ///< whose source line; 0, the innermost, at the sample's own address
     std::uint64_t samples = 0;        ///< that end here
     std::uint64_t self = 0;           ///< their weight
-    std::uint64_t total = 0;          ///< weight of the samples that have the row anywhere in their stack
+    std::uint64_t total = 0;          ///< with `children`: weight of the samples that have the row in their stack
     std::vector<std::uint32_t> of{};  ///< indices of the samples that end here, if they were asked for
 };
 
@@ -64,14 +64,14 @@ struct RowOptions {
 /// Error: a name is unknown; it lists the known ones.
 Result<std::vector<Key>> keys_named(const std::vector<std::string>& names);
 
-/// Of the column.
+/// The title of a key's column.
 std::string_view title_of(Key key);
 
-/// The rows of one event. Each key is named once at most. Takes time in the number of samples, and with `children` in
-/// that of their frames.
+/// The rows of one event. Each key is named once at most. The time is proportional to the number of samples, and with
+/// `children` to that of their frames.
 Rows sum_up(const Profile& profile, EventId event, const RowOptions& options);
 
-/// A function that is active at a location, by default the one that it belongs to; none without a symbol.
+/// A function that is active at a location, by default the one that has the symbol; kNone without a symbol.
 FunctionId function_of(const Profile& profile, const Location& location, FrameIndex frame = kSymbolFrame);
 
 /// "ns::f", or the address as perf prints it if there is no symbol.

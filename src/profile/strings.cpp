@@ -1,6 +1,6 @@
 // strings.cpp: texts in chunks of 64 KiB, and a hash table of their ids with open addressing. Most calls of intern()
-// ask for a text that is there; such a call allocates nothing. The table is at most half full, so a search ends soon. A
-// text is never removed.
+// find the text; such a call allocates nothing. The table is at most half full, so a search ends soon. A text is never
+// removed.
 #include "profile/strings.h"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // fault_counts.cpp: counts page faults of the application's own code. The kernel's count of a thread's faults
-// (getrusage(2)) includes those of the engine. So, while an event counts faults, it is read whenever the thread enters
-// and leaves translated code, and only what it grew by in between is added. The engine, and not the CPU, reads the
-// application's code, so it touches the code that is next before it looks.
+// (getrusage(2)) includes those of the engine. So, while an event counts faults, this count is read whenever the thread
+// enters and leaves translated code, and only its growth in between is added. The CPU does not execute the
+// application's own code, so it does not fault on it. Therefore add_page_faults() reads a byte of the code that comes
+// next, and counts the fault if there is one.
 #include "agent/faults/fault_counts.h"
 
 #include <sys/resource.h>
@@ -36,7 +37,7 @@ void set_baseline(Thread& thread, const Faults& now) {
     thread.faults_at_entry[1] = now.major;
 }
 
-/// Counts the faults since the last look. Returns whether there were any.
+/// Counts the faults since the baseline, and sets it anew. Returns whether there were any.
 bool count_faults(Thread& thread) {
     const Faults now = faults_so_far();
     const bool any = now.minor != thread.faults_at_entry[0] || now.major != thread.faults_at_entry[1];
@@ -47,8 +48,7 @@ bool count_faults(Thread& thread) {
     return any;
 }
 
-/// Reads a byte of the code at `pc`. Without the engine the CPU would do so to execute it, and fault if the page is not
-/// there.
+/// Reads a byte of the code at `pc`. Without the engine the CPU would fetch it, and fault if the page is not there.
 void touch_code(std::uint64_t pc) {
     char byte = 0;
     engine::x86_64::guarded_copy(&byte, at_address<const char>(pc), 1);
@@ -63,8 +63,9 @@ void add_page_faults(Thread& thread, std::uint64_t next) {
         thread.page_faulted = true;
         thread.faulted_address = next;
     }
-    // What comes next may be a system call that disables the event. Before a segment that has been charged and has not
-    // run, counts are not exact, and that is no system call.
+    // The code at `next` may be a system call that disables the event, so overflows are handled before it. An exit for
+    // the budget is different: a segment was charged and has not run, so counts are not exact. Such a segment is never
+    // a system call.
     if (!thread.agent->faults_unchecked || thread.page_faulted ||
         thread.exit_reason == engine::x86_64::ExitReason::budget)
         return;
@@ -75,7 +76,7 @@ void add_page_faults(Thread& thread, std::uint64_t next) {
 
 void begin_counting_page_faults(Thread& thread) {
     if (thread.page_faulted)
-        engine::set_budget(thread, 0);  // a fault of the code itself, which the next grant looks at
+        engine::set_budget(thread, 0);  // the code itself faulted: the next grant handles the overflow
     set_baseline(thread, faults_so_far());
 }
 

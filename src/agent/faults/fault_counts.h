@@ -8,7 +8,7 @@
 
 namespace anyperf::agent {
 
-/// The thread is about to enter translated code: faults count from here on.
+/// The thread is about to enter translated code: its faults count from here on.
 void begin_counting_page_faults(engine::Thread& thread);
 
 /// The thread has left translated code, which is to continue at `next`: adds the faults since it entered, and those of

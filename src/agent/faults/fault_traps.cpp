@@ -27,12 +27,11 @@ constexpr std::uint64_t kCloseOnExec = 8;          // PERF_FLAG_FD_CLOEXEC
 constexpr std::uint64_t kPageFaults = 2;           // PERF_COUNT_SW_PAGE_FAULTS
 constexpr std::uint64_t kThisThread = 0;           // pid
 constexpr std::uint64_t kAny = ~std::uint64_t{0};  // cpu, group_fd
-constexpr std::int64_t kLongestStretch = 8192;     ///< instructions, which take longer than the look that ends them
+constexpr std::int64_t kLongestStretch = 8192;     ///< instructions: they take longer than the read that ends them
 constexpr std::int64_t kGrowth = 8;                ///< a stretch is about a ninth of what has run since the last fault
 
-// At perf_event_paranoid 2 it needs no privilege, because it excludes the kernel. sigtrap needs remove_on_exec.
-
-/// The kernel's event on the calling thread: a descriptor, or a negated errno.
+/// Opens the kernel's event on the calling thread. Returns a descriptor, or a negated errno. The event excludes the
+/// kernel, so it needs no privilege up to perf_event_paranoid 2. The kernel demands remove_on_exec with sigtrap.
 long open_kernel_event() {
     abi::Attr attr;
     attr.type = abi::kTypeSoftware;
@@ -55,7 +54,7 @@ void* map_kernel_event() {
     return is_error(got) ? nullptr : engine::at_address<void>(static_cast<std::uint64_t>(got));
 }
 
-/// Makes the pages of the signal stack, so that the kernel does not fault when it delivers the first of its signals.
+/// Touches each page of the signal stack, so that the kernel does not fault there when it delivers the first signal.
 void touch_signal_stack(const Thread& thread) {
     for (std::uint64_t at = 0; at < engine::x86_64::kSignalStackBytes; at += engine::kPageBytes)
         *engine::at_address<volatile char>(thread.signal_stack + at) = 0;

@@ -3,8 +3,8 @@
 //
 // A report is a request to the broker, which costs more than most of these calls. So nothing is sent unless some event
 // of the run wants records of the kind (`wanted_side_band` in run/run_state.h, a bit for each Interest). The broker
-// reads the rest from /proc, such as a file's name, inode and build id: it asks after the call and before the thread
-// goes on, so what it reads is what the call has made.
+// reads the rest, such as a file's name, inode and build id, from /proc. The thread waits meanwhile, so the broker
+// finds what the call has made.
 //
 // Each report is answered before the thread's next instruction. A reader therefore finds the record of a mapping in the
 // ring before this thread's samples from its code.
@@ -35,7 +35,7 @@ using subsystem::Interest;
 
 namespace {
 
-constexpr std::size_t kImageMappings = 64;  ///< mappings before a program's first instruction: in fact some fifteen
+constexpr std::size_t kImageMappings = 64;  ///< at most, before a program's first instruction; usually about fifteen
 
 /// Whether an event of the run requests records of this kind.
 bool wanted(const engine::Engine& engine, Interest interest) {
@@ -67,8 +67,8 @@ void report_renamed(Thread& thread) {
     BrokerRequest{thread, run::RequestKind::renamed}.payload(thread.page.comm, sizeof thread.page.comm).send();
 }
 
-/// The path of the descriptor's file in `target`; empty if it is longer.
-// By the link in /proc/self/fd: the descriptor may have been opened long before, or by another name.
+/// The path of the descriptor's file, in `target`; empty if it does not fit there. It is read from /proc/self/fd,
+/// because the descriptor may have been opened long before, or by another name.
 std::string_view path_of(std::uint64_t fd, std::span<char> target) {
     constexpr std::string_view kDirectory = "/proc/self/fd/";
     char path[32] = {};
@@ -106,7 +106,7 @@ void report_written_name(const Call& call, long written) {
     report_renamed(call.thread);
 }
 
-/// Passes the descriptor of what was made to the broker, which looks at it and writes the record.
+/// Sends the broker the descriptor of the new directory or BPF program. The broker examines it and writes the record.
 void report_made(Thread& thread, run::RequestKind kind, int fd) {
     BrokerRequest{thread, kind}.descriptor(fd).send();
 }
@@ -142,7 +142,7 @@ void report_side_band(const Call& call, long answer) {
                                  {static_cast<std::uint64_t>(answer), argument[1], argument[2], argument[3]});
         case __NR_mprotect:
         case __NR_pkey_mprotect:
-            // The kernel records it like a new mapping (mprotect_fixup() calls perf_event_mmap()).
+            // The kernel records a changed protection like a new mapping (mprotect_fixup() calls perf_event_mmap()).
             return report_mapped(call.thread, {argument[0], argument[1], argument[2], 0});
         case __NR_prctl:
             if (argument[0] == PR_SET_NAME && wanted(call.engine, Interest::comm)) report_renamed(call.thread);
@@ -171,8 +171,9 @@ bool move_break(Call& call, long& answer) {
     answer = engine::handlers::brk(call);
     const auto now = static_cast<std::uint64_t>(answer);
     if (engine::page_up(now) <= engine::page_up(before)) return true;
-    // The whole area is recorded when it grows, before the break is moved. A new area begins after that old break, and
-    // so has no name yet (do_brk_flags() and vma_is_initial_heap() of Linux 6.18).
+    // The kernel records the whole area when it grows, before it moves the break. It names an area `[heap]` only if
+    // that begins below the break. A new area begins at the old break or after it, so it has no name yet
+    // (do_brk_flags() and vma_is_initial_heap() of Linux 6.18).
     const engine::ApplicationMapping heap = engine::mapping_at(engine::page_up(now) - 1);
     const run::MappingName name = heap.start < before ? run::MappingName::as_listed : run::MappingName::none;
     report_mapped(call.thread, {heap.start, heap.end - heap.start, heap.protection, heap.flags, name});

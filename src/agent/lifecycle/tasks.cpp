@@ -2,8 +2,8 @@
 //
 // The kernel creates a child's events inside fork, before either task returns (perf_event_init_task()). Here the parent
 // asks the broker before the clone (announce_child()); the broker prepares the child's events for the thread page that
-// the child will have. Parent and child then run at the same time, and either may report first (`cloned`, `begin`):
-// whichever comes first completes the child. A clone that fails is reported, so that what was prepared is undone.
+// the child will have. Parent and child then run at the same time, and either may report first (requests `cloned` and
+// `begin`). The first report registers the child. A clone that fails is reported, so that what was prepared is undone.
 #include "agent/lifecycle/tasks.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ using OccurrenceKind = subsystem::Source::OccurrenceKind;
 
 namespace {
 
-/// The system call that made the task returns in the new task, too, with 0.
+/// Reports that the system call that made the task returns 0 in the new task, too.
 void report_syscall_return(Thread& thread, std::uint32_t call) {
     if (is_traced(thread, OccurrenceKind::syscall_returned))
         report_occurrence(thread, {.what = OccurrenceKind::syscall_returned, .call = call});
@@ -38,9 +38,9 @@ void report_syscall_return(Thread& thread, std::uint32_t call) {
 
 }  // namespace
 
-// The first code of the agent in a process that a fork or an exec has made. After a fork everything that the parent had
-// is there, and what belongs to the parent (mailbox, timer, traps, rings, locks) is dropped first. After an exec
-// nothing is there; descriptors that survived are found again.
+// The first code of the agent in a process that a fork or an exec has made. After a fork the child has a copy of all
+// that the parent had, and first drops what belongs to the parent (mailbox, timer, traps, rings, locks). After an exec
+// the agent has nothing, and finds the descriptors that survived again.
 void begin_process(Thread& thread, bool executed) {
     thread.agent->mailbox = nullptr;  // the child of a fork has a page of its own, and so another mailbox
     thread.agent->alarm = 0;          // timers are not inherited
@@ -88,8 +88,7 @@ void begin_thread(Thread& thread) {
     report_syscall_return(thread, thread.creating_syscall);
 }
 
-// Before the clone, so that the child's events exist when it runs its first instruction. The number names the request
-// that report_child() completes; 0: no event is concerned.
+// Called before the clone, so that the child's events exist when it runs its first instruction.
 std::uint32_t announce_child(Call& call, std::uint64_t clone_flags, std::uint32_t page) {
     note_clone(call.thread, clone_flags);
     if (!are_events_used(call.engine)) return 0;
@@ -112,7 +111,7 @@ void end_thread(Thread& thread, bool whole_process) {
         report_occurrence(thread, {.what = OccurrenceKind::task_ended, .whole_process = whole_process});
     if (are_events_used(*thread.engine))
         BrokerRequest{thread, run::RequestKind::end}.argument(0, whole_process ? 1 : 0).send();
-    // With the whole process all of its memory goes.
+    // When the whole process ends, the kernel frees its memory.
     if (!whole_process) engine::clear_instrumentation(thread);
     if (!whole_process) engine::end_modelling(thread);
     if (!whole_process) drop_probes(thread);

@@ -9,8 +9,8 @@
 namespace anyperf::agent {
 
 /// The instruction at the thread's rip is about to run by itself: reports the breakpoints and uprobes at its address,
-/// unless the resume flag says that this was done. Sets the flag if it reported something. Remembers what the
-/// instruction is about to access.
+/// unless the resume flag says that they were reported already. Sets the flag if it reported something. Remembers what
+/// the instruction is about to access.
 void report_execution(engine::Thread& thread);
 
 /// That instruction has run: reports the breakpoints on memory that it accessed.

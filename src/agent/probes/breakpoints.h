@@ -7,16 +7,16 @@
 
 namespace anyperf::agent {
 
-/// Whether the event is a breakpoint that counts.
+/// Whether the event is a breakpoint that can count. One with exclude_user cannot (breakpoint_pmu.cpp).
 bool is_breakpoint(const EventPage& event);
 
 /// Whether the breakpoint is at an instruction. If not, it watches writes to memory.
 bool breaks_on_execution(const EventPage& event);
-/// Whether it watches reads as well.
+/// Whether a breakpoint on memory watches reads as well.
 bool breaks_on_read(const EventPage& event);
 
-/// Adds the address or memory of a counting breakpoint to `watches`; does nothing for other events. What finds no room
-/// there is not watched.
+/// Adds the event's address or memory to `watches` if is_breakpoint(event). An address or memory that does not fit is
+/// not watched.
 void add_watches(const EventPage& event, engine::ThreadInstrumentation& watches);
 
 }  // namespace anyperf::agent

@@ -4,11 +4,12 @@
 // (ThreadProbes::has), so a hit is dismissed by one test on threads without events there. The *process* counts the
 // threads that use each probe and has the places, because code is common to its threads.
 //
-// Scans are expensive (a read of /proc/self/maps), so a change only marks the places as changed, and one scan follows
-// for all changes of a call. Numbers of probes are used again by the broker: `known` is a copy with a version, and a
-// different version in the facts means a different probe.
+// Scans are expensive (a read of /proc/self/maps), so a change of users only sets ProbedPlaces::changed, and
+// apply_probes() makes one scan for all of a thread's probes. The broker uses numbers of probes again: if the version
+// in the facts differs from that in the copy (`known`), the number means another probe.
 //
-// ProbedPlaces::lock covers the places and the counts of users. The engine's locks come after it (add_breakpoint()).
+// ProbedPlaces::lock covers the places and the counts of users. It is taken before the engine's locks
+// (add_breakpoint()).
 #include "agent/probes/probes.h"
 
 #include <asm/unistd.h>
@@ -42,7 +43,7 @@ ProbedPlaces* places_of(Process& process) {
     return process.probed_places;
 }
 
-/// The address in the mapping that an offset of its file has; 0: it is not in the mapping.
+/// The address at which the mapping has this offset of its file; 0: the mapping does not contain it.
 std::uint64_t address_in(const ApplicationMapping& mapping, std::uint64_t offset) {
     const bool inside = offset >= mapping.offset && offset - mapping.offset < mapping.end - mapping.start;
     return inside ? mapping.start + (offset - mapping.offset) : 0;
@@ -144,9 +145,8 @@ void rescan_mappings(engine::Engine& engine, ProbedPlaces& places) {
     if (places.count == 0) engine::clear_return_targets(engine);
 }
 
-// The first user needs a scan, because the places may be unknown. After the last one places and reference counter go.
-
-/// One thread more, or one less, has events at the probe.
+/// One thread more, or one less, has events at the probe. Requests a scan for the first user, because the probe's
+/// places may be unknown, and after the last one, to remove its places and to lower its reference counter.
 void change_users(ProbedPlaces& places, const Process& process, ProbeIndex index, bool more) {
     places.users[index] += more ? 1 : -1;
     if (places.users[index] == 0) places.changed = true;
@@ -155,7 +155,7 @@ void change_users(ProbedPlaces& places, const Process& process, ProbeIndex index
     places.changed = true;
 }
 
-/// The broker may have given the number to another probe: then the mappings are to be scanned for that one.
+/// If the broker has given the number to another probe, takes over its definition and requests a scan for it.
 void refresh_definition(ProbedPlaces& places, const Process& process, ProbeIndex index) {
     if (places.known[index].version == process.probes[index].version) return;
     places.known[index] = process.probes[index];
@@ -179,7 +179,8 @@ void set_probes_of_thread(ProbedPlaces& places, const Process& process, ThreadPr
     }
 }
 
-/// The same, and scans the mappings if that is needed. Precondition: the thread has its ThreadProbes.
+/// Does the same with the process's places locked, and scans the mappings if needed. Precondition: the thread has its
+/// ThreadProbes.
 void apply_probes(Thread& thread, Process& process, const std::uint64_t (&now)[kMaximumProbes / 64]) {
     ProbedPlaces* const places = places_of(process);
     if (places == nullptr) return;
@@ -221,7 +222,7 @@ void rescan_mappings_after(const engine::Call& call, long answer) {
     const auto& argument = call.argument;
     bool changed = false;
     switch (call.number) {
-        // A mapping of a file may be that of a probed one. Anonymous memory matters only if it replaces a place.
+        // A file that is mapped may be a probed one. Anonymous memory matters only if it replaces a place.
         case __NR_mmap:
             changed = (argument[3] & MAP_ANONYMOUS) == 0 ||
                       ((argument[3] & MAP_FIXED) != 0 && touches(places, argument[0], argument[1]));

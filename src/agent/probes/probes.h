@@ -1,7 +1,7 @@
 // probes.h: uprobes in one process. A probe is an offset in a file (subsystem/shared/probe.h); its places are the
-// addresses at which private, not writable mappings of that file have the offset. The engine stops every thread of the
-// process before the instruction at a place (engine/instrumentation/instrumentation.h). Which threads have events there
-// is counted, so that a probe without users costs nothing.
+// addresses at which private mappings of that file that are not writable have the offset. The engine stops every thread
+// of the process before the instruction at a place (engine/instrumentation/instrumentation.h). Which threads have
+// events there is counted, so that a probe without users costs nothing.
 //
 // Places are found in /proc/self/maps, which is read again whenever a system call may have changed the mappings, and
 // when a probe gets its first user or loses its last one.
@@ -70,6 +70,7 @@ inline ThreadProbes* probes_of(const Thread& thread) {
 void update_probes(Thread& thread);
 
 /// Scans the mappings if this system call, which has succeeded with `answer`, may have changed where places are.
+/// Precondition: Process::probed_places exists.
 void rescan_mappings_after(const engine::Call& call, long answer);
 
 /// In the child of a fork, where the engine watches nothing yet: forgets users and watched places of the parent, so

@@ -1,6 +1,6 @@
 // resolve_probed_file.cpp: a file is identified by the device and inode that /proc/self/maps shows for its mappings. On
-// overlay and other stacked file systems stat(2) may give others. So the file is mapped for a moment, and found in the
-// maps.
+// overlay and other stacked file systems stat(2) may give others. So the file is mapped for a moment, and its device
+// and inode are read from the maps.
 #include "agent/probes/resolve_probed_file.h"
 
 #include <errno.h>
@@ -33,7 +33,8 @@ namespace {
 
 constexpr std::size_t kLongestPath = 4096;  // PATH_MAX, with its NUL
 
-/// 0, or the error of strndup_user() and of the checks that follow it in the kernel.
+/// 0, or the error that the kernel would give for the path's text: perf_uprobe_init() turns EINVAL of strndup_user(),
+/// for a path that is too long, into E2BIG, and refuses an empty one with EINVAL.
 std::int32_t path_error(std::uint64_t path) {
     if (path == 0) return EINVAL;
     for (std::size_t i = 0; i < kLongestPath; ++i) {
@@ -44,8 +45,8 @@ std::int32_t path_error(std::uint64_t path) {
     return E2BIG;
 }
 
-/// The path to use for the application's `path`: for /proc/self/exe, that of the program, because for the kernel it is
-/// the engine's.
+/// The path to open for the application's `path`. /proc/self/exe becomes the program's path, because the kernel would
+/// find the engine there.
 std::uint64_t real_path(const engine::Engine& engine, std::uint64_t path) {
     char room[engine::kLongestProcPath];
     const engine::ProcPath at = engine::parse_proc_path(engine::copy_short_path(path, room));
@@ -53,7 +54,7 @@ std::uint64_t real_path(const engine::Engine& engine, std::uint64_t path) {
     return own && at.rest == "exe" ? address_of(engine.program.path) : path;
 }
 
-/// Whether the file is in procfs or sysfs. Those have no page cache: EIO of uprobe_register().
+/// Whether the file is in procfs or sysfs. Their files have no page cache, so uprobe_register() refuses them with EIO.
 bool has_no_pages(std::uint64_t path) {
     constexpr std::uint64_t kProc = 0x9fa0;
     constexpr std::uint64_t kSys = 0x62656572;
@@ -63,7 +64,7 @@ bool has_no_pages(std::uint64_t path) {
     return type == kProc || type == kSys;
 }
 
-/// The file's name by /proc/self/maps. False: this process cannot map the file.
+/// The file's device and inode as /proc/self/maps shows them. False: this process cannot map the file.
 bool name_in_maps(std::uint64_t path, FileId& name) {
     const long fd = kernel_call(__NR_open, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (is_error(fd)) return false;
@@ -77,7 +78,7 @@ bool name_in_maps(std::uint64_t path, FileId& name) {
     return mapping.inode != 0;
 }
 
-/// The file's name by its mapping; if it cannot be mapped, by stat(2).
+/// The file's device and inode, from its mapping; if it cannot be mapped, from stat(2).
 FileId name_of(std::uint64_t path, const struct stat& about) {
     FileId name;
     if (!name_in_maps(path, name))
@@ -87,8 +88,7 @@ FileId name_of(std::uint64_t path, const struct stat& about) {
 
 }  // namespace
 
-// In the opener's process, because a path means what the opener sees (root, mount namespace, working directory). The
-// order of the errors is that of the kernel: the pointer, the path, the kind of file.
+// The order of the errors is that of the kernel: the pointer, the path, the kind of file.
 ProbedFile resolve_probed_file(const engine::Engine& engine, std::uint64_t attr) {
     std::uint32_t type = 0;
     std::uint64_t path = 0;

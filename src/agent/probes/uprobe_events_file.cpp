@@ -1,5 +1,5 @@
-// uprobe_events_file.cpp: the file is in the run's directory, and the broker keeps its content. A descriptor of it is
-// recognized by its inode (RunHeader::probe_list), so that it may be copied and inherited like any other.
+// uprobe_events_file.cpp: the file is in the run's directory, and the broker keeps its content. A descriptor of the
+// file is recognized by the file's inode (RunHeader::probe_list), so copies and inherited descriptors work as well.
 #include "agent/probes/uprobe_events_file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ using engine::kernel_call;
 
 namespace {
 
-/// Whether the open is of the list, to write to it.
+/// Whether the call opens the list for writing.
 bool opens_list(std::string_view path, std::uint64_t flags) {
     return path.ends_with("/uprobe_events") && (flags & O_ACCMODE) != O_RDONLY;
 }

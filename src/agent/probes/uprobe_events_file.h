@@ -9,8 +9,9 @@
 
 namespace anyperf::agent {
 
-/// Called before the file at `path` is opened with these flags. If that is the list, to be truncated, all probes are
-/// removed first. False: they cannot be removed; then `answer` is the result of the open.
+/// Called before the file at `path` is opened with these flags. If it opens the list for writing with O_TRUNC, all
+/// probes are removed first. False: the broker refuses that; then `answer` is the error, and the file must not be
+/// opened.
 bool before_probe_list_open(engine::Call& call, std::string_view path, std::uint64_t flags, long& answer);
 
 /// Called after that open with its result: from now on writes to the descriptor are recognized by its inode.

@@ -1,5 +1,6 @@
 // branch_stack.cpp: translated code records only the two addresses of a branch. Its kind is found when a sample is
-// taken, by decoding the instruction at the first address.
+// taken, by decoding the instruction at the first address: recording the kind would slow down every branch. If the code
+// has changed since, the kind is that of the new code.
 #include "agent/sampling/branch_stack.h"
 
 #include "abi/branch_entry.h"
@@ -57,8 +58,6 @@ constexpr std::array kKinds{
     KindRow{Control::call_indirect, branch::kIndirectCall, type("PERF_BR_IND_CALL")},
     KindRow{Control::ret, branch::kReturn, type("PERF_BR_RET")},
 };
-// A kind that was recorded with each branch would cost every branch; so a sample decodes its few entries instead. If
-// the code has changed since, the kind is that of the new code.
 constexpr KindRow kUnknownKind{Control::none, 0, 0};
 
 // Of the third word of struct perf_branch_entry: the lowest bits of `type` and `priv`, and PERF_BR_PRIV_USER.
@@ -70,14 +69,14 @@ std::uint64_t filter_of(const EventPage& event) {
     return event.shape.branch_sample_type;
 }
 
-/// Whether the filter can select no branch: all that are recorded are of user mode and outside of transactions.
+/// Whether the filter selects no recorded branch: all of them are in user mode and outside of transactions.
 bool selects_nothing(std::uint64_t wanted) {
     const bool in_transactions =
         (wanted & filter("PERF_SAMPLE_BRANCH_IN_TX")) != 0 && (wanted & filter("PERF_SAMPLE_BRANCH_NO_TX")) == 0;
     return in_transactions || (wanted & filter("PERF_SAMPLE_BRANCH_USER")) == 0;
 }
 
-/// The kind of the branch at this address; kUnknownKind where it cannot be read any more or is not a branch now.
+/// The kind of the branch at this address; kUnknownKind if the code cannot be read or is not a branch any more.
 KindRow kind_at(std::uint64_t from) {
     constexpr std::size_t kLongest = 15;
     std::uint8_t code[kLongest] = {};
@@ -118,7 +117,8 @@ std::size_t gather_branches(const engine::Thread& thread, const EventPage& event
         // The ring begins as zeros: a 0 is an entry that has never been written.
         if (ring.from[at] == 0) break;
         const KindRow kind = kind_at(ring.from[at]);
-        // Other events may have had other kinds recorded. A branch of unknown kind is kept: some event wanted it once.
+        // The ring also has the kinds that other events want. A branch of unknown kind is kept, because this event may
+        // want it.
         if (!stack && kind.kind != 0 && (kind.kind & kinds) == 0) continue;
         out[count++] = {ring.from[at], ring.to[at], flags_of(filter_of(event), kind)};
     }

@@ -10,7 +10,7 @@
 
 namespace anyperf::agent {
 
-inline constexpr std::size_t kBranchEntries = 32;  ///< of a sample, at most: caps/branches
+inline constexpr std::size_t kBranchEntries = 32;  ///< of a sample, at most; the PMU's caps/branches
 
 using BranchStack = std::array<subsystem::BranchEntry, kBranchEntries>;
 

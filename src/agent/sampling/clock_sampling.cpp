@@ -1,7 +1,7 @@
 // clock_sampling.cpp: the timer counts CLOCK_MONOTONIC, because the kernel checks timers of CPU time only at its tick.
-// It is set to what is left of the period, as if the thread ran all the time. If the thread has slept meanwhile, the
-// period is not over when the timer expires, and the timer is set again. In a system call it is set again only when the
-// call has ended; so a wait is interrupted once at most, and soon after it has begun.
+// The timer is set to what is left of the period, as if the thread ran all the time. If the thread has slept meanwhile,
+// the period is not over when the timer expires, and the timer is set again. During a system call the timer is not set
+// again, so a wait is interrupted at most once, and at most kLongestAlarm after its begin.
 #include "agent/sampling/clock_sampling.h"
 
 #include <signal.h>
@@ -26,8 +26,10 @@ using subsystem::Source;
 namespace {
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
-constexpr std::uint64_t kShortestAlarm = 50'000;  ///< ns: much more than handling it takes, so that the thread gets on
-constexpr std::uint64_t kLongestAlarm = 10'000'000;  ///< ns: by so much it may prolong a wait that cannot be resumed
+/// ns. Much more than it takes to handle an alarm, so that the thread gets on.
+constexpr std::uint64_t kShortestAlarm = 50'000;
+/// ns. If the kernel starts an interrupted wait again instead of resuming it, the wait lasts longer by at most this.
+constexpr std::uint64_t kLongestAlarm = 10'000'000;
 
 bool samples_by_time(const EventPage& event) {
     return event.sampling != 0 && event.state == EventState::counting && counts_time(event.source);

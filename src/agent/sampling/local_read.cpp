@@ -1,5 +1,5 @@
-// local_read.cpp: what a thread knows of its own events without a request. What it cannot know (counts of other
-// threads, of a CPU, migrations that the kernel reports to the broker) makes the event not locally readable.
+// local_read.cpp: what a thread knows of its own events without a request. An event is not locally readable if it also
+// counts what the thread cannot know: other threads, a CPU, or migrations, which the broker reads.
 #include "agent/sampling/local_read.h"
 
 #include "abi/sample_bits.h"
@@ -43,7 +43,7 @@ bool has_local_value(const Source& source) {
 }
 
 // The group's links are in memory that programs can write, so the walk is bounded and each index is checked. No lock is
-// taken: a change of the group at the same moment may or may not be in the answer.
+// taken: the answer may or may not include a change of the group at the same moment.
 bool is_locally_readable(const Thread& thread, const Process& process, const EventPage& event) {
     const auto counts_this_thread_only = [&](const EventPage& member) {
         return member.thread_page == thread.page_number && member.has_children == 0 && member.leader == event.leader &&
@@ -65,8 +65,8 @@ bool is_locally_readable(const Thread& thread, const Process& process, const Eve
 }
 
 PageLockGuard::PageLockGuard(const Thread& thread, subsystem::PageLock& lock) : lock_(lock), me_(thread.tid) {
-    // A holder is the broker, which has ended if its socket has hung up, or a thread, which has ended if the kernel
-    // does not know its id.
+    // The holder is the broker or a thread. The broker has ended if its socket has hung up, a thread if the kernel does
+    // not know its id.
     run::LockPatience patience;
     held_ = subsystem::lock_page_or_give_up(lock_, me_, [&](std::int32_t holder) {
         if (holder == run::kBrokerHolder && broker_is_gone(*thread.engine)) return subsystem::HolderState::gone;

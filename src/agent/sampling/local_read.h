@@ -11,7 +11,7 @@ namespace anyperf::agent {
 
 using engine::Thread;
 
-/// The current value of a source of this thread; of migrations, what the broker has read last.
+/// The current value of a source of this thread. For migrations it is the value that the broker read last.
 std::uint64_t local_value(const Thread& thread, const subsystem::Source& source);
 
 /// Whether the thread itself knows the source's value. If not, the broker keeps it (migrations).
@@ -21,9 +21,9 @@ bool has_local_value(const subsystem::Source& source);
 /// no inherited children, and the same is true of its whole group where the group is read.
 bool is_locally_readable(const Thread& thread, const Process& process, const EventPage& event);
 
-/// Holds a page's lock for a scope, in this thread's name. Takes the lock over from a holder that has died. Waits for
-/// one that lives, but not for ever: a stopped thread, or a page that a program has overwritten, must not stop this
-/// one.
+/// Holds a page's lock for a scope, with this thread as the holder. Takes the lock over from a holder that has died.
+/// Waits for a living holder, but not for ever: a stopped thread, or a page that a program has overwritten, must not
+/// stop this thread.
 class PageLockGuard {
   public:
     PageLockGuard(const Thread& thread, subsystem::PageLock& lock);

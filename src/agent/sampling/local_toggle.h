@@ -1,6 +1,5 @@
 // local_toggle.h: local toggles: a thread enables, disables and resets events that count the thread itself by changing
-// their pages, without a request to the broker. subsystem/shared/local_toggle.h has the conditions and the rules; here
-// is the calling thread's side of it.
+// their pages, without a request to the broker. subsystem/shared/local_toggle.h has the conditions and the rules.
 #pragma once
 
 #include "agent/process.h"

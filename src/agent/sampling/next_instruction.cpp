@@ -13,7 +13,7 @@ using namespace engine::x86_64;
 namespace {
 
 /// The instruction at registers.rip: its bytes, decoded, and the segment bases that its addresses may be relative to.
-/// The fs base is asked of the kernel, only if the instruction uses it.
+/// The kernel is asked for the fs base only if the instruction uses it.
 struct Next {
     static constexpr std::size_t kLongest = 15;  // SDM volume 2, 2.3.11
 

@@ -1,6 +1,6 @@
 // next_instruction.h: which memory a thread's next instruction is about to access, from its code and registers. An
-// overflow is handled after the instruction that caused it, when its registers may have changed; so this is asked
-// before.
+// overflow is handled after the instruction that caused it, when its registers may have changed; so call this before
+// the instruction runs.
 #pragma once
 
 #include "engine/engine.h"

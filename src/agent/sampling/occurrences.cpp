@@ -1,4 +1,4 @@
-// occurrences.cpp: the records of occurrences, a function for each kind, in the layouts that
+// occurrences.cpp: writes the records of occurrences, by a function for each kind, in the layouts that
 // pmu/tracing/tracepoint_table.cpp declares to programs.
 //
 // Programs parse these records by the format files of their tracepoints, which the run presents. So the layout here and
@@ -6,7 +6,7 @@
 // and no error. Each record begins with the common fields (type, flags, preempt count, pid); kBodies has a function for
 // the rest. A __data_loc field is a word with offset and length of a text that follows the fixed fields.
 //
-// An occurrence with a filter or a period needs the record, one that only counts does not: most events only count.
+// Only an event with a filter or a period needs the record. Most events only count, so no record is written for them.
 #include "agent/sampling/occurrences.h"
 
 #include <sys/resource.h>
@@ -58,7 +58,7 @@ void put_syscall_returned(Raw& raw, const Thread&, const Source& source, const O
 }
 
 void put_process_forked(Raw& raw, const Thread& thread, const Source&, const Occurrence& occurrence) {
-    // The size of the fixed fields, the common ones included; the texts follow.
+    // The texts begin after the fixed fields, of which the common ones are a part.
     constexpr std::size_t kTexts = 24;
     const std::size_t bytes = text_bytes(thread.page.comm, kCommBytes);
     raw.put_data_loc(kTexts, bytes);
@@ -70,7 +70,7 @@ void put_process_forked(Raw& raw, const Thread& thread, const Source&, const Occ
 }
 
 void put_program_executed(Raw& raw, const Thread& thread, const Source&, const Occurrence&) {
-    // Likewise. The record ends with the path, which is cut to kLongestName.
+    // The text begins after the fixed fields. It is the path, cut to kLongestName.
     constexpr std::size_t kTexts = 20;
     const char* const path = thread.engine->program.path;
     const std::size_t bytes = text_bytes(path, kLongestName);
@@ -101,13 +101,13 @@ void put_probe_returned(Raw& raw, const Thread& thread, const Source& source, co
     put_probe_values(raw, thread, source.record);
 }
 
-/// Writes the part of a record after its common fields. By OccurrenceKind; `none` has no record.
+/// Writes the part of a record after its common fields. kBodies is indexed by OccurrenceKind; `none` has no record.
 using PutBody = void (*)(Raw&, const Thread&, const Source&, const Occurrence&);
 constexpr std::array<PutBody, 8> kBodies{
     nullptr,        put_syscall_entered, put_syscall_returned, put_process_forked, put_program_executed,
     put_task_ended, put_probe_reached,   put_probe_returned};
 
-/// Whether the event counts this occurrence, but for its filter.
+/// Whether the event counts this occurrence if it passes the event's filter.
 bool matches(const EventPage& event, const Occurrence& occurrence) {
     const Source& source = event.source;
     if (source.kind != Source::Kind::occurrences || source.occurrence_kind != occurrence.what) return false;

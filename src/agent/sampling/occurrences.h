@@ -1,6 +1,6 @@
-// occurrences.h: occurrences in a thread: tracepoints of system calls and processes, and uprobes. The thread on
-// which one occurs reports it to its own events. An event of that kind counts it if the record passes the event's
-// filter, and samples it if its period ends there. The records are those of the kernel's tracepoints
+// occurrences.h: occurrences in a thread: system calls, forks, execs, ends of tasks, and uprobes. The thread in which
+// one happens reports it to its own events. An event of that kind counts the occurrence if the record passes the
+// event's filter, and samples it if the event's period ends there. The records are those of the kernel's tracepoints
 // (src/pmu/tracing/tracepoint_table.cpp).
 #pragma once
 

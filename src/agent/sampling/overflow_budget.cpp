@@ -1,6 +1,7 @@
-// overflow_budget.cpp: from the periods of a thread's events to one number of instructions, the least of all. A number
-// that is too small costs another look and nothing else; one that is too large would let an overflow pass. So each
-// estimate is a lower bound, and `exact` says when it is more than that.
+// overflow_budget.cpp: computes, for each of a thread's sampling events, how many instructions may run before it
+// overflows, and grants the smallest number. A number that is too small only costs another check; one that is too large
+// would miss an overflow. So each estimate is a lower bound, and `exact` says that the overflow comes after exactly so
+// many.
 #include "agent/sampling/overflow_budget.h"
 
 #include <algorithm>
@@ -34,13 +35,13 @@ std::int64_t bounded(std::uint64_t instructions) {
         std::clamp<std::uint64_t>(instructions, 1, static_cast<std::uint64_t>(run::kUnlimited)));
 }
 
-/// The most that an instruction adds to a source of the models. A REP string instruction may add more: its overflow
-/// comes after it all the same, because the models see it whole.
+/// The most that an instruction adds to a source of the models. A REP string instruction may add more. The models see
+/// it as one instruction, so the overflow still comes after it.
 std::uint64_t most_of(const Source& source) {
     return std::max<std::uint64_t>(source.most_per_instruction, 1);
 }
 
-/// How many instructions can retire for certain before the event overflows, at least 1; 0: it overflows here.
+/// How many instructions can certainly retire before the event overflows, at least 1; 0: an overflow is due here.
 std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     const std::uint64_t value = local_value(thread, event.source);
     if (overflow_due(event, value)) return 0;
@@ -60,16 +61,16 @@ std::int64_t instructions_left(Thread& thread, const EventPage& event) {
 
 struct NearestOverflow {
     std::int64_t instructions = run::kUnlimited;
-    bool exact = true;          ///< it comes after exactly so many instructions; else not before
-    bool isolate_last = false;  ///< samples need the instruction that causes the overflow: it is to run by itself
+    bool exact = true;          ///< the overflow comes after exactly so many instructions; false: not before that
+    bool isolate_last = false;  ///< samples need the instruction that causes the overflow, so it must run by itself
 };
 
-/// Whether the thread stops by itself where the event may overflow, so that its budget need not end there.
+/// Whether a signal stops the thread where the event may overflow, so that its budget need not end there.
 bool is_trapped(const Thread& thread, const EventPage& event) {
     return counts_faults(event.source) && thread.agent->fault_traps != nullptr;
 }
 
-// The thread stops at the first of all its events' overflows; the others are computed anew then.
+// The thread stops at the first overflow of all its events, and then computes the others anew.
 NearestOverflow nearest_overflow(Thread& thread) {
     NearestOverflow least;
     for_each_sampling_event(thread, [&](const EventPage& event, EventIndex) {
@@ -90,8 +91,7 @@ void handle_due_overflows(Thread& thread) {
 
 }  // namespace
 
-// A system call may have added to an event (syscall_terms), so the next check comes at once. The last instruction that
-// retired was the syscall, which is two bytes long.
+// A system call may have added to an event (syscall_terms), so the next check comes at once.
 void check_after_syscall(Thread& thread) {
     constexpr std::uint64_t kCallBytes = 2;  // the syscall instruction is 0f 05
     engine::set_budget(thread, 0);

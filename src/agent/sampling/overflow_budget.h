@@ -15,8 +15,8 @@ void grant_next_budget(engine::Thread& thread);
 /// to (Source::syscall_terms), so the thread looks for an overflow after each system call.
 inline constexpr std::uint32_t kCheckAfterSyscall = 1u << 17;
 
-/// Takes the thread's budget away, so that its events are checked for overflows before it runs another block. For a
-/// system call that has retired: its instruction is the one that samples name.
+/// Takes the thread's budget away, so that its events are checked for overflows before it runs another block. To be
+/// called after a system call has retired: precise samples then name its instruction.
 void check_after_syscall(engine::Thread& thread);
 
 }  // namespace anyperf::agent

@@ -1,12 +1,12 @@
 // overflow_signals.cpp: O_ASYNC of an event is kept in its page and not passed to the kernel, which would send a signal
 // for each byte that the broker writes to the event's socket, not for each overflow.
 //
-// To this process itself a signal may carry any si_code, so it looks as from the kernel. To another process a code of
-// the kernel's is refused (rt_sigqueueinfo(2)). So the code travels in si_errno, marked by kOtherProcessCode, and that
-// process's engine restores it.
+// A signal to this process itself may carry any si_code, so it looks as if the kernel had sent it. The kernel refuses
+// its own codes in a signal to another process (rt_sigqueueinfo(2)). So the code is passed in si_errno, with
+// kOtherProcessCode as the si_code, and the engine of the other process restores it.
 //
-// The owner is a number in the event's page, which lives longer than the process it names. Its start time (owner_start)
-// shows whether the number has been given to another process since.
+// The owner is a number in the event's page. The page may outlive the process that the number names. The start time of
+// that process (owner_start) shows whether the number belongs to another process by now.
 #include "agent/sampling/overflow_signals.h"
 
 #include <errno.h>
@@ -60,16 +60,15 @@ struct PerfInfo {
     std::uint32_t flags;
 };
 
-/// A process may send the si_code of a kernel signal only to itself. For another process the code is moved to si_errno;
-/// the engine there puts it back.
+/// Moves the code to si_errno. The engine of the other process puts it back.
 PollInfo for_other_process(PollInfo info) {
     info.error = info.code;
     info.code = run::kOtherProcessCode;
     return info;
 }
 
-/// When the process or thread began, in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)). 0: there is none,
-/// or no /proc.
+/// When the process or thread began, in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)). 0: it has ended,
+/// or there is no /proc.
 std::uint64_t start_of(std::int32_t id) {
     engine::Line path;
     path.text("/proc/").decimal(id).text("/stat").text(std::string_view{"\0", 1});
@@ -89,13 +88,14 @@ std::uint64_t start_of(std::int32_t id) {
     return start;
 }
 
-/// Whether the owner's id is another's by now. The kernel keeps the owner itself, not its number (f_setown()).
+/// Whether the owner has ended or its id belongs to another process or thread by now. The kernel has no such check: it
+/// keeps a reference to the owner itself, not a number (f_setown()).
 bool is_another(const subsystem::Notify& to) {
     return to.owner_start != 0 && start_of(to.owner) != to.owner_start;
 }
 
-/// Sends the signal to another process, if it still is the owner: by a descriptor of that process, so that it can't be
-/// another one in the end. Without a free descriptor, by its id.
+/// Sends the signal to another process, if that is still the owner. Uses a pidfd, so that no later process with the
+/// same id can get the signal. If no pidfd can be made, uses the id.
 void send_to_process(engine::Engine& engine, const subsystem::Notify& to, std::int32_t signal, const PollInfo& info) {
     // A pidfd needs a descriptor for a moment, even if the application's table is full.
     const engine::DescriptorRoom room{engine};
@@ -112,8 +112,9 @@ void send_to_process(engine::Engine& engine, const subsystem::Notify& to, std::i
     if (!is_error(process)) kernel_call(__NR_close, static_cast<std::uint64_t>(process));
 }
 
-/// Sends the signal to a process group, a thread or a process (F_OWNER_PGRP, _TID, _PID). First as to this process
-/// itself; if that is refused, as to another one; if that is refused for a thread, as a plain signal.
+/// Sends the signal to a process group, a thread or a process (F_OWNER_PGRP, _TID, _PID). A group gets a plain signal.
+/// For a thread three ways are tried: as a thread of this process, as the first thread of another process, and with a
+/// plain signal.
 void send_to(engine::Engine& engine, const subsystem::Notify& to, std::int32_t signal, const PollInfo& info) {
     const std::int32_t owner = to.owner;
     const auto id = static_cast<std::uint64_t>(static_cast<std::int64_t>(owner));

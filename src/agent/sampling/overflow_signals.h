@@ -16,11 +16,12 @@ using engine::Thread;
 /// Does nothing unless O_ASYNC is set and there is an owner.
 void send_io_signal(Thread& thread, const EventPage& event, bool hang_up);
 
-/// Sends the thread SIGTRAP with si_code TRAP_PERF, at its registers. Only one is pending at a time; one that comes
-/// while the signal is blocked is kept, with TRAP_PERF_FLAG_ASYNC.
+/// Sends the thread SIGTRAP with si_code TRAP_PERF, at its registers. Only one is pending at a time; one that is sent
+/// while the signal is blocked has TRAP_PERF_FLAG_ASYNC, and is delivered once the signal is unblocked.
 void send_sigtrap(Thread& thread, const EventPage& event);
 
-/// fcntl(2) on an event: F_SETFL, F_GETFL, F_SETOWN, F_SETOWN_EX, F_SETSIG. False: the engine does the call.
+/// fcntl(2) on an event: F_SETFL, F_GETFL, F_SETOWN, F_SETOWN_EX, F_SETSIG. False: another request or another
+/// descriptor; the engine makes the call.
 bool fcntl_event(engine::Call& call, long& answer);
 
 /// ioctl(2) FIOASYNC: sets or clears O_ASYNC.

@@ -8,8 +8,8 @@
 
 namespace anyperf::agent {
 
-/// A record that grows at its end. A field that does not fit is left out. The memory is not cleared, because most
-/// events need no record.
+/// A record that grows at its end. A field that does not fit is left out. The memory is not cleared: an occurrence
+/// makes a RawRecord for each event, and most events need no record.
 class RawRecord {
   public:
     /// Appends a value.

@@ -1,8 +1,8 @@
-// rings.cpp: a process maps a ring that it writes to by itself, apart from any mapping of the application's: the event
-// may have been opened and mapped by another process, and an application may unmap its ring at any time.
+// rings.cpp: a process that writes to a ring has its own mapping of it, apart from any mapping of the application's:
+// the event may have been opened and mapped by another process, and an application may unmap its ring at any time.
 //
-// Whether a mapping is still that of the ring is seen by comparing the place with the page's: the broker gives numbers
-// and memory of freed rings to others.
+// The broker gives numbers and memory of freed rings to other rings. So a mapping is used only while its place equals
+// that in the ring's page.
 #include "agent/sampling/rings.h"
 
 #include <asm/unistd.h>
@@ -22,7 +22,8 @@ using subsystem::Ring;
 
 namespace {
 
-/// Where the page says that the ring is. Both are shared memory, so they are read once, here.
+/// Where the page says that the ring is. Both members come from shared memory that may change, so place_of() reads them
+/// once.
 struct Place {
     std::uint64_t offset = 0;
     std::uint32_t pages = 0;
@@ -57,7 +58,7 @@ Ring ring_of(Thread& thread, RingIndex index) {
     RingPage& page = process.rings[index];
     const Place place = place_of(page);
     const engine::LockGuard held{process.lock};
-    // The number may belong to another ring than when it was mapped: then that mapping goes.
+    // The number may belong to another ring than at the time of the mapping. Then the old mapping is released.
     RingView& view = process.ring_views[index];
     const std::uint64_t data = bytes_of(place.pages) - engine::kPageBytes;
     if (view.address != 0 && view.offset == place.offset && view.pages == place.pages)

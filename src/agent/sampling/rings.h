@@ -13,8 +13,9 @@ using engine::Thread;
 /// the ring's lock.
 subsystem::Ring ring_of(Thread& thread, RingIndex index);
 
-/// Writes the event's count and times to the header page of its ring (struct perf_event_mmap_page), if it has one, for
-/// readers that do without read(2). The event counts `thread`, which is the caller.
+/// Writes the event's count and times to the header page of its ring (struct perf_event_mmap_page), for programs that
+/// read that page instead of calling read(2). Does nothing if the event has no ring. Precondition: `thread` is the
+/// caller, and the event counts it.
 void publish(Thread& thread, EventPage& event);
 
 }  // namespace anyperf::agent

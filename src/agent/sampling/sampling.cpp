@@ -36,15 +36,15 @@ using subsystem::SampleFacts;
 
 namespace {
 
-constexpr std::size_t kDeepestStack = 127;    ///< perf_event_max_stack as it is advertised
+constexpr std::size_t kDeepestStack = 127;    ///< perf_event_max_stack of the presented machine
 constexpr std::uint64_t kContextUser = -512;  ///< PERF_CONTEXT_USER
 constexpr std::size_t kSampleMembers = 64;    ///< of a group: values in one sample, at most
 constexpr std::uint16_t kMiscKernel = 1;      ///< PERF_RECORD_MISC_KERNEL
 constexpr std::uint64_t kCodeSegment = 0x33;
 constexpr std::uint64_t kStackSegment = 0x2b;
 
-/// Room for everything that SampleFacts points to while the record is written; on the engine's stack. It is not
-/// cleared, because most samples need little of it: arrays of words, so that construction costs nothing.
+/// Room on the engine's stack for everything that SampleFacts points to while the record is written. Most samples need
+/// little of it. So it consists of arrays of words, which are not cleared.
 struct Gathered {
     std::array<std::uint64_t, 24> registers;
     std::array<std::uint64_t, kDeepestStack + 1> callchain;
@@ -69,8 +69,8 @@ std::uint64_t time_of(const Thread& thread, const EventPage& event) {
 }
 
 /// The time in ns by which a frequency is converted to a period. For an event that counts instructions, time is derived
-/// from the instructions themselves, at four a ns. That is the same in every run, and leaves out what taking the
-/// samples costs: with real time slower sampling would make the periods shorter and thus even more samples.
+/// from the instructions themselves, at four a ns. That is the same in every run, and leaves out the cost of taking
+/// samples. With real time, that cost would make the periods shorter, and cause even more samples.
 std::uint64_t pace_of(const Thread& thread, const EventPage& event, std::uint64_t now) {
     constexpr std::uint64_t kInstructionsPerNs = 4;
     if (event.frequency == 0) return now;
@@ -132,11 +132,9 @@ std::uint64_t caller_at_entry(const Thread& thread, const EventPage& event) {
     return guarded_copy(&caller, top, sizeof caller) ? caller : 0;
 }
 
-// The application's memory is read by guarded_copy(), because rbp may hold anything. A frame that does not lie above
-// the last ends the walk, so a cycle cannot keep the thread here.
-
-/// Return addresses found by frame pointers, as in perf_callchain_user(): each frame must lie above the last. Returns
-/// how many entries, with the PERF_CONTEXT_USER marker. sample_max_stack does not count that marker.
+/// Finds return addresses by frame pointers, as perf_callchain_user() does. rbp may hold anything, so each frame must
+/// be aligned and above the last one, which the kernel does not demand: a cycle must not keep the thread here. Returns
+/// the number of entries, with the PERF_CONTEXT_USER marker. sample_max_stack does not count that marker.
 std::size_t gather_callchain(const Thread& thread, const EventPage& event, std::uint64_t ip, Gathered& gathered) {
     if ((event.shape.flags & abi::flag("exclude_callchain_user")) != 0) return 0;
     const std::size_t deepest = event.shape.sample_max_stack == 0
@@ -172,10 +170,9 @@ std::size_t copy_stack(void*, void* to, std::uint64_t address, std::size_t bytes
     return done;
 }
 
-// Read without the group's lock: a member may be leaving the group at this moment. So the walk ends after as many
-// members as the group had, and at a number that is not an event.
-
-/// The values of PERF_SAMPLE_READ: of the event, or of its group. Returns how many.
+/// The values of PERF_SAMPLE_READ: of the event, or of its group. Returns how many. Takes no lock of the group, and a
+/// member may be leaving it at this moment. So the walk ends after as many members as the group had, and at a number
+/// that is not an event.
 std::size_t gather_members(const Thread& thread, const EventPage& event, Gathered& gathered) {
     const Process& process = *existing_process(*thread.engine);
     const bool group = (event.shape.read_format & abi::read_format("PERF_FORMAT_GROUP")) != 0;
@@ -275,7 +272,7 @@ bool write_throttling(Thread& thread, EventPage& event, std::uint64_t now, const
     return wake;
 }
 
-/// Writes the sample. Returns whether the ring's reader is to be woken. The caller holds the event's lock.
+/// Writes the sample. Returns whether the ring's reader is to be woken.
 bool write_event_sample(Thread& thread, EventPage& event, std::uint64_t period, std::uint64_t now,
                         const SampleContext& context) {
     const Ring ring = ring_of(thread, event.ring);
@@ -304,9 +301,9 @@ enum class Taken {
 };
 
 /// Handles one overflow, if one is due, under the event's lock: `overflow` says what is left to do without it, `wake`
-/// whether the ring's reader is to be woken. `group_held`: the caller holds the group's lock. If the event's lock is
-/// not to be had (page_lock.h), it goes on without: an overflow that stayed due would stop the thread for another 10 ms
-/// after each instruction.
+/// whether the ring's reader is to be woken. `group_held`: the caller holds the group's lock. If it cannot get the
+/// event's lock in time (run::kLockPatienceNs), it goes on without: an overflow that stayed due would stop the thread
+/// for as long after each instruction.
 Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleContext& context,
                subsystem::Overflow& overflow, bool& wake) {
     const PageLockGuard lock{thread, event.lock};
@@ -321,13 +318,13 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleCo
         event.requested_state = subsystem::EventState::off;
         change_state(event, subsystem::EventState::off, value, task_clock());
     }
-    // A clock goes on while this runs, so another of its periods may have ended. A counter does not change.
-    // Asked again under the same lock, which saves a second round for nearly all overflows.
+    // A counter does not change while this runs. So one more check under the same lock shows whether more is due, and
+    // saves a second round for nearly all overflows. A clock goes on, so another of its periods may have ended.
     return counts_instructions(event) && !overflow_due(event, value) ? Taken::last : Taken::one;
 }
 
-/// The same; takes the group's lock if that is needed. The event may get another leader before the lock is taken: then
-/// it tries again.
+/// Handles one overflow like the function above, and takes the group's lock if needed. Tries again if the event gets
+/// another leader before the lock is taken.
 Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, subsystem::Overflow& overflow,
                bool& wake) {
     for (;;) {
@@ -335,7 +332,7 @@ Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, s
         if (taken != Taken::needs_group) return taken;
         const EventIndex leader = event.leader;
         if (leader == 0 || !existing_process(*thread.engine)->events.contains(leader)) return Taken::none;
-        // The group's lock comes before the event's, so the event's was given up first.
+        // The group's lock must be taken before the event's. So the first attempt has released the event's lock.
         const PageLockGuard group{thread, existing_process(*thread.engine)->events[leader].group_lock};
         if (!group) return Taken::none;
         if (event.leader == leader) return take_one(thread, event, true, context, overflow, wake);
@@ -359,8 +356,9 @@ bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const 
         bool wake = false;
         const Taken taken = take_one(thread, event, context, overflow, wake);
         if (taken == Taken::none) return event.state == subsystem::EventState::counting;
-        // No lock may be held from here on: the broker might want it before it serves another request.
-        // The wake-up is waited for, because the thread may next ask the kernel for it, by epoll, and not the broker.
+        // No lock may be held from here on: the broker may wait for it before it serves the next request. The thread
+        // waits for the answer: its next call may be a wait in epoll, where the kernel and not the broker reports the
+        // wake-up.
         if (wake) BrokerRequest{thread, run::RequestKind::wake, index}.send();
         if (overflow.signal) send_io_signal(thread, event, overflow.hang_up);
         if (overflow.sigtrap) send_sigtrap(thread, event);

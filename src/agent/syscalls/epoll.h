@@ -3,7 +3,7 @@
 // broker for the state of the events in the set.
 //
 // Limits: at most kMaximumEpollEntries events of a process; further ones never report a hang-up. A set is known by the
-// number of its descriptor: a copy of it made by dup(2) has none of this.
+// number of its descriptor: a wait on a copy of that descriptor (dup(2)) reports the socket's states.
 #pragma once
 
 #include "engine/syscalls/call.h"

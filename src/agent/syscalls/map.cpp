@@ -1,15 +1,16 @@
 // map.cpp: mmap(2) and munmap(2) of an event's ring buffer, and the calls that change such a mapping. A ring is a part
 // of the run's memfd, so every process can map it. As with a ring of the kernel, the child of a fork does not have it.
 //
-// Two areas. In a writable mapping the reader may write the header page, for data_tail, and nothing else: a store to a
-// record is SIGBUS. Here the mapping is a plain one of the run's memfd. So the agent write-protects the records after
-// it has mapped them, and the signal handler makes the SIGSEGV of a store there a SIGBUS (is_protected_record()). A
-// ring is therefore two areas for the host's kernel, so remap_ring() cannot leave moving to it.
+// Two areas. In a writable mapping of a kernel's ring the reader may write the header page, for data_tail, and nothing
+// else: a store to a record is SIGBUS. Here the mapping is a plain one of the run's memfd. So the agent write-protects
+// the records after it has mapped them, and the signal handler turns the SIGSEGV of a store there into a SIGBUS
+// (is_protected_record()). For the host's kernel a ring is therefore two areas. mremap(2) moves one area at a time, so
+// remap_ring() maps the ring anew instead.
 //
 // The broker decides whether a mapping is allowed and where in the run memory the ring is, and counts the mappings,
 // which keep an event alive. The agent remembers where its process has mapped rings (Process::ring_mappings), because
-// munmap(2) and the calls like it name addresses. What unmaps a ring, munmap or a fixed mmap over it, has to come to
-// forget_rings().
+// munmap(2) and the calls like it name addresses. Every call that unmaps a ring (munmap, or a fixed mmap over it) must
+// lead to forget_rings().
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -72,7 +73,7 @@ long move_mapping(const Call& call, Process& process, const RingMapping& mapping
 
 long map_ring(Call& call, EventIndex event) {
     const auto [address, length, protection, flags, fd, offset] = call.argument;
-    // As file_mmap_ok() of Linux 6.18: an offset beyond the end of any file.
+    // The check of file_mmap_ok() of Linux 6.18: no file can be so long.
     if (offset / engine::kPageBytes > (~std::uint64_t{0} - length) / engine::kPageBytes) return -EOVERFLOW;
     if ((flags & MAP_FIXED) != 0 && engine::own_pages.touches(address, page_up(address + length))) return -ENOMEM;
     BrokerRequest ask{call.thread, run::RequestKind::map, event};
@@ -165,7 +166,8 @@ bool remap_ring(Call& call, long& answer) {
         answer = -EINVAL;
         return true;
     }
-    // A call that shrinks a longer range to the end of the ring unmaps only what follows it: the kernel can do that.
+    // A call that shrinks a longer range to the end of the ring unmaps only what follows the ring: the kernel can do
+    // that.
     if (call.argument[0] + bytes == mapping.start + mapping.bytes && bytes < page_up(call.argument[1]) &&
         (call.argument[3] & MREMAP_FIXED) == 0)
         return false;
@@ -173,7 +175,7 @@ bool remap_ring(Call& call, long& answer) {
         answer = bytes > mapping.bytes ? -EFAULT : -EINVAL;  // a ring can neither grow nor be split
         return true;
     }
-    // For this kernel the header and the records are two areas, and mremap moves one at a time. So it is mapped anew.
+    // The ring is two areas for the host's kernel, so a move maps it anew (see the head of this file).
     const bool moves = (call.argument[3] & MREMAP_FIXED) != 0;
     answer = moves ? move_mapping(call, process, mapping) : static_cast<long>(mapping.start);
     return true;

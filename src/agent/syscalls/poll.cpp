@@ -22,7 +22,7 @@ using engine::x86_64::guarded_copy;
 
 namespace {
 
-/// Reads the application's list. False: it is not to be answered here.
+/// Reads the application's list. False: it cannot be read, is too long or has no event; the engine makes the call.
 bool fetch(const Call& call, PollSet& polled) {
     polled.count = call.argument[1];
     return polled.count != 0 && polled.count <= kMaximumPolled &&
@@ -33,8 +33,8 @@ bool fetch(const Call& call, PollSet& polled) {
 
 }  // namespace
 
-// The list is copied twice: `wanted` is the application's, `asked` is what the kernel polls, with POLLIN for events
-// whatever the application asked for, because the broker makes their sockets readable at any change.
+// `wanted` is the application's list. `asked`, the list that the kernel polls, has POLLIN for each event, whatever the
+// application wants, because the broker makes an event's socket readable at any change.
 bool find_events(Thread& thread, PollSet& polled) {
     for (std::size_t i = 0; i < polled.count; ++i) {
         const int fd = polled.wanted[i].fd;
@@ -77,7 +77,8 @@ bool ask_broker(Thread& thread, PollSet& polled) {
     return any;
 }
 
-/// Has the kernel poll `asked`: with this timeout, or as the application's call says if it is null.
+/// Has the kernel poll `asked`, with this timeout. If that is null, with the timeout and the signal mask of the
+/// application's call.
 long kernel_poll(Call& call, PollSet& polled, const timespec* timeout) {
     if (call.number == __NR_ppoll && timeout == nullptr) {
         const std::uint64_t own_list = call.argument[0];
@@ -93,7 +94,8 @@ long kernel_poll(Call& call, PollSet& polled, const timespec* timeout) {
     return waiting.pass_to_kernel();
 }
 
-/// Takes the answers for descriptors that are not events from the kernel. Returns how many of all are ready.
+/// Copies the kernel's answers for descriptors that are not events to `wanted`. Returns how many descriptors are ready
+/// in all.
 long finish(PollSet& polled) {
     long ready = 0;
     for (std::size_t i = 0; i < polled.count; ++i) {

@@ -1,5 +1,5 @@
 // redirected_files.cpp: the broker keeps the files below a directory of the run (RunHeader::files_root). A path that
-// begins with one of the names below is looked up there.
+// begins with one of the names in kPaths is looked up there.
 #include "agent/syscalls/redirected_files.h"
 
 #include <asm/unistd.h>
@@ -22,12 +22,12 @@ constexpr std::size_t kLongestPath = 512;  ///< a longer path is not one of thes
 constexpr std::uint32_t kMachine = 0;
 constexpr std::uint32_t kTracing = 1;
 
-/// The beginning of redirected paths. One that ends in '_' matches every path that begins so; any other matches itself
-/// and what is below it.
+/// The beginning of redirected paths. A beginning that ends in '_' matches every path that begins with it. Any other
+/// matches the path itself and all paths below it.
 struct PathRow {
     std::string_view path;
     std::uint32_t part;
-    std::uint32_t filesystem = 0;  ///< statfs(2)'s f_type to report; 0: that of the copy
+    std::uint32_t filesystem = 0;  ///< f_type that statfs(2) reports; 0: that of the copy's file system
 };
 constexpr std::uint32_t kTracefs = 0x74726163;
 constexpr std::array kPaths{
@@ -65,8 +65,8 @@ bool ensure_made(engine::Call& call, std::uint32_t part) {
     return __atomic_load_n(&made, __ATOMIC_ACQUIRE) == 1;
 }
 
-/// The application's path, copied to `room`; empty if it cannot be read, is longer, or does not begin with /sys/ or
-/// /proc/.
+/// The application's path, copied to `room`. Empty if it cannot be read, does not fit, or does not begin with /sys/ or
+/// /proc/; a path of up to five characters is not compared with these.
 std::string_view path_at(std::uint64_t from, std::array<char, kLongestPath>& room) {
     for (std::size_t i = 0; i < room.size(); ++i) {
         if (!engine::x86_64::guarded_copy(&room[i], engine::at_address<const char>(from + i), 1)) return {};
@@ -78,15 +78,15 @@ std::string_view path_at(std::uint64_t from, std::array<char, kLongestPath>& roo
     return {};
 }
 
-/// Whether the open is to write a setting. A write to a file in /proc/sys replaces the whole value (proc_dointvec()),
-/// so the copy must be truncated.
+/// Whether the call opens a setting for writing. A write to a file in /proc/sys replaces the whole value
+/// (proc_dointvec()), so the copy must be truncated.
 bool replaces_setting(const engine::Call& call, std::string_view path, std::uint64_t flags) {
     const bool opens = call.number == __NR_open || call.number == __NR_openat;
     return opens && path.starts_with("/proc/sys/") && (flags & O_ACCMODE) == O_WRONLY;
 }
 
-/// Whether openat2(2) is to resolve the path in a way that the copy, which has another path, would not show
-/// (RESOLVE_BENEATH and its like): then the kernel answers for its own file.
+/// Whether openat2(2) restricts how the path is resolved (RESOLVE_BENEATH and its like). The copy has another path, to
+/// which that does not apply, so the kernel opens its own file.
 bool restricts_resolution(const engine::Call& call) {
     constexpr std::uint64_t kResolveCached = 0x20;
     std::uint64_t resolve = 0;

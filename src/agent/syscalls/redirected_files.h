@@ -1,14 +1,14 @@
-// redirected_files.h: the files in /sys and /proc that describe the presented machine, in the place of the host's.
-// System calls that name such a file are given the path of the run's copy. Only paths that begin literally with one of
-// the known names are recognized: not those relative to a directory or through a symbolic link.
+// redirected_files.h: replaces the host's files in /sys and /proc by those of the presented machine. System calls that
+// name such a file are given the path of the run's copy. Only paths that begin literally with one of the known names
+// are recognized: not those relative to a directory or through a symbolic link.
 #pragma once
 
 #include "engine/syscalls/call.h"
 
 namespace anyperf::agent {
 
-/// Does a system call with a path as argument `kIndex`, with the run's copy of the file in its place. Returns false,
-/// with nothing done, if the path is not one of those files.
+/// Makes a system call whose argument `kIndex` is a path, with the path of the run's copy instead. Returns false, with
+/// nothing done, if the path is not one of those files.
 template <unsigned kIndex>
 bool redirect_path(engine::Call& call, long& answer);
 

@@ -1,4 +1,4 @@
-// select.cpp: select(2) and pselect(2) with events among the descriptors. They are done as ppoll(2), and the answer is
+// select.cpp: select(2) and pselect(2) with events among the descriptors. They are made as ppoll(2), and its answer is
 // converted to sets.
 #include <errno.h>
 #include <time.h>
@@ -116,8 +116,8 @@ struct MaskArgument {
 
 }  // namespace
 
-// The call is done as poll(2): the sets become a list, and poll_until_ready() asks broker and kernel. A call that has
-// an error or that names no event is left to the engine, so that the kernel finds the same error.
+// The sets become a list, and poll_until_ready() asks the broker and the kernel. The engine makes a call that names no
+// event or has an error, so that the kernel reports that error.
 bool select_events(Call& call, long& answer) {
     if (existing_process(call.engine) == nullptr) return false;
     Sets sets;
@@ -130,7 +130,7 @@ bool select_events(Call& call, long& answer) {
     MaskArgument mask;
     if (!timeout.good() || (!micro && call.argument[5] != 0 &&
                             !guarded_copy(&mask, at_address<const void>(call.argument[5]), sizeof mask)))
-        return false;  // the kernel finds the same error
+        return false;  // the kernel reports EFAULT
     Call waiting = call;
     waiting.number = __NR_ppoll;
     const std::uint64_t arguments[6] = {0, polled.count, timeout.address(), mask.mask, mask.bytes, 0};

@@ -1,7 +1,7 @@
-// wait.cpp: wait4(2) and waitid(2). A killed process cannot report how long it has run; the broker reads that from its
-// zombie. But the parent may reap the zombie before the broker has noticed the death. So, once an event has been opened
-// in the run, a thread first waits without reaping (WNOWAIT), and has the broker read the zombie of a child that was
-// killed.
+// wait.cpp: wait4(2) and waitid(2). A killed process cannot report how long it has run; the broker reads that from the
+// process's zombie. But the parent may reap the zombie before the broker has noticed the death. So, once an event has
+// been opened in the run, a thread first waits without reaping (WNOWAIT), and has the broker read the zombie of a child
+// that was killed.
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
