@@ -6,7 +6,7 @@ namespace anyperf::catalog {
 
 namespace {
 
-/// The events of a machine have no hash table; there are about a hundred.
+/// The events that a machine adds, its systems of tracepoints, have no hash table; there are about a hundred.
 Found find_in_machine(const EventRange& range, std::string_view name) {
     for (std::uint32_t i = 0; i < range.count; ++i)
         if (same_name(name_of(range.first[i]), name)) return {&range.first[i], range.base + i};

@@ -59,10 +59,11 @@ enum class Modset : std::uint8_t { none, x86, nhm_unc, amd64, netburst, snbep_un
 enum class PmuType : std::uint8_t { unknown, core, uncore, os };
 /// The architecture whose build of libpfm lists the PMU.
 enum class Arch : std::uint8_t { x86, i386, arm64, arm, powerpc, s390x, riscv, any };
-/// What a CpuRule compares: the vendor of the CPU, or the presence of something in sysfs or the device tree.
+/// What a CpuRule compares: the CPU, whether the kernel has perf events (`os`), or the presence of a name in sysfs or
+/// in the device tree.
 enum class CpuKind : std::uint8_t { intel, amd, arm, pvr, x86arch, os, sysfs, devicetree, riscv };
 
-/// Columns `flags` of data/events; data/events/README.md explains them.
+/// Column `flags` of data/events/pmus.tsv, which data/events/README.md explains. pack.py computes `host_events`.
 namespace pmu_flag {
 inline constexpr std::uint32_t raw_umask = 1 << 0;           ///< accepts a raw unit mask, `:0xNN`
 inline constexpr std::uint32_t arch_dfl = 1 << 1;            ///< the default PMU of its architecture
@@ -80,7 +81,8 @@ inline constexpr std::uint32_t attr_code_filt = 1 << 12;  ///< a mask without a 
 inline constexpr std::uint32_t host_events = 1 << 13;     ///< which events there are depends on the machine
 }  // namespace pmu_flag
 
-/// Properties of an event. pack.py computes `optional` and the three after it; the others are in the tables.
+/// Properties of an event. pack.py computes `optional` and the three after it, and `host` is set at run time; the
+/// others are in the tables.
 namespace event_flag {
 inline constexpr std::uint32_t fixed = 1 << 0;
 inline constexpr std::uint32_t pebs = 1 << 1;         ///< can be sampled precisely
@@ -182,7 +184,7 @@ struct EventRow {
     Text sysfs;                     ///< `optional` events: the file below event_source/devices that must exist
     std::uint16_t masks;            ///< how many, from first_mask on
     std::uint16_t rule;             ///< index of its RuleRow
-    std::uint8_t groups;            ///< groups of masks
+    std::uint8_t groups;            ///< how many groups of masks
     std::uint8_t default_groups;    ///< bit i: group i has a default mask; 0xff: too many groups for a bit set
     std::uint8_t excusable_groups;  ///< bit i: group i has a grp_dfl_none mask; 0xff likewise
     std::uint8_t reserved;
@@ -239,7 +241,7 @@ struct Part {
 struct Header {
     char magic[8];  ///< "anyperf1"
     Part strings, pmus, cpu_rules, tables, events, masks, rules, modifiers, event_slots, pmu_slots, pmu_of_id, id_names;
-    Part mask_hashes;  ///< mask_hash() of each name: a search compares these bytes, and few names
+    Part mask_hashes;  ///< mask_hash() of each name: a search compares these bytes, then only few names
 };
 
 }  // namespace anyperf::catalog

@@ -30,7 +30,7 @@ std::span<const std::uint8_t> mask_hashes(const EventRow& event);  ///< one for 
 std::span<const CpuRule> cpu_rules(const PmuRow& pmu);
 std::span<const ModifierRow> modifiers(Modset set);  ///< element i has ModifierRow::index i
 
-/// Properties that few events and masks have (format.h). Row 0, all zeros, if there are none.
+/// Properties that few events and masks have (format.h). Row 0, which has no property, if there are none.
 const RuleRow& rule(const EventRow& event);
 const RuleRow& rule(const MaskRow& mask);
 

@@ -14,8 +14,8 @@ constexpr char upper(char letter) {
     return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
 }
 
-template <class Word>
 /// The bytes at `at` as an integer.
+template <class Word>
 inline std::uint64_t letters_at(const char* at) {
     Word word;
     std::memcpy(&word, at, sizeof word);
@@ -76,9 +76,9 @@ inline std::uint32_t name_hash(std::string_view name) {
     return static_cast<std::uint32_t>(value);
 }
 
-/// A one-byte hash of a mask name, from a few letters and the length. Events have up to 164 masks; with it, a search
-/// compares few names besides the one it finds. `name` must not be empty. mask_hashed() in tools/catalog/pack.py must
-/// be the same function.
+/// A one-byte hash of a mask name, from a few letters and the length. Events of the catalog have up to 164 masks; with
+/// it, a search compares few names besides the one it finds. `name` must not be empty. mask_hashed() in
+/// tools/catalog/pack.py must be the same function.
 constexpr std::uint8_t mask_hash(std::string_view name) {
     const std::size_t length = name.size();
     const auto letter = [&](std::size_t at) -> std::size_t { return static_cast<std::uint8_t>(upper(name[at])); };

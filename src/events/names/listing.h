@@ -32,9 +32,8 @@ struct EventList {
 
 /// Lists hardware, cache and software events, those in events/ of each PMU, the events of the catalog, tracepoints, and
 /// the forms that name other events (raw codes, PMU terms, breakpoints, probes). Of tracepoints only the names are
-/// read, not their files.
-/// Of the catalog it lists the PMUs of this CPU; with `every_cpu` all PMUs, those of other CPUs with the prefix in
-/// their names.
+/// read, not their files. Of the catalog it lists the PMUs of this CPU; with `every_cpu` all PMUs, those of other CPUs
+/// with the prefix in their names.
 std::vector<EventList> list_events(const Machine& machine, bool every_cpu = false);
 
 }  // namespace anyperf::events

@@ -33,8 +33,9 @@ struct Cpu {
     std::uint8_t counter_first = 0, counter_second = 0;  ///< s390x: the two version numbers of the counter facility
 };
 
-/// Identifies this machine by CPUID (x86) and any other by its files. `cpuinfo` is a file to read instead of
-/// /proc/cpuinfo; empty: none.
+/// Identifies this machine by CPUID if it is x86 and `cpuinfo` is empty, else the machine of `files` by /proc/cpuinfo
+/// and, on s390x, /proc/service_levels. `cpuinfo` is the path, on this machine, of a file to read instead of
+/// /proc/cpuinfo; empty: none. The kind is unknown if the file can't be read or names no known CPU.
 Cpu identify_cpu(const Files& files, std::string_view cpuinfo);
 
 }  // namespace anyperf::catalog

@@ -81,7 +81,7 @@ void MachinePmus::choose_perf_events() {
     if (!reads_tracepoints_) add_optional_events(host);
 }
 
-/// They are the last events of the table.
+/// The optional events are the last of the table, so private indexes stay in the order of the table.
 void MachinePmus::add_optional_events(HostEvents& perf) const {
     for (const EventRow& event : events(tables()[perf.pmu->table]))
         if ((event.flags & event_flag::optional) != 0 &&
@@ -103,8 +103,9 @@ const MachinePmus::HostEvents& MachinePmus::with_tracepoints() const {
     return perf_events_;
 }
 
-/// One set follows the first version number of the counter facility, one the second (without its last four events
-/// before version 6), one the machine type. Other machines show the newest sets.
+/// The PMU has three sets. The first version number of the counter facility chooses one, and the machine type another;
+/// a machine type that is not known has none. The second version number decides whether the third set has its last
+/// four events (from 6 on). Machines without this PMU show the newest sets.
 void MachinePmus::choose_counter_sets() {
     HostEvents& host = host_events("cpum_cf");
     const bool here = is_active(*host.pmu);

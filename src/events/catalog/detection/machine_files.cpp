@@ -1,5 +1,5 @@
 // machine_files.cpp: a path is put together on the stack from the root and its pieces, so that detection allocates
-// nothing. read() takes regular files only and waits for none: the root may be a copy that a stranger has made.
+// nothing. read() takes regular files only and never blocks: the root may be a copy that a stranger has made.
 #include "events/catalog/detection/machine_files.h"
 
 #include <dirent.h>

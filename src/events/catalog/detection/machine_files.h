@@ -2,7 +2,7 @@
 //
 // pfm_initialize(3) does this detection in every short program that uses libpfm, so it must be cheap. Paths are built
 // on the stack; a path that is too long counts as missing. read_all() and visit_entries() allocate: detection itself
-// does not call them, only the first question for tracepoints.
+// does not call them, only the first lookup of a tracepoint does.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class Files {
     bool is_this_machine() const { return root_length_ == 0; }
     /// Whether the path that `pieces` make up exists.
     bool exists(std::initializer_list<std::string_view> pieces) const;
-    /// Whether it is a directory that this process may read and search.
+    /// Whether this process may read and search the directory. Does not check that the path is a directory.
     bool is_searchable(std::initializer_list<std::string_view> pieces) const;
     /// The beginning of the file, as much as fits into `buffer`; nothing if it can't be read.
     std::optional<std::string_view> read(std::initializer_list<std::string_view> pieces, std::span<char> buffer) const;
@@ -43,8 +43,8 @@ class Files {
     std::size_t root_length_ = 0;
 };
 
-/// The value of the first line "KEY<blanks>: VALUE" at or after `from`, and moves `from` past that line. Nothing if
-/// there is no such line; `from` is then at the end.
+/// Returns the value of the first line "KEY<blanks>: VALUE" at or after `from`, and moves `from` past that line.
+/// Nothing if there is no such line; `from` is then at the end.
 std::optional<std::string_view> cpuinfo_value(std::string_view cpuinfo, std::string_view key, std::size_t& from);
 
 }  // namespace anyperf::catalog

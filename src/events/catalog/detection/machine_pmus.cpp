@@ -60,7 +60,8 @@ bool is_first_choice(const PmuRow& pmu) {
     return pmu.arch == Arch::x86 || pmu.arch == Arch::any;
 }
 
-/// Whether libpfm's list that has both PMUs has `pmu` after `other`. The PMUs of the kernel are last in every list.
+/// Whether `pmu` comes after `other` in the lists of libpfm that have both. The PMUs of the kernel (Arch::any) are last
+/// in every list.
 bool comes_later(const PmuRow& pmu, const PmuRow& other) {
     if (pmu.arch == other.arch) return index_of(pmu) > index_of(other);
     return pmu.arch == Arch::any;
@@ -122,8 +123,9 @@ void MachinePmus::activate_by_detection() {
         if (is_enabled(pmu) && is_present(pmu)) activate(pmu);
 }
 
-/// Activates one PMU, the first whose name begins with `name` and that the kernel has if it needs that, whatever the
-/// CPU is. libpfm looks no further in its list, so the PMUs after it are not supported.
+/// Activates one PMU, whatever the CPU is: the first whose name begins with `name`, those of libpfm's x86 list before
+/// the others. A PMU that needs a PMU of the kernel is only taken if sysfs has that. libpfm searches its list no
+/// further; with `hides_later` the PMUs after the chosen one are therefore disabled.
 void MachinePmus::activate_forced(std::string_view name, bool hides_later) {
     const auto is_meant = [&](const PmuRow& pmu) {
         return is_enabled(pmu) && same_name(text(pmu.name).substr(0, name.size()), name) &&

@@ -1,5 +1,5 @@
-// machine_pmus.h: which PMUs of the catalog a machine has. Encoding depends on the packed facts and on this, on nothing
-// else.
+// machine_pmus.h: which PMUs of the catalog a machine has. Encoding depends on the catalog image and on a MachinePmus
+// only.
 //
 // A PMU is active if the machine has it: one of its CpuRules matches the CPU (cpu.h) and, if the PMU needs one, the
 // kernel has a PMU in /sys/bus/event_source/devices. An unprefixed event name is looked for in the active PMUs only.
@@ -24,7 +24,7 @@
 
 namespace anyperf::catalog {
 
-/// What a user may override. The fields are the environment variables of libpfm(3), "ENVIRONMENT VARIABLES".
+/// What a user may override. A field that names a variable is that of libpfm(3), "ENVIRONMENT VARIABLES".
 struct DetectionOptions {
     std::string_view root{};       ///< directory with the /sys and /proc of another machine; "" or "/": this one
     std::string_view force{};      ///< LIBPFM_FORCE_PMU: the one active PMU, by the beginning of its name
@@ -83,7 +83,7 @@ class MachinePmus {
     /// Those of events_of() that come first and are known without a look at tracepoints. All of them, except for
     /// `perf`.
     EventRanges first_events_of(const PmuRow& pmu) const;
-    /// Whether first_events_of() are not all.
+    /// Whether events_of() has the tracepoints in addition to first_events_of().
     bool has_tracepoints(const PmuRow& pmu) const { return reads_tracepoints_ && pmu.encoder == Encoder::perf; }
     /// The version in CPUID leaf 0xA; it decides which modifiers the events of `ix86arch` take.
     unsigned arch_version() const { return arch_version_; }
@@ -125,7 +125,7 @@ class MachinePmus {
     const HostEvents* host_events_of(const PmuRow& pmu) const;
     void choose_counter_sets();
 
-    /// A free entry for the PMU of that name.
+    /// Takes a free entry of host_events_ for the PMU of that name.
     HostEvents& host_events(std::string_view pmu_name);
 
     Files files_;

@@ -19,9 +19,9 @@ class TracepointEvents {
   public:
     TracepointEvents() = default;
 
-    /// Reads the systems below events/ of the first debugfs of /proc/mounts, as libpfm does, or else of the first
-    /// tracefs. Both are readable by root only, unless they are mounted otherwise; empty if neither can be read. It
-    /// opens a file for each tracepoint, some two thousand.
+    /// Reads the systems in tracing/events of the first debugfs of /proc/mounts, as libpfm does, or else in events of
+    /// the first tracefs. Both are readable by root only, unless they are mounted otherwise; empty if neither can be
+    /// read. Opens a file for each tracepoint, some two thousand.
     static TracepointEvents read(const Files& files);
 
     /// In the order in which the kernel lists them.

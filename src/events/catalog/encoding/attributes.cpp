@@ -1,4 +1,4 @@
-// attributes.cpp: the modifiers that each perf layer removes follow libpfm, because programs compare what both report.
+// attributes.cpp: the perf layers remove the same modifiers as libpfm, because programs compare the two.
 #include "events/catalog/encoding/attributes.h"
 
 namespace anyperf::catalog {
@@ -37,7 +37,8 @@ std::uint32_t removed_for_x86(const PmuRow& pmu, const EventRow& event) {
     return removed;
 }
 
-/// AMD has no precise events here; the hypervisor level comes with revision 8, except on Bobcat.
+/// AMD has no precise events here. The hypervisor level comes with revision 8 (family 10h); only revision 11 (family
+/// 11h, Turion) lacks it again (libpfm4, pfm_amd64_supports_virt()).
 std::uint32_t removed_for_amd(const PmuRow& pmu) {
     constexpr unsigned kFirstWithHypervisor = 8;
     constexpr unsigned kBobcat = 11;

@@ -51,8 +51,8 @@ enum class BoxMod : std::uint8_t {
 enum class ArmMod : std::uint8_t { k, u, hv };
 enum class PerfMod : std::uint8_t { u, k, h, period, freq, precise, excl, mg, mh, cpu, pinned, hw_smpl };
 
-template <class Mod>
 /// The modifier as one bit of AllowedModifiers or of a set of modifiers.
+template <class Mod>
 constexpr std::uint32_t bit(Mod modifier) {
     return std::uint32_t{1} << static_cast<unsigned>(modifier);
 }

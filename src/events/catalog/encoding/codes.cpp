@@ -26,7 +26,7 @@ Refusal encode(const Request& request, unsigned plm, Codes& out) {
 }
 
 /// rapl, POWER, s390x and uncore boxes of ARM: the event code alone. The boxes of ThunderX2 list the levels of a core
-/// among their attributes; libpfm takes these and ignores them.
+/// among their attributes; libpfm accepts these and ignores them.
 Refusal encode_code(const Request& request, unsigned /*plm*/, Codes& out) {
     const bool takes_levels = request.pmu->modset == Modset::arm;
     for (const Attribute& given : request.attributes())

@@ -44,8 +44,8 @@ struct Codes {
     }
 };
 
-/// Computes the codes of a request with the encoder of its PMU. `plm` is the default of privilege levels (PFM_PLM
-/// bits).
+/// Computes the codes of a request with the encoder of its PMU. `plm` has the privilege levels (PFM_PLM bits) to
+/// count if the string names none.
 Refusal encode(const Request& request, unsigned plm, Codes& out);
 
 // The encoders. Call encode(), which also resets `out`.

@@ -72,8 +72,8 @@ class DelimiterIndex {
 
     static std::size_t first_of(std::uint64_t bits) { return static_cast<std::size_t>(std::countr_zero(bits)); }
 
-    /// DelimiterIndex the last characters [at, end), fewer than a piece. If the text is longer than a piece, the last
-    /// piece that ends at `end` overlaps the one before.
+    /// Marks the last characters [at, end), fewer than a piece. If there was a piece before, the last piece ends at
+    /// `end` and overlaps that one.
     void mark_last(std::size_t end, std::size_t at) {
         if (at != 0) return mark(piece_at(text_.data() + end - kPiece), at, kPiece - (end - at));
         char few[kPiece] = {};
@@ -81,7 +81,7 @@ class DelimiterIndex {
         mark(piece_at(few), 0, 0);
     }
 
-    /// Sets the bits of the characters of `piece`: without the first `skipped`, they are those from `at` on.
+    /// Marks the delimiters of `piece`, except its first `skipped` characters. The next one is at `at` in the text.
     void mark(Piece piece, std::size_t at, std::size_t skipped) {
         const auto put = [&](std::uint64_t& bits, Piece holds) {
             bits |= static_cast<std::uint64_t>(bits_of(holds) >> skipped) << at;

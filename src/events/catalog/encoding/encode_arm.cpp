@@ -1,5 +1,8 @@
-// encode_arm.cpp: core PMUs of ARM: PMEVTYPER<n>_EL0 with the event number and bits that exclude a privilege level (Arm
-// ARM, "PMEVTYPER<n>_EL0").
+// encode_arm.cpp: core PMUs of ARM: the event number and bits that exclude a privilege level.
+//
+// The code has the layout of libpfm (pfm_arm_reg_t in pfmlib_arm_priv.h), whose level bits are not those of the
+// register PMEVTYPER<n>_EL0: there bit 31 (P) excludes EL1, bit 30 (U) excludes EL0, and bit 27 (NSH) includes EL2. The
+// kernel sets the register's bits itself, and the perf layers remove these from config (kArmLevels in perf_layer.cpp).
 #include "events/catalog/encoding/codes.h"
 
 namespace anyperf::catalog {
@@ -19,7 +22,7 @@ constexpr std::array kLevels{
 
 }  // namespace
 
-// The register excludes levels where other PMUs include them, so a level that is wanted leaves its bit 0.
+// The code excludes levels where those of other PMUs include them, so a level that is wanted leaves its bit 0.
 Refusal encode_arm(const Request& request, unsigned plm, Codes& out) {
     const EventRow& event = *request.event;
     std::uint64_t value = event.code & 0xffffffff;

@@ -55,7 +55,7 @@ Refusal accept(const Request& request, const Attribute& given, Registers& regist
     return kAccepted;
 }
 
-/// If the string has no mask: the default masks, which are never tag bits.
+/// Adds the default masks if the string names none. They are never tag bits.
 Refusal add_default(const Request& request, Registers& registers, Codes& out) {
     if (out.mask_count != 0 || request.event->masks == 0) return kAccepted;
     std::size_t index = 0;

@@ -1,5 +1,6 @@
 // encode_nhm_unc.cpp: the uncore of Nehalem and Westmere: a register like PERFEVTSEL (encode_x86.cpp) without privilege
-// levels, event code overrides and extra registers. Modifiers: edge 18, invert 23, counter mask 24-31, occupancy 17.
+// levels, event code overrides and extra registers. Modifiers: edge 18, invert 23, counter mask 24-31, occupancy
+// counter reset 17.
 #include "events/catalog/encoding/mask_groups.h"
 
 namespace anyperf::catalog {
@@ -29,7 +30,7 @@ Refusal check_hardwired(const Request& request) {
     return kAccepted;
 }
 
-/// The modifiers of the string must be exactly the required ones, if there are any.
+/// If any modifiers are required, those of the string must be exactly these.
 Refusal check_required(const Request& request, std::uint32_t required) {
     std::uint32_t found = 0;
     for (const Attribute& given : request.attributes())

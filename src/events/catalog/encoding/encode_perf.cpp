@@ -1,6 +1,6 @@
-// encode_perf.cpp: the generic events of the kernel (perf_event_open(2), "config"). A cache event has three groups of
-// masks, a cache, an operation and a result, and takes one mask of each. A group without a mask gets its default. A
-// system of tracepoints takes one of them; without one its number is 0, as in libpfm.
+// encode_perf.cpp: the generic events of the kernel (perf_event_open(2), "config"). The event of a cache has two
+// groups of masks, an operation and a result, and takes one mask of each. A group without a mask gets its default. A
+// system of tracepoints takes one tracepoint as its mask; without one the code is 0, as in libpfm.
 #include "events/catalog/encoding/codes.h"
 
 namespace anyperf::catalog {

@@ -1,7 +1,7 @@
 // encoding.h: the whole of encoding in one call: a catalog string becomes codes and the fields of a perf_event_attr. It
 // does not allocate, and any number of threads may encode at once.
 //
-// read() (request.h), then encode() (codes.h), then for the perf layers make_perf_fields() (perf_layer.h).
+// It calls read() (request.h), encode() (codes.h) and, for the perf layers, make_perf_fields() (perf_layer.h).
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace anyperf::catalog {
 
-/// The result. Some 4 KB, filled only as far as the string needs; meant for the stack.
+/// The result. Some 2.5 KB, filled only as far as the string needs; meant for the stack.
 struct Encoding {
     explicit Encoding(const MachinePmus& machine) : request(machine) {}
 
@@ -30,7 +30,7 @@ struct Encoding {
     }
 };
 
-/// Reads and encodes `text`. `plm` is the default of privilege levels (PFM_PLM bits), used if the string names none.
+/// Reads and encodes `text`. `plm` has the privilege levels (PFM_PLM bits) to count if the string names none.
 inline Refusal encode(std::string_view text, unsigned plm, Os os, Encoding& out) {
     RETURN_IF_REFUSED(read(text, os, out.request));
     RETURN_IF_REFUSED(encode(out.request, plm, out.codes));

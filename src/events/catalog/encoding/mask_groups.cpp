@@ -37,8 +37,8 @@ bool MaskGroups::wants_defaults() const {
     return filled_ == 0 || (missing && (!exclusive || rules_.defaults_for_exclusive));
 }
 
-/// Decides without a look at each mask, because some boxes have hundreds of them. False means only that the masks must
-/// be looked at.
+/// True: `group` has no default mask and may stay empty. This is known without a look at each mask, of which some boxes
+/// have more than a hundred. False means only that the masks must be looked at.
 bool MaskGroups::excused_without_default(int group) const {
     const EventRow& event = *request_.event;
     if (event.default_groups == 0xff || (event.flags & event_flag::limited_masks) != 0) return false;

@@ -6,8 +6,8 @@
 // bits and says where the other codes go: config, config1, config2. There is one function for each way in which a
 // driver of the kernel lays out its config words; several encoders may share one.
 //
-// The type is the number that the kernel has assigned to the PMU, read from sysfs; a core PMU that has no directory
-// there is PERF_TYPE_RAW.
+// The type is the number that the kernel has assigned to the PMU, read from sysfs. It is PERF_TYPE_RAW for a PMU that
+// has no name there, and for an Intel PMU that sysfs lacks. Any other PMU that sysfs lacks is refused.
 #include "events/catalog/encoding/perf_layer.h"
 
 namespace anyperf::catalog {
@@ -36,7 +36,7 @@ Refusal choose_type(const Request& request, ErrorCode missing, PerfFields& out) 
     return request.pmu->perf_names == 0 ? kAccepted : type_in_sysfs(request, missing, out);
 }
 
-/// The second code is config1, or for filt_umask events the upper half of config. A core PMU that sysfs lacks is
+/// The second code is config1, or for filt_umask events the upper half of config. A PMU that sysfs lacks is
 /// PERF_TYPE_RAW.
 Refusal for_x86(const Request& request, const Codes& codes, PerfFields& out) {
     out.type = request.machine.perf_type(*request.pmu).value_or(kTypeRaw);
@@ -54,7 +54,8 @@ Refusal for_nhm_unc(const Request& request, const Codes& codes, PerfFields& out)
     return type_in_sysfs(request, ErrorCode::not_found, out);
 }
 
-/// Whether the box has both filters in one register (TOR and cache lookup events): then they are the halves of config1.
+/// Whether the two filters are the halves of config1: for cache lookup and TOR events (codes 0x34-0x36) of a CHA, and
+/// of a C-Box if bit 0 of the unit mask, OPCODE, is set (libpfm4, is_cbo_filt_event()).
 bool joins_filters(const Request& request, const Codes& codes) {
     const std::uint64_t event = request.event->code & 0xff;
     if (event < 0x34 || event > 0x36) return false;
@@ -164,7 +165,7 @@ Refusal accept_sampling(const Attribute& given, PerfFields& out) {
     return kAccepted;
 }
 
-/// Applies a modifier of perf. A mask without modifiers (takes_no_modifiers) allows only `pinned` and zero values.
+/// Applies a modifier of perf. A mask that takes no modifiers allows only `pinned` and zero values.
 Refusal accept(const Attribute& given, bool takes_no_modifiers, Levels& levels, PerfFields& out) {
     const auto modifier = static_cast<PerfMod>(given.index);
     if (takes_no_modifiers && given.value != 0 && modifier != PerfMod::pinned)
