@@ -86,7 +86,7 @@ BlockedSignals::BlockedSignals(BlockedSignals&& other) noexcept
 BlockedSignals::~BlockedSignals() {
     if (fd_ < 0) return;
     while (next()) {
-    }  // signals that are pending have been handled; restore() must not deliver them
+    }  // discards the pending signals, which restore() must not deliver
     ::close(fd_);
     restore();
 }

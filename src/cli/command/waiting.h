@@ -34,7 +34,7 @@ class BlockedSignals {
     static Result<BlockedSignals> block();
     BlockedSignals(BlockedSignals&& other) noexcept;
     BlockedSignals& operator=(BlockedSignals&&) = delete;
-    /// Discards pending signals, because their effect has been handled, and restores the mask.
+    /// Discards pending signals, which would otherwise end this process here, and restores the mask.
     ~BlockedSignals();
 
     /// Restores the signal mask and SIGCHLD's disposition from before block(). A forked child calls it before exec. In

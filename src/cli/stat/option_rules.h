@@ -1,5 +1,5 @@
-// option_rules.h: the less common options of stat, which come from perf, and the combinations of options that are
-// refused.
+// option_rules.h: the rest of the options of stat (options.h has the first ones), and the combinations of options that
+// are refused.
 #pragma once
 
 #include "anyperf/error.h"

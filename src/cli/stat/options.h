@@ -117,7 +117,7 @@ struct Options {
     bool all_threads() const { return per_thread && system_wide; }
     /// Whether the command is repeated until the user interrupts.
     bool repeats_forever() const { return repeat == 0; }
-    /// Whether results go to standard error, and so does every line for people.
+    /// Whether results go to standard error. A line for people would then be among them.
     bool writes_to_standard_error() const { return output_file.empty() && log_fd < 0; }
 
     /// What opens the events, and the run in which the command starts (null: none).
@@ -133,8 +133,7 @@ struct Options {
     bool counts_cgroups() const { return !cgroups.empty() || !each_cgroup.empty(); }
 };
 
-/// Adds the most common options to the verb; option_rules.h adds the others. `options` must live until the command line
-/// is parsed.
+/// Adds most options to the verb; option_rules.h adds the others. `options` must live until the command line is parsed.
 void declare_options(CLI::App& verb, Options& options);
 
 /// Parses numbers and lists, and checks the combination of options. Error: names the wrong option and the reason.

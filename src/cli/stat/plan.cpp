@@ -102,7 +102,7 @@ std::string name_of(const Options& options) {
     return fmt::format("'{}'", fmt::join(options.command, " "));
 }
 
-/// The pieces between commas. An empty one is kept: with -G it means "no cgroup" for its event.
+/// The pieces between commas. An empty one is kept: with -G its event is counted for all tasks.
 std::vector<std::string> names_in(const std::string& text) {
     std::vector<std::string> names;
     for (const auto piece : std::views::split(text, ',')) names.emplace_back(piece.begin(), piece.end());
