@@ -46,7 +46,7 @@ std::string as_comments(const std::string& text) {
     return comments;
 }
 
-/// The report as CSV; notes are comments after the fields.
+/// The report as CSV. Notes follow the fields as comments.
 std::string as_csv(const Report& report, const Options& options) {
     std::string text = options.metric_only ? stat::to_metrics(report, options, true) : stat::to_csv(report, options);
     for (const auto& note : report.notes) text += as_comments(" " + note);
@@ -77,8 +77,9 @@ std::string verbose_text(const Report& report) {
     return text;
 }
 
-/// Writes the differences to --baseline with the report. JSON is one object, so they are part of it. CSV has only
-/// records and comments. With -o, people see the table on standard error.
+/// Writes the report, and the comparison with --baseline. A table is followed by the comparison, and a JSON object
+/// contains it. If CSV or JSON does not go to standard error, the comparison is printed there for people. CSV on
+/// standard error is followed by it as comments.
 void write_comparison(Report& report, const stat::GateResult& gate, const Options& options,
                       const stat::Baseline& earlier, Sink& sink, Output& output) {
     std::string table = stat::to_table(gate.comparison);
@@ -103,7 +104,7 @@ bool prints_whole_runs(const Options& options) {
     return options.interval_ms == 0 || options.summary;
 }
 
-/// What prints intervals and the runs of -r 0, and answers commands of --control.
+/// The listener that prints intervals and the runs of -r 0, and answers commands of --control.
 stat::Listener listener_for(const Options& options, Sink& sink, Output& output, ControlChannel* control) {
     stat::Listener listener;
     listener.control = control;
@@ -129,8 +130,8 @@ bool may_announce(const Options& options) {
     return !options.quiet && (options.format == Format::table || !options.writes_to_standard_error());
 }
 
-/// -v: comments before a table or CSV. JSON is one object, so beside it they are on standard error; if the object is
-/// there itself, they are notes in it.
+/// Writes the text of -v. It precedes a table or CSV as comments. JSON is one object, so the text is on standard error
+/// if the object is not there, else in its notes.
 void write_verbose(Report& report, const Options& options, Sink& sink, Output& output) {
     const std::string text = verbose_text(report);
     if (options.format != Format::json) return sink.write(text);
@@ -140,9 +141,9 @@ void write_verbose(Report& report, const Options& options, Sink& sink, Output& o
         if (!line.empty()) report.notes.emplace_back(std::string_view{line.begin(), line.end()}.substr(1));
 }
 
-/// Writes the report, and with --baseline the comparison. Returns the exit status of the gate; 0 if there is none.
-/// Interval reports are already written. With --update-baseline the report becomes the baseline, unless the command
-/// failed: then there is no verdict.
+/// Writes the report, and with --baseline the comparison. Interval reports are already written. With --update-baseline
+/// a run whose command succeeded becomes the baseline, and no verdict is printed. Returns the exit status of the gate;
+/// 0 if there is none or the baseline was updated.
 Result<int> write_results(Measurement& run, const Options& options, const std::optional<stat::Baseline>& earlier,
                           Sink& sink, Output& output) {
     if (options.verbose) write_verbose(run.report, options, sink, output);
@@ -187,22 +188,22 @@ std::optional<std::string> why_metrics_in_user_space(const Options& options) {
     return cycles ? why_kernel_cannot_count(*cycles) : std::nullopt;
 }
 
-/// Whether the event strings are invalid on this machine, which has no PMU, but valid on the virtual one:
-/// cpu/event=0xc0,umask=1/.
+/// Whether this machine has no PMU, but the event strings are valid on the presented machine of a run, as
+/// cpu/event=0xc0,umask=1/ is.
 bool only_presented_machine_knows(const Options& options) {
     if (options.in_user_space || options.backend.kernel || !options.targets_command()) return false;
     return only_presented_machine_accepts(
         [&](const events::Machine& machine) { return stat::make_plan(options, machine).has_value(); });
 }
 
-/// The plan, and the hosted run that it is for; null: the kernel counts, or the run around this process.
+/// The plan, and the hosted run that it is for. Without one (null), the kernel counts, or the run around this process.
 struct Prepared {
     std::unique_ptr<HostedRun> hosted;
     Plan plan;
 };
 
-/// Starts to host a run, and plans on its presented machine. `why` is printed; empty: the user asked for it.
-/// Tracepoints of the presented machine are many files, so they are made only if the plan fails without them.
+/// Starts to host a run, and plans on its presented machine. `why` is printed; empty: the user asked for the virtual
+/// PMU. Tracepoints of the presented machine are many files, so they are made only if the plan fails without them.
 Result<Prepared> prepare_in_user_space(Options& options, const std::string& why, Output& output) {
     auto hosted = TRY(HostedRun::begin(options.backend));
     options.in_user_space = true;
@@ -217,8 +218,10 @@ Result<Prepared> prepare_in_user_space(Options& options, const std::string& why,
     return Prepared{std::move(hosted), std::move(*plan)};
 }
 
-/// Chooses between kernel and virtual PMU, and plans. The order matters: an explicit wish first, then events that only
-/// the presented machine knows, then hardware events that the kernel cannot count.
+/// Chooses between kernel and virtual PMU, and plans. The virtual PMU is chosen for one of these reasons, which are
+/// checked in this order: the user asks for it; there are metrics, and the kernel cannot count cycles; only the
+/// presented machine knows the event strings; the kernel cannot count the events. Error: an event string is wrong, or
+/// opening an event would kill this process.
 Result<Prepared> prepare(Options& options, Output& output) {
     if (options.backend.wants_virtual() && !options.in_user_space) return prepare_in_user_space(options, "", output);
     if (const auto why = why_metrics_in_user_space(options)) return prepare_in_user_space(options, *why, output);
@@ -259,7 +262,7 @@ Result<int> run_stat(Options& options, Output& output) {
     std::optional<ControlChannel> control;
     if (!options.control.empty()) control.emplace(TRY(ControlChannel::open(options.control)));
     auto sink = TRY(Sink::open(options, output));
-    // The signals are blocked for the measurement only: afterwards Ctrl-C must end anyperf as any program.
+    // The signals are blocked for the measurement only: after it Ctrl-C must end anyperf as it ends any program.
     std::optional<Result<Measurement>> measured;
     {
         auto signals = TRY(BlockedSignals::block());
@@ -277,7 +280,7 @@ Result<int> run_stat(Options& options, Output& output) {
     die_by_signal_of(run.exit_info);
     if (run.interrupted_by != 0)
         die_by_signal_of({.exit_status = 128 + run.interrupted_by, .signal = run.interrupted_by, .usage = {}});
-    // A failure of the command matters more than a limit that was passed.
+    // The command's failure is more important than an exceeded limit.
     return run.exit_info.exit_status == 0 ? gate_status : run.exit_info.exit_status;
 }
 

@@ -1,4 +1,4 @@
-// stat.h: the verb `anyperf stat`. It counts events of a command, of processes, or of the machine.
+// stat.h: the verb `anyperf stat`, which counts events of a command, of processes, or of the machine.
 #pragma once
 
 #include "cli/verb.h"

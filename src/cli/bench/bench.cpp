@@ -36,7 +36,8 @@ struct Options {
     bool list = false;
 };
 
-/// The benches that a filter names: a shell's pattern for the whole name.
+/// The benches whose names match one of the filters; all of them without a filter. A filter is a shell pattern for the
+/// whole name. Error: a filter matches no bench.
 Result<std::vector<Bench>> chosen(std::vector<Bench> benches, const std::vector<std::string>& filters) {
     std::vector<std::string> names;
     names.reserve(benches.size());
@@ -58,7 +59,8 @@ Result<std::vector<Bench>> chosen(std::vector<Bench> benches, const std::vector<
     return benches;
 }
 
-/// --report, checked before the first command runs, whose results must not be lost to a wrong name.
+/// Parses each --report and checks that its file can be written. This happens before the first command runs, so that a
+/// wrong name does not cost its results.
 Result<std::vector<GateReport>> wanted_reports(const Options& options, const std::string& baseline) {
     std::vector<GateReport> wanted;
     std::vector<std::string> files;
@@ -71,7 +73,7 @@ Result<std::vector<GateReport>> wanted_reports(const Options& options, const std
     return wanted;
 }
 
-/// The worst end decides: what failed, then what means nothing, then what grew.
+/// The status of the worst end: first what failed, then what cannot be judged, then what grew.
 int exit_status_of(std::span<const Outcome> outcomes) {
     constexpr std::array kWorstFirst{1, 4, 3};
     for (const int status : kWorstFirst)

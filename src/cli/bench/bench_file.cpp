@@ -1,6 +1,6 @@
 // bench_file.cpp: a key is a row of kKeys with the function that reads its value into a Bench. The same rows serve the
-// top level, whose values are the defaults, and each [[bench]]. toml++ keeps the position of each value, which errors
-// name.
+// top level, whose values are the defaults, and each [[bench]]. toml++ keeps the position of each value; errors name
+// that position.
 #include "cli/bench/bench_file.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kMostBytes = 16U << 20;  // far more than any list of commands has
 constexpr std::int64_t kMostRuns = 10'000;
 
-/// Where errors say that something is wrong, and what relative paths are relative to.
+/// The bench file: the name by which errors call it, and the base of relative paths in it.
 struct Place {
     std::string file;
     std::string directory;  ///< absolute
@@ -70,7 +70,7 @@ std::string absolute(const Place& place, const std::string& path) {
     return (std::filesystem::path{place.directory} / path).lexically_normal().string();
 }
 
-/// 0.5, 2, "0.5%": growth in per cent that is allowed.
+/// The growth that a limit allows, in percent: 0.5, 2 or "0.5%".
 Result<double> percentage_of(const Place& place, const toml::node& node) {
     const std::string fix = "write it as \"0.5%\", or as 0";
     double value = -1;
@@ -122,7 +122,7 @@ Result<void> read_input(const Place& place, const toml::node& node, Bench& bench
     return {};
 }
 
-/// Variables of the top level and of the bench are joined; the bench's win.
+/// Adds variables to those of the top level. If both have one of that name, the bench's replaces the other.
 Result<void> read_environment(const Place& place, const toml::node& node, Bench& bench) {
     const std::string example = R"(environment = { PATH = "/usr/bin:/bin", LANG = "C" })";
     const auto* const table = node.as_table();
@@ -178,7 +178,8 @@ Result<void> read_cpu_model(const Place& place, const toml::node& node, Bench& b
     return {};
 }
 
-/// A word with a slash is a file; another is the name of a preset, or a file beside this one.
+/// A file of that name, relative to the bench file, is preferred to a preset. Any other word goes to --machine as it
+/// is.
 Result<void> read_machine(const Place& place, const toml::node& node, Bench& bench) {
     bench.machine = TRY(string_of(place, node, "machine", "machine = \"zen4\""));
     if (const std::string file = absolute(place, bench.machine); std::filesystem::exists(file)) bench.machine = file;
@@ -216,7 +217,8 @@ Error unknown_key(const Place& place, const toml::key& key, bool top_level) {
                      near.empty() ? "anyperf-bench(1) lists the keys" : std::move(near));
 }
 
-/// Reads the keys of a table into `bench`, but `bench.name`, and at the top level `bench` and `baseline`.
+/// Reads the keys of a table into `bench`. Skips those that the callers read: `name` of a bench, and at the top level
+/// `bench` and `baseline`.
 Result<void> read_keys(const Place& place, const toml::table& table, bool top_level, Bench& bench) {
     for (const auto& [key, value] : table) {
         if (top_level ? key.str() == kBenches || key.str() == kBaseline : key.str() == kName) continue;
@@ -271,7 +273,8 @@ Result<toml::table> parse_toml(std::string_view text, const Place& place) {
     }
 }
 
-/// The directory of a file, absolute. Without a current directory, which somebody may have removed, it is as given.
+/// The absolute path of a file's directory. If the current directory has been removed, the directory as `path` names
+/// it.
 std::string directory_of(const std::string& path) {
     std::error_code failure;
     const auto whole = std::filesystem::absolute(path, failure);

@@ -1,6 +1,5 @@
 // bench_file.h: the file of `anyperf bench`: the commands to measure, as TOML. docs/man/anyperf-bench.1.scd describes
-// each key. An error names the line and the column, the value that is wrong, and the nearest key where a key is not
-// known.
+// each key.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +17,13 @@ namespace anyperf::cli::bench {
 struct Bench {
     std::string name;                  ///< unique in the file
     std::vector<std::string> command;  ///< at least one word; a string in the file is {"/bin/sh", "-c", string}
-    std::string directory;             ///< absolute: in which set-up and command run
-    std::string setup;                 ///< a shell's command before the runs, not counted; empty: none
+    std::string directory;             ///< absolute path: where set-up and command run
+    std::string setup;                 ///< a shell command, run once before the runs and not counted; empty: none
     std::string input;                 ///< absolute path of standard input; empty: /dev/null
-    std::map<std::string, std::string> environment;  ///< all that the command gets
+    std::map<std::string, std::string> environment;  ///< all variables that the command gets
     std::vector<std::string> events;                 ///< at least one, as for `stat -e`
-    std::vector<stat::Gate> limits;                  ///< empty: what repeats may not grow at all
-    int runs = 2;                                    ///< 2 or more
+    std::vector<stat::Gate> limits;                  ///< empty: counts that repeat may not grow at all
+    int runs = 2;                                    ///< 2 to 10,000
     std::uint64_t seed = 0;
     std::string cpu_model;  ///< empty: that of `stat --virtual`
     std::string machine;    ///< empty: that of the CPU model
@@ -36,7 +35,8 @@ struct BenchFile {
 };
 
 /// Reads and checks a file. Relative paths in it are relative to its own directory. Error: the file cannot be read, is
-/// not TOML, or has a key or value that is wrong; the cause begins with "line L, column C".
+/// not TOML, or has a wrong key or value. For a wrong key or value, and for invalid TOML, the cause begins with "line
+/// L, column C". For an unknown key the fix suggests the nearest one.
 Result<BenchFile> read_bench_file(const std::string& path);
 
 /// The same for text; `path` is what errors call it, and its directory is the base of relative paths.

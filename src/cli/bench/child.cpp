@@ -27,7 +27,8 @@ Error cannot_start(const ChildOptions& options, const std::string& what) {
             ""};
 }
 
-/// Opened above the numbers that the child's descriptors get, so that dup2 of one never replaces another.
+/// Moves a descriptor above the numbers that the child's descriptors get, so that dup2 of one never replaces another. A
+/// negative `number` is a failed open: errno has its cause, and `what` names it in the error.
 Result<OwnedFd> opened(int number, const ChildOptions& options, const std::string& what) {
     if (number < 0) return std::unexpected(cannot_start(options, what));
     const OwnedFd low{number};
@@ -36,7 +37,7 @@ Result<OwnedFd> opened(int number, const ChildOptions& options, const std::strin
     return OwnedFd{high};
 }
 
-/// The last `most` bytes of a memory file, or the first.
+/// At most `most` bytes of a memory file: its last ones with `the_end`, else its first ones.
 std::string content_of(const OwnedFd& file, std::size_t most, bool the_end) {
     const off_t size = std::max<off_t>(::lseek(file.get(), 0, SEEK_END), 0);
     std::string text(std::min(static_cast<std::size_t>(size), most), '\0');

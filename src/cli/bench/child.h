@@ -1,4 +1,5 @@
-// child.h: runs a program to its end with what it prints kept in memory: no file is left if anyperf is killed.
+// child.h: runs a program to its end. Its standard error and its results go to memory files, so that no file is left if
+// anyperf is killed.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +15,24 @@ namespace anyperf::cli::bench {
 /// How to start a program.
 struct ChildOptions {
     std::vector<std::string> words;  ///< the file to execute (not looked up in PATH) and its arguments
-    std::string directory;           ///< to run in
+    std::string directory;           ///< where it runs
     std::string input;               ///< path of standard input
-    /// All that it gets; nothing: the environment of this process.
+    /// All variables that it gets; no value: the environment of this process.
     std::optional<std::map<std::string, std::string>> environment;
 };
 
 struct ChildResult {
     int exit_status = 0;  ///< 128 + signal if a signal killed it
-    std::string errors;   ///< the last kilobytes of standard error
+    std::string errors;   ///< the end of its standard error: at most 4 KiB
     std::string results;  ///< what it wrote to descriptor kResults; at most kMostResults bytes
 };
 
-/// The descriptor that a child may write results to.
+/// The descriptor to which a child may write results.
 inline constexpr int kResults = 3;
 inline constexpr std::size_t kMostResults = 64U << 20;
 
 /// Runs a program and waits for its end. Its standard output is discarded. Error: the directory or the input cannot be
-/// opened, or the program cannot be started.
+/// opened, the program cannot be started, or no descriptor is left.
 Result<ChildResult> run_child(const ChildOptions& options);
 
 }  // namespace anyperf::cli::bench

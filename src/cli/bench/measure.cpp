@@ -23,7 +23,7 @@ std::string input_of(const Bench& bench) {
     return bench.input.empty() ? "/dev/null" : bench.input;
 }
 
-/// The options of `run` and `stat` that choose the presented machine.
+/// The options of `run` and `stat` that make a run repeatable and choose the presented machine.
 std::vector<std::string> machine_words(const Bench& bench) {
     std::vector<std::string> words{"--deterministic", "--seed", std::to_string(bench.seed)};
     if (!bench.cpu_model.empty()) words.insert(words.end(), {"--cpu-model", bench.cpu_model});
@@ -38,7 +38,8 @@ Result<ChildResult> run_verb(const Bench& bench, std::vector<std::string> words)
     return run_child({words, bench.directory, input_of(bench), bench.environment});
 }
 
-/// The lines "  cause: …" and the like of a message of anyperf, after the line that says what failed.
+/// The rest of the line after the last `key`, such as "  cause: " in an error of anyperf; empty if `text` does not have
+/// the key.
 std::string after(const std::string& text, std::string_view key) {
     const auto at = text.rfind(key);
     if (at == std::string::npos) return "";
@@ -46,14 +47,15 @@ std::string after(const std::string& text, std::string_view key) {
     return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-/// What the command wrote to standard error: all but the line by which `stat` announces that it counts in user space.
+/// What the command wrote to standard error: the text without the line by which `stat` announces that it counts in user
+/// space.
 std::string errors_of_command(std::string text) {
     const std::string announced = fmt::format("anyperf: {}\n", kCountsInUserSpace);
     if (const auto at = text.find(announced); at != std::string::npos) text.erase(at, announced.size());
     return text;
 }
 
-/// The error that `stat` has printed, as one of ours.
+/// The error that `stat` has printed, as an Error.
 Error error_in(const Bench& bench, const std::string& text) {
     std::string what = after(text, "anyperf: ");
     return {fmt::format("cannot measure '{}'{}{}", bench.name, what.empty() ? "" : ": ", what),
@@ -76,7 +78,7 @@ struct ThreadCounts {
     Json counts;
 };
 
-/// The threads of the counts that `run --count-to` wrote, in the order in which they began.
+/// The threads in the report of `run --count-to`, in the order in which they began.
 std::vector<ThreadCounts> threads_in(const std::string& text) {
     std::vector<ThreadCounts> threads;
     const Json run = Json::parse(text, nullptr, false);
@@ -105,7 +107,8 @@ std::string difference_of(const std::vector<ThreadCounts>& first, const std::vec
     return "";
 }
 
-/// Two runs that count each thread, until a pair differs: a rare difference may not show at once.
+/// The first difference between a run that counts each thread and a later one. There are up to ten runs, because a rare
+/// difference may not show at once.
 Result<std::string> find_difference(const Bench& bench) {
     constexpr int kMostRuns = 10;
     std::vector<std::string> words{"run"};
@@ -125,12 +128,13 @@ Result<std::string> find_difference(const Bench& bench) {
     return fmt::format("not found: {} further runs had one count", kMostRuns);
 }
 
-/// The elapsed time, which never repeats, has no runs.
+/// Whether all runs gave the same count. Also true for the elapsed time, which never repeats and therefore has no
+/// `runs`.
 bool has_one_count(const stat::BaselineValue& value) {
     return std::ranges::adjacent_find(value.runs, std::not_equal_to{}) == value.runs.end();
 }
 
-/// One run by `stat`: its report, or the failure of the command.
+/// One run by `stat`: its report, or how the command failed.
 Result<Measured> measure_once(const Bench& bench) {
     std::vector<std::string> words{"stat", "--virtual", "--json", "--log-fd", std::to_string(kResults)};
     const auto machine = machine_words(bench);
@@ -164,7 +168,8 @@ void add_runs(Measured& measured) {
 
 }  // namespace
 
-// `stat -r` would give all runs one standard input, which the first one reads to its end.
+// Each run is a `stat` of its own, because all runs of one `stat -r` share one standard input, which the first of them
+// reads to its end.
 Result<Measured> measure(const Bench& bench) {
     TRY(run_setup(bench));
     Measured measured = TRY(measure_once(bench));

@@ -1,6 +1,6 @@
-// measure.h: measures one command of a bench file. Each run is one of `anyperf stat --virtual --deterministic --json`
-// in a process of its own: it starts in the bench's directory with the bench's environment, and so gets the same counts
-// as when a user types that command.
+// measure.h: measures one command of a bench file. Each run is an `anyperf stat --virtual --deterministic --json` in a
+// process of its own, which starts in the bench's directory with the bench's environment. So the counts are those that
+// a user gets by typing that command.
 #pragma once
 
 #include <string>
@@ -17,17 +17,18 @@ namespace anyperf::cli::bench {
 struct Measured {
     std::string name;
     int exit_status = 0;            ///< of the command: 128 + signal if a signal killed it
-    std::string errors;             ///< the end of its standard error, if it failed
+    std::string errors;             ///< the end of its standard error, also if it succeeded
     nlohmann::ordered_json report;  ///< that of `stat --json`; null if the command failed
-    stat::Baseline counts;          ///< the same, read
+    stat::Baseline counts;          ///< what `report` says, and the counts of all runs
     bool repeats = true;            ///< every event has one count in all runs
-    std::string first_difference;   ///< if it does not repeat: the first thread of two runs that differs, and in what
+    std::string first_difference;   ///< if not: the first thread that differs between two runs, and in what
 
     bool succeeded() const { return exit_status == 0; }
 };
 
-/// Runs the set-up and then the command, `runs` times. If the counts differ, two more runs find the first thread that
-/// differs. Error: set-up failed, or the command cannot be run or counted. A command that fails is no error.
+/// Runs the set-up once, and then the command as often as `runs` says. If the counts differ, up to ten more runs look
+/// for the first thread that differs. Error: the set-up failed, or the command cannot be run or counted. A command that
+/// fails is not an error: `exit_status` says so.
 Result<Measured> measure(const Bench& bench);
 
 }  // namespace anyperf::cli::bench

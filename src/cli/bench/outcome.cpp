@@ -33,7 +33,7 @@ constexpr std::array<EndRow, 7> kEnds{{{"measured", 0},
                                        {"not repeatable", 4},
                                        {"failed", 1}}};
 
-/// The user's limits; without any, what repeats may not grow at all.
+/// The user's limits. Without any, counts that repeat may not grow at all.
 std::vector<stat::Gate> limits_of(const Bench& bench, const Measured& measured) {
     return bench.limits.empty() ? stat::limits_of_repeating(measured.counts.events) : bench.limits;
 }
@@ -70,7 +70,8 @@ Outcome judge(const Bench& bench, Measured measured, const EarlierBench* earlier
         outcome.line = fmt::format("the command exited with {}", now.exit_status);
         return outcome;
     }
-    // A limit says how much a count may differ, by chance or not; without one only repeating counts can be judged.
+    // A limit accepts differences up to its size, whether by chance or not. Without a limit only counts that repeat can
+    // be judged.
     if (!now.repeats && bench.limits.empty()) {
         outcome.end = End::not_repeatable;
         outcome.line = not_repeatable_text(now);

@@ -1,12 +1,13 @@
-// outcome.h: what a bench's counts mean beside those of the baseline, and the file that has the counts of all benches.
+// outcome.h: how a bench's counts compare with those of the baseline, and the file that has the counts of all benches.
 //
-// A bench has one of these ends. The exit status of `anyperf bench` is that of the worst, in this order:
+// A bench has one of these ends. The exit status of `anyperf bench` is that of the worst, in this order. With
+// --update-baseline it is 0, unless a command failed.
 //
 //   failed          1  the command's exit status was not 0
 //   not_repeatable  4  its counts differ between runs, and no limit allows for that
 //   not_comparable  4  the runs differ in more than the program, or a limit's event was not counted in both
 //   above           3  a count grew by more than its limit
-//   passed, new, measured  0  within the limits; not in the baseline; no baseline
+//   passed, added, measured  0  within the limits; not in the baseline; no baseline
 #pragma once
 
 #include <optional>
@@ -24,7 +25,7 @@ enum class End { measured, added, passed, above, not_comparable, not_repeatable,
 struct Outcome {
     Measured measured;
     End end = End::measured;
-    stat::GateResult gate;  ///< empty without counts of the baseline
+    stat::GateResult gate;  ///< empty unless the counts were compared with the baseline
     std::string line;       ///< one sentence for people
 };
 
@@ -35,18 +36,21 @@ struct EarlierBench {
     stat::Baseline counts;
 };
 
-/// Judges what was measured. `earlier` is null if the baseline does not have the bench; `has_baseline`: there is one.
+/// Judges what was measured. `earlier` is null if the baseline does not have the bench. `has_baseline` is whether there
+/// is a baseline.
 Outcome judge(const Bench& bench, Measured measured, const EarlierBench* earlier, bool has_baseline);
 
-/// "passed", "above its limit", …: a heading of a list of outcomes.
+/// The words of reports for an end: "passed", "above its limit", …; `added` is "new".
 std::string_view name_of(End end);
-/// 0, 1, 3 or 4.
+/// 0, 1, 3 or 4, as in the list above.
 int exit_status_of(End end);
 
-/// Reads the file that --update-baseline writes. Error: it cannot be read, or is not such a file; `fix` is what to do.
+/// Reads the file that --update-baseline writes. Error: it cannot be read, or is not such a file; `fix` becomes the fix
+/// of that error.
 Result<std::vector<EarlierBench>> read_results(const std::string& path, const std::string& fix);
 
-/// The text of such a file: the benches that were measured, and those of `earlier` that were not.
+/// The text of such a file: the benches that were measured and succeeded, and those of `earlier` that were not
+/// measured.
 std::string results_text(std::span<const Outcome> outcomes, std::span<const EarlierBench> earlier);
 
 }  // namespace anyperf::cli::bench

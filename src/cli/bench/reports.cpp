@@ -1,4 +1,4 @@
-// reports.cpp: a format is a function and a row of kFormats. All but the text read the same outcomes and no more.
+// reports.cpp: a format of --report is a function from outcomes to text, and a row of kFormats.
 //
 //   json        one object; its "benches" have the reports of `stat --json`
 //   markdown    a table, as GitHub's $GITHUB_STEP_SUMMARY and GitLab's comments show it
@@ -25,8 +25,8 @@ using Json = nlohmann::ordered_json;
 using stat::Difference;
 using stat::TextRow;
 
-/// The rows of a bench: the comparison with the baseline, or the counts alone. Elapsed time is shown only if it has a
-/// limit: it is noise beside exact counts.
+/// The rows of a bench: the comparison with the baseline, or the counts alone. Elapsed time has a row only if it has a
+/// limit: next to exact counts it is noise.
 std::vector<Difference> rows_of(const Outcome& outcome) {
     std::vector<Difference> rows = outcome.gate.comparison.differences;
     if (rows.empty())
@@ -123,6 +123,7 @@ Json object_of(const Outcome& outcome) {
     return object;
 }
 
+/// `append`: the text is added to an existing file instead of replacing it.
 struct FormatRow {
     std::string_view name;
     std::string (*write)(std::span<const Outcome>);

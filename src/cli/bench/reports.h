@@ -9,14 +9,16 @@
 
 namespace anyperf::cli::bench {
 
-/// "markdown=FILE". Error: no such format, or no file.
+/// Parses a value of --report, such as "markdown=FILE". Error: no such format, or no file.
 Result<stat::GateReport> parse_report(const std::string& text);
 
-/// Writes the outcomes in that format. Markdown is appended, since GitHub's file for a job's summary may have parts of
-/// other steps. Error: the file cannot be written.
+/// Writes the outcomes in that format. Markdown is appended to the file, because GitHub shows all text in a step's
+/// summary file ($GITHUB_STEP_SUMMARY), which other commands of the step may write to as well. Error: the file cannot
+/// be written.
 Result<void> write_report(const stat::GateReport& wanted, std::span<const Outcome> outcomes);
 
-/// For people: a table with a row for each event of each bench, and a line for each bench that is not all right.
+/// For people: a table with a row for each event of each bench, and a line for each bench that is new or whose end has
+/// another exit status than 0. A command that failed has its standard error there.
 std::string to_text(std::span<const Outcome> outcomes);
 /// "3 benches: 2 passed, 1 above its limit".
 std::string summary(std::span<const Outcome> outcomes);

@@ -1,12 +1,13 @@
-// toml_library.h: toml++ with its weak places made safe. Only one source file may include this, because the changes
-// below are part of the library's code there.
+// toml_library.h: toml++ without two of its faults. Only one source file may include this header: the changes below
+// give the library's inline functions another definition there.
 //
-// toml++ 3.3 relies on two things that a file can break (tests/fuzz/fuzz_bench_file.cpp found both):
+// A file can break two assumptions of toml++ 3.3 (tests/fuzz/fuzz_bench_file.cpp found both):
 //
-//   - After `[` it asserts that a key follows, and in a release build of clang assumes it. The code after the assertion
-//     reports the error, so that here assertions and assumptions are nothing. (The mode without exceptions goes on
-//     after some errors.)
-//   - Its tables of blanks declare unreachable what many characters reach (é is one). There the answer is "no blank".
+//   - After `[` it asserts that a key follows, and clang in a release build assumes it. The code after the assertion
+//     reports the error, so here assertions and assumptions do nothing. (This needs the mode with exceptions: without
+//     them toml++ continues after some errors.)
+//   - Its tables of Unicode characters declare paths unreachable that many characters take, such as é. Here those paths
+//     return false: the character does not belong to the class.
 #pragma once
 
 // clang-format off: the order matters

@@ -1,5 +1,4 @@
-// backend.cpp: the options --virtual and --kernel, the decision between them, and a hosted run as a
-// counting::Kernel.
+// backend.cpp: the options --virtual and --kernel, the decision between them, and a hosted run as a counting::Kernel.
 #include "cli/command/backend.h"
 
 #include <CLI/CLI.hpp>
@@ -36,12 +35,14 @@ const events::Event* first_event(std::span<const events::EventGroup> groups, boo
     return nullptr;
 }
 
-/// Makes the subsystem of a hosted run look like a kernel to counting. Event numbers take the place of descriptors.
+/// A kernel for counting that opens events in the subsystem of a hosted run. Event numbers take the place of
+/// descriptors.
 ///
-/// Programs of a run are ordinary processes, so the kernel counts its tracepoints on them (sched:sched_switch), which
-/// the run itself cannot see. The bit kOfKernel distinguishes their descriptors from event numbers. Everything else is
-/// opened in the run: the kernel's uprobes and breakpoints on code would never be reached, because translated code is
-/// at other addresses, and its system calls would include those of the engine.
+/// Programs of a run are ordinary processes, so the real kernel can count its tracepoints on them. It counts those that
+/// the run itself cannot see, such as sched:sched_switch; the bit kOfKernel distinguishes their descriptors from event
+/// numbers. All other events are opened in the run. The kernel's uprobes and breakpoints on code would never be
+/// reached, because translated code is at other addresses, and its tracepoints of system calls would also count the
+/// calls of the engine.
 class HostedKernel final : public counting::Kernel {
   public:
     explicit HostedKernel(broker::HostedRun& hosting) : hosting_(hosting) {}
@@ -74,17 +75,17 @@ class HostedKernel final : public counting::Kernel {
     }
 
     int open_directory(const std::string&) override { return -EACCES; }  // a run has no cgroups of its own
-    // Tasks and CPUs are the real machine's: programs of a run are ordinary processes.
+    // Programs of a run are ordinary processes, so tasks and CPUs are those of the real machine.
     std::vector<pid_t> threads_of(pid_t process) override { return machine_.threads_of(process); }
     std::vector<int> online_cpus() override { return machine_.online_cpus(); }
 
   private:
-    static constexpr int kOfKernel = 1 << 30;  ///< above all event numbers, and all descriptors (fs.nr_open)
+    static constexpr int kOfKernel = 1 << 30;  ///< above all event numbers and, in practice, all descriptors
     static bool is_of_kernel(int event) { return (event & kOfKernel) != 0; }
 
     broker::HostedRun& hosting_;
     counting::Kernel& machine_ = counting::system_kernel();
-    bool kernel_was_asked_ = false;  ///< by the last open
+    bool kernel_was_asked_ = false;  ///< the last open went to the real kernel
 };
 
 }  // namespace

@@ -30,29 +30,29 @@ struct BackendOptions {
 /// Adds --virtual, --kernel and the options of machine_options.h to `verb`.
 void declare_backend_options(CLI::App& verb, BackendOptions& backend);
 
-/// Whether this process is a program of a run. Its events are then the run's already, and another run is not needed.
-/// Error: the options contradict each other, or cannot be met inside a run.
+/// Whether this process is a program of a run. If it is, that run counts its events, and no other run is needed.
+/// Error: the options contradict each other, or are not possible inside a run.
 Result<bool> already_in_run(const BackendOptions& backend);
 
-/// Why the kernel cannot count the hardware events among `groups`, or without any of those its software events: a short
-/// text, to be printed before kCountsInUserSpace. Nothing if it can, or if there are no such events. Opens the first of
-/// them to find out; the others are not tried.
+/// Why the kernel cannot count the hardware events among `groups` or, if there are none, the software events. The
+/// reason is a short text, to be printed before kCountsInUserSpace. No value: the kernel can count them, or there are
+/// no such events. Only the first of them is opened to find out.
 std::optional<std::string> why_kernel_cannot_count(std::span<const events::EventGroup> groups);
 
 inline constexpr const char* kNoPmu = "this machine has no hardware PMU";
 inline constexpr const char* kCountsInUserSpace = "counting in user space (virtual PMU): user mode only";
 
-/// Whether this machine has no CPU PMU, and the presented machine of a run is one that `accepts` returns true for.
+/// Whether this machine has no CPU PMU, and `accepts` returns true for the presented machine of a run.
 bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts);
 
 /// A run that this process hosts for the command that the verb starts.
 class HostedRun {
   public:
-    /// Starts to serve the run; the command is started later, by Command::fork. Error: the run cannot be started, or
-    /// the machine options cannot be met. `exact`: its programs count every instruction by its address.
+    /// Starts to serve the run; the command is started later, by Command::fork. With `exact` the programs of the run
+    /// count every instruction by its address. Error: the run cannot be started, or a machine option is wrong.
     static Result<std::unique_ptr<HostedRun>> begin(const BackendOptions& backend, bool exact = false);
 
-    /// Opens and reads events in the run.
+    /// Opens and reads events in the run. Valid as long as this object.
     counting::Kernel& kernel() { return *kernel_; }
     broker::HostedRun& hosting() { return *hosting_; }
     /// The machine that gives event strings their meaning in the run. `tracepoints` also writes the directory of its

@@ -1,6 +1,6 @@
 // command.cpp: forks, starts and reaps the command. The child of fork makes no call that could need a lock or memory,
-// because anyperf may have threads: a hosted run's broker is one, and it might hold the allocator's lock at the moment
-// of the fork.
+// because anyperf may have other threads. The broker of a hosted run is one, and may hold the allocator's lock at the
+// moment of the fork.
 #include "cli/command/command.h"
 
 #include <fcntl.h>
@@ -45,8 +45,8 @@ std::string message(int errno_value) {
 
 }  // namespace
 
-// Two pipes. `start` holds the child back until the events are open; if this process ends before, the child sees end of
-// file and exits. `failed` reports the errno of a failed exec; a successful one closes it.
+// Two pipes. `start` makes the child wait until the events are open; if this process ends before, the child sees end of
+// file and exits. `failed` carries the errno of a failed exec; a successful exec closes it.
 Result<Command> Command::fork(std::span<const std::string> words, const BlockedSignals& signals,
                               broker::HostedRun* run) {
     Command command;
@@ -90,8 +90,8 @@ Command::Command(Command&& other) noexcept
       start_pipe_(std::exchange(other.start_pipe_, -1)),
       error_pipe_(std::exchange(other.error_pipe_, -1)) {}
 
-// A command that was never started exits by itself; one that runs is asked to end. Either is reaped, so that no zombie
-// is left.
+// A command that was never started exits by itself; one that runs gets SIGTERM. Either is reaped, so that no zombie is
+// left.
 Command::~Command() {
     const bool started = start_pipe_ < 0;
     if (!started) ::close(start_pipe_);  // the child sees end of file, and exits
@@ -102,7 +102,7 @@ Command::~Command() {
     }
 }
 
-// The read waits until the exec has either closed the pipe or failed.
+// The read returns once the exec has closed the pipe, or has failed and its errno is in the pipe.
 Result<void> Command::execute() {
     const char start = 1;
     [[maybe_unused]] const ssize_t written = ::write(start_pipe_, &start, 1);
@@ -129,7 +129,8 @@ Result<bool> Command::try_wait(ExitInfo& exit_info) {
     const rusage usage = exit_info.usage;
     exit_info = exit_info_of(status);
     exit_info.usage = usage;
-    // 125, 126 and 127 without has_begun() come from the engine, which could not start the command and has said why.
+    // A status of 125 (anyperf failed), 126 or 127 without has_begun() is the engine's: it could not start the command,
+    // and has printed why.
     constexpr int kLeastOwnStatus = 125;
     if (run_ != nullptr && !run_->has_begun() && exit_info.signal == 0 && exit_info.exit_status >= kLeastOwnStatus)
         return std::unexpected(Error{"", "", "", exit_info.exit_status});
@@ -147,8 +148,8 @@ ExitInfo exit_info_of(int wait_status) {
     return exit_info;
 }
 
-// A shell or a make that started anyperf must see the signal, not a status of 128 + n: it decides by that whether to go
-// on (wait(2), WIFSIGNALED).
+// A shell or a make that started anyperf must see the signal itself, not a status of 128 + n: it decides by WIFSIGNALED
+// (wait(2)) whether to continue.
 void die_by_signal_of(const ExitInfo& exit_info) {
     if (exit_info.signal == 0) return;
     ::prctl(PR_SET_DUMPABLE, 0);  // the command has written its core; this process must not write a second one

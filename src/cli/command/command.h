@@ -49,14 +49,14 @@ class Command {
     pid_t pid() const { return pid_; }
 
     /// Lets the child call exec, and returns once that has succeeded or failed. Error: the program does not exist
-    /// (exit_status 127) or cannot be executed (126). In a run, exec starts the engine; what the engine
-    /// finds wrong with the command shows in try_wait().
+    /// (exit_status 127) or cannot be executed (126). In a run the exec starts the engine. If the engine then cannot
+    /// start the command, try_wait() returns the error.
     Result<void> execute();
 
-    /// Reaps the child if it has ended, without waiting: returns true and fills `exit_info`. Error (with empty texts):
-    /// the engine ended before the command began; it has already printed why.
+    /// Reaps the child if it has ended, without waiting: returns true and fills `exit_info`. Must not be called again
+    /// after that. Error (with empty texts): the engine ended before the command began; it has already printed why.
     Result<bool> try_wait(ExitInfo& exit_info);
-    /// Sends a signal to the command; does nothing once it was reaped.
+    /// Sends a signal to the command; does nothing if the command has been reaped.
     void send(int signal) const;
 
   private:
@@ -65,12 +65,12 @@ class Command {
     std::vector<std::string> words_;
     broker::HostedRun* run_ = nullptr;
     pid_t pid_ = -1;
-    int start_pipe_ = -1;  ///< write end: a byte starts the command, end of file gives it up
+    int start_pipe_ = -1;  ///< write end: a byte starts the command, end of file makes the child exit
     int error_pipe_ = -1;  ///< read end: the errno of a failed exec, or end of file when exec has closed it
 };
 
 /// If a signal killed the command, kills this process by the same signal, so that a shell reacts as it would without
-/// anyperf. Returns if the command exited normally. The caller must flush its streams before.
+/// anyperf. Returns if the command exited normally. The caller must flush its streams first.
 void die_by_signal_of(const ExitInfo& exit_info);
 
 }  // namespace anyperf::cli

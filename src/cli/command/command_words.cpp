@@ -7,7 +7,7 @@ namespace anyperf::cli {
 
 namespace {
 
-/// Whether an option takes a value. Unknown names take none: the parser will complain about them later.
+/// Whether an option takes a value. An unknown option takes none; command_words() refuses it later.
 bool takes_value(const CLI::App& verb, const std::string& name) {
     const CLI::Option* option = verb.get_option_no_throw(name);
     return option != nullptr && option->get_items_expected_max() > 0;
@@ -32,7 +32,7 @@ std::vector<std::string> without_separator(const CLI::App& verb, std::vector<std
             return args;
         }
         if (args[i].size() < 2 || args[i].front() != '-')
-            return args;  // the command begins here; "-" alone is a word, too
+            return args;  // the command begins here; "-" alone is not an option
         i += words_of_option(verb, args[i]);
     }
     return args;

@@ -28,13 +28,13 @@ struct Call {
     ucontext_t callee{};
 };
 
-/// makecontext(3) passes ints, so the call's address comes in two halves.
+/// makecontext(3) passes ints, so the address of the Call comes in two halves.
 void run_body(unsigned high, unsigned low) {
     auto& call = *reinterpret_cast<Call*>(std::uintptr_t{high} << 32 | low);
     call.result = (*call.body)();
 }
 
-/// glibc takes the soft limit for the stack size of new threads (pthread_create(3)).
+/// Without this, new threads have stacks of the size of the soft limit (pthread_create(3), glibc).
 void give_threads_enough_stack() {
     pthread_attr_t attributes;
     if (::pthread_attr_init(&attributes) != 0) return;

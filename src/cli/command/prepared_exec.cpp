@@ -1,9 +1,8 @@
-// prepared_exec.cpp: the search of execvp(3), done by hand. The constructor makes every string and array that a try
-// needs: a path for each directory of PATH, the arguments, and the arguments of a shell. execute() then only walks
-// these arrays.
+// prepared_exec.cpp: the search of execvp(3). The constructor makes every string and array that the tries need: a path
+// for each directory of PATH, the arguments, and the arguments of a shell. execute() then only walks these arrays.
 //
-// The order and the errors follow execvpe() of glibc, because users know its messages: a program that is found but may
-// not be executed is "Permission denied", although later directories of PATH were tried.
+// The order and the errors are those of execvpe() of glibc, because users know its messages. A program that is found
+// but may not be executed is "Permission denied", although later directories of PATH were tried.
 #include "cli/command/prepared_exec.h"
 
 #include <unistd.h>
@@ -19,11 +18,11 @@ namespace anyperf::cli {
 
 namespace {
 
-constexpr const char* kShell = "/bin/sh";              // _PATH_BSHELL
-constexpr const char* kDefaultPath = "/bin:/usr/bin";  // of glibc, if PATH is not set
+constexpr const char* kShell = "/bin/sh";              // _PATH_BSHELL of <paths.h>
+constexpr const char* kDefaultPath = "/bin:/usr/bin";  // what glibc uses if PATH is not set
 // After these errors of one directory, execvpe() of glibc tries the next. Any other error ends the search: E2BIG, for
 // instance, would be the same in each directory.
-constexpr std::array kTryNext{ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT, EACCES};  // execvpe() of glibc
+constexpr std::array kTryNext{ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT, EACCES};
 
 /// The files that execvp(3) would try, in its order. An empty directory in PATH is the working directory.
 std::vector<std::string> candidates_for(const std::string& word) {
@@ -56,8 +55,8 @@ PreparedExec::PreparedExec(std::vector<std::string> words)
     shell_arguments_.insert(shell_arguments_.end(), arguments_.begin() + 1, arguments_.end());
 }
 
-// execvpe() of glibc, without its allocation: all strings were made before the fork. A file without an interpreter line
-// is run by the shell. EACCES is reported only if no later directory has the program.
+// As execvpe() of glibc, but without allocation: all strings were made before the fork. A file without an interpreter
+// line is run by the shell. EACCES is reported only if no later directory has the program.
 int PreparedExec::execute() {
     bool denied = false;
     for (auto& candidate : candidates_) {

@@ -1,5 +1,5 @@
-// target_options.cpp: the options that several verbs share, and the parsing of their values. CLI11 collects the texts;
-// the numbers are parsed here, so that a message can say what is wrong with which of them.
+// target_options.cpp: the options that several verbs share, and the parsing of their values. CLI11 collects the texts.
+// The numbers are parsed here, so that a message can say which of them is wrong, and why.
 #include "cli/command/target_options.h"
 
 #include <fmt/format.h>
@@ -10,8 +10,6 @@
 
 namespace anyperf::cli {
 
-// Each occurrence takes one argument, which may be a list with commas; all occurrences count. Without allow_extra_args
-// CLI11 would take the words of the command for further values.
 void make_repeatable(CLI::Option* option) {
     option->allow_extra_args(false)->type_name("")->take_all();
 }
@@ -45,7 +43,7 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
     }
 }
 
-// Sorted and each once: an id that is given twice must not be counted twice.
+// Each id is kept once: one that is given twice must not be counted twice.
 Result<std::vector<pid_t>> parse_ids(const std::vector<std::string>& texts, std::string_view option) {
     constexpr std::uint64_t kMost = 1 << 22;  // PID_MAX_LIMIT of 64-bit kernels
     std::vector<pid_t> ids;

@@ -8,7 +8,7 @@ namespace anyperf::cli {
 
 namespace {
 
-/// Short options are left out: each is one step from any other.
+/// Short options are left out: each differs from any other by one letter, so all would be near.
 std::vector<std::string> long_options(const CLI::App& verb) {
     std::vector<std::string> names;
     for (const CLI::Option* option : verb.get_options()) {

@@ -1,4 +1,4 @@
-// unknown_option.h: the error for an option that a verb does not have, with the similar names that it has.
+// unknown_option.h: the error for an option that a verb does not have. It suggests similar options of the verb.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace anyperf::cli {
 
-/// `word` as typed, "--jsno" or "--jsno=value". The fix suggests long options of the verb, or its --help.
+/// `word` is as typed: "--jsno" or "--jsno=value". The fix suggests long options of the verb, or its --help.
 Error unknown_option(const CLI::App& verb, const std::string& word);
 
 }  // namespace anyperf::cli

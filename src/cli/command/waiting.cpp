@@ -1,11 +1,11 @@
 // waiting.cpp: the signalfd, the pidfds, and the one ppoll(2) over both.
 //
-// Signals are blocked and read from a descriptor, instead of being handled: a handler could interrupt the reading of
-// counters at any point, and may do almost nothing safely. With a descriptor a signal is an event like the others of
-// the loop, and none is lost between a check and the wait.
+// Signals are blocked and read from a descriptor. A handler could interrupt the reading of counters at any point, and
+// may call few functions. With the descriptor, the loop treats a signal as any other event, and no signal is lost
+// between a check and the wait.
 //
-// The end of other processes is seen by their pidfds (pidfd_open(2), Linux 5.3). Threads have no pidfd there, so they
-// are looked for in /proc at intervals.
+// The end of other processes shows in their pidfds (pidfd_open(2), Linux 5.3). Threads have no pidfd before Linux 6.9,
+// so they are looked for in /proc at intervals.
 #include "cli/command/waiting.h"
 
 #include <poll.h>
@@ -26,11 +26,11 @@ namespace anyperf::cli {
 namespace {
 
 // The signals that end a process by default and that someone may send to anyperf to end it. Synchronous ones (SIGSEGV)
-// are not among them: blocking those would hide bugs.
+// are not among them: blocking them would hide bugs.
 constexpr std::array kTerminating{SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM};
 constexpr std::array kEndingSeries{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kPollInterval = 50'000'000;  // ns between two looks at threads, which have no pidfd
+constexpr std::uint64_t kPollInterval = 50'000'000;  // ns between two looks at tasks without a pidfd
 
 /// Whether the disposition of the signal is SIG_IGN, which exec passes on.
 bool ignored(int signal) {
@@ -86,7 +86,7 @@ BlockedSignals::BlockedSignals(BlockedSignals&& other) noexcept
 BlockedSignals::~BlockedSignals() {
     if (fd_ < 0) return;
     while (next()) {
-    }  // signals that arrived meanwhile have been handled; restore() must not deliver them
+    }  // discards the pending signals, which restore() must not deliver
     ::close(fd_);
     restore();
 }
@@ -135,9 +135,9 @@ void wait_for_wakeup(const BlockedSignals& signals, const AwaitedTasks& awaited,
     std::vector<pollfd> fds{{signals.fd(), POLLIN, 0}};
     for (const int fd : also_fds) fds.push_back({fd, POLLIN, 0});  // poll ignores negative descriptors
     for (const int fd : awaited.fds()) fds.push_back({fd, POLLIN, 0});
-    // SIGCHLD makes the signalfd readable, so the end of the command needs no descriptor of its own. Threads have none,
-    // so the wait is cut short for them. An interrupted or early return is harmless: callers look at all conditions
-    // again.
+    // SIGCHLD makes the signalfd readable, so the end of the command needs no descriptor of its own. Tasks without a
+    // pidfd have none either, so the wait is shortened for them. An interrupted or early return is harmless: callers
+    // check all conditions again.
     const std::uint64_t now = now_ns();
     if (awaited.must_poll()) deadline_ns = std::min(deadline_ns.value_or(now + kPollInterval), now + kPollInterval);
     const std::uint64_t left = deadline_ns && *deadline_ns > now ? *deadline_ns - now : 0;

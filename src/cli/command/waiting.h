@@ -21,24 +21,24 @@ namespace anyperf::cli {
 /// Nanoseconds of CLOCK_MONOTONIC.
 std::uint64_t now_ns();
 
-/// Whether the signal asks a series of runs to end: those that users and systems send to end a program. SIGUSR1 and the
-/// like may mean anything to the command, so they do not.
+/// Whether the signal also ends a series of runs. True for the signals by which users and systems end a program
+/// (SIGINT, SIGQUIT, SIGTERM, SIGHUP). SIGUSR1 and the like may mean anything to the command.
 bool ends_a_series(int signal);
 
-/// Blocks SIGCHLD and the signals that would end this process while it lives, and returns them one by one. Create it
-/// before any fork or thread, because both inherit the signal mask. A signal that was ignored when anyperf started (as
-/// under nohup(1)) stays ignored. Move-only.
+/// While it lives, SIGCHLD and the signals that would end this process are blocked; next() returns them one by one.
+/// Create it before any fork or thread, because both inherit the signal mask. (The threads of a hosted run block all
+/// signals anyway.) A signal that was ignored when anyperf started (as under nohup(1)) stays ignored. Move-only.
 class BlockedSignals {
   public:
     /// Blocks the signals. Error: no descriptor is left for the signalfd.
     static Result<BlockedSignals> block();
     BlockedSignals(BlockedSignals&& other) noexcept;
     BlockedSignals& operator=(BlockedSignals&&) = delete;
-    /// Discards pending signals, because their effect has been handled, and restores the mask.
+    /// Discards pending signals, which would otherwise end this process here, and restores the mask.
     ~BlockedSignals();
 
-    /// Restores the signal mask and SIGCHLD's disposition of before block(). A forked child calls it before exec; in
-    /// this process the destructor does.
+    /// Restores the signal mask and SIGCHLD's disposition from before block(). A forked child calls it before exec. In
+    /// this process the destructor calls it.
     void restore() const;
     /// The signalfd: readable while a signal is pending.
     int fd() const { return fd_; }
@@ -47,7 +47,7 @@ class BlockedSignals {
         int number = 0;
         bool from_terminal = false;  ///< sent by the kernel: the command, in the same process group, got it as well
     };
-    /// Takes the next pending signal. SIGCHLD only wakes the wait, and is skipped here.
+    /// Takes the next pending signal; no value if there is none. SIGCHLD only ends the wait, and is skipped here.
     std::optional<Arrived> next();
 
   private:
@@ -58,7 +58,7 @@ class BlockedSignals {
     int fd_ = -1;
 };
 
-/// Processes and threads, started by others, whose end a verb awaits.
+/// Processes and threads that anyperf has not started, and whose end a verb awaits.
 class AwaitedTasks {
   public:
     /// `ids` are pids or tids. An id that no longer exists counts as ended.
@@ -80,9 +80,9 @@ class AwaitedTasks {
     std::vector<pid_t> threads_;  ///< tasks without a pidfd
 };
 
-/// Waits until `deadline_ns` (in the time of now_ns(); no value: no deadline), until a signal is pending, SIGCHLD of
-/// the command included, until an awaited process ends, or until one of `also_fds` is readable (-1: none). May return
-/// early.
+/// Waits until `deadline_ns` (in the time of now_ns(); no value: no deadline), until a signal is pending (also the
+/// SIGCHLD of the command's end), until an awaited process ends, or until one of `also_fds` is readable (-1 is
+/// skipped). May return early.
 void wait_for_wakeup(const BlockedSignals& signals, const AwaitedTasks& awaited,
                      std::optional<std::uint64_t> deadline_ns, std::initializer_list<int> also_fds = {});
 

@@ -1,4 +1,5 @@
-// metrics.cpp: the table of ratios, which are those of `perf stat` (perf-stat(1), "EXAMPLES"), and the rates.
+// metrics.cpp: the table of ratios, which are those of `perf stat` (perf-stat(1), "EXAMPLES"), the rates, and the
+// shares of --topdown.
 #include "cli/stat/metrics.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// One of the kernel's generic events, which are known by type and config (perf_event_open(2)).
+/// One of the kernel's generic events. Type and config identify it (perf_event_open(2)).
 struct GenericEvent {
     std::uint32_t type;
     std::uint64_t config;
@@ -68,8 +69,8 @@ const Line* find_beside(const GenericEvent& event, const Line& beside, std::span
     return found == lines.end() ? nullptr : &*found;
 }
 
-/// Nanoseconds of CPU time, from the clock event of the same place and cgroup; 0 if none was counted. Of a clock that
-/// is modelled or includes anyperf's own time a rate would mean nothing.
+/// Nanoseconds of CPU time, from the clock event of the same place and cgroup; 0 if none was counted. Clocks that are
+/// modelled, or that include anyperf's own time, do not count: a rate computed from them would mean nothing.
 double cpu_time(const Line& line, std::span<const Line> lines) {
     for (const auto& other : lines)
         if (other.where == line.where && other.cgroup == line.cgroup && other.status() == Status::counted &&
@@ -86,8 +87,8 @@ Metric rate(double per_second) {
     return {per_second, "/sec"};
 }
 
-/// Where the slots of the pipeline go: the four events of --topdown divide up the slots, so that each is a share of
-/// their sum. That holds for Ice Lake and later (Intel SDM volume 3, "Performance Metrics").
+/// Where the slots of the pipeline go. The four events of --topdown divide up the slots, so each is a share of their
+/// sum. That holds for Ice Lake and later (Intel SDM volume 3, "Performance Metrics").
 struct Share {
     std::string_view event;
     std::string_view unit;
@@ -106,7 +107,7 @@ const Share* topdown_share(const Line& line) {
     return share == kTopdown.end() ? nullptr : &*share;
 }
 
-/// None unless all four were counted in the place and cgroup of the line.
+/// The share of the line in the sum of the four events; no value unless all four were counted in its place and cgroup.
 std::optional<Metric> topdown_metric(const Line& line, const Share& share, std::span<const Line> lines) {
     double sum = 0;
     std::size_t counted = 0;
@@ -142,7 +143,7 @@ std::string unit_field(const Metric& metric) {
     return metric.percent ? "% " + metric.unit : metric.unit;
 }
 
-// Ratios are what --metric-only shows; rates and utilisation depend on the time.
+// --metric-only shows what perf's valid_only_metric() lets through: everything but rates in "/sec" and the utilisation.
 bool is_ratio(const Metric& metric) {
     return metric.unit != kUtilisation && !metric.unit.ends_with("/sec");
 }
@@ -157,7 +158,7 @@ std::optional<Metric> metric_of(const Line& line, std::span<const Line> lines, s
                       .with_own_share = line.with_own_share};
     }
     if (const Share* share = topdown_share(line)) return topdown_metric(line, *share, lines);
-    // A ratio whose denominator was not counted, or is 0, falls through to the rate.
+    // Without a count of the denominator, or if that is 0, the event has a rate instead of a ratio.
     for (const auto& ratio : kRatios) {
         if (!ratio.numerator.is(line.event)) continue;
         const Line* base = find_beside(ratio.denominator, line, lines);

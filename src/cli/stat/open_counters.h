@@ -1,5 +1,5 @@
-// open_counters.h: the open counters of a plan: opens, enables and reads them, and turns differences between two
-// readings into the lines of a report.
+// open_counters.h: the counters of a plan: opens, enables and reads them, and turns the difference of two readings into
+// the lines of a report.
 #pragma once
 
 #include <vector>
@@ -18,23 +18,24 @@ using Snapshot = std::vector<counting::Count>;
 /// Counters of one measurement. Plan and options must outlive it.
 class OpenCounters {
   public:
-    /// Opens every event of the plan. `child` is the command's pid if the plan targets the command, else 0; its events
-    /// then start at its exec. An event that is refused has no count but a line with the refusal. Error: every event
-    /// was refused for lack of permission, or a target could not be opened at all.
+    /// Opens every event of the plan. `child` is the command's pid if the plan targets the command, else 0. The
+    /// command's events start at its exec, unless -D delays them. A refused event has no count, but a line with the
+    /// refusal. Error: every event was refused for lack of permission, a target could not be opened at all, or a filter
+    /// is wrong.
     static Result<OpenCounters> open(const Plan& plan, const Options& options, pid_t child);
 
     Result<void> enable();
     Result<void> disable();
     /// Enables or disables the events of this name, or all events if it is empty. False if no event has the name.
     Result<bool> switch_events(const std::string& name, bool on);
-    /// A line for each event.
+    /// The name of each event on a line of its own, for the answer to "evlist".
     std::string event_names() const;
     Result<Snapshot> read();
 
     /// The counts from `before` to `after`: one line for each event, or for each event and row of places (rows.h). An
     /// empty `before` means zero.
     std::vector<Line> lines(const Snapshot& before, const Snapshot& after) const;
-    /// Warnings about these lines, for people.
+    /// Warnings about the counts, for people; also those of the plan.
     std::vector<std::string> notes() const;
 
   private:

@@ -1,4 +1,4 @@
-// option_rules.cpp: the options as perf-stat(1) has them, and the table of combinations that are refused.
+// option_rules.cpp: declares the options of option_rules.h, and has the table of combinations that are refused.
 #include "cli/stat/option_rules.h"
 
 #include <CLI/CLI.hpp>
@@ -14,12 +14,12 @@ namespace {
 /// A combination of options that is refused. CLI11's own `excludes` knows only pairs of options and gives no reason.
 struct Rule {
     bool (*broken)(const Options&);
-    std::string_view option;  ///< that the message names
+    std::string_view option;  ///< the option that the message names
     std::string_view cause;
     std::string_view fix;
 };
 
-/// Whether tasks are counted, not CPUs.
+/// Whether -p or -t names tasks.
 bool counts_tasks(const Options& options) {
     return !options.pid_numbers.empty() || !options.tid_numbers.empty();
 }
@@ -29,7 +29,7 @@ bool names_several(const std::vector<std::string>& cgroups) {
     return cgroups.size() > 1 || (cgroups.size() == 1 && cgroups.front().find(',') != std::string::npos);
 }
 
-/// A flag for a level of the machine.
+/// A flag that adds up counts by a level of the machine.
 struct LevelFlag {
     bool Options::* flag;
     CpuLevel level;
@@ -43,14 +43,15 @@ constexpr std::array kLevelFlags{
     LevelFlag{&Options::per_node, CpuLevel::node, "--per-node", "a line for each NUMA node"},
 };
 
-/// How many of the options that say what is one line were given.
+/// How many options were given that define what one line of the results covers.
 int line_options(const Options& options) {
     int given = (options.per_thread ? 1 : 0) + (options.per_cpu ? 1 : 0);
     for (const LevelFlag& row : kLevelFlags) given += options.*row.flag ? 1 : 0;
     return given;
 }
 
-/// Checked in this order; the first that is broken is reported. Each cause says why the combination has no meaning.
+/// The rules are checked in this order, and the first that is broken is reported. Each cause says why the combination
+/// has no meaning.
 constexpr std::array kRules{
     Rule{[](const Options& options) { return line_options(options) > 1; }, "combination of lines",
          "-A, --per-core, --per-die, --per-socket, --per-node and --per-thread each say what is one line",
@@ -129,8 +130,8 @@ void declare_event_options(CLI::App& verb, Options& options) {
     verb.add_flag("--topdown", options.topdown, "where the pipeline's slots go, where the CPU has events for that");
 }
 
-// A --filter belongs to the -e before it, so the order of the two options in the command line matters. CLI11 gives each
-// option's texts in their order, and parse_order() the order of all.
+// A --filter belongs to the -e before it, so the order of the two options in the command line matters. CLI11 keeps the
+// texts of one option in order, and parse_order() has an entry for each option in the order of the command line.
 Result<void> assign_filters(const CLI::App& verb, Options& options) {
     const CLI::Option* const event = verb.get_option("--event");
     const CLI::Option* const filter = verb.get_option("--filter");

@@ -1,4 +1,5 @@
-// option_rules.h: options of stat that only perf's users know by name, and the combinations that are refused.
+// option_rules.h: the rest of the options of stat (options.h has the first ones), and the combinations of options that
+// are refused.
 #pragma once
 
 #include "anyperf/error.h"
@@ -8,22 +9,22 @@ namespace anyperf::cli::stat {
 
 /// Adds the options about repeated runs: --pre, --post, --table.
 void declare_series_options(CLI::App& verb, Options& options);
-/// Adds the options about what is counted: --filter, --for-each-cgroup, --topdown.
+/// Adds the options about what is counted: --filter, --metrics, --metric-no-group, --metric-no-merge,
+/// --for-each-cgroup, --topdown.
 void declare_event_options(CLI::App& verb, Options& options);
-/// Assigns each --filter to the -e before it. `verb` has been parsed. Error: there is no -e before one.
+/// Assigns each --filter to the -e before it. `verb` must have been parsed. Error: a --filter has no -e before it.
 Result<void> assign_filters(const CLI::App& verb, Options& options);
-/// Adds the options by which others control the measurement: --control.
+/// Adds the option by which another program controls the measurement: --control.
 void declare_control_options(CLI::App& verb, Options& options);
-/// Adds the options about what is one line: --per-thread, --per-core and the like, --no-merge.
+/// Adds the options about what one line covers: --per-thread, --per-core and the like, --no-merge.
 void declare_place_options(CLI::App& verb, Options& options);
-/// Adds the options about where results go and which: --log-fd, --quiet, --summary, --no-csv-summary.
+/// Adds the options about which results are printed, and where: --log-fd, --quiet, --summary, --no-csv-summary.
 void declare_output_options(CLI::App& verb, Options& options);
 
-/// The level of the machine that the options ask for; none if they do not.
+/// The level of the machine by which the options add up counts; no value if they name none.
 std::optional<CpuLevel> cpu_level_of(const Options& options);
 
-/// Checks the combinations of these options with others. `options` have been parsed. Error: of the first rule that is
-/// broken.
+/// Checks combinations of options. `options` must have passed check(). Error: the first rule that is broken.
 Result<void> check_rules(const Options& options);
 
 }  // namespace anyperf::cli::stat

@@ -1,4 +1,5 @@
-// options.cpp: declares, parses and checks the options of stat. Letters and names are those of perf-stat(1).
+// options.cpp: declares, parses and checks the options of stat. An option of perf has the letter and name of
+// perf-stat(1).
 #include "cli/stat/options.h"
 
 #include <CLI/CLI.hpp>
@@ -13,7 +14,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// The whole text as a number; nothing if it is anything else, or out of range.
+/// The whole text as a number; no value if it is anything else, or out of range.
 std::optional<double> number(std::string_view text) {
     double value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -56,7 +57,7 @@ Result<void> check_combinations(const Options& options) {
         return std::unexpected(bad_option(
             "--virtual", "the virtual PMU counts only programs that anyperf starts, not those already running",
             "anyperf stat --virtual -- COMMAND, or inside anyperf run -- sh: anyperf stat -p PID"));
-    // With -p or -t the command only limits the time, so running it again would repeat nothing.
+    // With -p or -t the command is not measured, but only limits the time, so a second run of it would repeat nothing.
     if (options.repeat != 1 && (options.command.empty() || tasks))
         return std::unexpected(bad_option("-r", "there is no command to repeat", "anyperf stat -r 5 -- COMMAND"));
     if (options.metric_only && (options.repeat > 1 || !options.baseline.empty()))
@@ -87,7 +88,8 @@ Result<void> check_combinations(const Options& options) {
 }  // namespace
 
 void declare_options(CLI::App& verb, Options& options) {
-    // The first word that is no option begins the command, and CLI11 leaves the rest alone (command_words.h).
+    // The first word that is not an option begins the command. CLI11 does not parse the words from there on
+    // (command_words.h).
     verb.prefix_command();
     verb.footer(
         "anyperf stat [OPTIONS] [--] COMMAND...\nanyperf stat [OPTIONS] {-p PIDS | -t TIDS | -a | -C CPUS} [[--] "
@@ -144,7 +146,7 @@ Result<void> check(Options& options) {
     options.pid_numbers = TRY(parse_ids(options.pids, "-p"));
     options.tid_numbers = TRY(parse_ids(options.tids, "-t"));
     if (!options.cpu_list.empty()) options.cpus = TRY(host::parse_cpu_list(options.cpu_list));
-    // perf's short form: --per-thread alone means all threads of the machine.
+    // As in perf, --per-thread without a target means all threads of the machine.
     if (options.per_thread && options.command.empty() && options.pids.empty() && options.tids.empty() &&
         options.cpu_list.empty() && !options.counts_cgroups())
         options.system_wide = true;

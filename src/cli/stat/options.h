@@ -1,4 +1,4 @@
-// options.h: the options of `anyperf stat`: as the parser stores them, and after check() what they mean.
+// options.h: the options of `anyperf stat`: as the parser stores them, and what is derived from them.
 #pragma once
 
 #include <sys/types.h>
@@ -27,23 +27,23 @@ struct Gate {
     double percent = 0;  ///< growth above this fails; 0 or more
 };
 
-/// One --gate-report.
+/// One --gate-report, or one --report of bench.
 struct GateReport {
-    std::string format;  ///< a name of kFormats (gate/gate_report.cpp)
+    std::string format;  ///< a name in kFormats (gate/gate_report.cpp, bench/reports.cpp)
     std::string file;    ///< "-": standard output
 };
 
-/// A level of the machine by which counts are added up. `die` and `socket` are physical, `node` is NUMA's.
+/// A level of the machine by which counts are added up. `node` is a NUMA node.
 enum class CpuLevel { core, die, socket, node };
 
 /// One --filter.
 struct EventFilter {
-    std::size_t event_option = 0;  ///< it is for the events of the -e with this index
+    std::size_t event_option = 0;  ///< the index of the -e whose events it filters
     std::string text;
 };
 
 struct Options {
-    /// As parsed. The names are those of the long options; lists are as the user typed them.
+    /// As parsed. The names are those of the long options. Lists have the texts that the user typed.
     std::vector<std::string> events;
     std::vector<std::string> pids;
     std::vector<std::string> tids;
@@ -62,7 +62,7 @@ struct Options {
     std::string post_command;      ///< --post: run by a shell after each run that succeeded
     int detail = 0;                ///< how often -d was given
     int repeat = 1;                ///< 0: until the user interrupts
-    int log_fd = -1;               ///< results go to this descriptor; -1: they do not
+    int log_fd = -1;               ///< the descriptor for the results; -1: not given
     std::int64_t interval_ms = 0;  ///< 0: no intervals
     int interval_count = 0;        ///< 0: no limit
     std::int64_t timeout_ms = 0;   ///< 0: no timeout
@@ -86,7 +86,7 @@ struct Options {
     bool quiet = false;
     bool run_table = false;       ///< --table
     bool summary = false;         ///< with -I: the totals, too
-    bool no_csv_summary = false;  ///< CSV: no word "summary" before them
+    bool no_csv_summary = false;  ///< in CSV the totals do not begin with the word "summary"
     bool verbose = false;
     bool no_events = false;  ///< --null
     bool big_num = true;
@@ -95,7 +95,8 @@ struct Options {
     bool all_kernel = false;
     BackendOptions backend;
 
-    /// Filled by check() from the texts above; `command` by the caller.
+    /// Derived from the above. check() fills in the numbers, `cpus`, `gates`, `format` and `in_user_space`,
+    /// assign_filters() `event_filters`, and stat.cpp the others.
     std::vector<std::string> command;
     std::vector<pid_t> pid_numbers;
     std::vector<pid_t> tid_numbers;
@@ -110,16 +111,16 @@ struct Options {
     std::string modelled_machine = "";  ///< of the virtual PMU: the machine whose caches and branches are modelled
     std::string virtual_reason = "";    ///< why the kernel does not count; empty: the user asked for the virtual PMU
 
-    /// Whether counts are of CPUs, one by one or added up, so that events of tasks need one for each CPU.
+    /// Whether lines are for CPUs or levels of CPUs. The event of a task is then opened once for each CPU.
     bool splits_by_cpu() const { return per_cpu || cpu_level; }
     /// Whether every thread of the machine has a line.
     bool all_threads() const { return per_thread && system_wide; }
     /// Whether the command is repeated until the user interrupts.
     bool repeats_forever() const { return repeat == 0; }
-    /// Whether results go to standard error, where a line for people would be among them.
+    /// Whether results go to standard error. A line for people would then be among them.
     bool writes_to_standard_error() const { return output_file.empty() && log_fd < 0; }
 
-    /// What opens events, and the run to start the command in (null: none).
+    /// What opens the events, and the run in which the command starts (null: none).
     counting::Kernel& kernel() const { return hosted != nullptr ? hosted->kernel() : counting::system_kernel(); }
     broker::HostedRun* hosting() const { return hosted != nullptr ? &hosted->hosting() : nullptr; }
 
@@ -132,7 +133,7 @@ struct Options {
     bool counts_cgroups() const { return !cgroups.empty() || !each_cgroup.empty(); }
 };
 
-/// Adds the options to the verb. `options` must live until the command line is parsed.
+/// Adds most options to the verb; option_rules.h adds the others. `options` must live until the command line is parsed.
 void declare_options(CLI::App& verb, Options& options);
 
 /// Parses numbers and lists, and checks the combination of options. Error: names the wrong option and the reason.

@@ -31,15 +31,15 @@ void restrict_levels(std::vector<events::EventGroup>& groups, const Options& opt
         for (auto& event : group.events) event.attr.flags |= without;
 }
 
-/// Groups, and the filter and set of metrics' events of each.
+/// Groups of events. For each group: its filter, and its set of events of -M (planned_metric.h).
 struct Parsed {
     std::vector<events::EventGroup> groups;
     std::vector<std::string> filters;
     std::vector<std::size_t> metric_sets;
 };
 
-/// All filters for the events of one -e, which must all hold. Several --filter after one -e are joined by &&, since the
-/// kernel takes one filter for each event.
+/// The filter for the events of one -e; empty if it has none. Several --filter after one -e must all hold. They are
+/// joined by &&, because the kernel takes one filter for each event.
 std::string filter_of(const Options& options, std::size_t event_option) {
     std::string text;
     for (const auto& filter : options.event_filters) {
@@ -59,8 +59,8 @@ Result<void> check_filter(const std::string& filter, const events::EventGroup& g
     return {};
 }
 
-/// The events of -e, or the default ones, plus those of -d. Several -e are parsed one by one, so a group cannot span
-/// them.
+/// The events of -e, or without -e and -M the default ones, plus those of -d. Several -e are parsed one by one, so a
+/// group cannot span them.
 Result<Parsed> parse_events(const Options& options, const events::Machine& machine) {
     Parsed parsed;
     if (options.no_events) return parsed;
@@ -82,15 +82,15 @@ Result<Parsed> parse_events(const Options& options, const events::Machine& machi
     return parsed;
 }
 
-/// The tasks or CPUs that the options select. Cgroups are added in cgroup_scopes(). The order is that of precedence: -p
-/// and -t name tasks, -C and -a CPUs. Without any of them the command is the target.
+/// The tasks or CPUs that the options select; cgroup_scopes() and each_cgroup_scopes() add the cgroups. An option that
+/// is checked earlier takes precedence: -p over -t, and -C over -a. Without any of them the command is the target.
 Target target_of(const Options& options) {
     if (!options.pid_numbers.empty()) return Target::processes(options.pid_numbers);
     if (!options.tid_numbers.empty()) return Target::threads(options.tid_numbers);
     if (!options.cpus.empty()) return Target::on_cpus(options.cpus);
-    if (options.all_threads()) return Target::threads({});  // filled in OpenCounters::open(), as the next one
+    if (options.all_threads()) return Target::threads({});  // OpenCounters::open() fills in the ids
     if (options.system_wide) return Target::system();
-    return Target::self();  // replaced by the command's pid in OpenCounters::open()
+    return Target::self();  // OpenCounters::open() replaces it by the command's pid
 }
 
 /// The target for the headline of the table, in perf's words.
@@ -102,7 +102,7 @@ std::string name_of(const Options& options) {
     return fmt::format("'{}'", fmt::join(options.command, " "));
 }
 
-/// The pieces between commas. An empty one is kept: with -G it means "no cgroup" for its event.
+/// The pieces between commas. An empty one is kept: with -G its event is counted for all tasks.
 std::vector<std::string> names_in(const std::string& text) {
     std::vector<std::string> names;
     for (const auto piece : std::views::split(text, ',')) names.emplace_back(piece.begin(), piece.end());
@@ -116,14 +116,14 @@ std::vector<std::string> cgroup_names(const Options& options) {
     return names;
 }
 
-/// The target of one cgroup; of an empty name: all tasks.
+/// The target of one cgroup. An empty name means all tasks.
 Result<Target> cgroup_target(const Options& options, const std::string& name) {
     if (name.empty()) return target_of(options).cpu_wide() ? target_of(options) : Target::system();
     return Target::cgroup(TRY(host::cgroup_directory(host::Root{}, name)), options.cpus);
 }
 
-/// Distributes events over cgroups by perf's rule: one cgroup is for all events; of several, each is for one event or
-/// group, in order, and an empty name counts its event for all tasks.
+/// Distributes events over cgroups by perf's rule. One cgroup is for all events. Each of several cgroups is for one
+/// event or group, in order; with an empty name, that event is counted for all tasks.
 Result<std::vector<Scope>> cgroup_scopes(const Options& options, Parsed parsed) {
     const auto names = cgroup_names(options);
     std::vector<Scope> scopes;
@@ -146,8 +146,8 @@ Result<std::vector<Scope>> cgroup_scopes(const Options& options, Parsed parsed) 
     return scopes;
 }
 
-/// All events for each cgroup. As in perf, a name with a character of regular expressions is one, and empty names are
-/// skipped.
+/// All events for each cgroup. As in perf, a name with a special character of regular expressions is a regular
+/// expression, and empty names are skipped.
 Result<std::vector<Scope>> each_cgroup_scopes(const Options& options, const Parsed& parsed) {
     std::vector<std::string> names;
     for (const auto& name : names_in(options.each_cgroup)) {
@@ -169,7 +169,8 @@ Result<std::vector<Scope>> each_cgroup_scopes(const Options& options, const Pars
     return scopes;
 }
 
-/// The kernel refuses an offline CPU with a bare ENODEV; this error names the CPUs that are online.
+/// Checks that the CPUs are online. The kernel refuses an offline CPU with a bare ENODEV; this error names the CPUs
+/// that are online.
 Result<void> check_cpus(const std::vector<int>& wanted) {
     if (wanted.empty()) return {};
     const auto online = TRY(host::online_cpus(host::Root{}));
@@ -207,7 +208,7 @@ Result<Plan> make_plan(const Options& options, const events::Machine& machine) {
     // With a command, the command ends the counting; without one, the end of the counted tasks does.
     if (options.command.empty()) plan.awaited = target.ids;
     if (options.splits_by_cpu() && !target.cpu_wide())
-        target.cpus = TRY(host::online_cpus(host::Root{}));  // -A of a task: one event for each CPU, bound to it
+        target.cpus = TRY(host::online_cpus(host::Root{}));  // each event of a task is opened once for each CPU
     if (!options.counts_cgroups())
         plan.scopes.push_back({std::move(target), std::move(parsed.groups), "", std::move(parsed.filters),
                                std::move(parsed.metric_sets)});

@@ -1,4 +1,4 @@
-// plan.h: what to count, and for which target: the options, turned into events and targets. Nothing is opened yet.
+// plan.h: what to count, and for which target: the options, turned into events and targets. Nothing is opened here.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace anyperf::cli::stat {
 struct Scope {
     counting::Target target;
     std::vector<events::EventGroup> groups;
-    std::string cgroup;                    ///< as it was named; empty without -G and --for-each-cgroup
-    std::vector<std::string> filters;      ///< of each group: for its tracepoints; empty: none
+    std::string cgroup;                ///< its name as typed; empty without -G and --for-each-cgroup, and for all tasks
+    std::vector<std::string> filters;  ///< of each group: the filter of its tracepoints; empty: none
     std::vector<std::size_t> metric_sets;  ///< of each group: the set of events of -M; 0: events of -e
 };
 
@@ -30,8 +30,8 @@ struct Plan {
     std::vector<pid_t> awaited;    ///< counting ends when all of these have ended; empty: something else ends it
 };
 
-/// Parses the events with the names of `machine`. Error: a wrong event string, cgroup or CPU, or numbers of cgroups and
-/// events that do not match.
+/// Parses the events with the names of `machine`. Error: a wrong event string, metric, filter, cgroup or CPU, or
+/// numbers of cgroups and events that do not match.
 Result<Plan> make_plan(const Options& options, const events::Machine& machine);
 
 }  // namespace anyperf::cli::stat

@@ -19,7 +19,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// FNV-1a of 64 bits: it finds changes, and does not protect from somebody who wants two inputs to look the same.
+/// FNV-1a of 64 bits: it detects changes, but does not resist somebody who wants two inputs to have the same hash.
 class Hash {
   public:
     void add(std::string_view bytes) {
@@ -44,8 +44,8 @@ std::string environment_hash() {
     return hash.text();
 }
 
-/// The build id, which a linker computes from the whole program; a hash of the contents if the file has none, as a
-/// script. Empty if the file cannot be read.
+/// The build id, which a linker computes from the whole program. If the file has none, as a script, a hash of its
+/// contents. Empty if the file cannot be read.
 std::string build_of(const std::string& path) {
     if (const auto image = symbols::ElfImage::open(path))
         if (std::string id = image->build_id(); !id.empty()) return id;
@@ -67,7 +67,7 @@ std::string value_of(const std::string& text, std::string_view key) {
     return colon == std::string::npos || colon > end ? std::string{} : text.substr(colon + 2, end - colon - 2);
 }
 
-/// Model and features: libraries choose their code by them.
+/// The CPU's model and features, by which libraries choose their code.
 std::string cpu_text() {
     const std::string info = host::Root{}.read("/proc/cpuinfo").value_or("");
     Hash features;
@@ -77,15 +77,14 @@ std::string cpu_text() {
                        features.text());
 }
 
-/// A field that both runs know, and that differs.
+/// Whether both runs know the field, and it differs.
 bool differs(const std::string& earlier, const std::string& now) {
     return !earlier.empty() && !now.empty() && earlier != now;
 }
 
 }  // namespace
 
-// Everything besides the program that can change a count. Texts are kept readable where a person must act on them (CPU,
-// settings), and hashed where they are long or private (the environment).
+// Texts on which a person must act (CPU, settings) stay readable. A long or private one (the environment) is hashed.
 RunIdentity identity_of_run(const Options& options, const std::string& mode) {
     RunIdentity identity;
     identity.command = options.command;
@@ -99,8 +98,8 @@ RunIdentity identity_of_run(const Options& options, const std::string& mode) {
     return identity;
 }
 
-// A field that an older report lacks is no obstacle. The build of the program is none either: its change is what a gate
-// measures.
+// A field that an older report lacks is not an obstacle. The build of the program is not one either, because a gate
+// measures the change of the program.
 std::vector<std::string> obstacles(const RunIdentity& earlier, const RunIdentity& now) {
     std::vector<std::string> found;
     const auto both = [&](std::string_view what, const std::string& then_text, const std::string& now_text) {

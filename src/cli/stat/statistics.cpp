@@ -1,7 +1,7 @@
-// statistics.cpp: the confidence interval of the median by order statistics. Each of n values lies below the median
-// with probability 1/2, whatever their distribution, so the number of values below it is binomial. The interval from
-// the k-th smallest to the k-th largest value misses the median with probability 2 P(B(n, 1/2) < k); the largest k with
-// at least the wanted confidence gives the narrowest interval.
+// statistics.cpp: the confidence interval of the median by order statistics. Each of n values is below the median with
+// probability 1/2, whatever their distribution, so the number of values below it is binomial. The interval from the
+// k-th smallest to the k-th largest value misses the median with probability 2 P(B(n, 1/2) < k). The largest k with at
+// least the wanted confidence gives the narrowest interval.
 #include "cli/stat/statistics.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kExactUpTo = 500;  // runs; 2^-n would underflow a double from n = 1075 on
 
-/// P(B(n, 1/2) < below): the probability that fewer than `below` of n fair coins show heads, and so that the median
-/// lies below the below-th smallest value.
+/// P(B(n, 1/2) < below): the probability that fewer than `below` of n fair coins show heads. It is also the probability
+/// that the median is below the value of rank `below`.
 double binomial_tail(std::size_t n, std::size_t below) {
     double sum = 0;
     double term = std::exp2(-static_cast<double>(n));
@@ -27,10 +27,10 @@ double binomial_tail(std::size_t n, std::size_t below) {
     return sum;
 }
 
-/// The largest rank k whose interval has at least the `wanted` confidence; 1, the widest interval, if none has.
+/// The largest rank k whose interval has at least the confidence `wanted`; 1, the widest interval, if there is none.
 std::size_t median_rank(std::size_t n, double wanted) {
     constexpr double kDeviations =
-        1.96;  // the 95% quantile of the normal distribution, which approximates the binomial one for large n
+        1.96;  // 95% of a normal distribution are within them; it approximates the binomial one for large n
     if (n > kExactUpTo) return static_cast<std::size_t>((static_cast<double>(n) - kDeviations * std::sqrt(n)) / 2);
     std::size_t rank = 1;
     while (2 * (rank + 1) <= n && 1 - 2 * binomial_tail(n, rank + 1) >= wanted) ++rank;

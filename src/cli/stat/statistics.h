@@ -1,5 +1,6 @@
-// statistics.h: the statistics of several runs of one command (-r). Counts of repeated runs are rarely normally
-// distributed, so there is a median with a distribution-free confidence interval besides mean and deviation.
+// statistics.h: the statistics of several runs of one command (-r). Counts of repeated runs rarely have a normal
+// distribution. So besides mean and deviation there is the median, with a confidence interval that assumes no
+// distribution.
 #pragma once
 
 #include <span>
@@ -12,7 +13,7 @@ struct Summary {
     double median = 0;
     double median_low = 0;  ///< confidence interval of the median, from order statistics
     double median_high = 0;
-    double confidence = 0;  ///< of that interval: at least 0.95 for 6 runs or more; for fewer that of [min, max]
+    double confidence = 0;  ///< of that interval: 0.95 or more from 6 runs on; with fewer, that of [min, max]
 
     /// The standard deviation as a part of the mean; 0 if the mean is 0.
     double relative_deviation() const { return mean == 0 ? 0 : deviation / mean; }

@@ -7,13 +7,14 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// What a finding calls a part of the attr, and what a user has typed for it.
+/// What a cause calls a part of the attr, and what the user typed for it.
 struct Words {
-    std::string_view field;  ///< as of host/causes/parts.h
+    std::string_view field;  ///< in the words of host/causes/parts.h
     std::string_view modifier;
 };
 
-// The modifier u sets exclude_kernel and exclude_hv, k sets exclude_user and exclude_hv. The pairs come first.
+// The modifier u sets exclude_kernel and exclude_hv, k sets exclude_user and exclude_hv. The pairs come first, so that
+// no field of a pair is replaced alone.
 constexpr std::array kWords{
     Words{"attr exclude_kernel together with attr exclude_hv", "the modifier u"},
     Words{"attr exclude_user together with attr exclude_hv", "the modifier k"},

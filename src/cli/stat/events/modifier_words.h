@@ -1,12 +1,12 @@
-// modifier_words.h: refusals in the words of `stat -e`. host names fields of perf_event_attr, since programs set those;
-// users of stat type modifiers.
+// modifier_words.h: refusals in the words of `stat -e`. The causes of host name fields of perf_event_attr, because
+// programs set those. Users of stat type modifiers instead.
 #pragma once
 
 #include "anyperf/error.h"
 
 namespace anyperf::cli::stat {
 
-/// Replaces fields that only a modifier sets: "attr exclude_kernel" by "the modifier u".
+/// Replaces the fields that modifiers set: "attr exclude_kernel" becomes "the modifier u".
 Error in_words_of_modifiers(Error refusal);
 
 }  // namespace anyperf::cli::stat

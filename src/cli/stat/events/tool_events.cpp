@@ -10,7 +10,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// A tool event, and where the report has its time.
+/// A tool event, and the member of the report that has its time.
 struct ToolEvent {
     std::string_view name;
     std::uint64_t Report::* ns;
@@ -29,7 +29,8 @@ std::string placeholder(std::string_view name) {
     return "dummy/name=" + std::string{name} + "/u";
 }
 
-/// A dummy event that the user typed has another `typed` name, and stays one.
+/// Whether the event is the placeholder of this tool event. `source_text` distinguishes it from a dummy event that the
+/// user typed: the placeholder's term name= has set it to `name`.
 bool is_placeholder(const events::Event& event, std::string_view name) {
     return event.pmu.empty() && event.attr.type == abi::kTypeSoftware && event.attr.config == kDummy &&
            event.source_text == name;
@@ -50,7 +51,7 @@ std::string with_placeholders(std::string_view events) {
     return text;
 }
 
-/// Placeholders count nothing, so a refusal of their dummy event does not matter either: it is removed.
+// The count of the dummy event is not used, so its refusal does not matter and is removed.
 void fill_tool_events(Report& report) {
     for (auto& line : report.lines)
         for (const ToolEvent& tool : kToolEvents) {

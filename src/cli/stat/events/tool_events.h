@@ -1,6 +1,6 @@
-// tool_events.h: duration_time, user_time and system_time: perf's tool events, which no PMU counts. `stat` measures
-// these times anyway. In -e each is replaced by a dummy event (PERF_COUNT_SW_DUMMY) that carries its name, so that it
-// keeps its position among the other events and its membership in a group, in every output format.
+// tool_events.h: duration_time, user_time and system_time, perf's tool events, which no PMU counts. `stat` measures
+// these times anyway. In the event string each is replaced by a dummy event (PERF_COUNT_SW_DUMMY) with its name, so
+// that it keeps its position among the other events and its membership in a group, in every output format.
 #pragma once
 
 #include <string>

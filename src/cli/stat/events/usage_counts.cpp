@@ -1,8 +1,9 @@
 // usage_counts.cpp: takes context switches from the usage of a command.
 //
-// context-switches needs privileges where kernel.perf_event_paranoid is 2, since they happen in kernel mode. But the
-// kernel counts them for each process anyway, and wait4(2) gives the sum of a command to its parent. Conditions for
-// this way: the whole command from its exec to its end, all of its processes, one number.
+// context-switches needs privileges where kernel.perf_event_paranoid is 2, because they happen in kernel mode. But the
+// kernel counts them for each process anyway, and wait4(2) returns the sum of a command and its children. That sum can
+// replace the event only if the event is counted for the whole command, from its exec to its end, with all its
+// processes, and as one number.
 #include "cli/stat/events/usage_counts.h"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ bool is_in_usage(const events::Event& event, const Plan& plan, const Options& op
            (event.attr.flags & kModes) == 0 && whole_command && whole_time;
 }
 
-// The process that waits for its exec has switched already; these switches are subtracted.
+// The process has already switched while it waited for its exec. Those switches are subtracted.
 std::uint64_t context_switches_until_now(pid_t process) {
     return broker::context_switches_of(process, process).value_or(0);
 }

@@ -1,5 +1,6 @@
 // virtual_events.cpp: events and refusals of the virtual PMU. Event names in -e are looked up in the catalog of this
-// machine's CPU. An Intel CPU's codes are understood by the virtual PMU as they are; an AMD CPU's are translated here.
+// machine's CPU. The virtual PMU understands the codes of an Intel CPU as they are. Those of an AMD CPU are translated
+// here.
 #include "cli/stat/events/virtual_events.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ constexpr std::array kAmdNames{
 constexpr std::uint64_t kNoSuchCode = 0xffff;  // a config that the virtual PMU refuses
 constexpr std::uint64_t kPlainCode = 0xffff;   // bits of event and unit mask, without counter mask, edge or invert
 
-/// Software events of which anyperf's own work is a part. `config` is the number of PERF_COUNT_SW_*.
+/// A software event whose count includes anyperf's own work. `config` is the number of PERF_COUNT_SW_*.
 struct SharedEvent {
     std::uint64_t config;
     bool counts_time;
@@ -66,8 +67,8 @@ const SharedEvent* shared_event(const events::Event& event) {
     return row == kSharedEvents.end() ? nullptr : &*row;
 }
 
-/// The name of perf that the event was typed by, if this machine's CPU is an AMD one that has it; else empty. Terms and
-/// modifiers may follow the name: "cpu/ex_ret_instr,cmask=1/u".
+/// perf's name for the event, if the user typed that and this machine's CPU is an AMD one that has the event; else
+/// empty. Terms and modifiers may follow the name: "cpu/ex_ret_instr,cmask=1/u".
 std::string_view amd_name_of_perf(const events::EventNames& names, std::string_view typed) {
     constexpr std::string_view kPmu = "cpu/";
     if (typed.starts_with(kPmu)) typed.remove_prefix(kPmu.size());
@@ -78,10 +79,10 @@ std::string_view amd_name_of_perf(const events::EventNames& names, std::string_v
     return known ? typed : std::string_view{};
 }
 
-/// Translates the code of an event that was typed by an AMD name. One without an equivalent gets kNoSuchCode: it must
-/// be refused rather than counted as the Intel event with the same code. Events typed as numbers stay as they are. The
-/// encoder has already replaced the name by AMD's code, so the name is looked at again. Two spellings are possible: the
-/// catalog's (RETIRED_INSTRUCTIONS) and perf's (ex_ret_instr).
+/// Translates the code of an event that was typed by an AMD name. An event without an equivalent gets kNoSuchCode: it
+/// must be refused, and not counted as the Intel event with the same code. Events typed as numbers stay as they are.
+/// The encoder has already replaced the name by AMD's code, so the name is looked up again. It may be the catalog's
+/// (RETIRED_INSTRUCTIONS) or perf's (ex_ret_instr).
 events::Event with_virtual_pmu_code(events::Event event, const events::EventNames& names) {
     const std::string_view of_perf = amd_name_of_perf(names, event.source_text);
     const auto named = names.encode(event.source_text);
@@ -94,15 +95,15 @@ events::Event with_virtual_pmu_code(events::Event event, const events::EventName
     return event;
 }
 
-/// The same with the names of this machine's CPU.
+/// The same, with the names of this machine's CPU.
 events::Event with_virtual_pmu_code(events::Event event) {
     if (event.attr.type != abi::kTypeRaw) return event;  // reading the names costs more than the rest
     return with_virtual_pmu_code(std::move(event), events::EventNames::read());
 }
 
-/// As the PMU uprobe of the run takes it, which is that of the kernel (pmu/tracing/uprobe_pmu.h).
+/// The probe as an event of the run's PMU uprobe, which has the same format as the kernel's (pmu/tracing/uprobe_pmu.h).
 events::Event as_uprobe(events::Event event, host::UserProbe probe) {
-    constexpr unsigned kCounterOffset = 32;  // the bits above it
+    constexpr unsigned kCounterOffset = 32;  // config has the counter offset from this bit on
     event.attr.type = subsystem::kTypeUprobe;
     event.attr.config = (probe.at_return ? 1u : 0u) | std::uint64_t{probe.counter_offset} << kCounterOffset;
     event.attr.config2 = probe.offset;
@@ -110,7 +111,7 @@ events::Event as_uprobe(events::Event event, host::UserProbe probe) {
     return event;
 }
 
-/// The probe that a tracepoint of `perf probe -x` is; nothing for other events.
+/// The probe of a tracepoint that `perf probe -x` has defined; no value for other events.
 std::optional<host::UserProbe> user_probe_of(const events::Event& event) {
     const std::size_t colon = event.name.find(':');
     if (event.attr.type != abi::kTypeTracepoint || colon == std::string::npos) return std::nullopt;
@@ -179,7 +180,7 @@ std::optional<Error> why_not_counted(const events::Event& event, const counting:
     if (refusal == nullptr) return std::nullopt;
     if ((event.attr.flags & kPreciseIp) != 0) return why_precise_is_refused(event);
     const int refused = refusal->errno_value;
-    // Other errnos (rights, descriptors) have a cause of their own, which the subsystem has given.
+    // For other errnos (rights, descriptors) the subsystem has already given the cause.
     if (refused != ENOENT && refused != EOPNOTSUPP && refused != EINVAL) return refusal->error;
     if (is_cpu_event(event))
         return Error{refusal->error.what,

@@ -1,5 +1,5 @@
 // comparison.h: compares a report with an earlier `stat --json` (--baseline), count by count, with the limits of
-// --fail-above. Only counts with the same name, place and cgroup are compared. gate.h draws the conclusion.
+// --fail-above. Only counts with the same name, place and cgroup are compared. gate.h derives the verdict.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -25,11 +25,11 @@ struct BaselineValue {
     std::string where;
     std::string cgroup;
     double value = 0;
-    std::vector<double> runs = {};  ///< of -r: the value of each run; empty: there was one
+    std::vector<double> runs = {};  ///< with -r: the value of each run; empty: there was one run
 };
 
 struct Baseline {
-    RunIdentity identity;               ///< what the file does not say is empty
+    RunIdentity identity;               ///< fields that the file does not have are empty
     std::vector<BaselineValue> events;  ///< counted ones; the elapsed time is one of them, named "wall_ns"
 };
 
@@ -40,7 +40,7 @@ Result<Baseline> read_baseline(const std::string& file);
 /// The same for a report that is already parsed; errors call it `file`.
 Result<Baseline> baseline_in(const nlohmann::json& report, const std::string& file);
 
-/// What `stat --json` writes of these counts: all that were counted, and the elapsed time.
+/// The values of a report that can be compared: all events that were counted, and the elapsed time.
 std::vector<BaselineValue> values_of(const Report& report);
 
 struct Comparison {
@@ -49,7 +49,8 @@ struct Comparison {
     bool passed = true;                   ///< no growth is above its limit, and no gate is unmeasured
 };
 
-/// A limit of 0 for each event of which all runs of -r have one count: what repeats may not grow at all.
+/// A limit of 0 for each event that had the same count in all runs of -r: counts that repeat may not grow at all.
+/// Events with a single run have no limit.
 std::vector<Gate> limits_of_repeating(std::span<const BaselineValue> values);
 
 /// Compares all events that either run counted. Only growth can fail a gate, never a decrease; growth from 0 is above
@@ -58,7 +59,7 @@ std::vector<Gate> limits_of_repeating(std::span<const BaselineValue> values);
 Comparison compare(std::span<const BaselineValue> earlier, std::span<const BaselineValue> now,
                    std::span<const Gate> gates);
 
-/// The texts of a row for people; "-" for what one run lacks.
+/// The texts of a row for people; "-" for a value that one run lacks.
 struct TextRow {
     std::string name;
     std::string before;
@@ -67,7 +68,7 @@ struct TextRow {
     std::string growth;  ///< "+0.10%", "from 0"
 };
 TextRow text_of(const Difference& difference);
-/// "+0.10%", "from 0"; "-" for nothing.
+/// "+0.10%", "from 0"; "-" if there is no growth to show.
 std::string growth_text(const std::optional<double>& growth);
 
 /// One difference as an object of `stat --json`: "name", "baseline", "now", "growth_percent", "limit_percent", "above".

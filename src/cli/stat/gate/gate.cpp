@@ -1,6 +1,6 @@
-// gate.cpp: the order of the decisions. Which limits apply is settled first (gates_of()), then the counts are compared,
-// then the two runs. Runs that are not comparable win over counts that grew: a count of another program on another CPU
-// proves nothing, and a job must not report a regression that it did not see.
+// gate.cpp: the order of the decisions. gates_of() first decides which limits apply. Then the counts are compared, then
+// the two runs. If the runs are not comparable, that is the verdict, even if counts grew: a count of another program on
+// another CPU proves nothing, and a job must not report a regression that it did not see.
 //
 // A limit for an event that was not counted in both runs is "not comparable" as well. A job whose event is refused
 // would otherwise pass for ever.
@@ -23,7 +23,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// The difference that grew most in per cent, of those with a limit; null: none has one.
+/// Of the differences with a limit, the one that grew most in percent; null if none has a limit.
 const Difference* largest(const Comparison& comparison) {
     const Difference* most = nullptr;
     for (const Difference& difference : comparison.differences)
@@ -37,7 +37,7 @@ std::string described(const Difference& difference) {
     return fmt::format("{} {} ({}), limit {}%", text.name, text.growth, text.change, *difference.limit);
 }
 
-/// The user's limits, or those of what repeats.
+/// The user's limits. A deterministic run without any has a limit of 0 for each count that repeats.
 std::vector<Gate> gates_of(std::span<const BaselineValue> values, const Options& options) {
     if (!options.gates.empty() || !options.backend.machine.deterministic) return options.gates;
     return limits_of_repeating(values);
@@ -97,7 +97,8 @@ std::string verdict_line(const GateResult& result) {
     return {};
 }
 
-// ":u" may be missing in the limit: anyperf adds that modifier itself where only user mode can be counted.
+// The limit may have ":u" where the event as typed has none: the report adds that modifier where only user mode could
+// be counted.
 Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const std::string> counted) {
     std::vector<std::string> known{counted.begin(), counted.end()};
     known.emplace_back(kWallTime);
@@ -132,7 +133,7 @@ Result<void> check_files_of_gate(const Options& options) {
     return check_writable(files);
 }
 
-// A file beside it is renamed onto it: a reader sees the old report or the new one.
+// A new file in the same directory is renamed to `file`, so that a reader sees the old report or the new one.
 Result<void> write_baseline(const std::string& file, const std::string& report) {
     const std::string temporary = fmt::format("{}.{}.tmp", file, ::getpid());
     std::ofstream out{temporary, std::ios::binary};

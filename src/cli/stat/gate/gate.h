@@ -5,7 +5,7 @@
 //   3  a count grew by more than its limit
 //   4  the runs are not comparable: they differ in more than the program, or a limit's event was not counted in both
 //
-// The command's own failure comes first: its status is that of stat.
+// If the command itself fails, stat exits with the command's status instead.
 #pragma once
 
 #include <string>
@@ -21,17 +21,17 @@ enum class Verdict { no_gate, passed, above, not_comparable };
 struct GateResult {
     Comparison comparison;
     std::vector<std::string> obstacles;  ///< why the runs are not comparable
-    std::vector<std::string> remarks;    ///< what differs besides
+    std::vector<std::string> remarks;    ///< what differs but does not make them incomparable
     std::vector<Gate> gates;             ///< the limits that were checked; empty: no gate
     Verdict verdict = Verdict::no_gate;
 };
 
-/// Checks the report. Without a limit of the user's, events of a deterministic run that -r has shown to repeat have the
-/// limit 0.
+/// Checks the report. If the user gave no limit and the run is deterministic, each event that -r has shown to repeat
+/// has the limit 0.
 GateResult check_gate(const Baseline& earlier, const Report& report, const Options& options);
 
-/// The same for counts of any origin, with these limits. `identity`, of the run now, may be null: then the runs are
-/// taken as comparable.
+/// The same for counts of any origin, with the limits `gates`. `identity` is that of the present run. If it is null,
+/// the runs are taken as comparable.
 GateResult check_gate(const Baseline& earlier, std::span<const BaselineValue> now, const RunIdentity* identity,
                       std::vector<Gate> gates);
 
@@ -41,17 +41,17 @@ int exit_status_of(Verdict verdict);
 /// One line without a newline: "gate passed: …", "gate failed: …", "not comparable: …". Empty without a gate.
 std::string verdict_line(const GateResult& result);
 
-/// Before the run: the event of each limit must be one that is counted. Error: a limit for another name, with the
-/// nearest that is counted.
+/// Checks before the run that the event of each limit is counted. Error: a limit names another event; the fix suggests
+/// the nearest one that is counted.
 Result<void> check_names_of_gates(std::span<const Gate> gates, std::span<const std::string> counted);
 
-/// Before the run, whose results must not be lost to a wrong name: the files of --update-baseline and --gate-report can
-/// be written. Error: one cannot.
+/// Checks before the run that the files of --update-baseline and --gate-report can be written, so that a wrong name
+/// does not cost the results. Error: a file cannot be written.
 Result<void> check_files_of_gate(const Options& options);
-/// The same for files of any kind; "-" is standard output.
+/// The same for any files; "-" is standard output.
 Result<void> check_writable(std::span<const std::string> files);
 
-/// Replaces the baseline by the report, whole or not at all. Error: the file cannot be written.
+/// Replaces the baseline by the report, completely or not at all. Error: the file cannot be written.
 Result<void> write_baseline(const std::string& file, const std::string& report);
 
 }  // namespace anyperf::cli::stat

@@ -8,11 +8,12 @@
 
 namespace anyperf::cli::stat {
 
-/// Writes the result in the format of the option to its file; "-" is standard output. Markdown is appended, since
-/// GitHub's file for a job's summary may have parts of other steps. Error: the file cannot be written.
+/// Writes the result in the format of the option to its file; "-" is standard output. Markdown is appended, because
+/// GitHub shows all text in a step's summary file ($GITHUB_STEP_SUMMARY), which other commands of the step may write to
+/// as well. Error: the file cannot be written.
 Result<void> write_gate_report(const GateReport& wanted, const GateResult& result, const Report& report);
 
-/// "markdown=FILE". Error: no such format, or no file.
+/// Parses a value of --gate-report, such as "markdown=FILE". Error: no such format, or no file.
 Result<GateReport> parse_gate_report(const std::string& text);
 
 }  // namespace anyperf::cli::stat

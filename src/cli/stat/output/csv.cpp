@@ -1,5 +1,5 @@
 // csv.cpp: the report as CSV. The fields and their order are those of perf's -x (perf-stat(1), "CSV FORMAT"), so that
-// scripts for perf read it. Where the manual and perf 6.1 differ, it follows perf 6.1.
+// scripts for perf can read it. Where the manual and perf 6.1 differ, the fields are those of perf 6.1.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,22 +31,22 @@ double percent_running(const counting::Count& count) {
     return 100.0 * static_cast<double>(count.running_ns) / static_cast<double>(count.enabled_ns);
 }
 
-/// perf's measure of noise: the standard error of the mean, in % of the mean. The table shows the deviation of a single
-/// run instead; scripts that read CSV expect perf's number.
+/// perf's measure of noise: the standard error of the mean, in % of the mean. Scripts that read CSV expect that number.
+/// The table shows the standard deviation of the runs instead.
 std::string noise_field(const Line& line) {
     const Summary summary = summarize(line.runs);
     return fmt::format("{:.2f}%",
                        100 * summary.relative_deviation() / std::sqrt(static_cast<double>(line.runs.size())));
 }
 
-/// The unit of the metric and its mark. A count without a metric has its mark alone: perf has no field for it, and
-/// leaves this one empty.
+/// The unit of the metric and its mark. Without a metric, the mark of the count alone: perf leaves this field empty
+/// then, and has no other field for a mark.
 std::string metric_unit_field(const Line& line, const std::optional<Metric>& metric) {
     if (!metric) return mark_of(line);
     return mark_of(*metric).empty() ? unit_field(*metric) : fmt::format("{} {}", unit_field(*metric), mark_of(*metric));
 }
 
-/// The fields before the count: the time of the interval, and the place.
+/// The fields before the count: the time of the interval or the word "summary", the place, and its number of CPUs.
 std::vector<std::string> leading_fields(const Line& line, const Report& report, const Options& options) {
     std::vector<std::string> fields;
     if (report.interval_at_ns)
@@ -59,7 +59,7 @@ std::vector<std::string> leading_fields(const Line& line, const Report& report, 
     return fields;
 }
 
-/// The fields of the count.
+/// The fields from the count to the share of the time that it ran.
 std::vector<std::string> count_fields(const Line& line) {
     std::vector<std::string> fields{value_field(line), line.event.unit, line.name};
     if (!line.cgroup.empty()) fields.push_back(line.cgroup);

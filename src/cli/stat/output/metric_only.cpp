@@ -1,6 +1,6 @@
-// metric_only.cpp: --metric-only: only the ratios and shares, in a row, as perf stat prints them. Rates and "CPUs
-// utilized" are left out. Each place has a row of its own; an interval appends rows, and has headings only the first
-// time.
+// metric_only.cpp: --metric-only: only the ratios and shares, in a row, as perf stat prints them. Rates in "/sec" and
+// "CPUs utilized" are left out. Each place has a row of its own. Each interval adds rows; only the first interval has
+// headings.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -25,7 +25,7 @@ struct Cell {
     std::string value;
 };
 
-/// The heading of a column. A share ("of all branches") needs the name of its event to be understood.
+/// The heading of a column. A share ("of all branches") can only be understood with the name of its event.
 std::string heading_of(const Line& line, const Metric& metric) {
     const std::string cgroup = line.cgroup.empty() ? "" : " " + line.cgroup;
     const std::string mark = mark_of(metric).empty() ? "" : fmt::format(" {}", mark_of(metric));
@@ -37,7 +37,7 @@ std::string cell_value(const Metric& metric, bool for_people) {
     return fmt::format("{:.{}f}{}", metric.value, decimals, for_people && metric.percent ? "%" : "");
 }
 
-/// The ratios of all lines. For people a percentage has its sign; programs get the bare number.
+/// The ratios of all lines. For people a percentage has the sign "%"; programs get the number alone.
 std::vector<Cell> cells_of(const Report& report, bool for_people) {
     std::vector<Cell> cells;
     for (const auto& line : report.lines) {
@@ -63,7 +63,7 @@ std::string value_at(const std::vector<Cell>& cells, const std::string& where, c
     return found == cells.end() ? "" : found->value;
 }
 
-/// The fields before the metrics: the time (with -I), and the CPU, the thread, or the part of the machine with its
+/// The fields before the metrics: the time (with -I), and the CPU, the thread, or the unit of the machine with its
 /// number of CPUs.
 std::vector<std::string> leading_fields(const Report& report, const std::string& where,
                                         const std::vector<Cell>& cells) {
@@ -75,7 +75,7 @@ std::vector<std::string> leading_fields(const Report& report, const std::string&
     return fields;
 }
 
-/// The heading of the CPU, thread, or part of the machine.
+/// The heading of the column with the CPU, thread, or unit of the machine.
 std::string heading_of_places(const Options& options) {
     if (options.per_thread) return "thread";
     if (!options.cpu_level) return "cpu";
@@ -83,7 +83,7 @@ std::string heading_of_places(const Options& options) {
     return kNames.at(static_cast<std::size_t>(*options.cpu_level));
 }
 
-/// Columns aligned below their headings.
+/// A row whose columns have the widths of their headings.
 std::string row_for_people(const std::vector<std::string>& before, const std::vector<std::string>& headings,
                            const std::vector<std::string>& values) {
     std::string row;

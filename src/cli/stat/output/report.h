@@ -21,16 +21,16 @@ enum class Status { counted, not_counted, not_supported };
 /// The count of one event, over all places or in one place (a CPU or a thread).
 struct Line {
     std::string where;   ///< "CPU0", "S0-D0-C1", "bash-3229"; empty: the sum of all places
-    int cpus = 0;        ///< how many CPUs are added up in a core, die, socket or node; 0: `where` is another
+    int cpus = 0;        ///< how many CPUs are added up in a core, die, socket or node; 0: `where` is none of these
     std::string cgroup;  ///< empty: any
-    std::string name;    ///< as printed: with ":u" added if only user mode could be counted
+    std::string name;    ///< as printed: with the modifier u added if only user mode could be counted
     events::Event event;
     std::optional<Error> refusal;  ///< why the event could not be opened
-    bool user_only = false;        ///< kernel mode was wanted, but could not be counted
+    bool user_only = false;        ///< kernel mode was requested, but could not be counted
     bool modelled = false;         ///< computed by the virtual PMU's models
-    std::string machine;           ///< whose caches and branch predictors are modelled; empty: no such count
+    std::string machine;           ///< the machine whose caches and branch predictors the count comes from; empty: none
     std::size_t metric_set = 0;    ///< the set of events of -M that it is in; 0: an event of -e
-    bool with_own_share = false;   ///< what anyperf does in the program's threads is part of the count
+    bool with_own_share = false;   ///< the count includes what anyperf does in the program's threads
     counting::Count count;         ///< of one run, or the mean of several
     std::vector<double> runs;      ///< value() of each run of -r
 
@@ -51,7 +51,7 @@ struct Difference {
     std::optional<double> now;
     std::optional<double> limit;  ///< in %, from the gate that applies; none: no gate
 
-    /// In %; infinite if it grew from 0; nothing if one side is missing.
+    /// In % of `before`; infinite if it grew from 0; no value if one side is missing.
     std::optional<double> growth() const;
     bool above() const { return limit && growth() && *growth() > *limit; }
 };
@@ -60,20 +60,20 @@ struct Difference {
 struct Report {
     std::vector<std::string> command;
     std::string target;           ///< "'ls -l'", "process id '12'", "system wide"
-    std::string mode = "kernel";  ///< "kernel" or "virtual": what counted
-    std::string mode_reason;      ///< why it is not the kernel, if the user did not ask for that; else empty
-    std::string baseline_mode;    ///< mode of --baseline's file; empty: the file does not say
+    std::string mode = "kernel";  ///< what counted: "kernel" or "virtual"
+    std::string mode_reason;      ///< why the virtual PMU counted, if the user did not ask for it; else empty
+    std::string baseline_mode;    ///< `mode` in the file of --baseline; empty: the file does not say
     std::vector<Line> lines;
     std::shared_ptr<const PlannedMetrics> metrics;  ///< of -M; null: none
     std::optional<int> exit_status;                 ///< of the command; none without a command
-    std::uint64_t wall_ns = 0;                      ///< elapsed time; with -r the mean, as are the next two
+    std::uint64_t wall_ns = 0;                      ///< elapsed time; with -r the mean, also of the next two
     std::uint64_t user_ns = 0;                      ///< CPU time of the command, from wait4(2)
     std::uint64_t system_ns = 0;
     std::vector<double> wall_runs;                ///< elapsed ns of each run of -r
     std::optional<std::uint64_t> interval_at_ns;  ///< with -I: ns since the start of the measurement
-    std::vector<std::string> notes;               ///< warnings for people, printed below the table
+    std::vector<std::string> notes;               ///< warnings for people; the table has them at its end
     std::vector<Difference> differences;          ///< with --baseline
-    std::optional<RunIdentity> identity;          ///< for --json; none: not asked for
+    std::optional<RunIdentity> identity;          ///< for --json and --baseline; no value: neither was given
     std::string verdict;                          ///< of the gate, one line; empty: there is no gate
     std::vector<std::string> obstacles;           ///< why counts are not comparable with those of --baseline
     int runs = 1;

@@ -14,7 +14,7 @@ namespace {
 constexpr double kPercentPerMark = 5;
 constexpr std::size_t kLongestBar = 60;
 
-/// perf's bar: a mark, and one more for each 5 percent that the run differs from the mean.
+/// perf's bar: a mark, and one more for each 5 percent of the run's time by which it differs from the mean.
 std::string bar(double seconds, double mean) {
     const double percent = seconds == 0 ? 0 : 100 * std::abs(seconds - mean) / seconds;
     const auto marks = static_cast<std::size_t>(std::min(percent / kPercentPerMark, static_cast<double>(kLongestBar)));

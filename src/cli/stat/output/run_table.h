@@ -7,8 +7,8 @@
 
 namespace anyperf::cli::stat {
 
-/// A line for each run: its time, the difference from the mean, and a bar that is longer by one mark for each 5% of
-/// difference. Then the mean and its standard error, as perf prints them. Needs a report of two runs or more.
+/// A line for each run: its time, the difference from the mean, and a bar with one more mark for each 5% of difference.
+/// Then the mean and its standard error, as perf prints them. `report` must have two runs or more.
 std::string run_table(const Report& report);
 
 }  // namespace anyperf::cli::stat

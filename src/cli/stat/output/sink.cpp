@@ -1,4 +1,4 @@
-// sink.cpp: opens and writes the file of -o.
+// sink.cpp: opens and writes the file of -o, the descriptor of --log-fd, or standard output.
 #include "cli/stat/output/sink.h"
 
 #include "try.h"
@@ -26,8 +26,8 @@ Error cannot_write(const std::string& file, int errno_value) {
     return {"cannot write " + file, std::generic_category().message(errno_value), fix};
 }
 
-/// The open file, or the errno. A FIFO without a reader is an error instead of a wait; once it is open, writes may
-/// block, so O_NONBLOCK is removed.
+/// The open file, or the errno. O_NONBLOCK makes a FIFO without a reader an error instead of a wait. After the open it
+/// is removed, so that writes may block.
 std::expected<std::FILE*, int> open_to_write(const char* name, bool append) {
     const int end = append ? O_APPEND : O_TRUNC;
     const int fd = ::open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | end, kMode);
@@ -39,8 +39,8 @@ std::expected<std::FILE*, int> open_to_write(const char* name, bool append) {
     return std::unexpected(ENOMEM);  // fdopen(3) fails for lack of memory only: descriptor and mode are valid
 }
 
-/// The descriptor of --log-fd as a stream; it stays the shell's, so the stream has a copy. fdopen(3) does not check
-/// that the descriptor is open for writing.
+/// The descriptor of --log-fd as a stream. The stream has a copy, because the descriptor belongs to the shell. The
+/// checks give better messages than fdopen(3), which fails with EINVAL.
 Result<std::FILE*> open_descriptor(int given, bool append) {
     const std::string name = "descriptor " + std::to_string(given);
     const int mode = ::fcntl(given, F_GETFL);
@@ -56,7 +56,8 @@ Result<std::FILE*> open_descriptor(int given, bool append) {
     return std::unexpected(Error{"cannot write " + name, std::generic_category().message(errno), ""});
 }
 
-/// Standard output as a stream of its own, for -o -: the command has written there before.
+/// Standard output as a stream of its own, for -o -, so that Sink::close() does not close the process's. The copy of
+/// the descriptor shares its offset, so the results follow what the command has written.
 Result<std::FILE*> open_standard_output() {
     const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     std::FILE* const file = fd < 0 ? nullptr : ::fdopen(fd, "w");
@@ -66,7 +67,7 @@ Result<std::FILE*> open_standard_output() {
     return std::unexpected(cannot_write("standard output", cause));
 }
 
-/// The first line of a file, as perf writes it, to separate runs that append to the same file.
+/// The first line of the file of -o, as in perf. It separates runs that append to the same file.
 std::string started_line() {
     const std::time_t now = std::time(nullptr);
     std::tm local{};
@@ -108,7 +109,7 @@ void Sink::write(std::string_view text) {
     std::fflush(file_.get());
 }
 
-/// The errno of an earlier write is lost; a full disk is the usual cause.
+// The errno of an earlier write is lost, so the error names the usual cause, a full disk.
 Result<void> Sink::close() {
     if (!file_) {
         if (!output_->notes_failed()) return {};

@@ -14,12 +14,12 @@ namespace anyperf::cli::stat {
 
 class Sink {
   public:
-    /// Opens the file of -o if there is one, and writes the line "# started on …", as perf does, except before JSON.
-    /// `output` must outlive the sink. With --quiet the file is not touched. Error: the file or descriptor cannot be
-    /// written.
+    /// Opens what --log-fd or -o names. A file of -o begins with the line "# started on …", as in perf, except if the
+    /// results are JSON. With --quiet nothing is opened. `output` must outlive the sink. Error: the file or descriptor
+    /// cannot be written.
     static Result<Sink> open(const Options& options, Output& output);
 
-    /// Writes and flushes, so that an interval can be read while the next one is measured. Errors show in close().
+    /// Writes and flushes, so that an interval can be read while the next one is measured. close() returns its errors.
     void write(std::string_view text);
     /// Error: something could not be written, usually because the disk is full.
     Result<void> close();

@@ -18,9 +18,9 @@ namespace {
 constexpr int kValueWidth = 18;
 constexpr int kUnitWidth = 4;
 constexpr int kNameWidth = 32;
-constexpr std::size_t kMostIndent = 100;  // of a line that has only a metric
+constexpr std::size_t kMostIndent = 100;  // of a line that only has a metric
 
-/// Inserts a comma before every three digits of the integer part.
+/// Separates each three digits of the integer part by a comma.
 std::string with_separators(std::string digits) {
     const auto point = digits.find('.');
     const std::size_t first = digits.starts_with('-') ? 1 : 0;
@@ -41,14 +41,15 @@ std::string value_text(const Line& line, const Options& options) {
 
 /// A metric after "#", as perf prints it.
 std::string metric_text(const Line& line, const Metric& metric) {
-    // If count and metric have the same mark, it is at the end of the line, once.
+    // If count and metric have the same mark, row() shows it once, at the end of the line.
     const std::string its = mark_of(metric);
     const std::string mark = its.empty() || its == mark_of(line) ? "" : fmt::format(" {}", its);
     return metric.percent ? fmt::format("# {:7.2f}% {}{}", metric.value, metric.unit, mark)
                           : fmt::format("# {:8.{}f} {}{}", metric.value, metric.decimals, metric.unit, mark);
 }
 
-/// The part of the time that the event had a counter, if it had to share one (multiplexing); else empty.
+/// The share of its enabled time during which the event had a counter; empty if that is all of it, or the event was not
+/// counted.
 std::string running_text(const Line& line) {
     if (!line.count.scaled || line.status() != Status::counted) return {};
     return fmt::format("({:.2f}%)",
@@ -61,7 +62,7 @@ bool shows(std::string_view mark, const Line& line, const Report& report) {
                                                         [&](const Metric& metric) { return mark_of(metric) == mark; });
 }
 
-/// Whether the line's name shows that the event was limited to user mode.
+/// Whether a modifier u was added to the line's name, because only user mode could be counted.
 bool renamed(const Line& line) {
     return line.user_only && line.name != line.event.name;
 }
@@ -85,9 +86,9 @@ std::string trimmed(std::string text) {
     return text + "\n";
 }
 
-/// The lines of an event: its count with its first metric, and a line for each further metric. `before` is what
-/// precedes the first line. `where_width` is the width of the place column; 0: there is none. The further metrics are
-/// indented to the column of the first one.
+/// The lines of an event: its count with its first metric, and a line for each further metric, indented to the column
+/// of the first one. `before` is put in front of the first line. `where_width` is the width of the place column; 0:
+/// there is no such column.
 std::string row(const Line& line, const Report& report, const Options& options, int where_width,
                 std::string_view before = "") {
     std::string text{before};
@@ -113,8 +114,8 @@ int widest_place(const Report& report) {
     return static_cast<int>(width);
 }
 
-/// Removes what is in parentheses. Causes have their evidence there; a line below the table leaves it out, -v and
-/// `anyperf explain` show it.
+/// Removes what is in parentheses. There causes have their evidence, which -v and `anyperf explain` show and the lines
+/// below the table do not.
 std::string without_parentheses(std::string_view text) {
     // Evidence may contain parentheses itself, so the depth is counted. An unpaired ")" is kept.
     std::string kept;
@@ -133,22 +134,22 @@ std::string one_sentence(const Error& error) {
     return without_parentheses(error.fix.empty() ? error.cause : error.cause + "; " + error.fix);
 }
 
-/// The sentence with `other` in the place of every `words`.
+/// The sentence with every `words` replaced by `other`.
 std::string replaced(std::string sentence, std::string_view words, std::string_view other) {
     for (auto at = sentence.find(words); at != std::string::npos; at = sentence.find(words, at + other.size()))
         sentence.replace(at, words.size(), other);
     return sentence;
 }
 
-/// The sentence for several events with the same cause: "each event" in the place of the name. Sentences that differ
-/// only in the name become equal.
+/// The sentence for several events with the same cause: "each event" replaces the name, and "the modifier u" a
+/// suggested NAME:u. Sentences that differ only in the name become equal.
 std::string for_each_event(const std::string& sentence, const std::string& name) {
     return replaced(replaced(sentence, name + ":u", "the modifier u"), name, "each event");
 }
 
-/// One line for each cause, however many events have it. Events are named only if there are several causes. On a
-/// machine without a PMU a dozen events have one cause. It is printed once; what differs in the sentences is only the
-/// event's name, so they are compared with the name replaced.
+/// One line for each cause, however many events have it: on a machine without a PMU a dozen events have the same one.
+/// Causes are compared with the names of the events replaced, because their sentences differ only in those. The events
+/// are listed only if there are several causes.
 std::string refusals(const Report& report) {
     struct Cause {
         std::string key;       ///< as it is printed if several events have it
@@ -219,7 +220,7 @@ std::string times(const Report& report, const Options& options) {
     return text;
 }
 
-/// Printed if --metric-only has nothing to show.
+/// One of these is printed if --metric-only has nothing to show.
 constexpr std::string_view kNoRatios =
     " no counted event has a ratio: count cycles,instructions or branches,branch-misses together\n";
 constexpr std::string_view kNoMetrics = " no metric has a value: its events were not counted, or are 0\n";
@@ -259,7 +260,7 @@ std::string to_table(const Report& report, const Options& options) {
     return text + times(report, options) + "\n";
 }
 
-// Headline, reasons and notes are printed with the first interval only.
+// Headings, reasons and notes are printed with the first interval only.
 std::string to_interval(const Report& report, const Options& options, bool first) {
     if (options.format == Format::json) return to_json(report, options);
     std::string text;

@@ -1,5 +1,5 @@
-// instances.h: an event name can become several events, one for each instance of an uncore PMU (uncore_imc_0,
-// uncore_imc_1 …). People want their sum.
+// instances.h: adds up the events that one name became. On an uncore PMU with several instances (uncore_imc_0,
+// uncore_imc_1 …) a name becomes an event for each instance, and people want their sum.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace anyperf::cli::stat {
 
-/// Adds up the lines that one name became on several instances of an uncore PMU, in the same place and cgroup; the sum
-/// has the name as it was typed. Core PMUs of a hybrid CPU stay apart: their counts mean different things. perf does
-/// the same without --no-merge.
+/// Adds up the lines of the instances of an uncore PMU that have the same name, place and cgroup. The sum has the name
+/// as it was typed. Core PMUs of a hybrid CPU stay apart: their counts mean different things. perf does the same
+/// without --no-merge.
 std::vector<Line> merged_instances(std::vector<Line> lines);
 
 }  // namespace anyperf::cli::stat

@@ -1,7 +1,7 @@
-// rows.cpp: which places a line of the results adds up. An event counted on a machine has a count for each CPU, or for
-// each thread; what is shown is a line for each CPU, core, die, socket, node or thread, or one for all. A row is a
-// label and the places whose counts are summed. Rows of levels are sorted by their numbers; those of CPUs and threads
-// come in the order of the places.
+// rows.cpp: which places a line of the results adds up. An event has a count for each place: for each CPU, or for each
+// thread. The results have a line for each CPU, core, die, socket, node or thread, or one for all places. A row is a
+// label and the places whose counts are summed. Rows of levels are sorted by their numbers. Rows of CPUs and threads
+// are in the order of the places.
 #include "cli/stat/places/rows.h"
 
 #include <fmt/format.h>
@@ -23,14 +23,14 @@ namespace {
 using counting::Place;
 using host::CpuPosition;
 
-/// The numbers of a row, outermost first; rows are printed in the order of these.
+/// The numbers of a row, such as socket, die and core. Rows are printed in the order of their keys.
 using Key = std::vector<int>;
 
-/// A level of the machine, and what identifies a unit of it.
+/// A level of the machine, and the numbers that identify a unit of it.
 struct Level {
     CpuLevel level;
     std::string_view option;
-    std::string_view letters;  ///< of its label, as perf has them, one for each number: "SDC" is S0-D0-C0
+    std::string_view letters;  ///< one for each number, as in perf's labels: "SDC" gives S0-D0-C0
     std::array<std::optional<int> CpuPosition::*, 3> numbers;
 };
 constexpr std::array kLevels{
@@ -74,7 +74,7 @@ std::string label_of(const Key& key, const Level& level) {
 
 /// The rows of cores, dies, sockets or nodes.
 Result<std::vector<Row>> rows_of_level(std::span<const Place> places, const Level& level, const host::Root& root) {
-    std::map<int, Key> keys;  // of CPUs: many places have the same one
+    std::map<int, Key> keys;  // by CPU; many places have the same CPU
     std::map<Key, Row> rows;
     std::map<Key, std::set<int>> cpus;
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -92,12 +92,12 @@ Result<std::vector<Row>> rows_of_level(std::span<const Place> places, const Leve
     return sorted;
 }
 
-/// "COMM-TID" as perf has it.
+/// "COMM-TID", as in perf.
 std::string thread_label(pid_t thread, const host::Root& root) {
     return fmt::format("{}-{}", host::printable(root.read(fmt::format("/proc/{}/comm", thread)).value_or("")), thread);
 }
 
-/// A row without places: what the place belongs to with -A, --per-thread or neither.
+/// The row of the place with -A, with --per-thread or with neither. Its list of places is empty.
 Row row_for(const Place& place, const Options& options, const host::Root& root) {
     Row row;
     if (options.per_cpu && place.cpu >= 0) {
@@ -124,14 +124,14 @@ Result<std::vector<Row>> rows_of(std::span<const Place> places, const Options& o
     return rows;
 }
 
-// A thread may have changed its name since it was opened (exec, pthread_setname_np(3)). One that has ended keeps the
-// old label.
+// A thread may have changed its name since its events were opened (exec, pthread_setname_np(3)). A thread that has
+// ended keeps the old label.
 std::string current_label(const Row& row, const host::Root& root) {
     if (row.thread == 0 || !root.exists(fmt::format("/proc/{}/comm", row.thread))) return row.label;
     return thread_label(row.thread, root);
 }
 
-// A snapshot: threads that begin later are not in it, and some in it have ended before they are opened.
+// This is a snapshot: threads that begin later are missing, and some may end before events are opened on them.
 std::vector<pid_t> all_threads(const host::Root& root) {
     const auto number = [](const std::string& name) {
         pid_t id = 0;

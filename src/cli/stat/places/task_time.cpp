@@ -11,12 +11,12 @@ namespace {
 using counting::Count;
 using counting::Place;
 
-constexpr std::uint64_t kReadingSkew = 1000;  // a thousandth
+constexpr std::uint64_t kReadingSkew = 1000;  // a thousandth: places are read one after the other
 
 /// One task on all CPUs.
 struct Task {
-    std::uint64_t enabled_ns = 0;  ///< the longest: a CPU on which the task ended long ago may know less
-    std::uint64_t running_ns = 0;  ///< of all CPUs
+    std::uint64_t enabled_ns = 0;  ///< the longest that any of its CPUs reports
+    std::uint64_t running_ns = 0;  ///< the sum of all CPUs
 
     bool always_counted() const { return running_ns + enabled_ns / kReadingSkew >= enabled_ns; }
 };

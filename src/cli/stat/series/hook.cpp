@@ -9,9 +9,9 @@
 
 namespace anyperf::cli::stat {
 
-// A shell runs the text, as system(3) would, but signals are handled as during a run: what comes from the terminal has
-// reached the shell as well, and other signals are passed on. A hook that fails ends the series: what follows would be
-// measured under other conditions.
+// A shell runs the text, as system(3) would. Signals are handled as during a run: those from the terminal have reached
+// the shell as well, and the others are forwarded to it. A hook that fails ends the series, because the following runs
+// would be measured under other conditions.
 Result<int> run_hook(const std::string& text, const char* option, BlockedSignals& signals) {
     const std::array<std::string, 3> words{"/bin/sh", "-c", text};
     auto command = TRY(Command::fork(words, signals));

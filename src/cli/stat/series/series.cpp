@@ -1,8 +1,8 @@
 // series.cpp: -r N: the command several times, with --pre and --post around each run.
 //
-// Counts of the runs are summed up in the first run's report and divided at the end; each run's values are kept as
-// well, for the mean, deviation and comparison. A run that a signal ended is left out: its counts are of a part of the
-// work. With -r 0 each run is printed by itself and nothing is summed up.
+// Counts of the runs are summed up in the report of the first run and divided at the end. The values of each run are
+// kept as well, for the mean, deviation and comparison. A run that a signal ended is left out, because it did only a
+// part of the work. With -r 0 each run is printed by itself and nothing is summed up.
 #include "cli/stat/series/series.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,8 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// What ended a run early: a signal that killed the command, or one that the command survived. 0: the run finished.
+/// The signal that ended a run early: one that killed the command, or one that asked anyperf to end and that the
+/// command survived. 0: the run finished.
 int unfinished_by(const Measurement& run) {
     return run.exit_info.signal != 0 ? run.exit_info.signal : run.signal_during_run;
 }
@@ -25,7 +26,7 @@ class Series {
     Series(const Plan& plan, const Options& options, BlockedSignals& signals, const Listener& listener)
         : plan_(plan), options_(options), signals_(signals), listener_(listener) {}
 
-    /// Runs the command once more, and the hooks. False if that was the last run.
+    /// Runs the hooks, and between them the command once more. False if the series has ended.
     Result<bool> run_once();
     Result<Measurement> result() &&;
 
@@ -38,8 +39,8 @@ class Series {
     BlockedSignals& signals_;
     const Listener& listener_;
     std::optional<Measurement> all_;
-    int runs_ = 0;         ///< started ones
-    int hook_signal_ = 0;  ///< ended the series in a hook
+    int runs_ = 0;         ///< runs of the command, also one that a signal ended
+    int hook_signal_ = 0;  ///< the signal that ended the series in a hook; 0: none
 };
 
 Result<bool> Series::run_once() {
@@ -61,8 +62,8 @@ bool Series::ended_in_hook(int signal) {
     return signal != 0;
 }
 
-/// Adds a run. If the very first one was ended by a signal it is reported nevertheless: there is nothing else.
-/// report.runs counts the runs that are summed up; it is 0 while only an unfinished run is there.
+/// Adds a run. If a signal ended the first one, it is reported nevertheless: there is nothing else. report.runs counts
+/// the runs that are summed up; it is 0 when the first run is added.
 void Series::add(const Measurement& run, int ended_by) {
     if (options_.repeats_forever()) {
         Report last = run.report;
@@ -104,8 +105,8 @@ void add_run(Report& all, const Report& one) {
     ++all.runs;
 }
 
-// Values are rounded to the nearest. The times stay consistent with the counts, so that a share of multiplexing is the
-// mean one.
+// Values are rounded to the nearest. The times are divided like the counts, so that running / enabled is the mean share
+// of multiplexing.
 void average(Report& all) {
     const auto runs = static_cast<std::uint64_t>(all.runs);
     for (auto& line : all.lines) {

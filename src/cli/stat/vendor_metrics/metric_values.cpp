@@ -8,13 +8,13 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-/// Whether `line` is of the metric's events, whatever the place.
+/// Whether the line is that of `event` in the metric's set, in whatever place.
 bool is_input(const PlannedMetric& planned, const Line& line, const std::string& event) {
     return line.metric_set == planned.set && line.event.source_text == event;
 }
 
-/// Computes one metric from the lines beside `first`. Collects beside the value what must be shown with it: whether a
-/// modelled count, or one with anyperf's own share, is in it.
+/// Computes one metric from the lines with the place and cgroup of `first`. Also collects what must be shown with the
+/// value: whether it contains a modelled count, or one with anyperf's own share.
 class Computation {
   public:
     Computation(const PlannedMetric& planned, const Line& first, const Report& report)
@@ -38,14 +38,15 @@ class Computation {
     }
 
   private:
-    /// The sum over the PMUs that count it. The elapsed time is in seconds.
+    /// The count of the event, as the sum over the PMUs that count it; NaN if one does not. The elapsed time is in
+    /// seconds.
     double count(const std::string& event) {
         double sum = 0;
         bool counted = false;
         for (const Line& line : report_.lines) {
             if (!is_input(planned_, line, event) || line.where != first_.where || line.cgroup != first_.cgroup)
                 continue;
-            // A metric with an unknown input is unknown: not a number goes through the formula to the result.
+            // A metric with an unknown input is unknown: NaN propagates through the formula to the result.
             if (line.status() != Status::counted) return std::nan("");
             sum += line.value();
             counted = true;
@@ -65,7 +66,8 @@ class Computation {
     bool with_own_share_ = false;
 };
 
-/// Whether the metric is shown beside this line: the first of several PMUs' lines.
+/// Whether the metric is shown next to this line. That is the line of its first event or, if several PMUs count this
+/// event, the first of their lines.
 bool is_beside(const PlannedMetric& planned, const Line& line, const Report& report) {
     if (planned.formula.events.empty() || !is_input(planned, line, planned.formula.events.front())) return false;
     for (const Line& other : report.lines)

@@ -10,11 +10,12 @@
 
 namespace anyperf::cli::stat {
 
-/// Metrics whose events are the same, or some of the same, share a set of events. Sets are numbered from 1.
+/// A metric and the set of events that it uses. A metric whose events are all in the set of another one uses that set.
+/// Sets are numbered from 1.
 struct PlannedMetric {
     MetricFormula formula;
     std::size_t set = 0;
-    std::map<std::string, double> sources;  ///< on how many PMUs each event is counted
+    std::map<std::string, double> sources;  ///< by event: the number of PMUs that count it
 };
 
 using PlannedMetrics = std::vector<PlannedMetric>;
