@@ -25,6 +25,7 @@ using abi::read_format;
 constexpr unsigned long kCloseOnExec = 1ul << 3;  // PERF_FLAG_FD_CLOEXEC
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLeastRing = 64 << 10;
+constexpr std::size_t kLeastStacks = 8;  // copied ones that a ring has room for
 
 /// Parts of an attr that older kernels do not have, the newest first.
 struct NewPart {
@@ -49,6 +50,7 @@ Result<OpenSet> OpenSet::open(RingSource& source, OpenRequest request) {
     while (progress == Progress::again) {  // each round leaves something out, so this ends
         set.close_all();
         progress = TRY(set.open_all());
+        if (progress == Progress::done && set.fit_stacks()) progress = Progress::again;
     }
     if (progress == Progress::vanished)
         return std::unexpected(
@@ -169,6 +171,20 @@ bool OpenSet::restrict_to_user_mode() {
         changed = true;
     }
     if (changed) notes_.emplace_back("user mode only: kernel mode needs privileges (kernel.perf_event_paranoid)");
+    return changed;
+}
+
+/// Rings that may not be large would hold one or two of the largest stacks, and lose the next. False: they have room.
+bool OpenSet::fit_stacks() {
+    if (!request_.stacks_may_shrink) return false;
+    const auto most = static_cast<std::uint32_t>(request_.ring_bytes / kLeastStacks);
+    bool changed = false;
+    for (auto& sampled : request_.events) {
+        if (sampled.event.attr.sample_stack_user <= most) continue;
+        sampled.event.attr.sample_stack_user = most;
+        changed = true;
+    }
+    if (changed) notes_.push_back(fmt::format("{} bytes of each stack are looked at: the rings are small (-m)", most));
     return changed;
 }
 

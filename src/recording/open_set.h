@@ -33,6 +33,7 @@ struct OpenRequest {
     std::vector<counting::Place> places;  ///< each with a CPU; those of one CPU share its ring
     std::size_t ring_bytes = 0;           ///< data of a ring: a power of two pages
     bool ring_bytes_are_wanted = false;   ///< the user chose them; else less is taken where memory may not be locked
+    bool stacks_may_shrink = false;       ///< the user did not choose how much of a stack is copied
     ExplainRefusal explain;
 };
 
@@ -89,6 +90,7 @@ class OpenSet {
     Result<Progress> react(std::size_t event, const counting::Place& place, int errno_value);
     bool leave_out_new_parts();
     bool restrict_to_user_mode();
+    bool fit_stacks();
     Result<void> attach_ring(const Opened& opened);
     Result<void> map_ring(const Opened& opened);
     void learn_ids();

@@ -25,7 +25,7 @@ namespace anyperf::cli::record {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kMostStack = 65528;  // what a record of 65535 bytes has room for, as perf limits it
+constexpr std::uint32_t kRawStack = 8192;  // perf's default
 
 /// "123", "4K", "16M", "2G": bytes, or `unit` each if there is no letter.
 std::optional<std::uint64_t> size_in_bytes(std::string_view text, std::uint64_t unit) {
@@ -73,19 +73,28 @@ Result<void> parse_call_graph(Options& options) {
     const std::vector<std::string_view> words = split_at_commas(options.call_graph);
     const auto row = std::ranges::find(kCallGraphs, words.front(), &CallGraphName::name);
     const auto refuse = [&](std::string_view cause) {
-        return std::unexpected(
-            bad_option("--call-graph " + options.call_graph, cause, "give fp, dwarf, dwarf,BYTES, lbr or no"));
+        return std::unexpected(bad_option("--call-graph " + options.call_graph, cause,
+                                          "give fp, dwarf, dwarf,BYTES, dwarf,raw, lbr or no"));
     };
     if (row == kCallGraphs.end()) return refuse(fmt::format("'{}' is not a way to find callers", words.front()));
     options.sampling.call_graph = row->value;
     for (const auto word : words | std::views::drop(1)) {
         if (row->value != recording::CallGraph::stacks) return refuse("only dwarf has further words");
-        if (word == "raw") continue;  // what dwarf does
+        if (word == "raw") {
+            options.sampling.keeps_stacks = true;
+            continue;
+        }
         const auto bytes = whole_number(word);
-        if (!bytes || *bytes == 0 || *bytes > kMostStack)
-            return refuse(fmt::format("'{}' is not a size of at most {} bytes", word, kMostStack));
+        if (!bytes || *bytes == 0 || *bytes > recording::kMostStack)
+            return refuse(fmt::format("'{}' is not a size of at most {} bytes", word, recording::kMostStack));
         options.sampling.stack_bytes = (static_cast<std::uint32_t>(*bytes) + 7) / 8 * 8;
+        options.sampling.stack_bytes_are_wanted = true;
     }
+    if (!options.sampling.keeps_stacks) return {};
+    // Copied stacks are nearly the same from sample to sample: zstd makes a fiftieth of them, faster than a disk
+    // writes.
+    options.compressed = true;
+    if (!options.sampling.stack_bytes_are_wanted) options.sampling.stack_bytes = kRawStack;
     return {};
 }
 
@@ -224,7 +233,7 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("")
         ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
     verb.add_flag("-g", options.frame_pointers, "record the callers, found by frame pointers");
-    verb.add_option("--call-graph", options.call_graph, "fp | dwarf[,BYTES] | lbr: how the callers are found")
+    verb.add_option("--call-graph", options.call_graph, "fp | dwarf[,BYTES][,raw] | lbr: how the callers are found")
         ->type_name("");
     verb.add_option("-o,--output", options.output, "FILE: where to write (default: perf.data); -: standard output")
         ->type_name("");

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -28,6 +29,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "abi/attr_flags.h"
@@ -47,6 +49,7 @@
 #include "recording/machine_facts.h"
 #include "recording/open_set.h"
 #include "recording/tracing_data.h"
+#include "recording/unwound_samples.h"
 #include "try.h"
 
 namespace anyperf::cli::record {
@@ -58,6 +61,8 @@ using counting::Place;
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
 constexpr std::size_t kDefaultRing = 4 << 20;
+// With copied stacks: a ring of 32 MiB holds 512 of 64 KiB. Many CPUs share what all rings together take.
+constexpr std::size_t kLargestRing = 32 << 20, kAllRings = 256 << 20;
 constexpr std::uint32_t kWatermarkShare = 8;                     // of a ring
 constexpr std::size_t kExactPiece = 256 << 10;                   // bytes of samples that are compressed at a time
 constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // no id that the run gives an event
@@ -100,9 +105,11 @@ class Session {
     Result<void> begin();
     Result<std::vector<Place>> places();
     Result<std::vector<pid_t>> tasks();
+    std::size_t default_ring(const std::vector<Place>& places) const;
     recording::OpenRequest open_request(std::vector<Place> places) const;
     Error explain(const events::Event& event, const Place& place, int errno_value) const;
     Result<void> begin_file();
+    void unwind_stacks();
     void put_existing();
     Result<void> wait();
     Result<bool> is_over();
@@ -127,6 +134,7 @@ class Session {
     std::optional<Command> command_;
     int cgroup_fd_ = -1;
     std::optional<recording::OpenSet> events_;
+    std::optional<recording::UnwoundSamples> unwound_;  // with copied stacks that the file shall not have
     std::optional<recording::Drain> drain_;
     perfdata::Facts facts_;
     Recorded result_;
@@ -222,10 +230,19 @@ Error Session::explain(const events::Event& event, const Place& place, int errno
                                  errno_value, event.name);
 }
 
+/// The size of a ring of which the user says nothing.
+std::size_t Session::default_ring(const std::vector<Place>& places) const {
+    if (options_.sampling.call_graph != recording::CallGraph::stacks) return kDefaultRing;
+    std::set<int> cpus;
+    for (const Place& place : places) cpus.insert(place.cpu);
+    return std::clamp(std::bit_floor(kAllRings / std::max<std::size_t>(cpus.size(), 1)), kDefaultRing, kLargestRing);
+}
+
 recording::OpenRequest Session::open_request(std::vector<Place> places) const {
     recording::OpenRequest request;
-    request.ring_bytes = options_.ring_bytes != 0 ? options_.ring_bytes : kDefaultRing;
+    request.ring_bytes = options_.ring_bytes != 0 ? options_.ring_bytes : default_ring(places);
     request.ring_bytes_are_wanted = options_.ring_bytes != 0;
+    request.stacks_may_shrink = !options_.sampling.stack_bytes_are_wanted;
     auto sampling = options_.sampling;
     sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
     request.events = plan_.exact ? std::vector{recording::only_tracking(sampling)}
@@ -246,6 +263,7 @@ Result<void> Session::begin_file() {
     facts_.events = events_->infos();
     if (plan_.exact)
         std::ranges::copy(recording::exact_events(kFirstExactId), std::inserter(facts_.events, facts_.events.begin()));
+    if (!options_.sampling.keeps_stacks) unwind_stacks();
     facts_.tracing_data = TRY(recording::tracing_data(machine, events_->events()));
     facts_.branch_stack = options_.sampling.branch_filter != 0;
     facts_.compression_level = static_cast<std::uint32_t>(options_.compression_level);
@@ -269,9 +287,18 @@ Result<void> Session::begin_file() {
     }
     TRY(writer_->begin(facts_));
     drain_.emplace(*writer_, facts_.events.front().attr);
+    if (unwound_) drain_->unwind_with(*unwound_);
     if (plan_.exact) drain_->leave_rounds_open();
     put_existing();
     return {};
+}
+
+/// The file gets the callers in place of copied stacks.
+void Session::unwind_stacks() {
+    const auto copies = [](const perfdata::EventInfo& event) { return recording::copies_stacks(event.attr); };
+    if (std::ranges::none_of(facts_.events, copies)) return;
+    unwound_.emplace(facts_.events);
+    for (auto& event : facts_.events) event.attr = recording::unwound(event.attr);
 }
 
 /// What no event has seen: tasks from before, and the kernel.
