@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perfdata/side_band.h"
 #include "perfdata/writer/byte_writer.h"
 
 namespace anyperf::recording {
@@ -97,6 +98,10 @@ Result<void> Drain::put(Bytes record) {
     return writer_.write_plain(record);
 }
 
+Result<void> Drain::put_again(Bytes record) {
+    return writer_.write_plain(record);
+}
+
 Result<void> Drain::put_all(Bytes records) {
     for (std::size_t at = 0; at < records.size();) {
         const auto size = perfdata::load<perfdata::RecordHeader>(records.data() + at).size;
@@ -124,6 +129,9 @@ void Drain::look_at(Bytes record) {
         }
         case RecordType::mmap:
         case RecordType::mmap2: files_.add(record); break;
+        case RecordType::fork:
+            if (const auto task = perfdata::read_task(record); task && notes_processes_) processes_.insert(task->pid);
+            break;
         default: break;
     }
 }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,14 @@ class Drain {
     void unwind_with(UnwoundSamples& unwound);
     /// Writes one record that did not come from a ring.
     Result<void> put(Bytes record);
+    /// The writer has begun another file: times are counted anew. Records of what exists follow by put_again(): they
+    /// say what the records before have said already.
+    void begin_file() { first_time_ = last_time_ = 0; }
+    Result<void> put_again(Bytes record);
+    /// From here on processes() are noted.
+    void note_processes() { notes_processes_ = true; }
+    /// The processes that were forked while recording. They may have ended.
+    const std::set<std::uint32_t>& processes() const { return processes_; }
     /// Writes whole records that did not come from a ring, compressed as those of rings.
     Result<void> put_all(Bytes records);
 
@@ -64,6 +73,8 @@ class Drain {
     UnwoundSamples* unwound_ = nullptr;
     std::optional<RingMerge> merge_;    ///< with `unwound_`
     std::vector<std::byte> collected_;  ///< whole records, to be written
+    std::set<std::uint32_t> processes_;
+    bool notes_processes_ = false;
     bool rounds_ = true;
     std::uint64_t samples_ = 0, lost_ = 0, first_time_ = 0, last_time_ = 0;
 };

@@ -55,7 +55,9 @@ Result<OpenSet> OpenSet::open(RingSource& source, OpenRequest request) {
     if (progress == Progress::vanished)
         return std::unexpected(
             set.request_.explain(set.request_.events.front().event, set.request_.places.front(), ESRCH));
-    for (const Mapped& mapped : set.mapped_) set.rings_.emplace_back(mapped.memory, source.writer());
+    for (Mapped& mapped : set.mapped_)
+        mapped.backward ? void(mapped.overwritten.emplace(mapped.memory))
+                        : void(set.rings_.emplace_back(mapped.memory, source.writer()));
     set.learn_ids();
     return set;
 }
@@ -211,7 +213,7 @@ Result<void> OpenSet::map_ring(const Opened& opened) {
         const std::size_t bytes = kPage + request_.ring_bytes;
         const auto memory = source_->map(opened.fd, bytes, backward);
         if (memory) {
-            mapped_.push_back({opened.cpu, backward, opened.fd, *memory});
+            mapped_.push_back({opened.cpu, backward, opened.fd, *memory, {}});
             return {};
         }
         const bool too_large = memory.error() == -EPERM || memory.error() == -ENOMEM;
@@ -238,6 +240,18 @@ void OpenSet::learn_ids() {
         for (std::size_t m = 0; m < members && i + m < opened_.size(); ++m)
             opened_[i + m].id = words.at(first + m * step + 1);
     }
+}
+
+std::vector<std::vector<std::byte>> OpenSet::take_overwritten() {
+    constexpr auto kPause = abi::ioctl_request("PERF_EVENT_IOC_PAUSE_OUTPUT");
+    std::vector<std::vector<std::byte>> taken;
+    for (Mapped& mapped : mapped_) {
+        if (!mapped.overwritten) continue;
+        source_->kernel().ioctl(mapped.fd, kPause, 1);
+        taken.push_back(mapped.overwritten->take());
+        source_->kernel().ioctl(mapped.fd, kPause, 0);
+    }
+    return taken;
 }
 
 std::vector<perfdata::EventInfo> OpenSet::infos() const {

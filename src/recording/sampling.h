@@ -45,7 +45,7 @@ struct SamplingOptions {
 /// Whether mappings are recorded that are not executable: for addresses of data, and for copied stacks in the file, for
 /// which perf needs the mappings of unwind tables.
 inline bool wants_data_maps(const SamplingOptions& options) {
-    return options.data_addresses || options.keeps_stacks;
+    return options.data_addresses || (options.keeps_stacks && options.call_graph == CallGraph::stacks);
 }
 
 inline constexpr std::uint64_t kDefaultFrequency = 4000;
