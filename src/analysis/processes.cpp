@@ -133,15 +133,37 @@ SpaceId Processes::space_of(std::uint32_t pid) {
 }
 
 SpaceId Processes::add_space(symbols::AddressSpace maps) {
-    spaces_.push_back({std::make_unique<symbols::AddressSpace>(std::move(maps))});
-    return static_cast<SpaceId>(spaces_.size() - 1);
+    Space space{std::make_unique<symbols::AddressSpace>(std::move(maps))};
+    if (free_.empty()) {
+        spaces_.push_back(std::move(space));
+        return static_cast<SpaceId>(spaces_.size() - 1);
+    }
+    const SpaceId id = free_.back();
+    free_.pop_back();
+    spaces_[id] = std::move(space);
+    return id;
 }
 
 void Processes::set_space(std::uint32_t pid, SpaceId id) {
     const auto [at, fresh] = process_spaces_.try_emplace(pid, id);
-    if (fresh) return;
-    --spaces_[at->second].owners;
-    at->second = id;
+    if (!fresh) release(std::exchange(at->second, id));
+}
+
+void Processes::release(SpaceId id) {
+    if (--spaces_[id].owners == 0) ended_.push_back(id);
+}
+
+void Processes::end(std::uint32_t pid) {
+    const auto known = process_spaces_.find(pid);
+    if (known == process_spaces_.end()) return;
+    release(known->second);
+    process_spaces_.erase(known);
+}
+
+bool Processes::drop_ended() {
+    for (const SpaceId id : ended_) spaces_[id].maps.reset();
+    free_.insert(free_.end(), ended_.begin(), ended_.end());
+    return !std::exchange(ended_, {}).empty();
 }
 
 void Processes::forget(std::uint32_t pid) {

@@ -52,6 +52,13 @@ class Processes {
     /// The address space of a process now, which a sample uses.
     SpaceId space(std::uint32_t pid);
 
+    /// The process has ended: it has no maps any more. Its space stays valid until drop_ended().
+    void end(std::uint32_t pid);
+    /// Frees the spaces that no process has any more: those of ended processes, and those that were replaced by changed
+    /// copies. Returns whether there were some. For a recorder, which has used its samples then; a reader calls it
+    /// never, since it looks at all spaces at the end.
+    bool drop_ended();
+
     /// The maps of a space. The reference stays valid, its contents grow.
     const symbols::AddressSpace& operator[](SpaceId id) const { return *spaces_[id].maps; }
     /// The kernel's maps, which all processes have. They have no versions: a module that replaces another during a
@@ -72,7 +79,7 @@ class Processes {
     struct Space {
         std::unique_ptr<symbols::AddressSpace> maps;
         bool used = false;    // by a sample
-        unsigned owners = 1;  // processes: more than one after a fork
+        unsigned owners = 1;  // processes: more than one after a fork, 0 when the last one has ended
     };
 
     void follow_map(Bytes record);
@@ -83,6 +90,7 @@ class Processes {
     void map_user(std::uint32_t pid, const symbols::Map& map);
     SpaceId add_space(symbols::AddressSpace maps);
     void set_space(std::uint32_t pid, SpaceId id);
+    void release(SpaceId id);
     SpaceId space_of(std::uint32_t pid);
 
     profile::Strings& strings_;
@@ -91,6 +99,8 @@ class Processes {
     std::unordered_map<std::uint32_t, profile::StringId> comms_;  // by tid
     std::unordered_map<std::uint32_t, SpaceId> process_spaces_;   // by pid
     std::vector<Space> spaces_;
+    std::vector<SpaceId> ended_;  // without an owner
+    std::vector<SpaceId> free_;   // after drop_ended()
     symbols::AddressSpace kernel_;
     std::uint64_t version_ = 0;
 };

@@ -55,7 +55,9 @@ class OutputFile {
 };
 
 std::string summary_of(const Recorded& recorded, const Options& options) {
-    const std::string where = options.to_pipe() ? "standard output" : options.output;
+    const std::string where = options.to_pipe()       ? "standard output"
+                              : recorded.file.empty() ? options.output
+                                                      : recorded.file;
     std::string text = fmt::format("anyperf: {} samples in {} ({:.3f} MB)\n", recorded.samples, where,
                                    static_cast<double>(recorded.data_bytes) / 1e6);
     if (recorded.lost > 0)

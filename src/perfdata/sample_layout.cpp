@@ -135,9 +135,11 @@ bool SampleLayout::decode_rest(Bytes record, Sample& sample) const {
     if (has(abi::sample("PERF_SAMPLE_BRANCH_STACK"))) decode_branches(cursor, sample);
     sample.user_abi = 0;
     sample.user_registers = {};
+    const std::size_t state = record.size() - cursor.left();
     if (has(abi::sample("PERF_SAMPLE_REGS_USER")))
         sample.user_registers = take_registers(cursor, sample.user_abi, user_registers_);
     sample.user_stack = has(abi::sample("PERF_SAMPLE_STACK_USER")) ? take_stack(cursor) : Bytes{};
+    sample.user_state = record.subspan(state, record.size() - cursor.left() - state);
     number(abi::sample("PERF_SAMPLE_WEIGHT") | abi::sample("PERF_SAMPLE_WEIGHT_STRUCT"), sample.weight);
     number(abi::sample("PERF_SAMPLE_DATA_SRC"), sample.data_source);
     number(abi::sample("PERF_SAMPLE_TRANSACTION"), sample.transaction);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perfdata/side_band.h"
 #include "perfdata/writer/byte_writer.h"
 
 namespace anyperf::recording {
@@ -24,7 +25,12 @@ Drain::Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of) : writer_
 Result<void> Drain::round(std::span<Ring> rings) {
     bool any = false;
     Result<void> result;
-    for (Ring& ring : rings) {
+    if (unwound_) {
+        const auto drained = drain_unwound(rings);
+        any = drained.value_or(false);
+        if (!drained) result = std::unexpected(drained.error());
+    }
+    for (Ring& ring : unwound_ ? std::span<Ring>{} : rings) {
         const auto drained = drain(ring);
         if (drained)
             any = any || *drained;
@@ -54,8 +60,47 @@ Result<bool> Drain::drain(Ring& ring) {
     return result;
 }
 
+void Drain::unwind_with(UnwoundSamples& unwound) {
+    unwound_ = &unwound;
+    merge_.emplace(layout_);
+}
+
+// As in round(), an error of the writer does not keep the rings full.
+Result<bool> Drain::drain_unwound(std::span<Ring> rings) {
+    Result<bool> result = false;
+    const auto note = [&](const Result<void>& written) {
+        if (!written) result = std::unexpected(written.error());
+    };
+    merge_->begin(rings);
+    while (const auto next = merge_->next()) {
+        while (const auto record = merge_->next_side_band(next->time)) unwound_->follow(*record);
+        look_at(next->record);
+        const bool is_sample = perfdata::load<perfdata::RecordHeader>(next->record.data()).type == RecordType::sample;
+        const Bytes written = is_sample ? unwound_->unwind(next->record) : next->record;
+        if (written.empty()) ++lost_;
+        collected_.insert(collected_.end(), written.begin(), written.end());
+        note(write_unwound(false));
+        if (result) result = true;
+    }
+    unwound_->end_round();
+    note(write_unwound(true));
+    return result;
+}
+
+Result<void> Drain::write_unwound(bool all) {
+    if (collected_.empty() || (!all && collected_.size() < kPiece)) return {};
+    auto written = writer_.write(collected_);
+    collected_.clear();
+    return written;
+}
+
 Result<void> Drain::put(Bytes record) {
     look_at(record);
+    if (unwound_) unwound_->follow(record);
+    return writer_.write_plain(record);
+}
+
+Result<void> Drain::put_again(Bytes record) {
     return writer_.write_plain(record);
 }
 
@@ -86,6 +131,9 @@ void Drain::look_at(Bytes record) {
         }
         case RecordType::mmap:
         case RecordType::mmap2: files_.add(record); break;
+        case RecordType::fork:
+            if (const auto task = perfdata::read_task(record); task && notes_processes_) processes_.insert(task->pid);
+            break;
         default: break;
     }
 }

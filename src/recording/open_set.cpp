@@ -25,6 +25,7 @@ using abi::read_format;
 constexpr unsigned long kCloseOnExec = 1ul << 3;  // PERF_FLAG_FD_CLOEXEC
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLeastRing = 64 << 10;
+constexpr std::size_t kLeastStacks = 8;  // copied ones that a ring has room for
 
 /// Parts of an attr that older kernels do not have, the newest first.
 struct NewPart {
@@ -49,11 +50,14 @@ Result<OpenSet> OpenSet::open(RingSource& source, OpenRequest request) {
     while (progress == Progress::again) {  // each round leaves something out, so this ends
         set.close_all();
         progress = TRY(set.open_all());
+        if (progress == Progress::done && set.fit_stacks()) progress = Progress::again;
     }
     if (progress == Progress::vanished)
         return std::unexpected(
             set.request_.explain(set.request_.events.front().event, set.request_.places.front(), ESRCH));
-    for (const Mapped& mapped : set.mapped_) set.rings_.emplace_back(mapped.memory, source.writer());
+    for (Mapped& mapped : set.mapped_)
+        mapped.backward ? void(mapped.overwritten.emplace(mapped.memory))
+                        : void(set.rings_.emplace_back(mapped.memory, source.writer()));
     set.learn_ids();
     return set;
 }
@@ -172,6 +176,20 @@ bool OpenSet::restrict_to_user_mode() {
     return changed;
 }
 
+/// Rings that may not be large would hold one or two of the largest stacks, and lose the next. False: they have room.
+bool OpenSet::fit_stacks() {
+    if (!request_.stacks_may_shrink) return false;
+    const auto most = static_cast<std::uint32_t>(request_.ring_bytes / kLeastStacks);
+    bool changed = false;
+    for (auto& sampled : request_.events) {
+        if (sampled.event.attr.sample_stack_user <= most) continue;
+        sampled.event.attr.sample_stack_user = most;
+        changed = true;
+    }
+    if (changed) notes_.push_back(fmt::format("{} bytes of each stack are looked at: the rings are small (-m)", most));
+    return changed;
+}
+
 /// The first event of a CPU maps the ring, and the others send their records to it. The kernel may refuse that, for
 /// example for events with different clocks: perf_event_set_output() has the list.
 Result<void> OpenSet::attach_ring(const Opened& opened) {
@@ -195,7 +213,7 @@ Result<void> OpenSet::map_ring(const Opened& opened) {
         const std::size_t bytes = kPage + request_.ring_bytes;
         const auto memory = source_->map(opened.fd, bytes, backward);
         if (memory) {
-            mapped_.push_back({opened.cpu, backward, opened.fd, *memory});
+            mapped_.push_back({opened.cpu, backward, opened.fd, *memory, {}});
             return {};
         }
         const bool too_large = memory.error() == -EPERM || memory.error() == -ENOMEM;
@@ -222,6 +240,18 @@ void OpenSet::learn_ids() {
         for (std::size_t m = 0; m < members && i + m < opened_.size(); ++m)
             opened_[i + m].id = words.at(first + m * step + 1);
     }
+}
+
+std::vector<std::vector<std::byte>> OpenSet::take_overwritten() {
+    constexpr auto kPause = abi::ioctl_request("PERF_EVENT_IOC_PAUSE_OUTPUT");
+    std::vector<std::vector<std::byte>> taken;
+    for (Mapped& mapped : mapped_) {
+        if (!mapped.overwritten) continue;
+        source_->kernel().ioctl(mapped.fd, kPause, 1);
+        taken.push_back(mapped.overwritten->take());
+        source_->kernel().ioctl(mapped.fd, kPause, 0);
+    }
+    return taken;
 }
 
 std::vector<perfdata::EventInfo> OpenSet::infos() const {

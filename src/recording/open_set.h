@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "anyperf/error.h"
 #include "anyperf/target.h"
 #include "perfdata/file_header.h"
+#include "recording/backward_ring.h"
 #include "recording/ring.h"
 #include "recording/ring_source.h"
 #include "recording/sampling.h"
@@ -33,6 +35,7 @@ struct OpenRequest {
     std::vector<counting::Place> places;  ///< each with a CPU; those of one CPU share its ring
     std::size_t ring_bytes = 0;           ///< data of a ring: a power of two pages
     bool ring_bytes_are_wanted = false;   ///< the user chose them; else less is taken where memory may not be locked
+    bool stacks_may_shrink = false;       ///< the user did not choose how much of a stack is copied
     ExplainRefusal explain;
 };
 
@@ -49,8 +52,11 @@ class OpenSet {
     /// The events as they were opened, with all their ids.
     std::vector<perfdata::EventInfo> infos() const;
     const std::vector<SampledEvent>& events() const { return request_.events; }
-    /// One of each CPU.
+    /// One of each CPU, of records that are not overwritten.
     std::span<Ring> rings() { return rings_; }
+    /// Copies of the records in the rings that are overwritten, of one CPU after the other, the oldest first. Records
+    /// that come meanwhile are dropped, and counted by lost().
+    std::vector<std::vector<std::byte>> take_overwritten();
     std::size_t ring_bytes() const { return request_.ring_bytes; }
     /// What was changed to open the events, for people.
     std::span<const std::string> notes() const { return notes_; }
@@ -77,6 +83,7 @@ class OpenSet {
         bool backward = false;
         int fd = -1;
         std::span<std::byte> memory;
+        std::optional<BackwardRing> overwritten;  ///< if `backward`
     };
     /// `again`: the request was changed, so all is opened anew. `vanished`: the task of the place has ended.
     enum class Progress : std::uint8_t { done, again, vanished };
@@ -89,6 +96,7 @@ class OpenSet {
     Result<Progress> react(std::size_t event, const counting::Place& place, int errno_value);
     bool leave_out_new_parts();
     bool restrict_to_user_mode();
+    bool fit_stacks();
     Result<void> attach_ring(const Opened& opened);
     Result<void> map_ring(const Opened& opened);
     void learn_ids();

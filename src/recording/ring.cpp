@@ -69,6 +69,18 @@ Ring::Records Ring::between(std::uint64_t begin, std::uint64_t end) const {
     return {records_.subspan(start, before), records_.first(size - before), end};
 }
 
+std::optional<perfdata::RecordHeader> Ring::header_at(std::uint64_t at, std::uint64_t end) {
+    if (record_size(at, end) != 0)
+        return perfdata::load<perfdata::RecordHeader>(records_.data() + at % records_.size());
+    drop_all(end);
+    return {};
+}
+
+Bytes Ring::record_at(std::uint64_t at, std::uint64_t end) {
+    const auto header = header_at(at, end);
+    return header ? in_one_piece(at, header->size) : Bytes{};
+}
+
 void Ring::release(std::uint64_t end) {
     // A ring that was damaged has been released further already.
     if (end - tail_ <= data_.size()) tail_ = end;

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,6 +60,13 @@ class Ring {
         }
         return between(extent.begin, at);
     }
+    /// The positions of the oldest record that was not released, and after the newest one.
+    std::uint64_t begin() const { return tail_; }
+    std::uint64_t end() { return unread().end; }
+    /// The header of the record at a position before `end`, and the record in one piece, valid until the next call.
+    /// Nothing if the contents are impossible: then all up to `end` was dropped, and begin() is there.
+    std::optional<perfdata::RecordHeader> header_at(std::uint64_t at, std::uint64_t end);
+    Bytes record_at(std::uint64_t at, std::uint64_t end);
     /// The records up to `end` have been used, and their room may be written again.
     void release(std::uint64_t end);
 

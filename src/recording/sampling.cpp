@@ -40,13 +40,14 @@ void set_period(events::Event& event, const SamplingOptions& options) {
 
 /// The kernel follows frame pointers itself, so they need only PERF_SAMPLE_CALLCHAIN. The other kinds also sample the
 /// data from which a reader finds the callers in user space.
-void set_call_graph(abi::Attr& attr, CallGraph call_graph, const SamplingOptions& options) {
+void set_call_graph(events::Event& event, CallGraph call_graph, const SamplingOptions& options) {
+    abi::Attr& attr = event.attr;
     if (call_graph == CallGraph::none) return;
     attr.sample_type |= sample("PERF_SAMPLE_CALLCHAIN");
     if (call_graph == CallGraph::stacks) {
         attr.sample_type |= sample("PERF_SAMPLE_REGS_USER") | sample("PERF_SAMPLE_STACK_USER");
         attr.sample_regs_user = kUserRegisters;
-        attr.sample_stack_user = options.stack_bytes;
+        attr.sample_stack_user = event.sampling.stack_size.value_or(options.stack_bytes);
         // The chain has only the kernel's frames. Readers unwind the copied stack for the others.
         set(attr, flag("exclude_callchain_user"));
     }
@@ -80,7 +81,7 @@ void set_sample_type(events::Event& event, const SamplingOptions& options) {
         attr.sample_type |= sample("PERF_SAMPLE_BRANCH_STACK");
         attr.branch_sample_type = options.branch_filter;
     }
-    set_call_graph(attr, call_graph_of(event, options), options);
+    set_call_graph(event, call_graph_of(event, options), options);
     if (event.sampling.max_stack) attr.sample_max_stack = *event.sampling.max_stack;
 }
 

@@ -16,32 +16,36 @@ namespace anyperf::recording {
 enum class CallGraph : std::uint8_t {
     none,
     frame_pointers,
-    stacks,        ///< registers and a copy of the user stack (--call-graph dwarf,raw)
+    stacks,        ///< registers and a copy of the user stack (--call-graph dwarf)
     last_branches  ///< the CPU's record of calls (--call-graph lbr)
 };
+
+inline constexpr std::uint32_t kMostStack = 65528;  ///< what a record of 65535 bytes has room for, as perf limits it
 
 struct SamplingOptions {
     std::optional<std::uint64_t> period;     ///< -c: events between two samples
     std::optional<std::uint64_t> frequency;  ///< -F: samples a second; neither: kDefaultFrequency
     CallGraph call_graph = CallGraph::none;
-    std::uint32_t stack_bytes = 8192;   ///< of CallGraph::stacks: a multiple of 8, at most 65528
-    std::uint64_t branch_filter = 0;    ///< -b, -j: bits of branch_sample_type; 0: no branches
-    bool data_addresses = false;        ///< -d
-    bool weights = false;               ///< -W
-    bool switch_events = false;         ///< --switch-events
-    bool inherit = true;                ///< also what the tasks create
-    bool cpu_wide = false;              ///< events are not bound to tasks
-    bool enable_on_exec = false;        ///< the command's exec starts the events; else they are started later
+    std::uint32_t stack_bytes = kMostStack;  ///< of CallGraph::stacks: a multiple of 8
+    bool stack_bytes_are_wanted = false;     ///< the user chose them
+    bool keeps_stacks = false;               ///< copied stacks go to the file, where they are unwound by readers
+    std::uint64_t branch_filter = 0;         ///< -b, -j: bits of branch_sample_type; 0: no branches
+    bool data_addresses = false;             ///< -d
+    bool weights = false;                    ///< -W
+    bool switch_events = false;              ///< --switch-events
+    bool inherit = true;                     ///< also what the tasks create
+    bool cpu_wide = false;                   ///< events are not bound to tasks
+    bool enable_on_exec = false;             ///< the command's exec starts the events; else they are started later
     bool separate_tracking = false;     ///< an event of its own records names and maps, and is on from the beginning
     bool overwrite = false;             ///< the newest records replace the oldest
     std::uint32_t watermark_bytes = 0;  ///< unread bytes of a ring that wake the reader; 0: the kernel's half of a ring
     std::optional<std::int32_t> clock;  ///< -k: the clock of the times; none: the kernel's own
 };
 
-/// Whether mappings are recorded that are not executable: for addresses of data, and for copied stacks, of which perf
-/// needs the mappings of unwind tables.
+/// Whether mappings are recorded that are not executable: for addresses of data, and for copied stacks in the file, for
+/// which perf needs the mappings of unwind tables.
 inline bool wants_data_maps(const SamplingOptions& options) {
-    return options.data_addresses || options.call_graph == CallGraph::stacks;
+    return options.data_addresses || (options.keeps_stacks && options.call_graph == CallGraph::stacks);
 }
 
 inline constexpr std::uint64_t kDefaultFrequency = 4000;

@@ -69,7 +69,7 @@ void Dso::load(const SymbolPaths& paths, KernelSymbols& kernel) {
     if (std::exchange(loaded_, true)) return;
     switch (kind_) {
         case DsoKind::file: return load_file(paths);
-        case DsoKind::vdso: return load_vdso();
+        case DsoKind::vdso: return load_vdso(paths);
         case DsoKind::kernel:
         case DsoKind::kernel_module: return load_kernel(paths, kernel);
         case DsoKind::jit: return load_perf_map();
@@ -149,29 +149,40 @@ DebugInfo* Dso::debug_info(const SymbolPaths& paths) {
     return debug_info_.get();
 }
 
+void Dso::open(const SymbolPaths& paths) {
+    if (std::exchange(opened_, true)) return;
+    if (kind_ == DsoKind::file) open_file(paths);
+    if (kind_ == DsoKind::vdso) {
+        // That of this process: the kernel's of the recording, if it was made on this machine since the last boot.
+        if (auto image = vdso_image()) image_ = std::move(*image);
+    }
+}
+
+void Dso::open_as(ElfImage image) {
+    opened_ = true;
+    image_ = std::move(image);
+}
+
 /// The file itself, or its copy in perf's build-id cache if it has been replaced since.
-void Dso::load_file(const SymbolPaths& paths) {
+void Dso::open_file(const SymbolPaths& paths) {
+    if (open_image(paths.root + path_)) return;
+    // The reason that matters is that of the file's own place.
+    const std::string why = why_;
     const std::string cached = paths.build_id_cache + "/.build-id/";
     const bool has_cache = !paths.build_id_cache.empty() && build_id_.size() > 2;
-    if (!open_image(paths.root + path_)) {
-        // The reason that matters is that of the file's own place.
-        const std::string why = why_;
-        if (!has_cache || !open_image(cached + build_id_path(build_id_) + "/elf")) {
-            why_ = why;
-            return;
-        }
-    }
-    why_.clear();
+    why_ = has_cache && open_image(cached + build_id_path(build_id_) + "/elf") ? "" : why;
+}
+
+void Dso::load_file(const SymbolPaths& paths) {
+    open(paths);
+    if (!image_) return;
     if (!has_symbol_table(*image_)) debug_image_ = debug_file(paths, has_symbol_table);
     use(elf_symbols(debug_image_ ? *debug_image_ : *image_, *image_));
 }
 
-/// The vDSO of this process: the kernel's of the recording, if it was made on this machine since the last boot.
-void Dso::load_vdso() {
-    auto image = vdso_image();
-    if (!image) return;
-    image_ = std::move(*image);
-    use(elf_symbols(*image_, *image_));
+void Dso::load_vdso(const SymbolPaths& paths) {
+    open(paths);
+    if (image_) use(elf_symbols(*image_, *image_));
 }
 
 /// The running kernel's symbols serve only a recording of the same kernel: its addresses change with each build, and

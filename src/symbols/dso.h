@@ -67,11 +67,16 @@ class Dso {
     DsoKind kind() const { return kind_; }
     bool is_kernel() const { return kind_ == DsoKind::kernel || kind_ == DsoKind::kernel_module; }
 
+    /// Opens the mapped file, without its names, once: unwinding needs no more. Not thread-safe.
+    void open(const SymbolPaths& paths);
+    /// Gives it its file. From then on open() opens none.
+    void open_as(ElfImage image);
+
     /// Reads the file and its names, once. A file that can't be read leaves the tables empty, and why_no_symbols() says
     /// what was found. Not thread-safe.
     void load(const SymbolPaths& paths, KernelSymbols& kernel);
 
-    /// The mapped ELF file, for unwind tables and DWARF; null if there is none, or before load().
+    /// The mapped ELF file, for unwind tables and DWARF; null if there is none, or before open() and load().
     const ElfImage* image() const { return image_ ? &*image_ : nullptr; }
     /// The separate file with the names and DWARF; null if the names come from the image itself.
     const ElfImage* debug_image() const { return debug_image_ ? &*debug_image_ : nullptr; }
@@ -96,7 +101,8 @@ class Dso {
 
   private:
     void load_file(const SymbolPaths& paths);
-    void load_vdso();
+    void load_vdso(const SymbolPaths& paths);
+    void open_file(const SymbolPaths& paths);
     void load_kernel(const SymbolPaths& paths, KernelSymbols& kernel);
     void load_perf_map();
     bool open_image(const std::string& path);
@@ -109,6 +115,7 @@ class Dso {
     std::string why_;
     std::uint32_t pid_ = 0;
     DsoKind kind_ = DsoKind::unknown;
+    bool opened_ = false;
     bool loaded_ = false;
     std::optional<ElfImage> image_;
     std::optional<ElfImage> debug_image_;

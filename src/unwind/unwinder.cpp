@@ -63,7 +63,7 @@ Unwinder::Unwinder(symbols::SymbolPaths paths) : paths_(std::move(paths)), place
 // Compiling a table takes time in proportion to the file's code, so it is done once for each file and only for files
 // that a stack leads into.
 const UnwindTable* Unwinder::table_of(symbols::Dso& dso) {
-    dso.load(paths_, kernel_);
+    dso.open(paths_);
     if (!dso.image()) return nullptr;
     const auto [at, fresh] = tables_.try_emplace(&dso);
     if (fresh) at->second = UnwindTable{*dso.image()};
@@ -77,7 +77,7 @@ const Unwinder::Place& Unwinder::place_of(const symbols::AddressSpace& space, st
     const std::uint64_t mixed =
         (address ^ std::bit_cast<std::uintptr_t>(&space) << 7) * 0x9e37'79b9'7f4a'7c15u;  // by the golden ratio
     Place& place = places_[mixed >> 50 & (kPlaces - 1)];
-    const std::size_t maps = space.maps().size();
+    const std::size_t maps = space.maps().size() + (generation_ << 32);
     if (place.address == address && place.space == &space && place.maps == maps) return place;
     place = {.address = address, .space = &space, .maps = maps, .row = {}, .table = nullptr};
     // From the address in the process to that in the file's tables: dso.h explains the three numbers.

@@ -36,12 +36,15 @@ class Unwinder final : public symbols::StackUnwinder {
     void unwind(const symbols::AddressSpace& space, const symbols::UserState& state,
                 std::vector<std::uint64_t>& addresses) override;
 
+    /// To be called after an address space has ended, or has lost a map: another one may begin at its address.
+    void forget_spaces() { ++generation_; }
+
   private:
     /// What was found at an address of a process, in a direct-mapped cache.
     struct Place {
         std::uint64_t address = ~std::uint64_t{0};
         const symbols::AddressSpace* space = nullptr;
-        std::size_t maps = 0;  // of the space then: later ones may cover the address
+        std::size_t maps = 0;  // of the space then, since later ones may cover the address; and the generation
         UnwindRow row;         // cfa none: there is no row
         const UnwindTable* table = nullptr;
     };
@@ -53,9 +56,9 @@ class Unwinder final : public symbols::StackUnwinder {
     bool step(const Place& place, const StackCopy& stack, Registers& registers, bool innermost);
 
     symbols::SymbolPaths paths_;
-    symbols::KernelSymbols kernel_;
     std::unordered_map<const symbols::Dso*, UnwindTable> tables_;
     std::vector<Place> places_;
+    std::size_t generation_ = 0;
 };
 
 }  // namespace anyperf::unwind

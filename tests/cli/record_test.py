@@ -56,7 +56,7 @@ class Recorder(Case):
         path = path or self.path
         perf = run("perf", "script", "--no-inline", "-i", path)
         self.assertEqual(perf.stderr, b"")
-        ours = run(ANYPERF, "script", "-i", path)
+        ours = run(ANYPERF, "script", "--no-inline", "-i", path)
         lines = [text.stdout.decode(errors="replace").splitlines() for text in (perf, ours)]
         self.assertGreater(len(lines[0]), 10)
         differing = [line for line in difflib.unified_diff(*lines, n=0, lineterm="") if line[0] in "+-"][2:]

@@ -25,20 +25,7 @@ namespace anyperf::cli::record {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kMostStack = 65528;  // what a record of 65535 bytes has room for, as perf limits it
-
-/// "123", "4K", "16M", "2G": bytes, or `unit` each if there is no letter.
-std::optional<std::uint64_t> size_in_bytes(std::string_view text, std::uint64_t unit) {
-    constexpr std::string_view kUnits = "BKMG";
-    if (text.empty()) return std::nullopt;
-    const auto letter = kUnits.find(static_cast<char>(text.back() & ~('a' - 'A')));
-    const bool has_unit = std::string_view{"BKMGbkmg"}.contains(text.back());
-    if (has_unit) text.remove_suffix(1);
-    const auto value = whole_number(text);
-    const std::uint64_t scale = has_unit ? std::uint64_t{1} << (10 * letter) : unit;
-    if (!value || *value == 0 || *value > ~std::uint64_t{0} / scale) return std::nullopt;
-    return *value * scale;
-}
+constexpr std::uint32_t kRawStack = 8192;  // perf's default
 
 /// -F: a number, or max.
 Result<void> parse_frequency(Options& options) {
@@ -65,6 +52,13 @@ constexpr std::array kCallGraphs{
     CallGraphName{"lbr", recording::CallGraph::last_branches},
 };
 
+/// Copied stacks are nearly the same from sample to sample: zstd makes a fiftieth of them, faster than a disk writes.
+void keep_stacks(Options& options) {
+    options.sampling.keeps_stacks = true;
+    options.compressed |= options.sampling.call_graph == recording::CallGraph::stacks;
+    if (!options.sampling.stack_bytes_are_wanted) options.sampling.stack_bytes = kRawStack;
+}
+
 /// --call-graph fp|dwarf[,SIZE][,raw]|lbr|no.
 Result<void> parse_call_graph(Options& options) {
     options.sampling.call_graph =
@@ -73,19 +67,24 @@ Result<void> parse_call_graph(Options& options) {
     const std::vector<std::string_view> words = split_at_commas(options.call_graph);
     const auto row = std::ranges::find(kCallGraphs, words.front(), &CallGraphName::name);
     const auto refuse = [&](std::string_view cause) {
-        return std::unexpected(
-            bad_option("--call-graph " + options.call_graph, cause, "give fp, dwarf, dwarf,BYTES, lbr or no"));
+        return std::unexpected(bad_option("--call-graph " + options.call_graph, cause,
+                                          "give fp, dwarf, dwarf,BYTES, dwarf,raw, lbr or no"));
     };
     if (row == kCallGraphs.end()) return refuse(fmt::format("'{}' is not a way to find callers", words.front()));
     options.sampling.call_graph = row->value;
     for (const auto word : words | std::views::drop(1)) {
         if (row->value != recording::CallGraph::stacks) return refuse("only dwarf has further words");
-        if (word == "raw") continue;  // what dwarf does
+        if (word == "raw") {
+            options.sampling.keeps_stacks = true;
+            continue;
+        }
         const auto bytes = whole_number(word);
-        if (!bytes || *bytes == 0 || *bytes > kMostStack)
-            return refuse(fmt::format("'{}' is not a size of at most {} bytes", word, kMostStack));
+        if (!bytes || *bytes == 0 || *bytes > recording::kMostStack)
+            return refuse(fmt::format("'{}' is not a size of at most {} bytes", word, recording::kMostStack));
         options.sampling.stack_bytes = (static_cast<std::uint32_t>(*bytes) + 7) / 8 * 8;
+        options.sampling.stack_bytes_are_wanted = true;
     }
+    if (options.sampling.keeps_stacks) keep_stacks(options);
     return {};
 }
 
@@ -151,6 +150,19 @@ Result<void> parse_sizes(Options& options) {
     return {};
 }
 
+/// --switch-output and --overwrite. Samples that are overwritten are seen long after their stacks were copied, when the
+/// maps of then are not known any more. So they keep the copies.
+Result<void> parse_switching(Options& options) {
+    if (!options.switch_output.empty()) options.switch_mode = TRY(parse_switch_mode(options.switch_output));
+    if (options.switch_mode.switches() && options.to_pipe())
+        return std::unexpected(bad_option("--switch-output", "standard output is one stream", "give a file with -o"));
+    if (options.most_files != 0 && !options.switch_mode.switches())
+        return std::unexpected(bad_option("--switch-max-files", "there is only one file", "give --switch-output, too"));
+    options.sampling.overwrite = options.overwrite;
+    if (options.overwrite) keep_stacks(options);
+    return {};
+}
+
 Result<void> check_combinations(const Options& options) {
     if (options.period != 0 && !options.frequency.empty())
         return std::unexpected(bad_option("-c", "-F says how often to sample, too", "give one of them"));
@@ -189,6 +201,8 @@ Result<void> check_exact(const Options& options) {
         Row{options.sampling.clock.has_value(), "-k", "its clock is the monotonic one"},
         Row{options.delay_ms != 0 || !options.control.empty(), "-D or --control",
             "it counts from the first instruction to the last"},
+        Row{options.overwrite || options.switch_mode.switches(), "--overwrite or --switch-output",
+            "the counts are written at the end"},
         Row{options.no_inherit, "--no-inherit", "it counts all processes that the command starts"},
     };
     for (const Row& row : rows)
@@ -224,7 +238,7 @@ void declare_options(CLI::App& verb, Options& options) {
         ->type_name("")
         ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
     verb.add_flag("-g", options.frame_pointers, "record the callers, found by frame pointers");
-    verb.add_option("--call-graph", options.call_graph, "fp | dwarf[,BYTES] | lbr: how the callers are found")
+    verb.add_option("--call-graph", options.call_graph, "fp | dwarf[,BYTES][,raw] | lbr: how the callers are found")
         ->type_name("");
     verb.add_option("-o,--output", options.output, "FILE: where to write (default: perf.data); -: standard output")
         ->type_name("");
@@ -254,6 +268,13 @@ void declare_options(CLI::App& verb, Options& options) {
         ->check(CLI::Range(1, 22));
     verb.add_option("--max-size", options.largest, "SIZE: stop recording when the file has this size: 100M, 2G")
         ->type_name("");
+    verb.add_flag(
+        "--overwrite", options.overwrite,
+        "keep the newest samples in the rings only, and write them at the end, or when the output is switched");
+    verb.add_flag("--switch-output{signal}", options.switch_output,
+                  "go on in another file: at SIGUSR2; =SIZE (100M): at that size; =TIME (30s, 5m, 2h, 1d): after it");
+    verb.add_option("--switch-max-files", options.most_files, "N: of --switch-output: keep the last N files")
+        ->type_name("");
     verb.add_flag("--exact", options.exact,
                   "count every instruction and call of the command by its address, instead of sampling");
     verb.add_flag("-q,--quiet", options.quiet, "print no notes, only errors");
@@ -269,6 +290,7 @@ Result<void> check(Options& options) {
     TRY(parse_branches(options));
     TRY(parse_clock(options));
     TRY(parse_sizes(options));
+    TRY(parse_switching(options));
     TRY(check_combinations(options));
     recording::SamplingOptions& sampling = options.sampling;
     if (options.period != 0) sampling.period = options.period;
@@ -279,7 +301,7 @@ Result<void> check(Options& options) {
     sampling.cpu_wide = options.is_cpu_wide();
     if (options.exact) TRY(check_exact(options));
     sampling.enable_on_exec = options.targets_command() && options.delay_ms == 0;
-    sampling.separate_tracking = options.delay_ms != 0 || sampling.cpu_wide;
+    sampling.separate_tracking = options.delay_ms != 0 || sampling.cpu_wide || options.overwrite;
     return {};
 }
 

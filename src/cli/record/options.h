@@ -10,6 +10,7 @@
 
 #include "anyperf/error.h"
 #include "cli/command/backend.h"
+#include "cli/record/output_files.h"
 #include "recording/sampling.h"
 
 namespace CLI {
@@ -32,9 +33,12 @@ struct Options {
     std::string largest;    ///< --max-size
     std::string clock;      ///< -k
     std::string output = "perf.data";
-    std::uint64_t period = 0;   ///< 0: by frequency
-    std::int64_t delay_ms = 0;  ///< kDelayForever: until --control enables
-    std::string control;        ///< --control: see control_channel.h
+    std::uint64_t period = 0;    ///< 0: by frequency
+    std::int64_t delay_ms = 0;   ///< kDelayForever: until --control enables
+    std::string control;         ///< --control: see control_channel.h
+    std::string switch_output;   ///< --switch-output: see output_files.h; empty: one file
+    std::size_t most_files = 0;  ///< --switch-max-files; 0: all
+    bool overwrite = false;      ///< --overwrite
     int compression_level = 1;
     bool system_wide = false;
     bool frame_pointers = false;  ///< -g
@@ -54,6 +58,7 @@ struct Options {
     std::vector<pid_t> tid_numbers;
     std::vector<int> cpus;
     recording::SamplingOptions sampling;
+    SwitchMode switch_mode;
     std::size_t ring_bytes = 0;       ///< 0: the default
     std::uint64_t largest_bytes = 0;  ///< 0: no limit
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -28,6 +29,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "abi/attr_flags.h"
@@ -47,6 +49,7 @@
 #include "recording/machine_facts.h"
 #include "recording/open_set.h"
 #include "recording/tracing_data.h"
+#include "recording/unwound_samples.h"
 #include "try.h"
 
 namespace anyperf::cli::record {
@@ -58,6 +61,8 @@ using counting::Place;
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
 constexpr std::size_t kDefaultRing = 4 << 20;
+// With copied stacks: a ring of 32 MiB holds 512 of 64 KiB. Many CPUs share what all rings together take.
+constexpr std::size_t kLargestRing = 32 << 20, kAllRings = 256 << 20;
 constexpr std::uint32_t kWatermarkShare = 8;                     // of a ring
 constexpr std::size_t kExactPiece = 256 << 10;                   // bytes of samples that are compressed at a time
 constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // no id that the run gives an event
@@ -86,6 +91,7 @@ class Session {
           options_(options),
           signals_(signals),
           output_(output),
+          files_(options.output, options.most_files),
           awaited_(options.pid_numbers.empty() ? options.tid_numbers : options.pid_numbers),
           rings_(plan.hosted ? hosted_rings(*plan.hosted) : recording::system_rings()) {}
     ~Session() {
@@ -100,10 +106,19 @@ class Session {
     Result<void> begin();
     Result<std::vector<Place>> places();
     Result<std::vector<pid_t>> tasks();
+    std::size_t default_ring(const std::vector<Place>& places) const;
     recording::OpenRequest open_request(std::vector<Place> places) const;
     Error explain(const events::Event& event, const Place& place, int errno_value) const;
+    Result<void> learn_facts();
     Result<void> begin_file();
-    void put_existing();
+    void unwind_stacks();
+    void put_existing(bool again);
+    void put_existing_processes(const recording::SynthesisOptions& options, const recording::RecordSink& sink);
+    Result<void> open_file();
+    Result<void> end_file();
+    bool is_time_to_switch() const;
+    void switch_file();
+    void take_snapshot();
     Result<void> wait();
     Result<bool> is_over();
     bool handle_signals();
@@ -121,17 +136,23 @@ class Session {
     const Options& options_;
     BlockedSignals& signals_;
     Output& output_;
+    OutputFiles files_;
     AwaitedTasks awaited_;
     std::unique_ptr<recording::RingSource> rings_;
     std::optional<perfdata::FileWriter> writer_;  // before the command is forked: a wrong -o starts nothing
     std::optional<Command> command_;
     int cgroup_fd_ = -1;
     std::optional<recording::OpenSet> events_;
+    std::optional<recording::UnwoundSamples> unwound_;  // with copied stacks that the file shall not have
     std::optional<recording::Drain> drain_;
     perfdata::Facts facts_;
     Recorded result_;
     std::optional<ControlChannel> control_;
     std::optional<std::uint64_t> enable_at_;
+    std::uint64_t switch_at_ = 0;       ///< with --switch-output=TIME
+    std::uint64_t existing_bytes_ = 0;  ///< of the file: records of what existed before it
+    bool switch_wanted_ = false;        ///< by a signal
+    std::uint64_t samples_of_other_files_ = 0;
     bool stopped_ = false;  ///< nothing more is recorded, while the command goes on
 };
 
@@ -144,8 +165,7 @@ Result<Recorded> Session::run() {
 
 Result<void> Session::begin() {
     if (!options_.control.empty()) control_.emplace(TRY(ControlChannel::open(options_.control)));
-    writer_.emplace(TRY(perfdata::FileWriter::create(options_.output)));
-    if (options_.compressed) writer_->compress(options_.compression_level);
+    TRY(open_file());
     if (options_.to_pipe()) ::dup2(STDERR_FILENO, STDOUT_FILENO);  // the command's output must not be in the recording
     if (!options_.command.empty()) {
         auto* const hosting = plan_.hosted ? &plan_.hosted->hosting() : nullptr;
@@ -155,7 +175,10 @@ Result<void> Session::begin() {
     auto where = TRY(places());
     events_.emplace(TRY(recording::OpenSet::open(*rings_, open_request(std::move(where)))));
     for (const auto& text : events_->notes()) note(text);
+    TRY(learn_facts());
     TRY(begin_file());
+    put_existing(false);
+    existing_bytes_ = writer_->data_bytes();
     if (options_.delay_ms > 0)
         enable_at_ = now_ns() + static_cast<std::uint64_t>(options_.delay_ms) * kMillisecond;
     else if (options_.delay_ms != kDelayForever && !options_.sampling.enable_on_exec)
@@ -222,10 +245,19 @@ Error Session::explain(const events::Event& event, const Place& place, int errno
                                  errno_value, event.name);
 }
 
+/// The size of a ring of which the user says nothing.
+std::size_t Session::default_ring(const std::vector<Place>& places) const {
+    if (options_.sampling.call_graph != recording::CallGraph::stacks) return kDefaultRing;
+    std::set<int> cpus;
+    for (const Place& place : places) cpus.insert(place.cpu);
+    return std::clamp(std::bit_floor(kAllRings / std::max<std::size_t>(cpus.size(), 1)), kDefaultRing, kLargestRing);
+}
+
 recording::OpenRequest Session::open_request(std::vector<Place> places) const {
     recording::OpenRequest request;
-    request.ring_bytes = options_.ring_bytes != 0 ? options_.ring_bytes : kDefaultRing;
+    request.ring_bytes = options_.ring_bytes != 0 ? options_.ring_bytes : default_ring(places);
     request.ring_bytes_are_wanted = options_.ring_bytes != 0;
+    request.stacks_may_shrink = !options_.sampling.stack_bytes_are_wanted;
     auto sampling = options_.sampling;
     sampling.watermark_bytes = static_cast<std::uint32_t>(request.ring_bytes / kWatermarkShare);
     request.events = plan_.exact ? std::vector{recording::only_tracking(sampling)}
@@ -239,13 +271,14 @@ recording::OpenRequest Session::open_request(std::vector<Place> places) const {
 
 /// The facts that are known before the first sample. In a run they are those of the machine that its programs see. With
 /// a clock of the user's choice one moment on it and on the wall clock is noted, so that times can be converted.
-Result<void> Session::begin_file() {
+Result<void> Session::learn_facts() {
     const auto machine = plan_.hosted ? host::Root{"/", plan_.hosted->hosting().machine_files(false)} : host::Root{};
     facts_ = recording::machine_facts(machine, own_command_line());
     facts_.version = "anyperf " ANYPERF_VERSION;
     facts_.events = events_->infos();
     if (plan_.exact)
         std::ranges::copy(recording::exact_events(kFirstExactId), std::inserter(facts_.events, facts_.events.begin()));
+    if (!options_.sampling.keeps_stacks) unwind_stacks();
     facts_.tracing_data = TRY(recording::tracing_data(machine, events_->events()));
     facts_.branch_stack = options_.sampling.branch_filter != 0;
     facts_.compression_level = static_cast<std::uint32_t>(options_.compression_level);
@@ -267,30 +300,106 @@ Result<void> Session::begin_file() {
         facts_.clock_ns = ns(now);
         facts_.wall_clock_ns = ns(wall);
     }
-    TRY(writer_->begin(facts_));
-    drain_.emplace(*writer_, facts_.events.front().attr);
-    if (plan_.exact) drain_->leave_rounds_open();
-    put_existing();
     return {};
 }
 
-/// What no event has seen: tasks from before, and the kernel.
-void Session::put_existing() {
+Result<void> Session::begin_file() {
+    TRY(writer_->begin(facts_));
+    drain_.emplace(*writer_, facts_.events.front().attr);
+    if (unwound_) drain_->unwind_with(*unwound_);
+    // What is overwritten or counted comes to the file at its end, and is older than what is there.
+    if (plan_.exact || options_.overwrite) drain_->leave_rounds_open();
+    if (options_.switch_mode.switches()) drain_->note_processes();
+    if (options_.switch_mode.ns != 0) switch_at_ = now_ns() + options_.switch_mode.ns;
+    return {};
+}
+
+/// The file gets the callers in place of copied stacks.
+void Session::unwind_stacks() {
+    const auto copies = [](const perfdata::EventInfo& event) { return recording::copies_stacks(event.attr); };
+    if (std::ranges::none_of(facts_.events, copies)) return;
+    unwound_.emplace(facts_.events);
+    for (auto& event : facts_.events) event.attr = recording::unwound(event.attr);
+}
+
+/// What no event has seen: tasks from before, and the kernel. `again`: at the beginning of another file, which has none
+/// of the records that the last one has.
+void Session::put_existing(bool again) {
     const recording::SynthesisOptions options{
         .trailer_bytes = perfdata::SampleLayout{facts_.events.front().attr}.trailer_size(),
         .data_maps = wants_data_maps(options_.sampling)};
-    const host::Root root;
-    const auto sink = [this](perfdata::Bytes record) { [[maybe_unused]] const auto put = drain_->put(record); };
+    const auto sink = [this, again](perfdata::Bytes record) {
+        [[maybe_unused]] const auto put = again ? drain_->put_again(record) : drain_->put(record);
+    };
     const bool sees_kernel = std::ranges::any_of(facts_.events, [](const perfdata::EventInfo& event) {
         return (event.attr.flags & abi::flag("exclude_kernel")) == 0;
     });
-    if (sees_kernel && !put_kernel(root, options, sink))
+    if (sees_kernel && !put_kernel(host::Root{}, options, sink) && !again)
         note("the kernel hides its addresses (kernel.kptr_restrict), so its functions will have no names");
+    if (options_.targets_command() && !again) return put_name(host::Root{}, command_->pid(), options, sink);
+    put_existing_processes(options, sink);
+}
+
+void Session::put_existing_processes(const recording::SynthesisOptions& options, const recording::RecordSink& sink) {
+    const host::Root root;
     if (options_.is_cpu_wide()) return put_all_processes(root, options, sink);
-    if (options_.targets_command()) return put_name(root, command_->pid(), options, sink);
+    if (options_.targets_command()) put_process(root, command_->pid(), options, sink);
     for (const pid_t process : options_.pid_numbers) put_process(root, process, options, sink);
     for (const pid_t thread : options_.tid_numbers)
         put_process(root, recording::process_of(root, thread), options, sink);
+    for (const std::uint32_t process : drain_->processes())
+        put_process(root, static_cast<pid_t>(process), options, sink);
+}
+
+Result<void> Session::open_file() {
+    writer_.emplace(TRY(perfdata::FileWriter::create(options_.output)));
+    if (options_.compressed) writer_->compress(options_.compression_level);
+    return {};
+}
+
+/// Finishes the file, and with --switch-output gives it its own name.
+Result<void> Session::end_file() {
+    result_.samples = drain_->samples() - samples_of_other_files_;
+    samples_of_other_files_ = drain_->samples();
+    TRY(writer_->finish(facts()));
+    if (options_.switch_mode.switches()) result_.file = TRY(files_.keep());
+    return {};
+}
+
+bool Session::is_time_to_switch() const {
+    const SwitchMode& mode = options_.switch_mode;
+    if (stopped_) return false;
+    return switch_wanted_ || (mode.bytes != 0 && writer_->data_bytes() - existing_bytes_ >= mode.bytes) ||
+           (mode.ns != 0 && now_ns() >= switch_at_);
+}
+
+/// Goes on in another file, which begins with what exists now. A failure ends the recording, not the command.
+void Session::switch_file() {
+    switch_wanted_ = false;
+    switch_at_ = now_ns() + options_.switch_mode.ns;
+    take_snapshot();
+    drain();  // the names and maps of the snapshot
+    auto ended = end_file();
+    if (ended) {
+        note(fmt::format("{} samples in {}", result_.samples, result_.file));
+        ended = open_file();
+    }
+    if (ended) ended = writer_->begin(facts_);
+    if (ended) {
+        drain_->begin_file();
+        put_existing(true);
+        existing_bytes_ = writer_->data_bytes();
+        return;
+    }
+    result_.failure = ended.error();
+    stopped_ = true;
+    events_->disable();
+}
+
+/// Writes what the rings have that are overwritten.
+void Session::take_snapshot() {
+    for (const auto& records : events_->take_overwritten()) [[maybe_unused]]
+        const auto put = drain_->put_all(records);
 }
 
 /// Sleeps until a ring is filled to its watermark, a signal comes or a task ends. kLongestWait bounds the sleep: rings
@@ -300,6 +409,7 @@ Result<void> Session::wait() {
         const std::uint64_t now = now_ns();
         std::uint64_t until = now + kLongestWait;
         if (enable_at_) until = std::min(until, std::max(now, *enable_at_));
+        if (options_.switch_mode.ns != 0) until = std::min(until, std::max(now, switch_at_));
         wait_for_wakeup(signals_, awaited_, until, {rings_->wake_fd(), control_ ? control_->fd() : -1});
         rings_->clear_wake();
         if (enable_at_ && now_ns() >= *enable_at_) {
@@ -309,6 +419,7 @@ Result<void> Session::wait() {
         if (control_) handle_commands();
         drain();
         if (handle_signals()) break;
+        if (is_time_to_switch()) switch_file();
     }
     return {};
 }
@@ -321,9 +432,13 @@ Result<bool> Session::is_over() {
     return awaits && !awaited_.any_alive();
 }
 
-/// As for stat: with a command, signals are for the command.
+/// As for stat: with a command, signals are for the command. But SIGUSR2 is for --switch-output, if it waits for that.
 bool Session::handle_signals() {
     while (const auto arrived = signals_.next()) {
+        if (arrived->number == SIGUSR2 && options_.switch_mode.on_signal) {
+            switch_wanted_ = true;
+            continue;
+        }
         if (!command_) {
             result_.interrupted_by = arrived->number;
             return true;
@@ -337,7 +452,8 @@ void Session::handle_commands() {
     for (const auto& line : control_->read_lines()) {
         const ControlLine parsed = parse_control_line(line);
         handle_command(parsed);
-        if (parsed.acknowledged) control_->acknowledge();
+        const bool switched = parsed.command == ControlCommand::snapshot && options_.switch_mode.on_signal;
+        if (parsed.acknowledged || switched) control_->acknowledge();
     }
 }
 
@@ -363,6 +479,8 @@ void Session::handle_command(const ControlLine& line) {
             if (!std::exchange(stopped_, true)) events_->disable();
             break;
         case ControlCommand::snapshot:
+            if (options_.switch_mode.on_signal && !stopped_) switch_file();
+            break;
         case ControlCommand::nothing: break;
     }
 }
@@ -415,11 +533,13 @@ void Session::put_exact_counts() {
 /// LOST records and for each event (PERF_FORMAT_LOST); both are of the same losses, so the larger one is reported.
 void Session::finish() {
     events_->disable();
+    take_snapshot();
     drain();
     if (plan_.exact) put_exact_counts();
-    result_.samples = drain_->samples();
     result_.lost = std::max(drain_->lost(), events_->lost());
-    if (const auto finished = writer_->finish(facts()); !finished) result_.failure = finished.error();
+    if (!result_.failure) {
+        if (const auto finished = end_file(); !finished) result_.failure = finished.error();
+    }
     result_.data_bytes = writer_->data_bytes();
     result_.dropped_bytes = writer_->dropped_bytes();
 }

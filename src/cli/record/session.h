@@ -16,9 +16,10 @@ namespace anyperf::cli::record {
 
 /// What was recorded.
 struct Recorded {
-    ExitInfo exit_info;      ///< of the command
-    int interrupted_by = 0;  ///< the signal that ended a recording without a command
-    std::uint64_t samples = 0;
+    ExitInfo exit_info;            ///< of the command
+    int interrupted_by = 0;        ///< the signal that ended a recording without a command
+    std::uint64_t samples = 0;     ///< in the file, or the last one
+    std::string file;              ///< its name, with --switch-output
     std::uint64_t lost = 0;        ///< records that the rings had no room for
     std::uint64_t data_bytes = 0;  ///< of records in the file
     std::optional<Error> failure;  ///< the file could not be written to its end; what is there is valid
