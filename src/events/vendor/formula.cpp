@@ -287,7 +287,8 @@ double Formula::evaluate(const FormulaValues& values) const {
     return evaluate(nodes_[root_], values);
 }
 
-// Without events: literals and has_event() do not change while counting, so they can be evaluated before it.
+// A node is constant if it needs no counts: literals and has_event() do not change while events are counted, so they
+// can be evaluated before that.
 bool Formula::is_constant(const Node& node) const {
     if (node.op == Op::name || node.op == Op::source_count) return false;
     return std::ranges::all_of(node.parts, [&](std::uint32_t index) { return is_constant(nodes_[index]); });
