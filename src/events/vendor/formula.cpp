@@ -19,7 +19,9 @@ namespace anyperf::vendor {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kDeepest = 200;  // parentheses; formulas of the lists have a dozen
+// Of nested calls of read_choice() and read_unary(), two for each parenthesis. Formulas of the lists have a dozen
+// parentheses.
+constexpr int kDeepest = 200;
 
 bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';
