@@ -25,7 +25,8 @@ bool is_core(const PmuRow& pmu) {
     return pmu.type == catalog::PmuType::core;
 }
 
-/// The identifiers of the PMU's CPUs if they are not of x86, whose lists have rules instead of patterns.
+/// The identifiers of the PMU's CPUs if these are ARM or POWER. Lists for x86 have no patterns of identifiers but rows
+/// of family, model and stepping (vendor::CpuRow).
 std::vector<std::string> other_cpu_ids(const PmuRow& pmu) {
     const bool has_ids = std::ranges::any_of(catalog::cpu_rules(pmu), [](const CpuRule& rule) {
         return rule.kind == CpuKind::arm || rule.kind == CpuKind::pvr;
@@ -33,7 +34,7 @@ std::vector<std::string> other_cpu_ids(const PmuRow& pmu) {
     return has_ids ? cpu_ids(catalog::text(pmu.name)).names : std::vector<std::string>{};
 }
 
-/// The first core PMU of the catalog that a CPU with one of these patterns has.
+/// The first core PMU of the catalog that has a CPU whose identifier matches one of the patterns.
 std::string pmu_of_patterns(const std::vector<const char*>& patterns) {
     for (const PmuRow& pmu : catalog::pmus()) {
         if (!is_core(pmu)) continue;

@@ -72,8 +72,9 @@ std::optional<std::uint64_t> consume_cache(std::string_view& text) {
 
 /// A quick filter: the first letter rules out most names.
 bool may_be_cache(std::string_view name) {
-    static const CharSet kFirst = [] {  // small ones; no constexpr: GCC 12 can't read what a row leaves out
-        CharSet letters{"p"};           // kPrefix
+    // Lower-case letters. Not constexpr, because GCC 12 can't read the spellings that a row leaves out.
+    static const CharSet kFirst = [] {
+        CharSet letters{"p"};  // kPrefix
         for (const CacheWord& word : kCacheWords)
             for (const std::string_view spelling : word.spellings)
                 if (!spelling.empty()) letters.add(lower(spelling.front()));

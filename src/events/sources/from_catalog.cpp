@@ -30,8 +30,9 @@ struct Encoded {
 /// Encodes for display as well: a PMU that this machine lacks is no error here.
 Encoded encode_text(const catalog::MachinePmus& machine, std::string_view text) {
     catalog::Encoding encoding{machine};
-    encoding.request.type_optional =
-        true;  // so that it can be shown; to open it, parse() takes CatalogScope::this_machine
+    // So an event of another machine can be shown. Before it is opened, parse() refuses it
+    // (CatalogScope::this_machine).
+    encoding.request.type_optional = true;
     encoding.request.wants_canonical = false;
     const catalog::Refusal refusal = catalog::encode(text, kAllLevels, catalog::Os::perf_ext, encoding);
     return {refusal, encoding.perf, encoding.request.event, encoding.request.pmu};
@@ -48,7 +49,7 @@ void set_kernel_pmu(Event& event, const Machine::Data& machine) {
     if (!pmu->is_core()) event.attr.flags &= ~kHosts;
 }
 
-/// Makes an event of an encoded name. absent_pmu and type_of report what this machine lacks to count it.
+/// Makes an event of an encoded name. absent_pmu and missing_pmu report what this machine lacks to count it.
 void fill(Event& event, const Machine::Data& machine, const Encoded& encoded) {
     const catalog::PerfFields& fields = encoded.fields;
     init_event(event, fields.type, fields.config);
@@ -85,7 +86,7 @@ Match match_each_core_pmu_with_event(const Machine::Data& machine, const Encoded
     match.distinct_names = match.events.size() > 1;
     if (match.distinct_names)
         match.events.front().name = std::string{catalog::text(first.pmu->name)} + "::" + std::string{item.text};
-    // The order of the events of the kernel, so that both can be in one group.
+    // Events of the kernel are in this order, too; only in the same order can both be in one group (grouping.cpp).
     std::ranges::sort(match.events, {}, &Event::pmu);
     return match;
 }

@@ -70,8 +70,8 @@ Parsed<std::optional<Match>> from_raw(const Machine::Data& machine, const Item& 
 /// perf.
 void init_event(Event& event, std::uint32_t type, std::uint64_t config);
 
-/// The same as a value. An Event has 700 bytes, among them a dozen strings and vectors, so a move is slow: prefer
-/// init_event() where the event already has its place.
+/// The same as a value. An Event has more than 500 bytes, among them a dozen strings and vectors, so a move is slow:
+/// prefer init_event() where the event already has its place.
 Event make_event(std::uint32_t type, std::uint64_t config);
 
 /// One event made by init_event(), from `parts` parts of the item.

@@ -2,8 +2,9 @@
 //
 // What a term means is in sysfs (ABI/testing/sysfs-bus-event_source-devices-format and -events): a field in format/
 // names the bits of config to config4 that its value is spread over; a file in events/ has terms of its own. A term is
-// looked for in this order: field, event of sysfs, event of the vendor's list, kernel's name, raw code. A field wins
-// over an event of the same name, as in perf.
+// looked for in this order: field, event of sysfs, event of the vendor's list, term that every event takes
+// (common_terms.h), kernel's name, name of a cache event, raw code. A field wins over an event of the same name, as in
+// perf.
 #include "events/sources/pmu_terms.h"
 
 #include <algorithm>

@@ -53,8 +53,8 @@ std::string_view from_to(const Item& item, std::string_view first, std::string_v
     return item.text.substr(begin, end - begin);
 }
 
-/// "ns::f" was split into three parts: the index of the last part of the symbol that begins at part `first`. An empty
-/// part between two others is the "::" of a C++ name, which the tokenizer has taken for two separators.
+/// The index of the last part of the symbol that begins at part `first`. The tokenizer takes the "::" of a C++ name for
+/// two separators, so "ns::f" is three parts: an empty one is between the others.
 std::size_t last_of_symbol(const Item& item, std::size_t first) {
     std::size_t last = first;
     while (last + 2 < item.parts.size() && item.parts[last + 1].empty()) last += 2;

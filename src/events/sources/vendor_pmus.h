@@ -9,8 +9,9 @@
 namespace anyperf::events {
 
 /// Whether a PMU of sysfs is an instance of the PMU that a list names: "uncore_imc" has the instances "uncore_imc" and
-/// "uncore_imc_0"; "hisi_sccl,ddrc" the instances "hisi_sccl1_ddrc0"; "uncore_type_3_1" of a hexadecimal address
-/// has more than two digits. The rule of perf (pmu_uncore_alias_match() in tools/perf/util/pmu.c).
+/// "uncore_imc_0"; "hisi_sccl,ddrc" has "hisi_sccl1_ddrc0". The number of an instance is decimal, or hexadecimal with
+/// more than two digits, which is an address ("_ff4000"). The rule of perf (pmu_uncore_alias_match() in
+/// tools/perf/util/pmu.c).
 bool is_instance_of(std::string_view pmu, std::string_view listed);
 
 /// The list's event as one that sysfs would describe.

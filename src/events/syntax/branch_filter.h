@@ -1,5 +1,5 @@
 // branch_filter.h: the value of branch_type=, a branch filter as in `perf record -j any,u`. Words are joined by '|' or
-// ':', because a comma ends the term.
+// ':', because a comma ends the term unless the value is in quotes.
 #pragma once
 
 #include <cstdint>

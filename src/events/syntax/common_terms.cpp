@@ -106,7 +106,8 @@ Parsed<> apply_driver_config(Event& event, const Term& term) {
     return {};
 }
 
-/// config1 to config4 of an event of the kernel or a raw one. Only the core PMU has such a word beside them.
+/// config1 to config4 of an event that is not written as PMU/…/. Events without a hardware PMU (software events,
+/// tracepoints, breakpoints) refuse them.
 template <auto member>
 Parsed<> apply_config_word(Event& event, const Term& term) {
     constexpr std::array kHardware{abi::kTypeHardware, abi::kTypeHwCache, abi::kTypeRaw};

@@ -28,7 +28,8 @@ class ConfigBuilder {
     /// already set.
     Parsed<> set(const host::Format& field, std::uint64_t value, const Term& term);
 
-    /// "config1=0x10": sets the whole word, once. Only the bits that are 1 count as set.
+    /// "config1=0x10": ORs `value` into the word. Only its bits that are 1 count as set. Fails if the word is given
+    /// twice or one of these bits is already set.
     Parsed<> set_word(std::size_t word, std::uint64_t value, const Term& term);
 
     /// The terms from here on are typed by the user: they may replace fields that were set before, which came from

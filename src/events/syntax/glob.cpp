@@ -37,8 +37,8 @@ bool is_glob(std::string_view text) {
     return text.find_first_of("*?[") != std::string_view::npos;
 }
 
-// On a mismatch the last star takes one more character. Earlier stars need no retry: what matched up to the last star
-// would match after it as well. So time is bounded by the product of the lengths, without recursion.
+// On a mismatch the last star takes one more character. Earlier stars need no retry: whatever one of them could take in
+// addition, the last star can take instead. So time is bounded by the product of the lengths, without recursion.
 bool glob_matches(std::string_view pattern, std::string_view name) {
     std::string_view after_star;  // where to resume if the characters after the last star do not match
     std::string_view retry;

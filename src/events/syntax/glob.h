@@ -1,4 +1,5 @@
-// glob.h: shell patterns: * ? [a-z] [!a-z]. Not fnmatch(3), whose time grows without bound with the number of stars.
+// glob.h: shell patterns: * ? [a-z] [!a-z]. Not fnmatch(3), whose time grows exponentially with the number of
+// stars.
 #pragma once
 
 #include <string_view>

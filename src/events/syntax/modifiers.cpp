@@ -38,8 +38,8 @@ void include_host(ModifierTarget& modified, std::uint64_t host) {
     modified.event.attr.flags &= ~host;
 }
 
-/// perf excludes guests unless G or H says otherwise. A level modifier removes the excludes that the event began with
-/// (apply_modifiers), so it sets this one again.
+/// In perf u and p exclude guests unless G or H came before (get_event_modifier() in tools/perf/util/parse-events.c).
+/// They set the bit because apply_modifiers() has cleared the default.
 void exclude_guest_by_default(ModifierTarget& modified) {
     if (!modified.hosts) set(modified, flag("exclude_guest"));
 }

@@ -29,7 +29,7 @@ std::string in_quotes(std::string_view text) {
 }
 
 // A ParseError knows where it is because its text is a view of the string. A piece that is not in the string (a term of
-// an alias in sysfs) is marked at the begin. Of a long string only the part around the mark is shown.
+// an alias in sysfs) is marked at the beginning. Of a long string only the part around the mark is shown.
 Error to_error(const ParseError& error, std::string_view whole) {
     const bool inside =
         error.at.data() && error.at.data() >= whole.data() && error.at.data() <= whole.data() + whole.size();

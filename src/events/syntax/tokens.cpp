@@ -3,7 +3,7 @@
 //
 //     string     = group { "," group }
 //     group      = [ name ":" ] "{" item { "," item } "}" [ ":" modifiers ]  |  item
-//     item       = name { ":" part } [ "/" [ term { "," term } ] "/" [ ":" ] tail ]
+//     item       = name { ":" part } [ "/" [ term { "," term } ] "/" [ ":" ] [ tail ] ]
 //     term       = name [ "=" value ]
 //     tail       = part { ":" part }
 //

@@ -19,7 +19,9 @@ namespace anyperf::vendor {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr int kDeepest = 200;  // parentheses; formulas of the lists have a dozen
+// Of nested calls of read_choice() and read_unary(), two for each parenthesis. Formulas of the lists have a dozen
+// parentheses.
+constexpr int kDeepest = 200;
 
 bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';
@@ -287,7 +289,8 @@ double Formula::evaluate(const FormulaValues& values) const {
     return evaluate(nodes_[root_], values);
 }
 
-// Without events: literals and has_event() do not change while counting, so they can be evaluated before it.
+// A node is constant if it needs no counts: literals and has_event() do not change while events are counted, so they
+// can be evaluated before that.
 bool Formula::is_constant(const Node& node) const {
     if (node.op == Op::name || node.op == Op::source_count) return false;
     return std::ranges::all_of(node.parts, [&](std::uint32_t index) { return is_constant(nodes_[index]); });

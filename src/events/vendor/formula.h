@@ -32,7 +32,7 @@ struct FormulaValues {
 
 class Formula {
   public:
-    /// Error: the cause names the place where the text is no formula.
+    /// Error: the text is not a formula; the cause names the place and what was expected there.
     static Result<Formula> parse(std::string_view text);
 
     double evaluate(const FormulaValues& values) const;

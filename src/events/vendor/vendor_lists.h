@@ -83,9 +83,9 @@ std::span<const ListRow> lists();
 std::span<const EventRow> events(const ListRow& list);
 std::span<const MetricRow> metrics(const ListRow& list);
 
-/// In lower case.
+/// The name of the event, in lower case.
 std::string name_of(const EventRow& event);
-/// "event=0x4,umask=0x3"; of a core of x86 "config=0xc0,config1=0x1".
+/// The terms of its code: "event=0x4,umask=0x3"; of a core of x86 "config=0xc0,config1=0x1".
 std::string terms_of(const EventRow& event);
 const BoxRow& box_of(const ListRow& list, const EventRow& event);
 const KindRow& kind_of(const EventRow& event);
@@ -94,7 +94,7 @@ const KindRow& kind_of(const EventRow& event);
 const ListRow* list_of(const catalog::Cpu& cpu);
 /// perf's list for a CPU of another architecture by perf's identifier; nullptr if perf has no list for it.
 const ListRow* list_of_id(const std::string& cpu_id);
-/// The patterns of the identifiers that use the list. None for lists of x86.
+/// The patterns of the identifiers of the CPUs that use the list. None for lists of x86.
 std::vector<const char*> patterns_of(const ListRow& list);
 /// The list of that name, without regard to case. The vendor's folder may be left out: "neoverse-n1". nullptr if there
 /// is none.
