@@ -12,13 +12,13 @@
 
 namespace anyperf::annotation {
 
-/// Samples, and how often the event happened between them.
+/// A number of samples and the sum of their weights: how often their event happened.
 struct Heat {
     std::uint64_t samples = 0;
     std::uint64_t weight = 0;
 };
 
-/// An instruction, and where it comes from.
+/// An instruction with its samples and the source that it comes from.
 struct Line {
     Instruction instruction;
     Heat heat{};
@@ -33,27 +33,31 @@ struct HotFunction {
     Heat heat;
 };
 
+/// The code of a function with its samples of one event.
 struct Annotation {
-    std::string name, path, build_id;
-    std::uint64_t begin = 0, end = 0;  ///< addresses as in the symbol table
+    std::string name, path, build_id;  ///< `path` and `build_id` are those of the dso
+    std::uint64_t begin = 0, end = 0;  ///< addresses as in the symbol table; `end` is the first one after the function
     Heat heat;
-    std::vector<Line> lines{};
-    Heat elsewhere{};  ///< of samples at addresses where no instruction begins; 0 as a rule
+    std::vector<Line> lines{};  ///< in the order of their addresses
+    Heat elsewhere{};           ///< samples at addresses where no instruction begins; as a rule there are none
     bool has_debug_info = false;
 };
 
-/// The functions with samples of an event, the hottest first.
+/// The functions with samples of an event, the one with the largest weight first. Code without a symbol is left out.
 std::vector<HotFunction> hot_functions(const profile::Profile& profile, profile::EventId event);
 
+/// Finds the files of a profile's dsos and disassembles their code. Not for several threads.
 class Annotator {
   public:
     Annotator(const symbols::SymbolPaths& paths, Syntax syntax) : dsos_(paths), syntax_(syntax) {}
 
-    /// The code of a function, with the samples of the event. Error: its file is missing, is another one than was
-    /// recorded, or has code that cannot be disassembled.
+    /// The code of a function, with the samples of the event. Error: the code is the kernel's or a JIT's; the file is
+    /// missing, or has another build id than was recorded; the code is not for x86; the function has no code in the
+    /// file, or more than 4 MiB.
     Result<Annotation> annotate(const profile::Profile& profile, profile::EventId event, const HotFunction& hot);
 
-    /// Why code of a dso has no names; empty if it has.
+    /// Why no symbols of a dso were found, for people. Empty if there are some, and for every dso that is not a file or
+    /// the vDSO.
     std::string why_no_symbols(const profile::Dso& dso, const profile::Profile& profile);
 
   private:

@@ -1,5 +1,6 @@
-// disassembly.cpp: x86 code as text, by Zydis. A function may contain data (jump tables), and a wrong byte must not end
-// the listing: where no instruction can be decoded one byte is shown as such and the next one is tried.
+// disassembly.cpp: x86 code as text, with the library Zydis. A function may contain data (jump tables), and a wrong
+// byte must not end the listing. Where no instruction can be decoded, one byte is shown as `.byte`, and decoding goes
+// on after it.
 #include "annotation/disassembly.h"
 
 #include <Zydis/Zydis.h>
@@ -11,7 +12,8 @@ namespace anyperf::annotation {
 
 namespace {
 
-/// The address that a branch goes to, or that an operand relative to the instruction pointer has; 0: neither.
+/// The target of a branch, or the address of an operand that is relative to the instruction pointer. 0 if the
+/// instruction has neither.
 std::uint64_t referred_address(const ZydisDecodedInstruction& instruction,
                                const std::array<ZydisDecodedOperand, ZYDIS_MAX_OPERAND_COUNT>& operands,
                                std::uint64_t address) {

@@ -11,13 +11,15 @@ namespace anyperf::annotation {
 
 class SourceText {
   public:
-    /// Files are also looked for below `root`, before their own place; empty: only there.
+    /// A file is looked for below `root` first, then at its own path. If `root` is empty it is only looked for at its
+    /// own path.
     explicit SourceText(std::string root) : root_(std::move(root)) {}
 
-    /// The text of a line without its end; empty if the file cannot be read, or has fewer lines.
+    /// The text of a line without its end; lines are numbered from 1. Empty if the file cannot be read, is larger than
+    /// 64 MiB, or has fewer lines. The view lives as long as this object.
     std::string_view line(std::string_view file, std::uint32_t number);
 
-    /// The files that were asked for and could not be read, with the reason.
+    /// The files that line() could not read, each with the reason.
     const std::map<std::string, std::string>& unreadable() const { return unreadable_; }
 
   private:

@@ -1,6 +1,7 @@
-// completion.cpp: the hidden verb `anyperf completion`: the script that a shell completes with, for bash, zsh or fish,
-// from the options that the verbs declare, so that it cannot miss one; and the event names that these scripts ask for.
-// A test compares the options of the script for bash with the man pages.
+// completion.cpp: the hidden verb `anyperf completion`. It prints the completion script for bash, zsh or fish. The
+// script is made from the options that the verbs declare, so it has all of them. The verb also prints the names of
+// events and metrics, which these scripts ask for. A test compares the options of the script for bash with the man
+// pages.
 #include "cli/completion.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ std::vector<CompletedVerb> completed_verbs(const CLI::App& verb) {
     return verbs;
 }
 
-/// All names that -e accepts here, with their aliases, one per line.
+/// The names of events that `anyperf list` shows here, and their aliases, one per line.
 std::string event_names() {
     std::string text;
     for (const auto& list : events::list_events(events::Machine::read())) {
@@ -40,7 +41,7 @@ std::string event_names() {
     return text;
 }
 
-/// The names of the metrics that -M can compute here, and of their groups.
+/// The names of the metrics that -M can compute here, and of their groups, one per line.
 std::string metric_names_and_groups() {
     const auto lists = metric_names(events::Machine::read(), host::Root{}, {});
     std::set<std::string> names;

@@ -1,4 +1,5 @@
-// completion.h: the hidden verb `anyperf completion bash`. It prints the completion script that the package installs.
+// completion.h: the hidden verb `anyperf completion SHELL`. It prints the completion scripts that the package installs,
+// and the names that these scripts ask for.
 #pragma once
 
 #include "cli/verb.h"

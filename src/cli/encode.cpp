@@ -26,15 +26,15 @@ struct Options {
     bool c = false;
 };
 
-/// The catalog of the machine that the options mean. Nothing if it is a CPU that the catalog does not have.
+/// The event names of the machine or CPU that the options choose. Nothing if the catalog does not have the CPU.
 std::optional<events::EventNames> names_of(const Options& options) {
     if (options.cpu.empty()) return events::EventNames::read(options.root);
     auto names = events::EventNames::of_cpu(options.cpu);
     return names ? std::optional{*std::move(names)} : std::nullopt;
 }
 
-/// A lookup in the catalog of that machine. Generic events (hardware, cache, software …) have no names there, and an
-/// event whose PMU the machine lacks was typed by its catalog name anyway. The catalog is read on first use.
+/// Looks up the names of an event among names_of(options). Generic events (hardware, cache, software …) have no names
+/// there. An event whose PMU the machine lacks was typed by its catalog name anyway. The names are read on first use.
 NameLookup name_lookup(const Options& options) {
     return [options, names = std::optional<events::EventNames>{}](const events::Event& event) mutable {
         const bool named = event.attr.type != abi::kTypeRaw && event.attr.type <= abi::kTypeBreakpoint;

@@ -74,7 +74,7 @@ Verdict verdict_of(const WayToMeasure& way) {
     return works(way) ? Verdict::works : Verdict::fails;
 }
 
-/// The ways with this verdict, those that fail with the reason in a word; separated by semicolons.
+/// The ways with this verdict, separated by semicolons. Those that fail have the reason in a word.
 std::string ways_text(const std::vector<WayToMeasure>& ways, Verdict verdict) {
     std::string text;
     for (const WayToMeasure& way : ways) {
@@ -103,8 +103,8 @@ const Finding* finding_with_fix(const std::vector<Finding>& findings, std::strin
 }
 
 /// The finding whose fix makes `way` work (or work in kernel mode, too). Null if the way works, or no finding has a
-/// fix. What is left after the switch is a lack of rights, or of tracefs. The finding about a user namespace, if there
-/// is one, comes before that about the paranoid level.
+/// fix. After the switch the way is taken to lack rights or tracefs. The finding about a user namespace, if there is
+/// one, comes before that about the paranoid level.
 const Finding* blocking_finding(const std::vector<Finding>& findings, const WayToMeasure& way) {
     switch (way.usability.use) {
         case Use::yes: return nullptr;
@@ -128,8 +128,8 @@ bool no_counters(const WayToMeasure& way) {
     return way.usability.use == Use::no_pmu || way.usability.use == Use::blocked;
 }
 
-/// What to do, each step once, in the order of the ways to measure. A way without a finding that explains it has the
-/// fix of its failed open. The virtual PMU is named first where hardware events cannot be counted: it helps at once and
+/// What to do, each step once, in the order of the ways to measure. For a way without a blocking_finding() it is the
+/// fix of the failed open. The virtual PMU is named first where hardware events cannot be counted: it helps at once and
 /// needs nobody's permission.
 std::vector<std::string> advice(const std::vector<Finding>& findings, const std::vector<WayToMeasure>& ways) {
     std::vector<std::string> all;

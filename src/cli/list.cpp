@@ -1,6 +1,6 @@
 // list.cpp: `anyperf list [PATTERN…]`: the events that can be named here, by PMU, with what each needs to be opened.
-// The facts come from list/checked_events.h; this file formats them. `--describe` is another table,
-// list/catalog_names.h.
+// The facts come from list/checked_events.h; this file formats them. Two other tables have files of their own: that of
+// `--describe` (list/catalog_names.h) and that of metrics (list/metric_names.h).
 #include "cli/list.h"
 
 #include <fmt/format.h>
@@ -29,10 +29,11 @@ using host::Use;
 // Columns of the table.
 constexpr std::size_t kWidth = 110;
 constexpr std::size_t kNameColumn = 52;
-constexpr std::size_t kNeedsColumn = 16;  // of the usual words; a longer one widens the column of its section
+constexpr std::size_t kNeedsColumn =
+    16;  // wide enough for the usual words; a longer one widens the column of its section
 constexpr std::size_t kDetailWidth = 80;
 
-/// The word before patterns of metrics.
+/// As the first pattern it asks for metrics; the others are then patterns of metrics.
 constexpr std::string_view kMetrics = "metrics";
 
 struct Options {
@@ -71,7 +72,8 @@ std::string_view kind(NameOrigin listed) {
     return "";
 }
 
-/// A row of the table, with a second column of that width. A long detail is cut at a word; JSON has all of it.
+/// A row of the table, whose second column is `needs_column` wide. A long detail is cut between words; JSON has all of
+/// it.
 std::string line(const CheckedList& list, const CheckedEvent& usable, std::size_t needs_column) {
     const auto& event = usable.event;
     const std::string name = event.alias.empty() ? event.name : event.name + " OR " + event.alias;
@@ -101,9 +103,9 @@ std::string block(const CheckedList& list) {
     return text;
 }
 
-/// Explains the second column: for each word other than "usable", the cause found for the first event that has it. One
-/// cause represents all events with the same word, so the legend stays short. The table has a word for each event
-/// ("needs privilege"); why, and what to do, is here once.
+/// Explains the second column of the table, which has only a word for each event ("needs privilege"). For each word
+/// other than "usable": the cause that was found for the first event with it, and the fix. One cause represents all
+/// events with the same word, so the legend stays short.
 std::string legend(const std::vector<CheckedList>& lists) {
     std::string text;
     std::vector<Use> explained;  // words that already have their line
@@ -124,7 +126,7 @@ std::string to_table(const std::vector<CheckedList>& lists) {
     return text + legend(lists);
 }
 
-/// One event. What the listing calls `detail` has a key that says what it is.
+/// One event. `detail` has a key that says what it is: "terms", "umasks" or "description".
 nlohmann::ordered_json to_json(const CheckedList& list, const CheckedEvent& usable) {
     nlohmann::ordered_json json{{"name", usable.event.name}, {"pmu", list.pmu}, {"kind", kind(list.kind)}};
     if (list.kind != NameOrigin::syntax) json["usable"] = id(usable.use);
@@ -152,7 +154,8 @@ std::string to_json(const std::vector<CheckedList>& lists) {
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
-/// What could have been typed, for suggestions, and why tracepoints are not among it, if they can't be looked up.
+/// The names that could have been typed, for suggestions. `no_tracepoints`: why the names of tracepoints could not be
+/// read; nothing if they could.
 struct KnownNames {
     std::vector<std::string> names;
     std::optional<Error> no_tracepoints;
@@ -178,9 +181,8 @@ std::size_t matches_elsewhere(const Options& options) {
     return matches;
 }
 
-/// The error for patterns without a match: a near name, or the number of matches on other CPUs. exit_status 1, as
-/// grep(1) has it, not the 125 of a failure. The names are only read for the message: a pattern that matches needs none
-/// of this.
+/// The error for patterns without a match. Its fix is a near name, or the number of matches on other CPUs. The exit
+/// status is 1, as that of grep(1), not the 125 of a failure. The names are only read for this message.
 Error nothing_matches(const events::Machine& machine, const Options& options) {
     const std::string patterns = fmt::format("'{}'", fmt::join(options.patterns, "' or '"));
     if (options.all)
@@ -200,7 +202,8 @@ Error nothing_matches(const events::Machine& machine, const Options& options) {
                  fix.empty() ? "anyperf list without a pattern shows all" : fix, 1};
 }
 
-// The three tables of the verb: --describe (the catalog with descriptions), metrics, and the events of the machine.
+// Prints one of the three tables of the verb: the catalog with descriptions (--describe), metrics, or the events of the
+// machine.
 Result<int> list(const Options& options, Output& out) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(options.root, ignored))

@@ -39,8 +39,8 @@ std::string known_machines() {
     return text;
 }
 
-/// The machine whose caches are modelled if the user chose none: the presented CPU's. For the host's own CPU, whose
-/// caches have no description, that of the Skylake with its instructions.
+/// The machine whose caches are modelled if the user chose none: that of the presented CPU. There is no description of
+/// the host's caches, so for `host` it is the Skylake that has the host's instructions.
 std::string default_machine(pmu::CpuModel model) {
     if (model == pmu::CpuModel::host) model = pmu::skylake_model_of_host();
     const auto row = std::ranges::find(pmu::kCpuModels, model, &pmu::CpuModelRow::model);
@@ -66,7 +66,8 @@ bool MachineArguments::any_given() const {
     return std::ranges::any_of(options, [](const CLI::Option* option) { return option->count() > 0; });
 }
 
-// The options as the user typed them: a gate compares two runs by this text, and a default may change between versions.
+// Only the options that the user typed: the gate of `stat` compares two runs by this text, and a default may change
+// between versions.
 std::string MachineArguments::as_given() const {
     std::string text;
     for (const CLI::Option* option : options) {
@@ -96,7 +97,8 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->type_name("")
             ->check(check_not_negative)
             ->needs(deterministic);
-    // Below 2^33 s the clock's nanoseconds are a positive 64-bit number for a few years' sleep.
+    // 2^33 s in nanoseconds are 20 years below 2^63. So the clock does not become negative, even if a program sleeps
+    // for years.
     CLI::Option* const epoch =
         verb.add_option("--epoch", arguments.epoch,
                         "SECONDS: with --deterministic, the time of day at the start, since 1970 (default: 2026-01-01)")

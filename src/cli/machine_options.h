@@ -43,12 +43,13 @@ struct MachineArguments {
 /// Adds the options to `verb`. `arguments` must live until the command line is parsed.
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments);
 
-/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. `deterministic`,
-/// `seed` and `epoch` are not part of the result: they belong to broker::RunOptions. Error: --cpu-model or --machine
-/// names nothing known, or the machine's file is not valid.
+/// Translates the arguments for the broker. `by_default` is the CPU model if the user chose none. The result does not
+/// have `deterministic`, `seed` and `epoch`: they belong to broker::RunOptions. Error: --cpu-model or --machine names
+/// nothing known, or the machine's file is not valid.
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default);
 
-/// What modelled counts of such a machine are called: a preset's name, or that of the file without its directory.
+/// The name of the modelled machine, which is shown with modelled counts: a preset's name, or that of the file without
+/// its directory.
 std::string modelled_machine_name(const MachineArguments& arguments, pmu::CpuModel by_default);
 
 }  // namespace anyperf::cli

@@ -85,7 +85,7 @@ Error to_error(const CLI::ParseError& error, const CLI::App& app) {
     const std::string help = "anyperf " + verb + " --help";
     const auto colon = text.find(": ");
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && colon != std::string::npos) {
-        // The words that were not expected, among which a separator may be.
+        // The words that were not expected. `--` may be among them.
         const std::string words = text.substr(colon + 2, kLongestWord);
         if (const std::string option = first_option(words); !option.empty())
             return anyperf::cli::unknown_option(app, option);
@@ -122,8 +122,8 @@ Error bad_first_word(const CLI::App& app, const std::string& word) {
     return word.starts_with("--") && word.size() > 2 ? anyperf::cli::unknown_option(app, word) : bad_verb(app, word);
 }
 
-/// Flushes standard output. False, with a message, if results could not be written. A closed pipe is no case here: it
-/// has already ended the process by SIGPIPE.
+/// Flushes standard output. False, with a message, if results could not be written. A closed pipe is not seen here as a
+/// rule: SIGPIPE has ended the process.
 bool flush_results() {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
     print_error({"cannot write the results to standard output", std::generic_category().message(errno),

@@ -26,7 +26,7 @@ struct Options {
     bool inlines = true;
 };
 
-/// What perf prints and this does not.
+/// Notes what perf prints and `anyperf script` does not.
 void note_omissions(const perfdata::Reader& reader, Output& out) {
     bool tracepoint = false;
     for (const perfdata::EventInfo& event : reader.events()) tracepoint |= event.attr.type == abi::kTypeTracepoint;

@@ -1,10 +1,11 @@
 // callgrind.cpp: valgrind's profile format (its manual, "Callgrind Format Specification"): costs of addresses, and of
-// calls with what they cost in all. The number of a call's samples is in the place of the number of calls, which
-// samples can't know. A command is a function that calls its outermost ones, so that no cost lacks a caller.
+// calls with what they cost in all. Samples do not show how often a function was called, so the number of samples in a
+// call is written instead. Each command is a function that calls the outermost functions of its stacks, so that no cost
+// lacks a caller.
 //
 // A recording of exact counts (recording/exact_events.h) has one more event, whose samples are calls. They become the
-// numbers of calls. What the calls cost in all was not counted, and is 0. As callgrind has it, code belongs to the
-// function with the symbol, and to the source line that was inlined there.
+// numbers of calls. The inclusive cost of a call was not counted, and is 0. Inlined code belongs to the function with
+// the symbol, and to its own source line, as in files of callgrind.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ struct Position {
     auto operator<=>(const Position&) const = default;
 };
 
-/// Calls from one position to one function: how many samples were in them, and their costs including what was called.
+/// Calls from one position to one function, with their inclusive costs. `count` is the number of samples in them; of
+/// exact counts it is the number of calls.
 struct Calls {
     std::uint64_t count = 0;
     Costs costs;
@@ -111,7 +113,7 @@ class CallgrindWriter {
         for (const profile::LocationId location : outermost_first(profile_, sample.stack))
             for (const NamedFrame& frame : names_.frames(location)) {
                 costs_.resize(functions_.size());
-                // Of a recursion only the outermost call has a cost, else its callers had it twice.
+                // Of a recursion only the outermost call has a cost: its callers would have the cost twice otherwise.
                 if (std::ranges::find(active_, frame.function) == active_.end()) {
                     Calls& calls = costs_[caller].calls[{position, frame.function}];
                     calls.count += sample.count;
@@ -134,7 +136,8 @@ class CallgrindWriter {
         return costs_[names_.frames(location).front().function];
     }
 
-    /// A sample of exact counts: of an instruction, or with a call chain of two, of a call.
+    /// A sample of exact counts: the count of an instruction, or of a call. The stack of a call has two locations, the
+    /// caller's and the called one.
     void add_exact(const profile::Sample& sample) {
         const profile::Event& event = profile_.events[profile_.contexts[sample.context].event];
         const auto chain = outermost_first(profile_, sample.stack);

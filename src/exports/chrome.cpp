@@ -1,5 +1,5 @@
-// chrome.cpp: the Trace Event Format: each call is a complete event ("X") from the first sample that has it to the end
-// of the last one in a row. Times are in microseconds.
+// chrome.cpp: the Trace Event Format: each call is a complete event ("X"), from the first of consecutive samples that
+// have it to the end of the last. Times are in microseconds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ constexpr std::uint64_t kNsOfMicrosecond = 1000;
 ///
 /// Samples are moments, and the format wants spans. A function that is at one depth in two samples in a row is drawn as
 /// one call from the first to the second; it may have returned and been called again in between, which no sampling
-/// profiler can see. A span ends at the first sample that lacks it, or before a gap a usual interval after its last
-/// one.
+/// profiler can see. A span ends at the first sample without the function. Before a gap it ends one usual interval
+/// after its last sample.
 class OpenCalls {
   public:
     OpenCalls(const profile::Profile& profile, const FrameNames& names, const ThreadSamples& thread, JsonText& json)
@@ -48,7 +48,7 @@ class OpenCalls {
         std::uint64_t start;
     };
 
-    /// The median of the times between samples.
+    /// The median of the times between samples, in ns. 1 µs if there is one sample only.
     std::uint64_t usual_interval() const {
         std::vector<std::uint64_t> intervals;
         for (std::size_t i = 1; i < thread_.samples.size(); ++i) intervals.push_back(time(i) - time(i - 1));

@@ -3,8 +3,8 @@
 //
 // A writer gets a finished profile and returns the whole file as bytes. It prints nothing and cannot fail: whatever the
 // profile has, the format has a place for it or leaves it out, and names with any bytes are escaped or replaced. The
-// row says what the format can carry. The reader of the recording keeps only that: a format without times or threads
-// gets a profile with fewer and larger rows.
+// row of kFormats says what the format can carry. The reader of the recording keeps only that: a format without times
+// or threads gets a profile with fewer and larger rows.
 #pragma once
 
 #include <span>
@@ -21,8 +21,8 @@ struct ExportOptions {
     std::vector<profile::EventId> events{};  ///< whose samples are written, at least one; formats of one event use the
                                              ///< first
     const profile::Profile* baseline = nullptr;  ///< to compare with; may be null
-    profile::EventId baseline_event{};
-    std::string_view version{};  ///< anyperf's own, for formats that name their writer
+    profile::EventId baseline_event{};           ///< of `baseline`: the event to compare with
+    std::string_view version{};                  ///< anyperf's own, for formats that name their writer
 };
 
 struct Format {

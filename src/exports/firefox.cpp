@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kNsOfMillisecond = 1'000'000;
 constexpr int kVersion = 57;
-constexpr int kGeckoVersion = 24;  // of the unprocessed format; no Firefox has written this one
+constexpr int kGeckoVersion = 24;  // meta.version: of the unprocessed format; no Firefox wrote this profile
 constexpr int kLibraryResource = 1;
 constexpr std::uint64_t kLargestAddress = (std::uint64_t{1} << 53) - 1;  // JavaScript's largest exact integer
 
@@ -77,7 +77,7 @@ class ThreadTables {
         if (const auto known = stacks_.find(id.value); known != stacks_.end()) return known->second;
         const profile::Stack& each = profile_.stacks[id];
         std::optional<std::size_t> row;
-        // The depth is that of recorded stacks (kernel.perf_event_max_stack).
+        // The recursion is as deep as the recorded stack.
         if (each.caller != profile::kNone<profile::StackId>) row = stack(each.caller);
         std::size_t depth = 0;
         for (const NamedFrame& frame : names_.frames(each.location)) {
@@ -117,7 +117,7 @@ class ThreadTables {
         for (const auto& row : rows) write(row);
         json.close(']');
     }
-    /// -1: none. The kernel's addresses are not exact in JavaScript.
+    /// -1 means no address. It is written for addresses that JavaScript cannot hold exactly: those of the kernel.
     static void write_address(JsonText& json, std::uint64_t address) {
         address > kLargestAddress ? json.value(-1) : json.value(address);
     }
@@ -194,7 +194,7 @@ class ThreadTables {
     std::vector<std::uint32_t> function_rows_, resource_rows_;
 };
 
-/// What the site shows about the recording. The interval is that of a frequency; of a fixed period there is none, and 1
+/// What the site shows about the recording. The interval is that of a sampling frequency. A fixed period has none, so 1
 /// ms is written.
 void write_meta(const profile::Profile& profile, const ExportOptions& options, JsonText& json) {
     const profile::Event& event = profile.events[options.events.front()];
@@ -253,7 +253,7 @@ void write_samples(const profile::Profile& profile, const ThreadSamples& thread,
 }
 
 /// A thread, for one event. With several events a thread is written once for each, since a thread has one list of
-/// samples; the name then has the event's.
+/// samples. The thread's name then includes the event's.
 void write_thread(const profile::Profile& profile, const FrameNames& names, const ThreadSamples& thread, bool only,
                   SharedStrings& strings, JsonText& json) {
     const std::string_view comm = profile.text(thread.comm);

@@ -1,5 +1,5 @@
-// folded.cpp: "comm;outermost;…;innermost WEIGHT", as stackcollapse-perf.pl makes it. Equal lines are added up, and are
-// in the order of the alphabet, so that equal profiles give equal files.
+// folded.cpp: "comm;outermost;…;innermost WEIGHT", as stackcollapse-perf.pl makes it. The weights of equal lines are
+// added up. The lines are sorted by their bytes, so that equal profiles give equal files.
 #include <map>
 #include <string>
 
@@ -10,7 +10,7 @@ namespace anyperf::exports {
 
 namespace {
 
-/// Semicolons separate frames, and line ends separate stacks.
+/// Semicolons separate frames, and line ends separate stacks. So both are replaced in names.
 void append_name(std::string& line, std::string_view name) {
     for (const char each : name) line += each == ';' ? ':' : each == '\n' || each == '\r' ? ' ' : each;
 }

@@ -45,8 +45,8 @@ std::vector<LocationId> outermost_first(const Profile& profile, profile::StackId
 }
 
 std::string_view unit_of(const profile::Event& event) {
-    // perf_swevent_start_hrtimer(): the period of these two is the time since the last sample. The unit that perf
-    // records ("msec" here) is that of scaled counts, and periods are not scaled.
+    // The period of these two is the time of a timer in ns (perf_swevent_start_hrtimer()). The unit that perf records
+    // ("msec" here) is that of scaled counts, and periods are not scaled.
     const bool time = event.name.starts_with("cpu-clock") || event.name.starts_with("task-clock");
     return time ? "nanoseconds" : "count";
 }

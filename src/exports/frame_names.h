@@ -20,7 +20,7 @@ struct NamedFunction {
     profile::StringId file{};   ///< source file, or empty
     std::uint32_t line = 0;     ///< where the source declares it; 0 unknown
     std::uint64_t address = 0;  ///< its first byte, as Location::address
-    bool kernel = false;
+    bool kernel = false;        ///< its code runs in kernel mode
 };
 
 struct NamedFrame {

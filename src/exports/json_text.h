@@ -1,6 +1,6 @@
 // json_text.h: writes JSON piece by piece, so that a large profile is never held as a document. The caller opens and
-// closes objects and arrays in order; commas are placed by themselves. Nothing checks that the result is well formed:
-// a missing close() or a key without a value is a defect of the caller, which the tests of each format find.
+// closes objects and arrays in order; JsonText places the commas. Nothing checks that the result is well formed: a
+// missing close() or a key without a value is a defect of the caller, which the tests of each format find.
 #pragma once
 
 #include <concepts>

@@ -1,7 +1,8 @@
 // page_data.cpp: the profile as the page of `export -f html` reads it. The page is one file that a browser must load
-// and unpack, so its size decides how it feels. Three measures keep it small: stacks are a trie of functions (not of
-// addresses, which the page does not show), times are reduced to kSlots slots, and all numbers are columns of varints,
-// in an order in which neighbours are alike, which deflate then packs well. page/ has the reader of this format.
+// and unpack, so its size decides how fast it opens. Three measures keep it small: stacks are a trie of functions (not
+// of addresses, which the page does not show), times are reduced to kSlots slots, and all numbers are columns of
+// varints. Their order puts similar numbers next to each other, which deflate packs well. page/ has the reader of this
+// format.
 #include "exports/page_data.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::uint32_t PageData::function(std::string_view name, std::string_view dso) {
     return place->second;
 }
 
-/// `caller` and the result are numbers + 1.
+/// The node of a function below its caller. `caller` and the result are numbers of nodes + 1; caller 0: none.
 std::uint32_t PageData::node(std::uint32_t caller, std::uint32_t function) {
     const auto [at, fresh] = node_numbers_.try_emplace(std::uint64_t{caller} << 32 | function,
                                                        static_cast<std::uint32_t>(nodes_.size() + 1));

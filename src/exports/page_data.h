@@ -3,9 +3,10 @@
 // the number of samples.
 //
 // The bytes: a varint with the length of the head, and the head (title, facts, names of dsos, functions and threads).
-// Then the number of nodes of the call tree, the callers of all nodes, and the functions of all nodes. Then the number
-// of rows, and five columns of them: node, thread, slot, samples, weight. Column by column, because numbers of one kind
-// next to each other deflate better than rows would.
+// Then the number of nodes of the call tree, the callers of all nodes (how many nodes before; 0: none), and the
+// functions of all nodes. Then the number of rows, and five columns of them: node, thread (the difference from the row
+// before), slot, samples, weight. Column by column, because numbers of one kind next to each other deflate better than
+// rows would.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ class PprofWriter {
         message_.element(kSample, made);
     }
 
-    /// A label of a sample: a text or a number, of which the other is 0 and so left out.
+    /// A label of a sample. It has a text or a number; the other one is 0 and so left out.
     void add_label(Message& sample, std::string_view key, std::uint64_t text, std::uint64_t number) {
         Message label;
         label.number(1, strings_.at(key));

@@ -1,6 +1,6 @@
 // protobuf.h: messages in the wire format of Protocol Buffers (protobuf.dev, "Encoding"): a key of field number and
 // wire type, then a varint, 8 bytes, or a length and bytes. Fields of value 0 are left out, as proto3 does. A library
-// and its generated code would be a dependency for six functions; the messages of pprof and OTLP have a dozen fields.
+// and its generated code would be a dependency for a few functions; the messages of pprof and OTLP have a dozen fields.
 #pragma once
 
 #include <cstdint>

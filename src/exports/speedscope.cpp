@@ -1,5 +1,5 @@
-// speedscope.cpp: speedscope's own file format (its file-format-schema.json). Samples with the same stack are one
-// sample of their weight: users report that speedscope fails on files of some hundred MB.
+// speedscope.cpp: speedscope's own file format (its file-format-schema.json). The samples of a thread with the same
+// stack are one sample with the sum of their weights: users report that speedscope fails on files of some hundred MB.
 #include <fmt/format.h>
 
 #include "exports/exporter.h"
@@ -16,7 +16,7 @@ void write_frames(const profile::Profile& profile, const FrameNames& names, Json
     json.key("frames").open('[');
     for (const NamedFunction& function : names.functions()) {
         json.line().open('{').member("name", function.name);
-        // The place of a function without a source file is what contains its code.
+        // A function without a source file has the name of its dso here.
         json.member("file", profile.text(function.file.value != 0 ? function.file : profile.dsos[function.dso].name));
         if (function.line != 0) json.member("line", function.line);
         json.close('}');

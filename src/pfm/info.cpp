@@ -63,7 +63,7 @@ struct Numbered {
     const EventRow* event = nullptr;
 };
 
-/// The event with this number. Empty if the library has no such event or this model lacks it.
+/// The event with this number. Empty if the library has no such event, this model lacks it, or its PMU is not enabled.
 std::optional<Numbered> event_of(const MachinePmus& machine, int number) {
     if (number < 0) return std::nullopt;
     const PmuRow* pmu = catalog::pmu_of_id(pmu_id_of(number));

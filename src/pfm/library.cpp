@@ -2,8 +2,8 @@
 //
 // A call adds itself to `readers` and then reads the pointer; terminate() clears the pointer and then waits until
 // `readers` is 0. Both sides are sequentially consistent, so either the call sees the cleared pointer, or terminate()
-// sees the call. That is two atomic additions for each call. pfm_initialize() and pfm_terminate() themselves exclude
-// each other by a mutex.
+// sees the call. That is an atomic addition and a subtraction for each call. pfm_initialize() and pfm_terminate()
+// themselves exclude each other by a mutex.
 #include "pfm/library.h"
 
 #include <sched.h>

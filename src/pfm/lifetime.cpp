@@ -1,5 +1,5 @@
 // lifetime.cpp: pfm_initialize(3), pfm_terminate(3), pfm_get_version(3), pfm_strerror(3). pfm_initialize() always
-// succeeds: a machine that is not known has no active PMU.
+// succeeds: on an unknown CPU fewer PMUs are active, but those of the kernel (`perf`, `perf_raw`) still are.
 #include <perfmon/pfmlib.h>
 
 #include "events/catalog/encoding/refusal.h"

@@ -1,5 +1,5 @@
-// address_space.h: what a process has mapped, as sorted maps that do not overlap. Samples are named after the whole
-// recording has been read, so analysis/processes.h begins a new AddressSpace when a process replaces a map that a
+// address_space.h: what a process has mapped, as sorted maps that do not overlap. Reports name samples after the whole
+// recording has been read. So analysis/processes.h begins a new AddressSpace when a process replaces a map that a
 // sample has used. The kernel's space has no such versions.
 //
 // Maps come from records that a stranger may have written, so they may overlap in any way. replace() cuts them, as

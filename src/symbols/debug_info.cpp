@@ -38,7 +38,7 @@ struct Range {
     bool contains(std::uint64_t address) const { return address >= begin && address < end; }
 };
 
-/// An inlined call, with one entry for each of its ranges.
+/// One range of an inlined call. A call with several ranges has as many entries.
 struct InlinedCall {
     Range range;
     unsigned depth = 0;  // 1: inlined into the function itself
@@ -73,9 +73,9 @@ struct UnitRange {
     std::size_t unit = 0;
 };
 
-template <class Visit>
 // Code that was split has several ranges (DW_AT_ranges), most code has one (DW_AT_low_pc, DW_AT_high_pc).
 // dwarf_ranges() hides the difference. Empty ranges are left out.
+template <class Visit>
 void for_each_range(Dwarf_Die& die, Visit&& visit) {
     Dwarf_Addr base = 0, begin = 0, end = 0;
     for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0;)
@@ -225,7 +225,7 @@ void DebugInfo::Tables::find_units() {
     Dwarf_Die die, split;
     while (dwarf_get_units(dwarf.get(), unit, &unit, nullptr, &type, &die, &split) == 0) {
         if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
-        // The ranges are those of the skeleton, the functions those of the file beside it.
+        // A split unit has its ranges in the skeleton, and its functions in the .dwo file.
         for_each_range(die, [&](Range range) { ranges.push_back({range, units.size()}); });
         units.push_back({.die = type == DW_UT_skeleton && dwarf_tag(&split) == DW_TAG_compile_unit ? split : die});
     }

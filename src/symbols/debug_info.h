@@ -20,23 +20,23 @@ struct SourceLine {
 /// A function that is active at an address.
 struct SourceFrame {
     std::string_view name;  ///< the linkage name, or the plain name if it has none, as C functions; may be empty
-    SourceLine at;          ///< where in this function: of all but the innermost one the line that was inlined into
+    SourceLine at;          ///< the innermost: the line of the address; the others: the line of the call inlined there
     SourceLine declared;
 };
 
 class DebugInfo {
   public:
-    /// Null if the file has no DWARF that libdw can read.
+    /// Null if the file has no DWARF that libdw can read, or if the image is not of a file.
     static std::unique_ptr<DebugInfo> open(const ElfImage& image);
     ~DebugInfo();
     DebugInfo(const DebugInfo&) = delete;
     DebugInfo& operator=(const DebugInfo&) = delete;
 
     /// The functions that are active at an ELF address, from the innermost inlined one to the one that has the code.
-    /// Empty if no unit covers the address. Not thread-safe.
+    /// Empty if no function of the DWARF has the address. Not thread-safe.
     std::vector<SourceFrame> frames(std::uint64_t address);
 
-    /// The line of an ELF address.
+    /// The line of an ELF address, also of code that no function has; line 0 if it is not known. Not thread-safe.
     SourceLine line(std::uint64_t address);
 
   private:

@@ -1,6 +1,6 @@
-// dso.cpp: where the names of a dso come from. The kind is decided by the name of the map alone, because a recording
-// has nothing else; the file is looked for when the first address in it is. Whatever is missing leaves the dso without
-// names and a reason (why_no_symbols()), never an error: the report then shows addresses.
+// dso.cpp: where the names of a dso come from. The kind follows from the MMAP record (kind_of()), because a recording
+// has nothing else. The file is opened when the first address in it is looked up. Whatever is missing leaves the dso
+// without names and a reason (why_no_symbols()), never an error: the report then shows addresses.
 #include "symbols/dso.h"
 
 #include <unistd.h>
@@ -104,7 +104,7 @@ bool Dso::open_image(const std::string& path) {
 
 namespace {
 
-/// A link without a build id is trusted by the checksum that it has.
+/// Whether the file has the CRC-32 of a .gnu_debuglink. It decides where a build id is missing.
 bool has_checksum(const ElfImage& image, std::uint32_t expected) {
     const Bytes bytes = image.bytes();
     return ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) == expected;
@@ -180,6 +180,8 @@ void Dso::load_file(const SymbolPaths& paths) {
     use(elf_symbols(debug_image_ ? *debug_image_ : *image_, *image_));
 }
 
+/// Takes the vDSO of this process. It is the recorded one if the recording was made on this machine since the last
+/// boot.
 void Dso::load_vdso(const SymbolPaths& paths) {
     open(paths);
     if (image_) use(elf_symbols(*image_, *image_));

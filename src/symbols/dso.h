@@ -89,12 +89,12 @@ class Dso {
     /// are looked up by the address itself.
     std::uint64_t symbol_address(std::uint64_t address, std::uint64_t file_offset) const;
 
-    /// The symbol at an address of the symbol table, or null.
+    /// The symbol that contains an address of the symbol table, or null.
     const Symbol* find(std::uint64_t symbol_address) const { return table_ ? table_->find(symbol_address) : nullptr; }
     /// As the symbol table has it: not demangled. Valid as long as the dso.
     std::string_view linkage_name(const Symbol& symbol) const { return table_->name(symbol); }
 
-    /// For people; empty if the dso has symbols.
+    /// Why load() found no symbols, for people; empty if it found some.
     const std::string& why_no_symbols() const { return why_; }
     /// After load(): the mapped file is not at its place any more, or another one is. why_no_symbols() says which.
     bool lost_its_file() const { return loaded_ && kind_ == DsoKind::file && !image_; }
@@ -139,6 +139,7 @@ class Dsos {
         return dso;
     }
 
+    /// The DWARF of a dso, whose file is loaded first; null if there is none.
     DebugInfo* debug_info(Dso& dso) { return loaded(dso).debug_info(paths_); }
 
     const auto& all() const { return dsos_; }

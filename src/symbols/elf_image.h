@@ -59,7 +59,7 @@ class ElfImage {
     /// Maps `path`. Fails if it can't be opened or is not an ELF file.
     static Result<ElfImage> open(const std::string& path);
 
-    /// An image in memory, such as the vDSO or unpacked mini-debuginfo. Fails if it is not ELF.
+    /// An image in memory, such as the vDSO. Fails if it is not ELF.
     static Result<ElfImage> of(std::vector<std::byte> bytes);
 
     const std::vector<Segment>& segments() const { return segments_; }

@@ -1,5 +1,5 @@
 // elf_symbols.h: which symbols of an ELF file name code, as perf chooses them. A report by perf and one by anyperf of
-// the same recording should show the same names, so its rules are followed, also where others would be as good.
+// the same recording should show the same names, so anyperf follows perf's rules, also where others would be as good.
 #pragma once
 
 #include "symbols/elf_image.h"

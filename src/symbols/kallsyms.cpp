@@ -38,7 +38,7 @@ bool add_line(std::string_view line, SymbolTable& table) {
 
 }  // namespace
 
-// A read(2) may end within a line, whose begin is then kept for the next one.
+// A read(2) may end within a line, whose beginning is then kept for the next one.
 Result<SymbolTable> read_kallsyms(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return std::unexpected(Error{"cannot read " + path, strerror(errno), {}});

@@ -1,6 +1,6 @@
 // stack_unwinder.h: what turns the registers and the copied stack of a sample into callers. The reader of a profile is
 // given one; src/unwind implements it. As an interface it keeps src/analysis free of DWARF: a report without unwinding,
-// and each test of the reader, does without.
+// and each test of the reader, needs no unwinder.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ class StackUnwinder {
     virtual ~StackUnwinder() = default;
 
     /// Appends the addresses from the innermost frame, which is the instruction pointer itself, outwards. Callers are
-    /// return addresses minus 1, as perf looks them up.
+    /// return addresses minus 1, as perf looks them up. Of a frame that a signal interrupted it is the instruction
+    /// pointer itself.
     virtual void unwind(const AddressSpace& space, const UserState& state, std::vector<std::uint64_t>& addresses) = 0;
 };
 

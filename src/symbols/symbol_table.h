@@ -28,7 +28,7 @@ struct SymbolRank {
 
 class SymbolTable {
   public:
-    /// A symbol of `size` bytes; 0: it ends where the next one begins.
+    /// A symbol of `size` bytes; 0: it ends where the next one begins, the last one after one to two pages.
     void add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank);
 
     /// Sorts, drops all but one symbol of each address, and closes open ends. To be called after add(), before lookups;

@@ -24,7 +24,7 @@ namespace {
 struct Options {
     std::string input = "perf.data";
     std::string symbol;
-    std::string word;  ///< the symbol as perf takes it, too: without an option
+    std::string word;  ///< the symbol as an argument without -s, which perf annotate takes as well
     std::string syntax = "att";
     std::string symbol_root;
     double percent_limit = 0.5;
@@ -40,7 +40,8 @@ std::uint64_t weight_of(const profile::Profile& profile, profile::EventId event)
     return weight;
 }
 
-/// The dsos whose samples have no names, with the reasons: one of them may have the symbol that is missing.
+/// Why some dsos have no symbols, each reason after "; ". The function that the user asked for may be in one of these
+/// dsos.
 std::string unnamed_dsos(const profile::Profile& profile, annotation::Annotator& annotator) {
     std::string text;
     for (const profile::Dso& dso : profile.dsos)
@@ -48,8 +49,8 @@ std::string unnamed_dsos(const profile::Profile& profile, annotation::Annotator&
     return text;
 }
 
-/// The functions to show: those with the name, else those with enough samples. A name may be the demangled one or that
-/// of the symbol table.
+/// The functions to show, the hottest first. If the user named a function: those of this name, demangled or as in the
+/// symbol table. Else those with a large enough share of the event.
 std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, profile::EventId event,
                                             const Options& options, std::uint64_t weight) {
     std::vector<annotation::HotFunction> functions = annotation::hot_functions(profile, event);
@@ -64,7 +65,8 @@ std::vector<annotation::HotFunction> chosen(const profile::Profile& profile, pro
     return functions;
 }
 
-/// Prints annotations one after the other. What cannot be annotated is a note, or the error if nothing else is there.
+/// Prints annotations one after the other. A function that cannot be annotated becomes a note; if none can be, the last
+/// error is that of the verb.
 class Printer {
   public:
     Printer(const Options& options, Output& out) : options_(options), out_(out), source_(options.symbol_root) {}
@@ -77,8 +79,8 @@ class Printer {
             out_.print((count_ == 0 ? "" : "\n\n") + annotation_as_text(shown, source));
         ++count_;
     }
-    // Keeps the last error back: if nothing can be annotated at all it becomes the error of the verb, and is not
-    // printed twice.
+    // Prints the error before this one, and keeps this one. If nothing can be annotated, the last error becomes that of
+    // the verb, which `main` prints.
     void note(const Error& error) {
         if (error_) out_.note(fmt::format("anyperf: {}: {}\n", error_->what, error_->cause));
         error_ = error;

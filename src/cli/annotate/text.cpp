@@ -14,7 +14,8 @@ namespace {
 
 using annotation::Line;
 
-constexpr double kLeastHotLine = 0.5;  // per cent: of the summary, as perf's
+// Per cent of the function. The summary leaves out smaller lines, as perf does (annotation__calc_lines()).
+constexpr double kLeastHotLine = 0.5;
 
 double per_cent(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -34,7 +35,7 @@ void add_summary(const annotation::Annotation& function, std::string& text) {
                            file_name(each.file), each.line);
 }
 
-/// The source of an instruction, if it is not that of the one before.
+/// Adds the source line of an instruction, if it is not that of the instruction before.
 void add_source(const Line& line, const Line* before, annotation::SourceText* source, std::string& text) {
     const auto out = std::back_inserter(text);
     const bool other_place = !before || before->file != line.file || before->function != line.function;

@@ -9,28 +9,30 @@
 
 namespace anyperf::cli {
 
-/// An annotated function with what its event is.
+/// An annotated function with the event whose samples it shows.
 struct AnnotatedEvent {
     std::string event;
-    std::uint64_t weight = 0;  ///< of all samples of the event
+    std::uint64_t weight = 0;  ///< of all samples of the event, in all functions
     annotation::Annotation annotation;
 };
 
-/// The hottest lines, then instructions with their share of the function's weight below the source that they come from,
-/// as perf annotate --stdio lays it out.
+/// The hottest source lines, then the instructions, each with its share of the function's weight and below its source
+/// line, as perf annotate --stdio lays them out. `source` has the text of source lines; null: it is not shown.
 std::string annotation_as_text(const AnnotatedEvent& shown, annotation::SourceText* source);
 
-/// One object: "event", "symbol", "dso", "build_id", "samples", "period", "lines" and "code".
+/// One object: "event", "symbol", "dso", "build_id", "begin", "end", "samples", "period", "elsewhere" (samples where no
+/// instruction begins), "lines" (see hot_lines()) and "code" (a row for each instruction). `source` has the "text" of
+/// "lines"; null: they have none.
 std::string annotation_as_json(const AnnotatedEvent& shown, annotation::SourceText* source);
 
-/// A source line with the sum of its instructions.
+/// A source line with the sum of the samples of its instructions.
 struct HotLine {
     std::string file;
     std::uint32_t line = 0;
     annotation::Heat heat;
 };
 
-/// The lines with samples, the hottest first.
+/// The source lines with samples, the hottest first.
 std::vector<HotLine> hot_lines(const annotation::Annotation& annotation);
 
 }  // namespace anyperf::cli

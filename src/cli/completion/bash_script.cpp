@@ -1,6 +1,6 @@
-// bash_script.cpp: completion for bash. bash splits words at ':' and '=', too, which event names and long options
-// contain. So the script splits the line itself, at blanks, and removes from each completion the part that comes before
-// bash's own current word.
+// bash_script.cpp: completion for bash. bash splits words at ':' and '=' as well as at blanks, but event names and long
+// options contain these. So the script splits the line itself, at blanks only. From each completion it removes the part
+// that is before bash's own current word.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -11,8 +11,9 @@ namespace anyperf::cli {
 
 namespace {
 
-// The variables of the script: `verb` is the second word, `option` the one whose value is being typed, `words` what may
-// be completed, `valued` the options of the verb that take a value, `takes` what the verb's arguments are.
+// The variables of the script: `verb` is the second word. `option` is the option whose value is being typed. `words`
+// are the candidates. `valued` are the options of the verb that take a value. `takes` says what the verb's arguments
+// are: "command", "events", or empty for others.
 constexpr std::string_view kHead = R"bash(# bash completion for anyperf, printed by `anyperf completion bash`
 _anyperf() {
     local line=${COMP_LINE:0:COMP_POINT} cur=${COMP_WORDS[COMP_CWORD]} verb= option= words= valued= takes= i
@@ -59,8 +60,8 @@ complete -o bashdefault -o default -F _anyperf anyperf
 
 }  // namespace
 
-// The verbs' options become rows of a `case`; everything else is the same text for all verbs. Event names are asked of
-// anyperf itself when they are completed, since they depend on the machine.
+// The verbs' options become rows of a `case`; everything else is the same text for all verbs. The script runs anyperf
+// for event names when the user completes one, since they depend on the machine.
 std::string bash_script(const std::vector<CompletedVerb>& verbs) {
     std::string names, cases;
     for (const CompletedVerb& verb : verbs) {

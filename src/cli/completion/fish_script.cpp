@@ -63,7 +63,7 @@ std::string valued_options(const CompletedVerb& verb) {
     return names;
 }
 
-// -r says that the option takes a value, -x that nothing but the given words completes it.
+// -r: the option takes a value. -x: it takes a value, and only the given words complete it, not files.
 std::string option_line(const std::string& start, const CompletedOption& option) {
     std::string text = start;
     for (const std::string& name : option.names)

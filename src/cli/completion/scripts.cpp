@@ -1,4 +1,4 @@
-// scripts.cpp: the declarations, read from CLI11.
+// scripts.cpp: reads what the verbs have declared to CLI11.
 #include "cli/completion/scripts.h"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,6 @@
-// scripts.h: the completion scripts of bash, zsh and fish, from what the verbs declare. Event names are not part of a
-// script: it asks `anyperf completion events` for them when the user completes one, and so for metrics.
+// scripts.h: the completion scripts of bash, zsh and fish, made from what the verbs declare. The names of events and
+// metrics are not part of a script: it asks `anyperf completion events` or `anyperf completion metrics` when the user
+// completes one.
 #pragma once
 
 #include <string>

@@ -43,7 +43,8 @@ constexpr std::string_view kTail = R"zsh(    esac
 _anyperf "$@"
 )zsh";
 
-/// Text within '…' that _arguments and _describe take as it is: brackets and colons are theirs.
+/// Escapes text for single quotes in the arguments of _arguments and _describe, for which brackets and colons have a
+/// meaning.
 std::string escaped(std::string_view text) {
     std::string safe;
     for (const char letter : text) {

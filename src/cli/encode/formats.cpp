@@ -1,4 +1,4 @@
-// formats.cpp: the three formats, each a walk over the rows of abi/describe.h.
+// formats.cpp: the three formats. Each shows the rows that abi::describe() returns.
 #include "cli/encode/formats.h"
 
 #include <fmt/format.h>
@@ -104,7 +104,7 @@ nlohmann::ordered_json event_as_json(const Event& event, bool all, const std::ve
     return json;
 }
 
-/// A C string literal. Octal for what is not printable: unlike \x it ends after three digits.
+/// A C string literal. Characters that are not printable become octal escapes: unlike \x, these end after three digits.
 std::string c_string(std::string_view text) {
     std::string literal = "\"";
     for (const char c : text) {
@@ -129,8 +129,8 @@ std::string c_comment(std::string_view text) {
 }
 
 /// A designated initialiser. `size` is that of the user's headers, not anyperf's, so that the kernel learns which
-/// fields the compiled structure has. The text must compile wherever it is pasted: names of events may contain
-/// anything, so they are made safe for comments and literals.
+/// fields the compiled structure has. Names of events may contain any bytes, so they are made safe for comments and
+/// literals.
 std::string event_as_c(const Event& event, const std::string& variable) {
     std::string text = fmt::format("/* {} */\nstruct perf_event_attr {} = {{\n", c_comment(event.name), variable);
     for (const DescribedField& field : fields_of(event, false)) {

@@ -16,8 +16,9 @@ using NameLookup = std::function<std::vector<std::string>(const events::Event&)>
 /// One line for each field. `all` also shows the fields that are zero.
 std::string encoded_as_text(const std::vector<events::EventGroup>& groups, bool all, const NameLookup& names_of);
 
-/// One object: {"groups": [{"name", "weak", "events": [{"name", …, "attr": {field: number}, …, "names": []}]}]}.
-/// "type" is null if only another machine's kernel knows the number.
+/// One object: {"groups": [{"name", "weak", "events": [{"name", …, "attr": {field: number}, …, "names": []}]}]}. "type"
+/// is null if this machine does not have the PMU. "names" and other facts besides the attr are there only if they are
+/// known.
 std::string encoded_as_json(const std::vector<events::EventGroup>& groups, bool all, const NameLookup& names_of);
 
 /// A C initialiser for each event, to paste after #include <linux/perf_event.h>. Fields that are zero are left out.

@@ -57,7 +57,7 @@ std::string event_block(const EventName& event, const PmuDescriptions& descripti
     return text;
 }
 
-/// The table of all PMUs of the catalog, and how to go on from there.
+/// The table of all PMUs of the catalog, and the commands that list their events.
 std::string pmus_as_text(const std::vector<PmuName>& pmus) {
     std::string text = fmt::format("{:<28} {:<10} {:<8} {:>7}\n", "PMU", "vendor", "kind", "events");
     for (const PmuName& pmu : pmus)
@@ -120,7 +120,7 @@ Result<std::string> catalog_names(const CatalogOptions& options) {
     for (const std::string& pattern : options.patterns)
         for (EventName& event : names.match(pattern, true)) found.push_back(std::move(event));
     if (found.empty()) return std::unexpected(nothing_matches(options.patterns));
-    std::map<std::string, PmuDescriptions> by_pmu;  // joining files and PMU is slow: once for each PMU
+    std::map<std::string, PmuDescriptions> by_pmu;  // for_pmu() is slow: once for each PMU
     for (const EventName& event : found)
         if (!by_pmu.contains(event.pmu)) by_pmu.emplace(event.pmu, descriptions.for_pmu(event.pmu));
     if (!options.json) {

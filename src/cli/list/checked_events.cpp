@@ -57,8 +57,9 @@ bool name_matches(const std::string& pattern, const std::string& name) {
                                     : lower(name).find(pattern) != name.npos;
 }
 
-/// A pattern in lower case. A word for a kind matches nothing else, even if a name contains it. The catalog's events of
-/// this CPU are listed without the prefix of their PMU, but may be asked for with it, as those of other CPUs.
+/// A pattern in lower case. A word for a kind matches the events of this kind and nothing else, even if a name contains
+/// it. The catalog's events of this CPU are listed without the prefix of their PMU. `may_name_pmu`: the pattern may
+/// have that prefix.
 struct Pattern {
     const std::string& text;
     bool may_name_pmu;
@@ -73,7 +74,7 @@ struct Pattern {
 };
 
 /// The call that `stat -e NAME` would make for this process, or for the first CPU of a PMU that cannot count tasks. The
-/// event is disabled. Error: the name alone is no event (it needs a value or a unit mask).
+/// event is disabled. Error: the name alone is not an event (it needs a value or a unit mask).
 Result<host::OpenCall> call_for(const events::Machine& machine, const std::string& name) {
     const auto groups = TRY(events::parse(machine, name));
     const events::Event& event = groups.front().events.front();
@@ -116,7 +117,8 @@ class UsabilityChecker {
     }
 
   private:
-    /// Adds that the event is modelled: "modelled"; in a run with the name of the machine, if it depends on that.
+    /// Sets `detail` of a hardware or cache event that the virtual PMU models: "modelled". In a run, if the models of
+    /// caches and branches compute the event, the name of the modelled machine follows.
     void name_model(const EventList& list, ListedEvent& event) const {
         const std::string machine = stat::modelled_machine_of_run(root_);
         const bool kernels = list.kind == NameOrigin::hardware || list.kind == NameOrigin::cache;
@@ -141,7 +143,7 @@ class UsabilityChecker {
         return use != Use::no_pmu && use != Use::blocked && use != Use::needs_privilege;
     }
 
-    /// The words and the sentence about an event that the virtual PMU counts; `kernel` is its use without that.
+    /// The usability of an event that the virtual PMU counts. `kernel` says why the kernel does not.
     static host::Usability user_space(const std::string& event, Use kernel) {
         return {Use::user_space,
                 {"cannot count " + event + " with the kernel",
@@ -152,7 +154,7 @@ class UsabilityChecker {
                              event)}};
     }
 
-    /// Whether the virtual PMU has the event; of an event that needs a unit mask, with one of those.
+    /// Whether the virtual PMU counts the event, by its name alone or with one of its unit masks.
     bool virtual_pmu_counts(const EventList& list, const ListedEvent& listed) const {
         if (!has_virtual_pmu_ || list.foreign) return false;
         std::vector<std::string> spellings{listed.name};
@@ -162,22 +164,22 @@ class UsabilityChecker {
             const auto groups = events::parse(machine_, name);
             if (!groups) return false;
             const events::Event& event = groups->front().events.front();
-            // L1D and the like name an event of the catalog, but as a word alone one of the kernel's cache events.
+            // The name of a catalog event such as L1D, typed alone, means one of the kernel's cache events.
             if (list.kind == NameOrigin::catalog && event.attr.type == abi::kTypeHwCache) return false;
             return stat::is_counted_in_user_space(event, names_);
         });
     }
 
-    /// Corrects the result that a whole list of tracepoints shares: in user mode only those of system calls happen, so
-    /// the modifier u makes no other tracepoint useful.
+    /// Corrects the result that a whole list of tracepoints shares. With the modifier u only the tracepoints of system
+    /// calls count anything, so to all others "user mode only" does not apply: they need privilege.
     static Use use_of(const EventList& list, const ListedEvent& event, Use found) {
         const bool never = list.kind == NameOrigin::tracepoint && found == Use::user_only &&
                            !abi::happens_in_user_mode(abi::kTypeTracepoint, 0, event.name);
         return never ? Use::needs_privilege : found;
     }
 
-    /// The usability of the first event that can be encoded without further input; others need a unit mask or a value.
-    /// It is taken for all of `wanted`.
+    /// The usability of the first event whose name alone can be encoded; others need a unit mask or a value. The caller
+    /// takes it for all of `wanted`.
     host::Usability usability_of_first(const EventList& list, const std::vector<const ListedEvent*>& wanted) const {
         if (list.kind == NameOrigin::syntax) return {};
         if (list.foreign)

@@ -2,9 +2,9 @@
 //
 // Whether an event can be opened is found out by opening one (host/usability.h), but a machine may name thousands. So
 // events that are accepted or refused alike share one open: all tracepoints, all events of a PMU, and all hardware and
-// cache events of a machine without a CPU PMU. Software events are opened one by one, since they
-// differ in the rights that they need; so are hardware and cache events of a machine with a PMU, since PMUs differ in
-// which of them they have.
+// cache events of a machine without a core PMU. Software events are opened one by one, since they differ in the rights
+// that they need. So are hardware and cache events of a machine with a core PMU, since such PMUs differ in which of
+// them they have.
 #pragma once
 
 #include <span>
@@ -30,7 +30,7 @@ struct CheckedList {
     events::NameOrigin kind = events::NameOrigin::hardware;
     std::string pmu;  ///< as in events::EventList
     std::vector<CheckedEvent> events;
-    std::vector<host::Usability> reasons;  ///< for each Use but `yes`: that of the first event that has it
+    std::vector<host::Usability> reasons;  ///< one for each Use but `yes`: that of the first event with it
     Error unreadable;                      ///< why the events cannot be listed; `what` is empty if they can
 };
 

@@ -32,7 +32,7 @@ std::string text_of(const nlohmann::json& event, const char* field) {
     return found != event.end() && found->is_string() ? found->get<std::string>() : std::string{};
 }
 
-/// A number, given as JSON number or as text: 192, "0xC0". Of a list ("0xB7,0xBB", for offcore events) the first.
+/// A number, as a JSON number or as text: 192, "0xC0". Of a list ("0xB7,0xBB", for offcore events) the first number.
 std::optional<std::uint64_t> number_of(const nlohmann::json& event, const char* field) {
     const auto found = event.find(field);
     if (found == event.end()) return std::nullopt;
@@ -163,7 +163,7 @@ std::string PmuDescriptions::find(std::string_view event, std::string_view mask,
     std::string name = key(event);
     if (!mask.empty()) name += '.' + key(mask);
     if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
-    // No such name: the vendor's files may name the same code otherwise.
+    // The catalog's name is not in the files. They may have another name for the same code.
     const auto found = by_code_.find(code_of(event_code, mask_code));
     return found == by_code_.end() ? std::string{} : found->second;
 }

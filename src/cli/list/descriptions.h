@@ -19,7 +19,7 @@ namespace anyperf::cli {
 
 /// One event of a file.
 struct DescribedEvent {
-    std::string name;  ///< "INST_RETIRED.ANY_P", in capitals; empty: the file has none
+    std::string name;  ///< "INST_RETIRED.ANY_P", in capitals
     std::string code;  ///< "c0/1": event and unit mask, in hexadecimal; empty: the file has none
     std::string unit;  ///< "cpu_core", "cpu_atom", an uncore box …; empty: the CPU
     std::string text;  ///< the description
@@ -43,9 +43,9 @@ class PmuDescriptions {
 /// All event files below a directory.
 class Descriptions {
   public:
-    /// Reads all *.json below `directory`; files that are no lists of events are skipped. For ARM, files of the two
-    /// directories above are read as well if needed: the kernel's files of a CPU refer to a common list there. Error:
-    /// the directory cannot be read, or no file in it describes an event.
+    /// Reads all *.json below `directory`; files that are not lists of events, or are larger than 64 MiB, are skipped.
+    /// For ARM, files of the two directories above are read as well if needed: the kernel's files of a CPU refer to a
+    /// common list there. Error: the directory cannot be read, or no file in it describes an event.
     static Result<Descriptions> read(const std::string& directory);
 
     /// The descriptions for the catalog's PMU of that name: from files that a mapfile.csv assigns to its CPU, then from

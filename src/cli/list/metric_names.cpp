@@ -2,8 +2,8 @@
 // which of them can `stat -M` compute here. For the second each metric is resolved as stat would do it, without opening
 // an event: a metric whose events or literals this machine lacks is listed with the reason, not left out.
 //
-// The answer depends on what will count: the virtual PMU counts fewer events than a CPU's. So the list first finds out
-// which of them stat would use.
+// The second answer depends on what would count: the virtual PMU counts fewer events than a CPU's PMU. So
+// metric_names() first finds out which of the two stat would use.
 #include "cli/list/metric_names.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ std::string list_name(const MetricSource& source) {
     return std::string{vendor::text(source.list->name)};
 }
 
-/// A pattern without a wildcard may be anywhere in the name.
+/// A pattern without a wildcard matches anywhere in the name.
 bool matches(const std::string& pattern, std::string_view name) {
     const bool glob = pattern.find_first_of("*?") != std::string::npos;
     return catalog::glob_matches(glob ? pattern : '*' + pattern + '*', name);

@@ -1,5 +1,4 @@
-// vendor_map.cpp: parses mapfile.csv. Fields are taken to contain no commas; no known map quotes
-// one.
+// vendor_map.cpp: parses mapfile.csv. It assumes that fields contain no commas: no known map quotes one.
 #include "cli/list/vendor_map.h"
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace anyperf::cli {
 
 namespace {
 
-// Columns: Family-model,Version,Filename,EventType,…,Role. Only Intel's file has the last.
+// Columns: Family-model,Version,Filename,EventType,…,Role. Only Intel's file has the last column.
 constexpr std::size_t kCpus = 0, kFile = 2, kRole = 6;
 
 constexpr std::uintmax_t kLargestMap = 4 << 20;  // Intel's has 20 KB

@@ -18,8 +18,8 @@ struct VendorMapRow {
     std::string core_type;       ///< "cpu_core", "cpu_atom": one kind of core of a hybrid CPU; empty: all cores
 };
 
-/// The rows of a mapfile.csv, with paths made relative to its folder. Malformed rows are skipped, and so is a file that
-/// cannot be read.
+/// The rows of a mapfile.csv. The file's paths are relative to its folder; those of the result begin with that folder.
+/// Malformed rows are skipped. No rows if the map cannot be read or is larger than 4 MiB.
 std::vector<VendorMapRow> read_vendor_map(const std::filesystem::path& mapfile);
 
 /// Whether the row's file describes events of `cpu`. A CPU whose core type is unknown matches rows of any core type.

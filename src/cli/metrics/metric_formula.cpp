@@ -28,8 +28,8 @@ namespace {
 
 constexpr int kDeepest = 20;  // metrics of metrics; the lists have five levels
 
-/// "100%": a factor and what it makes. perf's ScaleUnit: "1MB/s", "1e3per_1k_instr". Without a number the factor
-/// stays 1.
+/// Splits perf's ScaleUnit ("100%", "1MB/s", "1e3per_1k_instr") into the factor of the formula's value and the unit.
+/// Without a number the factor does not change.
 void set_unit(std::string_view text, std::string& unit, double& factor) {
     const std::string whole{text};
     char* end = nullptr;
@@ -46,7 +46,7 @@ std::string key_of(std::string_view name) {
     return key;
 }
 
-/// perf's list for the CPU that the virtual PMU is.
+/// perf's list for the CPU whose events the virtual PMU has.
 const vendor::ListRow* list_of_virtual_pmu() {
     const bool server = pmu::skylake_model_of_host() == pmu::CpuModel::skylake_server;
     return vendor::list_called(server ? "skylakex" : "skylake");

@@ -58,7 +58,7 @@ struct MissingInput {
 
 /// Where a formula gets its numbers from, by the name of the event.
 struct Counts {
-    std::function<double(const std::string&)> of;       ///< of kElapsedTime: seconds
+    std::function<double(const std::string&)> of;       ///< the event's count; of kElapsedTime seconds
     std::function<double(const std::string&)> sources;  ///< on how many PMUs it was counted
 };
 
@@ -88,8 +88,9 @@ class MetricFormula {
     std::map<std::string, bool> known_events_;  ///< whether each can be counted
 };
 
-/// The lists of metrics that a verb uses on `machine`, the preferred one first: that of the machine's CPU, and if the
-/// virtual PMU counts that of the Skylake that it is before it. Empty if perf has no metrics for the CPU.
+/// The lists of metrics that a verb uses on `machine`, the preferred one first. If the virtual PMU counts, that is the
+/// list of the Skylake whose events it has. The list of the machine's CPU follows. Empty if perf has no metrics for the
+/// CPU.
 std::vector<MetricSource> metric_sources(const events::Machine& machine, bool in_user_space, bool system_wide);
 
 /// The names of groups that the metric is in.

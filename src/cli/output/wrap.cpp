@@ -8,7 +8,7 @@ namespace anyperf::cli {
 namespace {
 
 /// How many columns a terminal needs for UTF-8 text: one for each character. The bytes after a character's first are
-/// 0x80 to 0xbf. Characters that take two columns, or none, are not known here.
+/// 0x80 to 0xbf. Characters that take two columns, or none, are counted as one, too.
 std::size_t columns(std::string_view text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }));

@@ -40,9 +40,10 @@ class Fields {
 
 /// What -F asks for: fields, or changes of the default ones.
 struct ChosenFields {
-    bool changes = false;  ///< `added` and `removed` are for default_fields(), else `added` is all
+    bool changes = false;  ///< `added` and `removed` change default_fields(); false: `added` are the fields
     Fields added, removed;
 
+    /// The fields to print for the samples of an event with this attr.
     Fields of(const abi::Attr& attr) const;
 };
 

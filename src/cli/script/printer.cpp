@@ -205,7 +205,7 @@ std::string ScriptPrinter::frame_text(const FrameKey& key, const Fields& fields)
     return text;
 }
 
-/// What DWARF has of the place, if it is needed.
+/// The functions and lines that DWARF has for the place; empty if the fields need none.
 std::vector<symbols::SourceFrame> ScriptPrinter::source_frames(const Place& place, const Fields& fields) {
     const bool inlines = place.key.in_chain && options_.inlines && fields.has(Field::sym);
     if (!place.symbol || !(inlines || fields.has(Field::srcline))) return {};

@@ -20,8 +20,8 @@
 
 namespace anyperf::cli {
 
-/// Frames are named while the records are read, with the maps of that moment. analysis/processes.h keeps old spaces
-/// apart, so a cached text stays right.
+/// Frames are named while the records are read, with the maps of that moment. A process that replaces a map gets a new
+/// space (analysis/processes.h), so the cached text of a frame stays right. The space of the kernel has no versions.
 class ScriptPrinter final : public perfdata::Consumer {
   public:
     struct Options {
@@ -39,13 +39,13 @@ class ScriptPrinter final : public perfdata::Consumer {
     void note_lost_files();
 
   private:
-    /// A frame as text: "ip symbol+0x1 (dso)", with the address as perf prints it for a frame of a call chain.
+    /// What the text of a frame ("ip symbol+0x1 (dso)") depends on, besides the fields.
     struct FrameKey {
         std::uint64_t address = 0;
         analysis::SpaceId space = 0;
         analysis::RawFrame::Mode mode = analysis::RawFrame::user;
-        bool in_chain = false;
-        bool caller = false;  // the address is where its callee returns to
+        bool in_chain = false;  // of a call chain; false: the address of a sample without one
+        bool caller = false;    // the address is where its callee returns to
         bool operator==(const FrameKey&) const = default;
     };
     struct FrameHash {
