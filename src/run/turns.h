@@ -1,8 +1,9 @@
 // turns.h: who runs in a run with --turns: the part of the run memory by which all threads of all its processes take
 // turns (engine/turns/turns.h has the rules). It lies in the first part of the memory, behind RunUse.
 //
-// Who has the turn writes the rest, without a lock. The exceptions are words that are only changed atomically: `holder`,
-// and the `state` and `turn` of a slot, by which a thread comes back that was outside, or that a signal has woken.
+// Who has the turn writes the rest, without a lock. The exceptions are words that are only changed atomically:
+// `holder`, and the `state` and `turn` of a slot, by which a thread comes back that was outside, or that a signal has
+// woken.
 #pragma once
 
 #include <cstddef>
@@ -82,14 +83,14 @@ struct TurnOutsider {
 
 /// The state of all turns.
 struct Turns {
-    std::uint32_t holder;      ///< the slot that has the turn; 0: nobody can run
-    std::uint32_t slots_used;  ///< slots 1 to this one have been used
-    std::uint64_t tickets;     ///< given out
-    std::uint64_t turns;       ///< given
-    std::uint64_t random;      ///< state of the generator of the turns' lengths
-    std::uint64_t spaces;      ///< address spaces so far
-    std::uint64_t objects;     ///< shared anonymous memories so far
-    std::uint32_t leaving;     ///< the slot that has given its last turn away; 0: none
+    std::uint32_t holder;           ///< the slot that has the turn; 0: nobody can run
+    std::uint32_t slots_used;       ///< slots 1 to this one have been used
+    std::uint64_t tickets;          ///< given out
+    std::uint64_t turns;            ///< given
+    std::uint64_t random;           ///< state of the generator of the turns' lengths
+    std::uint64_t spaces;           ///< address spaces so far
+    std::uint64_t objects;          ///< shared anonymous memories so far
+    std::uint32_t leaving;          ///< the slot that has given its last turn away; 0: none
     std::uint32_t leaving_process;  ///< nonzero: with all of its process
     std::uint32_t outsiders;
     TurnOutsider outsider[kTurnOutsiders];

@@ -17,7 +17,7 @@
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/locked_memory.h"
 #include "engine/syscalls/memory_limits.h"
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 
 namespace anyperf::engine::handlers {
 

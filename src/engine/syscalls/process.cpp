@@ -7,7 +7,7 @@
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_list.h"

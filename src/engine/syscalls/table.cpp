@@ -14,7 +14,7 @@
 #include "engine/memory/protected_code.h"
 #include "engine/syscalls/descriptor_arguments.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 
 namespace anyperf::engine {
 

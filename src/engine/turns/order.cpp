@@ -13,12 +13,13 @@
 #include "engine/freestanding/text.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/turns/wakes.h"
 #include "run/lock_holder.h"
 
 namespace anyperf::engine::turns {
 
-using run::Turns;
 using run::TurnEnd;
+using run::Turns;
 using run::TurnSlot;
 using run::TurnState;
 using run::TurnWait;
@@ -193,12 +194,6 @@ bool is_asleep(const TurnSlot& slot) {
 }
 
 }  // namespace
-
-bool change_state(TurnSlot& slot, TurnState from, TurnState to) {
-    auto expected = static_cast<std::uint32_t>(from);
-    return __atomic_compare_exchange_n(&slot.state, &expected, static_cast<std::uint32_t>(to), false, __ATOMIC_SEQ_CST,
-                                       __ATOMIC_SEQ_CST);
-}
 
 void tell(TurnSlot& slot, std::uint32_t word) {
     __atomic_store_n(&slot.turn, word, __ATOMIC_SEQ_CST);

@@ -1,25 +1,9 @@
 // order.h: who has the turn next, and what follows when nobody can run. For the files of this folder.
 #pragma once
 
-#include "engine/turns/turns.h"
+#include "engine/turns/slots.h"
 
 namespace anyperf::engine::turns {
-
-inline run::TurnState load_state(const run::TurnSlot& slot) {
-    return static_cast<run::TurnState>(__atomic_load_n(&slot.state, __ATOMIC_SEQ_CST));
-}
-inline void store_state(run::TurnSlot& slot, run::TurnState state) {
-    __atomic_store_n(&slot.state, static_cast<std::uint32_t>(state), __ATOMIC_SEQ_CST);
-}
-/// False: it was not `from`.
-bool change_state(run::TurnSlot& slot, run::TurnState from, run::TurnState to);
-
-/// Calls `function` with the number of each slot that has been used.
-template <class Function>
-void for_each_slot(const run::Turns& turns, Function function) {
-    const std::uint32_t used = __atomic_load_n(&turns.slots_used, __ATOMIC_ACQUIRE);
-    for (std::uint32_t number = 1; number <= used && number <= run::kTurnSlots; ++number) function(number);
-}
 
 /// The caller has the turn: passes it on. With `self` it may be the next one itself: then nothing is given, and the
 /// result is true.

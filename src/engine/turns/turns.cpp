@@ -9,9 +9,11 @@
 
 #include "engine/fail.h"
 #include "engine/hooks.h"
-#include "engine/signals/deliver.h"
+#include "engine/signals/signal_state.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/turns/order.h"
+#include "engine/turns/sent_signals.h"
+#include "engine/turns/wakes.h"
 
 namespace anyperf::engine::turns {
 
@@ -110,8 +112,7 @@ void await_turn(Thread& thread, const Wait* wait) {
     unsigned unchanged = 0;
     for (;;) {
         sleep_on(slot.turn, run::kTurnNone, kLookNs);
-        const std::uint32_t word =
-            __atomic_exchange_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
+        const std::uint32_t word = __atomic_exchange_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
         if (word == run::kTurnGiven) return;
         if (word == run::kTurnEnd)
             for (;;) kernel_call(__NR_exit_group, kOwnFailure);
@@ -361,6 +362,13 @@ bool is_alone(const Thread& thread) {
         if (number != thread.turn_slot && load_state(turns.slot[number]) != TurnState::free) alone = false;
     });
     return alone;
+}
+
+bool is_outside(const Engine& engine, std::uint64_t device, std::uint64_t inode) {
+    const Turns& turns = *engine.turns;
+    const std::uint32_t count = std::min(turns.outsiders, run::kTurnOutsiders);
+    return std::any_of(turns.outsider, turns.outsider + count,
+                       [&](const run::TurnOutsider& one) { return one.device == device && one.inode == inode; });
 }
 
 void come_back(Thread& thread) {

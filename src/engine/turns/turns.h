@@ -5,11 +5,11 @@
 // The problem: threads that run at the same time meet in another order in each run. Who gets a lock first, how much a
 // read of a pipe finds, whether a thread ends before another looks: counts and output differ.
 //
-// The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It gives
-// the turn away where it would wait, where it has used up its turn (about a million instructions, a number that the
-// run's seed draws; each eighth turn is short), and where it ends. Next is who has been ready for longest. The state of
-// all threads lies in the run memory (run/turns.h), and who has the turn changes it without a lock. A turn is given by
-// a store to a word on which the other thread sleeps.
+// The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It
+// gives the turn away where it would wait, where it has used up its turn (about a million instructions, a number that
+// the run's seed draws; each eighth turn is short), and where it ends. Next is who has been ready for longest. The
+// state of all threads lies in the run memory (run/turns.h), and who has the turn changes it without a lock. A turn is
+// given by a store to a word on which the other thread sleeps.
 //
 // No thread waits in the kernel with the turn for something that a thread of the run does. Calls that may wait are
 // emulated (futexes, sleeps) or tried (syscalls/turns): if the call would wait, the thread is queued until another
@@ -19,8 +19,8 @@
 // Time: when no thread can run, the virtual clock is advanced to the first deadline.
 //
 // The outside: when no thread can run and there is no deadline, those that wait for descriptors, children or signals
-// ask the kernel really (kTurnWatch), and the first that can go on takes the turn. If all threads wait for futexes, they
-// wait for each other: that is reported, and the run ends with 125.
+// ask the kernel really (kTurnWatch), and the first that can go on takes the turn. If all threads wait for futexes,
+// they wait for each other: that is reported, and the run ends with 125.
 //
 // The edges:
 // - The end of a thread belongs to its turn. It gives the turn away as its last act, and who gets it waits until the
@@ -30,7 +30,8 @@
 // - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each thread
 //   that waits looks after a while: it takes the turn from one that is gone, and from one that does not come out of the
 //   kernel for a second. That one queues for its turn when it comes back.
-// - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because the kernel has
+// - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because the kernel
+// has
 //   it pending before the turn is given. What the kernel does for others, such as timers and signals from outside,
 //   comes when it comes.
 //
@@ -39,18 +40,13 @@
 
 #include <cstdint>
 
-#include "engine/engine.h"
+#include "engine/turns/slots.h"
 
 namespace anyperf::engine::turns {
 
 /// Whether the threads of this run take turns.
 inline bool on(const Engine& engine) {
     return engine.turns != nullptr;
-}
-
-/// The slot of a thread that takes turns.
-inline run::TurnSlot& slot_of(const Thread& thread) {
-    return thread.engine->turns->slot[thread.turn_slot];
 }
 
 /// What a thread waits for.
@@ -100,25 +96,6 @@ void pass(Thread& thread);
 run::TurnEnd wait(Thread& thread, const Wait& wait, bool& begun);
 /// Waits for the turn, if it was taken from the thread while it was in the kernel.
 void come_back(Thread& thread);
-
-// What others wait for.
-
-/// Makes up to `most` waiting threads ready, in the order in which they began to wait. Returns their number.
-std::uint32_t wake_futex(Engine& engine, const run::TurnKey& key, std::uint32_t most, std::uint32_t bits);
-/// Moves up to `most` waiting threads to another futex. Returns their number.
-std::uint32_t requeue_futex(Engine& engine, const run::TurnKey& from, const run::TurnKey& to, std::uint64_t address,
-                            std::uint32_t most);
-/// The waiter of a PI futex that is first; 0: none. `others`: there is another.
-std::uint32_t first_lock_waiter(const Engine& engine, const run::TurnKey& key, bool& others);
-/// Makes a waiting thread ready.
-bool make_ready(Engine& engine, std::uint32_t slot, run::TurnEnd end);
-/// Something has been done to a pipe (its inode), or to any other descriptor (0).
-void wake_descriptors(Engine& engine, std::uint64_t pipe);
-bool any_descriptor_waiter(const Engine& engine);
-/// A child of process `parent` has changed its state.
-void wake_parent(Engine& engine, std::int32_t parent);
-/// Signal `signal` was sent to process `pid`, or to its thread `tid` (0: any).
-void note_signal(Thread& thread, std::int32_t pid, std::int32_t tid, int signal);
 
 /// Whether no other thread of the run exists.
 bool is_alone(const Thread& thread);

@@ -1,6 +1,6 @@
 // descriptor_waits.cpp: reads and writes that may wait for another thread of the run. The kernel is asked whether the
-// call would wait (poll(2)); if so, the thread waits until something has been done to such a file, and asks again. Files
-// that never wait are always ready.
+// call would wait (poll(2)); if so, the thread waits until something has been done to such a file, and asks again.
+// Files that never wait are always ready.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,8 +10,8 @@
 
 #include <algorithm>
 
+#include "engine/syscalls/turn_calls.h"
 #include "engine/syscalls/turns/descriptors.h"
-#include "engine/syscalls/turns/turn_calls.h"
 
 namespace anyperf::engine::turn_calls {
 
@@ -55,8 +55,7 @@ bool wait_until_ready(Call& call, pollfd& about, long& answer) {
     wait.context = &about;
     wait.outside = file.outside;
     if (file.is_socket)
-        wait.deadline =
-            deadline_of_socket(call.thread, fd, (about.events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO);
+        wait.deadline = deadline_of_socket(call.thread, fd, (about.events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO);
     while (!is_ready(about)) {
         const Ended ended = wait_or_interrupt(call.thread, wait, true, answer);
         if (ended == Ended::timed_out) answer = -EAGAIN;

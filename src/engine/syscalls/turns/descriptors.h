@@ -11,8 +11,8 @@ namespace anyperf::engine::turn_calls {
 struct File {
     bool is_regular = false;  ///< it never waits
     bool is_socket = false;
-    bool outside = false;    ///< others than the run may change what it has: the run was given it, or it is a device or a
-                             ///< socket of a network
+    bool outside = false;  ///< others than the run may change what it has: the run was given it, or it is a device or a
+                           ///< socket of a network
     std::uint64_t pipe = 0;  ///< the inode of a pipe; 0: it is none
     std::uint64_t device = 0;
     std::uint64_t inode = 0;

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -63,7 +63,8 @@ bool deadline_of(Call& call, std::uint64_t& deadline, long& answer) {
     answer = -EINVAL;
     if (ns_of(time) < 0) return false;
     const bool of_day = command == FUTEX_LOCK_PI || (call.argument[1] & FUTEX_CLOCK_REALTIME) != 0;
-    deadline = units_at(call.engine, of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, static_cast<std::uint64_t>(ns_of(time)));
+    deadline =
+        units_at(call.engine, of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, static_cast<std::uint64_t>(ns_of(time)));
     deadline = std::min(deadline, units_from_now(call.thread, INT64_MAX));
     return true;
 }

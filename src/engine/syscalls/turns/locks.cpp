@@ -5,7 +5,7 @@
 #include <sys/file.h>
 #include <time.h>
 
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 
 namespace anyperf::engine::turn_calls {
 

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "engine/syscalls/turn_calls.h"
 #include "engine/syscalls/turns/descriptors.h"
-#include "engine/syscalls/turns/turn_calls.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
@@ -131,8 +131,7 @@ bool selects_outside(const Selection& selection) {
     for (std::uint64_t fd = 0; fd < selection.call.argument[0]; ++fd) {
         bool wanted = false;
         for (unsigned i = 0; i < 3; ++i)
-            wanted = wanted ||
-                     (selection.sets.place[i] != 0 && (selection.sets.wanted[i][fd / 8] >> fd % 8 & 1) != 0);
+            wanted = wanted || (selection.sets.place[i] != 0 && (selection.sets.wanted[i][fd / 8] >> fd % 8 & 1) != 0);
         if (wanted && file_of(selection.call.engine, fd).outside) return true;
     }
     return false;
@@ -149,8 +148,8 @@ bool deadline_of_select(Call& call, std::uint64_t& deadline, long& answer) {
     answer = -EINVAL;
     if (time.tv_sec < 0 || time.tv_usec < 0) return false;
     const std::int64_t most = INT64_MAX / kNsOfSecond - 1;
-    deadline = units_from_now(call.thread,
-                              std::min<std::int64_t>(time.tv_sec, most) * kNsOfSecond + time.tv_usec % 1'000'000 * 1000);
+    deadline = units_from_now(
+        call.thread, std::min<std::int64_t>(time.tv_sec, most) * kNsOfSecond + time.tv_usec % 1'000'000 * 1000);
     return true;
 }
 

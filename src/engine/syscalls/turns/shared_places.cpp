@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "engine/freestanding/pages.h"
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 
 namespace anyperf::engine::turn_calls {
 

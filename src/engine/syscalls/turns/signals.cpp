@@ -5,8 +5,9 @@
 #include <time.h>
 
 #include "engine/signals/deliver.h"
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/turns/sent_signals.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine::turn_calls {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "engine/signals/deliver.h"
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 

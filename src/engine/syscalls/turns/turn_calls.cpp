@@ -1,5 +1,5 @@
 // turn_calls.cpp: the table of the calls that are done otherwise by threads that take turns, and what they share.
-#include "engine/syscalls/turns/turn_calls.h"
+#include "engine/syscalls/turn_calls.h"
 
 #include <errno.h>
 #include <sys/wait.h>
@@ -104,8 +104,8 @@ Awaited awaited_by(const Call& call) {
 /// Whether the call would not wait: such a child is there, or there is none to wait for.
 bool is_child_there(const Awaited& awaited) {
     siginfo_t about{};
-    const long got = kernel_call(__NR_waitid, awaited.kind, awaited.id, address_of(&about),
-                                 awaited.options | WNOHANG | WNOWAIT);
+    const long got =
+        kernel_call(__NR_waitid, awaited.kind, awaited.id, address_of(&about), awaited.options | WNOHANG | WNOWAIT);
     return got != 0 || about.si_pid != 0;
 }
 

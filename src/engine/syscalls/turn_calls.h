@@ -1,9 +1,11 @@
-// turn_calls.h: system calls of threads that take turns (engine/turns/turns.h). A call that may wait is answered without
-// the kernel, or tried until the kernel would not wait any more; then the row of the table makes it as always.
+// turn_calls.h: system calls of threads that take turns (engine/turns/turns.h); the files are in turns/. A call that
+// may wait is answered without the kernel, or tried until the kernel would not wait any more; then the row of the table
+// makes it as always.
 #pragma once
 
 #include "engine/syscalls/call.h"
 #include "engine/turns/turns.h"
+#include "engine/turns/wakes.h"
 
 namespace anyperf::engine::turn_calls {
 
@@ -36,8 +38,8 @@ class OtherMask {
 
 // The families.
 
-bool futex(Call& call, long& answer);                ///< futex(2)
-bool futex_waitv(Call& call, long& answer);          ///< not there, as before Linux 5.16
+bool futex(Call& call, long& answer);        ///< futex(2)
+bool futex_waitv(Call& call, long& answer);  ///< not there, as before Linux 5.16
 /// The thread ends: its robust futexes and its `clear_child_tid` word.
 void release_futexes(Thread& thread);
 /// The robust futexes alone.
