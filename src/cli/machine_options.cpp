@@ -92,6 +92,9 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->type_name("");
     CLI::Option* const deterministic = verb.add_flag("--deterministic", arguments.deterministic,
                                                      "use the same addresses, random bytes and time in every run");
+    CLI::Option* const turns =
+        verb.add_flag("--turns", arguments.turns, "with --deterministic, run one thread at a time, in a fixed order")
+            ->needs(deterministic);
     CLI::Option* const seed =
         verb.add_option("--seed", arguments.seed, "N: with --deterministic, other random bytes for each N (default: 0)")
             ->type_name("")
@@ -105,7 +108,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->type_name("")
             ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 33))
             ->needs(deterministic);
-    arguments.options = {counters, cpu_model, machine, deterministic, seed, epoch};
+    arguments.options = {counters, cpu_model, machine, deterministic, turns, seed, epoch};
 }
 
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default) {

@@ -1,6 +1,6 @@
 // machine_options.h: the options that choose the presented machine of a run: --counters, --cpu-model, --machine,
-// --deterministic, --seed, --epoch. `run` has them, and so has every verb that may count its command with the virtual
-// PMU.
+// --deterministic, --turns, --seed, --epoch. `run` has them, and so has every verb that may count its command with the
+// virtual PMU.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ struct MachineArguments {
     std::string cpu_model;  ///< empty: the verb's default
     std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
+    bool turns = false;                       ///< one thread of the run at a time
     std::uint64_t seed = 0;                   ///< of the random bytes of a deterministic run
     std::uint64_t epoch = kDefaultEpoch;      ///< when a deterministic run begins, in seconds since 1970
     std::vector<const CLI::Option*> options;  ///< the declared options, in no particular order

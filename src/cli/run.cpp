@@ -80,10 +80,13 @@ Result<int> run(const Options& options, Output& out) {
     const bool counts = options.count->count() > 0 || !options.count_to.empty();
     // A program may choose its code by the CPU model. Counts should be those of the code that runs on this CPU.
     const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::skylake_model_of_host();
-    broker::RunOptions run_options {
-        options.command, 0, options.machine.deterministic, options.machine.seed, options.machine.epoch,
-            TRY(machine_options(options.machine, model))
-    };
+    broker::RunOptions run_options;
+    run_options.command = options.command;
+    run_options.deterministic = options.machine.deterministic;
+    run_options.turns = options.machine.turns;
+    run_options.seed = options.machine.seed;
+    run_options.epoch = options.machine.epoch;
+    run_options.machine = TRY(machine_options(options.machine, model));
     if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));
     // Try the file before the command runs, so that a long run is not lost to a typing error.
     if (!options.count_to.empty() && !std::ofstream{options.count_to})

@@ -18,6 +18,7 @@
 #include "engine/modelling/modelling.h"
 #include "engine/syscalls/table.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/cpuid.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/translate/indirect_entry.h"
@@ -188,7 +189,7 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     // If only the lane is exhausted, nothing is due yet. A grant that is not exact is a lower bound, so it ends early.
     std::int64_t remaining = counters.remaining();
     if (remaining <= 0 || (remaining < segment.instructions() && !thread.grant_is_exact)) {
-        hooks::at_budget_end(thread);
+        turns::is_over(thread) ? turns::pass(thread) : hooks::at_budget_end(thread);
         remaining = counters.remaining();
     }
     if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);

@@ -42,6 +42,10 @@ struct Engine {
     ExactCounts exact;                       ///< counts of every instruction
     const run::RunHeader* run = nullptr;     ///< the run's settings; null if the engine was started without a run
     run::RunUse* run_use = nullptr;          ///< the start of the run's memory; null without a run
+    run::Turns* turns = nullptr;             ///< null: threads run when they can (engine/turns)
+    void* shared_places = nullptr;           ///< shared mappings, whose futexes are others' too (syscalls/turns)
+    bool epolls_outside = false;             ///< an epoll set may have descriptors that the outside makes ready
+    std::uint64_t turn_space = 0;            ///< number of this address space among those that take turns
     int facts_fd = -1;        ///< the facts (run/facts.h), hidden from the application; they begin with *run
     int run_fd = -1;          ///< the run's memory, hidden as well
     int broker_fd = -1;       ///< the socket for requests, hidden as well; -1: no broker

@@ -21,6 +21,7 @@ struct RunHeader {
     std::uint32_t version;
     std::uint32_t counting;          ///< classes to count, a ClassSet; 0: nothing is counted
     std::uint32_t deterministic;     ///< 1: fixed addresses, random bytes by `seed`, one CPU number
+    std::uint32_t turns;             ///< 1: one thread of the run at a time (run/turns.h)
     std::uint32_t events_used;       ///< an event has been opened in this run: the broker is to learn of new tasks
     std::uint32_t wanted_side_band;  ///< side-band records that some event wants (subsystem::Interest, a bit each)
     std::uint32_t samples_per_tick;  ///< a clock event is throttled beyond these (subsystem::kTickNs)

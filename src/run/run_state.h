@@ -11,10 +11,11 @@
 
 #include "run/kept_limits.h"
 #include "run/live_counters.h"
+#include "run/turns.h"
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kRunStateVersion = 10;
+inline constexpr std::uint32_t kRunStateVersion = 11;
 /// prctl(2) option by which a program learns that it runs inside a run: the answer is kRunStateVersion. The kernel
 /// answers EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;
@@ -150,12 +151,12 @@ struct RunUse {
 };
 
 /// Where each array starts in the memfd, in bytes; each begins on a page. The agent's memory follows kRunStateBytes.
-inline constexpr std::size_t kUseBytes = 65536;
+inline constexpr std::size_t kUseBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kProcessesOffset = kUseBytes;
 inline constexpr std::size_t kThreadsOffset = kProcessesOffset + sizeof(ProcessRecord) * kMaximumProcesses;
 inline constexpr std::size_t kThreadPagesOffset = kThreadsOffset + sizeof(ThreadRecord) * kMaximumThreads;
 inline constexpr std::size_t kRunStateBytes = kThreadPagesOffset + sizeof(ThreadPage) * kMaximumThreadPages;
-static_assert(sizeof(RunUse) <= kUseBytes);
+static_assert(sizeof(RunUse) <= kTurnsOffset && kTurnsOffset + sizeof(Turns) <= kUseBytes);
 static_assert(kThreadsOffset % 4096 == 0 && kThreadPagesOffset % 4096 == 0);
 
 }  // namespace anyperf::run

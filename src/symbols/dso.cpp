@@ -180,8 +180,6 @@ void Dso::load_file(const SymbolPaths& paths) {
     use(elf_symbols(debug_image_ ? *debug_image_ : *image_, *image_));
 }
 
-/// Takes the vDSO of this process. It is the recorded one if the recording was made on this machine since the last
-/// boot.
 void Dso::load_vdso(const SymbolPaths& paths) {
     open(paths);
     if (image_) use(elf_symbols(*image_, *image_));

@@ -14,6 +14,7 @@ struct RunOptions {
     /// Instruction classes to count, a ClassSet of engine/x86_64/decode/classes.h; 0: none.
     std::uint32_t counting = 0;
     bool deterministic = false;  ///< fixed addresses, a virtual clock, random bytes by `seed`
+    bool turns = false;          ///< one thread of the run at a time
     std::uint64_t seed = 0;
     std::uint64_t epoch = 0;  ///< the time of day at which a deterministic run begins, in seconds since 1970
     MachineOptions machine{};

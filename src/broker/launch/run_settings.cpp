@@ -114,6 +114,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.version = run::kRunStateVersion;
     header.counting = options.counting;
     header.deterministic = options.deterministic;
+    header.turns = options.deterministic && options.turns ? 1 : 0;
     header.seed = options.seed;
     header.epoch_ns = options.epoch * 1'000'000'000;
     if (options.exact && !memory.has_exact_part())

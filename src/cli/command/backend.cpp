@@ -149,6 +149,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     // another path on another CPU.
     options.machine = TRY(machine_options(backend.machine, pmu::CpuModel::host));
     options.deterministic = backend.machine.deterministic;
+    options.turns = backend.machine.turns;
     options.seed = backend.machine.seed;
     options.epoch = backend.machine.epoch;
     options.exact = exact;

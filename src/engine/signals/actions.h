@@ -48,13 +48,19 @@ class SignalActions {
         actions_[signal] = action;
         const std::uint64_t others = ignored_ & ~signal_bit(signal);
         __atomic_store_n(&ignored_, action.is_ignored() ? others | signal_bit(signal) : others, __ATOMIC_RELAXED);
+        const std::uint64_t other_handlers = caught_ & ~signal_bit(signal);
+        __atomic_store_n(&caught_, action.has_handler() ? other_handlers | signal_bit(signal) : other_handlers,
+                         __ATOMIC_RELAXED);
     }
     /// The signals that are ignored. For the signal handler as well: it takes no lock.
     std::uint64_t ignored() const { return __atomic_load_n(&ignored_, __ATOMIC_RELAXED); }
+    /// The signals that have a handler.
+    std::uint64_t caught() const { return __atomic_load_n(&caught_, __ATOMIC_RELAXED); }
     void copy_from(SignalActions& other) {
         const LockGuard held{other.lock_};
         for (int i = 0; i <= kSignals; ++i) actions_[i] = other.actions_[i];
         ignored_ = other.ignored_;
+        caught_ = other.caught_;
     }
     /// Held over a fork, so that the child's copy is consistent; the child resets the lock.
     void lock_for_fork() { lock_.lock(); }
@@ -65,6 +71,7 @@ class SignalActions {
     Lock lock_;
     SignalAction actions_[kSignals + 1];
     std::uint64_t ignored_ = 0;
+    std::uint64_t caught_ = 0;
 };
 
 }  // namespace anyperf::engine

@@ -42,14 +42,10 @@ constexpr int kByKernel = 0x80;                   // SI_KERNEL
 constexpr std::uint64_t kRestoredFlags = 0x50cd5;
 constexpr std::uint64_t kAlwaysSet = 0x202;
 
-bool blocked(const SignalState& signals, int signal) {
-    return (signals.mask & signal_bit(signal)) != 0;
-}
-
 /// Takes the first signal that may be delivered out of the queue. False if none may.
 bool take_deliverable(SignalState& signals, QueuedSignal& out) {
     for (unsigned i = 0; i < signals.queued; ++i) {
-        if (!signals.queue[i].synchronous && blocked(signals, signals.queue[i].info.signo)) continue;
+        if (!signals.queue[i].synchronous && signals.blocks(signals.queue[i].info.signo)) continue;
         out = signals.queue[i];
         for (unsigned j = i + 1; j < signals.queued; ++j) signals.queue[j - 1] = signals.queue[j];
         --signals.queued;
@@ -75,7 +71,7 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
     if (log_wants(*thread.engine, run::log::kSignals)) [[unlikely]]
         log_signal(thread, signal, action);
     // A fault that is blocked or ignored kills (force_sig_info).
-    const bool handled = action.has_handler() && !(signal.synchronous && blocked(signals, number));
+    const bool handled = action.has_handler() && !(signal.synchronous && signals.blocks(number));
     if (!handled && (signal.synchronous || action.handler == 0)) die_by(number);
     if (!handled) return;
     const std::uint64_t saved = signals.restore_mask ? signals.saved_mask : signals.mask;
@@ -124,12 +120,6 @@ void queue_general_protection(SignalState& signals) {
 }
 
 }  // namespace
-
-bool has_deliverable(const SignalState& signals) {
-    for (unsigned i = 0; i < signals.queued; ++i)
-        if (signals.queue[i].synchronous || !blocked(signals, signals.queue[i].info.signo)) return true;
-    return false;
-}
 
 void apply_mask(const SignalState& signals) {
     constexpr unsigned kSetMask = 2;

@@ -21,9 +21,6 @@ namespace anyperf::engine {
 /// Sets the kernel's mask to the application's, without kEngineSignals.
 void apply_mask(const SignalState& signals);
 
-/// Whether a queued signal may be delivered now.
-bool has_deliverable(const SignalState& signals);
-
 /// Sets the application's alternate stack as sigaltstack(2) does. Returns 0 or a negated errno.
 long set_alternate_stack(SignalState& signals, x86_64::SignalStack wanted);
 

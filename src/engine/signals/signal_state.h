@@ -34,8 +34,17 @@ struct SignalState {
     x86_64::XstateNote xstate{};     ///< the kernel's layout of vector state, from its last frame; zero without XSAVE
     std::uint32_t handler_pkru = 0;  ///< the kernel's initial PKRU, as the last handler found it
 
+    /// Whether the application blocks the signal.
+    bool blocks(int signal) const { return (mask & signal_bit(signal)) != 0; }
     /// Whether `sp` is on the application's alternate stack.
     bool on_alternate_stack(std::uint64_t sp) const { return sp > stack.sp && sp - stack.sp <= stack.size; }
 };
+
+/// Whether a queued signal may be delivered now.
+inline bool has_deliverable(const SignalState& signals) {
+    for (unsigned i = 0; i < signals.queued; ++i)
+        if (signals.queue[i].synchronous || !signals.blocks(signals.queue[i].info.signo)) return true;
+    return false;
+}
 
 }  // namespace anyperf::engine

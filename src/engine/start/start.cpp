@@ -34,6 +34,7 @@
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_memory.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/cpuid.h"
 
 namespace anyperf::engine {
@@ -172,5 +173,6 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     hooks::at_process_start(*thread, true);
     begin_exact_thread(*thread);
     begin_own_faults(*thread, faults_before);
+    if (turns::on(engine)) turns::begin_program(*thread);
     deliver_and_resume(*thread);
 }

@@ -19,9 +19,9 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/freestanding/memory_file.h"
 #include "engine/freestanding/pages.h"
 #include "engine/freestanding/text.h"
-#include "engine/syscalls/memory_file.h"
 
 namespace anyperf::engine {
 

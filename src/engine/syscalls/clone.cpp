@@ -35,6 +35,7 @@
 #include "engine/threads/thread_list.h"
 #include "engine/threads/thread_memory.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 extern "C" {
@@ -47,13 +48,14 @@ extern "C" {
     // prepare_thread() took both id flags out of the request. Here they are carried out for the application: the
     // address to clear at the end (CLONE_CHILD_CLEARTID), and the id in the application's memory (CLONE_CHILD_SETTID).
     thread->tid = static_cast<std::int32_t>(kernel_call(__NR_set_tid_address, thread->clear_child_tid));
-    if (thread->set_child_tid != 0)
-        x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &thread->tid, sizeof thread->tid);
     if (thread->signals->clear_handlers) clear_handlers(*thread->signals->actions);
     open_thread_page(*thread, thread->page_number);
     begin_thread_time(*thread);
     hooks::at_thread_start(*thread);
     begin_exact_thread(*thread);
+    if (turns::on(*thread->engine)) turns::begin_thread(*thread, thread->turn_slot);
+    if (thread->set_child_tid != 0)
+        x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &thread->tid, sizeof thread->tid);
     deliver_and_resume(*thread);
 }
 
@@ -181,6 +183,32 @@ void prepare_thread(const Call& call, CloneRequest& request, Thread& child) {
         request.set_id_address(CLONE_CHILD_SETTID, thread_id_address(call.engine, child.page_number));
 }
 
+/// Gives a child of a run with turns a slot. False: there is none.
+bool prepare_turn(Call& call, const CloneRequest& request, std::uint64_t space, std::uint32_t& slot) {
+    if (!turns::on(call.engine)) return true;
+    slot = turns::new_slot(call.thread, space, request.has(CLONE_VFORK));
+    return slot != 0;
+}
+
+/// Has `make` make the child. The parent of a vfork gives its turn away meanwhile.
+template <class Make>
+long make_child(Call& call, const CloneRequest& request, std::uint32_t slot, Make make) {
+    if (slot == 0) return make();
+    const bool waits = request.has(CLONE_VFORK);
+    if (waits) turns::begin_vfork(call.thread);
+    const long got = make();
+    if (got == 0) return 0;  // the child of a fork
+    if (waits) {
+        turns::end_vfork(call.thread, slot, is_error(got));
+    } else if (is_error(got)) {
+        turns::free_slot(call.engine, slot);
+    } else {
+        const auto tid = static_cast<std::int32_t>(got);
+        turns::name_slot(call.engine, slot, request.has(CLONE_THREAD) ? call.thread.page.pid : tid, tid);
+    }
+    return got;
+}
+
 /// A child with this process's memory: a thread, or the child of a vfork, for which the parent waits in the kernel.
 long clone_sharing(Call& call, CloneRequest& request) {
     Thread* const child = new_thread(call.engine);
@@ -198,6 +226,11 @@ long clone_sharing(Call& call, CloneRequest& request) {
     }
     if (request.clear_handlers) child->signals->clear_handlers = true;
     child->owned_by_parent = request.has(CLONE_VFORK);
+    if (!prepare_turn(call, request, call.engine.turn_space, child->turn_slot)) {
+        free_thread(*child);
+        return -EAGAIN;
+    }
+    const std::uint32_t slot = child->turn_slot;
     prepare_thread(call, request, *child);
     const std::uint32_t page = child->page_number;
     const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
@@ -205,7 +238,7 @@ long clone_sharing(Call& call, CloneRequest& request) {
     const SignalsBlocked blocked;
     std::array<int, kOwnDescriptors.size()> descriptors{};
     for (std::size_t i = 0; i < descriptors.size(); ++i) descriptors[i] = call.engine.*kOwnDescriptors[i];
-    const long got = make_thread(request, *child);
+    const long got = make_child(call, request, slot, [&] { return make_thread(request, *child); });
     if (is_error(got)) free_thread_page(call.engine, page);
     // A vfork's child shares `engine`, but not the table of descriptors: if it moved the engine's descriptors, the
     // numbers here are no longer those of this process.
@@ -236,9 +269,13 @@ void prepare_process(const Call& call, CloneRequest& request, std::uint32_t page
 /// consistent in the copy (freestanding/lock.h).
 long clone_copying(Call& call, CloneRequest& request) {
     Thread& thread = call.thread;
+    std::uint32_t slot = 0;
+    const std::uint64_t space = turns::on(call.engine) ? turns::new_space(call.engine) : 0;
+    if (!prepare_turn(call, request, space, slot)) return -EAGAIN;
     const std::uint32_t process = new_process_record(call.engine, thread.process);
     const std::uint32_t page = prepare_thread_page(call.engine, process, 0);
     const std::uint64_t parent_tid_address = request.has(CLONE_PARENT_SETTID) ? request.parent_tid : 0;
+    const std::uint64_t clear_child_tid = request.has(CLONE_CHILD_CLEARTID) ? request.child_tid : 0;
     prepare_process(call, request, page);
     const std::uint32_t inheritance = hooks::before_clone(call, request.flags, page);
     const std::uint64_t seed = call.engine.random.next();
@@ -249,7 +286,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     call.engine.modelling.lock.lock();
     call.engine.exact.lock.lock();
     own_pages.lock_for_fork();
-    const long got = make_process(request);
+    const long got = make_child(call, request, slot, [&] { return make_process(request); });
     if (got != 0) {
         own_pages.unlock_after_fork();
         call.engine.exact.lock.unlock();
@@ -275,12 +312,17 @@ long clone_copying(Call& call, CloneRequest& request) {
     thread.process = process;
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
     thread.inheritance = inheritance;
+    thread.turn_end = 0;
+    thread.robust_list = 0;
+    thread.clear_child_tid = clear_child_tid;
     open_process_record(call.engine, thread, page);
     begin_thread_time(thread);
     hooks::at_process_start(thread, false);
     inherit_exact_image(call.engine);
     begin_exact_thread(thread);
     begin_own_faults(thread, 0);
+    call.engine.turn_space = space;
+    if (slot != 0) turns::begin_thread(thread, slot);
     set_child_registers(call, request, thread.registers);
     return 0;
 }

@@ -17,6 +17,7 @@
 #include "engine/syscalls/handlers.h"
 #include "engine/syscalls/locked_memory.h"
 #include "engine/syscalls/memory_limits.h"
+#include "engine/syscalls/turn_calls.h"
 
 namespace anyperf::engine::handlers {
 
@@ -146,6 +147,9 @@ long mmap(Call& call) {
     const long got = call.pass_to_kernel();
     // The protection that the application asked for, not the one with PROT_READ added.
     if (was_done(got)) change.replaced(static_cast<std::uint64_t>(got), call.argument[1], protection, unseen);
+    if (was_done(got) && turns::on(call.engine))
+        turn_calls::note_mapping(call.engine, static_cast<std::uint64_t>(got), call.argument[1], call.argument[3],
+                                 call.argument[4], call.argument[5]);
     if (!was_done(got) || lock_new_memory(call.engine, static_cast<std::uint64_t>(got), call.argument[1])) return got;
     kernel_call(__NR_munmap, static_cast<std::uint64_t>(got), call.argument[1]);
     change.replaced(static_cast<std::uint64_t>(got), call.argument[1], PROT_NONE, false);
@@ -157,6 +161,7 @@ long munmap(Call& call) {
     Change change{call, call.argument[0], call.argument[1]};
     const long got = call.pass_to_kernel();
     if (was_done(got)) change.replaced(call.argument[0], call.argument[1], PROT_NONE, false);
+    if (was_done(got)) turn_calls::forget_mapping(call.engine, call.argument[0], call.argument[1]);
     return got;
 }
 
@@ -193,6 +198,7 @@ long mremap(Call& call) {
     const ExecutableRange was = range != nullptr ? *range : ExecutableRange{};
     const long got = call.pass_to_kernel();
     if (!was_done(got)) return got;
+    turn_calls::move_mapping(call.engine, start, bytes, static_cast<std::uint64_t>(got), new_bytes);
     change.replaced(start, bytes, PROT_NONE, false);
     const int protection =
         range == nullptr ? PROT_NONE : PROT_EXEC | (was.writable ? PROT_WRITE : 0) | (was.unreadable ? 0 : PROT_READ);
@@ -207,12 +213,14 @@ long shmat(Call& call) {
         !fits_memory_limits(call.thread, page_up(segment_bytes(call.argument[0])), false))
         return -ENOMEM;
     const bool executable = (call.argument[2] & kShmExec) != 0;
-    if (!executable && (call.argument[2] & kShmRemap) == 0) return call.pass_to_kernel();
+    if (!executable && (call.argument[2] & kShmRemap) == 0 && !turns::on(call.engine)) return call.pass_to_kernel();
     const std::uint64_t bytes = segment_bytes(call.argument[0]);
     Change change{call, call.argument[1], bytes, executable};
     const long got = call.pass_to_kernel();
     const int protection = executable ? PROT_READ | PROT_WRITE | PROT_EXEC : PROT_NONE;
     if (was_done(got)) change.replaced(static_cast<std::uint64_t>(got), bytes, static_cast<unsigned>(protection), true);
+    if (was_done(got) && turns::on(call.engine))
+        turn_calls::note_segment(call.engine, static_cast<std::uint64_t>(got), bytes, call.argument[0]);
     return got;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/turn_calls.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_list.h"
@@ -47,6 +48,7 @@ void block_all_signals() {
 long exit(Call& call) {
     block_all_signals();
     update_own_faults(call.thread);
+    if (turns::on(call.engine)) turn_calls::release_futexes(call.thread);
     if (has_virtual_clock(call.engine)) end_thread_time(call.thread, false);
     // If all threads end by exit, the process has the status of its first thread. If others outlive it, the record is
     // early, and right once they have ended.
@@ -55,6 +57,7 @@ long exit(Call& call) {
     hooks::at_thread_end(call.thread, false);
     end_exact_thread(call.thread);
     close_thread_page(call.thread);
+    if (turns::on(call.engine)) turns::end_thread(call.thread);
     // A vfork's parent frees its child's memory (clone_sharing).
     if (call.thread.owned_by_parent) return kernel_call(__NR_exit, call.argument[0]);
     release_and_exit(call.thread, call.argument[0]);
@@ -63,10 +66,14 @@ long exit(Call& call) {
 long exit_group(Call& call) {
     block_all_signals();
     update_own_faults(call.thread);
+    if (turns::on(call.engine))
+        for (Thread* thread = call.engine.threads; thread != nullptr; thread = thread->next_thread)
+            turn_calls::release_robust_futexes(*thread);
     if (has_virtual_clock(call.engine)) end_thread_time(call.thread, true);
     close_process_record(call.thread, static_cast<int>((call.argument[0] & 0xff) << 8));
     hooks::at_thread_end(call.thread, true);
     close_thread_page(call.thread);
+    if (turns::on(call.engine)) turns::end_process(call.thread);
     return kernel_call(__NR_exit_group, call.argument[0]);
 }
 

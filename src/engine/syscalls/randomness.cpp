@@ -17,8 +17,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "engine/freestanding/memory_file.h"
 #include "engine/syscalls/handlers.h"
-#include "engine/syscalls/memory_file.h"
 #include "engine/syscalls/random_files.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 

@@ -14,6 +14,7 @@
 #include "engine/memory/protected_code.h"
 #include "engine/syscalls/descriptor_arguments.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/turn_calls.h"
 
 namespace anyperf::engine {
 
@@ -188,7 +189,9 @@ static_assert(std::ranges::count(kTable, std::string_view{}, &SyscallRow::name) 
 long run_engine_row(Call& call) {
     const auto run = [&] {
         const auto arguments = std::to_array(call.argument);
-        const long answer = call.number < kTable.size() ? kTable[call.number].handle(call) : call.pass_to_kernel();
+        long answer = 0;
+        if (!turns::on(call.engine) || !turn_calls::answer_call(call, answer))
+            answer = call.number < kTable.size() ? kTable[call.number].handle(call) : call.pass_to_kernel();
         std::ranges::copy(arguments, call.argument);
         return answer;
     };
@@ -237,7 +240,13 @@ long run_syscall(Call& call) {
     if (page.traced != 0) [[unlikely]]
         hooks::before_syscall(call);
     long answer = 0;
-    if (!hooks::handle_syscall(call, answer)) answer = run_row(call);
+    const bool in_turns = turns::on(call.engine);
+    if ((!in_turns || !turn_calls::before_call(call, answer)) && !hooks::handle_syscall(call, answer))
+        answer = run_row(call);
+    if (in_turns) {
+        turns::come_back(call.thread);
+        turn_calls::after_call(call, answer);
+    }
     if (log_wants(call.engine, run::log::kSyscalls)) [[unlikely]]
         log_syscall(call, syscall_name(call.number), answer);
     // An alarm that interrupted a wait is handled after the call. With kRestartSyscall the call is made again first,

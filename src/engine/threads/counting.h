@@ -12,9 +12,17 @@ namespace anyperf::engine {
 void enable_classes(Engine& engine, x86_64::ClassSet classes);
 
 /// Sets the budget of the thread, which is the caller, to `instructions` from here on: it stops before one more
-/// retires. New instructions are in the reserve until a block requests them.
+/// retires. New instructions are in the reserve until a block requests them. The budget ends where the thread's turn
+/// does, if that is earlier: then exactly there (engine/turns).
 inline void set_budget(Thread& thread, std::int64_t instructions) {
     run::LiveCounters& counters = thread.page.counters;
+    if (thread.turn_end != 0) [[unlikely]] {
+        const auto left = static_cast<std::int64_t>(thread.turn_end - counters.retired());
+        if (left < instructions) {
+            instructions = left > 0 ? left : 0;
+            thread.grant_is_exact = true;
+        }
+    }
     const std::int64_t more = instructions - counters.remaining();
     counters.write_begin();
     counters.add_budget(more);

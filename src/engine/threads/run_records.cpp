@@ -115,6 +115,8 @@ bool map_run_memory(Engine& engine, int facts_fd, int run_fd) {
     if (is_error(facts) || is_error(memory)) return false;
     engine.run = at_address<const run::RunHeader>(static_cast<std::uint64_t>(facts));
     engine.run_use = at_address<run::RunUse>(static_cast<std::uint64_t>(memory));
+    if (engine.run->turns != 0)
+        engine.turns = at_address<run::Turns>(static_cast<std::uint64_t>(memory) + run::kTurnsOffset);
     engine.facts_fd = facts_fd;
     engine.run_fd = run_fd;
     return engine.run->magic == run::kRunStateMagic && engine.run->version == run::kRunStateVersion;

@@ -83,6 +83,9 @@ struct Thread {
     std::uint32_t creating_syscall;    ///< number of the system call that created it
     std::uint64_t set_child_tid;       ///< where `tid` is stored at the start (CLONE_CHILD_SETTID); 0: nowhere
     std::uint64_t retired_at_look;     ///< what had retired when it last looked at the clock (engine/time)
+    std::uint64_t turn_end;            ///< what will have retired when its turn ends (engine/turns); 0: never
+    std::uint32_t turn_slot;           ///< its slot; 0: it takes no turns
+    std::uint64_t robust_list;         ///< its robust futexes (set_robust_list(2)), if it takes turns
     std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends (set_tid_address(2))
     std::uint64_t faults_at_entry[2];  ///< minor, major page faults when it last entered application code, and since
                                        ///< then those of the engine's memory

@@ -1,4 +1,4 @@
-#include "engine/syscalls/memory_file.h"
+#include "engine/freestanding/memory_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

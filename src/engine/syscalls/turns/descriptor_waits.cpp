@@ -1,0 +1,226 @@
+// descriptor_waits.cpp: reads and writes that may wait for another thread of the run. The kernel is asked whether the
+// call would wait (poll(2)); if so, the thread waits until something has been done to such a file, and asks again.
+// Files that never wait are always ready.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+
+#include "engine/syscalls/turn_calls.h"
+#include "engine/syscalls/turns/descriptors.h"
+
+namespace anyperf::engine::turn_calls {
+
+namespace {
+
+constexpr std::uint64_t kAtomicWrite = 4096;  // PIPE_BUF: fits whenever a pipe is ready
+constexpr std::uint64_t kNoWait = 8;          // RWF_NOWAIT
+
+bool watch_descriptor(void* context, int milliseconds) {
+    return kernel_call(__NR_poll, address_of(static_cast<pollfd*>(context)), 1,
+                       static_cast<std::uint64_t>(milliseconds)) != 0;
+}
+
+bool is_ready(pollfd& about) {
+    about.revents = 0;
+    return kernel_call(__NR_poll, address_of(&about), 1, 0) != 0;
+}
+
+bool is_non_blocking(std::uint64_t fd) {
+    const long flags = kernel_call(__NR_fcntl, fd, F_GETFL);
+    return is_error(flags) || (flags & O_NONBLOCK) != 0;
+}
+
+/// SO_RCVTIMEO or SO_SNDTIMEO as a deadline.
+std::uint64_t deadline_of_socket(Thread& thread, std::uint64_t fd, int option) {
+    timeval time{};
+    std::uint32_t bytes = sizeof time;
+    if (is_error(kernel_call(__NR_getsockopt, fd, SOL_SOCKET, static_cast<unsigned>(option), address_of(&time),
+                             address_of(&bytes))) ||
+        (time.tv_sec == 0 && time.tv_usec == 0))
+        return run::kNoDeadline;
+    return units_from_now(thread, time.tv_sec * std::int64_t{1'000'000'000} + time.tv_usec * 1000);
+}
+
+/// Waits until the descriptor is ready. False: `answer` is the call's, because it has ended otherwise.
+bool wait_until_ready(Call& call, pollfd& about, long& answer) {
+    const auto fd = static_cast<std::uint64_t>(about.fd);
+    const File file = file_of(call.engine, fd);
+    turns::Wait wait{.kind = run::TurnWait::descriptor, .key = {file.pipe, 0}};
+    wait.watch = watch_descriptor;
+    wait.context = &about;
+    wait.outside = file.outside;
+    if (file.is_socket)
+        wait.deadline = deadline_of_socket(call.thread, fd, (about.events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO);
+    while (!is_ready(about)) {
+        const Ended ended = wait_or_interrupt(call.thread, wait, true, answer);
+        if (ended == Ended::timed_out) answer = -EAGAIN;
+        if (ended != Ended::woken) return false;
+    }
+    return true;
+}
+
+/// The argument of the call that has MSG_DONTWAIT; none.
+constexpr unsigned kNoFlags = 6;
+unsigned flags_argument(std::uint64_t number) {
+    switch (number) {
+        case __NR_recvfrom:
+        case __NR_sendto:
+        case __NR_recvmmsg:
+        case __NR_sendmmsg: return 3;
+        case __NR_recvmsg:
+        case __NR_sendmsg: return 2;
+        default: return kNoFlags;
+    }
+}
+
+bool wants_no_wait(const Call& call) {
+    const unsigned flags = flags_argument(call.number);
+    return flags != kNoFlags && (call.argument[flags] & MSG_DONTWAIT) != 0;
+}
+
+/// How much the call is to write; 0: that is not simply told.
+std::uint64_t bytes_of(const Call& call) {
+    return call.number == __NR_write || call.number == __NR_sendto ? call.argument[2] : 0;
+}
+
+/// Writes what is left of the call's bytes behind the first `done`, without waiting.
+long write_some(const Call& call, const File& file, std::uint64_t done) {
+    Call part = call;
+    const bool is_write = call.number == __NR_write || call.number == __NR_writev;
+    if (const unsigned flags = flags_argument(call.number); flags != kNoFlags) {
+        part.argument[flags] |= MSG_DONTWAIT;
+        if (call.number == __NR_sendto) part.argument[1] += done, part.argument[2] -= done;
+        return part.pass_to_kernel();
+    }
+    iovec range{at_address<void>(call.argument[1] + done), call.argument[2] - done};
+    std::uint64_t ranges = address_of(&range);
+    std::uint64_t count = 1;
+    if (call.number == __NR_writev) ranges = call.argument[1], count = call.argument[2];
+    if (file.is_socket && is_write) {
+        msghdr message{};
+        message.msg_iov = at_address<iovec>(ranges);
+        message.msg_iovlen = count;
+        part.number = __NR_sendmsg;
+        part.argument[1] = address_of(&message);
+        part.argument[2] = MSG_DONTWAIT;
+        return part.pass_to_kernel();
+    }
+    part.number = __NR_pwritev2;
+    part.argument[1] = ranges;
+    part.argument[2] = count;
+    part.argument[3] = ~std::uint64_t{0};  // the file's own position
+    part.argument[4] = 0;
+    part.argument[5] = kNoWait;
+    long got = part.pass_to_kernel();
+    if (got != -EOPNOTSUPP) return got;
+    // A kernel before 6.4: a page fits where the pipe is ready.
+    pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
+    if (!is_ready(about)) return -EAGAIN;
+    range.iov_len = std::min<std::uint64_t>(range.iov_len, kAtomicWrite);
+    part.number = call.number;
+    if (call.number == __NR_write) part.argument[1] = address_of(range.iov_base), part.argument[2] = range.iov_len;
+    return part.pass_to_kernel();
+}
+
+/// Writes to a pipe or socket of the run whatever it takes: whenever it is full, its readers get their turns.
+long write_within(Call& call, const File& file) {
+    pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
+    const std::uint64_t all = bytes_of(call);
+    std::uint64_t done = 0;
+    for (;;) {
+        const long got = write_some(call, file, done);
+        if (got > 0) done += static_cast<std::uint64_t>(got);
+        if (got >= 0 && (all == 0 || done >= all)) return static_cast<long>(done);
+        if (got < 0 && got != -EAGAIN) return done > 0 ? static_cast<long>(done) : got;
+        turns::wake_descriptors(call.engine, file.pipe != 0 ? file.pipe : ~std::uint64_t{0});
+        long answer = 0;
+        if (!wait_until_ready(call, about, answer)) return done > 0 ? static_cast<long>(done) : answer;
+    }
+}
+
+/// Writes to the outside keep the turn until all is written, also where the program would not wait: how fast others
+/// read must not be seen.
+long write_outside(Call& call, const File& file) {
+    const std::uint64_t all = bytes_of(call);
+    std::uint64_t done = 0;
+    turns::hold_on(call.thread, true);
+    long got = 0;
+    for (;;) {
+        Call part = call;
+        if (all != 0) part.argument[1] += done, part.argument[2] -= done;
+        got = part.pass_to_kernel();
+        if (got > 0) done += static_cast<std::uint64_t>(got);
+        if (!file.outside || got == 0 || (got > 0 && done >= all) || (got < 0 && got != -EAGAIN)) break;
+        pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
+        Call ask = call;
+        ask.number = __NR_poll;
+        ask.argument[0] = address_of(&about);
+        ask.argument[1] = 1;
+        ask.argument[2] = ~std::uint64_t{0};
+        if (const long asked = ask.pass_to_kernel(); asked < 0) {
+            got = asked;
+            break;
+        }
+    }
+    turns::hold_on(call.thread, false);
+    return done > 0 ? static_cast<long>(done) : got;
+}
+
+}  // namespace
+
+File file_of(const Engine& engine, std::uint64_t fd) {
+    struct stat about{};
+    File file;
+    if (is_error(kernel_call(__NR_fstat, fd, address_of(&about)))) return file;
+    file.device = about.st_dev;
+    file.inode = about.st_ino;
+    file.is_regular = S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode);
+    file.is_socket = S_ISSOCK(about.st_mode);
+    file.outside = turns::is_outside(engine, about.st_dev, about.st_ino) || S_ISCHR(about.st_mode);
+    if (S_ISFIFO(about.st_mode)) file.pipe = about.st_ino;
+    if (file.is_socket) {
+        int domain = 0;
+        std::uint32_t bytes = sizeof domain;
+        kernel_call(__NR_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, address_of(&domain), address_of(&bytes));
+        file.outside = file.outside || domain != AF_UNIX;
+    }
+    return file;
+}
+
+bool read_like(Call& call, long& answer) {
+    if (turns::is_alone(call.thread) || wants_no_wait(call)) return false;
+    pollfd about{static_cast<int>(call.argument[0]), POLLIN, 0};
+    if (is_ready(about) || is_non_blocking(call.argument[0])) return false;
+    return !wait_until_ready(call, about, answer);
+}
+
+bool write_like(Call& call, long& answer) {
+    const std::uint64_t bytes = bytes_of(call);
+    pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
+    const bool fits = bytes != 0 && bytes <= kAtomicWrite && (turns::is_alone(call.thread) || is_ready(about));
+    if (fits && !is_non_blocking(call.argument[0])) return false;
+    const File file = file_of(call.engine, call.argument[0]);
+    if (file.is_regular) return false;
+    const bool within = (file.pipe != 0 || file.is_socket) &&
+                        !turns::is_outside(call.engine, file.device, file.inode) && !wants_no_wait(call);
+    if (within && is_non_blocking(call.argument[0])) return false;
+    answer = within ? write_within(call, file) : write_outside(call, file);
+    return true;
+}
+
+void after_transfer(Call& call, long answer) {
+    if (answer <= 0 || !turns::any_descriptor_waiter(call.engine)) return;
+    const File file = file_of(call.engine, call.argument[0]);
+    if (!file.is_regular) turns::wake_descriptors(call.engine, file.pipe != 0 ? file.pipe : ~std::uint64_t{0});
+}
+
+void after_descriptor_change(Call& call, long) {
+    turns::wake_descriptors(call.engine, 0);
+}
+
+}  // namespace anyperf::engine::turn_calls

@@ -1,0 +1,282 @@
+// futexes.cpp: futex(2) between threads that take turns. Nobody waits in the kernel: a wait compares and queues while
+// the thread has the turn, so nothing comes between the two. Waiters are woken in the order of their arrival.
+#include <errno.h>
+#include <linux/futex.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "engine/syscalls/turn_calls.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine::turn_calls {
+
+namespace {
+
+using run::TurnKey;
+using run::TurnWait;
+using turns::Wait;
+
+template <class T>
+bool read(std::uint64_t place, T& out) {
+    return x86_64::guarded_copy(&out, at_address<const void>(place), sizeof out);
+}
+
+template <class T>
+bool write(std::uint64_t place, const T& value) {
+    return x86_64::guarded_copy(at_address<void>(place), &value, sizeof value);
+}
+
+/// A futex of the call: its word and its key.
+struct Futex {
+    std::uint64_t address;
+    TurnKey key;
+    std::uint32_t value = 0;
+
+    bool load() { return read(address, value); }
+};
+
+Futex futex_at(const Call& call, std::uint64_t address) {
+    return {address, futex_key(call.engine, address, (call.argument[1] & FUTEX_PRIVATE_FLAG) != 0)};
+}
+
+std::uint32_t own_id(const Thread& thread) {
+    return static_cast<std::uint32_t>(thread.tid);
+}
+
+/// At most so many as an argument says, which is an int.
+std::uint32_t count_of(std::uint64_t argument) {
+    const auto count = static_cast<std::int32_t>(argument);
+    return count < 0 ? UINT32_MAX : static_cast<std::uint32_t>(count);
+}
+
+/// The deadline of a wait; kNoDeadline without a timeout. False: it is not valid, and `answer` is the error.
+bool deadline_of(Call& call, std::uint64_t& deadline, long& answer) {
+    deadline = run::kNoDeadline;
+    if (call.argument[3] == 0) return true;
+    const std::uint64_t command = call.argument[1] & FUTEX_CMD_MASK;
+    if (command == FUTEX_WAIT) return deadline_after(call.thread, call.argument[3], deadline, answer);
+    timespec time{};
+    answer = -EFAULT;
+    if (!read(call.argument[3], time)) return false;
+    answer = -EINVAL;
+    if (ns_of(time) < 0) return false;
+    const bool of_day = command == FUTEX_LOCK_PI || (call.argument[1] & FUTEX_CLOCK_REALTIME) != 0;
+    deadline =
+        units_at(call.engine, of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, static_cast<std::uint64_t>(ns_of(time)));
+    deadline = std::min(deadline, units_from_now(call.thread, INT64_MAX));
+    return true;
+}
+
+long wait_on(Call& call, std::uint32_t bits) {
+    long answer = 0;
+    Futex futex = futex_at(call, call.argument[0]);
+    Wait wait{.kind = TurnWait::futex, .key = futex.key, .address = futex.address, .bits = bits};
+    if (bits == 0) return -EINVAL;
+    if (!deadline_of(call, wait.deadline, answer)) return answer;
+    if (!futex.load()) return -EFAULT;
+    if (futex.value != static_cast<std::uint32_t>(call.argument[2])) return -EAGAIN;
+    switch (wait_or_interrupt(call.thread, wait, call.argument[3] == 0, answer)) {
+        case Ended::woken: return 0;
+        case Ended::timed_out: return -ETIMEDOUT;
+        case Ended::interrupted: break;
+    }
+    return answer;
+}
+
+long wake(Call& call, std::uint32_t bits) {
+    if (bits == 0) return -EINVAL;
+    const Futex futex = futex_at(call, call.argument[0]);
+    const std::uint32_t most = std::max<std::uint32_t>(count_of(call.argument[2]), 1);
+    return turns::wake_futex(call.engine, futex.key, most, bits);
+}
+
+/// FUTEX_REQUEUE and, with a comparison, FUTEX_CMP_REQUEUE.
+long requeue(Call& call, bool compares) {
+    Futex from = futex_at(call, call.argument[0]);
+    const Futex to = futex_at(call, call.argument[4]);
+    if (!from.load()) return -EFAULT;
+    if (compares && from.value != static_cast<std::uint32_t>(call.argument[5])) return -EAGAIN;
+    if (static_cast<std::int32_t>(call.argument[2]) < 0 || static_cast<std::int32_t>(call.argument[3]) < 0)
+        return -EINVAL;
+    const std::uint32_t woken = turns::wake_futex(call.engine, from.key, count_of(call.argument[2]), ~0u);
+    return woken + turns::requeue_futex(call.engine, from.key, to.key, to.address, count_of(call.argument[3]));
+}
+
+/// What FUTEX_WAKE_OP makes of the second word. False: there is no such operation.
+bool operate(std::uint32_t operation, std::uint32_t argument, std::uint32_t& word) {
+    switch (operation & 7) {
+        case FUTEX_OP_SET: word = argument; return true;
+        case FUTEX_OP_ADD: word += argument; return true;
+        case FUTEX_OP_OR: word |= argument; return true;
+        case FUTEX_OP_ANDN: word &= ~argument; return true;
+        case FUTEX_OP_XOR: word ^= argument; return true;
+        default: return false;
+    }
+}
+
+bool holds(std::uint32_t comparison, std::int32_t word, std::int32_t argument) {
+    switch (comparison) {
+        case FUTEX_OP_CMP_EQ: return word == argument;
+        case FUTEX_OP_CMP_NE: return word != argument;
+        case FUTEX_OP_CMP_LT: return word < argument;
+        case FUTEX_OP_CMP_GE: return word >= argument;
+        case FUTEX_OP_CMP_LE: return word <= argument;
+        case FUTEX_OP_CMP_GT: return word > argument;
+        default: return false;
+    }
+}
+
+std::int32_t sign_extended(std::uint32_t twelve_bits) {
+    return static_cast<std::int32_t>(twelve_bits << 20) >> 20;
+}
+
+long wake_and_operate(Call& call) {
+    const auto encoded = static_cast<std::uint32_t>(call.argument[5]);
+    const Futex first = futex_at(call, call.argument[0]);
+    Futex second = futex_at(call, call.argument[4]);
+    auto argument = static_cast<std::uint32_t>(sign_extended(encoded >> 12 & 0xfff));
+    const std::uint32_t operation = encoded >> 28;
+    const std::uint32_t comparison = encoded >> 24 & 15;
+    if ((operation & FUTEX_OP_OPARG_SHIFT) != 0) argument = 1u << (argument & 31);
+    if (!second.load()) return -EFAULT;
+    std::uint32_t word = second.value;
+    if (!operate(operation, argument, word) || comparison > FUTEX_OP_CMP_GE) return -ENOSYS;
+    if (!write(second.address, word)) return -EFAULT;
+    std::uint32_t woken = turns::wake_futex(call.engine, first.key, std::max(count_of(call.argument[2]), 1u), ~0u);
+    if (holds(comparison, static_cast<std::int32_t>(second.value), sign_extended(encoded & 0xfff)))
+        woken += turns::wake_futex(call.engine, second.key, std::max(count_of(call.argument[3]), 1u), ~0u);
+    return woken;
+}
+
+/// The lock is free: the thread takes it. What its last owner left behind when it died stays to be seen.
+long take_lock(const Thread& thread, const Futex& futex) {
+    return write(futex.address, own_id(thread) | (futex.value & (FUTEX_OWNER_DIED | FUTEX_WAITERS))) ? 0 : -EFAULT;
+}
+
+long lock_pi(Call& call, bool only_try) {
+    Futex futex = futex_at(call, call.argument[0]);
+    if (!futex.load()) return -EFAULT;
+    const std::uint32_t owner = futex.value & FUTEX_TID_MASK;
+    if (owner == 0) return take_lock(call.thread, futex);
+    if (owner == own_id(call.thread)) return -EDEADLK;
+    if (only_try) return -EAGAIN;
+    long answer = 0;
+    Wait wait{.kind = TurnWait::futex_lock, .key = futex.key, .address = futex.address};
+    if (!deadline_of(call, wait.deadline, answer)) return answer;
+    if (!write(futex.address, futex.value | FUTEX_WAITERS)) return -EFAULT;
+    switch (wait_or_interrupt(call.thread, wait, true, answer)) {
+        case Ended::woken: return 0;  // who unlocked it has made this thread its owner
+        case Ended::timed_out: return -ETIMEDOUT;
+        case Ended::interrupted: break;
+    }
+    return answer;
+}
+
+/// The first waiter becomes the owner.
+long hand_over(Engine& engine, const Futex& futex, std::uint32_t left_behind) {
+    bool others = false;
+    const std::uint32_t heir = turns::first_lock_waiter(engine, futex.key, others);
+    std::uint32_t word = left_behind;
+    if (heir != 0) word |= static_cast<std::uint32_t>(engine.turns->slot[heir].tid) | (others ? FUTEX_WAITERS : 0);
+    if (!write(futex.address, word)) return -EFAULT;
+    if (heir != 0) turns::make_ready(engine, heir, run::TurnEnd::woken);
+    return 0;
+}
+
+long unlock_pi(Call& call) {
+    Futex futex = futex_at(call, call.argument[0]);
+    if (!futex.load()) return -EFAULT;
+    if ((futex.value & FUTEX_TID_MASK) != own_id(call.thread)) return -EPERM;
+    return hand_over(call.engine, futex, 0);
+}
+
+/// The owner of a robust futex has died (handle_futex_death() in kernel/futex/core.c).
+void release_dead(Thread& thread, std::uint64_t address, bool is_lock) {
+    Futex futex{address, futex_key(*thread.engine, address, false)};
+    if (!futex.load() || (futex.value & FUTEX_TID_MASK) != own_id(thread)) return;
+    const std::uint32_t word = (futex.value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
+    if (is_lock) {
+        hand_over(*thread.engine, futex, word);
+        return;
+    }
+    if (!write(address, word) || (futex.value & FUTEX_WAITERS) == 0) return;
+    // A private one has the address as its key in both cases.
+    turns::wake_futex(*thread.engine, futex.key, 1, ~0u);
+}
+
+/// struct robust_list_head of linux/futex.h.
+struct RobustHead {
+    std::uint64_t next;
+    std::int64_t offset;
+    std::uint64_t pending;
+};
+
+}  // namespace
+
+bool futex(Call& call, long& answer) {
+    const auto third = static_cast<std::uint32_t>(call.argument[5]);
+    switch (call.argument[1] & FUTEX_CMD_MASK) {
+        case FUTEX_WAIT: answer = wait_on(call, ~0u); break;
+        case FUTEX_WAIT_BITSET: answer = wait_on(call, third); break;
+        case FUTEX_WAKE: answer = wake(call, ~0u); break;
+        case FUTEX_WAKE_BITSET: answer = wake(call, third); break;
+        case FUTEX_REQUEUE: answer = requeue(call, false); break;
+        case FUTEX_CMP_REQUEUE: answer = requeue(call, true); break;
+        case FUTEX_WAKE_OP: answer = wake_and_operate(call); break;
+        case FUTEX_LOCK_PI:
+        case FUTEX_LOCK_PI2: answer = lock_pi(call, false); break;
+        case FUTEX_TRYLOCK_PI: answer = lock_pi(call, true); break;
+        case FUTEX_UNLOCK_PI: answer = unlock_pi(call); break;
+        default: answer = -ENOSYS; break;
+    }
+    return true;
+}
+
+bool futex_waitv(Call&, long& answer) {
+    answer = -ENOSYS;
+    return true;
+}
+
+void release_robust_futexes(Thread& thread) {
+    constexpr unsigned kMost = 2048;  // ROBUST_LIST_LIMIT
+    const std::uint64_t place = thread.robust_list;
+    RobustHead head{};
+    if (place == 0 || !read(place, head)) return;
+    const auto release = [&](std::uint64_t entry) {
+        release_dead(thread, (entry & ~std::uint64_t{1}) + static_cast<std::uint64_t>(head.offset), (entry & 1) != 0);
+    };
+    std::uint64_t entry = head.next;
+    for (unsigned i = 0; i < kMost && (entry & ~std::uint64_t{1}) != place; ++i) {
+        std::uint64_t following = 0;
+        const bool readable = read(entry & ~std::uint64_t{1}, following);
+        if (entry != head.pending) release(entry);
+        if (!readable) return;
+        entry = following;
+    }
+    if (head.pending != 0) release(head.pending);
+}
+
+void release_futexes(Thread& thread) {
+    release_robust_futexes(thread);
+    if (thread.clear_child_tid == 0) return;
+    constexpr std::uint32_t kGone = 0;
+    if (write(thread.clear_child_tid, kGone))
+        turns::wake_futex(*thread.engine, futex_key(*thread.engine, thread.clear_child_tid, false), 1, ~0u);
+}
+
+bool set_tid_address(Call& call, long& answer) {
+    call.thread.clear_child_tid = call.argument[0];
+    answer = call.thread.tid;
+    return true;
+}
+
+// The kernel knows the list as well: it releases those of a thread that is killed.
+bool set_robust_list(Call& call, long& answer) {
+    answer = call.pass_to_kernel();
+    if (answer == 0) call.thread.robust_list = call.argument[0];
+    return true;
+}
+
+}  // namespace anyperf::engine::turn_calls

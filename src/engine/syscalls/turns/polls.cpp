@@ -1,0 +1,251 @@
+// polls.cpp: calls that wait for one of several descriptors. They are tried without waiting. A thread whose descriptors
+// are not ready waits until something has been done to any descriptor that is no regular file, and tries again.
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "engine/syscalls/turn_calls.h"
+#include "engine/syscalls/turns/descriptors.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine::turn_calls {
+
+namespace {
+
+constexpr std::uint64_t kSetBytes = 8;  // sizeof(sigset_t) in the kernel
+
+template <class T>
+bool read(std::uint64_t place, T& out) {
+    return x86_64::guarded_copy(&out, at_address<const void>(place), sizeof out);
+}
+
+/// The mask that a call waits with. False: it is not valid, and `answer` is the error.
+bool mask_at(std::uint64_t place, std::uint64_t bytes, bool& given, std::uint64_t& mask, long& answer) {
+    given = place != 0;
+    answer = bytes != kSetBytes ? -EINVAL : -EFAULT;
+    return !given || (bytes == kSetBytes && read(place, mask));
+}
+
+/// A timeout in ms as a deadline; below 0: none.
+std::uint64_t deadline_of(Thread& thread, std::uint64_t argument) {
+    const auto milliseconds = static_cast<std::int32_t>(argument);
+    return milliseconds < 0 ? run::kNoDeadline : units_from_now(thread, std::int64_t{milliseconds} * 1'000'000);
+}
+
+/// What a wait needs of a call that tries.
+struct Trial {
+    Call& call;
+    long (*attempt)(const Trial&);  ///< tries the call without waiting
+    bool outside = false;           ///< one of the descriptors may become ready from outside
+    std::uint64_t pipe = 0;         ///< the only descriptor is this pipe
+};
+
+/// Tries until something is ready, the deadline has come or a signal.
+long try_until(const Trial& trial, std::uint64_t deadline, bool (*watch)(void*, int), void* context, bool masked) {
+    const turns::Wait wait{.kind = run::TurnWait::descriptor,
+                           .key = {trial.pipe, 0},
+                           .deadline = deadline,
+                           .watch = watch,
+                           .context = context,
+                           .outside = trial.outside};
+    for (;;) {
+        long answer = trial.attempt(trial);
+        if (answer != 0) return answer;
+        switch (wait_or_interrupt(trial.call.thread, wait, false, answer)) {
+            case Ended::woken: break;
+            case Ended::timed_out: return trial.attempt(trial);
+            case Ended::interrupted: return masked && answer == kRestartSyscall ? -EINTR : answer;
+        }
+    }
+}
+
+long attempt_poll(const Trial& trial) {
+    return kernel_call(__NR_poll, trial.call.argument[0], trial.call.argument[1], 0);
+}
+
+bool watch_poll(void* context, int milliseconds) {
+    const auto& call = *static_cast<const Call*>(context);
+    return kernel_call(__NR_poll, call.argument[0], call.argument[1], static_cast<std::uint64_t>(milliseconds)) != 0;
+}
+
+/// Looks at the descriptors of poll(2).
+void classify(Trial& trial) {
+    const std::uint64_t count = trial.call.argument[1];
+    constexpr std::uint64_t kMost = 256;
+    for (std::uint64_t i = 0; i < std::min(count, kMost); ++i) {
+        pollfd one{};
+        if (!read(trial.call.argument[0] + i * sizeof one, one) || one.fd < 0) continue;
+        const File file = file_of(trial.call.engine, static_cast<std::uint64_t>(one.fd));
+        trial.outside = trial.outside || file.outside;
+        if (count == 1) trial.pipe = file.pipe;
+    }
+}
+
+/// The three sets of select(2), in the engine's memory: a trial overwrites them.
+struct Sets {
+    static constexpr std::uint64_t kMostBytes = 1024;  // 8192 descriptors
+    std::uint64_t place[3];
+    std::uint64_t bytes;
+    std::uint8_t wanted[3][kMostBytes];
+    std::uint8_t found[3][kMostBytes];
+
+    bool load(const Call& call) {
+        bytes = (call.argument[0] + 63) / 64 * 8;
+        if (call.argument[0] > kMostBytes * 8) return false;
+        for (unsigned i = 0; i < 3; ++i) {
+            place[i] = call.argument[1 + i];
+            if (place[i] != 0 && !x86_64::guarded_copy(wanted[i], at_address<const void>(place[i]), bytes))
+                return false;
+        }
+        return true;
+    }
+    bool store() const {
+        for (unsigned i = 0; i < 3; ++i)
+            if (place[i] != 0 && !x86_64::guarded_copy(at_address<void>(place[i]), found[i], bytes)) return false;
+        return true;
+    }
+};
+
+struct Selection {
+    const Call& call;
+    Sets& sets;
+};
+
+long select_for(const Selection& selection, long ms) {
+    Sets& sets = selection.sets;
+    for (unsigned i = 0; i < 3; ++i) std::copy_n(sets.wanted[i], sets.bytes, sets.found[i]);
+    timespec time{ms / 1000, ms % 1000 * 1'000'000};
+    const auto set = [&](unsigned i) { return sets.place[i] != 0 ? address_of(sets.found[i]) : 0; };
+    return kernel_call(__NR_pselect6, selection.call.argument[0], set(0), set(1), set(2), address_of(&time), 0);
+}
+
+bool watch_select(void* context, int milliseconds) {
+    return select_for(*static_cast<const Selection*>(context), milliseconds) != 0;
+}
+
+bool selects_outside(const Selection& selection) {
+    for (std::uint64_t fd = 0; fd < selection.call.argument[0]; ++fd) {
+        bool wanted = false;
+        for (unsigned i = 0; i < 3; ++i)
+            wanted = wanted || (selection.sets.place[i] != 0 && (selection.sets.wanted[i][fd / 8] >> fd % 8 & 1) != 0);
+        if (wanted && file_of(selection.call.engine, fd).outside) return true;
+    }
+    return false;
+}
+
+/// The deadline of select(2) and pselect6(2). False: the timeout is not valid, and `answer` is the error.
+bool deadline_of_select(Call& call, std::uint64_t& deadline, long& answer) {
+    if (call.number == __NR_pselect6) return deadline_after(call.thread, call.argument[4], deadline, answer);
+    timeval time{};
+    deadline = run::kNoDeadline;
+    if (call.argument[4] == 0) return true;
+    answer = -EFAULT;
+    if (!read(call.argument[4], time)) return false;
+    answer = -EINVAL;
+    if (time.tv_sec < 0 || time.tv_usec < 0) return false;
+    const std::int64_t most = INT64_MAX / kNsOfSecond - 1;
+    deadline = units_from_now(
+        call.thread, std::min<std::int64_t>(time.tv_sec, most) * kNsOfSecond + time.tv_usec % 1'000'000 * 1000);
+    return true;
+}
+
+long select_in_turns(Call& call, std::uint64_t deadline, bool masked) {
+    Sets sets{};
+    if (!sets.load(call)) return -EFAULT;
+    Selection selection{call, sets};
+    turns::Wait wait{.kind = run::TurnWait::descriptor, .deadline = deadline, .watch = watch_select};
+    wait.context = &selection;
+    wait.outside = selects_outside(selection);
+    for (bool over = false;;) {
+        long answer = select_for(selection, 0);
+        if (answer > 0 || over) return sets.store() ? answer : -EFAULT;
+        if (answer < 0) return answer;
+        switch (wait_or_interrupt(call.thread, wait, false, answer)) {
+            case Ended::woken: break;
+            case Ended::timed_out: over = true; break;
+            case Ended::interrupted: return masked && answer == kRestartSyscall ? -EINTR : answer;
+        }
+    }
+}
+
+long attempt_epoll(const Trial& trial) {
+    const Call& call = trial.call;
+    return kernel_call(__NR_epoll_wait, call.argument[0], call.argument[1], call.argument[2], 0);
+}
+
+bool watch_epoll(void* context, int milliseconds) {
+    pollfd about{static_cast<int>(static_cast<const Call*>(context)->argument[0]), POLLIN, 0};
+    return kernel_call(__NR_poll, address_of(&about), 1, static_cast<std::uint64_t>(milliseconds)) != 0;
+}
+
+}  // namespace
+
+bool poll_like(Call& call, long& answer) {
+    std::uint64_t deadline = 0;
+    bool given = false;
+    std::uint64_t mask = 0;
+    if (call.number == __NR_poll)
+        deadline = deadline_of(call.thread, call.argument[2]);
+    else if (!deadline_after(call.thread, call.argument[2], deadline, answer) ||
+             !mask_at(call.argument[3], call.argument[4], given, mask, answer))
+        return true;
+    const OtherMask other{call.thread, given, mask};
+    Trial trial{call, attempt_poll};
+    answer = attempt_poll(trial);
+    if (answer != 0 || (call.number == __NR_poll && call.argument[2] == 0)) return true;
+    classify(trial);
+    answer = try_until(trial, deadline, watch_poll, &call, given);
+    if (call.number == __NR_ppoll && call.argument[2] != 0)
+        store_remaining(call.thread, call.argument[2], deadline, false);
+    return true;
+}
+
+bool select_like(Call& call, long& answer) {
+    std::uint64_t deadline = 0;
+    bool given = false;
+    std::uint64_t mask = 0;
+    struct {
+        std::uint64_t mask, bytes;
+    } argument{};
+    if (!deadline_of_select(call, deadline, answer)) return true;
+    if (call.number == __NR_pselect6 && call.argument[5] != 0) {
+        answer = -EFAULT;
+        if (!read(call.argument[5], argument)) return true;
+        if (!mask_at(argument.mask, argument.bytes, given, mask, answer)) return true;
+    }
+    const OtherMask other{call.thread, given, mask};
+    answer = select_in_turns(call, deadline, given);
+    if (call.argument[4] != 0 && deadline != run::kNoDeadline)
+        store_remaining(call.thread, call.argument[4], deadline, call.number == __NR_select);
+    return true;
+}
+
+bool epoll_like(Call& call, long& answer) {
+    std::uint64_t deadline = 0;
+    bool given = false;
+    std::uint64_t mask = 0;
+    if (call.number != __NR_epoll_pwait2)
+        deadline = deadline_of(call.thread, call.argument[3]);
+    else if (!deadline_after(call.thread, call.argument[3], deadline, answer))
+        return true;
+    if (call.number != __NR_epoll_wait && !mask_at(call.argument[4], call.argument[5], given, mask, answer))
+        return true;
+    const OtherMask other{call.thread, given, mask};
+    const Trial trial{call, attempt_epoll, call.engine.epolls_outside};
+    answer = attempt_epoll(trial);
+    if (answer != 0 || (call.number != __NR_epoll_pwait2 && call.argument[3] == 0)) return true;
+    answer = try_until(trial, deadline, watch_epoll, &call, given);
+    return true;
+}
+
+bool epoll_control(Call& call, long&) {
+    if (call.argument[1] == EPOLL_CTL_ADD && !call.engine.epolls_outside)
+        call.engine.epolls_outside = file_of(call.engine, call.argument[2]).outside;
+    return false;
+}
+
+}  // namespace anyperf::engine::turn_calls

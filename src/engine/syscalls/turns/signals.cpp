@@ -1,0 +1,138 @@
+// signals.cpp: signals that threads of the run send to each other, and waits for signals. The kernel has the signals:
+// it delivers one before the receiver's next turn begins (engine/turns/turns.h). What is done here is that a receiver
+// that waits is made ready, and that the end of a process by a signal belongs to the turn of the sender.
+#include <errno.h>
+#include <time.h>
+
+#include "engine/signals/deliver.h"
+#include "engine/syscalls/turn_calls.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/turns/sent_signals.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine::turn_calls {
+
+namespace {
+
+constexpr std::uint64_t kSetBytes = 8;  // sizeof(sigset_t) in the kernel
+
+/// Whom a call sends a signal to.
+struct Sending {
+    std::int32_t pid = 0;  ///< 0 and below: a group of processes, as for kill(2)
+    std::int32_t tid = 0;  ///< 0: any thread
+    int signal = 0;
+};
+
+std::int32_t process_of(const Engine& engine, std::int32_t tid) {
+    const run::Turns& turns = *engine.turns;
+    for (std::uint32_t i = 1; i <= turns.slots_used && i <= run::kTurnSlots; ++i)
+        if (turns.slot[i].tid == tid && turns.slot[i].state != static_cast<std::uint32_t>(run::TurnState::free))
+            return turns.slot[i].pid;
+    return 0;
+}
+
+Sending sending_of(const Call& call) {
+    const auto number = [&](unsigned i) { return static_cast<std::int32_t>(call.argument[i]); };
+    switch (call.number) {
+        case __NR_tkill: return {process_of(call.engine, number(0)), number(0), number(1)};
+        case __NR_tgkill:
+        case __NR_rt_tgsigqueueinfo: return {number(0), number(1), number(2)};
+        default: return {number(0), 0, number(1)};
+    }
+}
+
+/// Whether `pid` is among the processes that kill(2) with `group` (0 and below) means.
+bool is_in_group(std::int32_t group, std::int32_t pid) {
+    if (group == -1) return pid != kernel_call(__NR_getpid);
+    const long wanted = group == 0 ? kernel_call(__NR_getpgid, 0) : -std::int64_t{group};
+    return kernel_call(__NR_getpgid, static_cast<std::uint64_t>(pid)) == wanted;
+}
+
+/// Whether the signal will end the calling process.
+bool ends_own_process(const Thread& thread, const Sending& sending) {
+    const auto own = turns::slot_of(thread).pid;
+    const bool is_meant = sending.pid > 0 ? sending.pid == own : sending.pid != -1 && is_in_group(sending.pid, own);
+    if (!is_meant || sending.signal < 1 || sending.signal > kSignals) return false;
+    const std::uint64_t bit = signal_bit(sending.signal);
+    constexpr std::uint64_t kHarmless = signal_bit(17) | signal_bit(18) | signal_bit(23) | signal_bit(28) |
+                                        signal_bit(19) | signal_bit(20) | signal_bit(21) | signal_bit(22);
+    const SignalState& signals = *thread.signals;
+    if (sending.signal == 9) return true;
+    const bool by_default = ((signals.actions->caught() | signals.actions->ignored() | kHarmless) & bit) == 0;
+    const bool open = (signals.mask & bit) == 0;
+    return by_default && open && (sending.tid == 0 || sending.tid == thread.tid);
+}
+
+bool sleep_and_look(void*, int milliseconds) {
+    const timespec time{0, milliseconds * 1'000'000L};
+    kernel_call(__NR_nanosleep, address_of(&time), 0);
+    return true;
+}
+
+bool only_sleep(void* context, int milliseconds) {
+    sleep_and_look(context, milliseconds);
+    return false;
+}
+
+/// Waits until a signal is delivered.
+long wait_for_signal(Thread& thread) {
+    long answer = 0;
+    const turns::Wait wait{.kind = run::TurnWait::signal, .watch = only_sleep};
+    while (wait_or_interrupt(thread, wait, false, answer) != Ended::interrupted) {
+    }
+    return -EINTR;
+}
+
+}  // namespace
+
+bool pause(Call& call, long& answer) {
+    answer = wait_for_signal(call.thread);
+    return true;
+}
+
+bool rt_sigsuspend(Call& call, long& answer) {
+    std::uint64_t mask = 0;
+    answer = -EINVAL;
+    if (call.argument[1] != kSetBytes) return true;
+    answer = -EFAULT;
+    if (!x86_64::guarded_copy(&mask, at_address<const void>(call.argument[0]), sizeof mask)) return true;
+    const OtherMask other{call.thread, true, mask};
+    answer = wait_for_signal(call.thread);
+    return true;
+}
+
+bool rt_sigtimedwait(Call& call, long& answer) {
+    std::uint64_t deadline = 0;
+    if (!deadline_after(call.thread, call.argument[2], deadline, answer)) return true;
+    timespec none{};
+    Call trial = call;
+    trial.argument[2] = address_of(&none);
+    const turns::Wait wait{.kind = run::TurnWait::signal, .deadline = deadline, .watch = sleep_and_look};
+    for (bool over = false;;) {
+        answer = trial.pass_to_kernel();
+        if (answer != -EAGAIN || over) return true;
+        const Ended ended = wait_or_interrupt(call.thread, wait, false, answer);
+        if (ended == Ended::interrupted) return true;
+        over = ended == Ended::timed_out;
+    }
+}
+
+bool send_signal(Call& call, long&) {
+    if (ends_own_process(call.thread, sending_of(call))) turns::end_process(call.thread);
+    return false;
+}
+
+void after_signal(Call& call, long) {
+    const Sending sending = sending_of(call);
+    if (sending.signal < 1 || sending.signal > kSignals) return;
+    if (sending.pid > 0) return turns::note_signal(call.thread, sending.pid, sending.tid, sending.signal);
+    const run::Turns& all = *call.engine.turns;
+    for (std::uint32_t i = 1; i <= all.slots_used && i <= run::kTurnSlots; ++i) {
+        const run::TurnSlot& slot = all.slot[i];
+        if (slot.state != static_cast<std::uint32_t>(run::TurnState::free) && slot.tid == slot.pid &&
+            is_in_group(sending.pid, slot.pid))
+            turns::note_signal(call.thread, slot.pid, 0, sending.signal);
+    }
+}
+
+}  // namespace anyperf::engine::turn_calls

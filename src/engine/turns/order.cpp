@@ -1,0 +1,309 @@
+#include "engine/turns/order.h"
+
+#include <asm/unistd.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "engine/fail.h"
+#include "engine/freestanding/text.h"
+#include "engine/signals/engine_signals.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/turns/wakes.h"
+#include "run/lock_holder.h"
+
+namespace anyperf::engine::turns {
+
+using run::TurnEnd;
+using run::Turns;
+using run::TurnSlot;
+using run::TurnState;
+using run::TurnWait;
+
+namespace {
+
+constexpr std::uint32_t kCanWatch = 1;
+constexpr std::uint32_t kWatchesOutside = 2;
+
+std::uint64_t clock_of(const Engine& engine) {
+    return __atomic_load_n(&engine.run_use->clock, __ATOMIC_RELAXED);
+}
+
+bool take_turn_from(Turns& turns, std::uint32_t from, std::uint32_t self) {
+    return __atomic_compare_exchange_n(&turns.holder, &from, self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/// The waiting slot with the least deadline, of several the one that has waited for longest; 0: none has one.
+std::uint32_t first_deadline(const Turns& turns) {
+    std::uint32_t first = 0;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        if (load_state(slot) != TurnState::waiting || slot.deadline == run::kNoDeadline) return;
+        const TurnSlot& best = turns.slot[first];
+        if (first == 0 || slot.deadline < best.deadline ||
+            (slot.deadline == best.deadline && slot.ticket < best.ticket))
+            first = number;
+    });
+    return first;
+}
+
+void end_waits_until(Engine& engine, std::uint64_t now) {
+    Turns& turns = *engine.turns;
+    for (;;) {
+        const std::uint32_t first = first_deadline(turns);
+        if (first == 0 || turns.slot[first].deadline > now) return;
+        if (!make_ready(engine, first, TurnEnd::timed_out)) turns.slot[first].deadline = run::kNoDeadline;
+    }
+}
+
+void admit_arrivals(Turns& turns) {
+    for_each_slot(turns, [&](std::uint32_t number) {
+        TurnSlot& slot = turns.slot[number];
+        if (load_state(slot) != TurnState::arriving) return;
+        slot.ticket = ++turns.tickets;
+        change_state(slot, TurnState::arriving, TurnState::ready);
+    });
+}
+
+std::uint32_t first_ready(const Turns& turns) {
+    std::uint32_t first = 0;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        if (load_state(slot) == TurnState::ready && (first == 0 || slot.ticket < turns.slot[first].ticket))
+            first = number;
+    });
+    return first;
+}
+
+/// Whether something outside of the run may make a thread ready.
+bool waits_for_outside(const Turns& turns) {
+    bool found = false;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        const TurnState state = load_state(slot);
+        found = found || state == TurnState::outside || state == TurnState::arriving ||
+                (state == TurnState::waiting && slot.watches == kWatchesOutside);
+    });
+    return found;
+}
+
+/// The next slot; 0: nobody can run. Without a wait for the outside, time goes on at once.
+std::uint32_t next(Engine& engine) {
+    Turns& turns = *engine.turns;
+    for (;;) {
+        admit_arrivals(turns);
+        end_waits_until(engine, clock_of(engine));
+        if (const std::uint32_t ready = first_ready(turns); ready != 0) return ready;
+        const std::uint32_t sleeper = first_deadline(turns);
+        if (sleeper == 0 || waits_for_outside(turns)) return 0;
+        advance_clock(engine, turns.slot[sleeper].deadline);
+    }
+}
+
+void give(Engine& engine, std::uint32_t number) {
+    Turns& turns = *engine.turns;
+    TurnSlot& slot = turns.slot[number];
+    ++turns.turns;
+    store_state(slot, TurnState::running);
+    __atomic_store_n(&turns.holder, number, __ATOMIC_SEQ_CST);
+    tell(slot, run::kTurnGiven);
+    if (__atomic_load_n(&slot.watching, __ATOMIC_SEQ_CST) == 0) return;
+    x86_64::SignalInfo info{};  // it is in the kernel, waiting for something else
+    info.signo = kTrap;
+    info.code = run::kSafepointSignalCode;
+    kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(slot.pid), static_cast<std::uint64_t>(slot.tid),
+                kTrap, address_of(&info));
+}
+
+std::string_view name_of(TurnWait kind) {
+    switch (kind) {
+        case TurnWait::futex: return "a futex";
+        case TurnWait::futex_lock: return "a PI futex";
+        case TurnWait::child: return "a child";
+        case TurnWait::descriptor: return "a descriptor";
+        case TurnWait::signal: return "a signal";
+        case TurnWait::vfork: return "the child of its vfork";
+        default: return "nothing";
+    }
+}
+
+/// All threads wait for each other: says so, and ends the run.
+[[noreturn]] void report_deadlock(Engine& engine) {
+    Turns& turns = *engine.turns;
+    Line{}.text("anyperf: all threads of the run wait for each other").write(2);
+    for_each_slot(turns, [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        if (load_state(slot) != TurnState::waiting) return;
+        Line line;
+        line.text("  thread ").decimal(slot.tid).text(" of process ").decimal(slot.pid);
+        line.text(" waits for ").text(name_of(slot.wait));
+        if (slot.address != 0) line.text(" at ").hex(slot.address);
+        line.write(2);
+    });
+    for_each_slot(turns, [&](std::uint32_t number) { tell(turns.slot[number], run::kTurnEnd); });
+    for (;;) kernel_call(__NR_exit_group, kOwnFailure);
+}
+
+/// Nobody can run: those who can ask the kernel for what they wait for do so, and the first one that can go on takes
+/// the turn.
+void put_down(Engine& engine) {
+    Turns& turns = *engine.turns;
+    const std::uint32_t sleeper = first_deadline(turns);
+    bool hope = waits_for_outside(turns);
+    bool anybody = false;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        anybody = anybody || load_state(slot) == TurnState::waiting;
+        hope = hope || (load_state(slot) == TurnState::waiting && slot.watches != 0) || number == sleeper;
+    });
+    if (!hope && anybody) report_deadlock(engine);
+    __atomic_store_n(&turns.holder, 0, __ATOMIC_SEQ_CST);
+    for_each_slot(turns, [&](std::uint32_t number) {
+        TurnSlot& slot = turns.slot[number];
+        if (load_state(slot) != TurnState::waiting || (slot.watches == 0 && number != sleeper)) return;
+        std::uint32_t none = run::kTurnNone;
+        if (__atomic_compare_exchange_n(&slot.turn, &none, std::uint32_t{run::kTurnWatch}, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
+    });
+    // One that arrived meanwhile has seen a holder: it is given the turn now.
+    for_each_slot(turns, [&](std::uint32_t number) {
+        if (load_state(turns.slot[number]) == TurnState::arriving && take_turn_from(turns, 0, number))
+            give(engine, number);
+    });
+}
+
+/// Whether the thread does not run, by /proc: it sleeps or is stopped.
+bool is_asleep(const TurnSlot& slot) {
+    Line path;
+    path.text("/proc/").decimal(slot.pid).text("/task/").decimal(slot.tid).text("/stat");
+    char name[64] = {};
+    std::ranges::copy(path.view().substr(0, sizeof name - 1), name);
+    const long fd = kernel_call(__NR_open, address_of(name), O_RDONLY | O_CLOEXEC);
+    if (is_error(fd)) return false;
+    char text[128];
+    const long length = kernel_call(__NR_read, static_cast<std::uint64_t>(fd), address_of(text), sizeof text);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+    const std::string_view line{text, static_cast<std::size_t>(std::max(length, 0l))};
+    const std::size_t name_end = line.rfind(')');
+    return name_end != std::string_view::npos && name_end + 2 < line.size() && line[name_end + 2] != 'R';
+}
+
+}  // namespace
+
+void tell(TurnSlot& slot, std::uint32_t word) {
+    __atomic_store_n(&slot.turn, word, __ATOMIC_SEQ_CST);
+    kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
+}
+
+void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns) {
+    const timespec time{ns / kNsOfSecond, ns % kNsOfSecond};
+    kernel_call(__NR_futex, address_of(&word), FUTEX_WAIT, value, address_of(&time));
+}
+
+bool pass_on(Engine& engine, std::uint32_t self) {
+    const std::uint32_t who = next(engine);
+    if (who == 0) {
+        put_down(engine);
+        return false;
+    }
+    if (who == self) {
+        ++engine.turns->turns;
+        store_state(engine.turns->slot[self], TurnState::running);
+        return true;
+    }
+    give(engine, who);
+    return false;
+}
+
+bool arrive(Engine& engine, std::uint32_t self) {
+    Turns& turns = *engine.turns;
+    store_state(turns.slot[self], TurnState::arriving);
+    if (!take_turn_from(turns, 0, self)) return false;
+    ++turns.turns;
+    store_state(turns.slot[self], TurnState::running);
+    return true;
+}
+
+void see_process_off(std::int32_t pid) {
+    const auto id = static_cast<std::uint64_t>(pid);
+    const long fd = kernel_call(__NR_pidfd_open, id, 0);
+    if (!is_error(fd)) {
+        constexpr std::uint64_t kPatience = 1000;  // ms; a tracer may hold it
+        pollfd about{static_cast<int>(fd), POLLIN, 0};
+        kernel_call(__NR_poll, address_of(&about), 1, kPatience);
+        kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+    }
+    // The parent's signal is sent while the list of tasks is locked for writing; this waits for that (do_wait() in
+    // kernel/exit.c locks it for reading).
+    siginfo_t nobody;
+    kernel_call(__NR_waitid, P_ALL, 0, address_of(&nobody), WNOHANG | WEXITED | WNOWAIT);
+}
+
+void see_off(Engine& engine) {
+    Turns& turns = *engine.turns;
+    const std::uint32_t leaving = turns.leaving;
+    if (leaving == 0 || leaving > run::kTurnSlots) return;
+    TurnSlot& slot = turns.slot[leaving];
+    constexpr std::int64_t kLook = 5'000'000;
+    constexpr unsigned kLooks = 200;
+    if (turns.leaving_process != 0) {
+        see_process_off(slot.pid);
+    } else {
+        for (unsigned looks = 0; looks < kLooks && __atomic_load_n(&slot.alive, __ATOMIC_SEQ_CST) != 0; ++looks) {
+            sleep_on(slot.alive, 1, kLook);
+            if (looks > 0 && run::yield_and_check_gone(slot.tid)) break;
+        }
+    }
+    turns.leaving = turns.leaving_process = 0;
+    store_state(slot, TurnState::free);
+}
+
+void bury(Engine& engine, std::int32_t pid) {
+    Turns& turns = *engine.turns;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        TurnSlot& slot = turns.slot[number];
+        if (slot.pid != pid || load_state(slot) == TurnState::free) return;
+        if (slot.vfork_parent != 0 && slot.vfork_parent <= run::kTurnSlots)
+            make_ready(engine, slot.vfork_parent, TurnEnd::woken);
+        store_state(slot, TurnState::free);
+    });
+    for_each_slot(turns, [&](std::uint32_t number) {
+        if (turns.slot[number].wait == TurnWait::child) make_ready(engine, number, TurnEnd::woken);
+    });
+    wake_descriptors(engine, 0);
+}
+
+void look_after_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns, unsigned& unchanged) {
+    Turns& turns = *engine.turns;
+    constexpr unsigned kStuck = 10;
+    const std::uint64_t given = __atomic_load_n(&turns.turns, __ATOMIC_RELAXED);
+    unchanged = given == last_turns ? unchanged + 1 : 0;
+    last_turns = given;
+    const std::uint32_t holder = __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST);
+    if (holder == self || holder > run::kTurnSlots || unchanged == 0) return;
+    if (holder == 0) {
+        if (load_state(turns.slot[self]) == TurnState::ready && take_turn_from(turns, 0, self)) pass_on(engine, 0);
+        return;
+    }
+    TurnSlot& slot = turns.slot[holder];
+    const bool gone = slot.tid != 0 && run::yield_and_check_gone(slot.tid);
+    if (!gone && (unchanged < kStuck || slot.holds_on != 0 || !is_asleep(slot))) return;
+    if (!take_turn_from(turns, holder, self)) return;
+    __atomic_store_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
+    store_state(slot, TurnState::outside);
+    if (gone) {
+        bury(engine, slot.pid);
+        // Its robust futexes were released by the kernel, which knows nothing of those who wait: they look again.
+        for_each_slot(turns, [&](std::uint32_t number) {
+            if (turns.slot[number].wait == TurnWait::futex) make_ready(engine, number, TurnEnd::woken);
+        });
+    }
+    pass_on(engine, 0);
+}
+
+}  // namespace anyperf::engine::turns

@@ -1,0 +1,380 @@
+#include "engine/turns/turns.h"
+
+#include <asm/unistd.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "engine/fail.h"
+#include "engine/hooks.h"
+#include "engine/signals/signal_state.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/turns/order.h"
+#include "engine/turns/sent_signals.h"
+#include "engine/turns/wakes.h"
+
+namespace anyperf::engine::turns {
+
+using run::TurnEnd;
+using run::Turns;
+using run::TurnSlot;
+using run::TurnState;
+using run::TurnWait;
+
+namespace {
+
+constexpr std::int64_t kLookNs = 100'000'000;  ///< after so long a thread looks after the one that has the turn
+constexpr std::int64_t kNsOfMillisecond = 1'000'000;
+
+/// xorshift64* (Vigna, An experimental exploration of Marsaglia's xorshift generators, 2016).
+std::uint64_t draw(Turns& turns) {
+    turns.random ^= turns.random >> 12;
+    turns.random ^= turns.random << 25;
+    turns.random ^= turns.random >> 27;
+    return turns.random * 0x2545f4914f6cdd1dull;
+}
+
+/// The length of the next turn in instructions. Threads that meet often would have one order for every seed if all
+/// turns were long, so each eighth is short.
+std::uint64_t draw_length(Turns& turns) {
+    constexpr std::uint64_t kMean = 1'000'000;
+    constexpr std::uint64_t kShort = 20'000;
+    const std::uint64_t random = draw(turns);
+    return turns.turns % 8 == 0 ? 1 + random % kShort : kMean / 2 + random % kMean;
+}
+
+/// The thread has been given the turn.
+void begin_turn(Thread& thread) {
+    Turns& turns = *thread.engine->turns;
+    TurnSlot& slot = slot_of(thread);
+    see_off(*thread.engine);
+    slot.holds_on = 0;
+    thread.turn_end = thread.page.counters.retired() + draw_length(turns);
+    hooks::at_budget_end(thread);
+}
+
+bool is_interrupted(const Thread& thread) {
+    return thread.pending != 0 && has_deliverable(*thread.signals);
+}
+
+std::int64_t kernel_ns() {
+    timespec now{};
+    kernel_call(__NR_clock_gettime, CLOCK_MONOTONIC, address_of(&now));
+    return now.tv_sec * kNsOfSecond + now.tv_nsec;
+}
+
+/// The thread waits, and a signal or the kernel lets it go on. True: it has the turn.
+bool come_from_wait(Thread& thread, TurnEnd end) {
+    TurnSlot& slot = slot_of(thread);
+    if (!change_state(slot, TurnState::waiting, TurnState::outside)) return false;
+    slot.end = end;
+    return arrive(*thread.engine, thread.turn_slot);
+}
+
+/// Nobody in the run can run: asks the kernel for what the thread waits for, until it has happened or somebody runs.
+/// True: it has the turn.
+bool watch(Thread& thread, const Wait& wait) {
+    Turns& turns = *thread.engine->turns;
+    TurnSlot& slot = slot_of(thread);
+    constexpr std::int64_t kLongest = 50;  // ms
+    const std::int64_t begun = kernel_ns();
+    const std::uint64_t clock = look_at_clock(thread);
+    for (;;) {
+        if (is_interrupted(thread)) return come_from_wait(thread, TurnEnd::interrupted);
+        if (__atomic_load_n(&slot.turn, __ATOMIC_SEQ_CST) != run::kTurnNone ||
+            __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != 0 || load_state(slot) != TurnState::waiting)
+            return false;
+        std::int64_t left = kLongest * kNsOfMillisecond;
+        if (wait.deadline != run::kNoDeadline) {
+            const std::uint64_t units = wait.deadline > clock ? wait.deadline - clock : 0;
+            const auto ns = static_cast<std::int64_t>(units / kUnitsOfNanosecond);
+            left = std::min(left, ns - (kernel_ns() - begun));
+            if (left <= 0) {
+                advance_clock(*thread.engine, wait.deadline);
+                return come_from_wait(thread, TurnEnd::timed_out);
+            }
+        }
+        if (wait.watch == nullptr)
+            sleep_on(slot.turn, run::kTurnNone, left);
+        else if (wait.watch(wait.context, static_cast<int>((left + kNsOfMillisecond - 1) / kNsOfMillisecond)))
+            return come_from_wait(thread, TurnEnd::woken);
+    }
+}
+
+/// Sleeps until the thread has the turn. At least one sleep, so that the kernel delivers signals that were sent before
+/// the turn was given.
+void await_turn(Thread& thread, const Wait* wait) {
+    Engine& engine = *thread.engine;
+    TurnSlot& slot = slot_of(thread);
+    std::uint64_t last_turns = 0;
+    unsigned unchanged = 0;
+    for (;;) {
+        sleep_on(slot.turn, run::kTurnNone, kLookNs);
+        const std::uint32_t word = __atomic_exchange_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
+        if (word == run::kTurnGiven) return;
+        if (word == run::kTurnEnd)
+            for (;;) kernel_call(__NR_exit_group, kOwnFailure);
+        if (word == run::kTurnWatch && wait != nullptr) {
+            __atomic_store_n(&slot.watching, 1u, __ATOMIC_SEQ_CST);
+            const bool mine = watch(thread, *wait);
+            __atomic_store_n(&slot.watching, 0u, __ATOMIC_SEQ_CST);
+            if (mine) return;
+            continue;
+        }
+        if (load_state(slot) == TurnState::outside && arrive(engine, thread.turn_slot)) return;
+        if (wait != nullptr && is_interrupted(thread) && come_from_wait(thread, TurnEnd::interrupted)) return;
+        look_after_holder(engine, thread.turn_slot, last_turns, unchanged);
+    }
+}
+
+/// What others must know to send signals to the thread.
+void publish_signals(Thread& thread) {
+    TurnSlot& slot = slot_of(thread);
+    slot.blocked = thread.signals->mask;
+    slot.caught = thread.signals->actions->caught();
+    slot.ignored = thread.signals->actions->ignored();
+}
+
+/// Gives the turn away and waits for the next one. The slot's state says what for.
+void give_away(Thread& thread, const Wait* wait) {
+    look_at_clock(thread);
+    publish_signals(thread);
+    if (!pass_on(*thread.engine, thread.turn_slot)) await_turn(thread, wait);
+    begin_turn(thread);
+}
+
+void note_outsiders(Turns& turns) {
+    constexpr std::uint64_t kDescriptors = 64;
+    for (std::uint64_t fd = 0; fd < kDescriptors; ++fd) {
+        struct stat about{};
+        if (is_error(kernel_call(__NR_fstat, fd, address_of(&about))) || S_ISREG(about.st_mode) ||
+            turns.outsiders == run::kTurnOutsiders)
+            continue;
+        turns.outsider[turns.outsiders++] = {about.st_dev, about.st_ino};
+    }
+}
+
+std::uint32_t claim_slot(Turns& turns) {
+    for (std::uint32_t number = 1; number <= run::kTurnSlots; ++number) {
+        if (number <= turns.slots_used && load_state(turns.slot[number]) != TurnState::free) continue;
+        turns.slot[number] = {};
+        turns.slots_used = std::max(turns.slots_used, number);
+        return number;
+    }
+    return 0;
+}
+
+/// The kernel clears the slot's word when it has taken the calling thread away.
+void bind_slot(Thread& thread, std::uint32_t number) {
+    thread.turn_slot = number;
+    TurnSlot& slot = slot_of(thread);
+    slot.alive = 1;
+    slot.tid = thread.tid;
+    slot.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    kernel_call(__NR_set_tid_address, address_of(&slot.alive));
+}
+
+/// The slot that the program's process had before it executed the program; 0: none. Its other threads are gone.
+std::uint32_t slot_over_exec(Turns& turns, std::int32_t pid) {
+    std::uint32_t own = 0;
+    const std::uint32_t holder = __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST);
+    for_each_slot(turns, [&](std::uint32_t number) {
+        if (turns.slot[number].pid == pid && load_state(turns.slot[number]) != TurnState::free &&
+            (own == 0 || number == holder))
+            own = number;
+    });
+    for_each_slot(turns, [&](std::uint32_t number) {
+        if (number != own && turns.slot[number].pid == pid) store_state(turns.slot[number], TurnState::free);
+    });
+    return own;
+}
+
+void leave(Thread& thread, bool whole_process) {
+    Engine& engine = *thread.engine;
+    Turns& turns = *engine.turns;
+    store_state(slot_of(thread), TurnState::ended);
+    turns.leaving = thread.turn_slot;
+    turns.leaving_process = whole_process ? 1 : 0;
+    thread.turn_end = 0;
+    pass_on(engine, 0);
+}
+
+/// The thread was the child of a vfork: its parent goes on.
+void release_vfork_parent(Thread& thread) {
+    TurnSlot& slot = slot_of(thread);
+    if (slot.vfork_parent != 0 && slot.vfork_parent <= run::kTurnSlots)
+        make_ready(*thread.engine, slot.vfork_parent, TurnEnd::woken);
+    slot.vfork_parent = 0;
+}
+
+bool is_last_of_process(const Thread& thread) {
+    const Turns& turns = *thread.engine->turns;
+    bool last = true;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        const TurnSlot& slot = turns.slot[number];
+        if (number != thread.turn_slot && slot.pid == slot_of(thread).pid && load_state(slot) != TurnState::free)
+            last = false;
+    });
+    return last;
+}
+
+}  // namespace
+
+void begin_program(Thread& thread) {
+    Engine& engine = *thread.engine;
+    Turns& turns = *engine.turns;
+    const auto pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    std::uint32_t number = slot_over_exec(turns, pid);
+    if (turns.slots_used == 0) {
+        note_outsiders(turns);
+        turns.random = engine.run->seed * 0x9e3779b97f4a7c15ull ^ 0x7475726e73ull;
+        for (unsigned i = 0; i < 4; ++i) draw(turns);
+    }
+    if (number == 0) number = claim_slot(turns);
+    if (number == 0) refuse(kOwnFailure, "cannot start", "", "more threads than can take turns", "use no --turns");
+    bind_slot(thread, number);
+    engine.turn_space = slot_of(thread).space = new_space(engine);
+    if (__atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != number && !arrive(engine, number))
+        await_turn(thread, nullptr);
+    release_vfork_parent(thread);
+    wake_descriptors(engine, 0);  // the exec has closed some
+    begin_turn(thread);
+}
+
+std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked) {
+    Turns& turns = *thread.engine->turns;
+    const std::uint32_t number = claim_slot(turns);
+    if (number == 0) return 0;
+    TurnSlot& slot = turns.slot[number];
+    slot.alive = 1;
+    slot.space = space;
+    slot.deadline = run::kNoDeadline;
+    slot.ticket = ++turns.tickets;
+    slot.vfork_parent = vforked ? thread.turn_slot : 0;
+    store_state(slot, TurnState::ready);
+    return number;
+}
+
+void free_slot(Engine& engine, std::uint32_t slot) {
+    store_state(engine.turns->slot[slot], TurnState::free);
+}
+
+void name_slot(Engine& engine, std::uint32_t slot, std::int32_t pid, std::int32_t tid) {
+    engine.turns->slot[slot].pid = pid;
+    engine.turns->slot[slot].tid = tid;
+}
+
+std::uint64_t new_space(Engine& engine) {
+    return ++engine.turns->spaces;
+}
+
+void begin_thread(Thread& thread, std::uint32_t slot) {
+    bind_slot(thread, slot);
+    await_turn(thread, nullptr);
+    begin_turn(thread);
+}
+
+void begin_vfork(Thread& thread) {
+    TurnSlot& slot = slot_of(thread);
+    look_at_clock(thread);
+    publish_signals(thread);
+    slot.wait = TurnWait::vfork;
+    slot.deadline = run::kNoDeadline;
+    slot.watches = 0;
+    slot.address = 0;
+    store_state(slot, TurnState::waiting);
+    pass_on(*thread.engine, 0);
+}
+
+void end_vfork(Thread& thread, std::uint32_t child, bool failed) {
+    Engine& engine = *thread.engine;
+    Turns& turns = *engine.turns;
+    TurnSlot& slot = slot_of(thread);
+    if (failed) {
+        std::uint32_t holder = child;
+        const bool had_turn = __atomic_compare_exchange_n(&turns.holder, &holder, thread.turn_slot, false,
+                                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        free_slot(engine, child);
+        store_state(slot, TurnState::outside);
+        if (had_turn) store_state(slot, TurnState::running);
+        if (had_turn || arrive(engine, thread.turn_slot)) return begin_turn(thread);
+    }
+    await_turn(thread, nullptr);
+    begin_turn(thread);
+}
+
+void end_thread(Thread& thread) {
+    if (is_last_of_process(thread)) return end_process(thread);
+    leave(thread, false);
+}
+
+void end_process(Thread& thread) {
+    Engine& engine = *thread.engine;
+    Turns& turns = *engine.turns;
+    release_vfork_parent(thread);
+    for_each_slot(turns, [&](std::uint32_t number) {
+        if (number != thread.turn_slot && turns.slot[number].pid == slot_of(thread).pid)
+            store_state(turns.slot[number], TurnState::free);
+    });
+    const auto parent = static_cast<std::int32_t>(kernel_call(__NR_getppid));
+    constexpr int kChildSignal = 17;  // SIGCHLD
+    wake_parent(engine, parent);
+    note_signal(thread, parent, 0, kChildSignal);
+    wake_descriptors(engine, 0);
+    leave(thread, true);
+}
+
+void pass(Thread& thread) {
+    TurnSlot& slot = slot_of(thread);
+    slot.ticket = ++thread.engine->turns->tickets;
+    slot.end = TurnEnd::woken;
+    store_state(slot, TurnState::ready);
+    give_away(thread, nullptr);
+}
+
+TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
+    TurnSlot& slot = slot_of(thread);
+    begun = false;
+    if (is_interrupted(thread)) return TurnEnd::interrupted;
+    begun = true;
+    do {
+        slot.wait = wait.kind;
+        slot.key = wait.key;
+        slot.bits = wait.bits;
+        slot.deadline = wait.deadline;
+        slot.address = wait.address;
+        slot.watches = wait.watch == nullptr ? 0 : wait.outside ? 2 : 1;
+        slot.end = TurnEnd::woken;
+        slot.ticket = ++thread.engine->turns->tickets;
+        store_state(slot, TurnState::waiting);
+        give_away(thread, &wait);
+    } while (slot.end == TurnEnd::interrupted && !is_interrupted(thread));
+    slot.wait = TurnWait::nothing;
+    return slot.end;
+}
+
+bool is_alone(const Thread& thread) {
+    const Turns& turns = *thread.engine->turns;
+    bool alone = true;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        if (number != thread.turn_slot && load_state(turns.slot[number]) != TurnState::free) alone = false;
+    });
+    return alone;
+}
+
+bool is_outside(const Engine& engine, std::uint64_t device, std::uint64_t inode) {
+    const Turns& turns = *engine.turns;
+    const std::uint32_t count = std::min(turns.outsiders, run::kTurnOutsiders);
+    return std::any_of(turns.outsider, turns.outsider + count,
+                       [&](const run::TurnOutsider& one) { return one.device == device && one.inode == inode; });
+}
+
+void come_back(Thread& thread) {
+    if (__atomic_load_n(&thread.engine->turns->holder, __ATOMIC_SEQ_CST) == thread.turn_slot) return;
+    if (!arrive(*thread.engine, thread.turn_slot)) await_turn(thread, nullptr);
+    begin_turn(thread);
+}
+
+}  // namespace anyperf::engine::turns

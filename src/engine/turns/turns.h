@@ -1,0 +1,111 @@
+// turns.h: the threads of a run take turns: one at a time runs, for all processes of the run.
+//
+// Turns
+//
+// The problem: threads that run at the same time meet in another order in each run. Who gets a lock first, how much a
+// read of a pipe finds, whether a thread ends before another looks: counts and output differ.
+//
+// The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It
+// gives the turn away where it would wait, where it has used up its turn (about a million instructions, a number that
+// the run's seed draws; each eighth turn is short), and where it ends. Next is who has been ready for longest. The
+// state of all threads lies in the run memory (run/turns.h), and who has the turn changes it without a lock. A turn is
+// given by a store to a word on which the other thread sleeps.
+//
+// No thread waits in the kernel with the turn for something that a thread of the run does. Calls that may wait are
+// emulated (futexes, sleeps) or tried (syscalls/turns): if the call would wait, the thread is queued until another
+// thread has done something to such a thing, and then tries again. So nothing happens while a thread waits for its turn
+// but what the turns before it did.
+//
+// Time: when no thread can run, the virtual clock is advanced to the first deadline.
+//
+// The outside: when no thread can run and there is no deadline, those that wait for descriptors, children or signals
+// ask the kernel really (kTurnWatch), and the first that can go on takes the turn. If all threads wait for futexes,
+// they wait for each other: that is reported, and the run ends with 125.
+//
+// The edges:
+// - The end of a thread belongs to its turn. It gives the turn away as its last act, and who gets it waits until the
+//   kernel has taken the thread away (`leaving`).
+// - Exec keeps the turn. The parent of a vfork gives its turn away and is ready again when the child has executed or
+//   ended.
+// - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each thread
+//   that waits looks after a while: it takes the turn from one that is gone, and from one that does not come out of the
+//   kernel for a second. That one queues for its turn when it comes back.
+// - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because the kernel
+// has
+//   it pending before the turn is given. What the kernel does for others, such as timers and signals from outside,
+//   comes when it comes.
+//
+// What it can't do: what a thread gets from outside the run differs as it does without turns.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/turns/slots.h"
+
+namespace anyperf::engine::turns {
+
+/// Whether the threads of this run take turns.
+inline bool on(const Engine& engine) {
+    return engine.turns != nullptr;
+}
+
+/// What a thread waits for.
+struct Wait {
+    run::TurnWait kind = run::TurnWait::nothing;
+    run::TurnKey key{};
+    std::uint64_t address = 0;
+    std::uint32_t bits = ~0u;
+    std::uint64_t deadline = run::kNoDeadline;
+    /// Has the kernel wait for the same for at most so many ms. True: it has happened. Null: the kernel doesn't know.
+    bool (*watch)(void* context, int milliseconds) = nullptr;
+    void* context = nullptr;
+    bool outside = false;  ///< it may come from outside the run, so that time does not simply go on
+};
+
+// Beginnings and ends. All but new_slot() and after_clone() concern the calling thread.
+
+/// A process has begun with a program. Its thread keeps the turn of the one that has executed the program; the first
+/// one of the run gets the first turn.
+void begin_program(Thread& thread);
+/// A slot for a child of the calling thread, which is ready; 0: there is none. `vforked`: this thread waits for it.
+std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked);
+void free_slot(Engine& engine, std::uint32_t slot);
+/// The child of the slot has these ids.
+void name_slot(Engine& engine, std::uint32_t slot, std::int32_t pid, std::int32_t tid);
+/// A number for a new address space.
+std::uint64_t new_space(Engine& engine);
+/// A thread has begun, or the child of a fork: waits for its first turn.
+void begin_thread(Thread& thread, std::uint32_t slot);
+/// The parent is about to be held by the kernel until its vfork's child goes on: gives its turn away.
+void begin_vfork(Thread& thread);
+/// It goes on. `failed`: the child could not be made.
+void end_vfork(Thread& thread, std::uint32_t child, bool failed);
+/// The thread, or with it its process, is about to end: gives its last turn away.
+void end_thread(Thread& thread);
+void end_process(Thread& thread);
+
+// Turns.
+
+/// Whether the thread's turn is used up.
+inline bool is_over(const Thread& thread) {
+    return thread.turn_end != 0 && thread.page.counters.retired() >= thread.turn_end;
+}
+/// Gives the turn away and waits for the next one.
+void pass(Thread& thread);
+/// Waits. Signals that are to be delivered end it; if one is there already, it does not begin (`begun` is false).
+run::TurnEnd wait(Thread& thread, const Wait& wait, bool& begun);
+/// Waits for the turn, if it was taken from the thread while it was in the kernel.
+void come_back(Thread& thread);
+
+/// Whether no other thread of the run exists.
+bool is_alone(const Thread& thread);
+
+/// Whether the file is one that the run's first program was given.
+bool is_outside(const Engine& engine, std::uint64_t device, std::uint64_t inode);
+
+/// The thread keeps the turn however long its next call takes.
+inline void hold_on(Thread& thread, bool hold) {
+    slot_of(thread).holds_on = hold ? 1 : 0;
+}
+
+}  // namespace anyperf::engine::turns

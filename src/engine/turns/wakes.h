@@ -1,0 +1,27 @@
+// wakes.h: what makes waiting threads ready (turns.h).
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+
+namespace anyperf::engine::turns {
+
+/// Makes up to `most` waiting threads ready, in the order in which they began to wait. Returns their number.
+std::uint32_t wake_futex(Engine& engine, const run::TurnKey& key, std::uint32_t most, std::uint32_t bits);
+/// Moves up to `most` waiting threads to another futex. Returns their number.
+std::uint32_t requeue_futex(Engine& engine, const run::TurnKey& from, const run::TurnKey& to, std::uint64_t address,
+                            std::uint32_t most);
+/// The waiter of a PI futex that is first; 0: none. `others`: there is another.
+std::uint32_t first_lock_waiter(const Engine& engine, const run::TurnKey& key, bool& others);
+/// Makes a waiting thread ready.
+bool make_ready(Engine& engine, std::uint32_t slot, run::TurnEnd end);
+/// Something has been done to a pipe (its inode), or to any other descriptor (0).
+void wake_descriptors(Engine& engine, std::uint64_t pipe);
+bool any_descriptor_waiter(const Engine& engine);
+/// A child of process `parent` has changed its state.
+void wake_parent(Engine& engine, std::int32_t parent);
+/// Some child of some process has changed its state.
+void wake_parents(Engine& engine);
+
+}  // namespace anyperf::engine::turns

@@ -1,0 +1,350 @@
+"""`anyperf run --deterministic --turns`: programs with threads and processes have one count for each thread, and one output."""
+import collections
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+ANYPERF = os.environ.get("ANYPERF", "anyperf")
+RUNS = 4
+CLASSES = "instructions,branches,loads,stores"
+PYTHON = "/usr/bin/python3"
+
+# Each thread notes the order in which the threads got the lock; the output is a hash of that order.
+LOCKS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t both = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t barrier;
+static int next, order[2000], noted;
+static long shared;
+static void* work(void* number) {
+    long self = (long)number;
+    unsigned x = (unsigned)self * 7919 + 1;
+    for (int i = 0; i < 100; i++) {
+        for (unsigned k = 0; k < x % 3000; k++) x = x * 1664525 + 1013904223;
+        pthread_mutex_lock(&lock);
+        if (i % 5 == 0) {
+            while (next % 4 != self) pthread_cond_wait(&changed, &lock);
+            next++;
+            pthread_cond_broadcast(&changed);
+        }
+        order[noted++] = (int)self;
+        pthread_mutex_unlock(&lock);
+        if (i % 40 == 0) pthread_barrier_wait(&barrier);
+        if (i % 7 != 0) {
+            pthread_rwlock_rdlock(&both);
+            x += (unsigned)shared;
+        } else {
+            pthread_rwlock_wrlock(&both);
+            shared += x & 3;
+        }
+        pthread_rwlock_unlock(&both);
+        if (i % 50 == 49) usleep(100);
+    }
+    return (void*)(long)x;
+}
+int main(void) {
+    pthread_t thread[4];
+    unsigned long hash = 5381;
+    pthread_barrier_init(&barrier, 0, 4);
+    for (long i = 0; i < 4; i++) pthread_create(&thread[i], 0, work, (void*)i);
+    for (int i = 0; i < 4; i++) {
+        void* result;
+        pthread_join(thread[i], &result);
+        hash = hash * 33 + (unsigned long)result;
+    }
+    for (int i = 0; i < noted; i++) hash = hash * 33 + (unsigned long)order[i];
+    printf("%lx %ld\n", hash, shared);
+    return 0;
+}
+"""
+
+RACE = r"""
+#include <pthread.h>
+#include <stdio.h>
+static volatile long count;
+static void* work(void* unused) {
+    for (long i = 0; i < 2000000; i++) count++;
+    return unused;
+}
+int main(void) {
+    pthread_t thread[2];
+    for (int i = 0; i < 2; i++) pthread_create(&thread[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(thread[i], 0);
+    printf("%ld\n", count);
+    return 0;
+}
+"""
+
+# One thread spins without a system call for the other one, which has not begun.
+SPIN = r"""
+#include <pthread.h>
+#include <stdio.h>
+static volatile int ready;
+static void* work(void* unused) {
+    ready = 1;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    while (!ready) {}
+    pthread_join(thread, 0);
+    puts("seen");
+    return 0;
+}
+"""
+
+DEADLOCK = r"""
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
+static void* work(void* unused) {
+    pthread_mutex_lock(&second);
+    pthread_barrier_wait(&barrier);
+    pthread_mutex_lock(&first);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_barrier_init(&barrier, 0, 2);
+    pthread_create(&thread, 0, work, 0);
+    pthread_mutex_lock(&first);
+    pthread_barrier_wait(&barrier);
+    pthread_mutex_lock(&second);
+    return 0;
+}
+"""
+
+# PI and robust mutexes, in memory that processes share; signals between threads and processes.
+SHARED = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct shared { pthread_mutex_t pi, robust; pthread_cond_t changed; int turn, order[100], noted; };
+static volatile sig_atomic_t signals;
+static void note(int number) { signals += number == SIGUSR1; }
+int main(void) {
+    struct shared* s = mmap(0, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_t attr;
+    pthread_condattr_t condition;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&s->pi, &attr);
+    pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_NONE);
+    pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&s->robust, &attr);
+    pthread_condattr_init(&condition);
+    pthread_condattr_setpshared(&condition, PTHREAD_PROCESS_SHARED);
+    pthread_cond_init(&s->changed, &condition);
+    signal(SIGUSR1, note);
+    pid_t child[3];
+    for (int i = 0; i < 3; i++)
+        if ((child[i] = fork()) == 0) {
+            for (int round = 0; round < 10; round++) {
+                pthread_mutex_lock(&s->pi);
+                s->order[s->noted++] = i;
+                if (round == 5) usleep(1000);
+                pthread_mutex_unlock(&s->pi);
+                if (round == 7 && i == 1) kill(getppid(), SIGUSR1);
+            }
+            int locked = pthread_mutex_lock(&s->robust);
+            if (locked == EOWNERDEAD) pthread_mutex_consistent(&s->robust);
+            while (s->turn < i) pthread_cond_wait(&s->changed, &s->robust);
+            s->turn++;
+            pthread_cond_broadcast(&s->changed);
+            _exit(locked);  // with the lock
+        }
+    while (!signals) pause();
+    for (int i = 0; i < 3; i++) {
+        int status;
+        waitpid(child[i], &status, 0);
+        printf("%d ", WEXITSTATUS(status) != 0);
+    }
+    for (int i = 0; i < s->noted; i++) printf("%d", s->order[i]);
+    puts("");
+    return 0;
+}
+"""
+
+
+class Load:
+    """Processes that keep the CPUs busy, so that the kernel's order of threads changes."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __enter__(self):
+        self.busy = [subprocess.Popen([PYTHON, "-c", "import time\nend = time.time() + 250\nwhile time.time() < end: pass"])
+                     for _ in range(self.count)]
+
+    def __exit__(self, *_):
+        for process in self.busy:
+            process.kill()
+            process.wait()
+
+
+class Turns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.directory)
+
+    def build(self, source):
+        program = self.directory / self.id().rsplit(".", 1)[1]
+        subprocess.run(["gcc", "-O2", "-pthread", "-xc", "-", "-o", program], input=source, text=True, check=True)
+        return program
+
+    def once(self, *command, options=(), **arguments):
+        counts = self.directory / "counts"
+        run = subprocess.run([ANYPERF, "run", f"--count={CLASSES}", "--count-to", counts, "--deterministic", "--turns", *options, "--",
+                              *map(str, command)], capture_output=True, timeout=120, stdin=subprocess.DEVNULL, **arguments)
+        self.assertEqual((run.returncode, run.stderr), (0, b""))
+        processes = json.loads(counts.read_text())["processes"]
+        threads = sorted((process["comm"], thread["comm"], str(thread["counts"]))
+                         for process in processes for thread in process["threads"])
+        return run.stdout, tuple(threads)
+
+    def assert_repeats(self, *command, **arguments):
+        """One output and one count of each thread, under load. Returns the output."""
+        with Load(3):
+            seen = collections.Counter(self.once(*command, **arguments) for _ in range(RUNS))
+        self.assertEqual(len(seen), 1, seen)
+        output, threads = next(iter(seen))
+        self.assertTrue(threads)
+        return output
+
+    def test_locks_of_threads_are_taken_in_one_order(self):
+        self.assertTrue(self.assert_repeats(self.build(LOCKS)))
+
+    def test_a_data_race_repeats_for_each_seed_and_differs_between_seeds(self):
+        program = self.build(RACE)
+        self.assert_repeats(program)
+        outputs = {self.once(program, options=["--seed", str(seed)])[0] for seed in range(8)}
+        self.assertGreater(len(outputs), 1)
+
+    def test_a_spinning_thread_lets_the_other_run(self):
+        self.assertEqual(self.assert_repeats(self.build(SPIN)), b"seen\n")
+
+    def test_shared_locks_and_signals_between_processes(self):
+        output = self.assert_repeats(self.build(SHARED))
+        self.assertTrue(output.startswith(b"0 1 1 "), output)
+
+    def test_a_deadlock_is_reported(self):
+        program = self.build(DEADLOCK)
+        run = subprocess.run([ANYPERF, "run", "--deterministic", "--turns", "--", program], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 125)
+        self.assertIn("all threads of the run wait for each other", run.stderr)
+        self.assertEqual(run.stderr.count("waits for a futex at 0x"), 2, run.stderr)
+
+    def test_pipelines_repeat(self):
+        command = "for i in $(seq 3000); do echo $i; done | sort -r | tee /dev/null | awk '{s += $1; print s}' | gzip -c | gunzip | md5sum"
+        native = subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout
+        self.assertEqual(self.assert_repeats("bash", "-c", command), native)
+
+    def test_a_large_write_into_a_pipe_of_the_run_ends(self):
+        program = """if True:
+            import os
+            read, write = os.pipe()
+            if os.fork() == 0:
+                os.close(read)
+                print(os.write(write, bytes(300_000)), flush=True)
+                os._exit(0)
+            os.close(write)
+            total = 0
+            while block := os.read(read, 7000): total += len(block)
+            os.wait()
+            print(total)
+            """
+        self.assertEqual(self.assert_repeats(PYTHON, "-c", program), b"300000\n300000\n")
+
+    def test_python_threads_repeat(self):
+        program = """if True:
+            import threading
+            order = []
+            def work(number):
+                for i in range(2000):
+                    if i % 400 == 0: order.append(number)
+            threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+            print(order)
+            """
+        self.assert_repeats(PYTHON, "-c", program)
+
+    def test_select_and_poll_wait_for_threads_and_time(self):
+        program = """if True:
+            import os, select, threading, time
+            read, write = os.pipe()
+            def later():
+                time.sleep(1000)
+                os.write(write, b"x")
+            thread = threading.Thread(target=later)
+            thread.start()
+            begun = time.monotonic()
+            print(select.select([read], [], [], 10), round(time.monotonic() - begun))
+            poll = select.poll()
+            poll.register(read, select.POLLIN)
+            print(len(poll.poll()), round(time.monotonic() - begun), os.read(read, 1))
+            thread.join()
+            """
+        begun = time.monotonic()
+        self.assertEqual(self.once(PYTHON, "-c", program)[0], b"([], [], []) 10\n1 1000 b'x'\n")
+        self.assertLess(time.monotonic() - begun, 100)
+
+    def test_a_thread_that_is_killed_gives_up_its_turn(self):
+        program = """if True:
+            import os, signal, time
+            child = os.fork()
+            if child == 0:
+                while True: pass
+            time.sleep(0.001)
+            os.kill(child, signal.SIGKILL)
+            print(os.waitpid(child, 0)[1])
+            child = os.fork()
+            if child == 0: os.kill(os.getpid(), signal.SIGTERM)
+            print(os.waitpid(child, 0)[1])
+            """
+        self.assertEqual(self.assert_repeats(PYTHON, "-c", program), b"9\n15\n")
+
+    def test_a_process_killed_from_outside_lets_the_others_go_on(self):
+        script = "sh -c 'echo $$ > pid; while :; do :; done'; echo ended $?"
+        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--turns", "--", "sh", "-c", script], cwd=self.directory,
+                               stdout=subprocess.PIPE, text=True)
+        pid = self.directory / "pid"
+        while not (pid.exists() and pid.read_text().strip()): time.sleep(0.05)
+        os.kill(int(pid.read_text()), signal.SIGKILL)
+        self.assertEqual(run.communicate(timeout=60)[0], "ended 137\n")
+
+    def test_input_from_outside_is_waited_for(self):
+        run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--turns", "--", "bash", "-c", "cat | tr a-z A-Z"], text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        time.sleep(0.5)
+        self.assertEqual(run.communicate("hello\n", timeout=60)[0], "HELLO\n")
+
+    def test_the_option_needs_deterministic(self):
+        run = subprocess.run([ANYPERF, "run", "--turns", "--", "true"], capture_output=True, text=True)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("--deterministic", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
