@@ -66,6 +66,13 @@ class RunMemory {
     run::ThreadPage& thread_page(std::uint32_t number) const {
         return array<run::ThreadPage>(run::kThreadPagesOffset, run::kMaximumThreadPages)[number];
     }
+    const run::TupleCounts& tuple_counts(std::uint32_t thread_page) const {
+        return array<run::TupleCounts>(run::kTupleCountsOffset, run::kMaximumThreadPages)[thread_page];
+    }
+    /// What the thread of a page has counted.
+    run::ThreadCounts counts_of(std::uint32_t thread_page_number) const {
+        return {thread_page(thread_page_number).counters, tuple_counts(thread_page_number)};
+    }
     subsystem::EventPage& event(std::uint32_t index) const {
         return array<subsystem::EventPage>(run::kEventsOffset, run::kMaximumEvents)[index];
     }

@@ -49,8 +49,8 @@ Found translate(Search& search, const x86_64::CodeBytes& code) {
     Arena* const arena = engine.cache.is_full() ? nullptr : x86_64::prepared_arena(engine.cache, search.pc);
     if (arena == nullptr) return Found::no_room;
     search.block =
-        x86_64::Translation{engine.cache, *arena, engine.counting, engine.instrumentation, &engine.exact}.run(
-            code, search.limit, search.indirect);
+        x86_64::Translation{engine.cache, *arena, engine.counting, engine.tuples, engine.instrumentation, &engine.exact}
+            .run(code, search.limit, search.indirect);
     return search.block != nullptr ? Found::block : Found::no_room;
 }
 

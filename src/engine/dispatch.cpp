@@ -184,17 +184,18 @@ void on_indirect(Thread& thread) {
 void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     run::LiveCounters& counters = thread.page.counters;
     thread.registers.rip = segment.pc;
-    // Undoes the charge: the segment is charged again when it runs.
-    counters.lane[segment.lane].word[0] += segment.charged;
+    // Undoes the charge: the segment is charged again when it runs. A segment that is not budgeted has exited because
+    // the buffer of records was full.
+    if (segment.budgeted) counters.lane[segment.lane] += segment.instructions;
     // If only the lane is exhausted, nothing is due yet. A grant that is not exact is a lower bound, so it ends early.
     std::int64_t remaining = counters.remaining();
-    if (remaining <= 0 || (remaining < segment.instructions() && !thread.grant_is_exact)) {
+    if (remaining <= 0 || (remaining < segment.instructions && !thread.grant_is_exact)) {
         turns::is_over(thread) ? turns::pass(thread) : hooks::at_budget_end(thread);
         remaining = counters.remaining();
     }
     if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);
     // The rest of an exact grant, as a block of just so many instructions.
-    const bool shorter = remaining < segment.instructions();
+    const bool shorter = remaining < segment.instructions;
     const std::uint16_t alone = thread.single_step != SingleStep::no ? kSingleInstruction : std::uint16_t{0};
     const Block& next =
         go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(remaining));
@@ -210,11 +211,10 @@ void restart_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted)
     if (thread.syscall_restarted) return;
     note_instruction_undone(thread, thread.registers.rip);
     if (counted == 0) return;
-    run::LiveCounters& counters = thread.page.counters;
-    counters.uncount_instruction();
+    using x86_64::Class;
+    const auto open = static_cast<x86_64::ClassSet>(counted & bit(Class::syscalls));
+    x86_64::count_classes(thread, open | bit(Class::instructions), -1, thread.engine->counting.budgeted);
     forget_fetch(thread);
-    if ((counted & bit(x86_64::Class::syscalls)) != 0)
-        counters.add(static_cast<std::size_t>(x86_64::Class::syscalls), -1);
 }
 
 /// Runs the application's system call.

@@ -12,6 +12,7 @@
 #include "engine/x86_64/cpu/vector_state.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
+#include "engine/x86_64/translate/tuple_table.h"
 #include "run/facts.h"
 #include "run/run_state.h"
 
@@ -37,6 +38,7 @@ struct Engine {
     ExecutableMap protected_code;  ///< pages that memory/protected_code.h has write-protected; under the cache's lock
     x86_64::Routines routines;
     x86_64::Counting counting;               ///< classes that translations count
+    x86_64::TupleTable tuples;               ///< the words that they count in
     ProcessInstrumentation instrumentation;  ///< breakpoints, watchpoints and branch recording
     Modelling modelling;                     ///< models of caches and branch predictors
     ExactCounts exact;                       ///< counts of every instruction

@@ -45,12 +45,13 @@ struct RunHeader {
     std::uint64_t seed;      ///< of all random bytes of a deterministic run (engine/random_stream.h)
     std::uint64_t epoch_ns;  ///< the time of day at which a deterministic run begins, since 1970
     std::uint64_t
-        cache_bytes;           ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
-    std::uint64_t probe_list;  ///< inode of uprobe_events; 0: it has not been made
-    KeptLimits limits;         ///< of the run's first program: set before the run, and lifted in the kernel
-    models::Machine machine;   ///< the modelled caches, TLBs and branch predictors
-    char files_root[256];      ///< directory with the virtual PMU's files
-    char engine_path[4096];    ///< the engine's executable, for execve
+        cache_bytes;  ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
+    std::uint64_t tuple_limit;  ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
+    std::uint64_t probe_list;   ///< inode of uprobe_events; 0: it has not been made
+    KeptLimits limits;          ///< of the run's first program: set before the run, and lifted in the kernel
+    models::Machine machine;    ///< the modelled caches, TLBs and branch predictors
+    char files_root[256];       ///< directory with the virtual PMU's files
+    char engine_path[4096];     ///< the engine's executable, for execve
 };
 
 inline constexpr std::uint32_t kRunStateMagic = 0x52507941;  // "AyPR"

@@ -1,6 +1,7 @@
 // run_state.h: the memory that one run shares: all processes of its tree, and the broker that started it. It is a
-// sparse memfd: how much is used, then process records, thread records and thread pages, each an array of fixed size.
-// Only what is used takes memory. What the broker alone writes is in a file of its own (facts.h).
+// sparse memfd: how much is used, then process records, thread records, thread pages and the counts of each thread
+// page's thread, each an array of fixed size. Only what is used takes memory. What the broker alone writes is in a file
+// of its own (facts.h).
 //
 // Everything here may be read while another process writes it, and the writer may be killed between any two
 // instructions. So a record is valid when its `state` says so, and counters are valid at any moment.
@@ -11,6 +12,7 @@
 
 #include "run/kept_limits.h"
 #include "run/live_counters.h"
+#include "run/tuple_counts.h"
 #include "run/turns.h"
 
 namespace anyperf::run {
@@ -72,8 +74,8 @@ struct ThreadRecord {
 };
 
 /// A live thread, or one that was killed before it could end. The engine maps the page at the start of the thread's %gs
-/// block, so that translated code adds to its counters in place; the broker reads it and writes the fields that say
-/// what to count.
+/// block, so that translated code charges its budget in place, and behind it the TupleCounts of the same number; the
+/// broker reads both and writes the fields that say what to count.
 struct alignas(4096) ThreadPage {
     LiveCounters counters;
     RecordState state;
@@ -155,8 +157,11 @@ inline constexpr std::size_t kUseBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kProcessesOffset = kUseBytes;
 inline constexpr std::size_t kThreadsOffset = kProcessesOffset + sizeof(ProcessRecord) * kMaximumProcesses;
 inline constexpr std::size_t kThreadPagesOffset = kThreadsOffset + sizeof(ThreadRecord) * kMaximumThreads;
-inline constexpr std::size_t kRunStateBytes = kThreadPagesOffset + sizeof(ThreadPage) * kMaximumThreadPages;
+inline constexpr std::size_t kTupleCountsOffset = kThreadPagesOffset + sizeof(ThreadPage) * kMaximumThreadPages;
+inline constexpr std::size_t kRunStateBytes = kTupleCountsOffset + sizeof(TupleCounts) * kMaximumThreadPages;
+/// What an engine maps; of the rest, each of its threads maps its own TupleCounts.
+inline constexpr std::size_t kMappedRunStateBytes = kTupleCountsOffset;
 static_assert(sizeof(RunUse) <= kTurnsOffset && kTurnsOffset + sizeof(Turns) <= kUseBytes);
-static_assert(kThreadsOffset % 4096 == 0 && kThreadPagesOffset % 4096 == 0);
+static_assert(kThreadsOffset % 4096 == 0 && kThreadPagesOffset % 4096 == 0 && kTupleCountsOffset % 4096 == 0);
 
 }  // namespace anyperf::run

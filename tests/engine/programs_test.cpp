@@ -149,6 +149,21 @@ TEST_P(ExactProgram, HasTheSameCountsWithASmallCache) {
     EXPECT_EQ(counted("64K"), large);
 }
 
+/// With words for eight tuples nearly every segment adds to several. Eight and 1016 of them: environments of one
+/// length, since programs scan it.
+TEST_P(ExactProgram, HasTheSameCountsWithFewTuples) {
+    const auto counted = [&](const char* tuples) {
+        const auto file = scratch_.path() / tuples;
+        Command command = under_engine(command_of(GetParam()), {"--count", "--count-to", file.string()});
+        command.environment.emplace_back(std::string{"ANYPERF_ENGINE_TUPLES="} + tuples);
+        run(command);
+        return counts_in(file).value("total", nlohmann::json{});
+    };
+    const auto many = counted("1016");
+    ASSERT_TRUE(many.is_object()) << "the engine wrote no counts";
+    EXPECT_EQ(counted("0008"), many);
+}
+
 std::string name_of(const testing::TestParamInfo<Program>& info) {
     return info.param.name;
 }

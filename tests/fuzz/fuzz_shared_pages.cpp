@@ -56,6 +56,7 @@ constexpr std::array kParts{
     Part{run::kProcessesOffset, sizeof(run::ProcessRecord) * 4},
     Part{run::kThreadsOffset, sizeof(run::ThreadRecord) * 4},
     Part{run::kThreadPagesOffset, sizeof(run::ThreadPage) * 4},
+    Part{run::kTupleCountsOffset, sizeof(run::TupleCounts) * 4},
     Part{run::kEventsOffset, sizeof(subsystem::EventPage) * 8},
     Part{run::kRingPagesOffset, sizeof(subsystem::RingPage) * 4},
     Part{run::kMailboxesOffset, run::kMailboxBytes* kPages},

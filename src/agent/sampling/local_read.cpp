@@ -15,7 +15,7 @@ using subsystem::Source;
 
 std::uint64_t local_value(const Thread& thread, const Source& source) {
     switch (source.kind) {
-        case Source::Kind::counters: return run::live_value(source, thread.page.counters);
+        case Source::Kind::counters: return run::live_value(source, counts_of(thread));
         case Source::Kind::task_clock:
         case Source::Kind::cpu_clock: return task_clock();
         case Source::Kind::page_faults: return thread.page.faults[0] + thread.page.faults[1];

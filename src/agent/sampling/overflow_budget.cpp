@@ -54,7 +54,7 @@ std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) {
         const std::uint32_t counter = event.source.term[i].counter;
         if (counter >= run::kCounters) return run::kUnlimited;
-        counters[counter] = run::live_counter(thread.page.counters, counter);
+        counters[counter] = run::live_counter(counts_of(thread), counter);
     }
     return bounded(subsystem::instructions_until(event.source, counters, event.overflow_at));
 }

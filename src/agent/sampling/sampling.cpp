@@ -74,7 +74,7 @@ std::uint64_t time_of(const Thread& thread, const EventPage& event) {
 std::uint64_t pace_of(const Thread& thread, const EventPage& event, std::uint64_t now) {
     constexpr std::uint64_t kInstructionsPerNs = 4;
     if (event.frequency == 0) return now;
-    return counts_instructions(event) ? thread.page.counters.retired() / kInstructionsPerNs : now;
+    return counts_instructions(event) ? retired_by(thread) / kInstructionsPerNs : now;
 }
 
 /// The registers in the order of perf's numbers (uapi asm/perf_regs.h). The data segments, 12 to 15, are 0.

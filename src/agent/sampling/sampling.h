@@ -13,7 +13,8 @@
 //      (subsystem/shared/counter_sum.h). Page faults cannot be foreseen; the kernel reports them (fault_traps.h).
 //      Clocks have a timer (clock_sampling.h). Occurrences (occurrences.h) and breakpoints need no budget: the code
 //      that notices one calls record_event().
-//   2. Translated code charges each segment's instructions to the budget of a lane. A segment that does not fit exits
+//   2. From the first grant on, translated code charges each segment's instructions to the budget of a lane. A segment
+//   that does not fit exits
 //      before it runs (ExitReason::budget). If the number is exact, the engine runs the rest of the budget in a shorter
 //      block, so that the thread stops exactly at the overflow. Then the engine calls at_budget_end
 //      (grant_next_budget()).

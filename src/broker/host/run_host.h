@@ -88,7 +88,7 @@ class RunHost final : public subsystem::Host {
         std::int32_t tid = 0;             ///< the thread that the values are of; pages are used again
         std::uint64_t clock = 0;          ///< the last task clock returned; it never falls
         std::uint64_t clock_moment = 0;   ///< the moment in which `clock` was read
-        run::LiveCounters counts{};       ///< a consistent copy
+        run::CopiedCounts counts{};       ///< of one moment
         std::uint64_t counts_moment = 0;  ///< the moment of that copy
         std::int32_t cpu = -1;            ///< the CPU of its last request
         std::uint64_t migrations =
@@ -104,8 +104,8 @@ class RunHost final : public subsystem::Host {
     KernelIds kernel_ids(const TaskId& task) const { return threads_.kernel_ids(task); }
     /// The cache of the task; an empty one if its page was another thread's.
     TaskCache& cached(const TaskId& task);
-    /// The live counters of the task, read once a moment.
-    const run::LiveCounters& counts_of(const TaskId& task);
+    /// The counts of the task, read once a moment.
+    const run::CopiedCounts& counts_of(const TaskId& task);
     std::uint64_t context_switches(const TaskId& task);
     std::uint64_t cpu_migrations(const TaskId& task);
     bool is_caller(const TaskId& task) const { return task == caller_; }

@@ -105,10 +105,10 @@ std::uint64_t RunHost::task_clock(const TaskId& task) {
     return known.clock;
 }
 
-const run::LiveCounters& RunHost::counts_of(const TaskId& task) {
+const run::CopiedCounts& RunHost::counts_of(const TaskId& task) {
     TaskCache& known = cached(task);
     if (std::exchange(known.counts_moment, moment_) != moment_)
-        known.counts = memory_.thread_page(task.thread_page).counters.snapshot();
+        known.counts = run::CopiedCounts::of(memory_.counts_of(task.thread_page));
     return known.counts;
 }
 

@@ -17,7 +17,6 @@ namespace anyperf::broker {
 
 namespace {
 
-using engine::x86_64::Class;
 using engine::x86_64::ClassRow;
 using engine::x86_64::kClasses;
 using nlohmann::ordered_json;
@@ -37,11 +36,8 @@ std::string text(const char* bytes, std::size_t room) {
     return {bytes, ::strnlen(bytes, room)};
 }
 
-Counts counts_of_page(const run::ThreadPage& page) {
-    Counts counts;
-    for (std::size_t row = 0; row < counts.size(); ++row) counts[row] = page.counters.count(row);
-    counts[static_cast<std::size_t>(Class::instructions)] = page.counters.retired();
-    return counts;
+Counts counts_of_page(const RunMemory& memory, std::uint32_t number) {
+    return std::to_array(run::CopiedCounts::of(memory.counts_of(number)).of_class);
 }
 
 /// The threads of each process, by the number of the process record.
@@ -60,7 +56,8 @@ std::multimap<std::uint32_t, Thread> threads_of(const RunMemory& memory) {
         // Killed after its counts were copied and before the page was freed: the record counts.
         const bool has_record = page.record != 0 && memory.thread(page.record).state == RecordState::ended;
         if (page.state == RecordState::free || has_record) continue;
-        threads.emplace(page.process, Thread{page.tid, text(page.comm, sizeof page.comm), counts_of_page(page)});
+        threads.emplace(page.process,
+                        Thread{page.tid, text(page.comm, sizeof page.comm), counts_of_page(memory, number)});
     }
     return threads;
 }

@@ -43,6 +43,19 @@ Result<std::uint64_t> cache_bytes() {
     return unit == std::string_view::npos ? bytes : bytes << (10 * (unit + 1));
 }
 
+/// ANYPERF_ENGINE_TUPLES, for tests: how many tuples get words. 0 if it is not set.
+Result<std::uint64_t> tuple_limit() {
+    const char* const wish = std::getenv("ANYPERF_ENGINE_TUPLES");
+    if (wish == nullptr) return 0;
+    const std::string_view text{wish};
+    std::uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(text.begin(), text.end(), number);
+    if (error == std::errc{} && rest == text.end() && number != 0) return number;
+    return std::unexpected(Error{"cannot start the engine",
+                                 "ANYPERF_ENGINE_TUPLES=" + std::string{text} + " is not a number above 0",
+                                 "give a number such as 8"});
+}
+
 /// Makes the log file, so that no program need create it, and notes its device and inode: programs append to this file
 /// only, whatever has its path later (engine/log.cpp). A log that is not a regular file (a terminal, a pipe) has its
 /// path only. Error: the log cannot be opened for writing.
@@ -124,6 +137,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.exact = options.exact ? 1 : 0;
     header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
+    header.tuple_limit = TRY(tuple_limit());
     TRY(set_log(header));
     if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))
         present_cpu(header, *cpu, options.machine.counters);

@@ -22,13 +22,15 @@ inline constexpr std::size_t kLongestBlockBytes = 1024;      ///< of application
 /// values of those are in the thread's spill slots.
 struct Mark {
     std::uint16_t host = 0;  ///< bytes from the start of the block
-    std::uint8_t guest_length : 7 = 0;
+    std::uint8_t guest_length : 4 = 0;
     std::uint8_t begins_segment : 1 = 0;  ///< 1: the prologue of a new segment precedes it
+    std::uint8_t lent : 3 = kNotLent;     ///< a register whose value is in Thread::lent until the instruction has run
     std::uint8_t spilled = kNone;  ///< two register numbers, a nibble each; rsp, which is never spilled, means none
 
     x86_64::ClassSet classes = 0;  ///< what the segment's prologue has counted for it
 
     static constexpr std::uint8_t kNone = 0x44;
+    static constexpr std::uint8_t kNotLent = 4;  ///< rsp, which is never lent
     /// rsi twice: no register is borrowed, but the gs base has been added to rsi, and a fault may come after the
     /// instruction has advanced rsi.
     static constexpr std::uint8_t kDisplacedSource = 0x66;
@@ -87,7 +89,8 @@ struct Block {
     IndirectEntryId indirect_entry = 0;  ///< made when the first indirect branch arrives; 0: none yet
     BlockId next_in_page = 0;            ///< list of the blocks that begin in the page of pc
     x86_64::ClassSet counted = 0;        ///< classes that its code counts; 0: it has no prologues
-    std::uint8_t lane : 6 = 0;           ///< the thread's lane that its first segment uses
+    std::uint8_t lane : 5 = 0;           ///< the thread's lane that its first segment charges, if it is budgeted
+    bool budgeted : 1 = false;           ///< its segments take their instructions from the budget
     bool recorded : 1 = false;           ///< its segments record what they access (recorded_segment.h)
     bool dead : 1 = false;               ///< invalid: nothing leads here any more
     std::uint32_t cells : 24 = 0;        ///< the first of its exact counts (run/exact_counts.h); 0: it has none

@@ -134,6 +134,7 @@ void redirect_to_delivery(Thread& thread, UserContext& user) {
 void recover_registers(Thread& thread, const BlockPosition& place, const SignalContext& context, bool in_the_middle) {
     thread.registers = registers_of(context);
     if (in_the_middle) restore_spilled(thread, place, thread.registers);
+    restore_lent(thread, place, thread.registers);
     uncount_rest(thread, place);
     thread.registers.rip = place.pc;
     if (thread.single_step == SingleStep::no) return;
@@ -200,7 +201,9 @@ void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& use
     if (!is_in_place_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
     if (ran) model_instruction(thread, before);
-    if (ran) x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting.open);
+    if (ran)
+        x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting.open,
+                                  thread.engine->counting.budgeted);
     if (ran) note_instruction_ran(thread, thread.in_place_pc);
     if (!ran) queue(thread, info, user.context, true);
     redirect_to_delivery(thread, user);

@@ -71,6 +71,7 @@ Engine& make_engine(const StartArgument& argument) {
         engine.cache.deterministic = engine.run->deterministic != 0;
         // Its clock goes by what has retired (time/virtual_clock.h).
         if (engine.cache.deterministic) engine.counting.open |= x86_64::bit(x86_64::Class::instructions);
+        engine.tuples.begin(&engine.threads, engine.run->tuple_limit);
         begin_exact_image(engine);
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }

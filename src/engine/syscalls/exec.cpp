@@ -194,8 +194,10 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
     name.remove_prefix(name.rfind('/') + 1);
     hooks::before_exec(thread, name);
     if (has_virtual_clock(call.engine)) look_at_clock(thread);
+    if (page >= 0) detach_tuples(thread);
     const long got = execute_engine(call.engine, exec, environment);
     // The exec has failed: everything that was prepared for it is undone.
+    if (page >= 0) attach_tuples(thread);
     hooks::before_exec(thread, {});
     keep_descriptors_over_exec(call.engine, false);
     if (page < 0) open_thread_page(thread, prepare_thread_page(call.engine, thread.process, thread.page.pid));

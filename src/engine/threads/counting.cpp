@@ -9,4 +9,10 @@ void enable_classes(Engine& engine, x86_64::ClassSet classes) {
     engine.cache.remove_all();
 }
 
+void begin_budgets(Engine& engine) {
+    const LockGuard held{engine.cache.lock};
+    engine.counting.budgeted = true;
+    if (engine.counting.on()) engine.cache.remove_all();
+}
+
 }  // namespace anyperf::engine

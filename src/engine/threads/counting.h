@@ -11,10 +11,15 @@ namespace anyperf::engine {
 /// again each time.
 void enable_classes(Engine& engine, x86_64::ClassSet classes);
 
+/// From now on translated code takes its instructions from budgets; until then it does not check any. Code that was
+/// translated before is left at its next exit. It is never undone, for the same reason.
+void begin_budgets(Engine& engine);
+
 /// Sets the budget of the thread, which is the caller, to `instructions` from here on: it stops before one more
 /// retires. New instructions are in the reserve until a block requests them. The budget ends where the thread's turn
 /// does, if that is earlier: then exactly there (engine/turns).
 inline void set_budget(Thread& thread, std::int64_t instructions) {
+    if (instructions < run::kUnlimited && !thread.engine->counting.budgeted) begin_budgets(*thread.engine);
     run::LiveCounters& counters = thread.page.counters;
     if (thread.turn_end != 0) [[unlikely]] {
         const auto left = static_cast<std::int64_t>(thread.turn_end - counters.retired());

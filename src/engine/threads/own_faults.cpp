@@ -8,6 +8,10 @@ namespace anyperf::engine {
 
 namespace {
 
+std::uint64_t own_pages_touched(const Engine& engine) {
+    return engine.cache.touched_pages() + engine.tuples.touched_pages();
+}
+
 void add(std::uint64_t& count, std::uint64_t more) {
     __atomic_add_fetch(&count, more, __ATOMIC_RELAXED);
 }
@@ -24,14 +28,14 @@ void begin_own_faults(const Thread& thread, std::uint64_t before) {
     run::ProcessRecord* const record = record_of(thread);
     if (record == nullptr) return;
     add(record->own_faults, kernel_faults() - before);
-    thread.engine->pages_accounted = thread.engine->cache.touched_pages();
+    thread.engine->pages_accounted = own_pages_touched(*thread.engine);
 }
 
 void update_own_faults(const Thread& thread) {
     // The child of a vfork uses its parent's engine, and the parent accounts for that engine's pages.
     run::ProcessRecord* const record = thread.owned_by_parent ? nullptr : record_of(thread);
     if (record == nullptr) return;
-    const std::uint64_t now = thread.engine->cache.touched_pages();
+    const std::uint64_t now = own_pages_touched(*thread.engine);
     const std::uint64_t before = __atomic_exchange_n(&thread.engine->pages_accounted, now, __ATOMIC_RELAXED);
     if (now > before) add(record->own_faults, now - before);
 }

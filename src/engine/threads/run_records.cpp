@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "engine/fail.h"
 #include "engine/freestanding/pages.h"
 #include "engine/x86_64/decode/classes.h"
 
@@ -35,22 +36,39 @@ void set_state(run::RecordState& state, run::RecordState value) {
     __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
 }
 
-/// Copies the counts of a page to a new thread record. False if all records are used.
-bool save_counts(const Engine& engine, run::ThreadPage& page) {
+/// Where the counts of a page's thread are in the run's memory.
+constexpr std::uint64_t offset_of_tuples(std::uint32_t number) {
+    return run::kTupleCountsOffset + std::size_t{number} * sizeof(run::TupleCounts);
+}
+
+/// Copies the counts of a page to a new thread record, and clears them. False if all records are used.
+bool save_counts(const Engine& engine, run::ThreadPage& page, run::TupleCounts& tuples) {
     const std::uint32_t number = allocate_number(engine.run_use->threads, run::kMaximumThreads);
     if (number == 0) return false;
     run::ThreadRecord& record = *at_offset<run::ThreadRecord>(engine, run::kThreadsOffset, number);
     record.process = page.process;
     record.tid = page.tid;
     memcpy(record.comm, page.comm, sizeof record.comm);
-    const run::LiveCounters& counters = page.counters;
-    for (std::size_t i = 0; i < run::kCounters; ++i) record.count[i] = counters.count(i);
-    record.count[0] = counters.retired();
+    const run::CopiedCounts counts = run::CopiedCounts::of({page.counters, tuples});
+    for (std::size_t i = 0; i < run::kCounters; ++i) record.count[i] = counts.count(i);
     // The order matters: the counts are to be reported exactly once, even if this thread is killed at any point here.
     // The page is reported until the record that it refers to is `ended`, the record from then on.
     page.record = number;
     set_state(record.state, run::RecordState::ended);
+    tuples.clear();
     return true;
+}
+
+/// Takes over the counts of a thread that no longer exists, and frees its page.
+void free_abandoned_page(const Engine& engine, run::ThreadPage& page, std::uint32_t number) {
+    const long got = map_own_pages(sizeof(run::TupleCounts), PROT_READ | PROT_WRITE, MAP_SHARED, engine.run_fd,
+                                   offset_of_tuples(number));
+    if (is_error(got)) return;  // the page stays `ended`, and is reported from there
+    auto& tuples = *at_address<run::TupleCounts>(static_cast<std::uint64_t>(got));
+    const bool wanted = engine.run->counting != 0;
+    if (!wanted) tuples.clear();
+    if (!wanted || save_counts(engine, page, tuples)) page.release();
+    release_pages(&tuples, sizeof tuples);
 }
 
 /// Whether the page's thread has ended without freeing it: it was killed, or another thread ended the process.
@@ -72,7 +90,7 @@ void free_abandoned_pages(const Engine& engine) {
                                          static_cast<std::uint32_t>(run::RecordState::ended), false, __ATOMIC_ACQUIRE,
                                          __ATOMIC_RELAXED))
             continue;
-        if (engine.run->counting == 0 || save_counts(engine, page)) page.release();
+        free_abandoned_page(engine, page, number);
     }
 }
 
@@ -90,28 +108,55 @@ std::uint64_t read_pid_namespace() {
     return is_error(got) ? 0 : about.st_ino;
 }
 
-/// Maps a page of the run's memory over the beginning of the thread's %gs block. False if that is not possible: the
-/// thread then counts in private memory.
+/// Maps a part of the run's memory over a part of the thread's %gs block. False if that is not possible.
+bool map_shared(const Engine& engine, void* at, std::size_t bytes, std::uint64_t offset) {
+    const long got =
+        map_pages(address_of(at), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, engine.run_fd, offset);
+    if (is_error(got)) return false;
+    leave_out_of_dumps(address_of(at), bytes);
+    return true;
+}
+
+/// The thread counts in private memory, which is zero.
+void map_private(Thread& thread) {
+    constexpr std::size_t kBytes = sizeof(run::ThreadPage) + sizeof(run::TupleCounts);
+    const long got =
+        map_pages(address_of(&thread), kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED);
+    if (is_error(got)) fail("no memory for a thread's counts", thread.registers.rip);
+    leave_out_of_dumps(address_of(&thread), kBytes);
+}
+
+/// Maps a thread page of the run's memory over the beginning of the thread's %gs block, and its counts behind it. False
+/// if that is not possible: the thread then counts in private memory.
 bool map_page(Thread& thread, std::uint32_t number) {
     Engine& engine = *thread.engine;
     if (number == run::kNoPage) return false;
-    const long got =
-        map_pages(address_of(&thread), sizeof(run::ThreadPage), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                  engine.run_fd, run::kThreadPagesOffset + std::size_t{number} * sizeof(run::ThreadPage));
-    if (is_error(got)) {
+    if (!map_shared(engine, &thread.page, sizeof(run::ThreadPage),
+                    run::kThreadPagesOffset + std::size_t{number} * sizeof(run::ThreadPage)) ||
+        !map_shared(engine, &thread.tuples, sizeof(run::TupleCounts), offset_of_tuples(number))) {
         at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number)->release();
         return false;
     }
-    leave_out_of_dumps(address_of(&thread), sizeof(run::ThreadPage));
     thread.page_number = number;
     return true;
+}
+
+/// The thread's words get the meanings that the process's translations give them. A thread that comes over an execve
+/// has words already, and the process, which has translated nothing yet, takes their meanings over.
+void begin_tuples(Thread& thread) {
+    Engine& engine = *thread.engine;
+    const LockGuard held{engine.cache.lock};
+    const bool continues = thread.page_number != run::kNoPage && thread.tuples.words() != 0;
+    if (continues) engine.tuples.adopt(thread.tuples);
+    engine.tuples.attach(thread, !continues);
 }
 
 }  // namespace
 
 bool map_run_memory(Engine& engine, int facts_fd, int run_fd) {
     const long facts = map_own_pages(run::kHeaderBytes, PROT_READ, MAP_SHARED, facts_fd);
-    const long memory = map_own_pages(run::kRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, run_fd);
+    const long memory =
+        map_own_pages(run::kMappedRunStateBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, run_fd);
     if (is_error(facts) || is_error(memory)) return false;
     engine.run = at_address<const run::RunHeader>(static_cast<std::uint64_t>(facts));
     engine.run_use = at_address<run::RunUse>(static_cast<std::uint64_t>(memory));
@@ -210,7 +255,11 @@ void free_thread_page(const Engine& engine, std::uint32_t page) {
 
 void open_thread_page(Thread& thread, std::uint32_t page) {
     thread.page_number = run::kNoPage;
-    if (!map_page(thread, page)) thread.page.initialize(thread.process, 0, 0);
+    if (!map_page(thread, page)) {
+        map_private(thread);
+        thread.page.initialize(thread.process, 0, 0);
+    }
+    begin_tuples(thread);
     thread.page.process = thread.process;
     thread.page.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
     thread.page.pid_namespace = thread.engine->pid_namespace;
@@ -232,14 +281,26 @@ void close_thread_page(Thread& thread) {
     Engine& engine = *thread.engine;
     if (engine.run == nullptr) return;
     update_names(thread);
+    detach_tuples(thread);
     if (engine.run->counting == 0) {  // no report is wanted
+        thread.tuples.clear();
         if (thread.page_number != run::kNoPage) thread.page.release();
         thread.page_number = run::kNoPage;
         return;
     }
-    if (!save_counts(engine, thread.page)) return;  // the page stays live, and is reported from there
+    if (!save_counts(engine, thread.page, thread.tuples)) return;  // the page stays live, and is reported from there
     thread.page.release();
     thread.page_number = run::kNoPage;
+}
+
+void detach_tuples(Thread& thread) {
+    const LockGuard held{thread.engine->cache.lock};
+    x86_64::TupleTable::detach(thread);
+}
+
+void attach_tuples(Thread& thread) {
+    const LockGuard held{thread.engine->cache.lock};
+    thread.engine->tuples.attach(thread, false);
 }
 
 void close_process_record(Thread& thread, int status) {

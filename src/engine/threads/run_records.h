@@ -55,6 +55,11 @@ void open_thread_page(Thread& thread, std::uint32_t page);
 /// nothing after that.
 void close_thread_page(Thread& thread);
 
+/// Before an execve, and if it has failed: no other thread writes into the thread's counts meanwhile. If it succeeds
+/// the thread takes them along, while the other threads of a vfork's parent run on.
+void detach_tuples(Thread& thread);
+void attach_tuples(Thread& thread);
+
 /// Marks the process's record as ended, with `status` as wait(2) gives it.
 void close_process_record(Thread& thread, int status);
 

@@ -14,7 +14,7 @@ std::uint64_t load(const std::uint64_t& word) {
 
 /// What the thread has retired since its last look, as units; it counts as looked at.
 std::uint64_t take_retired(Thread& thread) {
-    const std::uint64_t retired = thread.page.counters.retired();
+    const std::uint64_t retired = retired_by(thread);
     const std::uint64_t since = retired - thread.retired_at_look;
     thread.retired_at_look = retired;
     return since * kUnitsOfInstruction;
@@ -33,7 +33,7 @@ std::int32_t id_of(std::int32_t clock) {
 bool thread_cpu(const Thread& caller, std::int32_t tid, std::uint64_t& units) {
     for (const Thread* thread = caller.engine->threads; thread != nullptr; thread = thread->next_thread) {
         if (thread->tid != tid) continue;
-        units = thread->page.counters.retired() * kUnitsOfInstruction;
+        units = retired_by(*thread) * kUnitsOfInstruction;
         return true;
     }
     return false;
@@ -58,7 +58,7 @@ bool named_cpu_time(Thread& thread, std::int32_t clock, std::uint64_t& ns) {
 }  // namespace
 
 void begin_thread_time(Thread& thread) {
-    thread.retired_at_look = thread.page.counters.retired();
+    thread.retired_at_look = retired_by(thread);
 }
 
 std::uint64_t look_at_clock(Thread& thread, std::uint64_t more) {
@@ -89,9 +89,7 @@ bool virtual_time(Thread& thread, std::int32_t clock, std::uint64_t units, std::
         case CLOCK_BOOTTIME:
         case CLOCK_BOOTTIME_ALARM: ns = monotonic_ns(units); return true;
         case CLOCK_PROCESS_CPUTIME_ID: ns = process_cpu_ns(thread); return true;
-        case CLOCK_THREAD_CPUTIME_ID:
-            ns = thread.page.counters.retired() * kUnitsOfInstruction / kUnitsOfNanosecond;
-            return true;
+        case CLOCK_THREAD_CPUTIME_ID: ns = retired_by(thread) * kUnitsOfInstruction / kUnitsOfNanosecond; return true;
         default: return clock < 0 && named_cpu_time(thread, clock, ns);
     }
 }
@@ -107,7 +105,7 @@ std::uint64_t process_cpu_ns(const Thread& thread) {
     std::uint64_t units = record != nullptr ? load(record->cpu_units) : 0;
     const LockGuard held{thread.engine->cache.lock};
     for (const Thread* one = thread.engine->threads; one != nullptr; one = one->next_thread)
-        if (one->page.pid == thread.page.pid) units += one->page.counters.retired() * kUnitsOfInstruction;
+        if (one->page.pid == thread.page.pid) units += retired_by(*one) * kUnitsOfInstruction;
     return units / kUnitsOfNanosecond;
 }
 
@@ -120,7 +118,7 @@ void end_thread_time(Thread& thread, bool whole_process) {
     run::ProcessRecord* const record = record_of(thread);
     if (record == nullptr) return;
     const std::uint64_t units = whole_process ? process_cpu_ns(thread) * kUnitsOfNanosecond - load(record->cpu_units)
-                                              : thread.page.counters.retired() * kUnitsOfInstruction;
+                                              : retired_by(thread) * kUnitsOfInstruction;
     __atomic_add_fetch(&record->cpu_units, units, __ATOMIC_RELAXED);
 }
 

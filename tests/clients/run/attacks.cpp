@@ -156,6 +156,7 @@ constexpr Part kParts[] = {
     {"process records", run::kProcessesOffset, sizeof(run::ProcessRecord) * 32},
     {"thread records", run::kThreadsOffset, sizeof(run::ThreadRecord) * 32},
     {"thread pages", run::kThreadPagesOffset, sizeof(run::ThreadPage) * 16},
+    {"counts", run::kTupleCountsOffset, sizeof(run::TupleCounts) * 16},
     {"event pages", run::kEventsOffset, sizeof(subsystem::EventPage) * 48},
     {"ring pages", run::kRingPagesOffset, sizeof(subsystem::RingPage) * 16},
     {"mailboxes", run::kMailboxesOffset, run::kMailboxBytes * 16},

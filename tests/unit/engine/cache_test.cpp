@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/fail.h"
+#include "engine/x86_64/translate/recover.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/translate.h"
@@ -17,6 +18,8 @@
 namespace anyperf::engine {
 namespace {
 
+using x86_64::rax;
+using x86_64::Thread;
 using Bytes = std::vector<std::uint8_t>;
 
 /// A code cache with a translator. Application code is in allocations of its own, so that a sanitizer reports each byte
@@ -28,7 +31,16 @@ class CodeCache : public testing::Test {
         Arena* const first = x86_64::prepared_arena(cache_, address_of(this));
         ASSERT_NE(first, nullptr);
         ASSERT_TRUE(x86_64::emit_routines(*first, routines_));
+        tuples_->begin(&threads_, 0);
+        threads_ = thread_.get();
         cache_.set_lookup_miss(routines_.exit[static_cast<std::size_t>(x86_64::ExitReason::lookup_miss)]);
+    }
+
+    /// The words that an addition to memory just before `host` is made to.
+    std::size_t word_counted_before(const std::uint8_t* host) {
+        std::uint32_t offset = 0;
+        __builtin_memcpy(&offset, host - sizeof offset, sizeof offset);
+        return (offset - offsetof(Thread, tuples)) / sizeof(std::uint64_t);
     }
 
     Block* translate(const Bytes& code, bool indirect_entry = false) {
@@ -40,7 +52,7 @@ class CodeCache : public testing::Test {
         cache_.executable.add({pc, pc + size, false, false});
         Arena* const arena = x86_64::prepared_arena(cache_, pc);
         if (arena == nullptr) return nullptr;
-        x86_64::Translation translation{cache_, *arena, counting_, *instrumentation_};
+        x86_64::Translation translation{cache_, *arena, counting_, *tuples_, *instrumentation_};
         Block* const block = translation.run({pc, code, size}, 0, indirect_entry);
         if (block != nullptr && !cache_.add(*block)) return nullptr;
         cache_.executable.remove(pc, pc + size);
@@ -58,6 +70,10 @@ class CodeCache : public testing::Test {
     Cache cache_;
     x86_64::Routines routines_;
     x86_64::Counting counting_;
+    /// A thread of the process, with its counts.
+    std::unique_ptr<Thread> thread_ = std::make_unique<Thread>();
+    Thread* threads_ = nullptr;
+    std::unique_ptr<x86_64::TupleTable> tuples_ = std::make_unique<x86_64::TupleTable>();
     std::unique_ptr<ProcessInstrumentation> instrumentation_ = std::make_unique<ProcessInstrumentation>();
 };
 
@@ -71,30 +87,67 @@ const Bytes kTwoSegments{0x31, 0xc0, 0x48, 0x8b, 0x07, 0x74, 0x10, 0x31,
 /// What the segment at `host` takes from its lane: the immediate of a sub, which a js and then `host` follow.
 std::int32_t charged_before(const std::uint8_t* host) {
     constexpr std::size_t kJs = 6;
-    std::int32_t charged = 0;
-    __builtin_memcpy(&charged, host - kJs - sizeof charged, sizeof charged);
-    return charged;
+    return host[-static_cast<std::ptrdiff_t>(kJs) - 1];
 }
 
-TEST_F(CodeCache, ChargesEachSegmentItsInstructionsAndLoads) {
-    counting_.open = x86_64::bit(x86_64::Class::instructions) | x86_64::bit(x86_64::Class::loads);
+TEST_F(CodeCache, ChargesEachSegmentItsInstructions) {
+    counting_.open = x86_64::bit(x86_64::Class::instructions);
+    counting_.budgeted = true;
     Block* const block = translate(kTwoSegments);
     ASSERT_NE(block, nullptr);
     ASSERT_EQ(block->instructions, 7u);
     const struct {
         std::size_t first, offset, lane;
-        std::int32_t instructions, loads;
-    } segments[]{{0, 0, 1, 3, 1}, {3, 7, 2, 4, 3}};
+        std::int32_t instructions;
+    } segments[]{{0, 0, 1, 3}, {3, 7, 2, 4}};
     for (const auto& row : segments) {
         const std::uint32_t name = x86_64::encode_segment(cache_.id_of(*block), row.first, row.lane);
         const x86_64::ChargedSegment segment = x86_64::decode_segment(cache_, name);
         EXPECT_EQ(segment.block, cache_.id_of(*block));
         EXPECT_EQ(segment.pc, block->pc + row.offset);
         EXPECT_EQ(segment.lane, row.lane);
-        EXPECT_EQ(segment.charged, (row.instructions << run::kUpperCounterShift) - row.loads);
-        EXPECT_EQ(segment.instructions(), row.instructions);
-        EXPECT_EQ(segment.charged, charged_before(block->host + block->marks[row.first].host));
+        EXPECT_TRUE(segment.budgeted);
+        EXPECT_EQ(segment.instructions, row.instructions);
+        EXPECT_EQ(segment.instructions, charged_before(block->host + block->marks[row.first].host));
     }
+}
+
+TEST_F(CodeCache, CountsAllClassesOfASegmentInOneWord) {
+    using x86_64::Class;
+    tuples_->attach(*thread_, true);
+    counting_.open = x86_64::bit(Class::instructions) | x86_64::bit(Class::branches) | x86_64::bit(Class::loads);
+    Block* const block = translate(kTwoSegments);
+    ASSERT_NE(block, nullptr);
+    const struct {
+        std::size_t first;
+        unsigned instructions, branches, loads;
+    } segments[]{{0, 3, 1, 1}, {3, 4, 1, 3}};
+    for (const auto& row : segments) {
+        const std::size_t word = word_counted_before(block->host + block->marks[row.first].host);
+        ASSERT_LT(word, thread_->tuples.words()) << "it has a meaning before the block can run";
+        const auto& amount = thread_->tuples.meaning[word].amount;
+        EXPECT_EQ(amount[static_cast<std::size_t>(Class::instructions)], row.instructions);
+        EXPECT_EQ(amount[static_cast<std::size_t>(Class::branches)], row.branches);
+        EXPECT_EQ(amount[static_cast<std::size_t>(Class::loads)], row.loads);
+        EXPECT_EQ(amount[static_cast<std::size_t>(Class::stores)], 0u);
+    }
+}
+
+TEST_F(CodeCache, LendsARegisterThatTheSegmentOverwritesWhereFlagsAreAlive) {
+    counting_.open = x86_64::bit(x86_64::Class::instructions);
+    const Bytes code{0x48, 0x89, 0xc8, 0x48, 0x8b, 0x17, 0xff, 0xe2};  // mov rax, rcx; mov rdx, [rdi]; jmp rdx
+    Block* const block = translate(code);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(block->marks[0].lent, rax);
+    EXPECT_EQ(block->marks[1].lent, Mark::kNotLent) << "rax has its own value again";
+    const Bytes none{0x48, 0x01, 0xc8, 0x90};  // add rax, rcx overwrites the flags
+    EXPECT_EQ(translate(none)->marks[0].lent, Mark::kNotLent);
+    x86_64::Registers registers{};
+    thread_->lent = 7;
+    x86_64::restore_lent(*thread_, x86_64::locate(*block, address_of(block->host)), registers);
+    EXPECT_EQ(registers.r[rax], 0u) << "the prologue has not run";
+    x86_64::restore_lent(*thread_, x86_64::locate(*block, address_of(block->host) + block->marks[0].host), registers);
+    EXPECT_EQ(registers.r[rax], 7u);
 }
 
 TEST_F(CodeCache, FindsABlockByItsAddressUntilItIsRemoved) {

@@ -48,8 +48,10 @@ inline constexpr std::uint64_t kSignalStackBytes = 65536;
 
 struct Thread {
     run::ThreadPage page;                      ///< shared with the broker and with other programs of the run
+    run::TupleCounts tuples;                   ///< likewise: what translated code has counted
     Registers registers;                       ///< the application's, while engine code runs
     std::uint64_t spill[kRegisters];           ///< the application's value of a register that a translation borrows
+    std::uint64_t lent;                        ///< likewise, of the register that a prologue has used (Mark::lent)
     std::uint64_t engine_stack;                ///< top of this thread's stack for engine code
     std::uint64_t next_host;                   ///< host address at which the routine `enter` continues
     std::uint64_t exit_routine[kExitReasons];  ///< by ExitReason
@@ -73,6 +75,7 @@ struct Thread {
     bool in_cache;              ///< it may be in translated code, or holds numbers of cache records (block_at.h)
     bool exit_requested;        ///< another thread waits until this one has left translated code; set by that thread
     Thread* next_thread;        ///< list of the process's threads, unordered; under the cache's lock
+    bool attached;              ///< `tuples` follows the process's table of tuples; under the cache's lock
     GuardedRun reading;         ///< active while the engine reads application code
     void* exec_memory;          ///< working memory of an exec by this thread; null: none
     std::uint64_t exec_bytes;   ///< size of exec_memory
@@ -113,7 +116,17 @@ struct Thread {
     std::uint8_t watchpoint_filter[kWatchpointFilterEntries];
 };
 
-static_assert(offsetof(Thread, page) == 0);
+static_assert(offsetof(Thread, page) == 0 && offsetof(Thread, tuples) == sizeof(run::ThreadPage));
+
+/// The counts of a thread.
+inline run::ThreadCounts counts_of(const Thread& thread) {
+    return {thread.page.counters, thread.tuples};
+}
+
+/// Instructions that the thread has retired.
+inline std::uint64_t retired_by(const Thread& thread) {
+    return counts_of(thread).count(0);
+}
 
 /// Sets the gs base that the application sees; %gs itself keeps the address of the Thread.
 inline void set_gs_base(Thread& thread, std::uint64_t base) {

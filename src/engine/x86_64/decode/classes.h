@@ -1,8 +1,7 @@
 // classes.h: the classes of instructions that the engine counts. One row is one class; the decoder's tables, the
 // counters, `run --count` and the comparison with single-stepping (tests/engine) use the same rows. An instruction's
 // form decides its classes, not its operands' values: a REP string instruction is one load and one store whatever rcx
-// is, and a masked store is a store. The order of the rows is part of the memory layout of a run (kCounterPlaces in
-// live_counters.h).
+// is, and a masked store is a store. The order of the rows is part of the memory layout of a run (run/tuple_counts.h).
 #pragma once
 
 #include <array>

@@ -1,13 +1,31 @@
 // count.cpp: the prologue that counts a segment before it is executed.
 //
-// Counters are in memory at %gs, two in a word, in several lanes (live_counters.h). The upper counter of word 0 is the
-// lane's part of the budget. The prologue subtracts the segment's instructions from it. If the result is negative, it
-// leaves the block with ExitReason::budget, before the segment has any effect. One addition updates each other word
-// that the segment changes. If a segment is left in the middle, recover.h takes back what did not retire.
+// What a segment adds to all classes is a tuple, and the thread has a word for it at %gs (run/tuple_counts.h). Its
+// prologue, where the flags are dead, nearly everywhere:
 //
-// sub and add change the flags, so the prologue uses them only where flags_are_dead() returns true, which is nearly
-// everywhere. Elsewhere it adds in rcx with lea, which keeps the flags.
-#include "engine/x86_64/translate/lane_words.h"
+//   65 48 ff 04 25 WORD          inc  %gs:WORD                 9 bytes, no register
+//
+// Elsewhere no flag may change. R is a register that the segment overwrites before it reads it, so it need not get its
+// value back:
+//
+//   65 48 89 .. 25 LENT          mov  R, %gs:LENT              36 bytes
+//   65 48 8b .. 25 WORD          mov  %gs:WORD, R
+//   48 8d .. 01                  lea  1(R), R
+//   65 48 89 .. 25 WORD          mov  R, %gs:WORD
+//
+// Until the segment has overwritten R the application's value is in Thread::lent, and the marks of these instructions
+// say so (Mark::lent); recover.h puts it back when the thread is stopped there. A segment that has no such register
+// borrows rcx and reloads it. A tuple without a word of its own adds to several words in the same way.
+//
+// In a process with budgets (live_counters.h) the instructions are not in the tuple but charged to a lane, first of
+// all:
+//
+//   65 48 81 2c 25 LANE N        sub  $N, %gs:LANE             if the flags are dead; else by lea and jrcxz in rcx
+//   0f 88 EXIT                   js   EXIT                     ExitReason::budget, before the segment has any effect
+//
+// Faults: a prologue does not fault. A signal in the middle of it is delivered at the next instruction's start: before
+// the word is written the segment has not been counted, and afterwards it runs. If a segment is left in the middle,
+// recover.h takes back what did not retire.
 #include "engine/x86_64/translate/segment.h"
 #include "engine/x86_64/translate/translate.h"
 
@@ -17,16 +35,18 @@ namespace {
 
 constexpr std::size_t lane_offset(std::size_t lane) {
     return offsetof(Thread, page) + offsetof(run::ThreadPage, counters) + offsetof(run::LiveCounters, lane) +
-           sizeof(run::LiveCounters::Lane) * lane + offsetof(run::LiveCounters::Lane, word);
+           sizeof(std::int64_t) * lane;
 }
 
-constexpr std::size_t word_offset(std::size_t lane, std::size_t word) {
-    return lane_offset(lane) + sizeof(std::int64_t) * word;
+constexpr std::size_t word_offset(std::size_t word) {
+    return offsetof(Thread, tuples) + offsetof(run::TupleCounts, word) + sizeof(std::uint64_t) * word;
 }
 
-static_assert(kLongestBlock < std::size_t{1} << (31 - run::kUpperCounterShift), "a block's amounts are an immediate");
 static_assert(kLongestBlock <= std::size_t{1} << kFirstBits);
-static_assert(place_of(Class::instructions).word == 0 && place_of(Class::instructions).upper);
+static_assert(kClassCount <= run::kCounters);
+
+/// Registers that a prologue can lend: those that three bits can name.
+constexpr RegisterSet kLendable = 0xff & ~(1u << rsp);
 
 }  // namespace
 
@@ -36,50 +56,58 @@ ClassSet counted_at_start(const Instruction& instruction) {
     return conditional ? instruction.classes & static_cast<ClassSet>(~bit(Class::taken)) : instruction.classes;
 }
 
-/// What the segment that begins with instruction `first` adds to the words of its lane.
-Additions Translation::additions_of(std::size_t first) const {
-    Additions additions;
+/// What the segment that begins with instruction `first` adds to each class. Instructions are always counted.
+run::Tuple Translation::tuple_of(std::size_t first) const {
+    run::Tuple tuple{};
     const std::size_t end = decoded_.segment_end(first);
-    for (std::size_t i = first; i < end; ++i) additions.add(counting_.open, counted_at_start(decoded_.instructions[i]));
-    return additions;
+    const ClassSet open = counting_.open | bit(Class::instructions);
+    for (std::size_t i = first; i < end; ++i) {
+        const unsigned counted = counted_at_start(decoded_.instructions[i]) & open;
+        for (std::size_t row = 0; row < kClassCount; ++row)
+            tuple.amount[row] = static_cast<std::uint8_t>(tuple.amount[row] + (counted >> row & 1u));
+    }
+    return tuple;
 }
 
-/// Consecutive segments use different lanes, because an addition to memory waits for the previous one to the same word
-/// (kLanes in live_counters.h). A block with a limit stays in lane 0, which then has the whole rest of the budget. A
-/// segment whose instructions all run in place counts nothing in advance and has no prologue.
+/// Consecutive segments use different lanes (kLanes in live_counters.h). A block with a limit stays in lane 0, which
+/// then has the whole rest of the budget. A segment whose instructions all run in place counts nothing in advance and
+/// has no prologue.
 void Translation::emit_prologue(std::size_t first, std::uint64_t pc) {
     plan_.capture_count = plan_.next_capture = 0;
+    lent_ = rsp;
     if (!counting_.on()) return;
-    const Additions additions = additions_of(first);
-    if (additions.word[0] == 0) return;
+    run::Tuple tuple = tuple_of(first);
+    std::uint8_t& instructions = tuple.amount[static_cast<std::size_t>(Class::instructions)];
+    if (instructions == 0) return;
     block_->counted = counting_.open;
+    block_->budgeted = counting_.budgeted;
     if (counting_.recording) plan_recording(first, pc);
     const bool flags_dead = flags_are_dead(cache_.executable, pc, kFlagDepth, {&decoded_, first});
     if (first != 0 && block_->limit == 0) lane_ = (lane_ + 1) % run::kLanes;
-    const std::int32_t charged = -additions.word[0];
     const std::uint32_t budget_payload = encode_segment(id_, first, lane_);
-    if (flags_dead) {
-        // If the segment does not fit, the budget becomes negative, and on_budget() in dispatch.cpp undoes the charge.
-        hot_.sub_gs(word_offset(lane_, 0), charged);
-        hot_.jcc(Condition::sign, exit_stub(ExitReason::budget, budget_payload));
-    } else {
-        emit_charge_keeping_flags(charged, budget_payload);
+    if (counting_.budgeted) {
+        emit_charge(instructions, flags_dead, budget_payload);
+        instructions = 0;
     }
     if (counting_.recording) emit_record(flags_dead, budget_payload);
-    for (std::size_t word = 1; word < run::LiveCounters::kWords; ++word)
-        if (additions.word[word] != 0) emit_addition(word, additions.word[word], flags_dead);
+    emit_additions(tuples_.additions_of(tuple), flags_dead, first);
 }
 
-void Translation::emit_charge_keeping_flags(std::int32_t charged, std::uint32_t budget_payload) {
-    // A segment has fewer than 2^(32 - kUpperCounterShift) instructions. So the upper 32 bits of a word are all ones if
-    // its budget has just become negative, and never if the budget is not negative. Adding 1 to all ones gives zero,
-    // which jrcxz tests without using the flags.
-    static_assert(run::kUpperCounterShift < 32 && kLongestBlock < std::size_t{1} << (32 - run::kUpperCounterShift));
+/// If the segment does not fit, the budget becomes negative, and on_budget() in dispatch.cpp undoes the charge.
+void Translation::emit_charge(std::int32_t instructions, bool flags_dead, std::uint32_t budget_payload) {
+    const std::size_t lane = lane_offset(lane_);
+    if (flags_dead) {
+        hot_.sub_gs(lane, instructions);
+        hot_.jcc(Condition::sign, exit_stub(ExitReason::budget, budget_payload));
+        return;
+    }
+    // The upper 32 bits of a lane are all ones if its budget has just become negative, and never if the budget is not
+    // negative. Adding 1 to all ones gives zero, which jrcxz tests without using the flags.
     spill(rcx);
-    hot_.load_gs(rcx, word_offset(lane_, 0));
-    hot_.lea(rcx, rcx, -charged);
-    hot_.store_gs(rcx, word_offset(lane_, 0));
-    hot_.load_gs32(rcx, word_offset(lane_, 0) + 4);
+    hot_.load_gs(rcx, lane);
+    hot_.lea(rcx, rcx, -instructions);
+    hot_.store_gs(rcx, lane);
+    hot_.load_gs32(rcx, lane + 4);
     hot_.lea32(rcx, rcx, 1);
     std::uint8_t* const negative = hot_.jrcxz_forward();
     unspill(rcx);
@@ -90,22 +118,67 @@ void Translation::emit_charge_keeping_flags(std::int32_t charged, std::uint32_t 
     hot_.bind(body);
 }
 
-void Translation::emit_addition(std::size_t word, std::int32_t added, bool flags_dead) {
-    if (flags_dead) {
-        hot_.add_gs(word_offset(lane_, word), added);
+/// Chooses the register that the segment's prologue lends (lent_, lent_until_): the first that an instruction
+/// overwrites and none before it touches. That instruction must not leave the block, and nothing may look at the
+/// registers in between: checks of accesses exit there, and the models are fed with registers.
+bool Translation::lend_register(std::size_t first) {
+    if (single_instruction_ || counting_.recording || instrumentation_.loads || instrumentation_.stores) return false;
+    RegisterSet untouched = kLendable;
+    for (std::size_t i = first; i < decoded_.count && untouched != 0; ++i) {
+        const Instruction& instruction = decoded_.instructions[i];
+        if (instruction.control != Control::none || instruction.segment == Segment::gs) return false;
+        const unsigned overwritten = untouched & instruction.overwritten & ~unsigned{instruction.read};
+        if (overwritten != 0) {
+            lent_ = static_cast<Register>(__builtin_ctz(overwritten));
+            lent_until_ = i;
+            return true;
+        }
+        untouched &= static_cast<RegisterSet>(~instruction.touched);
+    }
+    return false;
+}
+
+void Translation::emit_additions(const Additions& additions, bool flags_dead, std::size_t first) {
+    if (additions.count == 0) return;
+    if (!flags_dead && lend_register(first)) {
+        hot_.store_gs(lent_, offsetof(Thread, lent));
+        return emit_additions_in(lent_, additions);
+    }
+    emit_additions(additions, flags_dead);
+}
+
+/// The same where no register can be lent.
+void Translation::emit_additions(const Additions& additions, bool flags_dead) {
+    if (!flags_dead) {
+        spill(rcx);
+        emit_additions_in(rcx, additions);
+        unspill(rcx);
         return;
     }
-    spill(rcx);
-    hot_.load_gs(rcx, word_offset(lane_, word));
-    hot_.lea(rcx, rcx, added);
-    hot_.store_gs(rcx, word_offset(lane_, word));
-    unspill(rcx);
+    for (std::size_t i = 0; i < additions.count; ++i) {
+        const std::size_t word = word_offset(additions.part[i].word);
+        if (additions.part[i].amount == 1)
+            hot_.inc_gs(word);
+        else
+            hot_.add_gs(word, additions.part[i].amount);
+    }
+}
+
+/// Adds without changing a flag; `reg` is lost.
+void Translation::emit_additions_in(Register reg, const Additions& additions) {
+    for (std::size_t i = 0; i < additions.count; ++i) {
+        const std::size_t word = word_offset(additions.part[i].word);
+        hot_.load_gs(reg, word);
+        hot_.lea(reg, reg, additions.part[i].amount);
+        hot_.store_gs(reg, word);
+    }
 }
 
 void Translation::emit_taken_count(std::uint64_t target) {
-    if ((counting_.open & bit(Class::taken)) != 0)
-        emit_addition(place_of(Class::taken).word, shifted_into_word(Class::taken, 1),
-                      flags_are_dead(cache_.executable, target, kFlagDepth));
+    if ((counting_.open & bit(Class::taken)) == 0) return;
+    run::Tuple taken{};
+    taken.amount[static_cast<std::size_t>(Class::taken)] = 1;
+    emit_additions(tuples_.additions_of(taken), flags_are_dead(cache_.executable, target, kFlagDepth));
 }
 
 }  // namespace anyperf::engine::x86_64

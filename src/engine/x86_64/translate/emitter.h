@@ -59,6 +59,9 @@ class Emitter {
 
     void add_gs(std::size_t offset, std::int32_t value) { gs_immediate(0, offset, value); }
     void sub_gs(std::size_t offset, std::int32_t value) { gs_immediate(5, offset, value); }
+    void inc_gs(std::size_t offset) {
+        byte(0x65), byte(0x48), byte(0xff), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset));
+    }
     void mov_gs32(std::size_t offset, std::uint32_t value) {  // mov dword gs:[offset], imm32
         byte(0x65), byte(0xc7), byte(0x04), byte(0x25), u32(static_cast<std::uint32_t>(offset)), u32(value);
     }

@@ -7,7 +7,6 @@
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode.h"
-#include "engine/x86_64/translate/lane_words.h"
 #include "engine/x86_64/translate/segment.h"
 
 namespace anyperf::engine::x86_64 {
@@ -41,6 +40,11 @@ void restore_spilled(const Thread& thread, const BlockPosition& place, Registers
         if (reg != rsp) registers.r[reg] = thread.spill[reg];
 }
 
+void restore_lent(const Thread& thread, const BlockPosition& place, Registers& registers) {
+    const unsigned reg = place.block->marks[place.index].lent;
+    if (reg != Mark::kNotLent && place.counted) registers.r[reg] = thread.lent;
+}
+
 namespace {
 
 /// The record of the segment at `place` is the newest: so many of its instructions have run.
@@ -64,20 +68,25 @@ void note_exact_rest(Thread& thread, const BlockPosition& place) {
 
 }  // namespace
 
+void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted) {
+    if (budgeted && (classes & bit(Class::instructions)) != 0) {
+        run::LiveCounters& counters = thread.page.counters;
+        amount > 0 ? counters.count_instruction() : counters.uncount_instruction();
+        classes &= static_cast<ClassSet>(~bit(Class::instructions));
+    }
+    for (; classes != 0; classes &= static_cast<ClassSet>(classes - 1))
+        thread.tuples.add(static_cast<std::size_t>(__builtin_ctz(classes)), amount);
+}
+
 void uncount_rest(Thread& thread, const BlockPosition& place) {
     if (!place.counted) return;
     note_exact_rest(thread, place);
     if (place.block->counted == 0) return;
     note_ran(thread, place);
-    run::LiveCounters& counters = thread.page.counters;
+    const ClassSet open = place.block->counted | bit(Class::instructions);
     for (std::size_t i = place.index; i < place.block->instructions; ++i) {
         if (i > place.index && place.block->marks[i].begins_segment != 0) break;
-        const ClassSet counted = place.block->marks[i].classes & place.block->counted;
-        for (const ClassRow& row : kClasses)
-            if ((counted & bit(row.id)) != 0 && row.id != Class::instructions)
-                // Not in the lane that had counted it, but in the sum of all: only the sum is ever read.
-                counters.add(static_cast<std::size_t>(row.id), -1);
-        if ((place.block->marks[i].classes & bit(Class::instructions)) != 0) counters.uncount_instruction();
+        count_classes(thread, place.block->marks[i].classes & open, -1, place.block->budgeted);
     }
 }
 
@@ -87,31 +96,28 @@ void uncount_from(Thread& thread, Block& block, std::uint64_t pc) {
     uncount_rest(thread, place);
 }
 
-// The charge is computed anew from the marks as additions_of() in count.cpp computed it; word 0 counts down, so that
-// its addition is negative.
+// The charge is computed anew from the marks as tuple_of() in count.cpp computed it.
 ChargedSegment decode_segment(Cache& cache, std::uint32_t name) {
     ChargedSegment segment{.block = name >> (kFirstBits + kLaneBits), .lane = name % (1u << kLaneBits)};
     const Block& block = cache.blocks[segment.block];
+    segment.budgeted = block.budgeted;
     const std::size_t first = (name >> kLaneBits) % (1u << kFirstBits);
     segment.pc = block.pc;
     for (std::size_t i = 0; i < first; ++i) segment.pc += block.marks[i].guest_length;
     for (std::size_t i = first; i == first || (i < block.instructions && block.marks[i].begins_segment == 0); ++i)
-        segment.charged -= addition_of_one<0>(block.counted, block.marks[i].classes);
+        segment.instructions += block.marks[i].classes & bit(Class::instructions);
     return segment;
 }
 
-void count_instruction(Thread& thread, std::uint64_t pc, std::uint32_t open_classes) {
+void count_instruction(Thread& thread, std::uint64_t pc, std::uint32_t open_classes, bool budgeted) {
     // It has been executed, so its own bytes can be read, even if the engine did not know them as executable. The bytes
     // after it may be unreadable.
     std::uint8_t code[kLongestInstruction] = {};
     const std::size_t size = guarded_prefix(code, at_address<const void>(pc), sizeof code);
     Instruction instruction;
     if (open_classes == 0 || size == 0 || decode(code, size, instruction) != DecodeStatus::ok) return;
-    run::LiveCounters& counters = thread.page.counters;
-    counters.count_instruction();
-    for (const ClassRow& row : kClasses)
-        if ((instruction.classes & open_classes & bit(row.id)) != 0 && row.id != Class::instructions)
-            counters.add(static_cast<std::size_t>(row.id), 1);
+    const auto open = static_cast<ClassSet>(open_classes | bit(Class::instructions));
+    count_classes(thread, instruction.classes & open, 1, budgeted);
 }
 
 }  // namespace anyperf::engine::x86_64

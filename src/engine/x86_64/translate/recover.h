@@ -8,9 +8,10 @@
 // - rip: each mark has the host offset at which an instruction's translation begins, and the instruction's length. The
 //   sum of the lengths gives the address (locate()).
 // - borrowed registers: the mark names up to two. Their values are in Thread::spill while the translation runs.
-//   After a fault they are taken from there (restore_spilled()). All other registers are in place. One mark is special:
-//   a string instruction with a gs prefix runs with rsi displaced by the gs base, and moves it
-//   (Mark::kDisplacedSource).
+//   After a fault they are taken from there (restore_spilled()). One mark is special: a string instruction with a gs
+//   prefix runs with rsi displaced by the gs base, and moves it (Mark::kDisplacedSource). All other registers are in
+//   place, but for one that the segment's prologue has used and the segment has not yet overwritten (Mark::lent). Its
+//   value is in Thread::lent, at exact positions too (restore_lent()).
 // - counters: a segment's prologue has counted the whole segment. What has not retired is subtracted (uncount_rest()).
 // A fault belongs to the instruction that it occurred in the translation of; that instruction has had no effect. An
 // asynchronous signal must not be delivered there, since part of the translation has been executed: the signal handler
@@ -44,6 +45,10 @@ BlockPosition locate(Block& block, std::uint64_t host);
 /// values. Not to be used at an exact position, where the spill slots are stale.
 void restore_spilled(const Thread& thread, const BlockPosition& place, Registers& registers);
 
+/// At any `place`: the register that the prologue of its segment has lent gets the application's value. After
+/// restore_spilled(): an instruction may borrow a register that is lent.
+void restore_lent(const Thread& thread, const BlockPosition& place, Registers& registers);
+
 /// Subtracts what the segment's prologue has counted for the instruction at `place` and those after it. The caller is
 /// the thread itself, or its signal handler.
 void uncount_rest(Thread& thread, const BlockPosition& place);
@@ -51,8 +56,12 @@ void uncount_rest(Thread& thread, const BlockPosition& place);
 /// The same for an instruction at `pc`, an application address in the block. Its segment's prologue has been executed.
 void uncount_from(Thread& thread, Block& block, std::uint64_t pc);
 
+/// Adds `amount`, 1 or -1, to the counts of these classes, outside of translated code. `budgeted`: instructions are
+/// charged to the budget.
+void count_classes(Thread& thread, ClassSet classes, int amount, bool budgeted);
+
 /// Counts the instruction at `pc`, which has been executed outside of any block (Routines::run_in_place), in the
 /// classes of `open_classes`. Counts nothing if the instruction can't be read or decoded any more.
-void count_instruction(Thread& thread, std::uint64_t pc, std::uint32_t open_classes);
+void count_instruction(Thread& thread, std::uint64_t pc, std::uint32_t open_classes, bool budgeted);
 
 }  // namespace anyperf::engine::x86_64

@@ -14,15 +14,10 @@ namespace anyperf::engine::x86_64 {
 /// A segment whose prologue has charged the budget, but which has not run.
 struct ChargedSegment {
     BlockId block = 0;
-    std::uint64_t pc = 0;      ///< the application's address of its first instruction
-    std::int32_t charged = 0;  ///< subtracted from word 0 of the lane; adding it undoes the charge
-    std::size_t lane = 0;      ///< the lane that was charged
-
-    /// The number of instructions in `charged`. Word 0 also counts loads, upwards, in its lower bits (live_counters.h),
-    /// so that `charged` is less than instructions << kUpperCounterShift: the quotient is rounded up.
-    std::int64_t instructions() const {
-        return (std::int64_t{charged} + (1 << run::kUpperCounterShift) - 1) >> run::kUpperCounterShift;
-    }
+    std::uint64_t pc = 0;  ///< the application's address of its first instruction
+    std::int64_t instructions = 0;
+    bool budgeted = false;  ///< they were subtracted from the lane; adding them undoes the charge
+    std::size_t lane = 0;   ///< the lane that was charged
 };
 
 inline constexpr unsigned kLaneBits = 2;

@@ -12,6 +12,7 @@ void Translation::mark(std::size_t index, std::uint8_t spilled) {
     Mark& here = block_->marks[index];
     here.host = static_cast<std::uint16_t>(hot_.at() - block_->host);
     here.guest_length = index < decoded_.count ? decoded_.instructions[index].length : 0;
+    here.lent = (index <= lent_until_ ? lent_ : rsp) & 7u;
     here.spilled = spilled;
     here.classes = index < decoded_.count ? counted_at_start(decoded_.instructions[index]) : ClassSet{0};
 }
@@ -48,7 +49,7 @@ bool Translation::begin_block(std::uint16_t limit) {
     block_->pc = code_.pc;
     block_->limit = limit;
     lane_ = limit != 0 ? 0 : id_ % run::kLanes;
-    block_->lane = lane_ & 63u;
+    block_->lane = lane_ & 31u;
     block_->recorded = counting_.recording;
     block_->marks = &cache_.marks[marks];
     block_->instructions = static_cast<std::uint8_t>(decoded_.count);

@@ -3,8 +3,8 @@
 // What a block consists of, in the arena's hot part and in this order:
 // - an indirect entry, if it is translated for an indirect branch (indirect_entry.h); Block::host is the address after
 // it;
-// - for each segment a prologue, which counts the segment in advance and takes its instructions from the budget
-//   (count.cpp). Without counting there is no prologue;
+// - for each segment a prologue, which counts the segment in advance, and in processes with budgets takes its
+//   instructions from the budget (count.cpp). Without counting there is no prologue;
 // - for each instruction an access check, while memory is watched (instrumentation.cpp), and its translation: a copy of
 //   its bytes (copy_instruction.cpp), unless it depends on its address, uses gs, changes control (branches.cpp) or
 //   needs the engine;
@@ -17,8 +17,9 @@
 // is a side exit.
 //
 // Promises to the rest of the engine:
-// - Between two instructions every general register, rsp included, holds the application's value. A translation that
-//   borrows a register keeps its value in Thread::spill, never on the application's stack: its red zone stays intact.
+// - Between two instructions every general register, rsp included, holds the application's value, but for one that a
+//   prologue has used and the segment is about to overwrite (Mark::lent). A translation that borrows a register keeps
+//   its value in Thread::spill, never on the application's stack: its red zone stays intact.
 // - No flag changes except as the instruction itself changes it, or where flags_are_dead() has shown that the value is
 //   overwritten before it is read.
 // - If an instruction faults, nothing of its translation has taken effect that restore_spilled() does not undo.
@@ -35,8 +36,8 @@
 #include "engine/x86_64/decode/classes.h"
 #include "engine/x86_64/decode/decode_block.h"
 #include "engine/x86_64/translate/emitter.h"
-#include "engine/x86_64/translate/lane_words.h"
 #include "engine/x86_64/translate/recording_plan.h"
+#include "engine/x86_64/translate/tuple_table.h"
 
 namespace anyperf::engine::x86_64 {
 
@@ -48,6 +49,7 @@ static_assert(kLongestBlock + 2 * (kMaximumSideExits + 1) <= 0xff);
 /// translated before is then removed. Each block records the set that it counts (Block::counted).
 struct Counting {
     ClassSet open = 0;       ///< classes; 0: blocks count nothing and take nothing from a budget
+    bool budgeted = false;   ///< some thread has had a limited budget: blocks take their instructions from it
     bool recording = false;  ///< segments record what they access; only while classes are counted
 
     bool on() const { return open != 0; }
@@ -65,11 +67,12 @@ inline constexpr unsigned kFlagDepth = 2;
 class Translation {
   public:
     /// `exact`: where the cells of exact counts come from; null or not on: none.
-    Translation(Cache& cache, Arena& arena, Counting counting, const ProcessInstrumentation& instrumentation,
-                ExactCounts* exact = nullptr)
+    Translation(Cache& cache, Arena& arena, Counting counting, TupleTable& tuples,
+                const ProcessInstrumentation& instrumentation, ExactCounts* exact = nullptr)
         : cache_(cache),
           arena_(arena),
           counting_(counting),
+          tuples_(tuples),
           instrumentation_(instrumentation),
           exact_(exact != nullptr && exact->on() ? exact : nullptr),
           hot_(arena.hot()),
@@ -78,7 +81,7 @@ class Translation {
     /// Returns the translated block: its records and its code are complete, but it is not in the cache's table
     /// (Cache::add) and nothing is linked to it. Null if the arena or a pool of records is full.
     /// `limit`: the block ends after so many instructions; 0: an ordinary block; kSingleInstruction: after one
-    /// instruction, without access checks or breakpoints. A block with a limit adds to lane 0 only. `indirect_entry`:
+    /// instruction, without access checks or breakpoints. A block with a limit charges lane 0 only. `indirect_entry`:
     /// the block begins with an indirect entry, which is not yet in the table. Preconditions: the cache's lock is held;
     /// the bytes of `code` do not change during the call.
     Block* run(const CodeBytes& code, std::uint16_t limit, bool indirect_entry);
@@ -91,9 +94,12 @@ class Translation {
 
     // count.cpp: budget and counters
     void emit_prologue(std::size_t first, std::uint64_t pc);
-    Additions additions_of(std::size_t first) const;
-    void emit_addition(std::size_t word, std::int32_t added, bool flags_dead);
-    void emit_charge_keeping_flags(std::int32_t charged, std::uint32_t budget_payload);
+    run::Tuple tuple_of(std::size_t first) const;
+    void emit_charge(std::int32_t instructions, bool flags_dead, std::uint32_t budget_payload);
+    bool lend_register(std::size_t first);
+    void emit_additions(const Additions& additions, bool flags_dead, std::size_t first);
+    void emit_additions(const Additions& additions, bool flags_dead);
+    void emit_additions_in(Register reg, const Additions& additions);
     void emit_taken_count(std::uint64_t target);
 
     // count_exact.cpp: cells of exact counts
@@ -178,6 +184,7 @@ class Translation {
     Cache& cache_;
     Arena& arena_;
     Counting counting_;
+    TupleTable& tuples_;
     const ProcessInstrumentation& instrumentation_;
     ExactCounts* exact_;                ///< null: the block counts nothing exactly
     std::uint32_t exact_segments_ = 0;  ///< those that have their cell already
@@ -190,7 +197,9 @@ class Translation {
     BlockId id_ = 0;
     bool out_of_records_ = false;         ///< no room for an exit: the block can't be used
     RecordingPlan plan_;                  ///< of the current segment, while accesses are recorded
-    std::size_t lane_ = 0;                ///< the lane of counters to which the current segment adds
+    std::size_t lane_ = 0;                ///< the lane that the current segment charges
+    Register lent_ = rsp;                 ///< the register that the segment's prologue has used; rsp: none
+    std::size_t lent_until_ = 0;          ///< index of the instruction that overwrites it
     std::uint8_t spilled_ = Mark::kNone;  ///< registers that the current instruction spills, as in Mark::spilled
 };
 

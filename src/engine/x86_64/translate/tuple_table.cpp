@@ -1,0 +1,190 @@
+#include "engine/x86_64/translate/tuple_table.h"
+
+#include "engine/x86_64/decode/decode_block.h"
+
+namespace anyperf::engine::x86_64 {
+
+using run::kCounters;
+using run::Tuple;
+
+namespace {
+
+/// A tuple as two words of eight amounts. No amount reaches 0x80, so one subtraction compares eight.
+struct Packed {
+    std::uint64_t half[2];
+};
+static_assert(kLongestBlock < 0x80);
+
+Packed packed(const Tuple& tuple) {
+    Packed both;
+    __builtin_memcpy(&both, &tuple, sizeof both);
+    return both;
+}
+
+Tuple unpacked(const Packed& both) {
+    Tuple tuple;
+    __builtin_memcpy(&tuple, &both, sizeof tuple);
+    return tuple;
+}
+
+bool is_empty(const Packed& tuple) {
+    return (tuple.half[0] | tuple.half[1]) == 0;
+}
+
+bool operator==(const Packed& a, const Packed& b) {
+    return a.half[0] == b.half[0] && a.half[1] == b.half[1];
+}
+
+/// Whether no amount of `part` exceeds that of `whole`.
+bool is_part(const Packed& part, const Packed& whole) {
+    constexpr std::uint64_t kHigh = 0x8080808080808080;
+    return (((whole.half[0] | kHigh) - part.half[0]) & ((whole.half[1] | kHigh) - part.half[1]) & kHigh) == kHigh;
+}
+
+Packed difference(const Packed& whole, const Packed& part) {
+    return {{whole.half[0] - part.half[0], whole.half[1] - part.half[1]}};
+}
+
+Tuple one_of(std::size_t row) {
+    Tuple tuple{};
+    tuple.amount[row] = 1;
+    return tuple;
+}
+
+/// Whether a segment can add this: a program may have overwritten what a word means.
+bool is_possible(const Tuple& tuple) {
+    for (const std::uint8_t amount : tuple.amount)
+        if (amount > kLongestBlock) return false;
+    return !is_empty(packed(tuple));
+}
+
+}  // namespace
+
+void TupleTable::begin(Thread* const* threads, std::size_t limit) {
+    threads_ = threads;
+    limit_ = limit != 0 && limit < run::kTupleWords - kCounters ? kCounters + limit : run::kTupleWords;
+    for (std::size_t row = 0; row < kCounters; ++row) meaning_[row] = one_of(row);
+    used_ = kCounters;
+}
+
+/// The slot that has the tuple, or the free one that it would get. At least half of the slots are free.
+std::uint16_t& TupleTable::slot_of(const Tuple& tuple) {
+    const Packed key = packed(tuple);
+    std::uint64_t hash = (key.half[0] ^ (key.half[1] << 29 | key.half[1] >> 35)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+    for (std::size_t at = hash % kSlots;; at = (at + 1) % kSlots)
+        if (slots_[at] == 0 || packed(known_[slots_[at]].tuple) == key) return slots_[at];
+}
+
+/// Null if there is no room.
+TupleTable::Known* TupleTable::remember(std::uint16_t& slot, const Tuple& tuple) {
+    if (known_used_ + 1 == kMostKnown) return nullptr;
+    slot = static_cast<std::uint16_t>(++known_used_);
+    Known& known = known_[slot];
+    known = {};
+    known.tuple = tuple;
+    return &known;
+}
+
+std::uint16_t TupleTable::new_word(const Tuple& tuple) {
+    const std::size_t word = used_++;
+    meaning_[word] = tuple;
+    for (Thread* thread = *threads_; thread != nullptr; thread = thread->next_thread) {
+        if (!thread->attached) continue;
+        thread->tuples.word[word] = 0;
+        thread->tuples.set_meaning(word, tuple);
+    }
+    return static_cast<std::uint16_t>(word);
+}
+
+/// Half of the words are for tuples that have one already: those that come first are the most frequent, too.
+Additions TupleTable::words_of(Known& known) {
+    Additions additions;
+    if (known.composed) {
+        additions.add(known.word[0], 1);
+        additions.add(known.word[1], 1);
+        return additions;
+    }
+    if (known.turns < kTurns && used_ < limit_ / 2) known.word[known.turns++] = new_word(known.tuple);
+    known.next = static_cast<std::uint8_t>((known.next + 1) % known.turns);
+    additions.add(known.word[known.next], 1);
+    return additions;
+}
+
+Additions TupleTable::additions_of(const Tuple& tuple) {
+    if (is_empty(packed(tuple))) return {};
+    std::uint16_t& slot = slot_of(tuple);
+    if (slot != 0) return words_of(known_[slot]);
+    if (used_ == limit_) return compose(slot, tuple);
+    Known* const known = remember(slot, tuple);
+    if (known == nullptr) return compose(slot, tuple);
+    known->word[known->turns++] = new_word(tuple);
+    Additions additions;
+    additions.add(known->word[0], 1);
+    return additions;
+}
+
+/// The word whose tuple is the largest part of `tuple`, by instructions and then by all amounts; 0: none.
+std::size_t TupleTable::largest_part_of(const Tuple& tuple) const {
+    const Packed whole = packed(tuple);
+    std::size_t best = 0;
+    unsigned best_size = 0;
+    for (std::size_t word = kCounters; word < used_; ++word) {
+        if (!is_part(packed(meaning_[word]), whole)) continue;
+        unsigned size = 0;
+        for (const std::uint8_t amount : meaning_[word].amount) size += amount;
+        if (size > best_size) best = word, best_size = size;
+    }
+    return best;
+}
+
+/// For a tuple that gets no word: two words, which is then remembered, else the largest part and single amounts.
+Additions TupleTable::compose(std::uint16_t& slot, const Tuple& tuple) {
+    const Packed whole = packed(tuple);
+    for (std::size_t word = kCounters; word < used_; ++word) {
+        const Packed part = packed(meaning_[word]);
+        if (is_empty(part) || !is_part(part, whole)) continue;
+        const std::uint16_t rest = slot_of(unpacked(difference(whole, part)));
+        if (rest == 0 || known_[rest].composed) continue;
+        const std::uint16_t other = known_[rest].word[0];
+        Known* const known = remember(slot, tuple);
+        if (known == nullptr) break;
+        known->word = {static_cast<std::uint16_t>(word), other};
+        known->composed = true;
+        return words_of(*known);
+    }
+    Additions additions;
+    Tuple rest = tuple;
+    if (const std::size_t word = largest_part_of(tuple); word != 0) {
+        additions.add(word, 1);
+        rest = unpacked(difference(whole, packed(meaning_[word])));
+    }
+    for (std::size_t row = 0; row < kCounters; ++row)
+        if (rest.amount[row] != 0) additions.add(row, rest.amount[row]);
+    return additions;
+}
+
+void TupleTable::adopt(const run::TupleCounts& counts) {
+    const std::size_t words = counts.words();
+    for (std::size_t word = used_; word < words; ++word) {
+        const Tuple tuple = counts.meaning[word];
+        meaning_[word] = is_possible(tuple) ? tuple : Tuple{};
+        if (!is_possible(tuple)) continue;
+        std::uint16_t& slot = slot_of(tuple);
+        Known* const known = slot != 0 ? &known_[slot] : remember(slot, tuple);
+        if (known != nullptr && known->turns < kTurns) known->word[known->turns++] = static_cast<std::uint16_t>(word);
+    }
+    if (words > used_) used_ = words;
+    if (used_ > limit_) limit_ = used_;
+}
+
+void TupleTable::attach(Thread& thread, bool fresh) {
+    run::TupleCounts& counts = thread.tuples;
+    for (std::size_t word = fresh ? 0 : counts.words(); word < used_; ++word) {
+        counts.word[word] = 0;
+        counts.set_meaning(word, meaning_[word]);
+    }
+    thread.attached = true;
+}
+
+}  // namespace anyperf::engine::x86_64
