@@ -19,15 +19,15 @@ void begin_budgets(Engine& engine);
 /// retires. New instructions are in the reserve until a block requests them. The budget ends where the thread's turn
 /// does, if that is earlier: then exactly there (engine/turns).
 inline void set_budget(Thread& thread, std::int64_t instructions) {
-    if (instructions < run::kUnlimited && !thread.engine->counting.budgeted) begin_budgets(*thread.engine);
     run::LiveCounters& counters = thread.page.counters;
     if (thread.turn_end != 0) [[unlikely]] {
-        const auto left = static_cast<std::int64_t>(thread.turn_end - counters.retired());
+        const auto left = static_cast<std::int64_t>(thread.turn_end - counters.charged());
         if (left < instructions) {
             instructions = left > 0 ? left : 0;
             thread.grant_is_exact = true;
         }
     }
+    if (instructions < run::kUnlimited && !thread.engine->counting.budgeted) begin_budgets(*thread.engine);
     const std::int64_t more = instructions - counters.remaining();
     counters.write_begin();
     counters.add_budget(more);

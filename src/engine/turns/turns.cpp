@@ -51,7 +51,7 @@ void begin_turn(Thread& thread) {
     TurnSlot& slot = slot_of(thread);
     see_off(*thread.engine);
     slot.holds_on = 0;
-    thread.turn_end = thread.page.counters.retired() + draw_length(turns);
+    thread.turn_end = thread.page.counters.charged() + draw_length(turns);
     hooks::at_budget_end(thread);
 }
 

@@ -88,7 +88,7 @@ void end_process(Thread& thread);
 
 /// Whether the thread's turn is used up.
 inline bool is_over(const Thread& thread) {
-    return thread.turn_end != 0 && thread.page.counters.retired() >= thread.turn_end;
+    return thread.turn_end != 0 && thread.page.counters.charged() >= thread.turn_end;
 }
 /// Gives the turn away and waits for the next one.
 void pass(Thread& thread);

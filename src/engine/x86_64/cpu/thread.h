@@ -80,15 +80,15 @@ struct Thread {
     void* exec_memory;          ///< working memory of an exec by this thread; null: none
     std::uint64_t exec_bytes;   ///< size of exec_memory
     std::int32_t tid;
-    std::uint32_t process;             ///< index of its ProcessRecord
-    std::uint32_t page_number;         ///< of `page` in the run's memory; ~0: a private page that is not shared
-    std::uint32_t inheritance;         ///< the number that hooks::before_clone returned in its parent
-    std::uint32_t creating_syscall;    ///< number of the system call that created it
-    std::uint64_t set_child_tid;       ///< where `tid` is stored at the start (CLONE_CHILD_SETTID); 0: nowhere
-    std::uint64_t retired_at_look;     ///< what had retired when it last looked at the clock (engine/time)
-    std::uint64_t turn_end;            ///< what will have retired when its turn ends (engine/turns); 0: never
-    std::uint32_t turn_slot;           ///< its slot; 0: it takes no turns
-    std::uint64_t robust_list;         ///< its robust futexes (set_robust_list(2)), if it takes turns
+    std::uint32_t process;           ///< index of its ProcessRecord
+    std::uint32_t page_number;       ///< of `page` in the run's memory; ~0: a private page that is not shared
+    std::uint32_t inheritance;       ///< the number that hooks::before_clone returned in its parent
+    std::uint32_t creating_syscall;  ///< number of the system call that created it
+    std::uint64_t set_child_tid;     ///< where `tid` is stored at the start (CLONE_CHILD_SETTID); 0: nowhere
+    std::uint64_t retired_at_look;   ///< what had retired when it last looked at the clock (engine/time)
+    std::uint64_t turn_end;     ///< what its budget will have been charged when its turn ends (engine/turns); 0: never
+    std::uint32_t turn_slot;    ///< its slot; 0: it takes no turns
+    std::uint64_t robust_list;  ///< its robust futexes (set_robust_list(2)), if it takes turns
     std::uint64_t clear_child_tid;     ///< where the kernel writes 0 when it ends (set_tid_address(2))
     std::uint64_t faults_at_entry[2];  ///< minor, major page faults when it last entered application code, and since
                                        ///< then those of the engine's memory
