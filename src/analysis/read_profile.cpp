@@ -33,6 +33,10 @@ void describe_events(const perfdata::Reader& reader, profile::Profile& profile) 
                             .period = frequency ? 0 : event.attr.sample_period,
                             .frequency = frequency ? event.attr.sample_period : 0});
     }
+    // The section is as the file has it: a leader may be no event, and groups may overlap.
+    for (const perfdata::Group& group : reader.facts().groups)
+        for (std::uint64_t i = group.leader; i < profile.events.size() && i - group.leader < group.members; ++i)
+            profile.events[{static_cast<std::uint32_t>(i)}].leader = group.leader;
 }
 
 }  // namespace

@@ -27,13 +27,15 @@ struct Options {
     bool children = false;
     bool call_tree = false;
     bool inlines = true;
+    bool groups = true;
     bool json = false;
 };
 
 /// Only what the table shows is used: without --children and -g no call chains, which are most of a recording's bytes,
 /// and pids, tids and CPUs only as keys. Fewer distinctions make fewer rows.
 Result<int> report(const Options& options, Output& out) {
-    TableOptions table{.call_tree = options.call_tree, .percent_limit = options.percent_limit};
+    TableOptions table{
+        .groups = options.groups, .call_tree = options.call_tree, .percent_limit = options.percent_limit};
     table.rows.keys = TRY(profile::keys_named(options.keys));
     table.rows.children = options.children;
     table.rows.keep_samples = options.call_tree;
@@ -68,6 +70,7 @@ VerbAction declare(CLI::App& verb) {
     verb.add_flag("--children,!--no-children", options->children,
                   "add the weight of what a row calls, and sort by that");
     verb.add_flag("--inline,!--no-inline", options->inlines, "show inlined functions among the callers (default: on)");
+    verb.add_flag("--group,!--no-group", options->groups, "show the events of a group in one table (default: on)");
     verb.add_option("--percent-limit", options->percent_limit, "leave out rows and callers with a smaller share")
         ->check(check_percent)
         ->type_name("PERCENT");

@@ -76,6 +76,12 @@ class SampleLayout {
     /// Reads a whole record, header included. False if its fields pass its end; `sample` is then incomplete.
     bool decode(Bytes record, Sample& sample) const;
 
+    /// Where these fields are in a sample, from its begin; 0: the event lacks the field.
+    struct Places {
+        std::size_t ip, time, period;
+    };
+    Places places() const { return {ip_, time_, period_}; }
+
     /// The time of a SAMPLE record; 0 without PERF_SAMPLE_TIME or if the record is too short.
     std::uint64_t sample_time(Bytes record) const { return at(record, time_); }
 

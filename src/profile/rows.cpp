@@ -22,7 +22,7 @@ namespace anyperf::profile {
 namespace {
 
 /// The values of a row's keys, in their order; unused ones are 0.
-using Values = std::array<std::uint64_t, 7>;
+using Values = decltype(Row::values);
 
 // Mixes by multiplication with a constant of the golden ratio; most keys are small numbers, which would collide
 // otherwise.
@@ -120,7 +120,8 @@ class Summer {
             values[i] = value_of(options_.keys[i], context, place, frame, line_frame);
         const auto [at, fresh] = by_values_.try_emplace(values, static_cast<std::uint32_t>(result_.rows.size()));
         if (fresh) {
-            result_.rows.push_back({.context = context, .place = place, .frame = frame, .line_frame = line_frame});
+            result_.rows.push_back(
+                {.values = values, .context = context, .place = place, .frame = frame, .line_frame = line_frame});
             seen_.push_back(0);
         }
         return at->second;

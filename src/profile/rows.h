@@ -38,6 +38,7 @@ inline constexpr FrameIndex kSymbolFrame = 0xffff;  ///< the last: the function 
 
 /// A row. `place` is a location of the row; its dso and function are meaningful if the keys have them.
 struct Row {
+    std::array<std::uint64_t, 7> values{};  ///< of the keys, as numbers: equal in rows of two events that are the same
     Context context;
     LocationId place = kNone<LocationId>;
     FrameIndex frame = kSymbolFrame;  ///< which function at `place`

@@ -25,12 +25,12 @@ Drain::Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of) : writer_
 Result<void> Drain::round(std::span<Ring> rings) {
     bool any = false;
     Result<void> result;
-    if (unwound_) {
-        const auto drained = drain_unwound(rings);
+    if (merge_) {
+        const auto drained = drain_merged(rings);
         any = drained.value_or(false);
         if (!drained) result = std::unexpected(drained.error());
     }
-    for (Ring& ring : unwound_ ? std::span<Ring>{} : rings) {
+    for (Ring& ring : merge_ ? std::span<Ring>{} : rings) {
         const auto drained = drain(ring);
         if (drained)
             any = any || *drained;
@@ -65,29 +65,48 @@ void Drain::unwind_with(UnwoundSamples& unwound) {
     merge_.emplace(layout_);
 }
 
+void Drain::join_switches_with(OffCpuTimes& off_cpu) {
+    off_cpu_ = &off_cpu;
+    merge_.emplace(layout_);
+}
+
 // As in round(), an error of the writer does not keep the rings full.
-Result<bool> Drain::drain_unwound(std::span<Ring> rings) {
+Result<bool> Drain::drain_merged(std::span<Ring> rings) {
     Result<bool> result = false;
     const auto note = [&](const Result<void>& written) {
         if (!written) result = std::unexpected(written.error());
     };
     merge_->begin(rings);
     while (const auto next = merge_->next()) {
-        while (const auto record = merge_->next_side_band(next->time)) unwound_->follow(*record);
-        look_at(next->record);
-        const bool is_sample = perfdata::load<perfdata::RecordHeader>(next->record.data()).type == RecordType::sample;
-        const Bytes written = is_sample ? unwound_->unwind(next->record) : next->record;
-        if (written.empty()) ++lost_;
-        collected_.insert(collected_.end(), written.begin(), written.end());
-        note(write_unwound(false));
+        while (const auto record = merge_->next_side_band(next->time))
+            if (unwound_) unwound_->follow(*record);
+        collect(next->record);
+        note(write_collected(false));
         if (result) result = true;
     }
-    unwound_->end_round();
-    note(write_unwound(true));
+    if (unwound_) unwound_->end_round();
+    note(write_collected(true));
     return result;
 }
 
-Result<void> Drain::write_unwound(bool all) {
+void Drain::collect(Bytes record) {
+    const auto add = [this](Bytes bytes) {
+        if (bytes.empty()) return;
+        look_at(bytes);
+        collected_.insert(collected_.end(), bytes.begin(), bytes.end());
+    };
+    if (perfdata::load<perfdata::RecordHeader>(record.data()).type == RecordType::sample) {
+        const Bytes sample = unwound_ ? unwound_->unwind(record) : record;
+        if (sample.empty()) ++lost_;
+        if (!sample.empty() && off_cpu_ && off_cpu_->take(sample)) return;
+        return add(sample);
+    }
+    if (!off_cpu_) return add(record);
+    if (off_cpu_->wants(record)) add(record);
+    add(off_cpu_->follow(record));
+}
+
+Result<void> Drain::write_collected(bool all) {
     if (collected_.empty() || (!all && collected_.size() < kPiece)) return {};
     auto written = writer_.write(collected_);
     collected_.clear();

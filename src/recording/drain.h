@@ -6,7 +6,8 @@
 // MMAP records (build ids).
 //
 // Copied stacks are the exception (unwind_with()): the callers in them are so much smaller that finding them at once is
-// cheaper than writing the stack. Then records are taken in the order of time, each after the maps that it needs.
+// cheaper than writing the stack. Then records are taken in the order of time, each after the maps that it needs. So
+// are they for the time off the CPU (join_switches_with()).
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,10 @@
 #include "perfdata/sample_layout.h"
 #include "perfdata/writer/file_writer.h"
 #include "recording/mapped_files.h"
+#include "recording/merged/off_cpu.h"
+#include "recording/merged/ring_merge.h"
+#include "recording/merged/unwound_samples.h"
 #include "recording/ring.h"
-#include "recording/ring_merge.h"
-#include "recording/unwound_samples.h"
 
 namespace anyperf::recording {
 
@@ -37,6 +39,8 @@ class Drain {
     void leave_rounds_open() { rounds_ = false; }
     /// From here on samples are unwound before they are written. `unwound` must outlive the drain.
     void unwind_with(UnwoundSamples& unwound);
+    /// From here on the samples of kOffCpuEvent become those of waits. `off_cpu` must outlive the drain.
+    void join_switches_with(OffCpuTimes& off_cpu);
     /// Writes one record that did not come from a ring.
     Result<void> put(Bytes record);
     /// The writer has begun another file: times are counted anew. Records of what exists follow by put_again(): they
@@ -61,9 +65,11 @@ class Drain {
   private:
     /// Empties one ring, as far as it is filled now. Returns whether there was something.
     Result<bool> drain(Ring& ring);
-    /// Empties all rings together, and unwinds the samples. Returns whether there was something.
-    Result<bool> drain_unwound(std::span<Ring> rings);
-    Result<void> write_unwound(bool all);
+    /// Empties all rings together, in the order of time. Returns whether there was something.
+    Result<bool> drain_merged(std::span<Ring> rings);
+    /// Adds to `collected_` what is written for the record.
+    void collect(Bytes record);
+    Result<void> write_collected(bool all);
     /// Counts a record, and takes notes of its time or file.
     void look_at(Bytes record);
 
@@ -71,7 +77,8 @@ class Drain {
     perfdata::SampleLayout layout_;
     MappedFiles files_;
     UnwoundSamples* unwound_ = nullptr;
-    std::optional<RingMerge> merge_;    ///< with `unwound_`
+    OffCpuTimes* off_cpu_ = nullptr;
+    std::optional<RingMerge> merge_;    ///< with one of these
     std::vector<std::byte> collected_;  ///< whole records, to be written
     std::set<std::uint32_t> processes_;
     bool notes_processes_ = false;

@@ -2,6 +2,7 @@
 read as far as they go."""
 import collections
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -80,6 +81,16 @@ class Report(Case):
 
     def test_several_events_agree(self):
         self.assert_agrees(self.record("-e", "cpu-clock:u", "-e", "page-faults:u"))
+
+    def test_a_group_has_a_column_for_each_event(self):
+        path = self.record("-e", "{cpu-clock,page-faults,context-switches}:S")
+        perf = run("perf", "report", "-i", path, "--stdio", "--no-children", "-g", "none", "--group").stdout.decode(errors="replace")
+        shares = [[sorted(re.findall(r"(\d+\.\d\d)%", line) for line in text.splitlines() if "%" in line and line[:1] == " ")]
+                  for text in (perf, report("-i", path).stdout.decode())]
+        self.assertEqual(len(shares[1][0][0]), 3)
+        self.assertEqual(shares[0], shares[1])
+        alone = report("-i", path, "--no-group").stdout.decode()
+        self.assertEqual(alone.count("# Samples:"), 3)
 
     def test_leader_sampling_agrees(self):
         # Forked children of such a group have no samples.

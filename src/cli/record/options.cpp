@@ -163,6 +163,20 @@ Result<void> parse_switching(Options& options) {
     return {};
 }
 
+/// --off-cpu joins records while they are written, and needs the callers then.
+Result<void> check_off_cpu(const Options& options) {
+    if (options.overwrite)
+        return std::unexpected(bad_option("--off-cpu", "with --overwrite switches are forgotten before they end",
+                                          "leave one of them out"));
+    if (options.sampling.keeps_stacks)
+        return std::unexpected(
+            bad_option("--off-cpu", "dwarf,raw leaves the callers to the reader", "give --call-graph dwarf"));
+    if (options.backend.wants_virtual())
+        return std::unexpected(bad_option("--off-cpu", "the virtual PMU does not see which task gets a CPU",
+                                          "leave --virtual and its options out"));
+    return {};
+}
+
 Result<void> check_combinations(const Options& options) {
     if (options.period != 0 && !options.frequency.empty())
         return std::unexpected(bad_option("-c", "-F says how often to sample, too", "give one of them"));
@@ -201,6 +215,7 @@ Result<void> check_exact(const Options& options) {
         Row{options.sampling.clock.has_value(), "-k", "its clock is the monotonic one"},
         Row{options.delay_ms != 0 || !options.control.empty(), "-D or --control",
             "it counts from the first instruction to the last"},
+        Row{options.off_cpu, "--off-cpu", "it takes no samples"},
         Row{options.overwrite || options.switch_mode.switches(), "--overwrite or --switch-output",
             "the counts are written at the end"},
         Row{options.no_inherit, "--no-inherit", "it counts all processes that the command starts"},
@@ -251,6 +266,7 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_flag("-d,--data", options.data_addresses, "record data addresses");
     verb.add_flag("-W,--weight", options.weights, "record weights, such as latencies");
     verb.add_flag("--switch-events", options.switch_events, "record context switches");
+    verb.add_flag("--off-cpu", options.off_cpu, "record where threads wait, and how long (event offcpu-time, in ns)");
     verb.add_option("-k,--clockid", options.clock, "CLOCK: the clock of the times: monotonic, realtime, …")
         ->type_name("");
     verb.add_option("-D,--delay", options.delay_ms,
@@ -296,10 +312,11 @@ Result<void> check(Options& options) {
     if (options.period != 0) sampling.period = options.period;
     sampling.data_addresses = options.data_addresses;
     sampling.weights = options.weights;
-    sampling.switch_events = options.switch_events;
+    sampling.switch_events = options.switch_events || options.off_cpu;
     sampling.inherit = !options.no_inherit;
     sampling.cpu_wide = options.is_cpu_wide();
     if (options.exact) TRY(check_exact(options));
+    if (options.off_cpu) TRY(check_off_cpu(options));
     sampling.enable_on_exec = options.targets_command() && options.delay_ms == 0;
     sampling.separate_tracking = options.delay_ms != 0 || sampling.cpu_wide || options.overwrite;
     return {};

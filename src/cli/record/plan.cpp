@@ -9,8 +9,10 @@
 
 #include <utility>
 
+#include "abi/attr_flags.h"
 #include "cli/stat/events/virtual_events.h"
 #include "host/usability.h"
+#include "recording/merged/off_cpu.h"
 #include "try.h"
 
 namespace anyperf::cli::record {
@@ -51,14 +53,28 @@ Result<Plan> plan_in_user_space(const Options& options, const std::string& why) 
 }
 
 bool only_presented_machine_knows(const Options& options) {
-    return options.targets_command() && !options.backend.kernel &&
+    return options.targets_command() && !options.backend.kernel && !options.off_cpu &&
            only_presented_machine_accepts(
                [&](const events::Machine& machine) { return parse_events(options, machine).has_value(); });
 }
 
-}  // namespace
+/// Each context switch, with the callers in user space (recording/merged/off_cpu.h). Threads wait in functions of libc,
+/// which have no frame pointers: followed by these, the function that called libc is missing. So unless the user chose
+/// a way, the callers are unwound, and a part of the stack will do, since there may be many switches.
+Result<events::EventGroup> off_cpu_group(const Options& options) {
+    std::string text = "context-switches/period=1/";
+    if (options.sampling.call_graph == recording::CallGraph::none)
+        text = "context-switches/period=1,call-graph=dwarf,stack-size=16384/";
+    else if (options.sampling.call_graph != recording::CallGraph::stacks)
+        text = "context-switches/period=1,call-graph=fp/";
+    auto groups = TRY(events::parse(events::Machine::read(), text, events::CatalogScope::this_machine));
+    events::Event& event = groups.front().events.front();
+    event.name = recording::kOffCpuEvent;
+    event.attr.flags |= abi::flag("exclude_callchain_kernel");
+    return std::move(groups.front());
+}
 
-Result<Plan> make_plan(const Options& options) {
+Result<Plan> choose_recorder(const Options& options) {
     const bool inside = TRY(already_in_run(options.backend));
     if (options.exact && inside)
         return std::unexpected(Error{"cannot count exactly", "this is a program of a run, which is measured already",
@@ -71,13 +87,21 @@ Result<Plan> make_plan(const Options& options) {
     plan.groups = TRY(std::move(groups));
     if (inside) return plan;
     const auto why = why_kernel_cannot_count(plan.groups);
-    const bool may_host = options.targets_command() && !options.backend.kernel;
+    const bool may_host = options.targets_command() && !options.backend.kernel && !options.off_cpu;
     if (why && may_host) return plan_in_user_space(options, *why);
     if (const auto killer = host::why_opening_kills("events")) return std::unexpected(*killer);
     if (why && options.events.empty()) {
         plan.groups = TRY(events::parse(machine, kDefaultWithoutPmu, events::CatalogScope::this_machine));
         plan.notes.push_back(fmt::format("{}: recording {} instead of {}", *why, kDefaultWithoutPmu, kDefaultEvent));
     }
+    return plan;
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Options& options) {
+    Plan plan = TRY(choose_recorder(options));
+    if (options.off_cpu) plan.groups.push_back(TRY(off_cpu_group(options)));
     return plan;
 }
 

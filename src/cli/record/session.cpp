@@ -47,9 +47,10 @@
 #include "recording/exact_profile.h"
 #include "recording/existing_processes.h"
 #include "recording/machine_facts.h"
+#include "recording/merged/off_cpu.h"
+#include "recording/merged/unwound_samples.h"
 #include "recording/open_set.h"
 #include "recording/tracing_data.h"
-#include "recording/unwound_samples.h"
 #include "try.h"
 
 namespace anyperf::cli::record {
@@ -112,6 +113,7 @@ class Session {
     Result<void> learn_facts();
     Result<void> begin_file();
     void unwind_stacks();
+    Result<void> check_switches_are_seen() const;
     void put_existing(bool again);
     void put_existing_processes(const recording::SynthesisOptions& options, const recording::RecordSink& sink);
     Result<void> open_file();
@@ -144,6 +146,7 @@ class Session {
     int cgroup_fd_ = -1;
     std::optional<recording::OpenSet> events_;
     std::optional<recording::UnwoundSamples> unwound_;  // with copied stacks that the file shall not have
+    std::optional<recording::OffCpuTimes> off_cpu_;     // with --off-cpu
     std::optional<recording::Drain> drain_;
     perfdata::Facts facts_;
     Recorded result_;
@@ -176,6 +179,7 @@ Result<void> Session::begin() {
     events_.emplace(TRY(recording::OpenSet::open(*rings_, open_request(std::move(where)))));
     for (const auto& text : events_->notes()) note(text);
     TRY(learn_facts());
+    TRY(check_switches_are_seen());
     TRY(begin_file());
     put_existing(false);
     existing_bytes_ = writer_->data_bytes();
@@ -247,7 +251,7 @@ Error Session::explain(const events::Event& event, const Place& place, int errno
 
 /// The size of a ring of which the user says nothing.
 std::size_t Session::default_ring(const std::vector<Place>& places) const {
-    if (options_.sampling.call_graph != recording::CallGraph::stacks) return kDefaultRing;
+    if (options_.sampling.call_graph != recording::CallGraph::stacks && !options_.off_cpu) return kDefaultRing;
     std::set<int> cpus;
     for (const Place& place : places) cpus.insert(place.cpu);
     return std::clamp(std::bit_floor(kAllRings / std::max<std::size_t>(cpus.size(), 1)), kDefaultRing, kLargestRing);
@@ -307,6 +311,7 @@ Result<void> Session::begin_file() {
     TRY(writer_->begin(facts_));
     drain_.emplace(*writer_, facts_.events.front().attr);
     if (unwound_) drain_->unwind_with(*unwound_);
+    if (options_.off_cpu) drain_->join_switches_with(off_cpu_.emplace(facts_.events, options_.switch_events));
     // What is overwritten or counted comes to the file at its end, and is older than what is there.
     if (plan_.exact || options_.overwrite) drain_->leave_rounds_open();
     if (options_.switch_mode.switches()) drain_->note_processes();
@@ -320,6 +325,17 @@ void Session::unwind_stacks() {
     if (std::ranges::none_of(facts_.events, copies)) return;
     unwound_.emplace(facts_.events);
     for (auto& event : facts_.events) event.attr = recording::unwound(event.attr);
+}
+
+/// A thread is switched in kernel mode. Where that is hidden, the event was opened without it, and never happens.
+Result<void> Session::check_switches_are_seen() const {
+    constexpr std::uint64_t kHidden = abi::flag("exclude_kernel");
+    for (const auto& event : facts_.events)
+        if (event.name.starts_with(recording::kOffCpuEvent) && (event.attr.flags & kHidden) != 0)
+            return std::unexpected(Error{"cannot record --off-cpu",
+                                         "threads are switched in kernel mode, which kernel.perf_event_paranoid hides",
+                                         "sysctl kernel.perf_event_paranoid=1, or record as root"});
+    return {};
 }
 
 /// What no event has seen: tasks from before, and the kernel. `again`: at the beginning of another file, which has none

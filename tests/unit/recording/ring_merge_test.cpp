@@ -1,4 +1,4 @@
-#include "recording/ring_merge.h"
+#include "recording/merged/ring_merge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "recording/unwound_samples.h"
+#include "recording/merged/unwound_samples.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
