@@ -156,6 +156,28 @@ void note_outsiders(Turns& turns) {
     }
 }
 
+bool is_nobody_there(const Turns& turns) {
+    bool nobody = true;
+    for_each_slot(turns, [&](std::uint32_t number) {
+        const TurnState state = load_state(turns.slot[number]);
+        nobody = nobody && (state == TurnState::free || state == TurnState::ended);
+    });
+    return nobody;
+}
+
+/// The first program of the run begins, or the next one that `stat -r` measures: each has the same order.
+void begin_run(Engine& engine) {
+    Turns& turns = *engine.turns;
+    see_off(engine);
+    turns.outsiders = turns.leaving = turns.leaving_process = 0;
+    turns.slots_used = 0;
+    turns.turns = turns.tickets = turns.spaces = turns.objects = 0;
+    __atomic_store_n(&turns.holder, 0u, __ATOMIC_SEQ_CST);
+    note_outsiders(turns);
+    turns.random = engine.run->seed * 0x9e3779b97f4a7c15ull ^ 0x7475726e73ull;
+    for (unsigned i = 0; i < 4; ++i) draw(turns);
+}
+
 std::uint32_t claim_slot(Turns& turns) {
     for (std::uint32_t number = 1; number <= run::kTurnSlots; ++number) {
         if (number <= turns.slots_used && load_state(turns.slot[number]) != TurnState::free) continue;
@@ -227,11 +249,7 @@ void begin_program(Thread& thread) {
     Turns& turns = *engine.turns;
     const auto pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
     std::uint32_t number = slot_over_exec(turns, pid);
-    if (turns.slots_used == 0) {
-        note_outsiders(turns);
-        turns.random = engine.run->seed * 0x9e3779b97f4a7c15ull ^ 0x7475726e73ull;
-        for (unsigned i = 0; i < 4; ++i) draw(turns);
-    }
+    if (number == 0 && is_nobody_there(turns)) begin_run(engine);
     if (number == 0) number = claim_slot(turns);
     if (number == 0) refuse(kOwnFailure, "cannot start", "", "more threads than can take turns", "use no --turns");
     bind_slot(thread, number);

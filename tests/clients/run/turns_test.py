@@ -340,6 +340,12 @@ class Turns(unittest.TestCase):
         time.sleep(0.5)
         self.assertEqual(run.communicate("hello\n", timeout=60)[0], "HELLO\n")
 
+    def test_repeated_measurements_of_stat_are_equal(self):
+        program = self.build(LOCKS)
+        run = subprocess.run([ANYPERF, "stat", "--virtual", "--deterministic", "--turns", "-r", "3", "-e", "instructions:u", "--", program],
+                             capture_output=True, text=True, check=True, timeout=60)
+        self.assertIn("± 0.00 =", run.stderr)
+
     def test_the_option_needs_deterministic(self):
         run = subprocess.run([ANYPERF, "run", "--turns", "--", "true"], capture_output=True, text=True)
         self.assertNotEqual(run.returncode, 0)
