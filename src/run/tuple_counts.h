@@ -30,7 +30,7 @@
 namespace anyperf::run {
 
 /// Words of a thread. Reading a count takes some 0.2 ns for each that is in use.
-inline constexpr std::size_t kTupleWords = 1016;
+inline constexpr std::size_t kTupleWords = 504;
 
 /// What a segment adds to each class, by its row in classes.h; at most the instructions of a block.
 struct Tuple {
@@ -82,7 +82,7 @@ struct alignas(4096) TupleCounts {
     /// Forgets all counts, before another thread uses the memory.
     void clear() { __atomic_store_n(&used, 0, __ATOMIC_RELEASE); }
 };
-static_assert(sizeof(TupleCounts) == 24576);
+static_assert(sizeof(TupleCounts) == 12288);
 
 /// The counts of a thread: its page's and its tuples'.
 struct ThreadCounts {

@@ -149,7 +149,7 @@ TEST_P(ExactProgram, HasTheSameCountsWithASmallCache) {
     EXPECT_EQ(counted("64K"), large);
 }
 
-/// With words for eight tuples nearly every segment adds to several. Eight and 1016 of them: environments of one
+/// With words for eight tuples nearly every segment adds to several. Eight and as many as fit: environments of one
 /// length, since programs scan it.
 TEST_P(ExactProgram, HasTheSameCountsWithFewTuples) {
     const auto counted = [&](const char* tuples) {
