@@ -11,6 +11,7 @@
 #include "host/causes/attr_bits.h"
 #include "host/causes/pmu_names.h"
 #include "host/kernel/sysctl.h"
+#include "host/kernel/tracefs.h"
 #include "host/open_failure.h"
 #include "host/process/privileges.h"
 #include "host/process/process_status.h"
@@ -56,14 +57,15 @@ OpenCall user_mode(OpenCall call) {
 }
 
 /// The use of an event that may be counted in user mode only.
-Use use_in_user_mode(const OpenCall& call, std::string_view event) {
-    return abi::happens_in_user_mode(call.attr.type, call.attr.config, event) ? Use::user_only : Use::needs_privilege;
+Use use_in_user_mode(const OpenCall& call, std::string_view event, const Root& root) {
+    return happens_in_user_mode(call.attr, event, root) ? Use::user_only : Use::needs_privilege;
 }
 
-/// The use of an event whose open was refused with this errno. The kernel itself answers a null attr by EFAULT; if the
-/// answer is the errno of the event, something in front of the kernel refuses every call (a seccomp filter).
+/// The use of an event whose open was refused with this errno. A null attr gives EFAULT from the kernel itself; if it
+/// gives the same other errno as the event, something in front of the kernel answers (a seccomp filter). An event may
+/// get EFAULT of its own, for example for a pointer in config1.
 Use use_after_refusal(int errno_value, const OpenCall& call, const Root& root, const Kernel& kernel) {
-    if (kernel.try_null_attr() == errno_value) return Use::blocked;
+    if (errno_value != EFAULT && kernel.try_null_attr() == errno_value) return Use::blocked;
     if (errno_value == EACCES || errno_value == EPERM) return Use::needs_privilege;
     return has_pmu(call.attr, root) ? Use::unsupported : Use::no_pmu;
 }
@@ -78,7 +80,7 @@ Usability usability_by_opening(const OpenCall& call, std::string_view event, con
     const bool may_differ = refused == EACCES && (call.attr.flags & abi::flag("exclude_kernel")) == 0;
     if (!may_differ) return {use_after_refusal(refused, call, root, kernel), why};
     const int refused_too = kernel.try_open(user_mode(call));
-    if (refused_too == 0) return {use_in_user_mode(call, event), why};
+    if (refused_too == 0) return {use_in_user_mode(call, event, root), why};
     // The PMU can't exclude kernel mode, so the event needs the right to count it.
     if (refused_too == EINVAL || refused_too == EOPNOTSUPP) return {Use::needs_privilege, why};
     return {use_after_refusal(refused_too, call, root, kernel),
@@ -115,7 +117,7 @@ Usability usability_from_files(const OpenCall& call, std::string_view event, con
     const int in_user_mode = expected_errno(user_mode(call), root);
     const Error why = why_open_failed(in_user_mode == 0 ? call : user_mode(call),
                                       in_user_mode == 0 ? expected : in_user_mode, event, root, kernel);
-    if (in_user_mode == 0) return {use_in_user_mode(call, event), why};
+    if (in_user_mode == 0) return {use_in_user_mode(call, event, root), why};
     return {in_user_mode == EACCES ? Use::needs_privilege : Use::no_pmu, why};
 }
 

@@ -16,7 +16,7 @@ constexpr bool may_measure_cpu(const Limits& limits, const Credentials& credenti
     return limits.paranoid <= 0 || credentials.perfmon;
 }
 
-/// Raw tracepoint data, and rings beyond the limit of locked memory: perf_event_paranoid -1, or CAP_PERFMON.
+/// Raw tracepoint data: perf_event_paranoid -1, or CAP_PERFMON.
 constexpr bool may_trace(const Limits& limits, const Credentials& credentials) {
     return limits.paranoid <= -1 || credentials.perfmon;
 }

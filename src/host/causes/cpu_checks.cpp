@@ -20,6 +20,12 @@ bool list_has(std::string_view list, int number) {
     return cpus && std::ranges::binary_search(*cpus, number);
 }
 
+/// Whether a PMU with this file can follow a process: a core PMU, or ARM's SPE, which has a cpumask nevertheless
+/// (drivers/perf/arm_spe_pmu.c).
+bool follows_tasks(std::string_view pmu, std::string_view file) {
+    return file == "cpus" || pmu.starts_with("arm_spe_");
+}
+
 /// A list of CPUs in sysfs, "possible" or "online"; empty if it can't be read.
 std::string cpus(const Failure& failure, std::string_view which) {
     return failure.root.read("/sys/devices/system/cpu/" + std::string{which}).value_or("");
@@ -54,7 +60,7 @@ Found cpu_not_served_by_pmu(const Failure& failure) {
         const std::string path = "/sys/bus/event_source/devices/" + pmu + "/" + std::string{file};
         const auto list = failure.root.read(path);
         if (!list || list->empty() || (failure.call.cpu >= 0 && list_has(*list, failure.call.cpu))) continue;
-        if (failure.call.cpu < 0 && file == "cpus") continue;  // a core PMU can follow a process
+        if (failure.call.cpu < 0 && follows_tasks(pmu, file)) continue;
         return Cause{failure.call.cpu < 0
                          ? fmt::format("the PMU {} counts for the whole machine, not for a process ({})", pmu, path)
                          : fmt::format("the PMU {} counts on the CPUs {} only, not on {} ({})", pmu, *list,

@@ -14,14 +14,12 @@
 #include "host/causes/checks.h"
 #include "host/causes/parts.h"
 #include "host/causes/pmu_names.h"
+#include "host/hardware/cpus.h"
 #include "host/kernel/sysctl.h"
 
 namespace anyperf::host::causes {
 
 namespace {
-
-/// How many CPUs are tried when the leader's CPU is searched: each try is a system call.
-constexpr int kMaxCpusTried = 64;
 
 /// The PMU of the call as the subject of a sentence.
 std::string subject(const Failure& failure) {
@@ -86,9 +84,10 @@ constexpr std::array kChanges{
            [](OpenCall& call) { call.cpu = -1; }},
 };
 
-/// The CPU that the leader is on, found by trying the first kMaxCpusTried; -1 if the call is accepted on none of them.
+/// The CPU that the leader is on, found by trying each that is online; -1 if a different CPU is not the reason.
 int cpu_of_leader(const Failure& failure) {
-    for (int cpu = 0; cpu < kMaxCpusTried; ++cpu) {
+    const auto online = parse_cpu_list(failure.root.read("/sys/devices/system/cpu/online").value_or(""));
+    for (const int cpu : online.value_or(std::vector<int>{})) {
         OpenCall there = failure.call;
         there.cpu = cpu;
         if (cpu != failure.call.cpu && accepted(failure, there)) return cpu;
@@ -161,6 +160,7 @@ Found refused_config(const Failure& failure) {
     plain.attr.config1 = attr.config1;
     plain.attr.config2 = attr.config2;
     plain.attr.config3 = attr.config3;
+    plain.attr.config4 = attr.config4;
     plain.attr.bp_type = attr.bp_type;
     plain.attr.flags = attr.flags & (kExcludeKernel | kExcludeHv | kExcludeUser);
     plain.pid = failure.call.pid;

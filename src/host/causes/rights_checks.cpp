@@ -10,6 +10,7 @@
 #include "host/causes/attr_bits.h"
 #include "host/causes/checks.h"
 #include "host/kernel/sysctl.h"
+#include "host/kernel/tracefs.h"
 #include "host/process/container.h"
 #include "host/process/gain_rights.h"
 
@@ -31,7 +32,7 @@ std::string gain_rights(const Failure& failure, int needed) {
 /// What to type to count user mode only, as the beginning of a fix. Empty if that would leave nothing to count.
 std::string in_user_mode(const Failure& failure) {
     const auto& attr = failure.call.attr;
-    if (failure.has_flag(kExcludeUser) || !abi::happens_in_user_mode(attr.type, attr.config, failure.event)) return "";
+    if (failure.has_flag(kExcludeUser) || !happens_in_user_mode(attr, failure.event, failure.root)) return "";
     return fmt::format("count user mode only: {}{}; or ", failure.event, failure.event.ends_with('/') ? "u" : ":u");
 }
 

@@ -24,9 +24,9 @@ std::optional<ProcessStatus> other_process(const Failure& failure) {
     return process_status(failure.root, std::to_string(failure.call.pid));
 }
 
-/// CAP_PERFMON is enough since Linux 5.12; before, the kernel required CAP_SYS_PTRACE.
+/// CAP_PERFMON is enough since Linux 5.9; before, the kernel required CAP_SYS_PTRACE.
 constexpr std::string_view kMeasureOthers =
-    "measure it as its own user, or with CAP_PERFMON (before Linux 5.12: CAP_SYS_PTRACE), e.g. under sudo";
+    "measure it as its own user, or with CAP_PERFMON (before Linux 5.9: CAP_SYS_PTRACE), e.g. under sudo";
 
 std::string named(int pid, const ProcessStatus& process) {
     return fmt::format("process {} ({})", pid, process.name);

@@ -47,13 +47,15 @@ Found seccomp(const Facts& facts) {
     // In a child: a filter may kill the caller. EFAULT is the kernel's own answer; 0 means that fork failed.
     const int found = null_attr_in_child(facts.kernel);
     if (found == EFAULT || found == 0)
-        return Finding{"seccomp",
-                       status->seccomp_mode == 0 ? "no seccomp filter blocks perf_event_open"
-                                                 : "the seccomp filter allows perf_event_open",
-                       mode + "; perf_event_open with a null attr answers EFAULT",
-                       "",
-                       "",
-                       Severity::ok};
+        return Finding{
+            "seccomp",
+            status->seccomp_mode == 0 ? "no seccomp filter blocks perf_event_open"
+            : found == 0              ? "there is a seccomp filter; it is not known whether it allows perf_event_open"
+                                      : "the seccomp filter allows perf_event_open",
+            mode + (found == 0 ? "; not tried: fork failed" : "; perf_event_open with a null attr answers EFAULT"),
+            "",
+            "",
+            found == 0 && status->seccomp_mode != 0 ? Severity::note : Severity::ok};
     // Debian's and Ubuntu's kernels refuse the call altogether at levels above 2.
     const bool refused_by_level = facts.privileges.paranoid.value_or(2) > 2 && !facts.privileges.has_perfmon();
     const std::string fix{facts.container    ? facts.container.kind->allow_perf

@@ -40,15 +40,17 @@ Found tracefs(const Facts& facts) {
                        "tracepoint events can't be opened",
                        "boot a kernel built with CONFIG_EVENT_TRACING=y",
                        Severity::limits};
-    if (!facts.is_live() && locked_down(facts.root))
+    const std::string place = mounted_tracefs(facts);
+    const bool is_readable = !place.empty() && readable(facts, place + "/events");
+    // A copy may have the files of another boot. Files that are here now were made before the kernel was locked down.
+    if (locked_down(facts.root) && (!facts.is_live() || !is_readable))
         return Finding{"tracefs",
                        "tracepoints can't be looked up by name: the kernel is locked down",
                        "/sys/kernel/security/lockdown has [confidentiality]",
                        "tracepoints (sched:sched_switch) can't be opened: their numbers are in tracefs",
                        "boot with lockdown=integrity or none",
                        Severity::limits};
-    const std::string place = mounted_tracefs(facts);
-    if (!place.empty() && readable(facts, place + "/events"))
+    if (is_readable)
         return Finding{
             "tracefs",   "tracepoints can be looked up by name", place + "/events exists and is readable", "", "",
             Severity::ok};

@@ -15,6 +15,8 @@ namespace anyperf::host {
 
 namespace {
 
+constexpr int kAmdCounters = 4;  // of CPUs before PerfCtrExtCore
+constexpr unsigned kFirstAmdFamilyExtended = 0x15;
 constexpr int kAmdCountersExtended = 6;  // with PerfCtrExtCore; PerfMonV2 reports its own number
 
 /// Whether the first processor of /proc/cpuinfo has a flag.
@@ -64,15 +66,29 @@ CpuCounters from_intel() {
     return counters;
 }
 
+/// The family of the CPU: leaf 1, EAX bits 8 to 11, and for 15 the sum with bits 20 to 27 (APM volume 3, CPUID).
+unsigned family() {
+    const std::uint32_t signature = leaf(1).eax;
+    const unsigned base = signature >> 8 & 0xf;
+    return base == 0xf ? base + (signature >> 20 & 0xff) : base;
+}
+
 // EBX of leaf 0x80000022 has the number of core counters in its low four bits. Without PerfMonV2 the number follows
-// from PerfCtrExtCore.
+// from PerfCtrExtCore, or from the family: CPUID does not announce the four counters that AMD's CPUs have had since K7.
 CpuCounters from_amd() {
     const bool extended = (leaf(0x80000001).ecx >> 23 & 1) != 0;
     const Leaf perfmon = leaf(0x80000022);
-    CpuCounters counters{true, extended, extended ? kAmdCountersExtended : 0, 0, ""};
+    // Family 15h introduced PerfCtrExtCore, and Zen has it, too. If such a CPU lacks it, a hypervisor hides it.
+    const bool before_extended = family() < kFirstAmdFamilyExtended;
+    CpuCounters counters{true, extended || before_extended,
+                         extended          ? kAmdCountersExtended
+                         : before_extended ? kAmdCounters
+                                           : 0,
+                         0, ""};
     const bool version2 = (perfmon.eax & 1) != 0;
     if (version2) counters.general = static_cast<int>(perfmon.ebx & 0xf);
     counters.evidence = std::string{"CPUID leaf 0x80000001 "} + (extended ? "has" : "lacks") + " PerfCtrExtCore" +
+                        (!extended && before_extended ? ", which came after this CPU's family" : "") +
                         (version2 ? ", leaf 0x80000022 has PerfMonV2" : "");
     return counters;
 }

@@ -3,6 +3,7 @@
 // same files.
 #include "host/kernel/tracefs.h"
 
+#include "abi/event_ids.h"
 #include "try.h"
 
 #include <fmt/format.h>
@@ -60,6 +61,25 @@ Error not_mounted() {
                  "as root: mount -t tracefs tracefs /sys/kernel/tracing"};
 }
 
+/// A line of uprobe_events.
+struct UprobeLine {
+    std::string_view place;  ///< "PATH:0xOFFSET", as far as the first blank
+    bool at_return = false;
+};
+
+/// The line that defines the tracepoint: "p:GROUP/EVENT PATH:0xOFFSET ARGUMENTS…", or with r for a return probe.
+std::optional<UprobeLine> uprobe_line(std::string_view text, std::string_view system, std::string_view event) {
+    const std::string wanted = fmt::format(":{}/{} ", system, event);
+    for (const auto range : std::views::split(text, '\n')) {
+        std::string_view line{range.begin(), range.end()};
+        if (line.empty() || !line.substr(1).starts_with(wanted)) continue;
+        const bool at_return = line.front() == 'r';
+        line.remove_prefix(1 + wanted.size());
+        return UprobeLine{line.substr(0, line.find(' ')), at_return};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 // access(2) shows whether this process may read the mount, which is often root's alone. If no place can be read, the
@@ -107,19 +127,25 @@ Result<std::uint64_t> Tracefs::id(std::string_view system, std::string_view even
     return value;
 }
 
-// A line is "p:GROUP/EVENT PATH:0xOFFSET ARGUMENTS…" or begins with r for a return probe.
 std::optional<UserProbe> Tracefs::user_probe(std::string_view system, std::string_view event) const {
-    const auto text = root_.read(directory_ + "/uprobe_events");
-    if (!text) return std::nullopt;
-    const std::string wanted = fmt::format(":{}/{} ", system, event);
-    for (const auto range : std::views::split(*text, '\n')) {
-        std::string_view line{range.begin(), range.end()};
-        if (line.empty() || !line.substr(1).starts_with(wanted)) continue;
-        const bool at_return = line.front() == 'r';
-        line.remove_prefix(1 + wanted.size());
-        return parse_place(line.substr(0, line.find(' ')), at_return);
-    }
-    return std::nullopt;
+    const std::string text = root_.read(directory_ + "/uprobe_events").value_or("");
+    const auto line = uprobe_line(text, system, event);
+    return line ? parse_place(line->place, line->at_return) : std::nullopt;
+}
+
+bool Tracefs::is_user_probe(std::string_view system, std::string_view event) const {
+    const std::string text = root_.read(directory_ + "/uprobe_events").value_or("");
+    return uprobe_line(text, system, event).has_value();
+}
+
+bool happens_in_user_mode(const abi::Attr& attr, std::string_view event, const Root& root) {
+    if (abi::happens_in_user_mode(attr.type, attr.config, event)) return true;
+    const std::size_t colon = event.find(':');
+    if (attr.type != abi::kTypeTracepoint || colon == std::string_view::npos) return false;
+    const auto tracefs = Tracefs::find(root);
+    if (!tracefs) return false;
+    const std::string_view name = event.substr(colon + 1);
+    return tracefs->is_user_probe(event.substr(0, colon), name.substr(0, name.find(':')));
 }
 
 }  // namespace anyperf::host

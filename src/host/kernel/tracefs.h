@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "anyperf/attr.h"
 #include "anyperf/error.h"
 #include "host/root.h"
 
@@ -48,11 +49,18 @@ class Tracefs {
     /// read.
     std::optional<UserProbe> user_probe(std::string_view system, std::string_view event) const;
 
+    /// Whether the tracepoint is a uprobe. False if uprobe_events can't be read.
+    bool is_user_probe(std::string_view system, std::string_view event) const;
+
   private:
     Tracefs(const Root& root, std::string directory) : root_(root), directory_(std::move(directory)) {}
 
     Root root_;
     std::string directory_;
 };
+
+/// Whether an event can happen in user mode (abi::happens_in_user_mode()). A uprobe that is a tracepoint can: it passes
+/// the user's registers (__uprobe_perf_func() in kernel/trace/trace_uprobe.c). `event` is its name, "probe_a:main".
+bool happens_in_user_mode(const abi::Attr& attr, std::string_view event, const Root& root);
 
 }  // namespace anyperf::host

@@ -81,10 +81,9 @@ constexpr CpuidRegisters cache(unsigned type, unsigned level, unsigned sharing, 
             sets - 1, complex_index ? 4u : 0u};
 }
 
-/// Leaf 0xA, ebx: a set bit says that this architectural event is missing. These are last-level cache references and
-/// misses, and branch misses. The leaf lists them as missing, although the virtual PMU counts models of them
-/// (kGenericEvents).
-inline constexpr std::uint32_t kMissingEvents = 1u << 3 | 1u << 4 | 1u << 6;
+/// Leaf 0xA, ebx: a set bit says that this architectural event is missing. None is: kGenericEvents (cpu_events.h) has
+/// all seven, and the models count those of caches and branch prediction.
+inline constexpr std::uint32_t kMissingEvents = 0;
 inline constexpr unsigned kArchitecturalEvents = 7;
 
 /// Leaf 0x80000001, ecx: AMD's performance counters, IBS and topology leaves.

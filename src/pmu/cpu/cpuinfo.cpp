@@ -18,11 +18,12 @@ struct Line {
     std::string (*value)(std::string_view host, const CpuIdentity& cpu);  ///< null: the line is removed
 };
 
-/// Flags to remove. hle, rtm, ibt and user_shstk are features that the engine hides from CPUID
-/// (engine/x86_64/cpu/cpuid.cpp); the others describe the counters of AMD.
-constexpr std::array<std::string_view, 11> kRemovedFlags{
-    "amd_lbr_pmc_freeze", "amd_lbr_v2", "hle",        "ibs", "ibt",       "perfctr_core",
-    "perfctr_llc",        "perfctr_nb", "perfmon_v2", "rtm", "user_shstk"};
+/// Flags to remove. The engine also hides the features hle, rtm, rtm_always_abort, ibt and user_shstk from CPUID; the
+/// others describe AMD's counters and topology leaves (cpuid::kAmdCounters in cpuid_identity.h).
+constexpr std::array<std::string_view, 13> kRemovedFlags{
+    "amd_lbr_pmc_freeze", "amd_lbr_v2",  "hle",        "ibs",        "ibt",
+    "perfctr_core",       "perfctr_llc", "perfctr_nb", "perfmon_v2", "rtm",
+    "rtm_always_abort",   "topoext",     "user_shstk"};
 
 /// The host's flags without the removed ones, and with arch_perfmon, which the virtual PMU has on any host.
 std::string flags(std::string_view host, const CpuIdentity& /*cpu*/) {

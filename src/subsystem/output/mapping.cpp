@@ -85,8 +85,8 @@ Answer<Charge> charge(World& world, const MapRequest& request, std::uint64_t pag
     const std::uint64_t beyond = used + pages > share ? used + pages - share : 0;
     const std::uint64_t pinned =
         charged(world, [&](const RingRecord& r) { return r.pid == request.caller.pid; }, &RingRecord::pinned_pages);
-    // The limit does not apply with CAP_IPC_LOCK, nor to callers that may trace.
-    const bool unlimited = may_trace(limits, credentials) || credentials.ipc_lock;
+    // perf_mmap() asks for the setting and for CAP_IPC_LOCK (perf_is_paranoid()). CAP_PERFMON lifts no limit of memory.
+    const bool unlimited = limits.paranoid <= -1 || credentials.ipc_lock;
     if (pinned + beyond > account.memlock_bytes / kPage && !unlimited)
         return refuse(EPERM, "the ring exceeds kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK");
     return Charge{account.uid, pages - beyond, beyond};

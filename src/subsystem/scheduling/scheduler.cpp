@@ -154,6 +154,8 @@ void fill_counters(World& world, Task& task, CounterQueue& queue, Extent extent)
     std::vector<Event*> in_error;
     for (const auto& [place, leader] : queue.groups) {
         if (occupancy.blocked && extent == Extent::changes) break;
+        // Its thread may use up a REFRESH limit at any moment, and so stop the group.
+        lock_group(world, *leader);
         const EventState state = state_with_contention(world, *leader, occupancy);
         outcome.emplace_back(leader, state);
         if (state == EventState::counting) queue.placed.push_back(leader);
@@ -161,8 +163,11 @@ void fill_counters(World& world, Task& task, CounterQueue& queue, Extent extent)
         if (occupancy.blocked && queue.first_waiting == nullptr) queue.first_waiting = leader;
     }
     if (extent == Extent::changes)
-        for (Event* leader : were_placed)
-            if (waits_behind_others(*leader)) outcome.emplace_back(leader, state_without_counter(world, *leader));
+        for (Event* leader : were_placed) {
+            if (!waits_behind_others(*leader)) continue;
+            lock_group(world, *leader);
+            outcome.emplace_back(leader, state_without_counter(world, *leader));
+        }
     // After the loop, because a group in error leaves the queue that the loop walks.
     for (Event* leader : in_error) update_queue(task, *leader);
     apply_outcome(world, outcome);

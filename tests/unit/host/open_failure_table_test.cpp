@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "host/open_failure.h"
+#include "host/usability.h"
 #include "support/machine_files.h"
 
 namespace anyperf::host {
@@ -63,6 +64,29 @@ TEST(OpenFailure, OfAnUncoreEventOnAProcessNamesTheReason) {
     call.attr.type = 20;
     EXPECT_THAT(why_open_failed(call, EINVAL, "uncore_imc_0/clockticks/", files.root(), FakeKernel{}).cause,
                 HasSubstr("for the whole machine, not for a process"));
+}
+
+TEST(OpenFailure, OfArmsSpeOnAProcessDoesNotBlameItsCpumask) {
+    MachineFiles files;
+    files.file("/sys/bus/event_source/devices/arm_spe_0/type", "20");
+    files.file("/sys/bus/event_source/devices/arm_spe_0/cpumask", "0-3");
+    OpenCall call;
+    call.attr.type = 20;
+    EXPECT_THAT(why_open_failed(call, EINVAL, "arm_spe_0//", files.root(), FakeKernel{}).cause,
+                testing::Not(HasSubstr("for the whole machine")));
+    call.cpu = 5;
+    EXPECT_THAT(why_open_failed(call, ENODEV, "arm_spe_0//", files.root(), FakeKernel{}).cause,
+                HasSubstr("counts on the CPUs 0-3 only"));
+}
+
+TEST(Usability, OfAnEventThatIsRefusedWithEfaultIsNotBlocked) {
+    struct RefusesThePointer : FakeKernel {
+        int try_open(const OpenCall&) const override { return EFAULT; }
+    };
+    OpenCall call;
+    call.attr.type = 1;
+    call.attr.flags = 1 << 5;  // exclude_kernel
+    EXPECT_NE(usability(call, "probe", Root{}, RefusesThePointer{}).use, Use::blocked);
 }
 
 TEST(OpenFailure, OnAKernelWithoutPerfEventsNamesTheReason) {

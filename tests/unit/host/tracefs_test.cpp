@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "abi/event_ids.h"
+
 namespace anyperf::host {
 namespace {
 
@@ -48,6 +50,13 @@ TEST(Tracefs, KnowsThePlaceOfAUprobe) {
     EXPECT_EQ(at_return->counter_offset, 0x2000);
     EXPECT_TRUE(at_return->at_return);
     EXPECT_FALSE(tracefs->user_probe("sched", "sched_switch"));
+    EXPECT_TRUE(tracefs->is_user_probe("probe_a", "main")) << "whatever its path";
+    abi::Attr attr{};
+    attr.type = abi::kTypeTracepoint;
+    EXPECT_TRUE(happens_in_user_mode(attr, "probe_a:main", Root{machine}));
+    EXPECT_TRUE(happens_in_user_mode(attr, "probe_a:main__return:u", Root{machine}));
+    EXPECT_FALSE(happens_in_user_mode(attr, "sched:sched_switch", Root{machine}));
+    EXPECT_TRUE(happens_in_user_mode(attr, "syscalls:sys_enter_read", Root{machine}));
     std::filesystem::remove_all(machine);
 }
 

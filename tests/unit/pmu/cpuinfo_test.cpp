@@ -17,7 +17,7 @@ constexpr std::string_view kHost =
     "stepping\t: 1\n"
     "cpu MHz\t\t: 2445.418\n"
     "physical id\t: 0\n"
-    "flags\t\t: fpu sse2 rtm perfctr_core avx2\n"
+    "flags\t\t: fpu sse2 rtm rtm_always_abort topoext perfctr_core avx2\n"
     "TLB size\t: 2560 4K pages\n"
     "power management:\n"
     "\n"

@@ -119,6 +119,9 @@ TEST_F(Rings, AreLimitedByLockedMemoryPerUserAndThenPerProcess) {
     host.caller.memlock_bytes = 2 * kPage;
     EXPECT_THAT(map_pages(2), Succeeds());
     EXPECT_THAT(map_pages(1), RefusedWith(EPERM));
+    host.caller.perfmon = true;
+    EXPECT_THAT(map_pages(1), RefusedWith(EPERM)) << "CAP_PERFMON lifts no limit of memory";
+    host.caller.perfmon = false;
     host.caller.ipc_lock = true;
     EXPECT_THAT(map_pages(129), Succeeds());
     host.caller.ipc_lock = false;
