@@ -25,6 +25,7 @@ class PreparedExec {
 
   private:
     std::vector<std::string> words_;
+    bool searches_;                        ///< the word has no slash: PATH is searched
     std::vector<std::string> candidates_;  ///< paths of the program: one for each directory of PATH
     std::vector<char*> arguments_;         ///< of the program, with a null at the end
     /// For a file without a format that the kernel knows: a shell runs it. The second word is filled in by execute().
