@@ -30,7 +30,8 @@ class Counter {
                                 Kernel& kernel = system_kernel());
 
     /// Lets read() use rdpmc, without a system call, where processor and kernel allow it. From then on only the thread
-    /// that is counted may call read(). False if the event's page can't be mapped; read() works anyway.
+    /// that is counted may call read(). False if the event's page can't be mapped, or if the counter includes children
+    /// (OpenOptions::inherit), whose counts are not in the page; read() works anyway.
     bool map_page();
 
     /// The count so far. Allocates no memory if it succeeds.
@@ -51,9 +52,11 @@ class Counter {
         void operator()(const void* page) const { kernel->unmap_page(page); }
     };
 
-    explicit Counter(Group group, Kernel& kernel) : group_(std::move(group)), page_(nullptr, Unmap{&kernel}) {}
+    Counter(Group group, bool inherits, Kernel& kernel)
+        : group_(std::move(group)), inherits_(inherits), page_(nullptr, Unmap{&kernel}) {}
 
     Group group_;
+    bool inherits_;
     std::unique_ptr<const void, Unmap> page_;
 };
 

@@ -21,11 +21,14 @@ Result<Counter> Counter::open(const events::Event& event, Place place, OpenOptio
     alone.events.push_back(event);
     return Counter {
         TRY(Group::open(alone, place, options, kernel))
-        , kernel
+        , options.inherit, kernel
     };
 }
 
+// With cpu >= 0 the kernel maps the page of an event that is inherited, but only read(2) adds the children's counts
+// (perf_event_count() with child_count).
 bool Counter::map_page() {
+    if (inherits_) return false;
     if (!page_) page_.reset(page_.get_deleter().kernel->map_page(fd()));
     return page_ != nullptr;
 }

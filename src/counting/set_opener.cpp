@@ -18,6 +18,7 @@
 #include "abi/attr_flags.h"
 #include "abi/event_ids.h"
 #include "counting/open_event.h"
+#include "host/kernel/tracefs.h"
 #include "try.h"
 
 namespace anyperf::counting {
@@ -62,7 +63,7 @@ bool includes(std::span<const pid_t> known, std::span<const pid_t> others) {
 }  // namespace
 
 bool happens_in_user_mode(const events::Event& event) {
-    return abi::happens_in_user_mode(event.attr.type, event.attr.config, event.name);
+    return host::happens_in_user_mode(event.attr, event.name, host::Root{});
 }
 
 // An event that something else counts than the others (Kernel::is_apart()), such as a tracepoint beside virtual events,

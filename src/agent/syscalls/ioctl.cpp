@@ -22,11 +22,12 @@ namespace {
 
 using abi::ArgumentKind;
 
-/// The length of the string at `from` with its NUL, at most `limit`; 0 if it cannot be read.
+/// The length of the string at `from` with its NUL, at most `limit`. A string that runs into unreadable memory includes
+/// the first unreadable byte: copying it then fails as strndup_user() does.
 std::size_t string_bytes(std::uint64_t from, std::size_t limit) {
     for (std::size_t i = 0; i < limit; ++i) {
         char c = 0;
-        if (!engine::x86_64::guarded_copy(&c, engine::at_address<const void>(from + i), 1)) return 0;
+        if (!engine::x86_64::guarded_copy(&c, engine::at_address<const void>(from + i), 1)) return i + 1;
         if (c == 0) return i + 1;
     }
     return limit;
@@ -57,9 +58,7 @@ void add_argument(const Call& call, const abi::Ioctl& row, BrokerRequest& to_bro
         }
         case ArgumentKind::in:
         case ArgumentKind::in_out: to_broker.from_application(argument, row.bytes); return;
-        case ArgumentKind::text_in:
-            to_broker.from_application(argument, std::max<std::size_t>(1, string_bytes(argument, row.bytes)));
-            return;
+        case ArgumentKind::text_in: to_broker.from_application(argument, string_bytes(argument, row.bytes)); return;
         case ArgumentKind::attr_in:
             to_broker.from_application(argument, std::max<std::size_t>(8, attr_bytes(argument, row.bytes)));
             return;

@@ -26,6 +26,7 @@ class PreparedExec {
 
   private:
     std::vector<std::string> words_;
+    bool searches_;                        ///< the word has no slash: PATH is searched
     std::vector<std::string> candidates_;  ///< paths of the program: one for each directory of PATH
     std::vector<char*> arguments_;         ///< of the program, with a null at the end
     /// For a file in a format that the kernel does not know: a shell runs it. execute() fills in the second word.

@@ -14,6 +14,7 @@
 #include "events/machine/machine_data.h"
 #include "events/syntax/glob.h"
 #include "host/hardware/cpu_counters.h"
+#include "host/kernel/tracefs.h"
 #include "try.h"
 
 namespace anyperf::cli {
@@ -170,11 +171,13 @@ class UsabilityChecker {
         });
     }
 
-    /// Corrects the result that a whole list of tracepoints shares. With the modifier u only the tracepoints of system
-    /// calls count anything, so to all others "user mode only" does not apply: they need privilege.
-    static Use use_of(const EventList& list, const ListedEvent& event, Use found) {
+    /// Corrects the result that a whole list of tracepoints shares: in user mode only those of system calls and
+    /// uprobes happen, so the modifier u makes no other tracepoint useful.
+    Use use_of(const EventList& list, const ListedEvent& event, Use found) const {
+        abi::Attr attr{};
+        attr.type = abi::kTypeTracepoint;
         const bool never = list.kind == NameOrigin::tracepoint && found == Use::user_only &&
-                           !abi::happens_in_user_mode(abi::kTypeTracepoint, 0, event.name);
+                           !host::happens_in_user_mode(attr, event.name, root_);
         return never ? Use::needs_privilege : found;
     }
 

@@ -1,9 +1,12 @@
 // ioctl_special.cpp: the ioctls SET_FILTER, SET_BPF, QUERY_BPF and MODIFY_ATTRIBUTES.
 #include <linux/bpf.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "areas/areas.h"
 #include "suite/event.h"
@@ -105,6 +108,20 @@ void want_filter_refused(const Attr& attr) {
 void null_filter() {
     const Event event{rare_call()};
     want_result("SET_FILTER NULL", event.ioctl(PERF_EVENT_IOC_SET_FILTER, 0UL), EFAULT);
+}
+
+void filter_without_end() {
+    constexpr std::size_t kPage = 4096;
+    void* const pages = ::mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) fail("mmap", "two pages", "MAP_FAILED");
+    char* const second = static_cast<char*>(pages) + kPage;
+    ::mprotect(second, kPage, PROT_NONE);
+    constexpr std::string_view kText = "pid == 1";
+    char* const text = second - kText.size();
+    std::ranges::copy(kText, text);
+    const Event event{rare_call()};
+    want_result("a filter that runs into unreadable memory", set_filter(event, text), EFAULT);
+    ::munmap(pages, 2 * kPage);
 }
 
 void bpf_descriptor(const Attr& attr, int fd, int expected) {
@@ -221,6 +238,8 @@ std::vector<Case> ioctl_special_cases() {
             {"filter.after_a_bad_one", "after an invalid filter a valid one is accepted", kTracefs,
              after_invalid_filter},
             {"filter.null", "SET_FILTER NULL is EFAULT", kTracefs, null_filter},
+            {"filter.without_end", "SET_FILTER of a text that runs into unreadable memory is EFAULT", kTracefs,
+             filter_without_end},
             {"filter.software", "SET_FILTER of a software event is EINVAL", kNothing,
              [] { want_filter_refused(dummy()); }},
             {"filter.breakpoint", "SET_FILTER of a breakpoint is EINVAL", kBreakpoint,

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "cli/command/command.h"
+#include "cli/command/prepared_exec.h"
 
 /// Takes the place of libc's in this program.
 extern "C" int execvp(const char*, char* const*) {
@@ -36,6 +38,18 @@ TEST(Command, IsSearchedInThePathOfNow) {
     ::setenv("PATH", "/nonexistent", 1);
     EXPECT_EQ(status_of({"sh", "-c", "exit 5"}), -1);
     ::setenv("PATH", before.c_str(), 1);
+}
+
+TEST(Command, WithASlashFailsWithTheErrnoOfExecve) {
+    PreparedExec below_a_file{{"/dev/null/program"}};
+    EXPECT_EQ(below_a_file.execute(), ENOTDIR);
+    PreparedExec absent{{"/nonexistent/program"}};
+    EXPECT_EQ(absent.execute(), ENOENT);
+}
+
+TEST(ProgramFile, IsNeverADirectory) {
+    EXPECT_EQ(program_file("/tmp"), "");
+    EXPECT_EQ(program_file("/bin/sh"), "/bin/sh");
 }
 
 }  // namespace

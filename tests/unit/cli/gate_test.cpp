@@ -87,6 +87,24 @@ TEST(Gate, IsZeroByDefaultForWhatRepeatsInADeterministicRun) {
     EXPECT_EQ(result.gates.size(), 1U);
 }
 
+TEST(Gate, NamesACountAboveItsOwnLimitEvenIfAnotherGrewMore) {
+    Report report;
+    report.lines = {line_of("a", 1, 2, 108), line_of("b", 1, 3, 102)};
+    const Baseline earlier{{}, {{"a", "", "", 100}, {"b", "", "", 100}}};
+    Options options;
+    options.gates = {{"a", 10}, {"b", 1}};
+    EXPECT_THAT(verdict_line(check_gate(earlier, report, options)), HasSubstr("1 above its limit: b +2.00%"));
+}
+
+TEST(Gate, ThatPassedSaysSoIfEveryCountShrank) {
+    Report report;
+    report.lines = {line_of("a", 1, 2, 97)};
+    const Baseline earlier{{}, {{"a", "", "", 100}}};
+    Options options;
+    options.gates = {{"a", 10}};
+    EXPECT_EQ(verdict_line(check_gate(earlier, report, options)), "gate passed: nothing grew");
+}
+
 TEST(Gate, NamesOfLimitsMustBeCounted) {
     const std::vector<std::string> counted{"instructions:u", "branches"};
     EXPECT_TRUE(check_names_of_gates(std::vector<Gate>{{"instructions:u", 1}, {"wall_ns", 5}, {"", 1}}, counted));

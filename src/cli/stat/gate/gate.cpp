@@ -23,13 +23,18 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// Of the differences with a limit, the one that grew most in percent; null if none has a limit.
-const Difference* largest(const Comparison& comparison) {
+/// The difference that grew most in per cent, of those with a limit that `is_wanted`; null: there is none.
+const Difference* largest(const Comparison& comparison, bool (*is_wanted)(const Difference&)) {
     const Difference* most = nullptr;
     for (const Difference& difference : comparison.differences)
-        if (difference.limit && difference.growth() && (most == nullptr || *difference.growth() > *most->growth()))
+        if (difference.limit && difference.growth() && is_wanted(difference) &&
+            (most == nullptr || *difference.growth() > *most->growth()))
             most = &difference;
     return most;
+}
+
+bool grew(const Difference& difference) {
+    return *difference.growth() > 0;
 }
 
 std::string described(const Difference& difference) {
@@ -76,15 +81,18 @@ int exit_status_of(Verdict verdict) {
 
 std::string verdict_line(const GateResult& result) {
     const std::string remarks = result.remarks.empty() ? "" : fmt::format(" ({})", fmt::join(result.remarks, "; "));
-    const Difference* const most = largest(result.comparison);
     switch (result.verdict) {
         case Verdict::no_gate: break;
-        case Verdict::passed:
+        case Verdict::passed: {
+            const Difference* const most = largest(result.comparison, grew);
             return "gate passed: " + (most ? "the largest growth is " + described(*most) : "nothing grew") + remarks;
+        }
         case Verdict::above: {
             const auto above = std::ranges::count_if(result.comparison.differences, &Difference::above);
-            return fmt::format("gate failed: {} above {}: {}{}", above, above == 1 ? "its limit" : "their limits",
-                               described(*most), remarks);
+            const Difference* const most =
+                largest(result.comparison, [](const Difference& difference) { return difference.above(); });
+            return fmt::format("gate failed: {} above {}{}{}", above, above == 1 ? "its limit" : "their limits",
+                               most ? ": " + described(*most) : "", remarks);
         }
         case Verdict::not_comparable: {
             auto reasons = result.obstacles;
