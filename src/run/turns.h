@@ -46,6 +46,9 @@ struct TurnKey {
 
 inline constexpr std::uint64_t kNoDeadline = ~std::uint64_t{0};
 
+/// Whether a waiting thread can ask the kernel for what it waits for, and whether that comes from outside of the run.
+enum class TurnWatch : std::uint32_t { no, inside, outside };
+
 /// A thread that takes turns.
 struct alignas(256) TurnSlot {
     std::uint32_t state;  ///< a TurnState
@@ -63,7 +66,7 @@ struct alignas(256) TurnSlot {
     TurnKey key;             ///< of a futex; of a descriptor, `space` is the inode of a pipe or 0
     std::uint64_t address;   ///< where the application sees the futex, for the report of a deadlock
     std::uint32_t bits;      ///< of FUTEX_WAIT_BITSET
-    std::uint32_t watches;   ///< it can ask the kernel for what it waits for
+    TurnWatch watches;       ///< whether it can ask the kernel for what it waits for
     std::uint32_t watching;  ///< it is in the kernel to do so
     std::uint32_t holds_on;  ///< it keeps the turn however long its call takes: it writes to the outside
     std::uint64_t blocked;   ///< its signal mask when it gave its turn away

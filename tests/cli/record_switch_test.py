@@ -34,7 +34,7 @@ class Switch(Recorder):
             self.assertLess(self.path.stat().st_size, 200_000)
             self.assertGreater(symbols.get("cool_function", 0), 0, symbols)  # the last function
             self.assertFalse([name for name in symbols if name.startswith("0x55")], symbols)  # maps are not overwritten
-            self.assert_perf_agrees()
+            self.assert_perf_agrees(may_lose=True)
 
     def test_overwrite_keeps_copied_stacks(self):
         self.record("--kernel", "-e", "cpu-clock:u", "-F", "2000", "--call-graph", "dwarf", "--overwrite", "-m", "1M", loops=300_000_000)
@@ -49,7 +49,7 @@ class Switch(Recorder):
         last = 0
         for path in files[:-1]:
             self.assert_hot(path, least=0.7)
-            self.assert_perf_agrees(path)
+            self.assert_perf_agrees(path, may_lose=True)
             times = self.times(path)
             self.assertGreater(min(times), last)
             last = max(times)
@@ -84,7 +84,7 @@ class Switch(Recorder):
         self.assertLess(max(times[0]), min(times[1]))
         for path in files:
             self.assert_hot(path, least=0.7)
-            self.assert_perf_agrees(path)
+            self.assert_perf_agrees(path, may_lose=True)
 
     def test_a_command_of_the_control_writes_what_the_rings_have(self):
         commands, answers = self.file("commands"), self.file("answers")

@@ -39,10 +39,24 @@ constexpr std::size_t kMostMessages = 64 << 10;         // bytes that are kept o
 constexpr std::size_t kStdioRows = 20;
 
 /// Options of `record` that make no sense without a file, or whose letter means something else here.
-constexpr std::array kNotHere{
-    "--output",        "--compress",      "--compression-level", "--max-size",      "--exact",           "--quiet",
-    "--delay",         "--control",       "--clockid",           "--data",          "--weight",          "--branch-any",
-    "--branch-filter", "--switch-events", "--overwrite",         "--switch-output", "--switch-max-files"};
+constexpr std::array kNotHere{"--output",
+                              "--compress",
+                              "--compression-level",
+                              "--max-size",
+                              "--exact",
+                              "--quiet",
+                              "--delay",
+                              "--control",
+                              "--clockid",
+                              "--data",
+                              "--weight",
+                              "--branch-any",
+                              "--branch-filter",
+                              "--switch-events",
+                              "--overwrite",
+                              "--switch-output",
+                              "--switch-max-files",
+                              "--off-cpu"};
 
 struct Options {
     record::Options recording;

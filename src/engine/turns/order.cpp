@@ -23,11 +23,9 @@ using run::Turns;
 using run::TurnSlot;
 using run::TurnState;
 using run::TurnWait;
+using run::TurnWatch;
 
 namespace {
-
-constexpr std::uint32_t kCanWatch = 1;
-constexpr std::uint32_t kWatchesOutside = 2;
 
 std::uint64_t clock_of(const Engine& engine) {
     return __atomic_load_n(&engine.run_use->clock, __ATOMIC_RELAXED);
@@ -86,7 +84,7 @@ bool waits_for_outside(const Turns& turns) {
         const TurnSlot& slot = turns.slot[number];
         const TurnState state = load_state(slot);
         found = found || state == TurnState::outside || state == TurnState::arriving ||
-                (state == TurnState::waiting && slot.watches == kWatchesOutside);
+                (state == TurnState::waiting && slot.watches == TurnWatch::outside);
     });
     return found;
 }
@@ -158,13 +156,13 @@ void put_down(Engine& engine) {
     for_each_slot(turns, [&](std::uint32_t number) {
         const TurnSlot& slot = turns.slot[number];
         anybody = anybody || load_state(slot) == TurnState::waiting;
-        hope = hope || (load_state(slot) == TurnState::waiting && slot.watches != 0) || number == sleeper;
+        hope = hope || (load_state(slot) == TurnState::waiting && slot.watches != TurnWatch::no) || number == sleeper;
     });
     if (!hope && anybody) report_deadlock(engine);
     __atomic_store_n(&turns.holder, 0, __ATOMIC_SEQ_CST);
     for_each_slot(turns, [&](std::uint32_t number) {
         TurnSlot& slot = turns.slot[number];
-        if (load_state(slot) != TurnState::waiting || (slot.watches == 0 && number != sleeper)) return;
+        if (load_state(slot) != TurnState::waiting || (slot.watches == TurnWatch::no && number != sleeper)) return;
         std::uint32_t none = run::kTurnNone;
         if (__atomic_compare_exchange_n(&slot.turn, &none, std::uint32_t{run::kTurnWatch}, false, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST))

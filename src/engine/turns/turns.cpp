@@ -22,6 +22,7 @@ using run::Turns;
 using run::TurnSlot;
 using run::TurnState;
 using run::TurnWait;
+using run::TurnWatch;
 
 namespace {
 
@@ -300,7 +301,7 @@ void begin_vfork(Thread& thread) {
     publish_signals(thread);
     slot.wait = TurnWait::vfork;
     slot.deadline = run::kNoDeadline;
-    slot.watches = 0;
+    slot.watches = TurnWatch::no;
     slot.address = 0;
     store_state(slot, TurnState::waiting);
     pass_on(*thread.engine, 0);
@@ -363,7 +364,7 @@ TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
         slot.bits = wait.bits;
         slot.deadline = wait.deadline;
         slot.address = wait.address;
-        slot.watches = wait.watch == nullptr ? 0 : wait.outside ? 2 : 1;
+        slot.watches = wait.watch == nullptr ? TurnWatch::no : wait.outside ? TurnWatch::outside : TurnWatch::inside;
         slot.end = TurnEnd::woken;
         slot.ticket = ++thread.engine->turns->tickets;
         store_state(slot, TurnState::waiting);
