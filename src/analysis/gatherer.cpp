@@ -132,7 +132,7 @@ void Gatherer::add_to(profile::Profile& profile) {
 // A process that has ended may have samples that come later: it is forgotten after the next decay, not at once.
 void Gatherer::decay() {
     stacks_.weaken();
-    for (const std::uint32_t pid : ended_before_) processes_.forget(pid);
+    for (const std::uint32_t pid : ended_before_) processes_.end(pid);
     ended_before_ = std::exchange(ended_, {});
     drop_dead_stacks();
 }
@@ -151,7 +151,7 @@ void Gatherer::drop_dead_stacks() {
     roots_ = std::move(roots);
     std::vector<SpaceId> used;
     for (const Root& root : roots_) used.push_back(root.space);
-    processes_.free_spaces_but(used);
+    if (processes_.drop_ended(used) && options_.unwinder) options_.unwinder->forget_spaces();
     last_version_ = ~std::uint64_t{0};
 }
 

@@ -9,6 +9,7 @@
 // The second case is rare, because most processes map their code before their first sample.
 #include "analysis/processes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "perfdata/side_band.h"
@@ -113,7 +114,7 @@ void Processes::follow_kernel_symbol(Bytes record) {
 }
 
 profile::StringId Processes::comm(std::uint32_t tid) {
-    // The placeholder is not stored: a child must not begin with its parent's.
+    // ":TID" is not stored: a child must not begin with the name that shows its parent's number.
     if (const auto known = comms_.find(tid); known != comms_.end()) return known->second;
     return strings_.intern(":" + std::to_string(static_cast<std::int32_t>(tid)));
 }
@@ -154,32 +155,22 @@ void Processes::release(SpaceId id) {
 }
 
 void Processes::end(std::uint32_t pid) {
+    comms_.erase(pid);
     const auto known = process_spaces_.find(pid);
     if (known == process_spaces_.end()) return;
     release(known->second);
     process_spaces_.erase(known);
 }
 
-bool Processes::drop_ended() {
-    for (const SpaceId id : ended_) spaces_[id].maps.reset();
-    free_.insert(free_.end(), ended_.begin(), ended_.end());
-    return !std::exchange(ended_, {}).empty();
-}
-
-void Processes::forget(std::uint32_t pid) {
-    comms_.erase(pid);
-    const auto at = process_spaces_.find(pid);
-    if (at == process_spaces_.end()) return;
-    --spaces_[at->second].owners;
-    process_spaces_.erase(at);
-    ++version_;
-}
-
-void Processes::free_spaces_but(const std::vector<SpaceId>& used) {
+bool Processes::drop_ended(const std::vector<SpaceId>& in_use) {
     std::vector<bool> keep(spaces_.size());
-    for (const SpaceId id : used) keep[id] = true;
-    for (std::size_t i = 0; i < spaces_.size(); ++i)
-        if (!keep[i] && spaces_[i].owners == 0) *spaces_[i].maps = {};
+    for (const SpaceId id : in_use) keep[id] = true;
+    const auto dropped = std::ranges::partition(ended_, [&](SpaceId id) { return keep[id]; });
+    for (const SpaceId id : dropped) spaces_[id].maps.reset();
+    free_.insert(free_.end(), dropped.begin(), dropped.end());
+    const bool any = !dropped.empty();
+    ended_.erase(dropped.begin(), dropped.end());
+    return any;
 }
 
 }  // namespace anyperf::analysis

@@ -52,23 +52,18 @@ class Processes {
     /// The address space of a process now, which a sample uses.
     SpaceId space(std::uint32_t pid);
 
-    /// The process has ended: it has no maps any more. Its space stays valid until drop_ended().
+    /// The process has ended: it has no name and no maps any more. Its space stays valid until drop_ended().
     void end(std::uint32_t pid);
-    /// Frees the spaces that no process has any more: those of ended processes, and those that were replaced by changed
-    /// copies. Returns whether there were some. For a recorder, which has used its samples then; a reader calls it
-    /// never, since it looks at all spaces at the end.
-    bool drop_ended();
+    /// Frees the spaces that no process has any more, except those `in_use`, whose samples are still to be named: those
+    /// of ended processes, and those that were replaced by changed copies. Returns whether there were some. A reader of
+    /// a whole recording never calls it, since it looks at all spaces at the end.
+    bool drop_ended(const std::vector<SpaceId>& in_use = {});
 
     /// The maps of a space. The reference stays valid, its contents grow.
     const symbols::AddressSpace& operator[](SpaceId id) const { return *spaces_[id].maps; }
     /// The kernel's maps, which all processes have. They have no versions: a module that replaces another during a
     /// recording gets the samples of both.
     const symbols::AddressSpace& kernel() const { return kernel_; }
-
-    /// Forgets a process that has ended, with its name. A later sample of it begins with an empty space.
-    void forget(std::uint32_t pid);
-    /// Frees the maps of all spaces that no process has and that are not among `used`, which still have samples.
-    void free_spaces_but(const std::vector<SpaceId>& used);
 
     /// Changes with each record that was followed: what was found out before may then be old.
     std::uint64_t version() const { return version_; }

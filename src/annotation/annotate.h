@@ -39,7 +39,7 @@ struct Annotation {
     std::uint64_t begin = 0, end = 0;  ///< addresses as in the symbol table; `end` is the first one after the function
     Heat heat;
     std::vector<Line> lines{};  ///< in the order of their addresses
-    Heat elsewhere{};           ///< samples at addresses where no instruction begins; as a rule there are none
+    Heat elsewhere{};           ///< samples at addresses where no instruction begins; usually none
     bool has_debug_info = false;
 };
 

@@ -74,7 +74,7 @@ struct ThreadRecord {
 };
 
 /// A live thread, or one that was killed before it could end. The engine maps the page at the start of the thread's %gs
-/// block, so that translated code charges its budget in place, and behind it the TupleCounts of the same number; the
+/// block, so that translated code charges its budget in place, and after it the TupleCounts of the same number; the
 /// broker reads both and writes the fields that say what to count.
 struct alignas(4096) ThreadPage {
     LiveCounters counters;

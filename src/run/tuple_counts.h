@@ -38,7 +38,7 @@ struct Tuple {
 };
 static_assert(sizeof(Tuple) == 16);
 
-/// The counts of a thread. The engine maps them behind the thread page, so that translated code adds to the words in
+/// The counts of a thread. The engine maps them after the thread page, so that translated code adds to the words in
 /// place.
 struct alignas(4096) TupleCounts {
     std::uint64_t word[kTupleWords];  ///< modulo 2^64

@@ -28,6 +28,8 @@ class StackUnwinder {
     /// return addresses minus 1, as perf looks them up. Of a frame that a signal interrupted it is the instruction
     /// pointer itself.
     virtual void unwind(const AddressSpace& space, const UserState& state, std::vector<std::uint64_t>& addresses) = 0;
+    /// Spaces that it was given are not valid any more: another one may be at the same place in memory.
+    virtual void forget_spaces() = 0;
 };
 
 }  // namespace anyperf::symbols

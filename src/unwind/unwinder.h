@@ -36,8 +36,7 @@ class Unwinder final : public symbols::StackUnwinder {
     void unwind(const symbols::AddressSpace& space, const symbols::UserState& state,
                 std::vector<std::uint64_t>& addresses) override;
 
-    /// To be called after an address space has ended, or has lost a map: another one may begin at its address.
-    void forget_spaces() { ++generation_; }
+    void forget_spaces() override { ++generation_; }
 
   private:
     /// What was found at an address of a process, in a direct-mapped cache.

@@ -19,7 +19,7 @@ class DirectoryRemover {
     DirectoryRemover& operator=(const DirectoryRemover&) = delete;
     ~DirectoryRemover() { release(); }
 
-    /// Starts the process. If that fails because of a limit, a killed broker leaves the directory behind.
+    /// Starts the process. A limit may prevent that: then nobody removes the directory of a killed broker.
     void start(const std::string& directory);
     /// Waits until the directory has been removed. Called by the last process that holds the pipe.
     void finish();

@@ -47,7 +47,7 @@ class BlockedSignals {
         int number = 0;
         bool from_terminal = false;  ///< sent by the kernel: the command, in the same process group, got it as well
     };
-    /// Takes the next pending signal; no value if there is none. SIGCHLD only ends the wait, and is skipped here.
+    /// Takes the next pending signal, or returns nothing. SIGCHLD only ends the wait: it is taken, but not returned.
     std::optional<Arrived> next();
 
   private:

@@ -226,7 +226,7 @@ Result<std::vector<Place>> Session::places() {
 }
 
 /// What to change in a request that the virtual PMU refuses.
-static std::string fix_for_virtual_pmu(const recording::SamplingOptions& sampling) {
+std::string fix_for_virtual_pmu(const recording::SamplingOptions& sampling) {
     const auto most = host::kernel_setting(host::Root{}, "perf_event_max_sample_rate");
     if (sampling.frequency && most && *sampling.frequency > static_cast<std::uint64_t>(*most))
         return fmt::format("give -F max, or at most -F {}", *most);

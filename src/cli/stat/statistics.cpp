@@ -27,7 +27,7 @@ double binomial_tail(std::size_t n, std::size_t below) {
     return sum;
 }
 
-/// The largest rank k whose interval has at least the confidence `wanted`; 1, the widest interval, if there is none.
+/// The largest rank k whose interval has at least the confidence `wanted`. If no interval has, 1: the widest one.
 std::size_t median_rank(std::size_t n, double wanted) {
     constexpr double kDeviations =
         1.96;  // 95% of a normal distribution are within them; it approximates the binomial one for large n

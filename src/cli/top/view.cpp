@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/annotate/views.h"
+#include "host/printable.h"
 #include "profile/call_tree.h"
 
 namespace anyperf::cli::top {
@@ -18,6 +19,7 @@ namespace {
 
 using Named = Key::Named;
 using Style = Line::Style;
+using host::printable;  // names come from recorded programs
 using profile::Row;
 
 constexpr std::size_t kWidestColumn = 60;  // as of `report`: longer texts push the columns after them
@@ -50,13 +52,6 @@ double share(std::uint64_t part, std::uint64_t whole) {
 
 Style style_of(double percent) {
     return percent >= kHot ? Style::hot : percent >= kWarm ? Style::warm : Style::plain;
-}
-
-/// A text that is safe for a terminal: names come from recorded programs.
-std::string printable(std::string text) {
-    for (char& letter : text)
-        if (static_cast<unsigned char>(letter) < ' ' || letter == 0x7f) letter = '?';
-    return text;
 }
 
 /// Where to cut a text to at most `width` bytes without cutting a character of UTF-8.

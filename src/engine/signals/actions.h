@@ -36,6 +36,18 @@ inline constexpr std::uint64_t kEngineSignals =
 /// SIGFPE besides the above.
 inline constexpr std::uint64_t kAlwaysCaughtSignals = kEngineSignals | signal_bit(4) | signal_bit(8);
 
+inline constexpr int kKillSignal = 9;       ///< SIGKILL
+inline constexpr int kChildSignal = 17;     ///< SIGCHLD
+inline constexpr int kContinueSignal = 18;  ///< SIGCONT
+
+/// SIGKILL and SIGSTOP (sigprocmask(2)).
+inline constexpr std::uint64_t kNeverBlockedSignals = signal_bit(kKillSignal) | signal_bit(19);
+/// Signals whose default is to be ignored: SIGCHLD, SIGCONT, SIGURG, SIGWINCH (signal(7)).
+inline constexpr std::uint64_t kIgnoredByDefault =
+    signal_bit(kChildSignal) | signal_bit(kContinueSignal) | signal_bit(23) | signal_bit(28);
+/// Signals whose default is to stop the process: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU (signal(7)).
+inline constexpr std::uint64_t kStoppingByDefault = signal_bit(19) | signal_bit(20) | signal_bit(21) | signal_bit(22);
+
 /// The table of actions of a process, or of all tasks that share one by CLONE_SIGHAND. Synchronised.
 class SignalActions {
   public:

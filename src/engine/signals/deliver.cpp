@@ -210,8 +210,7 @@ void return_from_handler(Thread& thread) {
         {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},
         c.rip,
         (c.flags & kRestoredFlags) | kAlwaysSet};
-    // SIGKILL and SIGSTOP cannot be blocked.
-    signals.mask = frame.user.mask & ~(signal_bit(9) | signal_bit(19));
+    signals.mask = frame.user.mask & ~kNeverBlockedSignals;
     restore_alternate_stack(signals, frame.user.stack, c.rsp);
     if (!has_valid_segments(frame.user)) queue_general_protection(signals);
     frame.user.mask = ~kEngineSignals;

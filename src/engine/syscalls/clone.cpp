@@ -391,14 +391,12 @@ long clone3(Call& call) {
 }
 
 long fork(Call& call) {
-    constexpr std::uint64_t kChildSignal = 17;  // SIGCHLD
     CloneRequest request;
     request.flags = kChildSignal;
     return clone_as(call, request);
 }
 
 long vfork(Call& call) {
-    constexpr std::uint64_t kChildSignal = 17;  // SIGCHLD
     CloneRequest request;
     request.flags = CLONE_VFORK | CLONE_VM | kChildSignal;
     return clone_as(call, request);

@@ -20,8 +20,7 @@ namespace anyperf::engine::handlers {
 
 namespace {
 
-constexpr std::uint64_t kSetBytes = 8;                                   // sizeof(sigset_t) in the kernel
-constexpr std::uint64_t kNeverBlocked = signal_bit(9) | signal_bit(19);  // SIGKILL, SIGSTOP
+constexpr std::uint64_t kSetBytes = 8;  // sizeof(sigset_t) in the kernel
 
 template <class T>
 bool read(std::uint64_t address, T& out) {
@@ -41,7 +40,7 @@ bool is_signal(std::uint64_t number) {
 /// engine.
 void set_mask(Thread& thread, std::uint64_t mask) {
     SignalState& signals = *thread.signals;
-    signals.mask = mask & ~kNeverBlocked;
+    signals.mask = mask & ~kNeverBlockedSignals;
     apply_mask(signals);
     if (has_deliverable(signals)) thread.pending = 1;
 }
@@ -51,7 +50,7 @@ void set_mask(Thread& thread, std::uint64_t mask) {
 long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
     SignalState& signals = *call.thread.signals;
     signals.saved_mask = signals.mask;
-    signals.mask = mask & ~kNeverBlocked;
+    signals.mask = mask & ~kNeverBlockedSignals;
     const std::uint64_t kernel_mask = signals.mask & ~kEngineSignals;
     argument = address_of(&kernel_mask);
     if (has_deliverable(signals)) call.thread.pending = 1;
@@ -84,10 +83,10 @@ long rt_sigaction(Call& call) {
     const int signal = static_cast<int>(number);
     SignalAction action;
     if (wanted != 0 && !read(wanted, action)) return -EFAULT;
-    if (wanted != 0 && (kNeverBlocked & signal_bit(signal)) != 0) return -EINVAL;
+    if (wanted != 0 && (kNeverBlockedSignals & signal_bit(signal)) != 0) return -EINVAL;
     const SignalAction before = actions.get(signal);
     if (wanted != 0) {
-        action.mask &= ~kNeverBlocked;
+        action.mask &= ~kNeverBlockedSignals;
         actions.set(signal, action);
         // The kernel needs to know whether the signal is ignored, has its default action, or has a handler.
         if (const long got = install(signal, action); is_error(got)) {

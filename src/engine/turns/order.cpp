@@ -18,13 +18,6 @@
 
 namespace anyperf::engine::turns {
 
-using run::TurnEnd;
-using run::Turns;
-using run::TurnSlot;
-using run::TurnState;
-using run::TurnWait;
-using run::TurnWatch;
-
 namespace {
 
 std::uint64_t clock_of(const Engine& engine) {
@@ -79,14 +72,12 @@ std::uint32_t first_ready(const Turns& turns) {
 
 /// Whether something outside of the run may make a thread ready.
 bool waits_for_outside(const Turns& turns) {
-    bool found = false;
-    for_each_slot(turns, [&](std::uint32_t number) {
+    return any_slot(turns, [&](std::uint32_t number) {
         const TurnSlot& slot = turns.slot[number];
         const TurnState state = load_state(slot);
-        found = found || state == TurnState::outside || state == TurnState::arriving ||
-                (state == TurnState::waiting && slot.watches == TurnWatch::outside);
+        return state == TurnState::outside || state == TurnState::arriving ||
+               (state == TurnState::waiting && slot.watches == TurnWatch::outside);
     });
-    return found;
 }
 
 /// The next slot; 0: nobody can run. Without a wait for the outside, time goes on at once.
@@ -108,7 +99,7 @@ void give(Engine& engine, std::uint32_t number) {
     ++turns.turns;
     store_state(slot, TurnState::running);
     __atomic_store_n(&turns.holder, number, __ATOMIC_SEQ_CST);
-    tell(slot, run::kTurnGiven);
+    notify(slot, run::kTurnGiven);
     if (__atomic_load_n(&slot.watching, __ATOMIC_SEQ_CST) == 0) return;
     x86_64::SignalInfo info{};  // it is in the kernel, waiting for something else
     info.signo = kTrap;
@@ -142,23 +133,21 @@ std::string_view name_of(TurnWait kind) {
         if (slot.address != 0) line.text(" at ").hex(slot.address);
         line.write(2);
     });
-    for_each_slot(turns, [&](std::uint32_t number) { tell(turns.slot[number], run::kTurnEnd); });
+    for_each_slot(turns, [&](std::uint32_t number) { notify(turns.slot[number], run::kTurnEnd); });
     for (;;) kernel_call(__NR_exit_group, kOwnFailure);
 }
 
 /// Nobody can run: those who can ask the kernel for what they wait for do so, and the first one that can go on takes
 /// the turn.
-void put_down(Engine& engine) {
+void release_turn(Engine& engine) {
     Turns& turns = *engine.turns;
     const std::uint32_t sleeper = first_deadline(turns);
-    bool hope = waits_for_outside(turns);
-    bool anybody = false;
-    for_each_slot(turns, [&](std::uint32_t number) {
-        const TurnSlot& slot = turns.slot[number];
-        anybody = anybody || load_state(slot) == TurnState::waiting;
-        hope = hope || (load_state(slot) == TurnState::waiting && slot.watches != TurnWatch::no) || number == sleeper;
-    });
-    if (!hope && anybody) report_deadlock(engine);
+    const auto is_waiting = [&](std::uint32_t number) { return load_state(turns.slot[number]) == TurnState::waiting; };
+    const auto can_go_on = [&](std::uint32_t number) {
+        return number == sleeper || (is_waiting(number) && turns.slot[number].watches != TurnWatch::no);
+    };
+    if (any_slot(turns, is_waiting) && !waits_for_outside(turns) && !any_slot(turns, can_go_on))
+        report_deadlock(engine);
     __atomic_store_n(&turns.holder, 0, __ATOMIC_SEQ_CST);
     for_each_slot(turns, [&](std::uint32_t number) {
         TurnSlot& slot = turns.slot[number];
@@ -193,7 +182,7 @@ bool is_asleep(const TurnSlot& slot) {
 
 }  // namespace
 
-void tell(TurnSlot& slot, std::uint32_t word) {
+void notify(TurnSlot& slot, std::uint32_t word) {
     __atomic_store_n(&slot.turn, word, __ATOMIC_SEQ_CST);
     kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
 }
@@ -206,7 +195,7 @@ void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns) {
 bool pass_on(Engine& engine, std::uint32_t self) {
     const std::uint32_t who = next(engine);
     if (who == 0) {
-        put_down(engine);
+        release_turn(engine);
         return false;
     }
     if (who == self) {
@@ -227,7 +216,7 @@ bool arrive(Engine& engine, std::uint32_t self) {
     return true;
 }
 
-void see_process_off(std::int32_t pid) {
+void await_process_end(std::int32_t pid) {
     const auto id = static_cast<std::uint64_t>(pid);
     const long fd = kernel_call(__NR_pidfd_open, id, 0);
     if (!is_error(fd)) {
@@ -242,7 +231,7 @@ void see_process_off(std::int32_t pid) {
     kernel_call(__NR_waitid, P_ALL, 0, address_of(&nobody), WNOHANG | WEXITED | WNOWAIT);
 }
 
-void see_off(Engine& engine) {
+void await_thread_end(Engine& engine) {
     Turns& turns = *engine.turns;
     const std::uint32_t leaving = turns.leaving;
     if (leaving == 0 || leaving > run::kTurnSlots) return;
@@ -250,7 +239,7 @@ void see_off(Engine& engine) {
     constexpr std::int64_t kLook = 5'000'000;
     constexpr unsigned kLooks = 200;
     if (turns.leaving_process != 0) {
-        see_process_off(slot.pid);
+        await_process_end(slot.pid);
     } else {
         for (unsigned looks = 0; looks < kLooks && __atomic_load_n(&slot.alive, __ATOMIC_SEQ_CST) != 0; ++looks) {
             sleep_on(slot.alive, 1, kLook);
@@ -261,13 +250,12 @@ void see_off(Engine& engine) {
     store_state(slot, TurnState::free);
 }
 
-void bury(Engine& engine, std::int32_t pid) {
+void free_process_slots(Engine& engine, std::int32_t pid) {
     Turns& turns = *engine.turns;
     for_each_slot(turns, [&](std::uint32_t number) {
         TurnSlot& slot = turns.slot[number];
         if (slot.pid != pid || load_state(slot) == TurnState::free) return;
-        if (slot.vfork_parent != 0 && slot.vfork_parent <= run::kTurnSlots)
-            make_ready(engine, slot.vfork_parent, TurnEnd::woken);
+        release_vfork_parent(engine, slot);
         store_state(slot, TurnState::free);
     });
     for_each_slot(turns, [&](std::uint32_t number) {
@@ -276,7 +264,7 @@ void bury(Engine& engine, std::int32_t pid) {
     wake_descriptors(engine, 0);
 }
 
-void look_after_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns, unsigned& unchanged) {
+void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns, unsigned& unchanged) {
     Turns& turns = *engine.turns;
     constexpr unsigned kStuck = 10;
     const std::uint64_t given = __atomic_load_n(&turns.turns, __ATOMIC_RELAXED);
@@ -295,7 +283,7 @@ void look_after_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_t
     __atomic_store_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
     store_state(slot, TurnState::outside);
     if (gone) {
-        bury(engine, slot.pid);
+        free_process_slots(engine, slot.pid);
         // Its robust futexes were released by the kernel, which knows nothing of those who wait: they look again.
         for_each_slot(turns, [&](std::uint32_t number) {
             if (turns.slot[number].wait == TurnWait::futex) make_ready(engine, number, TurnEnd::woken);

@@ -1,4 +1,5 @@
-// order.h: who has the turn next, and what follows when nobody can run. For the files of this folder.
+// order.h: chooses the thread that gets the turn next, and what is done when no thread can run. Only the files of this
+// folder include it.
 #pragma once
 
 #include "engine/turns/slots.h"
@@ -16,18 +17,18 @@ bool arrive(Engine& engine, std::uint32_t self);
 void sleep_on(std::uint32_t& word, std::uint32_t value, std::int64_t ns);
 
 /// Sets a thread's word and wakes it.
-void tell(run::TurnSlot& slot, std::uint32_t word);
+void notify(run::TurnSlot& slot, std::uint32_t word);
 
 /// For a thread that has waited for a while: takes the turn from a thread that is gone or stuck, and passes it on.
 /// `unchanged` counts the looks since a turn was last given.
-void look_after_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns, unsigned& unchanged);
+void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns, unsigned& unchanged);
 
 /// Waits until the kernel has taken away the thread that has left.
-void see_off(Engine& engine);
+void await_thread_end(Engine& engine);
 /// Waits until a process is gone, a second at most.
-void see_process_off(std::int32_t pid);
+void await_process_end(std::int32_t pid);
 
 /// Frees the slots of a process that is gone, and wakes who may have waited for it.
-void bury(Engine& engine, std::int32_t pid);
+void free_process_slots(Engine& engine, std::int32_t pid);
 
 }  // namespace anyperf::engine::turns

@@ -6,20 +6,6 @@
 
 namespace anyperf::engine::turns {
 
-using run::TurnEnd;
-using run::Turns;
-using run::TurnSlot;
-using run::TurnState;
-using run::TurnWait;
-
-namespace {
-
-/// Signals whose default is to be ignored, and to stop the process (signal(7)).
-constexpr std::uint64_t kIgnoredByDefault = signal_bit(17) | signal_bit(18) | signal_bit(23) | signal_bit(28);
-constexpr std::uint64_t kStopping = signal_bit(19) | signal_bit(20) | signal_bit(21) | signal_bit(22);
-
-}  // namespace
-
 void note_signal(Thread& thread, std::int32_t pid, std::int32_t tid, int signal) {
     Engine& engine = *thread.engine;
     Turns& turns = *engine.turns;
@@ -33,19 +19,20 @@ void note_signal(Thread& thread, std::int32_t pid, std::int32_t tid, int signal)
         if (state == TurnState::free || state == TurnState::ended || slot.pid != pid) return;
         known = true;
         const bool is_meant = tid == 0 || slot.tid == tid;
-        const bool open = (slot.blocked & bit) == 0 || signal == 9;
+        const bool open = (slot.blocked & bit) == 0 || signal == kKillSignal;
         if (is_meant && slot.wait == TurnWait::signal) make_ready(engine, number, TurnEnd::woken);
         if (!is_meant || !open || number == thread.turn_slot) return;
         if ((slot.caught & bit) != 0 && (receiver == 0 || slot.tid == pid)) receiver = number;
-        dies = dies || signal == 9 ||
-               ((slot.caught & bit) == 0 && (slot.ignored & bit) == 0 && (bit & (kIgnoredByDefault | kStopping)) == 0);
+        dies = dies || signal == kKillSignal ||
+               ((slot.caught & bit) == 0 && (slot.ignored & bit) == 0 &&
+                (bit & (kIgnoredByDefault | kStoppingByDefault)) == 0);
     });
     if (receiver != 0) {
         if (turns.slot[receiver].wait != TurnWait::vfork) make_ready(engine, receiver, TurnEnd::interrupted);
     } else if (dies && pid != slot_of(thread).pid) {
-        see_process_off(pid);
-        bury(engine, pid);
-    } else if (known && (bit & (kStopping | signal_bit(18))) != 0) {
+        await_process_end(pid);
+        free_process_slots(engine, pid);
+    } else if (known && (bit & (kStoppingByDefault | signal_bit(kContinueSignal))) != 0) {
         wake_parents(engine);
     }
     wake_descriptors(engine, 0);  // signalfd(2)

@@ -1,5 +1,5 @@
-// slots.h: the slots of threads that take turns (run/turns.h). For the files of this folder, and what looks for a
-// thread.
+// slots.h: the slots of threads that take turns (run/turns.h). The files of this folder use it, and those that look for
+// a thread.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,27 @@
 
 namespace anyperf::engine::turns {
 
+using run::TurnEnd;
+using run::TurnKey;
+using run::Turns;
+using run::TurnSlot;
+using run::TurnState;
+using run::TurnWait;
+using run::TurnWatch;
+
 /// The slot of a thread that takes turns.
-inline run::TurnSlot& slot_of(const Thread& thread) {
+inline TurnSlot& slot_of(const Thread& thread) {
     return thread.engine->turns->slot[thread.turn_slot];
 }
 
-inline run::TurnState load_state(const run::TurnSlot& slot) {
-    return static_cast<run::TurnState>(__atomic_load_n(&slot.state, __ATOMIC_SEQ_CST));
+inline TurnState load_state(const TurnSlot& slot) {
+    return static_cast<TurnState>(__atomic_load_n(&slot.state, __ATOMIC_SEQ_CST));
 }
-inline void store_state(run::TurnSlot& slot, run::TurnState state) {
+inline void store_state(TurnSlot& slot, TurnState state) {
     __atomic_store_n(&slot.state, static_cast<std::uint32_t>(state), __ATOMIC_SEQ_CST);
 }
 /// False: it was not `from`.
-inline bool change_state(run::TurnSlot& slot, run::TurnState from, run::TurnState to) {
+inline bool change_state(TurnSlot& slot, TurnState from, TurnState to) {
     auto expected = static_cast<std::uint32_t>(from);
     return __atomic_compare_exchange_n(&slot.state, &expected, static_cast<std::uint32_t>(to), false, __ATOMIC_SEQ_CST,
                                        __ATOMIC_SEQ_CST);
@@ -28,9 +36,17 @@ inline bool change_state(run::TurnSlot& slot, run::TurnState from, run::TurnStat
 
 /// Calls `function` with the number of each slot that has been used.
 template <class Function>
-void for_each_slot(const run::Turns& turns, Function function) {
+void for_each_slot(const Turns& turns, Function function) {
     const std::uint32_t used = __atomic_load_n(&turns.slots_used, __ATOMIC_ACQUIRE);
     for (std::uint32_t number = 1; number <= used && number <= run::kTurnSlots; ++number) function(number);
+}
+
+/// Whether `matches(number)` of some slot that has been used.
+template <class Matches>
+bool any_slot(const Turns& turns, Matches matches) {
+    bool any = false;
+    for_each_slot(turns, [&](std::uint32_t number) { any = any || matches(number); });
+    return any;
 }
 
 }  // namespace anyperf::engine::turns

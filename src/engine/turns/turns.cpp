@@ -17,13 +17,6 @@
 
 namespace anyperf::engine::turns {
 
-using run::TurnEnd;
-using run::Turns;
-using run::TurnSlot;
-using run::TurnState;
-using run::TurnWait;
-using run::TurnWatch;
-
 namespace {
 
 constexpr std::int64_t kLookNs = 100'000'000;  ///< after so long a thread looks after the one that has the turn
@@ -50,7 +43,7 @@ std::uint64_t draw_length(Turns& turns) {
 void begin_turn(Thread& thread) {
     Turns& turns = *thread.engine->turns;
     TurnSlot& slot = slot_of(thread);
-    see_off(*thread.engine);
+    await_thread_end(*thread.engine);
     slot.holds_on = 0;
     thread.turn_end = thread.page.counters.charged() + draw_length(turns);
     hooks::at_budget_end(thread);
@@ -126,7 +119,7 @@ void await_turn(Thread& thread, const Wait* wait) {
         }
         if (load_state(slot) == TurnState::outside && arrive(engine, thread.turn_slot)) return;
         if (wait != nullptr && is_interrupted(thread) && come_from_wait(thread, TurnEnd::interrupted)) return;
-        look_after_holder(engine, thread.turn_slot, last_turns, unchanged);
+        check_holder(engine, thread.turn_slot, last_turns, unchanged);
     }
 }
 
@@ -158,18 +151,16 @@ void note_outsiders(Turns& turns) {
 }
 
 bool is_nobody_there(const Turns& turns) {
-    bool nobody = true;
-    for_each_slot(turns, [&](std::uint32_t number) {
+    return !any_slot(turns, [&](std::uint32_t number) {
         const TurnState state = load_state(turns.slot[number]);
-        nobody = nobody && (state == TurnState::free || state == TurnState::ended);
+        return state != TurnState::free && state != TurnState::ended;
     });
-    return nobody;
 }
 
 /// The first program of the run begins, or the next one that `stat -r` measures: each has the same order.
 void begin_run(Engine& engine) {
     Turns& turns = *engine.turns;
-    see_off(engine);
+    await_thread_end(engine);
     turns.outsiders = turns.leaving = turns.leaving_process = 0;
     turns.slots_used = 0;
     turns.turns = turns.tickets = turns.spaces = turns.objects = 0;
@@ -224,23 +215,12 @@ void leave(Thread& thread, bool whole_process) {
     pass_on(engine, 0);
 }
 
-/// The thread was the child of a vfork: its parent goes on.
-void release_vfork_parent(Thread& thread) {
-    TurnSlot& slot = slot_of(thread);
-    if (slot.vfork_parent != 0 && slot.vfork_parent <= run::kTurnSlots)
-        make_ready(*thread.engine, slot.vfork_parent, TurnEnd::woken);
-    slot.vfork_parent = 0;
-}
-
 bool is_last_of_process(const Thread& thread) {
     const Turns& turns = *thread.engine->turns;
-    bool last = true;
-    for_each_slot(turns, [&](std::uint32_t number) {
+    return !any_slot(turns, [&](std::uint32_t number) {
         const TurnSlot& slot = turns.slot[number];
-        if (number != thread.turn_slot && slot.pid == slot_of(thread).pid && load_state(slot) != TurnState::free)
-            last = false;
+        return number != thread.turn_slot && slot.pid == slot_of(thread).pid && load_state(slot) != TurnState::free;
     });
-    return last;
 }
 
 }  // namespace
@@ -257,7 +237,7 @@ void begin_program(Thread& thread) {
     engine.turn_space = slot_of(thread).space = new_space(engine);
     if (__atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != number && !arrive(engine, number))
         await_turn(thread, nullptr);
-    release_vfork_parent(thread);
+    release_vfork_parent(engine, slot_of(thread));
     wake_descriptors(engine, 0);  // the exec has closed some
     begin_turn(thread);
 }
@@ -332,13 +312,12 @@ void end_thread(Thread& thread) {
 void end_process(Thread& thread) {
     Engine& engine = *thread.engine;
     Turns& turns = *engine.turns;
-    release_vfork_parent(thread);
+    release_vfork_parent(engine, slot_of(thread));
     for_each_slot(turns, [&](std::uint32_t number) {
         if (number != thread.turn_slot && turns.slot[number].pid == slot_of(thread).pid)
             store_state(turns.slot[number], TurnState::free);
     });
     const auto parent = static_cast<std::int32_t>(kernel_call(__NR_getppid));
-    constexpr int kChildSignal = 17;  // SIGCHLD
     wake_parent(engine, parent);
     note_signal(thread, parent, 0, kChildSignal);
     wake_descriptors(engine, 0);
@@ -376,11 +355,9 @@ TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
 
 bool is_alone(const Thread& thread) {
     const Turns& turns = *thread.engine->turns;
-    bool alone = true;
-    for_each_slot(turns, [&](std::uint32_t number) {
-        if (number != thread.turn_slot && load_state(turns.slot[number]) != TurnState::free) alone = false;
+    return !any_slot(turns, [&](std::uint32_t number) {
+        return number != thread.turn_slot && load_state(turns.slot[number]) != TurnState::free;
     });
-    return alone;
 }
 
 bool is_outside(const Engine& engine, std::uint64_t device, std::uint64_t inode) {

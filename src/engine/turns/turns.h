@@ -6,10 +6,11 @@
 // read of a pipe finds, whether a thread ends before another looks: counts and output differ.
 //
 // The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It
-// gives the turn away where it would wait, where it has used up its turn (about a million instructions, a number that
-// the run's seed draws; each eighth turn is short), and where it ends. Next is who has been ready for longest. The
-// state of all threads lies in the run memory (run/turns.h), and who has the turn changes it without a lock. A turn is
-// given by a store to a word on which the other thread sleeps.
+// gives the turn away in three cases: where it would wait, where its turn is used up, and where it ends. A turn has
+// about a million instructions, and each eighth turn is short; the run's seed determines the exact number. The next
+// turn goes to the thread that has been ready for the longest time. The state of all threads is in the run memory
+// (run/turns.h). The thread that has the turn changes it without a lock, and gives the turn by a store to a word on
+// which the other thread sleeps.
 //
 // No thread waits in the kernel with the turn for something that a thread of the run does. Calls that may wait are
 // emulated (futexes, sleeps) or tried (syscalls/turns): if the call would wait, the thread is queued until another
@@ -30,10 +31,8 @@
 // - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each thread
 //   that waits looks after a while: it takes the turn from one that is gone, and from one that does not come out of the
 //   kernel for a second. That one queues for its turn when it comes back.
-// - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because the kernel
-// has
-//   it pending before the turn is given. What the kernel does for others, such as timers and signals from outside,
-//   comes when it comes.
+// - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because it is pending
+//   in the kernel before the turn is given. Timers of the kernel and signals from outside come at any instruction.
 //
 // What it can't do: what a thread gets from outside the run differs as it does without turns.
 #pragma once

@@ -4,13 +4,6 @@
 
 namespace anyperf::engine::turns {
 
-using run::TurnEnd;
-using run::TurnKey;
-using run::Turns;
-using run::TurnSlot;
-using run::TurnState;
-using run::TurnWait;
-
 namespace {
 
 /// The waiting slot that `matches`, of several the one that has waited for longest; 0: none.
@@ -46,6 +39,12 @@ bool make_ready(Engine& engine, std::uint32_t number, TurnEnd end) {
     slot.end = end;
     slot.ticket = ++engine.turns->tickets;
     return change_state(slot, TurnState::waiting, TurnState::ready);
+}
+
+void release_vfork_parent(Engine& engine, TurnSlot& slot) {
+    if (slot.vfork_parent != 0 && slot.vfork_parent <= run::kTurnSlots)
+        make_ready(engine, slot.vfork_parent, TurnEnd::woken);
+    slot.vfork_parent = 0;
 }
 
 std::uint32_t wake_futex(Engine& engine, const TurnKey& key, std::uint32_t most, std::uint32_t bits) {

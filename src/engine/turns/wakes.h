@@ -16,6 +16,8 @@ std::uint32_t requeue_futex(Engine& engine, const run::TurnKey& from, const run:
 std::uint32_t first_lock_waiter(const Engine& engine, const run::TurnKey& key, bool& others);
 /// Makes a waiting thread ready.
 bool make_ready(Engine& engine, std::uint32_t slot, run::TurnEnd end);
+/// If the slot is that of a vfork's child, makes its parent ready.
+void release_vfork_parent(Engine& engine, run::TurnSlot& slot);
 /// Something has been done to a pipe (its inode), or to any other descriptor (0).
 void wake_descriptors(Engine& engine, std::uint64_t pipe);
 bool any_descriptor_waiter(const Engine& engine);

@@ -23,7 +23,7 @@ constexpr std::uint64_t kUserState = abi::sample("PERF_SAMPLE_REGS_USER") | abi:
 constexpr std::uint64_t kUserContext = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_USER");
 constexpr std::size_t kMostBytes = 65528;  // of a record: the largest multiple of 8 in 16 bits
 
-/// What tells a file from another one of the same path. Empty if there is none.
+/// Identifies the file that is at a path now: device, inode, size and time. Empty if no regular file is there.
 std::vector<std::uint64_t> identity_of(const std::string& path) {
     struct stat found{};
     if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return {};

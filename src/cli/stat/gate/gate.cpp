@@ -23,7 +23,7 @@ namespace anyperf::cli::stat {
 
 namespace {
 
-/// The difference that grew most in per cent, of those with a limit that `is_wanted`; null: there is none.
+/// The largest growth in per cent among the differences that have a limit and are `is_wanted`. Null if none is.
 const Difference* largest(const Comparison& comparison, bool (*is_wanted)(const Difference&)) {
     const Difference* most = nullptr;
     for (const Difference& difference : comparison.differences)

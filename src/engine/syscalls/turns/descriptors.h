@@ -13,7 +13,7 @@ struct File {
     bool is_socket = false;
     bool outside = false;  ///< others than the run may change what it has: the run was given it, or it is a device or a
                            ///< socket of a network
-    std::uint64_t pipe = 0;  ///< the inode of a pipe; 0: it is none
+    std::uint64_t pipe = 0;  ///< the inode, if it is a pipe; else 0
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
 };

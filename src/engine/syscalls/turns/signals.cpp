@@ -54,10 +54,9 @@ bool ends_own_process(const Thread& thread, const Sending& sending) {
     const bool is_meant = sending.pid > 0 ? sending.pid == own : sending.pid != -1 && is_in_group(sending.pid, own);
     if (!is_meant || sending.signal < 1 || sending.signal > kSignals) return false;
     const std::uint64_t bit = signal_bit(sending.signal);
-    constexpr std::uint64_t kHarmless = signal_bit(17) | signal_bit(18) | signal_bit(23) | signal_bit(28) |
-                                        signal_bit(19) | signal_bit(20) | signal_bit(21) | signal_bit(22);
+    constexpr std::uint64_t kHarmless = kIgnoredByDefault | kStoppingByDefault;
     const SignalState& signals = *thread.signals;
-    if (sending.signal == 9) return true;
+    if (sending.signal == kKillSignal) return true;
     const bool by_default = ((signals.actions->caught() | signals.actions->ignored() | kHarmless) & bit) == 0;
     const bool open = (signals.mask & bit) == 0;
     return by_default && open && (sending.tid == 0 || sending.tid == thread.tid);

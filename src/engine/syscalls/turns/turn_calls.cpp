@@ -150,10 +150,9 @@ Ended wait_or_interrupt(Thread& thread, const turns::Wait& wait, bool restarts, 
 
 OtherMask::OtherMask(Thread& thread, bool given, std::uint64_t mask) : thread_(thread), given_(given) {
     if (!given) return;
-    constexpr std::uint64_t kNeverBlocked = signal_bit(9) | signal_bit(19);  // SIGKILL, SIGSTOP
     SignalState& signals = *thread.signals;
     signals.saved_mask = signals.mask;
-    signals.mask = mask & ~kNeverBlocked;
+    signals.mask = mask & ~kNeverBlockedSignals;
     if (has_deliverable(signals)) thread.pending = 1;
     apply_mask(signals);
 }

@@ -133,7 +133,9 @@ std::size_t TupleTable::largest_part_of(const Tuple& tuple) const {
         if (!is_part(packed(meaning_[word]), whole)) continue;
         unsigned size = 0;
         for (const std::uint8_t amount : meaning_[word].amount) size += amount;
-        if (size > best_size) best = word, best_size = size;
+        if (size <= best_size) continue;
+        best = word;
+        best_size = size;
     }
     return best;
 }
