@@ -150,6 +150,7 @@ void Gatherer::drop_dead_stacks() {
     });
     roots_ = std::move(roots);
     std::vector<SpaceId> used;
+    used.reserve(roots_.size());
     for (const Root& root : roots_) used.push_back(root.space);
     if (processes_.drop_ended(used) && options_.unwinder) options_.unwinder->forget_spaces();
     last_version_ = ~std::uint64_t{0};
