@@ -349,6 +349,14 @@ class SectionCompiler {
         return true;
     }
 
+    // While the CFA is an expression, `cfa_offset` is the number of that expression. So the instructions that change
+    // only the register or only the offset are invalid there (DWARF 5, 6.4.2.2): the CFA is then unknown.
+    static void change_base(Rules& rules, Cfa base) { rules.cfa = rules.cfa == Cfa::expression ? Cfa::unknown : base; }
+    static void change_offset(Rules& rules, std::int32_t offset) {
+        if (rules.cfa == Cfa::expression) rules.cfa = Cfa::unknown;
+        rules.cfa_offset = offset;
+    }
+
     /// Instructions about the CFA. False: `code` is unknown, so the rest of the entry cannot be read.
     bool change_cfa(CfiCursor& cursor, const Cie& cie, Rules& rules, std::uint8_t code) {
         switch (code) {
@@ -360,9 +368,9 @@ class SectionCompiler {
                 rules.cfa = base(cursor.unsigned_leb());
                 rules.cfa_offset = signed_offset(cursor, cie);
                 return true;
-            case kDefCfaRegister: rules.cfa = base(cursor.unsigned_leb()); return true;
-            case kDefCfaOffset: rules.cfa_offset = narrow(cursor.unsigned_leb()); return true;
-            case kDefCfaOffsetSf: rules.cfa_offset = signed_offset(cursor, cie); return true;
+            case kDefCfaRegister: change_base(rules, base(cursor.unsigned_leb())); return true;
+            case kDefCfaOffset: change_offset(rules, narrow(cursor.unsigned_leb())); return true;
+            case kDefCfaOffsetSf: change_offset(rules, signed_offset(cursor, cie)); return true;
             case kDefCfaExpression:
                 rules.cfa = Cfa::expression;
                 rules.cfa_offset = add_expression(cursor.take(cursor.unsigned_leb()));

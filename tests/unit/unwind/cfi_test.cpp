@@ -136,6 +136,18 @@ TEST(CfiTest, SignalFramesAndExpressionsAreMarked) {
     EXPECT_EQ(table.expression(row->rbp_offset)[1], std::byte{16});
 }
 
+// The offset of such a row would otherwise be taken for the number of an expression.
+TEST(CfiTest, OnlyTheOffsetOrTheRegisterOfAnExpressionCannotChange) {
+    for (const Code& change : {Code{0x0e, 99}, Code{0x13, 99}, Code{0x0d, 7}}) {
+        Code code{0x0f, 2, 0x77, 8};
+        code.insert(code.end(), change.begin(), change.end());
+        const symbols::ElfImage elf = image(code);
+        EXPECT_EQ(unwind::UnwindTable{elf}.find(0x1000)->cfa, Cfa::unknown);
+    }
+    const symbols::ElfImage both = image({0x0f, 2, 0x77, 8, 0x0c, 7, 24});
+    EXPECT_EQ(unwind::UnwindTable{both}.find(0x1000)->cfa, Cfa::rsp);
+}
+
 TEST(CfiTest, OtherRegistersThanRspAndRbpAreNotFollowed) {
     const symbols::ElfImage elf = image({0x0d, 10});
     EXPECT_EQ(unwind::UnwindTable{elf}.find(0x1000)->cfa, Cfa::unknown);
