@@ -1,7 +1,8 @@
 """papi_avail and papi_native_avail print the same with anyperf's libpfm as with Debian's libpfm4, which is the oracle. Lines of
 descriptions, which are indented by 12 columns, are left out: each library has its own texts.
 
-The oracle is older. A test needs a CPU that it knows, and tracepoints that it finds, too: it looks for debugfs only."""
+The oracle is older. A test needs a CPU that it knows, and tracepoints that it finds, too: it looks for debugfs only. Events of the CPU
+that only the newer library has are left out of what is compared."""
 import os
 import re
 import shutil
@@ -49,9 +50,39 @@ for number in range(4096):
 """
 
 
-def present_pmus(library):
-    result = subprocess.run([sys.executable, "-c", PRESENT, library], text=True, capture_output=True, timeout=60, check=False)
+# The names of the events of the PMUs that are present.
+EVENTS = PRESENT.replace("print(info.name.decode())", """
+        event = info.first_event
+        while event >= 0:
+            row = EventInfo(size=ctypes.sizeof(EventInfo))
+            if pfm.pfm_get_event_info(event, 0, ctypes.byref(row)) == 0:
+                print(row.name.decode())
+            event = pfm.pfm_get_event_next(event)
+""").replace("pfm = ctypes", """class EventInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("desc", ctypes.c_char_p), ("equiv", ctypes.c_char_p), ("size", ctypes.c_size_t),
+                ("code", ctypes.c_uint64), ("pmu", ctypes.c_int), ("dtype", ctypes.c_int), ("idx", ctypes.c_int),
+                ("nattrs", ctypes.c_int), ("reserved", ctypes.c_int), ("flags", ctypes.c_uint)]
+pfm = ctypes""", 1)
+SEPARATOR = "-" * 80
+
+
+def asked(program, library):
+    """What the program prints of the library, as a set of words."""
+    result = subprocess.run([sys.executable, "-c", program, library], text=True, capture_output=True, timeout=60, check=False)
     return set(result.stdout.split())
+
+
+def present_pmus(library):
+    return asked(PRESENT, library)
+
+
+def without_events(lines, names):
+    """The lines of papi_native_avail without the entries of these events, and with their number taken from the total."""
+    entries = [entry.split("\n") for entry in "\n".join(lines).split(f"\n{SEPARATOR}\n")]
+    kept = [entry for entry in entries if entry[0].split()[1:2] == [] or entry[0].split()[1] not in names]
+    gone = len(entries) - len(kept)
+    text = f"\n{SEPARATOR}\n".join("\n".join(entry) for entry in kept)
+    return re.sub(r"(Total events reported: )(\d+)", lambda total: f"{total[1]}{int(total[2]) - gone}", text).split("\n")
 
 
 class SameOutput(unittest.TestCase):
@@ -69,6 +100,9 @@ class SameOutput(unittest.TestCase):
             self.skipTest(f"{tool} is not installed")
         self.need_what_the_oracle_knows(environment)
         debians, ours = printed(tool, False, **environment), printed(tool, True, **environment)
+        if tool == "papi_native_avail" and not environment:
+            newer = asked(EVENTS, f"{OURS}/libpfm.so.4") - asked(EVENTS, "libpfm.so.4")
+            ours = ours[0], without_events(ours[1], newer)
         self.assertEqual(debians, ours)
         self.assertGreater(len(ours[1]), at_least, "the tool has printed almost nothing")
 
