@@ -19,19 +19,21 @@ struct RecordedAccess {
         load_while,   ///< of a REP string instruction: a load for each iteration
         store_while,  ///< likewise
         fs_base,      ///< no access: the base of fs is words[base] from here on
+        fetch,        ///< of the instruction itself, `bytes` long, which begins or ends in another line of code than
+                      ///< the instruction before it ended in
     };
     std::int64_t displacement = 0;
-    std::uint16_t bytes = 0;       ///< of a REP, those of one iteration
-    std::uint8_t instruction = 0;  ///< index in the segment
-    std::uint8_t base = 0;         ///< the word of the record that has the base register's value; 0: none
-    std::uint8_t index = 0;        ///< likewise
-    std::uint8_t after = 0;        ///< of a REP: the word with the pointer's value after the instruction
-    Kind kind = Kind::load;
-    std::uint8_t scale : 2 = 0;       ///< the index is shifted left by it
-    std::uint8_t address32 : 1 = 0;   ///< the address has 32 bits
-    std::uint8_t in_fs : 1 = 0;       ///< the base of fs is added
-    std::uint8_t in_gs : 1 = 0;       ///< the application's base of gs is added
-    std::uint8_t byte_index : 1 = 0;  ///< only the low byte of the index counts (xlat)
+    std::uint16_t bytes : 15 = 0;      ///< of a REP, those of one iteration
+    std::uint16_t byte_index : 1 = 0;  ///< only the low byte of the index counts (xlat)
+    std::uint16_t offset = 0;          ///< of the instruction, from the segment's start
+    std::uint8_t base = 0;             ///< the word of the record that has the base register's value; 0: none
+    std::uint8_t index = 0;            ///< likewise
+    std::uint8_t after = 0;            ///< of a REP: the word with the pointer's value after the instruction
+    Kind kind : 3 = Kind::load;
+    std::uint8_t scale : 2 = 0;      ///< the index is shifted left by it
+    std::uint8_t address32 : 1 = 0;  ///< the address has 32 bits
+    std::uint8_t in_fs : 1 = 0;      ///< the base of fs is added
+    std::uint8_t in_gs : 1 = 0;      ///< the application's base of gs is added
 };
 static_assert(sizeof(RecordedAccess) == 16);
 
@@ -40,12 +42,14 @@ struct RecordedSegment {
     std::uint64_t pc = 0;
     BlockId block = 0;
     std::uint32_t first_access = 0;  ///< number of its first RecordedAccess; the others follow
-    std::uint8_t first = 0;          ///< index in the block of its first instruction
-    std::uint8_t instructions = 0;   ///< that its prologue has counted
-    std::uint8_t words = 1;          ///< of its record: its number, and values of registers
-    std::uint8_t accesses = 0;
+    std::uint16_t accesses = 0;
+    std::uint16_t bytes = 0;                          ///< of its instructions
+    std::uint8_t first = 0;                           ///< index in the block of its first instruction
+    std::uint8_t instructions = 0;                    ///< that its prologue has counted
+    std::uint8_t last_bytes = 0;                      ///< of its last instruction
+    std::uint8_t words = 1;                           ///< of its record: its number, and values of registers
     x86_64::Control control = x86_64::Control::none;  ///< of its last instruction
 };
-static_assert(sizeof(RecordedSegment) == 24);
+static_assert(sizeof(RecordedSegment) <= 32);
 
 }  // namespace anyperf::engine

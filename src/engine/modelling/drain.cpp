@@ -38,28 +38,88 @@ Access access_of(Kind kind) {
 }
 
 /// Replays segments of one thread. The lock of the models is held.
+///
+/// A segment has one list of what its code does in memory, in order: accesses, and fetches that begin or end in another
+/// line than the instruction before them ended in. All other fetches hit the line that was touched last and change
+/// nothing, so they are only counted, as are accesses that repeat (Core::repeats_access()). One thing can come between
+/// two fetches of a line: a data access that makes an inclusive last level take the line away. Then the rest of the
+/// segment is replayed instruction by instruction.
 class Replay {
   public:
-    Replay(Thread& thread, ThreadModels& models) : thread_(thread), models_(models), core_(models.core) {}
+    Replay(Thread& thread, ThreadModels& models)
+        : thread_(thread), models_(models), core_(models.core), prefetches_(models.core.has_stride_prefetch()) {}
 
-    /// `ran`: how many instructions of the segment have run. `next`: where the program went on after them.
-    void segment(const RecordedSegment& segment, const std::uint64_t* words, unsigned ran, std::uint64_t next) {
-        Cache& cache = thread_.engine->cache;
-        const Mark* mark = cache.blocks[segment.block].marks + segment.first;
-        const RecordedAccess* access = &cache.recorded_accesses[segment.first_access];
+    void whole(const RecordedSegment& segment, const std::uint64_t* words) {
+        const RecordedAccess* access = first_access(segment);
         const RecordedAccess* const end = access + segment.accesses;
-        std::uint64_t pc = segment.pc;
-        std::uint64_t last = pc;
-        for (unsigned i = 0; i < ran; ++i, ++mark) {
-            core_.fetch(pc, mark->guest_length);
-            while (access != end && access->instruction == i) access = replay(access, end, words, pc);
-            last = pc;
-            pc += mark->guest_length;
+        const std::uint32_t losses = core_.code_losses();
+        repeated_.fetches += segment.instructions;
+        while (access != end) {
+            const RecordedAccess& one = *access;
+            access = replay(access, end, words, segment.pc + one.offset);
+            if (core_.code_losses() != losses) [[unlikely]]
+                return rest(segment, one, access, words);
         }
-        if (ran != 0 && ran == segment.instructions) branch(segment.control, last, pc, next);
     }
 
+    /// Of a segment that was left in the middle, the first `ran` instructions.
+    void part(const RecordedSegment& segment, const std::uint64_t* words, unsigned ran) {
+        replay_each(segment, first_access(segment), words, 0, ran);
+    }
+
+    /// The segment's last instruction went to `next`. A conditional branch to the instruction after it counts as not
+    /// taken.
+    void branch(const RecordedSegment& segment, std::uint64_t next) {
+        models::Branches& branches = models_.branches;
+        const std::uint64_t end = segment.pc + segment.bytes;
+        const std::uint64_t pc = end - segment.last_bytes;
+        switch (segment.control) {
+            case Control::conditional:
+            case Control::rcx_branch: branches.conditional(pc, next, next != end); break;
+            case Control::jump: branches.jump(pc, next); break;
+            case Control::jump_indirect: branches.indirect_jump(pc, next); break;
+            case Control::call: branches.call(pc, next, end); break;
+            case Control::call_indirect: branches.indirect_call(pc, next, end); break;
+            case Control::ret: branches.ret(pc, next); break;
+            default: break;
+        }
+    }
+
+    /// To be called after the last segment.
+    void finish() { core_.count_repeated(repeated_); }
+
   private:
+    const RecordedAccess* first_access(const RecordedSegment& segment) const {
+        return &thread_.engine->cache.recorded_accesses[segment.first_access];
+    }
+
+    /// Replays the instructions `from` to `to` one by one; `access` is the first that may belong to them.
+    void replay_each(const RecordedSegment& segment, const RecordedAccess* access, const std::uint64_t* words,
+                     unsigned from, unsigned to) {
+        const Mark* const marks = thread_.engine->cache.blocks[segment.block].marks + segment.first;
+        const RecordedAccess* const end = first_access(segment) + segment.accesses;
+        std::uint64_t pc = segment.pc;
+        for (unsigned i = 0; i < from; ++i) pc += marks[i].guest_length;
+        for (unsigned i = from; i < to; pc += marks[i].guest_length, ++i) {
+            core_.fetch(pc, marks[i].guest_length);
+            while (access != end && access->offset == pc - segment.pc)
+                access = access->kind == Kind::fetch ? access + 1 : replay(access, end, words, pc);
+        }
+    }
+
+    /// Replays what comes after `last` in the segment. whole() has counted all fetches, of which some follow here.
+    void rest(const RecordedSegment& segment, const RecordedAccess& last, const RecordedAccess* access,
+              const std::uint64_t* words) {
+        const RecordedAccess* const end = first_access(segment) + segment.accesses;
+        const Mark* const marks = thread_.engine->cache.blocks[segment.block].marks + segment.first;
+        while (access != end && access->offset == last.offset)
+            access = replay(access, end, words, segment.pc + last.offset);
+        unsigned from = 0;
+        for (unsigned offset = 0; offset <= last.offset; ++from) offset += marks[from].guest_length;
+        repeated_.fetches -= segment.instructions - from;
+        replay_each(segment, access, words, from, segment.instructions);
+    }
+
     /// The address of one access. A word of 0 is the record's number, so an index of 0 means "no register".
     std::uint64_t address_of_access(const RecordedAccess& access, const std::uint64_t* words) {
         auto address = static_cast<std::uint64_t>(access.displacement);
@@ -80,22 +140,43 @@ class Replay {
         return models_.fs_base;
     }
 
-    /// Replays one access, or both of a REP string instruction. Returns the next one.
+    /// Replays one access or fetch, or both accesses of a REP string instruction. Returns the next one.
     const RecordedAccess* replay(const RecordedAccess* access, const RecordedAccess* end, const std::uint64_t* words,
                                  std::uint64_t pc) {
-        if (access->kind == Kind::fs_base) {
-            models_.fs_base = words[access->base];
-            models_.knows_fs_base = true;
-            return access + 1;
+        switch (access->kind) {
+            case Kind::fetch: fetch(*access); return access + 1;
+            case Kind::load:
+            case Kind::store:
+            case Kind::modify:
+                touch(pc, address_of_access(*access, words), access->bytes, access_of(access->kind));
+                return access + 1;
+            case Kind::fs_base:
+                models_.fs_base = words[access->base];
+                models_.knows_fs_base = true;
+                return access + 1;
+            case Kind::load_while:
+            case Kind::store_while: break;
         }
-        if (access->kind == Kind::load_while || access->kind == Kind::store_while) {
-            const RecordedAccess* const other = access + 1;
-            const bool both = other != end && other->instruction == access->instruction;
-            repeat(*access, both ? other : nullptr, words, pc);
-            return both ? other + 1 : other;
+        const RecordedAccess* const other = access + 1;
+        const bool both = other != end && other->offset == access->offset && other->kind != Kind::fetch;
+        repeat(*access, both ? other : nullptr, words, pc);
+        return both ? other + 1 : other;
+    }
+
+    /// The fetch is counted already.
+    void fetch(const RecordedAccess& access) {
+        const auto pc = static_cast<std::uint64_t>(access.displacement);
+        if (core_.repeats_fetch(pc, access.bytes)) return;
+        --repeated_.fetches;
+        core_.fetch(pc, access.bytes);
+    }
+
+    void touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind) {
+        if (prefetches_ || !core_.repeats_access(address, bytes, kind)) {
+            core_.access(pc, address, bytes, kind);
+        } else {
+            ++(kind == Access::store ? repeated_.stores : repeated_.loads);
         }
-        core_.access(pc, address_of_access(*access, words), access->bytes, access_of(access->kind));
-        return access + 1;
     }
 
     /// The iterations of a REP string instruction, from the values of its pointer before and after it.
@@ -110,30 +191,16 @@ class Replay {
         std::uint64_t at = address_of_access(one, words);
         std::uint64_t at_other = other != nullptr ? address_of_access(*other, words) : 0;
         for (std::uint64_t i = 0; i < times; ++i, at += step, at_other += step) {
-            core_.access(pc, at, one.bytes, access_of(one.kind));
-            if (other != nullptr) core_.access(pc, at_other, one.bytes, access_of(other->kind));
-        }
-    }
-
-    /// The segment's last instruction is at `pc`, and the one after it at `end`. A conditional branch to that one
-    /// counts as not taken.
-    void branch(Control control, std::uint64_t pc, std::uint64_t end, std::uint64_t next) {
-        models::Branches& branches = models_.branches;
-        switch (control) {
-            case Control::conditional:
-            case Control::rcx_branch: branches.conditional(pc, next, next != end); break;
-            case Control::jump: branches.jump(pc, next); break;
-            case Control::jump_indirect: branches.indirect_jump(pc, next); break;
-            case Control::call: branches.call(pc, next, end); break;
-            case Control::call_indirect: branches.indirect_call(pc, next, end); break;
-            case Control::ret: branches.ret(pc, next); break;
-            default: break;
+            touch(pc, at, one.bytes, access_of(one.kind));
+            if (other != nullptr) touch(pc, at_other, other->bytes, access_of(other->kind));
         }
     }
 
     Thread& thread_;
     ThreadModels& models_;
     models::Core& core_;
+    models::Core::Repeated repeated_;
+    bool prefetches_;  ///< each load must reach the prefetcher
 };
 
 void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
@@ -142,15 +209,24 @@ void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
     const std::uint64_t* at = records.words;
     const std::uint64_t* const end = at + (records.top - RecordStream::kEmpty) / 8;
     Replay replay{thread, models};
-    while (at != end) {
-        const RecordedSegment& segment = cache.recorded_segments[static_cast<std::uint32_t>(*at)];
+    const RecordedSegment* segment = &cache.recorded_segments[static_cast<std::uint32_t>(*at)];
+    while (true) {
         const std::uint64_t* const words = at;
-        at += segment.words;
-        const bool whole = at != end || records.last_ran == RecordStream::kWhole;
-        const unsigned ran = whole ? segment.instructions : records.last_ran;
-        replay.segment(segment, words, ran,
-                       at != end ? cache.recorded_segments[static_cast<std::uint32_t>(*at)].pc : next);
+        at += segment->words;
+        if (at == end) break;
+        const RecordedSegment* const following = &cache.recorded_segments[static_cast<std::uint32_t>(*at)];
+        replay.whole(*segment, words);
+        replay.branch(*segment, following->pc);
+        segment = following;
     }
+    const std::uint64_t* const words = end - segment->words;
+    if (records.last_ran < segment->instructions) {
+        replay.part(*segment, words, records.last_ran);
+    } else {
+        replay.whole(*segment, words);
+        if (segment->instructions != 0) replay.branch(*segment, next);
+    }
+    replay.finish();
 }
 
 }  // namespace

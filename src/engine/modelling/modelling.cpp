@@ -3,6 +3,7 @@
 // them; a program that uses little of it touches little.
 #include "engine/modelling/modelling.h"
 
+#include <bit>
 #include <new>
 
 #include "engine/fail.h"
@@ -93,6 +94,7 @@ void update_translations(Engine& engine) {
         fail("no memory for what the models of caches need", 0);
     modelling.reserved = true;
     engine.counting.recording = wanted;
+    engine.counting.line_shift = static_cast<std::uint8_t>(std::countr_zero(machine_of(engine).line_bytes()));
     engine.cache.remove_all();
 }
 

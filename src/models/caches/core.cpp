@@ -265,7 +265,8 @@ void Core::share(std::uint64_t line) {
 }
 
 void Core::lose(std::uint64_t line) {
-    for (Cache* cache : {&l1_code_, &l1_data_, &l2_}) cache->remove(line);
+    if (present(l1_code_.remove(line))) ++code_losses_;
+    for (Cache* cache : {&l1_data_, &l2_}) cache->remove(line);
     recent_code_.forget(line);
     recent_data_.forget(line);
 }

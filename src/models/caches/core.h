@@ -69,27 +69,49 @@ class Core {
 
     /// The fetch of an instruction of `size` bytes, at least 1.
     Source fetch(std::uint64_t address, unsigned size, PageSize page = PageSize::small) {
-        if (page == PageSize::small && is_recent(address, size, recent_code_pages_) &&
-            recent_code_.holds(address >> line_shift_)) {
-            counts_->add(Quantity::code_references);
-            return Source::l1;
-        }
-        return fetch_anew(address, size, page);
+        if (page != PageSize::small || !repeats_fetch(address, size)) return fetch_anew(address, size, page);
+        count_repeated({.fetches = 1});
+        return Source::l1;
     }
     /// An operand of `size` bytes, at least 1, accessed by the instruction at `instruction`.
     Source access(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind,
                   PageSize page = PageSize::small) {
-        const std::uint64_t line = address >> line_shift_;
-        if (page != PageSize::small || !is_recent(address, size, recent_data_pages_) ||
-            !(kind == Access::load ? recent_data_.holds(line) : recent_data_.holds_modified(line)))
+        if (page != PageSize::small || !repeats_access(address, size, kind))
             return access_anew(instruction, address, size, kind, page);
-        counts_->add(kind == Access::store ? Quantity::store_references : Quantity::load_references);
-        if (kind != Access::store) {
-            counts_->add(Quantity::loads_from_l1);
-            follow_stride(instruction, address);
-        }
+        const bool loads = kind != Access::store;
+        count_repeated({.loads = loads ? 1U : 0U, .stores = loads ? 0U : 1U});
+        if (loads) follow_stride(instruction, address);
         return Source::l1;
     }
+
+    // For a caller that has many accesses: those that repeat change nothing, so it counts them together.
+
+    /// Whether a fetch from a page of 4 KiB hits and changes nothing but counts.
+    bool repeats_fetch(std::uint64_t address, unsigned size) const {
+        return is_recent(address, size, recent_code_pages_) && recent_code_.holds(address >> line_shift_);
+    }
+    /// Whether an access to a page of 4 KiB hits and changes nothing but counts, except that a load may lead to a
+    /// prefetch by its stride (has_stride_prefetch()).
+    bool repeats_access(std::uint64_t address, unsigned size, Access kind) const {
+        const std::uint64_t line = address >> line_shift_;
+        return is_recent(address, size, recent_data_pages_) &&
+               (kind == Access::load ? recent_data_.holds(line) : recent_data_.holds_modified(line));
+    }
+    bool has_stride_prefetch() const { return machine_.prefetch.stride; }
+    /// How many accesses have repeated; a load that also stores is a load.
+    struct Repeated {
+        std::uint64_t fetches = 0;
+        std::uint64_t loads = 0;
+        std::uint64_t stores = 0;
+    };
+    void count_repeated(const Repeated& repeated) {
+        counts_->add(Quantity::code_references, repeated.fetches);
+        counts_->add(Quantity::load_references, repeated.loads);
+        counts_->add(Quantity::loads_from_l1, repeated.loads);
+        counts_->add(Quantity::store_references, repeated.stores);
+    }
+    /// Changes whenever L1I loses a line by other means than a fetch.
+    std::uint32_t code_losses() const { return code_losses_; }
 
     // What the shared level asks of a core.
 
@@ -140,6 +162,7 @@ class Core {
     Recent recent_code_pages_;  ///< of 4 KiB
     Recent recent_data_pages_;
     unsigned line_shift_;
+    std::uint32_t code_losses_ = 0;
 };
 
 /// The last level, and the cores that it joins. Its memory is the caller's, as a core's is.

@@ -136,7 +136,7 @@ void Translation::add_access(RecordedAccess access, const Instruction& instructi
         out_of_records_ = true;
         return;
     }
-    access.instruction = static_cast<std::uint8_t>(plan_.index - plan_.first);
+    access.offset = plan_.offset;
     access.address32 = instruction.address32;
     access.in_fs = segmented && instruction.segment == Segment::fs;
     access.in_gs = segmented && instruction.segment == Segment::gs;
@@ -149,7 +149,7 @@ void Translation::plan_named_access(const Instruction& instruction, std::uint64_
     const std::uint8_t* const code = bytes_at(address);
     RecordedAccess access;
     access.kind = !instruction.writes_operand ? Kind::load : instruction.reads_operand ? Kind::modify : Kind::store;
-    access.bytes = instruction.operand_bytes != 0 ? instruction.operand_bytes : kSmallestSaveArea;
+    access.bytes = (instruction.operand_bytes != 0 ? instruction.operand_bytes : kSmallestSaveArea) & 0x7fffu;
     access.displacement = instruction.displacement;
     if (!names_memory(instruction, code)) return add_access(access, instruction, true);  // mov moffs
     if (instruction.rip_relative) {
@@ -254,10 +254,24 @@ void Translation::follow_registers(const Instruction& instruction, const std::ui
     }
 }
 
+/// Adds the fetch of the planned instruction, unless it lies in the line that the instruction before it ended in: that
+/// line is L1I's most recent, so the fetch changes nothing.
+void Translation::plan_fetch(const Instruction& instruction, std::uint64_t address) {
+    const unsigned shift = counting_.line_shift;
+    const std::uint64_t last_line = (address + instruction.length - 1) >> shift;
+    if (plan_.offset != 0 && last_line == (address - 1) >> shift) return;
+    RecordedAccess fetch;
+    fetch.kind = Kind::fetch;
+    fetch.displacement = static_cast<std::int64_t>(address);
+    fetch.bytes = instruction.length;
+    add_access(fetch, instruction, false);
+}
+
 void Translation::plan_instruction(std::size_t index, std::uint64_t address) {
     const Instruction& instruction = decoded_.instructions[index];
     const std::uint8_t* const code = bytes_at(address);
     plan_.index = index;
+    plan_fetch(instruction, address);
     const bool implied = instruction.implied_bytes != 0 && (instruction.reads_memory || instruction.writes_memory);
     const bool named = instruction.reads_operand || instruction.writes_operand;
     // The order is that of the CPU: a pop to memory reads the stack before it writes its operand, a push of an operand
@@ -294,11 +308,14 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
         const Instruction& instruction = decoded_.instructions[i];
         // model_instruction() feeds the models with it after it has run.
         if (runs_in_place(instruction)) break;
+        plan_.offset = static_cast<std::uint16_t>(pc - segment.pc);
         plan_instruction(i, pc);
         segment.control = instruction.control;
+        segment.last_bytes = instruction.length;
         ++segment.instructions;
         pc += instruction.length;
     }
+    segment.bytes = static_cast<std::uint16_t>(pc - segment.pc);
     segment.words = plan_.words;
 }
 

@@ -40,6 +40,7 @@ struct RecordingPlan {
     std::uint32_t last_access = 0;  ///< number of the newest RecordedAccess
     std::size_t first = 0;          ///< index in the block of the segment's first instruction
     std::size_t index = 0;          ///< in the block, of the instruction that is being planned
+    std::uint16_t offset = 0;       ///< of that instruction, from the segment's start
 };
 
 }  // namespace anyperf::engine::x86_64

@@ -48,9 +48,10 @@ static_assert(kLongestBlock + 2 * (kMaximumSideExits + 1) <= 0xff);
 /// What new blocks count. It may grow while the process runs (engine/threads/counting.h); what was
 /// translated before is then removed. Each block records the set that it counts (Block::counted).
 struct Counting {
-    ClassSet open = 0;       ///< classes; 0: blocks count nothing and take nothing from a budget
-    bool budgeted = false;   ///< some thread has had a limited budget: blocks take their instructions from it
-    bool recording = false;  ///< segments record what they access; only while classes are counted
+    ClassSet open = 0;            ///< classes; 0: blocks count nothing and take nothing from a budget
+    bool budgeted = false;        ///< some thread has had a limited budget: blocks take their instructions from it
+    bool recording = false;       ///< segments record what they access; only while classes are counted
+    std::uint8_t line_shift = 0;  ///< while recording: the modelled lines have two to this power bytes
 
     bool on() const { return open != 0; }
 };
@@ -111,6 +112,7 @@ class Translation {
 
     // record_accesses.cpp: what the models of caches and branch predictors are fed with
     void plan_recording(std::size_t first, std::uint64_t pc);
+    void plan_fetch(const Instruction& instruction, std::uint64_t address);
     void plan_instruction(std::size_t index, std::uint64_t address);
     void plan_named_access(const Instruction& instruction, std::uint64_t address);
     void plan_implied_access(const Instruction& instruction, std::uint64_t address);
