@@ -46,8 +46,7 @@ Access access_of(Kind kind) {
 /// segment is replayed instruction by instruction.
 class Replay {
   public:
-    Replay(Thread& thread, ThreadModels& models)
-        : thread_(thread), models_(models), core_(models.core), prefetches_(models.core.has_stride_prefetch()) {}
+    Replay(Thread& thread, ThreadModels& models) : thread_(thread), models_(models), core_(models.core) {}
 
     void whole(const RecordedSegment& segment, const std::uint64_t* words) {
         const RecordedAccess* access = first_access(segment);
@@ -172,10 +171,13 @@ class Replay {
     }
 
     void touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind) {
-        if (prefetches_ || !core_.repeats_access(address, bytes, kind)) {
+        if (!core_.repeats_access(address, bytes, kind)) {
             core_.access(pc, address, bytes, kind);
+        } else if (kind == Access::store) {
+            ++repeated_.stores;
         } else {
-            ++(kind == Access::store ? repeated_.stores : repeated_.loads);
+            ++repeated_.loads;
+            core_.load_repeated(pc, address);
         }
     }
 
@@ -200,7 +202,6 @@ class Replay {
     ThreadModels& models_;
     models::Core& core_;
     models::Core::Repeated repeated_;
-    bool prefetches_;  ///< each load must reach the prefetcher
 };
 
 void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {

@@ -31,11 +31,11 @@ void move_to_front(std::uint64_t* set, unsigned way) {
 // The tree of tree-PLRU is a heap of bits: node 1 is the root, the children of node n are 2n and 2n + 1, and the leaves
 // are the ways. A bit says which half was used longer ago: 1 the upper.
 
+// Without a branch on the way, which nothing could predict.
 void tree_point_away(std::uint64_t& bits, unsigned ways, unsigned way) {
     for (unsigned node = ways + way; node > 1; node /= 2) {
-        const bool upper = node % 2 == 1;
-        const std::uint64_t bit = std::uint64_t{1} << (node / 2);
-        bits = upper ? bits & ~bit : bits | bit;
+        const std::uint64_t lower_half_used = ~node & 1U;
+        bits = (bits & ~(std::uint64_t{1} << (node / 2))) | lower_half_used << (node / 2);
     }
 }
 
@@ -56,18 +56,49 @@ void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
 
 }  // namespace
 
-// The words of the policy follow those of the ways.
+// The words of the policy follow those of the ways, and the hints those of the policy.
 Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     : ways_(memory), sets_(geometry.sets), way_count_(geometry.ways), replacement_(geometry.replacement) {
-    if (replacement_ != Replacement::lru) policy_ = memory + std::size_t{sets_} * way_count_;
+    if (replacement_ == Replacement::lru) return;
+    policy_ = memory + std::size_t{sets_} * way_count_;
+    const std::size_t hints = hints_of(geometry);
+    if (hints == 0) return;
+    hints_ = reinterpret_cast<std::uint8_t*>(policy_ + sets_);
+    hint_mask_ = hints - 1;
 }
 
-// The state is compared as well: an invalid way may still hold the number 0.
-unsigned Cache::way_of(std::uint64_t line) const {
-    const std::uint64_t* set = set_of(line);
-    for (unsigned way = 0; way < way_count_; ++way)
-        if (line_of(set[way]) == line && state_of(set[way]) != LineState::invalid) return way;
+// The state is compared as well: an invalid way may still hold the number 0. What a word of the line in any valid state
+// differs by from one in the invalid state is the state, 1 to 3.
+constexpr bool holds(std::uint64_t word, std::uint64_t line) {
+    return (word ^ line << kStateBits) - 1 < kStateMask;
+}
+
+// Sets in the order of use are searched from the front, where most hits are. Elsewhere a hit may be in any way, which
+// no branch predictor foresees, so four ways are compared between two branches.
+unsigned Cache::search(std::uint64_t line) const {
+    const std::uint64_t* const set = set_of(line);
+    unsigned way = 0;
+    if (replacement_ != Replacement::lru) {
+        for (; way + 4 <= way_count_; way += 4) {
+            const unsigned found = static_cast<unsigned>(holds(set[way], line)) |
+                                   static_cast<unsigned>(holds(set[way + 1], line)) << 1 |
+                                   static_cast<unsigned>(holds(set[way + 2], line)) << 2 |
+                                   static_cast<unsigned>(holds(set[way + 3], line)) << 3;
+            if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found));
+        }
+    }
+    for (; way < way_count_; ++way)
+        if (holds(set[way], line)) return way;
     return kAbsent;
+}
+
+unsigned Cache::way_of(std::uint64_t line) const {
+    if (hints_ == nullptr) return search(line);
+    std::uint8_t& hint = hints_[line & hint_mask_];
+    if (holds(set_of(line)[hint], line)) return hint;
+    const unsigned way = search(line);
+    if (way != kAbsent) hint = static_cast<std::uint8_t>(way);
+    return way;
 }
 
 // Under LRU this moves words, so a way's number is valid only until the next call.
@@ -118,6 +149,7 @@ Victim Cache::insert(std::uint64_t line, LineState state) {
     std::uint64_t& room = set_of(line)[way];
     const Victim victim{line_of(room), state_of(room)};
     room = word_of(line, state);
+    if (hints_ != nullptr) hints_[line & hint_mask_] = static_cast<std::uint8_t>(way);
     make_recent(line, way);
     return victim;
 }

@@ -4,6 +4,7 @@
 // caches/core.h joins caches to a hierarchy.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,7 +31,8 @@ struct Victim {
 ///
 /// Each set is an array of ways, one word each: the line's number above two bits of state. Under LRU the ways are
 /// ordered from the most to the least recently used line. Otherwise a line stays in its way, and one more word for each
-/// set has the policy's bits.
+/// set has the policy's bits. A small cache of that kind also has a table of hints: in which way a line was last. A
+/// hint may be wrong; the way is compared before it is used.
 class Cache {
   public:
     Cache() = default;
@@ -40,7 +42,7 @@ class Cache {
     /// How many words of memory a cache needs.
     static constexpr std::size_t words(const CacheGeometry& geometry) {
         const std::size_t policy = geometry.replacement == Replacement::lru ? 0 : 1;
-        return geometry.sets * (geometry.ways + policy);
+        return geometry.sets * (geometry.ways + policy) + hints_of(geometry) / sizeof(std::uint64_t);
     }
 
     /// Looks a line up and makes it its set's most recent. Returns its state, or `invalid` if the line is absent.
@@ -58,15 +60,26 @@ class Cache {
 
   private:
     static constexpr unsigned kAbsent = ~0U;
+    /// The hints of a larger cache would not stay in the CPU's own first level.
+    static constexpr std::size_t kMostHintedLines = 1024;
 
+    /// How many hints a cache has, a byte each: twice as many as lines, so that few lines share one. A power of two.
+    static constexpr std::size_t hints_of(const CacheGeometry& geometry) {
+        const std::size_t lines = std::size_t{geometry.sets} * geometry.ways;
+        const bool hinted = geometry.replacement != Replacement::lru && geometry.ways <= 255 && lines >= 8;
+        return hinted && lines <= kMostHintedLines ? 2 * std::bit_ceil(lines) : 0;
+    }
     std::uint64_t* set_of(std::uint64_t line) const { return ways_ + (line & (sets_ - 1)) * way_count_; }
     std::uint64_t& policy_of(std::uint64_t line) const { return policy_[line & (sets_ - 1)]; }
     unsigned way_of(std::uint64_t line) const;
+    unsigned search(std::uint64_t line) const;
     void make_recent(std::uint64_t line, unsigned way);
     unsigned way_to_free(std::uint64_t line) const;
 
     std::uint64_t* ways_ = nullptr;
     std::uint64_t* policy_ = nullptr;  ///< null under LRU
+    std::uint8_t* hints_ = nullptr;    ///< null: without hints
+    std::size_t hint_mask_ = 0;
     std::uint32_t sets_ = 0;
     std::uint16_t way_count_ = 0;
     Replacement replacement_ = Replacement::lru;

@@ -122,7 +122,8 @@ Source Core::fetch_anew(std::uint64_t address, unsigned size, PageSize page) {
 Source Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsigned size, Access kind, PageSize page) {
     const DataRow& row = kind == Access::store ? kStores : kLoads;
     const std::uint64_t last = address + size - 1;
-    translate(data_tlb_, recent_data_pages_, address, page, row.tlb_misses, row.walks);
+    if (page != PageSize::small || !recent_data_pages_.holds(address >> kPageShift))
+        translate(data_tlb_, recent_data_pages_, address, page, row.tlb_misses, row.walks);
     if (!same_page(address, last)) translate(data_tlb_, recent_data_pages_, last, page, row.tlb_misses, row.walks);
 
     const std::uint64_t from = address >> line_shift_;
@@ -230,7 +231,7 @@ void Core::fill(Cache& first, std::uint64_t line, LineState state) {
             l2_.set_state(victim.line, LineState::modified);
         else
             fill_second(victim.line, LineState::modified);
-    } else if (!present(state_of(victim.line))) {
+    } else if (!holds(victim.line)) {
         shared_.accept(victim);
     }
 }
@@ -238,7 +239,7 @@ void Core::fill(Cache& first, std::uint64_t line, LineState state) {
 /// Puts a line that L2 lacks there. Its victim leaves the core unless L1 still holds it.
 void Core::fill_second(std::uint64_t line, LineState state) {
     const Victim victim = l2_.insert(line, state);
-    if (victim.exists() && !present(state_of(victim.line))) shared_.accept(victim);
+    if (victim.exists() && !holds(victim.line)) shared_.accept(victim);
 }
 
 // A prefetch stays within the page of the miss, so it needs no translation: prefetches ask no TLB (tlb.h).
@@ -256,6 +257,11 @@ void Core::prefetch(std::uint64_t line) {
 // LineState is ordered from invalid to modified, so the greatest state is the one that decides.
 LineState Core::state_of(std::uint64_t line) const {
     return std::max({l1_data_.find(line), l1_code_.find(line), l2_.find(line)});
+}
+
+// L2 comes first: most lines that leave L1 are there.
+bool Core::holds(std::uint64_t line) const {
+    return present(l2_.find(line)) || present(l1_data_.find(line)) || present(l1_code_.find(line));
 }
 
 // recent_code_ needs no change: fetch() does not ask whether a line is modified.

@@ -90,20 +90,20 @@ class Core {
     bool repeats_fetch(std::uint64_t address, unsigned size) const {
         return is_recent(address, size, recent_code_pages_) && recent_code_.holds(address >> line_shift_);
     }
-    /// Whether an access to a page of 4 KiB hits and changes nothing but counts, except that a load may lead to a
-    /// prefetch by its stride (has_stride_prefetch()).
+    /// Whether an access to a page of 4 KiB hits and changes nothing but counts, except for load_repeated().
     bool repeats_access(std::uint64_t address, unsigned size, Access kind) const {
         const std::uint64_t line = address >> line_shift_;
         return is_recent(address, size, recent_data_pages_) &&
                (kind == Access::load ? recent_data_.holds(line) : recent_data_.holds_modified(line));
     }
-    bool has_stride_prefetch() const { return machine_.prefetch.stride; }
     /// How many accesses have repeated; a load that also stores is a load.
     struct Repeated {
         std::uint64_t fetches = 0;
         std::uint64_t loads = 0;
         std::uint64_t stores = 0;
     };
+    /// What a load that repeats may lead to.
+    void load_repeated(std::uint64_t instruction, std::uint64_t address) { follow_stride(instruction, address); }
     void count_repeated(const Repeated& repeated) {
         counts_->add(Quantity::code_references, repeated.fetches);
         counts_->add(Quantity::load_references, repeated.loads);
@@ -132,9 +132,12 @@ class Core {
     void follow_stride(std::uint64_t instruction, std::uint64_t address) {
         if (!machine_.prefetch.stride) return;
         const std::uint64_t wanted = stride_.next(instruction, address);
-        if (wanted != StridePrefetcher::kNothing) prefetch(wanted >> line_shift_);
+        if (wanted == StridePrefetcher::kNothing) return;
+        const std::uint64_t line = wanted >> line_shift_;
+        if (!recent_data_.holds(line)) prefetch(line);
     }
     Recent& recent_of(const Cache& first) { return &first == &l1_data_ ? recent_data_ : recent_code_; }
+    bool holds(std::uint64_t line) const;
     Source line(Cache& first, std::uint64_t line, Reader reader);
     Source lines(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
     Source whole_access(Cache& first, std::uint64_t from, std::uint64_t to, Reader reader);
