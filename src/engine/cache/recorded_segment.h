@@ -40,16 +40,21 @@ static_assert(sizeof(RecordedAccess) == 16);
 /// A segment. The lengths of its instructions are in the marks of its block.
 struct RecordedSegment {
     std::uint64_t pc = 0;
+    std::uint64_t replay = 0;  ///< the code that replays it; below kMostReplays, how often it has been replayed without
     BlockId block = 0;
     std::uint32_t first_access = 0;  ///< number of its first RecordedAccess; the others follow
     std::uint16_t accesses = 0;
-    std::uint16_t bytes = 0;                          ///< of its instructions
-    std::uint8_t first = 0;                           ///< index in the block of its first instruction
-    std::uint8_t instructions = 0;                    ///< that its prologue has counted
-    std::uint8_t last_bytes = 0;                      ///< of its last instruction
-    std::uint8_t words = 1;                           ///< of its record: its number, and values of registers
-    x86_64::Control control = x86_64::Control::none;  ///< of its last instruction
+    std::uint16_t bytes = 0;             ///< of its instructions
+    std::uint32_t first : 7 = 0;         ///< index in the block of its first instruction
+    std::uint32_t instructions : 7 = 0;  ///< that its prologue has counted
+    std::uint32_t words : 8 = 1;         ///< of its record: its number, and values of registers
+    std::uint32_t last_bytes : 4 = 0;    ///< of its last instruction
+    std::uint32_t last : 5 = 0;          ///< Control of its last instruction
+
+    static constexpr std::uint64_t kMostReplays = 4096;
+
+    x86_64::Control control() const { return static_cast<x86_64::Control>(last); }
 };
-static_assert(sizeof(RecordedSegment) <= 32);
+static_assert(sizeof(RecordedSegment) == 32);
 
 }  // namespace anyperf::engine

@@ -34,6 +34,13 @@ class Branches {
     bool indirect_call(std::uint64_t address, std::uint64_t target, std::uint64_t return_address);
     bool ret(std::uint64_t address, std::uint64_t target);
 
+    /// For generated code that predicts conditional branches itself; null if the machine has no gshare.
+    Gshare* gshare() { return tage_ == nullptr ? &gshare_ : nullptr; }
+    const Sites& sites() const { return sites_; }
+    std::uint64_t* conditional_mispredictions() {
+        return &counts_.values[static_cast<std::size_t>(Quantity::conditional_mispredictions)];
+    }
+
   private:
     void note_taken(std::uint64_t from, std::uint64_t to);
     bool count(Quantity quantity, bool wrong);

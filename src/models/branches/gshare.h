@@ -34,10 +34,16 @@ class Gshare {
         history_ = (history_ << kShift ^ mixed(from ^ to << 1) >> (64 - kBitsOfABranch)) & mask();
     }
 
-  private:
+    // For generated code that predicts and learns itself (engine/modelling/replay_code.cpp).
+
+    DirectionCounter<2>* counters() const { return counters_; }
+    std::uint64_t* history() { return &history_; }
+    unsigned bits() const { return bits_; }
+
     static constexpr unsigned kShift = 2;  ///< a branch leaves the history after bits / 2 others
     static constexpr unsigned kBitsOfABranch = 8;
 
+  private:
     constexpr std::uint64_t mask() const { return (std::uint64_t{1} << bits_) - 1; }
 
     DirectionCounter<2>* counters_ = nullptr;

@@ -14,8 +14,9 @@ namespace anyperf::models {
 
 /// Mixes an address so that its high bits depend on all bits (Knuth's multiplicative hashing, by 2^64 over the golden
 /// ratio).
+inline constexpr std::uint64_t kMixing = 0x9e3779b97f4a7c15U;
 constexpr std::uint64_t mixed(std::uint64_t address) {
-    return address * 0x9e3779b97f4a7c15U;
+    return address * kMixing;
 }
 
 /// Over memory of the caller: bytes(bits) bytes, all 0 at first.
@@ -33,7 +34,7 @@ class Sites {
     };
     /// Notes the direction of a branch.
     Look note(std::uint64_t address, bool taken) {
-        std::uint8_t& seen = directions_[mixed(address) >> shift_];
+        std::uint8_t& seen = directions_[index_of(address)];
         const std::uint8_t way = taken ? kTaken : kNotTaken;
         if (seen == kBoth) return {Kind::both_ways, false};
         const bool changes = seen != 0 && seen != way;
@@ -41,10 +42,15 @@ class Sites {
         return {Kind::one_way, changes};
     }
 
-  private:
+    // For generated code that does the same (engine/modelling/replay_code.cpp).
+
     static constexpr std::uint8_t kTaken = 1;
     static constexpr std::uint8_t kNotTaken = 2;
     static constexpr std::uint8_t kBoth = kTaken | kNotTaken;
+    std::uint8_t* directions() const { return directions_; }
+    std::size_t index_of(std::uint64_t address) const { return mixed(address) >> shift_; }
+
+  private:
     std::uint8_t* directions_ = nullptr;
     unsigned shift_ = 0;
 };

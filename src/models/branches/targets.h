@@ -46,7 +46,7 @@ class ReturnStack {
     explicit ReturnStack(unsigned entries) : entries_(entries) {}
 
     void call(std::uint64_t return_address) {
-        top_ = (top_ + 1) % entries_;
+        top_ = top_ + 1 == entries_ ? 0 : top_ + 1;
         addresses_[top_] = return_address;
         if (held_ < entries_) ++held_;
     }
@@ -54,7 +54,7 @@ class ReturnStack {
     bool mispredicts(std::uint64_t target) {
         if (held_ == 0) return true;
         const std::uint64_t predicted = addresses_[top_];
-        top_ = (top_ + entries_ - 1) % entries_;
+        top_ = (top_ == 0 ? entries_ : top_) - 1;
         --held_;
         return predicted != target;
     }

@@ -6,21 +6,6 @@ namespace anyperf::models {
 
 namespace {
 
-// A way is one word, and 0 is an invalid way. A line's number leaves room for two bits of state: lines have at least 16
-// bytes (machines/machine_fields.h), so numbers have at most 60 bits, and a TLB marks large pages by bit 60 (tlb.h).
-constexpr unsigned kStateBits = 2;
-constexpr std::uint64_t kStateMask = (1U << kStateBits) - 1;
-
-constexpr std::uint64_t word_of(std::uint64_t line, LineState state) {
-    return line << kStateBits | static_cast<std::uint64_t>(state);
-}
-constexpr LineState state_of(std::uint64_t word) {
-    return static_cast<LineState>(word & kStateMask);
-}
-constexpr std::uint64_t line_of(std::uint64_t word) {
-    return word >> kStateBits;
-}
-
 /// Moves a set's way to the front. The ways before it move back by one.
 void move_to_front(std::uint64_t* set, unsigned way) {
     const std::uint64_t moved = set[way];
@@ -67,12 +52,6 @@ Cache::Cache(const CacheGeometry& geometry, std::uint64_t* memory)
     hint_mask_ = hints - 1;
 }
 
-// The state is compared as well: an invalid way may still hold the number 0. What a word of the line in any valid state
-// differs by from one in the invalid state is the state, 1 to 3.
-constexpr bool holds(std::uint64_t word, std::uint64_t line) {
-    return (word ^ line << kStateBits) - 1 < kStateMask;
-}
-
 // Sets in the order of use are searched from the front, where most hits are. Elsewhere a hit may be in any way, which
 // no branch predictor foresees, so four ways are compared between two branches.
 unsigned Cache::search(std::uint64_t line) const {
@@ -80,24 +59,21 @@ unsigned Cache::search(std::uint64_t line) const {
     unsigned way = 0;
     if (replacement_ != Replacement::lru) {
         for (; way + 4 <= way_count_; way += 4) {
-            const unsigned found = static_cast<unsigned>(holds(set[way], line)) |
-                                   static_cast<unsigned>(holds(set[way + 1], line)) << 1 |
-                                   static_cast<unsigned>(holds(set[way + 2], line)) << 2 |
-                                   static_cast<unsigned>(holds(set[way + 3], line)) << 3;
+            const unsigned found = static_cast<unsigned>(is_word_of(set[way], line)) |
+                                   static_cast<unsigned>(is_word_of(set[way + 1], line)) << 1 |
+                                   static_cast<unsigned>(is_word_of(set[way + 2], line)) << 2 |
+                                   static_cast<unsigned>(is_word_of(set[way + 3], line)) << 3;
             if (found != 0) return way + static_cast<unsigned>(std::countr_zero(found));
         }
     }
     for (; way < way_count_; ++way)
-        if (holds(set[way], line)) return way;
+        if (is_word_of(set[way], line)) return way;
     return kAbsent;
 }
 
-unsigned Cache::way_of(std::uint64_t line) const {
-    if (hints_ == nullptr) return search(line);
-    std::uint8_t& hint = hints_[line & hint_mask_];
-    if (holds(set_of(line)[hint], line)) return hint;
+unsigned Cache::search_and_note(std::uint64_t line) const {
     const unsigned way = search(line);
-    if (way != kAbsent) hint = static_cast<std::uint8_t>(way);
+    if (way != kAbsent && hints_ != nullptr) hints_[line & hint_mask_] = static_cast<std::uint8_t>(way);
     return way;
 }
 

@@ -59,9 +59,26 @@ class Cache {
     bool exists() const { return sets_ != 0; }
 
   private:
+    // A way is one word, and 0 is an invalid way. A line's number leaves room for two bits of state: lines have at
+    // least 16 bytes (machines/machine_fields.h), so numbers have at most 60 bits, and a TLB marks large pages by bit
+    // 60 (tlb.h).
+    static constexpr unsigned kStateBits = 2;
+    static constexpr std::uint64_t kStateMask = (1U << kStateBits) - 1;
+
+    static constexpr std::uint64_t word_of(std::uint64_t line, LineState state) {
+        return line << kStateBits | static_cast<std::uint64_t>(state);
+    }
+    static constexpr LineState state_of(std::uint64_t word) { return static_cast<LineState>(word & kStateMask); }
+    static constexpr std::uint64_t line_of(std::uint64_t word) { return word >> kStateBits; }
+    /// The state is compared as well: an invalid way may still hold the number 0. What a word of the line in any valid
+    /// state differs by from one in the invalid state is the state, 1 to 3.
+    static constexpr bool is_word_of(std::uint64_t word, std::uint64_t line) {
+        return (word ^ line << kStateBits) - 1 < kStateMask;
+    }
+
     static constexpr unsigned kAbsent = ~0U;
     /// The hints of a larger cache would not stay in the CPU's own first level.
-    static constexpr std::size_t kMostHintedLines = 1024;
+    static constexpr std::size_t kMostHintedLines = 32768;
 
     /// How many hints a cache has, a byte each: twice as many as lines, so that few lines share one. A power of two.
     static constexpr std::size_t hints_of(const CacheGeometry& geometry) {
@@ -71,7 +88,12 @@ class Cache {
     }
     std::uint64_t* set_of(std::uint64_t line) const { return ways_ + (line & (sets_ - 1)) * way_count_; }
     std::uint64_t& policy_of(std::uint64_t line) const { return policy_[line & (sets_ - 1)]; }
-    unsigned way_of(std::uint64_t line) const;
+    unsigned way_of(std::uint64_t line) const {
+        if (hints_ == nullptr) return search(line);
+        const unsigned hint = hints_[line & hint_mask_];
+        return is_word_of(set_of(line)[hint], line) ? hint : search_and_note(line);
+    }
+    unsigned search_and_note(std::uint64_t line) const;
     unsigned search(std::uint64_t line) const;
     void make_recent(std::uint64_t line, unsigned way);
     unsigned way_to_free(std::uint64_t line) const;

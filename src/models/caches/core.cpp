@@ -94,6 +94,22 @@ Core::Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uin
     recent_data_pages_ = recent(machine.data_tlb.sets());
 }
 
+Core::ShortPath Core::short_path() const {
+    const auto offset_of = [this](const void* part) {
+        return static_cast<const char*>(part) - reinterpret_cast<const char*>(this);
+    };
+    const auto table = [&](const Recent& recent) {
+        return ShortPath::Table{.entries = offset_of(recent.entries()), .mask = recent.mask()};
+    };
+    return {.code_lines = table(recent_code_),
+            .data_lines = table(recent_data_),
+            .code_pages = table(recent_code_pages_),
+            .data_pages = table(recent_data_pages_),
+            .strides = offset_of(stride_.entries()),
+            .prefetches = machine_.prefetch.stride,
+            .line_shift = line_shift_};
+}
+
 // Large pages never become recent: is_recent() compares numbers of 4 KiB pages. Every access to a large page therefore
 // takes the full path.
 void Core::translate(Tlb& tlb, Recent& pages, std::uint64_t address, PageSize size, Quantity misses, Quantity walks) {
@@ -128,7 +144,9 @@ Source Core::access_anew(std::uint64_t instruction, std::uint64_t address, unsig
 
     const std::uint64_t from = address >> line_shift_;
     const std::uint64_t to = last >> line_shift_;
-    const Source source = lines(l1_data_, from, to, kind == Access::load ? Reader::load : Reader::store);
+    const Reader reader = kind == Access::load ? Reader::load : Reader::store;
+    const Source source = from == to && machine_.request == Request::line ? line(l1_data_, from, reader)
+                                                                          : lines(l1_data_, from, to, reader);
     counts_->add(row.references);
     if (from != to) counts_->add(row.splits);
     if (source != Source::l1) counts_->add(row.misses);

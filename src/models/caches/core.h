@@ -113,6 +113,21 @@ class Core {
     /// Changes whenever L1I loses a line by other means than a fetch.
     std::uint32_t code_losses() const { return code_losses_; }
 
+    /// Where the short path's words lie, in bytes from the start of the core, for generated code that takes the short
+    /// path itself. The same for all cores of a machine whose memory follows their object at the same distance.
+    struct ShortPath {
+        struct Table {
+            std::int64_t entries;  ///< words as in recent.h
+            std::uint64_t mask;    ///< of the number: its entry
+        };
+        Table code_lines, data_lines, code_pages, data_pages;
+        std::int64_t strides;  ///< entries of StridePrefetcher; only with `prefetches`
+        bool prefetches;       ///< each load has to be shown to the stride prefetcher
+        unsigned line_shift;
+    };
+    ShortPath short_path() const;
+    static constexpr unsigned kPageShift = 12;
+
     // What the shared level asks of a core.
 
     /// The state of a line anywhere in the core.
@@ -121,8 +136,6 @@ class Core {
     void lose(std::uint64_t line);
 
   private:
-    static constexpr unsigned kPageShift = 12;
-
     /// Whether the access lies in one line, of the most recent page of its set.
     bool is_recent(std::uint64_t address, unsigned size, const Recent& pages) const {
         return address >> line_shift_ == (address + size - 1) >> line_shift_ && pages.holds(address >> kPageShift);

@@ -25,10 +25,10 @@ class Recent {
 
     bool holds(std::uint64_t number) const { return entry_of(number) >> 1 == number + 1; }
     /// It is recent and its line is modified.
-    bool holds_modified(std::uint64_t number) const { return entry_of(number) == ((number + 1) << 1 | 1); }
+    bool holds_modified(std::uint64_t number) const { return entry_of(number) == (entry(number) | 1); }
 
     void set(std::uint64_t number, bool modified = false) {
-        entry_of(number) = (number + 1) << 1 | static_cast<std::uint64_t>(modified);
+        entry_of(number) = entry(number) | static_cast<std::uint64_t>(modified);
     }
     /// It was removed.
     void forget(std::uint64_t number) {
@@ -38,6 +38,12 @@ class Recent {
     void share(std::uint64_t number) {
         if (holds(number)) set(number);
     }
+
+    const std::uint64_t* entries() const { return entries_; }
+    std::uint64_t mask() const { return mask_; }
+
+    /// The entry of a line or page that is not modified; that of a modified one is greater by 1.
+    static constexpr std::uint64_t entry(std::uint64_t number) { return (number + 1) << 1; }
 
   private:
     std::uint64_t& entry_of(std::uint64_t number) const { return entries_[number & mask_]; }

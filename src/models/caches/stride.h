@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace anyperf::models {
@@ -21,7 +22,7 @@ class StridePrefetcher {
 
     /// To be called when the load at `instruction` has read `address`. Returns the address to fetch, or kNothing.
     std::uint64_t next(std::uint64_t instruction, std::uint64_t address) {
-        Entry& entry = entries_[(instruction ^ instruction >> 6) % entries_.size()];
+        Entry& entry = entries_[index_of(instruction)];
         if (entry.instruction != instruction) {
             entry = {instruction, address, 0};
             return kNothing;
@@ -34,14 +35,22 @@ class StridePrefetcher {
         return again && near ? address + static_cast<std::uint64_t>(distance) : kNothing;
     }
 
-  private:
-    static constexpr std::int64_t kFarthest = 2048;
+    // For generated code, which does the same where nothing is to be fetched (engine/modelling/replay_code.cpp).
+
     struct Entry {
         std::uint64_t instruction = 0;
         std::uint64_t address = 0;
         std::int64_t distance = 0;
     };
-    std::array<Entry, 64> entries_{};
+    static constexpr std::size_t index_of(std::uint64_t instruction) {
+        return (instruction ^ instruction >> 6) % kEntries;
+    }
+    const Entry* entries() const { return entries_.data(); }
+
+  private:
+    static constexpr std::size_t kEntries = 64;
+    static constexpr std::int64_t kFarthest = 2048;
+    std::array<Entry, kEntries> entries_{};
 };
 
 }  // namespace anyperf::models

@@ -21,7 +21,16 @@
 namespace anyperf::engine::x86_64 {
 
 /// Condition codes of jcc, as encoded in its opcode's low nibble.
-enum class Condition : std::uint8_t { sign = 8, no_sign = 9 };
+enum class Condition : std::uint8_t {
+    below = 2,
+    equal = 4,
+    not_equal = 5,
+    above = 7,
+    sign = 8,
+    no_sign = 9,
+    less = 12,
+    greater = 15,
+};
 
 /// A cursor in a range of memory. A copy advances independently. Arena::commit() takes at() of the cursor that wrote.
 class Emitter {

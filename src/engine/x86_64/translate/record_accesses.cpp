@@ -302,20 +302,22 @@ void Translation::plan_recording(std::size_t first, std::uint64_t pc) {
     RecordedSegment& segment = cache_.recorded_segments[plan_.segment];
     segment.pc = pc;
     segment.block = id_;
-    segment.first = static_cast<std::uint8_t>(first);
+    segment.first = first & 0x7fU;
     const std::size_t end = decoded_.segment_end(first);
+    unsigned instructions = 0;
     for (std::size_t i = first; i < end; ++i) {
         const Instruction& instruction = decoded_.instructions[i];
         // model_instruction() feeds the models with it after it has run.
         if (runs_in_place(instruction)) break;
         plan_.offset = static_cast<std::uint16_t>(pc - segment.pc);
         plan_instruction(i, pc);
-        segment.control = instruction.control;
-        segment.last_bytes = instruction.length;
-        ++segment.instructions;
+        segment.last = static_cast<unsigned>(instruction.control) & 0x1fU;
+        segment.last_bytes = instruction.length & 0xfU;
+        ++instructions;
         pc += instruction.length;
     }
     segment.bytes = static_cast<std::uint16_t>(pc - segment.pc);
+    segment.instructions = instructions & 0x7fU;
     segment.words = plan_.words;
 }
 

@@ -1,0 +1,165 @@
+// replay.cpp: one segment, access by access.
+#include "engine/modelling/replay.h"
+
+#include <asm/prctl.h>
+
+#include "engine/engine.h"
+
+namespace anyperf::engine {
+
+using models::Access;
+using x86_64::Control;
+using Kind = RecordedAccess::Kind;
+
+std::uint64_t read_fs_base() {
+    std::uint64_t base = 0;
+    kernel_call(__NR_arch_prctl, ARCH_GET_FS, address_of(&base));
+    return base;
+}
+
+Access access_of(Kind kind) {
+    switch (kind) {
+        case Kind::modify: return Access::modify;
+        case Kind::store:
+        case Kind::store_while: return Access::store;
+        default: return Access::load;
+    }
+}
+
+Replay::Replay(Thread& thread, ThreadModels& models) : thread_(thread), models_(models), core_(models.core) {}
+
+void Replay::whole(const RecordedSegment& segment, const std::uint64_t* words) {
+    const RecordedAccess* access = first_access(segment);
+    const RecordedAccess* const end = access + segment.accesses;
+    const std::uint32_t losses = core_.code_losses();
+    repeated_.fetches += segment.instructions;
+    while (access != end) {
+        const RecordedAccess& one = *access;
+        access = replay(access, end, words, segment.pc + one.offset);
+        if (core_.code_losses() != losses) [[unlikely]]
+            return rest(segment, one, access, words);
+    }
+}
+
+void Replay::branch(const RecordedSegment& segment, std::uint64_t next) {
+    models::Branches& branches = models_.branches;
+    const std::uint64_t end = segment.pc + segment.bytes;
+    const std::uint64_t pc = end - segment.last_bytes;
+    switch (segment.control()) {
+        case Control::conditional:
+        case Control::rcx_branch: branches.conditional(pc, next, next != end); break;
+        case Control::jump: branches.jump(pc, next); break;
+        case Control::jump_indirect: branches.indirect_jump(pc, next); break;
+        case Control::call: branches.call(pc, next, end); break;
+        case Control::call_indirect: branches.indirect_call(pc, next, end); break;
+        case Control::ret: branches.ret(pc, next); break;
+        default: break;
+    }
+}
+
+/// Replays the instructions `from` to `to` one by one; `access` is the first that may belong to them.
+void Replay::replay_each(const RecordedSegment& segment, const RecordedAccess* access, const std::uint64_t* words,
+                         unsigned from, unsigned to) {
+    const Mark* const marks = thread_.engine->cache.blocks[segment.block].marks + segment.first;
+    const RecordedAccess* const end = first_access(segment) + segment.accesses;
+    std::uint64_t pc = segment.pc;
+    for (unsigned i = 0; i < from; ++i) pc += marks[i].guest_length;
+    for (unsigned i = from; i < to; pc += marks[i].guest_length, ++i) {
+        core_.fetch(pc, marks[i].guest_length);
+        while (access != end && access->offset == pc - segment.pc)
+            access = access->kind == Kind::fetch ? access + 1 : replay(access, end, words, pc);
+    }
+}
+
+void Replay::rest(const RecordedSegment& segment, const RecordedAccess& last, const RecordedAccess* access,
+                  const std::uint64_t* words) {
+    const RecordedAccess* const end = first_access(segment) + segment.accesses;
+    const Mark* const marks = thread_.engine->cache.blocks[segment.block].marks + segment.first;
+    while (access != end && access->offset == last.offset)
+        access = replay(access, end, words, segment.pc + last.offset);
+    unsigned from = 0;
+    for (unsigned offset = 0; offset <= last.offset; ++from) offset += marks[from].guest_length;
+    repeated_.fetches -= segment.instructions - from;
+    replay_each(segment, access, words, from, segment.instructions);
+}
+
+/// The address of one access. A word of 0 is the record's number, so an index of 0 means "no register".
+std::uint64_t Replay::address_of_access(const RecordedAccess& access, const std::uint64_t* words) {
+    auto address = static_cast<std::uint64_t>(access.displacement);
+    if (access.base != 0) address += words[access.base];
+    if (access.index != 0) {
+        const std::uint64_t index = words[access.index];
+        address += access.byte_index != 0 ? index & 0xff : index << access.scale;
+    }
+    if (access.address32 != 0) address &= 0xffffffffu;
+    if (access.in_fs != 0) address += fs_base();
+    if (access.in_gs != 0) address += thread_.gs_base;
+    return address;
+}
+
+std::uint64_t Replay::fs_base() {
+    if (!models_.knows_fs_base) models_.fs_base = read_fs_base();
+    models_.knows_fs_base = true;
+    return models_.fs_base;
+}
+
+const RecordedAccess* Replay::replay(const RecordedAccess* access, const RecordedAccess* end,
+                                     const std::uint64_t* words, std::uint64_t pc) {
+    switch (access->kind) {
+        case Kind::fetch: fetch(*access); return access + 1;
+        case Kind::load:
+        case Kind::store:
+        case Kind::modify:
+            touch(pc, address_of_access(*access, words), access->bytes, access_of(access->kind));
+            return access + 1;
+        case Kind::fs_base:
+            models_.fs_base = words[access->base];
+            models_.knows_fs_base = true;
+            return access + 1;
+        case Kind::load_while:
+        case Kind::store_while: break;
+    }
+    const RecordedAccess* const other = access + 1;
+    const bool both = other != end && other->offset == access->offset && other->kind != Kind::fetch;
+    repeat(*access, both ? other : nullptr, words, pc);
+    return both ? other + 1 : other;
+}
+
+/// The fetch is counted already.
+void Replay::fetch(const RecordedAccess& access) {
+    const auto pc = static_cast<std::uint64_t>(access.displacement);
+    if (core_.repeats_fetch(pc, access.bytes)) return;
+    --repeated_.fetches;
+    core_.fetch(pc, access.bytes);
+}
+
+void Replay::touch(std::uint64_t pc, std::uint64_t address, unsigned bytes, Access kind) {
+    if (!core_.repeats_access(address, bytes, kind)) {
+        core_.access(pc, address, bytes, kind);
+    } else if (kind == Access::store) {
+        ++repeated_.stores;
+    } else {
+        ++repeated_.loads;
+        core_.load_repeated(pc, address);
+    }
+}
+
+/// The iterations of a REP string instruction, from the values of its pointer before and after it.
+void Replay::repeat(const RecordedAccess& one, const RecordedAccess* other, const std::uint64_t* words,
+                    std::uint64_t pc) {
+    const std::uint64_t before = words[one.base] + static_cast<std::uint64_t>(one.displacement);
+    // How far the pointer has moved says how often the instruction repeated, in either direction (DF), and whether
+    // rcx or a comparison ended it.
+    auto moved = static_cast<std::int64_t>(words[one.after] - before);
+    if (one.address32 != 0) moved = static_cast<std::int32_t>(moved);
+    const auto step = static_cast<std::uint64_t>(moved < 0 ? -std::int64_t{one.bytes} : std::int64_t{one.bytes});
+    const std::uint64_t times = static_cast<std::uint64_t>(moved < 0 ? -moved : moved) / one.bytes;
+    std::uint64_t at = address_of_access(one, words);
+    std::uint64_t at_other = other != nullptr ? address_of_access(*other, words) : 0;
+    for (std::uint64_t i = 0; i < times; ++i, at += step, at_other += step) {
+        touch(pc, at, one.bytes, access_of(one.kind));
+        if (other != nullptr) touch(pc, at_other, other->bytes, access_of(other->kind));
+    }
+}
+
+}  // namespace anyperf::engine

@@ -1,0 +1,532 @@
+// replay_code.cpp: the sequences of replay_code.h. Each function that writes one has its listing.
+#include "engine/modelling/replay_code.h"
+
+#include <cstddef>
+
+#include "engine/engine.h"
+#include "engine/freestanding/pages.h"
+#include "engine/modelling/replay.h"
+#include "engine/modelling/replay_emitter.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+using Kind = RecordedAccess::Kind;
+using Frame = ReplayCode::Frame;
+using Table = models::Core::ShortPath::Table;
+using models::Recent;
+using models::StridePrefetcher;
+using namespace x86_64;  // the names of registers
+
+constexpr std::size_t kBytes = std::size_t{32} << 20;
+/// More than the code of the longest segment has: 64 instructions with a fetch and two accesses each.
+constexpr std::size_t kLongestCode = 32 * 1024;
+/// A segment with more accesses and fetches gets no code: it is rare, and one that long is not dominated by decisions.
+constexpr unsigned kMostAccesses = 64;
+
+const RecordedSegment& segment_of(const Frame& frame, const std::uint64_t* record) {
+    return frame.segments[static_cast<std::uint32_t>(*record)];
+}
+
+// What the code calls. Those with a result return whether L1I has lost a line meanwhile, perhaps one of the segment.
+
+/// A fetch or an access that does not repeat. The code has counted it as if it did.
+bool access_anew(Frame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t address) {
+    Replay& replay = *frame.replay;
+    const std::uint32_t losses = replay.core().code_losses();
+    models::Core::Repeated& repeated = replay.repeated();
+    if (access->kind == Kind::fetch) {
+        --repeated.fetches;
+        replay.core().fetch(static_cast<std::uint64_t>(access->displacement), access->bytes);
+    } else {
+        const models::Access kind = access_of(access->kind);
+        --(kind == models::Access::store ? repeated.stores : repeated.loads);
+        replay.core().access(segment_of(frame, record).pc + access->offset, address, access->bytes, kind);
+    }
+    return replay.core().code_losses() != losses;
+}
+
+/// Any access, which the code has not counted.
+bool access_uncounted(Frame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t) {
+    Replay& replay = *frame.replay;
+    const std::uint32_t losses = replay.core().code_losses();
+    const RecordedSegment& segment = segment_of(frame, record);
+    replay.replay(access, replay.first_access(segment) + segment.accesses, record, segment.pc + access->offset);
+    return replay.core().code_losses() != losses;
+}
+
+/// A load that repeats and whose distance the prefetcher has to look at.
+bool load_repeated(Frame& frame, const RecordedAccess* access, const std::uint64_t* record, std::uint64_t address) {
+    models::Core& core = frame.replay->core();
+    const std::uint32_t losses = core.code_losses();
+    core.load_repeated(segment_of(frame, record).pc + access->offset, address);
+    return core.code_losses() != losses;
+}
+
+void branch(Frame& frame, const RecordedSegment* segment, std::uint64_t next) {
+    frame.replay->branch(*segment, next);
+}
+
+/// Whether the code leaves the access to access_uncounted(): strings, and addresses with a segment base.
+bool is_left_out(const RecordedAccess& access) {
+    return access.kind == Kind::load_while || access.kind == Kind::store_while || access.kind == Kind::fs_base ||
+           access.in_fs != 0 || access.in_gs != 0;
+}
+
+/// What a segment adds to Frame::counted up to an access, exclusively.
+std::uint64_t counted(const RecordedAccess* from, const RecordedAccess* to) {
+    std::uint64_t sum = 0;
+    for (const RecordedAccess* access = from; access != to; ++access) {
+        if (access->kind == Kind::fetch || is_left_out(*access)) continue;
+        const bool store = access->kind == Kind::store;
+        sum += std::uint64_t{1} << (store ? 2 * ReplayCode::kField : ReplayCode::kField);
+    }
+    return sum;
+}
+
+void add_counted(Replay& replay, std::uint64_t sum) {
+    constexpr std::uint64_t mask = (std::uint64_t{1} << ReplayCode::kField) - 1;
+    replay.repeated().fetches += sum & mask;
+    replay.repeated().loads += sum >> ReplayCode::kField & mask;
+    replay.repeated().stores += sum >> 2 * ReplayCode::kField & mask;
+}
+
+/// The access of a REP instruction that replay() takes together with the one before it.
+bool is_second_of_pair(const RecordedAccess* first, const RecordedAccess* access) {
+    const auto repeats = [](const RecordedAccess& one) {
+        return one.kind == Kind::load_while || one.kind == Kind::store_while;
+    };
+    return access != first && repeats(*access) && repeats(access[-1]) && access[-1].offset == access->offset;
+}
+
+/// The rest of a segment after `last`, at which L1I has lost a line: instruction by instruction, all counted here.
+void finish_segment(Frame& frame, const RecordedAccess* last, const std::uint64_t* record) {
+    Replay& replay = *frame.replay;
+    const RecordedSegment& segment = segment_of(frame, record);
+    const RecordedAccess* const first = replay.first_access(segment);
+    const RecordedAccess* const end = first + segment.accesses;
+    const RecordedAccess* next = last + 1;
+    if (next != end && is_second_of_pair(first, next)) ++next;
+    add_counted(replay, counted(first, next) + segment.instructions);
+    replay.rest(segment, *last, next, record);
+}
+
+/// Writes the code of one segment.
+class SegmentCode {
+  public:
+    SegmentCode(ReplayEmitter& out, Replay& replay, const RecordedSegment& segment, const std::uint8_t* leave)
+        : out_(out),
+          segment_(segment),
+          first_(replay.first_access(segment)),
+          path_(replay.core().short_path()),
+          gshare_(replay.branches().gshare()),
+          sites_(replay.branches().sites()),
+          leave_(leave) {}
+
+    void write() {
+        const RecordedAccess* const end = first_ + segment_.accesses;
+        for (const RecordedAccess* access = first_; access != end; ++access)
+            if (!is_second_of_pair(first_, access)) write_access(*access);
+        const std::uint64_t sum = counted(first_, end) + (segment_.accesses != 0 ? segment_.instructions : 0U);
+        if (sum != 0) {
+            out_.mov(rax, sum);
+            out_.add(r13, rax);
+        }
+        skip_rest_ = out_.at();
+        write_next();
+        write_calls();
+    }
+
+  private:
+    struct Call {
+        std::uint8_t* from[4];  ///< operands of the jumps that lead here
+        unsigned count;
+        const std::uint8_t* back;
+        const RecordedAccess* access;
+        bool (*function)(Frame&, const RecordedAccess*, const std::uint64_t*, std::uint64_t);
+    };
+
+    Call& call(const RecordedAccess& access,
+               bool (*function)(Frame&, const RecordedAccess*, const std::uint64_t*, std::uint64_t)) {
+        Call& made = calls_[call_count_++];
+        made = {.from = {}, .count = 0, .back = nullptr, .access = &access, .function = function};
+        return made;
+    }
+    void jump_there(Call& call, Condition condition) { call.from[call.count++] = out_.jcc_far(condition); }
+
+    void write_access(const RecordedAccess& access) {
+        if (access.kind == Kind::fetch) return write_fetch(access);
+        if (is_left_out(access)) {
+            Call& all = call(access, access_uncounted);
+            all.from[all.count++] = out_.jmp_far();
+            all.back = out_.at();
+            return;
+        }
+        write_address(access);
+        write_check(access);
+    }
+
+    //   mov  ENTRY, rcx            the entry of the line or page
+    //   mov  TABLE(rbx), rdx
+    //   sub  rcx, rdx              0, or 1 for a line that is modified
+    //   cmp  $1, rdx
+    //   ja   call
+    void check_constant(Call& call, const Table& table, std::uint64_t number) {
+        out_.mov(rcx, Recent::entry(number));
+        out_.load(rdx, rbx, table.entries + static_cast<std::int64_t>((number & table.mask) * sizeof(std::uint64_t)));
+        out_.sub(rdx, rcx);
+        out_.cmp(rdx, 1);
+        jump_there(call, Condition::above);
+    }
+
+    /// A fetch over the end of a line repeats if both lines do, and both pages.
+    void write_fetch(const RecordedAccess& access) {
+        const auto start = static_cast<std::uint64_t>(access.displacement);
+        const std::uint64_t last = start + access.bytes - 1;
+        Call& anew = call(access, access_anew);
+        check_constant(anew, path_.code_lines, start >> path_.line_shift);
+        if (start >> path_.line_shift != last >> path_.line_shift)
+            check_constant(anew, path_.code_lines, last >> path_.line_shift);
+        check_constant(anew, path_.code_pages, start >> models::Core::kPageShift);
+        if (start >> models::Core::kPageShift != last >> models::Core::kPageShift)
+            check_constant(anew, path_.code_pages, last >> models::Core::kPageShift);
+        anew.back = out_.at();
+    }
+
+    /// The address of the access into rax.
+    void write_address(const RecordedAccess& access) {
+        std::int64_t displacement = access.displacement;
+        if (access.base != 0) {
+            out_.load(rax, r12, access.base * 8);
+        } else {
+            out_.mov(rax, static_cast<std::uint64_t>(displacement));
+            displacement = 0;
+        }
+        if (access.index != 0) {
+            out_.load(rcx, r12, access.index * 8);
+            if (access.byte_index != 0)
+                out_.movzx8(rcx, rcx);
+            else if (access.scale != 0)
+                out_.shl(rcx, access.scale);
+            out_.add(rax, rcx);
+        }
+        if (displacement == static_cast<std::int32_t>(displacement)) {
+            if (displacement != 0) out_.lea(rax, rax, static_cast<std::int32_t>(displacement));
+        } else {
+            out_.mov(rcx, static_cast<std::uint64_t>(displacement));
+            out_.add(rax, rcx);
+        }
+        if (access.address32 != 0) out_.zero_extend32(rax);
+    }
+
+    //   mov  rax, rcx ; shr LINE, rcx                       the line
+    //   lea  BYTES-1(rax), rdx ; shr LINE, rdx ; cmp ; jne  it is the only one
+    //   mov  ecx, edx ; and MASK, edx ; mov TABLE(rbx,rdx,8), rdx
+    //   lea  2(rcx,rcx), rcx                                its entry (3 for a store: of a modified line)
+    //   load:  sub rcx, rdx ; cmp $1, rdx ; ja              store:  cmp rcx, rdx ; jne
+    //   the same for the page, which is never modified
+    void write_check(const RecordedAccess& access) {
+        Call& anew = call(access, access_anew);
+        const bool load = access.kind == Kind::load;
+        out_.mov(rcx, rax);
+        out_.shr(rcx, path_.line_shift);
+        if (access.bytes > 1) {
+            out_.lea(rdx, rax, access.bytes - 1);
+            out_.shr(rdx, path_.line_shift);
+            out_.cmp(rdx, rcx);
+            jump_there(anew, Condition::not_equal);
+        }
+        load_entry(path_.data_lines);
+        out_.lea_twice(rcx, rcx, load ? 2 : 3);
+        if (load) {
+            out_.sub(rdx, rcx);
+            out_.cmp(rdx, 1);
+            jump_there(anew, Condition::above);
+        } else {
+            out_.cmp(rdx, rcx);
+            jump_there(anew, Condition::not_equal);
+        }
+        out_.mov(rcx, rax);
+        out_.shr(rcx, models::Core::kPageShift);
+        load_entry(path_.data_pages);
+        out_.lea_twice(rcx, rcx, 2);
+        out_.cmp(rdx, rcx);
+        jump_there(anew, Condition::not_equal);
+        if (path_.prefetches && access.kind != Kind::store) write_stride(access);
+        anew.back = out_.at();
+    }
+
+    /// The entry of number rcx into rdx.
+    void load_entry(const Table& table) {
+        out_.mov(rdx, rcx);
+        out_.and32(rdx, static_cast<std::uint32_t>(table.mask));
+        out_.load_indexed(rdx, rbx, rdx, table.entries);
+    }
+
+    // StridePrefetcher::next() for a load in rax, as far as nothing is to be fetched:
+    //   mov  PC, rcx ; cmp rcx, ENTRY.instruction(rbx) ; jne call
+    //   mov  rax, rcx ; sub ENTRY.address(rbx), rcx         the distance
+    //   cmp  rcx, ENTRY.distance(rbx) ; je again
+    //   mov  rax, ENTRY.address(rbx) ; mov rcx, ENTRY.distance(rbx)
+    // again, out of line: the same distance as before leads to a fetch, except for 0, and where the next address lies
+    // in the same line, which is there:
+    //   test rcx, rcx ; je done
+    //   add  rax, rcx ; xor rax, rcx ; shr LINE, rcx ; jne call
+    //   mov  rax, ENTRY.address(rbx)
+    void write_stride(const RecordedAccess& access) {
+        const std::uint64_t pc = segment_.pc + access.offset;
+        const std::int64_t entry =
+            path_.strides + static_cast<std::int64_t>(StridePrefetcher::index_of(pc) * sizeof(StridePrefetcher::Entry));
+        const std::int64_t address = entry + static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, address));
+        const std::int64_t distance = entry + static_cast<std::int64_t>(offsetof(StridePrefetcher::Entry, distance));
+        Call& repeated = call(access, load_repeated);
+        out_.mov(rcx, pc);
+        out_.cmp_memory(rcx, rbx, entry);
+        jump_there(repeated, Condition::not_equal);
+        out_.mov(rcx, rax);
+        out_.sub_memory(rcx, rbx, address);
+        out_.cmp_memory(rcx, rbx, distance);
+        std::uint8_t* const differs = out_.jcc_short(Condition::not_equal);
+        out_.test(rcx, rcx);
+        std::uint8_t* const none = out_.jcc_short(Condition::equal);
+        out_.add(rcx, rax);
+        out_.xor_(rcx, rax);
+        out_.shr(rcx, path_.line_shift);
+        jump_there(repeated, Condition::not_equal);
+        std::uint8_t* const near = out_.jmp_short();
+        out_.bind(differs);
+        out_.store(rcx, rbx, distance);
+        out_.bind(near);
+        out_.store(rax, rbx, address);
+        out_.bind(none);
+        repeated.back = out_.at();
+    }
+
+    //   lea  WORDS*8(r12), r12
+    //   cmp  END(rbp), r12 ; je leave
+    //   mov  (r12), r15d ; shl $5, r15 ; add r14, r15       the next segment
+    //   the branch, which went there
+    //   mov  REPLAY(r15), rdx ; cmp $4096, rdx ; jb leave
+    //   jmp  *rdx
+    void write_next() {
+        out_.lea(r12, r12, static_cast<std::int32_t>(segment_.words * sizeof(std::uint64_t)));
+        out_.cmp_memory(r12, rbp, offsetof(Frame, end));
+        out_.jcc_to(Condition::equal, leave_);
+        out_.load32(r15, r12, 0);
+        static_assert(sizeof(RecordedSegment) == 1U << 5);
+        out_.shl(r15, 5);
+        out_.add(r15, r14);
+        write_branch();
+        out_.load(rdx, r15, offsetof(RecordedSegment, replay));
+        out_.cmp(rdx, RecordedSegment::kMostReplays);
+        out_.jcc_to(Condition::below, leave_);
+        out_.jmp_register(rdx);
+    }
+
+    void write_branch() {
+        switch (segment_.control()) {
+            case Control::conditional:
+            case Control::rcx_branch:
+                if (gshare_ != nullptr) return write_conditional();
+                break;
+            case Control::jump:
+            case Control::jump_indirect:
+            case Control::call:
+            case Control::call_indirect:
+            case Control::ret: break;
+            default: return;
+        }
+        out_.mov(rdi, rbp);
+        out_.mov(rsi, address_of(&segment_));
+        out_.load(rdx, r15, offsetof(RecordedSegment, pc));
+        out_.call(address_of(reinterpret_cast<const void*>(branch)));
+    }
+
+    // Branches::conditional() without a branch on what the program's branch does:
+    //   rsi where it went    ecx 1 if taken    edi what its site has seen    r10 the path    r9 where that is
+    void write_conditional() {
+        const std::uint64_t end = segment_.pc + segment_.bytes;
+        const std::uint64_t pc = end - segment_.last_bytes;
+        out_.load(rsi, r15, offsetof(RecordedSegment, pc));
+        out_.load(r9, rbp, offsetof(Frame, history));
+        out_.load(r10, r9, 0);
+        out_.load(r8, rbp, offsetof(Frame, directions));
+        out_.mov(rdx, end);
+        out_.xor32(rcx, rcx);
+        out_.cmp(rsi, rdx);
+        out_.set(Condition::not_equal, rcx);
+        const auto site = static_cast<std::int64_t>(sites_.index_of(pc));
+        out_.load8(rdi, r8, site);
+        out_.cmp(rdi, models::Sites::kBoth);
+        one_way_ = out_.jcc_far(Condition::not_equal);
+        write_counter(pc);
+        after_counter_ = out_.at();
+        write_path(pc);
+        site_ = site;
+    }
+
+    //   mov  r10, rdx ; xor SITE, rdx                       the index
+    //   movsx (r11,rdx), edi                                the counter, -2 to 1: not negative predicts "taken"
+    //   mov edi, eax ; shr $31, eax ; xor ecx, eax ; xor $1, eax ; add rax, (r8)       wrong
+    //   lea -1(rdi,rcx,2), edi, between -2 and 1            train
+    void write_counter(std::uint64_t pc) {
+        out_.mov(rdx, r10);
+        out_.mov(rax, models::mixed(pc) >> (64 - gshare_->bits()));
+        out_.xor_(rdx, rax);
+        out_.load(r11, rbp, offsetof(Frame, counters));
+        out_.add(r11, rdx);
+        out_.load8_signed(rdi, r11);
+        out_.mov32(rax, rdi);
+        out_.shr32(rax, 31);
+        out_.xor32(rax, rcx);
+        out_.xor32_immediate(rax, 1);
+        out_.load(r8, rbp, offsetof(Frame, mispredictions));
+        out_.add_to_memory(rax, r8);
+        out_.lea_step(rdi, rdi, rcx);
+        out_.mov(rax, 1);
+        out_.cmp32(rdi, rax);
+        out_.cmov32(Condition::greater, rdi, rax);
+        out_.mov(rax, 0xfffffffeU);
+        out_.cmp32(rdi, rax);
+        out_.cmov32(Condition::less, rdi, rax);
+        out_.store8(rdi, r11);
+    }
+
+    //   lea (rsi,rsi), rdx ; xor PC, rdx ; imul MIXING, rdx ; shr $56, rdx
+    //   lea (,r10,4), rax ; xor rdx, rax ; and MASK, eax ; test ecx, ecx ; cmovz r10, rax ; mov rax, (r9)
+    void write_path(std::uint64_t pc) {
+        out_.lea_twice(rdx, rsi, 0);
+        out_.mov(rax, pc);
+        out_.xor_(rdx, rax);
+        out_.mov(rax, models::kMixing);
+        out_.imul(rdx, rax);
+        out_.shr(rdx, 64 - models::Gshare::kBitsOfABranch);
+        out_.mov(rax, r10);
+        out_.shl(rax, models::Gshare::kShift);
+        out_.xor_(rax, rdx);
+        out_.and32(rax, (1U << gshare_->bits()) - 1);
+        out_.test32(rcx, rcx);
+        out_.cmov(Condition::equal, rax, r10);
+        out_.store(rax, r9, 0);
+    }
+
+    //   mov $2, eax ; sub ecx, eax ; or edi, eax ; mov al, SITE(r8)       Sites::note()
+    //   cmp $3, eax ; jne back                                            it has changed its way for the first time
+    //   mov MISPREDICTIONS(rbp), r11 ; mov $1, eax ; add rax, (r11) ; jmp back
+    void write_one_way() {
+        out_.bind_far(one_way_);
+        out_.mov(rax, models::Sites::kNotTaken);
+        out_.sub32(rax, rcx);
+        out_.or32(rax, rdi);
+        out_.store8_at(rax, r8, site_);
+        out_.cmp(rax, models::Sites::kBoth);
+        out_.jcc_to(Condition::not_equal, after_counter_);
+        out_.load(r11, rbp, offsetof(Frame, mispredictions));
+        out_.mov(rax, 1);
+        out_.add_to_memory(rax, r11);
+        out_.jmp_to(after_counter_);
+    }
+
+    void write_calls() {
+        if (one_way_ != nullptr) write_one_way();
+        for (unsigned i = 0; i < call_count_; ++i) {
+            const Call& made = calls_[i];
+            for (unsigned j = 0; j < made.count; ++j) out_.bind_far(made.from[j]);
+            out_.mov(rdi, rbp);
+            out_.mov(rsi, address_of(made.access));
+            out_.mov(rdx, r12);
+            out_.mov(rcx, rax);
+            out_.call(address_of(reinterpret_cast<const void*>(made.function)));
+            out_.test8(rax);
+            out_.jcc_to(Condition::equal, made.back);
+            out_.mov(rdi, rbp);
+            out_.mov(rsi, address_of(made.access));
+            out_.mov(rdx, r12);
+            out_.call(address_of(reinterpret_cast<const void*>(finish_segment)));
+            out_.jmp_to(skip_rest_);
+        }
+    }
+
+    ReplayEmitter& out_;
+    const RecordedSegment& segment_;
+    const RecordedAccess* first_;
+    models::Core::ShortPath path_;
+    const models::Gshare* gshare_;
+    const models::Sites& sites_;
+    const std::uint8_t* leave_;
+    std::uint8_t* one_way_ = nullptr;
+    const std::uint8_t* after_counter_ = nullptr;
+    const std::uint8_t* skip_rest_ = nullptr;
+    std::int64_t site_ = 0;
+    Call calls_[2 * kMostAccesses];
+    unsigned call_count_ = 0;
+};
+
+/// Writes enter() and its end, to which all code leaves. Returns the latter.
+//   push rbx, rbp, r12 to r15 ; sub $8, rsp               the stack is aligned for calls
+//   mov rdi, rbp ; mov rsi, r12 ; mov CORE(rbp), rbx ; mov SEGMENTS(rbp), r14 ; mov SEGMENT(rbp), r15
+//   mov $0, r13d ; jmp *rdx
+//   leave: mov r13, COUNTED(rbp) ; mov r15, SEGMENT(rbp) ; mov r12, rax ; add $8, rsp ; pop ... ; ret
+const std::uint8_t* write_entry(ReplayEmitter& out) {
+    constexpr Register kSaved[] = {rbx, rbp, r12, r13, r14, r15};
+    for (const Register reg : kSaved) out.push(reg);
+    out.lea(rsp, rsp, -8);
+    out.mov(rbp, rdi);
+    out.mov(r12, rsi);
+    out.load(rbx, rbp, offsetof(Frame, core));
+    out.load(r14, rbp, offsetof(Frame, segments));
+    out.load(r15, rbp, offsetof(Frame, segment));
+    out.mov(r13, 0);
+    out.jmp_register(rdx);
+    const std::uint8_t* const leave = out.at();
+    out.store(r13, rbp, offsetof(Frame, counted));
+    out.store(r15, rbp, offsetof(Frame, segment));
+    out.mov(rax, r12);
+    out.lea(rsp, rsp, 8);
+    for (std::size_t i = std::size(kSaved); i-- > 0;) out.pop(kSaved[i]);
+    out.ret();
+    return leave;
+}
+
+/// Maps the memory, or empties it if it is of segments that have gone. False if there is none.
+bool prepare(Engine& engine) {
+    ReplayMemory& memory = engine.modelling.code;
+    if (memory.refused) return false;
+    if (memory.start == nullptr) {
+        memory.start = static_cast<std::uint8_t*>(reserve_pages(kBytes, PROT_READ | PROT_WRITE | PROT_EXEC));
+        memory.refused = memory.start == nullptr;
+        if (memory.refused) return false;
+        ReplayEmitter out{memory.start, memory.start + kBytes};
+        memory.leave = write_entry(out);
+        memory.first = memory.used = static_cast<std::size_t>(out.at() - memory.start);
+    }
+    if (memory.generation != engine.cache.generation) memory.used = memory.first;
+    memory.generation = engine.cache.generation;
+    return memory.used + kLongestCode <= kBytes;
+}
+
+}  // namespace
+
+void ReplayCode::compile(Engine& engine, Replay& replay, RecordedSegment& segment) {
+    if (segment.accesses > kMostAccesses || !prepare(engine)) return;
+    ReplayMemory& memory = engine.modelling.code;
+    std::uint8_t* const start = memory.start + memory.used;
+    ReplayEmitter out{start, memory.start + kBytes};
+    SegmentCode code{out, replay, segment, memory.leave};
+    code.write();
+    if (out.overflowed()) return;
+    memory.used = static_cast<std::size_t>(out.at() - memory.start);
+    segment.replay = address_of(start);
+}
+
+const std::uint64_t* ReplayCode::run(Engine& engine, Frame& frame, const std::uint64_t* record) {
+    using Enter = const std::uint64_t* (*)(Frame*, const std::uint64_t*, std::uint64_t);
+    const auto enter = reinterpret_cast<Enter>(engine.modelling.code.start);
+    frame.segment = &segment_of(frame, record);
+    const std::uint64_t* const next = enter(&frame, record, frame.segment->replay);
+    add_counted(*frame.replay, frame.counted);
+    return next;
+}
+
+}  // namespace anyperf::engine
