@@ -50,8 +50,9 @@ void replay_whole(Engine& engine, Replay& replay, const std::uint64_t* at, const
         replay.whole(*segment, at);
         at += segment->words;
         replay.branch(*segment, at != end ? segments[static_cast<std::uint32_t>(*at)].pc : next);
-        if (segment->replay < ReplayCode::kWarm && ++segment->replay == ReplayCode::kWarm)
-            ReplayCode::compile(engine, replay, *segment);
+        if (segment->replay >= ReplayCode::kWarm) continue;
+        ++segment->replay;
+        if (segment->replay == ReplayCode::kWarm) ReplayCode::compile(engine, replay, *segment);
     }
 }
 

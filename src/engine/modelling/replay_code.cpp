@@ -21,7 +21,7 @@ using namespace x86_64;  // the names of registers
 
 constexpr std::size_t kBytes = std::size_t{32} << 20;
 /// More than the code of the longest segment has: 64 instructions with a fetch and two accesses each.
-constexpr std::size_t kLongestCode = 32 * 1024;
+constexpr std::size_t kLongestCode = std::size_t{32} << 10;
 /// A segment with more accesses and fetches gets no code: it is rare, and one that long is not dominated by decisions.
 constexpr unsigned kMostAccesses = 64;
 
@@ -198,13 +198,13 @@ class SegmentCode {
     void write_address(const RecordedAccess& access) {
         std::int64_t displacement = access.displacement;
         if (access.base != 0) {
-            out_.load(rax, r12, access.base * 8);
+            out_.load(rax, r12, access.base * std::int64_t{8});
         } else {
             out_.mov(rax, static_cast<std::uint64_t>(displacement));
             displacement = 0;
         }
         if (access.index != 0) {
-            out_.load(rcx, r12, access.index * 8);
+            out_.load(rcx, r12, access.index * std::int64_t{8});
             if (access.byte_index != 0)
                 out_.movzx8(rcx, rcx);
             else if (access.scale != 0)

@@ -26,7 +26,7 @@ void tree_point_away(std::uint64_t& bits, unsigned ways, unsigned way) {
 
 unsigned tree_victim(std::uint64_t bits, unsigned ways) {
     unsigned node = 1;
-    while (node < ways) node = node * 2 + (bits >> node & 1);
+    while (node < ways) node = node * 2 + static_cast<unsigned>(bits >> node & 1);
     return node - ways;
 }
 
