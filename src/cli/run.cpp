@@ -27,6 +27,7 @@ struct Options {
     CLI::Option* count = nullptr;  ///< --count, whose value is optional
     std::string classes;           ///< its value: "all", or classes separated by commas
     std::string count_to;          ///< a file; empty: standard error
+    std::string call_graph;        ///< what call chains of samples are: "fp" or "exact"
     MachineArguments machine;
 };
 
@@ -56,7 +57,8 @@ Result<void> write_counts(const Options& options, const broker::RunResult& resul
 /// there already, so the command simply replaces this process. Options that only a run of its own could serve are
 /// refused. Returns only on failure.
 Result<int> run_inside(const Options& options) {
-    if (options.count->count() > 0 || !options.count_to.empty() || options.machine.any_given())
+    if (options.count->count() > 0 || !options.count_to.empty() || !options.call_graph.empty() ||
+        options.machine.any_given())
         return std::unexpected(Error{"cannot start a run inside a run",
                                      "this process runs under anyperf run: the command can be started, but not counted "
                                      "separately or given another machine",
@@ -86,6 +88,7 @@ Result<int> run(const Options& options, Output& out) {
     run_options.turns = options.machine.turns;
     run_options.seed = options.machine.seed;
     run_options.epoch = options.machine.epoch;
+    run_options.exact_callers = options.call_graph == "exact";
     run_options.machine = TRY(machine_options(options.machine, model));
     if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));
     // Try the file before the command runs, so that a long run is not lost to a typing error.
@@ -106,6 +109,12 @@ VerbAction declare(CLI::App& verb) {
                          ->option_text("[=CLASSES]");
     verb.add_option("--count-to", options->count_to, "write the counts to FILE instead of standard error")
         ->option_text("FILE");
+    verb.add_option(
+            "--call-graph", options->call_graph,
+            "fp | exact: what the call chains of samples in the run are: frame pointers, as the kernel's, or the "
+            "calls that have not returned")
+        ->type_name("")
+        ->check(CLI::IsMember({"fp", "exact"}));
     declare_machine_options(verb, options->machine);
     verb.add_option("command", options->command, "the command and its arguments")->option_text("[--] COMMAND");
     verb.positionals_at_end();  // all words after the command's name are the command's, even options and `--`

@@ -14,6 +14,7 @@
 #include "engine/exact/exact.h"
 #include "engine/fail.h"
 #include "engine/hooks.h"
+#include "engine/instrumentation/open_calls.h"
 #include "engine/log.h"
 #include "engine/modelling/modelling.h"
 #include "engine/syscalls/table.h"
@@ -161,6 +162,8 @@ void on_link(Thread& thread, const BlockExit& block_exit) {
 /// thread adds in between would get an entry, and no return to it would be noticed.
 void on_indirect(Thread& thread) {
     Cache& cache = thread.engine->cache;
+    if (thread.open_calls.unmatched != 0) [[unlikely]]
+        settle_open_calls(thread);
     thread.registers.rip = thread.missed_target;
     cache.lock.lock();
     if (thread.engine->instrumentation.targets.holds(thread.missed_target)) [[unlikely]] {

@@ -17,6 +17,7 @@ enum class CallGraph : std::uint8_t {
     none,
     frame_pointers,
     stacks,        ///< registers and a copy of the user stack (--call-graph dwarf)
+    exact,         ///< the calls that have not returned, which the virtual PMU knows (--call-graph exact)
     last_branches  ///< the CPU's record of calls (--call-graph lbr)
 };
 

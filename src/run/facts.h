@@ -36,7 +36,9 @@ struct RunHeader {
     /// The files of the virtual PMU below files_root: 0 not made yet, 1 made, 2 cannot be made. Row 0: PMUs and
     /// settings; row 1: tracepoints.
     std::uint32_t files_made[kFileParts];
-    std::uint32_t exact;      ///< 1: every instruction is counted by its address (run/exact_counts.h)
+    std::uint32_t exact;  ///< 1: every instruction is counted by its address (run/exact_counts.h)
+    std::uint32_t
+        exact_callers;        ///< 1: call chains of samples are the calls that have not returned, else frame pointers
     std::uint32_t log_kinds;  ///< run/log_kinds.h
     char log_path[512];       ///< the log file; empty: the program's standard error
     /// The log file, which the broker has made: a program writes to no other. 0: it is no regular file.

@@ -12,6 +12,7 @@
 #include "agent/broker_request.h"
 #include "agent/probes/breakpoints.h"
 #include "agent/sampling/branch_stack.h"
+#include "agent/sampling/call_chain.h"
 #include "agent/sampling/local_read.h"
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/overflow_signals.h"
@@ -36,10 +37,8 @@ using subsystem::SampleFacts;
 
 namespace {
 
-constexpr std::size_t kDeepestStack = 127;    ///< perf_event_max_stack of the presented machine
-constexpr std::uint64_t kContextUser = -512;  ///< PERF_CONTEXT_USER
-constexpr std::size_t kSampleMembers = 64;    ///< of a group: values in one sample, at most
-constexpr std::uint16_t kMiscKernel = 1;      ///< PERF_RECORD_MISC_KERNEL
+constexpr std::size_t kSampleMembers = 64;  ///< of a group: values in one sample, at most
+constexpr std::uint16_t kMiscKernel = 1;    ///< PERF_RECORD_MISC_KERNEL
 constexpr std::uint64_t kCodeSegment = 0x33;
 constexpr std::uint64_t kStackSegment = 0x2b;
 
@@ -47,7 +46,7 @@ constexpr std::uint64_t kStackSegment = 0x2b;
 /// little of it. So it consists of arrays of words, which are not cleared.
 struct Gathered {
     std::array<std::uint64_t, 24> registers;
-    std::array<std::uint64_t, kDeepestStack + 1> callchain;
+    CallChain callchain;
     std::array<std::uint64_t, sizeof(subsystem::MemberValue) / 8 * kSampleMembers> member_words;
     std::array<std::uint64_t, sizeof(BranchStack) / 8> branch_words;
 
@@ -105,57 +104,6 @@ void gather_registers(const Thread& thread, std::array<std::uint64_t, 24>& out) 
            r[13],
            r[14],
            r[15]};
-}
-
-/// Whether the instruction at `address` is one with which functions begin: `push %rbp`, or `endbr64` and `endbr32`.
-/// These are the instructions by which the kernel recognises a uprobe at a function's entry, since Linux 6.12
-/// (is_uprobe_at_func_entry() in arch/x86/events/core.c).
-bool begins_function(std::uint64_t address) {
-    constexpr std::uint8_t kPushRbp = 0x55;
-    constexpr std::uint32_t kEndbr64 = 0xfa1e0ff3;
-    constexpr std::uint32_t kEndbr32 = 0xfb1e0ff3;
-    std::uint8_t first = 0;
-    std::uint32_t four = 0;
-    if (!guarded_copy(&first, at_address<const void>(address), sizeof first)) return false;
-    if (first == kPushRbp) return true;
-    return guarded_copy(&four, at_address<const void>(address), sizeof four) && (four == kEndbr64 || four == kEndbr32);
-}
-
-/// The return address on top of the stack, for a uprobe at the entry of a function; else 0. The function has not pushed
-/// rbp yet, so the frame pointer is its caller's and leads to the caller's caller.
-std::uint64_t caller_at_entry(const Thread& thread, const EventPage& event) {
-    const bool at_probe =
-        is_uprobe(event.source) && event.source.occurrence_kind == subsystem::Source::OccurrenceKind::probe_reached;
-    if (!at_probe || !begins_function(thread.registers.rip)) return 0;
-    std::uint64_t caller = 0;
-    const auto* const top = at_address<const void>(thread.registers.r[engine::x86_64::rsp]);
-    return guarded_copy(&caller, top, sizeof caller) ? caller : 0;
-}
-
-/// Finds return addresses by frame pointers, as perf_callchain_user() does. rbp may hold anything, so each frame must
-/// be aligned and above the last one, which the kernel does not demand: a cycle must not keep the thread here. Returns
-/// the number of entries, with the PERF_CONTEXT_USER marker. sample_max_stack does not count that marker.
-std::size_t gather_callchain(const Thread& thread, const EventPage& event, std::uint64_t ip, Gathered& gathered) {
-    if ((event.shape.flags & abi::flag("exclude_callchain_user")) != 0) return 0;
-    const std::size_t deepest = event.shape.sample_max_stack == 0
-                                    ? kDeepestStack
-                                    : std::min<std::size_t>(event.shape.sample_max_stack, kDeepestStack);
-    auto& chain = gathered.callchain;
-    std::size_t count = 0;
-    chain[count++] = kContextUser;
-    chain[count++] = ip;
-    if (const std::uint64_t caller = caller_at_entry(thread, event); caller != 0 && count < deepest + 1)
-        chain[count++] = caller;
-    std::uint64_t frame = thread.registers.r[engine::x86_64::rbp];
-    while (count < deepest + 1 && frame % 8 == 0) {
-        std::uint64_t words[2] = {};
-        if (frame == 0 || !guarded_copy(words, at_address<const void>(frame), sizeof words)) break;
-        if (words[1] == 0) break;
-        chain[count++] = words[1];
-        if (words[0] <= frame) break;
-        frame = words[0];
-    }
-    return count;
 }
 
 /// UserStack::copy. Copies page by page, so that everything before the first page that cannot be read is copied.
@@ -220,7 +168,7 @@ void add_context(const SampleContext& context, SampleFacts& facts) {
 }
 
 /// Fills in what the event's sample_type asks for. Fields of which nothing is known keep their defaults.
-void gather(const Thread& thread, const EventPage& event, std::uint64_t now, const SampleContext& context,
+void gather(Thread& thread, const EventPage& event, std::uint64_t now, const SampleContext& context,
             Gathered& gathered, SampleFacts& facts) {
     const std::uint64_t wanted = event.shape.sample_type;
     facts.origin = {thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
@@ -243,7 +191,7 @@ void gather(const Thread& thread, const EventPage& event, std::uint64_t now, con
         facts.user_registers = facts.interrupted_registers = gathered.registers.data();
     }
     if ((wanted & abi::sample("PERF_SAMPLE_CALLCHAIN")) != 0)
-        facts.callchain = {gathered.callchain.data(), gather_callchain(thread, event, facts.ip, gathered)};
+        facts.callchain = {gathered.callchain.data(), gather_callchain(thread, event, facts.ip, gathered.callchain)};
     if ((wanted & abi::sample("PERF_SAMPLE_BRANCH_STACK")) != 0)
         facts.branches = {gathered.branches().data(), gather_branches(thread, event, gathered.branches())};
     if ((wanted & abi::sample("PERF_SAMPLE_STACK_USER")) != 0)

@@ -16,6 +16,7 @@
 #include "agent/probes/probes.h"
 #include "agent/sampling/active_events.h"
 #include "agent/sampling/branch_stack.h"
+#include "agent/sampling/call_chain.h"
 #include "agent/sampling/clock_sampling.h"
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/overflow_budget.h"
@@ -56,6 +57,7 @@ Needs needs_of(const Thread& thread) {
         if (!samples) return;
         needs.fault_traps = needs.fault_traps || counts_faults(event.source);
         needs.watches.branches |= branch_kinds_for(event);
+        if (wants_open_calls(thread, event)) needs.watches.branches |= engine::branch::kOpenCalls;
         if (event.source.syscall_terms != 0) needs.traced |= kCheckAfterSyscall;
     });
     return needs;

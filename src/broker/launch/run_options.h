@@ -18,7 +18,8 @@ struct RunOptions {
     std::uint64_t seed = 0;
     std::uint64_t epoch = 0;  ///< the time of day at which a deterministic run begins, in seconds since 1970
     MachineOptions machine{};
-    bool exact = false;  ///< count every instruction by its address (run/exact_counts.h)
+    bool exact_callers = false;  ///< call chains of samples are the open calls (engine/instrumentation/open_calls.h)
+    bool exact = false;          ///< count every instruction by its address (run/exact_counts.h)
 };
 
 }  // namespace anyperf::broker

@@ -135,6 +135,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
                                      "the run's memory, which counts as a file, would exceed the limit",
                                      "raise `ulimit -Hf`"});
     header.exact = options.exact ? 1 : 0;
+    header.exact_callers = options.exact_callers ? 1 : 0;
     header.machine = options.machine.modelled;
     header.cache_bytes = TRY(cache_bytes());
     header.tuple_limit = TRY(tuple_limit());

@@ -143,7 +143,7 @@ bool only_presented_machine_accepts(const std::function<bool(const events::Machi
 HostedRun::HostedRun(std::unique_ptr<broker::HostedRun> hosting)
     : hosting_(std::move(hosting)), kernel_(std::make_unique<HostedKernel>(*hosting_)) {}
 
-Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backend, bool exact) {
+Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backend, HostedSettings settings) {
     broker::RunOptions options;
     // The host's CPU model by default: event strings in -e are those of this machine's CPU, and a program may take
     // another path on another CPU.
@@ -152,7 +152,8 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     options.turns = backend.machine.turns;
     options.seed = backend.machine.seed;
     options.epoch = backend.machine.epoch;
-    options.exact = exact;
+    options.exact = settings.exact;
+    options.exact_callers = settings.exact_callers;
     auto hosting = TRY(broker::HostedRun::begin(options));
     return std::unique_ptr<HostedRun>{new HostedRun{std::move(hosting)}};
 }

@@ -45,12 +45,18 @@ inline constexpr const char* kCountsInUserSpace = "counting in user space (virtu
 /// Whether this machine has no CPU PMU, and `accepts` returns true for the presented machine of a run.
 bool only_presented_machine_accepts(const std::function<bool(const events::Machine&)>& accepts);
 
+/// What a hosted run does besides counting.
+struct HostedSettings {
+    bool exact = false;          ///< count every instruction by its address
+    bool exact_callers = false;  ///< samples have the calls that have not returned, instead of frame pointers
+};
+
 /// A run that this process hosts for the command that the verb starts.
 class HostedRun {
   public:
-    /// Starts to serve the run; the command is started later, by Command::fork. With `exact` the programs of the run
-    /// count every instruction by its address. Error: the run cannot be started, or a machine option is wrong.
-    static Result<std::unique_ptr<HostedRun>> begin(const BackendOptions& backend, bool exact = false);
+    /// Starts to serve the run; the command is started later, by Command::fork. Error: the run cannot be started, or a
+    /// machine option is wrong.
+    static Result<std::unique_ptr<HostedRun>> begin(const BackendOptions& backend, HostedSettings settings = {});
 
     /// Opens and reads events in the run. Valid as long as this object.
     counting::Kernel& kernel() { return *kernel_; }

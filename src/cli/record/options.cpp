@@ -48,6 +48,7 @@ struct CallGraphName {
 constexpr std::array kCallGraphs{
     CallGraphName{"no", recording::CallGraph::none},
     CallGraphName{"fp", recording::CallGraph::frame_pointers},
+    CallGraphName{"exact", recording::CallGraph::exact},
     CallGraphName{"dwarf", recording::CallGraph::stacks},
     CallGraphName{"lbr", recording::CallGraph::last_branches},
 };
@@ -59,7 +60,7 @@ void keep_stacks(Options& options) {
     if (!options.sampling.stack_bytes_are_wanted) options.sampling.stack_bytes = kRawStack;
 }
 
-/// --call-graph fp|dwarf[,SIZE][,raw]|lbr|no.
+/// --call-graph exact|fp|dwarf[,SIZE][,raw]|lbr|no.
 Result<void> parse_call_graph(Options& options) {
     options.sampling.call_graph =
         options.frame_pointers ? recording::CallGraph::frame_pointers : recording::CallGraph::none;
@@ -68,7 +69,7 @@ Result<void> parse_call_graph(Options& options) {
     const auto row = std::ranges::find(kCallGraphs, words.front(), &CallGraphName::name);
     const auto refuse = [&](std::string_view cause) {
         return std::unexpected(bad_option("--call-graph " + options.call_graph, cause,
-                                          "give fp, dwarf, dwarf,BYTES, dwarf,raw, lbr or no"));
+                                          "give exact, fp, dwarf, dwarf,BYTES, dwarf,raw, lbr or no"));
     };
     if (row == kCallGraphs.end()) return refuse(fmt::format("'{}' is not a way to find callers", words.front()));
     options.sampling.call_graph = row->value;
@@ -252,8 +253,10 @@ void declare_options(CLI::App& verb, Options& options) {
     verb.add_option("-c,--count", options.period, "N: a sample each N events")
         ->type_name("")
         ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
-    verb.add_flag("-g", options.frame_pointers, "record the callers, found by frame pointers");
-    verb.add_option("--call-graph", options.call_graph, "fp | dwarf[,BYTES][,raw] | lbr: how the callers are found")
+    verb.add_flag("-g", options.frame_pointers,
+                  "record the callers: exactly on the virtual PMU, else by frame pointers");
+    verb.add_option("--call-graph", options.call_graph,
+                    "exact | fp | dwarf[,BYTES][,raw] | lbr: how the callers are found")
         ->type_name("");
     verb.add_option("-o,--output", options.output, "FILE: where to write (default: perf.data); -: standard output")
         ->type_name("");

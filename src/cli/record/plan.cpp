@@ -39,7 +39,10 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
 Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
     Plan plan;
     plan.exact = wants_exact(options);
-    plan.hosted = TRY(HostedRun::begin(options.backend, plan.exact));
+    // -g leaves the way to find callers to anyperf. Here the exact one costs least.
+    const bool exact_callers = options.sampling.call_graph == recording::CallGraph::exact ||
+                               (options.frame_pointers && options.call_graph.empty());
+    plan.hosted = TRY(HostedRun::begin(options.backend, {.exact = plan.exact, .exact_callers = exact_callers}));
     plan.notes.push_back(
         fmt::format("{}{}{}", why, why.empty() ? "" : ": ", plan.exact ? kCountsExactly : kRecordsInUserSpace));
     if (plan.exact) return plan;
@@ -79,7 +82,14 @@ Result<Plan> choose_recorder(const Options& options) {
     if (options.exact && inside)
         return std::unexpected(Error{"cannot count exactly", "this is a program of a run, which is measured already",
                                      "use --exact outside of `anyperf run`"});
-    if ((options.backend.wants_virtual() || options.exact) && !inside) return plan_in_user_space(options, "");
+    const bool exact_callers = options.sampling.call_graph == recording::CallGraph::exact;
+    if (exact_callers && (inside || !options.targets_command() || options.backend.kernel))
+        return std::unexpected(Error{"cannot record exact callers",
+                                     "only the virtual PMU knows them, of a command that this verb starts",
+                                     inside ? "give --call-graph exact to the outer anyperf run, and -g here"
+                                            : "record a command without --kernel, or use --call-graph dwarf"});
+    if ((options.backend.wants_virtual() || options.exact || exact_callers) && !inside)
+        return plan_in_user_space(options, "");
     const auto machine = events::Machine::read();
     auto groups = parse_events(options, machine);
     if (!groups && !inside && only_presented_machine_knows(options)) return plan_in_user_space(options, kNoPmu);

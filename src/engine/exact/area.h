@@ -10,7 +10,7 @@
 
 namespace anyperf::engine {
 
-inline constexpr std::uint64_t kAreaOffset = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kAreaOffset = std::uint64_t{1} << 22;
 
 /// Before the area, in private memory: the cells of the indirect calls that the thread has made lately. Most calls are
 /// found here, without a lock.

@@ -1,5 +1,7 @@
 #include "engine/instrumentation/instrumentation.h"
 
+#include "engine/instrumentation/open_calls.h"
+
 namespace anyperf::engine {
 
 namespace {
@@ -60,10 +62,11 @@ void update_translations(Engine& engine) {
     engine.cache.remove_all();
 }
 
-/// Empties the rings of branches that begin to be recorded.
+/// Empties the lists of branches that begin to be recorded.
 void begin_recording(Thread& thread, std::uint8_t before, std::uint8_t now) {
     if ((now & ~before & branch::kEvery) != 0) thread.recorded_branches = {};
     if ((now & ~before & branch::kCallStack) != 0) thread.call_stack = {};
+    if ((now & ~before & branch::kOpenCalls) != 0) begin_open_calls(thread);
 }
 
 }  // namespace
@@ -93,6 +96,7 @@ void set_instrumentation(Thread& thread, const ThreadInstrumentation& wanted) {
 void reset_instrumentation(Thread& thread) {
     Engine& engine = *thread.engine;
     mark_filter(thread, thread.instrumentation, 0);
+    if ((engine.instrumentation.branches & branch::kOpenCalls) != 0) keep_open_calls(thread);
     thread.instrumentation = {};
     const LockGuard held{engine.cache.lock};
     ProcessInstrumentation& watched = engine.instrumentation;

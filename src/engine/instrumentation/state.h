@@ -29,7 +29,8 @@ inline constexpr std::uint8_t kReturn = 32;
 inline constexpr std::uint8_t kEvery = 63;
 inline constexpr std::uint8_t kCallStack =
     64;  ///< the stack of calls that have not returned, in a ring of its own (Thread::call_stack)
-inline constexpr unsigned kKinds = 7;
+inline constexpr std::uint8_t kOpenCalls = 128;  ///< the same, complete and checked (open_calls.h)
+inline constexpr unsigned kKinds = 8;
 }  // namespace branch
 
 /// The newest branches of a thread, a ring that translated code writes. An entry with `from` 0 is empty.
@@ -38,6 +39,34 @@ struct RecordedBranches {
     std::uint32_t top;  ///< below kEntries: the next entry to write
     std::uint64_t from[kEntries];
     std::uint64_t to[kEntries];
+};
+
+/// An entry of a thread's list of open calls (open_calls.h), as translated code writes it.
+struct OpenCall {
+    std::uint64_t return_address;  ///< with kSignalFrame: of a signal's frame
+    std::uint64_t caller_rsp;      ///< rsp before the call: the return address is at caller_rsp - 8
+
+    std::uint64_t slot() const { return caller_rsp - sizeof(std::uint64_t); }
+};
+
+inline constexpr std::uint64_t kSignalFrame = std::uint64_t{1} << 63;
+
+inline constexpr std::size_t kOpenCallsOffset = std::size_t{1} << 20;  ///< from the Thread
+inline constexpr std::size_t kOpenCallsBytes = std::size_t{1} << 20;
+/// OpenCallsState::top of an empty list. The entry before it is never written: no return matches it.
+inline constexpr std::uint32_t kFirstOpenCall = sizeof(OpenCall);
+
+struct SuspendedStacks;
+
+/// A thread's list of open calls (open_calls.h), but for the calls themselves.
+struct OpenCallsState {
+    std::uint32_t top;        ///< where the next call is written, in bytes from the start of the list
+    std::uint32_t unmatched;  ///< 1: the thread has left translated code after a return that is not of the newest call
+    bool ready;               ///< the list's memory is accessible and `top` is valid
+    bool kept;                ///< the list goes on when the thread next wants open calls: in a new thread it is empty
+                              ///< and complete, in the child of a fork it is the parent's
+    bool full;                ///< a call or a return has faulted on the list, and will be repeated
+    SuspendedStacks* suspended;  ///< null: the thread has not changed its stack yet
 };
 
 /// What one thread wants instrumented.

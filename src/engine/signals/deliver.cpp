@@ -18,6 +18,7 @@
 #include "engine/dispatch.h"
 #include "engine/fail.h"
 #include "engine/hooks.h"
+#include "engine/instrumentation/open_calls.h"
 #include "engine/log.h"
 #include "engine/modelling/modelling.h"
 #include "engine/signals/engine_signals.h"
@@ -62,6 +63,13 @@ void log_signal(const Thread& thread, const QueuedSignal& signal, const SignalAc
     log_write(thread, line);
 }
 
+/// Where the frame at `frame` has the interrupted address.
+constexpr std::uint64_t interrupted_address_in(std::uint64_t frame) {
+    static_assert(offsetof(x86_64::SignalContext, rip) == offsetof(x86_64::SignalContext, rsp) + 8);
+    return frame + offsetof(SignalFrame, user) + offsetof(x86_64::UserContext, context) +
+           offsetof(x86_64::SignalContext, rip);
+}
+
 /// Does what the application's action for the signal says: ends the process, drops the signal, or makes the registers
 /// those of the handler.
 void deliver(Thread& thread, const QueuedSignal& signal) {
@@ -84,6 +92,7 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
         no_stack.synchronous = true;
         return deliver(thread, no_stack);
     }
+    note_signal_frame(thread, interrupted_address_in(thread.registers.r[x86_64::rsp]));
     signals.restore_mask = false;
     signals.mask |= action.mask;
     if ((action.flags & kNoDefer) == 0) signals.mask |= signal_bit(number);
@@ -166,6 +175,7 @@ void deliver_and_resume(Thread& thread) {
     // Sequentially consistent with the look at `safepoint_requested`: the broker sets that and then reads `in_kernel`,
     // as after a system call (syscalls/table.cpp).
     __atomic_store_n(&thread.page.in_kernel, 0, __ATOMIC_SEQ_CST);
+    if (thread.open_calls.full) make_room_for_calls(thread);
     if (thread.page.faults_are_counted != 0) hooks::after_translated_code(thread, thread.registers.rip);
     if (thread.page_faulted) hooks::at_page_fault(thread);
     const bool has_stepped = thread.single_step == SingleStep::done;
@@ -205,6 +215,7 @@ void return_from_handler(Thread& thread) {
     SignalState& signals = *thread.signals;
     const std::uint64_t place = thread.registers.r[x86_64::rsp] - 8;
     if (!x86_64::guarded_copy(&frame, at_address<void>(place), sizeof frame)) die_by(kSegv);
+    leave_signal_frame(thread, interrupted_address_in(place));
     const x86_64::SignalContext& c = frame.user.context;
     thread.registers = {
         {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},

@@ -46,6 +46,7 @@
 #include "engine/fail.h"
 #include "engine/freestanding/text.h"
 #include "engine/hooks.h"
+#include "engine/instrumentation/open_calls.h"
 #include "engine/memory/protected_code.h"
 #include "engine/modelling/modelling.h"
 #include "engine/signals/engine_signals.h"
@@ -233,6 +234,18 @@ bool handle_code_write(Thread& thread, const SignalInfo& info, UserContext& user
     return unprotected;
 }
 
+/// A call or a return has met the end of the thread's list of open calls, or one that is not accessible yet. It is
+/// repeated.
+bool handle_full_open_calls(Thread& thread, const SignalInfo& info, UserContext& user) {
+    if (info.signo != kSegv || !is_on_open_calls(thread, info.address)) return false;
+    Block* const block = thread.engine->cache.block_at_host(user.context.rip);
+    if (block == nullptr) return false;
+    recover_registers(thread, x86_64::locate(*block, user.context.rip), user.context, true);
+    thread.open_calls.full = true;
+    redirect_to_delivery(thread, user);
+    return true;
+}
+
 /// The engine reads application code, with the cache's lock held, and it can't be read: ends the guarded_run().
 bool end_guarded_run(Thread& thread, const SignalInfo& info, SignalContext& context) {
     if (thread.reading.stack == 0 || (info.signo != kSegv && info.signo != kBus) ||
@@ -264,6 +277,7 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
         context.rip = failed;
         return;
     }
+    if (handle_full_open_calls(thread, info, user)) return;
     if (info.signo == kTrap && info.code == kTrapTrace && thread.stepping) return stop_in_code(thread, user);
     if (thread.is_running_in_place) return after_run_in_place(thread, info, user);
     if (Block* const block = thread.engine->cache.block_at_host(context.rip))

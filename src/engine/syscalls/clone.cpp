@@ -26,6 +26,7 @@
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
 #include "engine/instrumentation/instrumentation.h"
+#include "engine/instrumentation/open_calls.h"
 #include "engine/own_descriptors.h"
 #include "engine/signals/deliver.h"
 #include "engine/signals/install.h"
@@ -216,6 +217,8 @@ long clone_sharing(Call& call, CloneRequest& request) {
     const bool own_actions = !request.has(CLONE_SIGHAND);
     set_child_registers(call, request, child->registers);
     set_gs_base(*child, call.thread.gs_base);
+    child->open_calls.kept = true;
+    if (request.stack == 0) copy_open_calls(call.thread, *child);
     child->signals->mask = call.thread.signals->mask;
     child->signals->xstate = call.thread.signals->xstate;
     child->signals->handler_pkru = call.thread.signals->handler_pkru;

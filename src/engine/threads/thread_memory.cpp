@@ -8,6 +8,7 @@
 #include "engine/exact/area.h"
 #include "engine/freestanding/pages.h"
 #include "engine/hooks.h"
+#include "engine/instrumentation/suspended_stacks.h"
 #include "engine/signals/signal_state.h"
 #include "engine/threads/thread_list.h"
 
@@ -28,11 +29,13 @@ struct ThreadAndState {
 constexpr std::uint64_t kThreadBytes = (sizeof(ThreadAndState) + kPageBytes - 1) & ~(kPageBytes - 1);
 constexpr std::uint64_t kGuard = kPageBytes;
 constexpr std::uint64_t kAll = kThreadBytes + kGuard + kEngineStackBytes + kGuard + kSignalStackBytes;
-static_assert(kAll + kGuard <= kKnownCallsOffset);
+static_assert(kAll + kGuard <= kOpenCallsOffset);
+constexpr std::uint64_t kOpenCallsEnd = kOpenCallsOffset + kOpenCallsBytes + kGuard;
+static_assert(kOpenCallsEnd <= kKnownCallsOffset);
 
 /// With room for the thread's area of exact counts (begin_exact_thread), if it is to have one.
 std::uint64_t mapping_bytes_of(const Engine& engine) {
-    return engine.exact.on() ? kAreaOffset + run::exact::kUnitBytes : kAll;
+    return engine.exact.on() ? kAreaOffset + run::exact::kUnitBytes : kOpenCallsEnd;
 }
 
 /// Makes a part of the mapping accessible; the rest are guard pages.
@@ -43,7 +46,8 @@ bool make_accessible(std::uint64_t start, std::uint64_t bytes) {
 }  // namespace
 
 // One mapping: the Thread, a guard page, the engine's stack, a guard page, the stack of the signal handler. An overflow
-// of either stack faults instead of writing over the Thread.
+// of either stack faults instead of writing over the Thread. The list of open calls follows at a distance that
+// translated code knows.
 Thread* new_thread(Engine& engine) {
     const std::uint64_t bytes = mapping_bytes_of(engine);
     void* const memory = reserve_pages(bytes, PROT_NONE);
@@ -74,6 +78,7 @@ Thread* new_thread(Engine& engine) {
 
 void free_thread(Thread& thread) {
     remove_thread(thread);
+    release_suspended_stacks(thread);
     // The child of a vfork that went on to another program could not free it.
     if (thread.exec_memory != nullptr) release_pages(thread.exec_memory, thread.exec_bytes);
     release_pages(&thread, thread.mapping_bytes);

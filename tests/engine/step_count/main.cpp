@@ -1,9 +1,10 @@
 // main.cpp: step_count, the reference for `anyperf run --count`. Runs a program by single steps and prints the same
 // JSON.
-//   step_count [--count-to FILE] [--trace FILE] [--window START END] [--models] -- CMD...
+//   step_count [--count-to FILE] [--trace FILE] [--window START END] [--models] [--callers FILE --each N] -- CMD...
 // --trace lists "tid address instruction" of each retired instruction, to find where two runs diverge. --window counts
-// between two hexadecimal addresses. --models adds what the models of each preset count (modelled.h). Exits with the
-// program's status, 128 + n if signal n ended it.
+// between two hexadecimal addresses. --models adds what the models of each preset count (modelled.h). --callers writes
+// the call chain after each N instructions of a task (callers.h). Exits with the program's status, 128 + n if signal n
+// ended it.
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
@@ -59,6 +60,8 @@ struct Options {
     std::string trace;
     std::vector<std::string> window;
     bool models = false;
+    std::string callers;
+    std::uint64_t each = 1;
     std::vector<std::string> command;
 };
 
@@ -77,6 +80,10 @@ int run(Options& options) {
     arguments.push_back(nullptr);
     Modelled models;
     if (options.models) stepper.model(models);
+    std::ofstream chains;
+    if (!options.callers.empty()) chains.open(options.callers);
+    Callers callers{chains, options.each};
+    if (!options.callers.empty()) stepper.follow(callers);
     const int status = stepper.run(arguments.data());
     auto counts = report(stepper);
     if (options.models) counts["models"] = models_json(models);
@@ -96,6 +103,8 @@ int main(int argc, char** argv) {
     app.add_option("--trace", options.trace, "list the retired instructions here");
     app.add_option("--window", options.window, "count between these two addresses")->expected(2);
     app.add_flag("--models", options.models, "count with the models of each preset, too; for a program of one thread");
+    app.add_option("--callers", options.callers, "write the call chain after each --each instructions here");
+    app.add_option("--each", options.each, "instructions of a task between two chains");
     app.add_option("command", options.command, "the program and its arguments")->required();
     app.positionals_at_end();
     CLI11_PARSE(app, argc, argv);

@@ -57,6 +57,8 @@ void Stepper::on_stop(pid_t tid, int status) {
         case PTRACE_EVENT_FORK:
         case PTRACE_EVENT_VFORK:
         case PTRACE_EVENT_CLONE:
+            if (callers_ != nullptr && status >> 16 != PTRACE_EVENT_CLONE)
+                callers_->copy(tid, static_cast<pid_t>(tracee::event_message(tid)));
             tracee::step(tid, 0);  // still inside the call
             return;
         case PTRACE_EVENT_STOP:
@@ -84,6 +86,7 @@ void Stepper::on_trap(pid_t tid) {
     pending.reset();
     if (info.si_code == SIGTRAP) {  // a signal handler's frame was built
         tracee::unblock_trap(tid);
+        if (callers_ != nullptr) callers_->enter_handler(tid, live_[tid].seen, after);
         return resume(tid, 0);
     }
     resume(tid, SIGTRAP);  // int3, or a SIGTRAP that was sent
@@ -106,6 +109,7 @@ void Stepper::on_exec_event(pid_t tid) {
     if (former != tid) live_.erase(former);
     started_ = true;
     live_[tid].pending.reset();
+    if (callers_ != nullptr) callers_->forget(tid);
     processes_[tid].executable = tracee::executable(tid);
     tracee::step(tid, 0);  // traps at the end of execve, before the new program's first instruction
 }
@@ -142,6 +146,7 @@ void Stepper::retire(pid_t tid, const user_regs_struct& after) {
     }
     pending.reset();
     if (!done.counted) count(tid, done.instruction, done.before);
+    if (!done.counted && callers_ != nullptr) callers_->retire(tid, done.instruction, done.before, after);
     switch (done.instruction.step) {
         case Step::pushes_flags: tracee::clear_bits(tid, after.rsp, kTrapFlag); break;
         case Step::loads_ss: {  // the trap is delayed by one instruction, which has retired, too
@@ -149,6 +154,7 @@ void Stepper::retire(pid_t tid, const user_regs_struct& after) {
             between.rip += done.instruction.length;
             const Pending next{.before = between, .instruction = classify_at(tid, between.rip)};
             count(tid, next.instruction, between);
+            if (callers_ != nullptr) callers_->retire(tid, next.instruction, between, after);
             feed_models(tid, next, after.rip);
             break;
         }
@@ -195,6 +201,8 @@ void Stepper::resume(pid_t tid, int signal) {
 void Stepper::step_from(pid_t tid, const user_regs_struct& now, int signal) {
     Live& live = live_[tid];
     task(tid);
+    live.seen = now;
+    if (callers_ != nullptr && signal == 0) callers_->resume(tid, now.rip);
     if (!live.pending) {
         live.pending = Pending{.before = now, .instruction = {}, .counted = is_restarting_syscall(now)};
         if (live.pending->counted) live.pending->before.rip -= kSyscallBytes;

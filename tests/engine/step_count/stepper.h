@@ -14,6 +14,7 @@
 #include <optional>
 #include <ostream>
 
+#include "step_count/callers.h"
 #include "step_count/classify.h"
 #include "step_count/modelled.h"
 #include "step_count/tracee.h"
@@ -45,6 +46,9 @@ class Stepper {
     /// Feeds the models with the first thread.
     void model(Modelled& models) { models_ = &models; }
 
+    /// Follows the calls of all threads.
+    void follow(Callers& callers) { callers_ = &callers; }
+
     /// Runs the program and all its descendants to their ends. Returns the program's wait status.
     int run(char* const arguments[]);
 
@@ -64,6 +68,7 @@ class Stepper {
     struct Live {
         std::optional<Pending> pending;
         bool in_window = false;
+        user_regs_struct seen{};  ///< when it was last resumed
     };
 
     void on_stop(pid_t tid, int status);
@@ -82,6 +87,7 @@ class Stepper {
     std::optional<Window> window_;
     std::ostream* trace_;
     Modelled* models_ = nullptr;
+    Callers* callers_ = nullptr;
     pid_t first_ = 0;
     bool started_ = false;
     std::map<pid_t, Task> tasks_;

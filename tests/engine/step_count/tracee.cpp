@@ -101,6 +101,12 @@ CodeBytes code(pid_t tid, std::uint64_t address) {
     return out;
 }
 
+std::uint64_t word(pid_t tid, std::uint64_t address) {
+    errno = 0;
+    const long value = ptrace(PTRACE_PEEKDATA, tid, address, nullptr);
+    return errno == 0 ? static_cast<std::uint64_t>(value) : 0;
+}
+
 void clear_bits(pid_t tid, std::uint64_t address, std::uint64_t bits) {
     errno = 0;
     const long word = ptrace(PTRACE_PEEKDATA, tid, address, nullptr);

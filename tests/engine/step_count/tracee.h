@@ -34,6 +34,9 @@ siginfo_t signal_info(pid_t tid);
 unsigned long event_message(pid_t tid);
 CodeBytes code(pid_t tid, std::uint64_t address);
 
+/// The task's word at `address`.
+std::uint64_t word(pid_t tid, std::uint64_t address);
+
 /// Clears `bits` in the task's word at `address`.
 void clear_bits(pid_t tid, std::uint64_t address, std::uint64_t bits);
 

@@ -107,6 +107,7 @@ struct Thread {
     /// Written by translated code while branches are recorded (x86_64/translate/record_branches.cpp).
     RecordedBranches recorded_branches;
     RecordedBranches call_stack;  ///< calls that have not returned
+    OpenCallsState open_calls;    ///< written by translated code, too (x86_64/translate/note_calls.cpp)
     ThreadModels* models;         ///< null: this thread's caches and branches are not modelled (engine/modelling)
     /// Written by translated code while some thread of the process is modelled
     /// (x86_64/translate/record_accesses.cpp).

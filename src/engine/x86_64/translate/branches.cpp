@@ -145,6 +145,7 @@ void Translation::push_constant(std::uint64_t value) {
 }
 
 void Translation::emit_call(const Instruction& instruction, std::uint64_t address) {
+    note_direct_call(branch_target(instruction, address));
     push_constant(address + instruction.length);
     record_direct(branch::kCall, address, branch_target(instruction, address));
     emit_direct_exit(branch_target(instruction, address));
@@ -165,6 +166,7 @@ void Translation::emit_indirect(const Instruction& instruction, std::uint64_t ad
     spilled_ = kTargetRegister | kScratchRegister << 4;
     load_operand(instruction, address, kTargetRegister);
     const bool calls = instruction.control == Control::call_indirect;
+    if (calls && records(branch::kOpenCalls)) append_open_call(address + instruction.length, kScratchRegister);
     if (calls) push_constant(address + instruction.length);
     record_indirect(calls ? branch::kIndirectCall : branch::kIndirectJump, address);
     std::uint8_t* const full = counts_target(instruction) ? emit_exact_call() : nullptr;
@@ -172,14 +174,20 @@ void Translation::emit_indirect(const Instruction& instruction, std::uint64_t ad
     if (full != nullptr) finish_exact_call(full);
 }
 
+void Translation::pop_return_address(const Instruction& instruction) {
+    hot_.pop(kTargetRegister);
+    if (instruction.immediate_bytes != 0) hot_.lea(rsp, rsp, static_cast<std::int32_t>(instruction.immediate & 0xffff));
+}
+
 void Translation::emit_ret(const Instruction& instruction, std::uint64_t address) {
     spill(kTargetRegister);
     spill(kScratchRegister);
     spilled_ = kTargetRegister | kScratchRegister << 4;
-    hot_.pop(kTargetRegister);
-    if (instruction.immediate_bytes != 0) hot_.lea(rsp, rsp, static_cast<std::int32_t>(instruction.immediate & 0xffff));
+    std::uint8_t* const unmatched = records(branch::kOpenCalls) ? remove_open_call() : nullptr;
+    pop_return_address(instruction);
     record_indirect(branch::kReturn, address);
     emit_indirect_lookup();
+    if (unmatched != nullptr) emit_unmatched_return(instruction, address, unmatched);
 }
 
 namespace {

@@ -119,6 +119,19 @@ class Emitter {
         byte(0x89), byte(static_cast<std::uint8_t>(0x80 | ((reg & 7) << 3) | (base & 7)));
         u32(static_cast<std::uint32_t>(offset));
     }
+    /// mov reg, gs:[base + offset]. Precondition: as store_gs_at(). So for the next one.
+    void load_gs_at(Register reg, Register base, std::size_t offset) {
+        byte(0x65);
+        byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (base >= r8 ? 1 : 0)));
+        byte(0x8b), byte(static_cast<std::uint8_t>(0x80 | ((reg & 7) << 3) | (base & 7)));
+        u32(static_cast<std::uint32_t>(offset));
+    }
+    void mov_gs32_at(Register base, std::size_t offset, std::uint32_t value) {  // mov dword gs:[base + offset], imm32
+        byte(0x65);
+        if (base >= r8) byte(0x41);
+        byte(0xc7), byte(static_cast<std::uint8_t>(0x80 | (base & 7)));
+        u32(static_cast<std::uint32_t>(offset)), u32(value);
+    }
     /// mov qword gs:[base + offset], imm32. Precondition: `value` is below 2 GiB, and as store_gs_at().
     void mov_gs_at(Register base, std::size_t offset, std::uint32_t value) {
         byte(0x65), byte(base >= r8 ? 0x49 : 0x48);
@@ -136,6 +149,7 @@ class Emitter {
         if (to >= r8 || from >= r8) byte(static_cast<std::uint8_t>(0x40 | (to >= r8 ? 4 : 0) | (from >= r8 ? 1 : 0)));
         byte(0x0f), byte(0xb6), byte(pair(to, from));
     }
+    void not_(Register reg) { byte(reg >= r8 ? 0x49 : 0x48), byte(0xf7), byte(pair(rdx, reg)); }  // touches no flag
     void push(Register reg) { short_form(0x50, reg); }
     void pop(Register reg) { short_form(0x58, reg); }
     void push_immediate(std::int32_t value) { byte(0x68), u32(static_cast<std::uint32_t>(value)); }
@@ -156,11 +170,11 @@ class Emitter {
 
     void lea(Register to, Register base, std::int32_t displacement) { lea_form(0x48, to, base, displacement); }
     void lea32(Register to, Register base, std::int32_t displacement) { lea_form(0x40, to, base, displacement); }
-    /// lea to, [base + index]. Precondition: index is not rsp.
-    void lea_sum(Register to, Register base, Register index) {
+    /// lea to, [base + index + displacement]. Precondition: index is not rsp.
+    void lea_sum(Register to, Register base, Register index, std::int8_t displacement = 0) {
         byte(static_cast<std::uint8_t>(0x48 | (to >= r8 ? 4 : 0) | (index >= r8 ? 2 : 0) | (base >= r8 ? 1 : 0)));
         byte(0x8d), byte(static_cast<std::uint8_t>(0x44 | ((to & 7) << 3)));
-        byte(static_cast<std::uint8_t>(((index & 7) << 3) | (base & 7))), byte(0);
+        byte(static_cast<std::uint8_t>(((index & 7) << 3) | (base & 7))), byte(static_cast<std::uint8_t>(displacement));
     }
 
     /// A short jump forward. Pass the result to bind() at its target, at most 127 bytes ahead.
@@ -179,6 +193,10 @@ class Emitter {
     /// jcc_forward() with a 32-bit displacement. Pass the result to bind_far() at its target.
     std::uint8_t* jcc_far_forward(std::uint8_t condition) {
         byte(0x0f), byte(static_cast<std::uint8_t>(0x80 | condition)), u32(0);
+        return at_ - 4;
+    }
+    std::uint8_t* jmp_far_forward() {
+        byte(0xe9), u32(0);
         return at_ - 4;
     }
     void bind_far(std::uint8_t* operand) {

@@ -134,6 +134,12 @@ class Translation {
     void append_indirect_branch(std::size_t ring, std::uint64_t from);
     void pop_call();
 
+    // note_calls.cpp: the thread's open calls
+    void append_open_call(std::uint64_t return_address, Register reg);
+    void note_direct_call(std::uint64_t to);
+    std::uint8_t* remove_open_call();
+    void emit_unmatched_return(const Instruction& instruction, std::uint64_t address, std::uint8_t* from);
+
     // instrumentation.cpp: breakpoints and watched memory
     void end_before_breakpoint();
     void emit_breakpoint();
@@ -168,6 +174,7 @@ class Translation {
     void emit_call(const Instruction& instruction, std::uint64_t address);
     void emit_indirect(const Instruction& instruction, std::uint64_t address);
     void emit_ret(const Instruction& instruction, std::uint64_t address);
+    void pop_return_address(const Instruction& instruction);
     void emit_indirect_lookup();
     void push_constant(std::uint64_t value);
     void emit_direct_exit(std::uint64_t target);

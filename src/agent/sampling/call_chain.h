@@ -1,0 +1,23 @@
+// call_chain.h: PERF_SAMPLE_CALLCHAIN: the callers of a sample's instruction. In a run with RunHeader::exact_callers
+// they are the calls that have not returned (engine/instrumentation/open_calls.h), else what frame pointers show, as
+// the kernel does.
+#pragma once
+
+#include <array>
+
+#include "agent/process.h"
+
+namespace anyperf::agent {
+
+inline constexpr std::size_t kDeepestStack = 127;  ///< perf_event_max_stack of the presented machine
+
+/// The entries of a chain, with the marker PERF_CONTEXT_USER, which sample_max_stack does not count.
+using CallChain = std::array<std::uint64_t, kDeepestStack + 1>;
+
+/// Whether samples of the event have the open calls, so that the thread's code must note them.
+bool wants_open_calls(const engine::Thread& thread, const EventPage& event);
+
+/// Fills `out` with the chain of a sample at `ip`, the innermost first. Returns the number of entries.
+std::size_t gather_callchain(engine::Thread& thread, const EventPage& event, std::uint64_t ip, CallChain& out);
+
+}  // namespace anyperf::agent
