@@ -20,14 +20,14 @@ std::vector<std::byte> BackwardRing::take() {
     const auto* const field =
         reinterpret_cast<const std::uint64_t*>(header_.data() + offsetof(abi::MmapPage, data_head));
     const std::uint64_t head = __atomic_load_n(field, __ATOMIC_ACQUIRE);
-    // The ring, turned so that it begins with the newest record. It is copied first: it is checked and used as it is in
-    // the copy.
+    // A copy of the ring that begins with the newest record. Records are checked and used in the copy only: a program
+    // of a run could change them in between.
     const std::size_t start = head % data_.size();
     std::vector<std::byte> copy;
     copy.reserve(data_.size());
     copy.insert(copy.end(), data_.begin() + static_cast<std::ptrdiff_t>(start), data_.end());
     copy.insert(copy.end(), data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(start));
-    const std::size_t written = std::min<std::uint64_t>(taken_ - head, copy.size());  // head falls
+    const std::size_t written = std::min<std::uint64_t>(taken_ - head, copy.size());  // head decreases
     taken_ = head;
     std::vector<Bytes> records;
     for (std::size_t at = 0; written - at >= perfdata::kRecordHeader;) {

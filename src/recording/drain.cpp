@@ -11,7 +11,7 @@ using perfdata::RecordType;
 
 namespace {
 
-// After each piece its room goes back to the writer of the ring: a full ring loses records.
+// After each piece the ring gets its room back: a full ring loses records.
 constexpr std::size_t kPiece = 256 << 10;
 // A ring that is filled faster than it is drained must not keep the others waiting.
 constexpr int kMostPieces = 64;
@@ -44,7 +44,6 @@ Result<void> Drain::round(std::span<Ring> rings) {
     return result && writer_.is_pipe() ? writer_.flush() : result;
 }
 
-/// Whether there was something.
 Result<bool> Drain::drain(Ring& ring) {
     Result<bool> result = false;
     for (int piece = 0; piece < kMostPieces; ++piece) {

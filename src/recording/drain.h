@@ -1,13 +1,13 @@
-// drain.h: takes records out of rings and gives them to the writer of the file. On the way it looks at each record's
-// header, and counts: nothing that was lost goes unnoticed.
+// drain.h: moves records from the rings to the writer of the file, and counts samples and losses on the way.
 //
-// Records go from the ring to the file as they are. A recorder that decoded them would lose more: the kernel drops
-// records while the ring is full. Only two things are looked at, the times of samples (SAMPLE_TIME) and the files in
-// MMAP records (build ids).
+// Records go to the file as they are in the ring. A recorder that decoded them would be slower and lose more: the
+// kernel drops records while the ring is full. Of each record only the header is read, and of some kinds one more
+// field: the time of a sample (feature SAMPLE_TIME), the file of a mapping (build ids), the number in a LOST record.
 //
-// Copied stacks are the exception (unwind_with()): the callers in them are so much smaller that finding them at once is
-// cheaper than writing the stack. Then records are taken in the order of time, each after the maps that it needs. So
-// are they for the time off the CPU (join_switches_with()).
+// There are two exceptions, which take the records of all rings in the order of time:
+// - unwind_with() replaces copied stacks by callers. Those are so much smaller that it is cheaper to find them at once
+//   than to write the stacks. Each sample must come after the maps of its process.
+// - join_switches_with() makes one sample of the two records of a wait (merged/off_cpu.h).
 #pragma once
 
 #include <cstdint>
@@ -26,32 +26,33 @@
 
 namespace anyperf::recording {
 
-/// Counts what passes. The writer must outlive it.
+/// The writer must outlive it.
 class Drain {
   public:
-    /// `layout_of`: any of the events: all have the fields up to the time at the same places.
+    /// `layout_of`: the attr of any event, since in all of them the fields up to the time are at the same places.
     Drain(perfdata::FileWriter& writer, const abi::Attr& layout_of);
 
     /// Writes all records that are in the rings now, and a FINISHED_ROUND after them. Error: the file cannot be
     /// written. The rings are emptied nevertheless, and what was in them is counted.
     Result<void> round(std::span<Ring> rings);
-    /// From here on no round is finished: records that are older than the newest ones may follow until the end.
+    /// From now on round() writes no FINISHED_ROUND. It promises readers that older records do not follow; without it
+    /// they sort the whole file.
     void leave_rounds_open() { rounds_ = false; }
-    /// From here on samples are unwound before they are written. `unwound` must outlive the drain.
+    /// From now on samples are unwound before they are written. `unwound` must outlive the drain.
     void unwind_with(UnwoundSamples& unwound);
-    /// From here on the samples of kOffCpuEvent become those of waits. `off_cpu` must outlive the drain.
+    /// From now on the samples of kOffCpuEvent become samples of waits. `off_cpu` must outlive the drain.
     void join_switches_with(OffCpuTimes& off_cpu);
     /// Writes one record that did not come from a ring.
     Result<void> put(Bytes record);
-    /// The writer has begun another file: times are counted anew. Records of what exists follow by put_again(): they
-    /// say what the records before have said already.
+    /// The writer has begun another file: first_time() and last_time() start again. The new file needs the records of
+    /// what exists once more; put_again() writes them without counting or following them a second time.
     void begin_file() { first_time_ = last_time_ = 0; }
     Result<void> put_again(Bytes record);
-    /// From here on processes() are noted.
+    /// From now on processes() are noted.
     void note_processes() { notes_processes_ = true; }
     /// The processes that were forked while recording. They may have ended.
     const std::set<std::uint32_t>& processes() const { return processes_; }
-    /// Writes whole records that did not come from a ring, compressed as those of rings.
+    /// Writes whole records that did not come from a ring, compressed as those of rings are.
     Result<void> put_all(Bytes records);
 
     std::uint64_t samples() const { return samples_; }
@@ -63,14 +64,15 @@ class Drain {
     const MappedFiles& files() const { return files_; }
 
   private:
-    /// Empties one ring, as far as it is filled now. Returns whether there was something.
+    /// Writes what is in one ring, at most kMostPieces. Returns whether it had a record.
     Result<bool> drain(Ring& ring);
-    /// Empties all rings together, in the order of time. Returns whether there was something.
+    /// Writes what is in all rings, in the order of time. Returns whether they had a record.
     Result<bool> drain_merged(std::span<Ring> rings);
-    /// Adds to `collected_` what is written for the record.
+    /// Appends to `collected_` what the file gets for the record.
     void collect(Bytes record);
+    /// Writes `collected_`; unless `all`, only if it is large enough.
     Result<void> write_collected(bool all);
-    /// Counts a record, and takes notes of its time or file.
+    /// Counts a record, and notes its time, file or process.
     void look_at(Bytes record);
 
     perfdata::FileWriter& writer_;
@@ -78,8 +80,8 @@ class Drain {
     MappedFiles files_;
     UnwoundSamples* unwound_ = nullptr;
     OffCpuTimes* off_cpu_ = nullptr;
-    std::optional<RingMerge> merge_;    ///< with one of these
-    std::vector<std::byte> collected_;  ///< whole records, to be written
+    std::optional<RingMerge> merge_;    ///< with `unwound_` or `off_cpu_`
+    std::vector<std::byte> collected_;  ///< whole records that are not written yet
     std::set<std::uint32_t> processes_;
     bool notes_processes_ = false;
     bool rounds_ = true;

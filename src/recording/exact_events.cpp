@@ -39,7 +39,8 @@ std::vector<std::byte> exact_sample(const ExactCount& count, const perfdata::Eve
     perfdata::RecordWriter record{perfdata::RecordType::sample, kUserMode};
     const auto pid = static_cast<std::uint32_t>(count.pid);
     record.u64(event.ids.front()).u64(count.address).u32(pid).u32(pid).u64(count.time_ns).u64(count.count);
-    // An instruction, too, has a chain, of itself: perf 6.1 would take that of the sample before it.
+    // The sample of an instruction has a chain, too, of its own address only. Without one, perf 6.1 shows the chain of
+    // the sample before it.
     record.u64(count.caller != 0 ? 3 : 2).u64(kUserFrames).u64(count.address);
     if (count.caller != 0) record.u64(count.caller);
     return record.finish();

@@ -20,16 +20,17 @@ constexpr std::uint64_t offset_of_unit(std::uint32_t unit) {
     return kOffset + unit * kUnitBytes;
 }
 
-/// A record with its lengths.
-struct Known {
+/// A record of an image, with the lengths of its instructions if it is a block.
+struct ParsedRecord {
     Record record;
     std::vector<Length> lengths;
 
+    /// How many cells it gives a meaning.
     std::uint32_t cells() const {
         const auto segments = std::ranges::count_if(lengths, [](Length each) { return each.begins_segment != 0; });
         return record.kind == RecordKind::block ? static_cast<std::uint32_t>(segments) : 1;
     }
-    /// Where a block ends: where its call returns to.
+    /// The address after a block, to which its call returns.
     std::uint64_t end() const {
         std::uint64_t address = record.pc;
         for (const Length each : lengths) address += each.bytes;
@@ -39,14 +40,14 @@ struct Known {
 
 struct Image {
     ImageHeader header{};
-    std::vector<Known> records;  // in the order of their cells
+    std::vector<ParsedRecord> records;  // in the order of their cells
 };
 
 /// What one process has counted in one image: the sums over its threads.
 struct Totals {
     std::uint64_t start_ns = ~std::uint64_t{0};
     std::vector<std::uint64_t> cells;
-    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> calls;  // by site and target: not in cells yet
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> calls;  // not in cells yet; by site and target
 };
 
 template <class T>
@@ -79,20 +80,21 @@ T load(std::span<const std::byte> bytes, std::size_t at) {
     return value;
 }
 
-/// The records up to the first that makes no sense: cells are numbered without gaps.
-std::vector<Known> parse_records(std::span<const std::byte> bytes, std::uint32_t next_cell) {
-    std::vector<Known> records;
+/// The records up to the first that makes no sense. Cells are numbered without gaps, so a record whose first cell is
+/// not the next number makes no sense.
+std::vector<ParsedRecord> parse_records(std::span<const std::byte> bytes, std::uint32_t next_cell) {
+    std::vector<ParsedRecord> records;
     for (std::size_t at = 0; bytes.size() - at >= sizeof(Record);) {
-        Known known{load<Record>(bytes, at), {}};
-        const std::uint64_t size = bytes_of(known.record);
-        if (bytes.size() - at < size || known.record.cell != next_cell) break;
-        for (std::size_t i = 0; i < known.record.instructions; ++i)
-            known.lengths.push_back(load<Length>(bytes, at + sizeof(Record) + i));
-        const std::uint32_t cells = known.cells();
-        if (cells == 0 || (!known.lengths.empty() && known.lengths.front().begins_segment == 0)) break;
+        ParsedRecord parsed{load<Record>(bytes, at), {}};
+        const std::uint64_t size = bytes_of(parsed.record);
+        if (bytes.size() - at < size || parsed.record.cell != next_cell) break;
+        for (std::size_t i = 0; i < parsed.record.instructions; ++i)
+            parsed.lengths.push_back(load<Length>(bytes, at + sizeof(Record) + i));
+        const std::uint32_t cells = parsed.cells();
+        if (cells == 0 || (!parsed.lengths.empty() && parsed.lengths.front().begins_segment == 0)) break;
         next_cell += cells;
         at += size;
-        records.push_back(std::move(known));
+        records.push_back(std::move(parsed));
     }
     return records;
 }
@@ -106,23 +108,23 @@ class Gatherer {
     void gather(const Image& image);
 
   private:
-    /// A count at one address, as long as the same code is mapped there.
+    /// The count at one address while one mapping is there: in one epoch of the process.
     struct Place {
         std::uint32_t epoch = 0;
         std::uint64_t time_ns = 0;
         std::int64_t count = 0;
     };
 
-    void see_records(const Image& image);
+    void collect_records(const Image& image);
     std::int64_t count_of(std::uint32_t cell) const {
         return cell < totals_.cells.size() ? static_cast<std::int64_t>(totals_.cells[cell]) : 0;
     }
-    const Known* block_with(std::uint32_t cell) const;
+    const ParsedRecord* block_with(std::uint32_t cell) const;
     void add(std::uint64_t address, const Record& record, std::int64_t count);
-    void add_call(const Known& block, std::uint64_t target, std::int64_t count);
-    void add_block(const Known& block);
-    void take_back_rest(const Record& left, std::int64_t count);
-    void take_back(std::uint64_t address, std::int64_t count);
+    void add_call(const ParsedRecord& block, std::uint64_t target, std::int64_t count);
+    void add_block(const ParsedRecord& block);
+    void uncount_rest(const Record& left, std::int64_t count);
+    void uncount(std::uint64_t address, std::int64_t count);
     std::uint64_t time_of(const Record& record) const { return std::max(record.time_ns, totals_.start_ns); }
     void put() const;
 
@@ -130,15 +132,15 @@ class Gatherer {
     std::int32_t pid_;
     Totals& totals_;
     ExactProfile& to_;
-    std::vector<const Known*> records_;  // in the order of their cells
+    std::vector<const ParsedRecord*> records_;  // in the order of their cells
     std::unordered_map<std::uint64_t, std::vector<Place>> places_;
     std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t>, Place> calls_;  // by caller, target and epoch
 };
 
-/// The records of the image and, before them, those that it inherits. A parent has a lower unit than its child, so the
-/// way to the first one ends.
-void Gatherer::see_records(const Image& image) {
-    std::vector<std::pair<const Image*, std::uint32_t>> images;  // each with the end of the cells that are seen of it
+/// Collects the records of the image and, before them, those that it inherits from the images of its parents. The loop
+/// ends, since read_exact_profile() accepts an image only if its parent has a lower unit.
+void Gatherer::collect_records(const Image& image) {
+    std::vector<std::pair<const Image*, std::uint32_t>> images;  // each with the end of its cells that are inherited
     std::uint32_t end = ~std::uint32_t{0};
     for (const Image* each = &image; each != nullptr;) {
         images.emplace_back(each, end);
@@ -147,16 +149,16 @@ void Gatherer::see_records(const Image& image) {
         each = parent != images_.end() ? &parent->second : nullptr;
     }
     for (const auto& [each, its_end] : images | std::views::reverse)
-        for (const Known& known : each->records)
-            if (known.record.cell < its_end) records_.push_back(&known);
+        for (const ParsedRecord& parsed : each->records)
+            if (parsed.record.cell < its_end) records_.push_back(&parsed);
 }
 
-const Known* Gatherer::block_with(std::uint32_t cell) const {
+const ParsedRecord* Gatherer::block_with(std::uint32_t cell) const {
     const auto after =
-        std::ranges::upper_bound(records_, cell, {}, [](const Known* known) { return known->record.cell; });
+        std::ranges::upper_bound(records_, cell, {}, [](const ParsedRecord* parsed) { return parsed->record.cell; });
     if (after == records_.begin()) return nullptr;
-    const Known& known = **std::prev(after);
-    return known.record.kind == RecordKind::block && cell - known.record.cell < known.cells() ? &known : nullptr;
+    const ParsedRecord& parsed = **std::prev(after);
+    return parsed.record.kind == RecordKind::block && cell - parsed.record.cell < parsed.cells() ? &parsed : nullptr;
 }
 
 void Gatherer::add(std::uint64_t address, const Record& record, std::int64_t count) {
@@ -167,14 +169,14 @@ void Gatherer::add(std::uint64_t address, const Record& record, std::int64_t cou
     place->count += count;
 }
 
-void Gatherer::add_call(const Known& block, std::uint64_t target, std::int64_t count) {
+void Gatherer::add_call(const ParsedRecord& block, std::uint64_t target, std::int64_t count) {
     if (count == 0) return;
     Place& place =
         calls_.try_emplace({block.end(), target, block.record.epoch}, Place{0, time_of(block.record), 0}).first->second;
     place.count += count;
 }
 
-void Gatherer::add_block(const Known& block) {
+void Gatherer::add_block(const ParsedRecord& block) {
     std::uint64_t address = block.record.pc;
     std::uint32_t cell = block.record.cell - 1;
     for (const Length each : block.lengths) {
@@ -185,9 +187,9 @@ void Gatherer::add_block(const Known& block) {
     if (block.record.end == BlockEnd::call) add_call(block, block.record.target, count_of(cell));
 }
 
-/// A segment was left before its instruction `left.index`: that one and those after it have not run.
-void Gatherer::take_back_rest(const Record& left, std::int64_t count) {
-    const Known* const block = block_with(left.of);
+/// `count` times a segment was left before its instruction `left.index`, so this one and those after it did not run.
+void Gatherer::uncount_rest(const Record& left, std::int64_t count) {
+    const ParsedRecord* const block = block_with(left.of);
     if (block == nullptr) return;
     std::uint64_t address = block->record.pc;
     std::uint32_t cell = block->record.cell - 1;
@@ -201,8 +203,9 @@ void Gatherer::take_back_rest(const Record& left, std::int64_t count) {
     if (cell == left.of && block->record.end == BlockEnd::call) add_call(*block, block->record.target, -count);
 }
 
-/// An instruction was counted and has not retired. Which translation of it counted it is not known.
-void Gatherer::take_back(std::uint64_t address, std::int64_t count) {
+/// `count` times the instruction at the address was counted and did not retire. The translation that counted it may be
+/// of an earlier epoch than the record of this, so the count is subtracted wherever there is enough.
+void Gatherer::uncount(std::uint64_t address, std::int64_t count) {
     const auto places = places_.find(address);
     if (places == places_.end()) return;
     for (Place& place : places->second) {
@@ -213,23 +216,24 @@ void Gatherer::take_back(std::uint64_t address, std::int64_t count) {
 }
 
 void Gatherer::gather(const Image& image) {
-    see_records(image);
-    for (const Known* const known : records_) {
-        if (known->record.kind == RecordKind::block) add_block(*known);
-        if (known->record.kind == RecordKind::instruction)
-            add(known->record.pc, known->record, count_of(known->record.cell));
+    collect_records(image);
+    for (const ParsedRecord* const parsed : records_) {
+        if (parsed->record.kind == RecordKind::block) add_block(*parsed);
+        if (parsed->record.kind == RecordKind::instruction)
+            add(parsed->record.pc, parsed->record, count_of(parsed->record.cell));
     }
-    for (const Known* const known : records_) {
-        const std::int64_t count = count_of(known->record.cell);
+    for (const ParsedRecord* const parsed : records_) {
+        const std::int64_t count = count_of(parsed->record.cell);
         if (count == 0) continue;
-        if (known->record.kind == RecordKind::left) take_back_rest(known->record, count);
-        if (known->record.kind == RecordKind::call)
-            if (const Known* const site = block_with(known->record.of)) add_call(*site, known->record.target, count);
+        if (parsed->record.kind == RecordKind::left) uncount_rest(parsed->record, count);
+        if (parsed->record.kind == RecordKind::call)
+            if (const ParsedRecord* const site = block_with(parsed->record.of))
+                add_call(*site, parsed->record.target, count);
     }
-    for (const Known* const known : records_)
-        if (known->record.kind == RecordKind::undone) take_back(known->record.pc, count_of(known->record.cell));
+    for (const ParsedRecord* const parsed : records_)
+        if (parsed->record.kind == RecordKind::undone) uncount(parsed->record.pc, count_of(parsed->record.cell));
     for (const auto& [call, count] : totals_.calls)
-        if (const Known* const site = block_with(call.first))
+        if (const ParsedRecord* const site = block_with(call.first))
             add_call(*site, call.second, static_cast<std::int64_t>(count));
     put();
 }
@@ -245,7 +249,7 @@ void Gatherer::put() const {
                 {place.time_ns, std::get<1>(call), static_cast<std::uint64_t>(place.count), pid_, std::get<0>(call)});
 }
 
-/// Adds an area's cells, and the indirect calls that its thread has not added itself.
+/// Adds an area's cells, and the indirect calls that its thread has written down and not added to a cell.
 void add_area(const ReadMemory& read, std::uint32_t unit, const AreaHeader& area, std::uint32_t cells, Totals& totals) {
     totals.start_ns = std::min(totals.start_ns, area.start_ns);
     const std::uint64_t start = offset_of_unit(unit);

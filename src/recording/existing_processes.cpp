@@ -26,8 +26,8 @@ using perfdata::RecordWriter;
 constexpr std::size_t kLongestPath = 4096;
 constexpr auto kNobody = static_cast<std::uint32_t>(-1);
 
-/// Removes a number and the character `end` after it from the start of `text`; 0 as `end` is no character. False if the
-/// text does not begin so.
+/// Removes a number from the start of `text`, and the character `end` after it unless `end` is 0. False if the text
+/// does not begin with them.
 template <class Number>
 bool take_number(std::string_view& text, Number& number, int base, char end) {
     const auto [after, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -42,7 +42,7 @@ std::string proc(pid_t process, std::string_view file) {
     return "/proc/" + std::to_string(process) + "/" + std::string{file};
 }
 
-/// The sample id of these records is all zeros: no time, no task, no event. Readers deliver records of time 0 at once.
+/// Appends a sample id of zeros: no time, no task, no event. Readers process records of time 0 at once.
 void finish(RecordWriter& record, const SynthesisOptions& options, const RecordSink& sink) {
     record.align(sizeof(std::uint64_t)).zeros(options.trailer_bytes);
     sink(record.finish());

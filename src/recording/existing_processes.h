@@ -1,5 +1,6 @@
-// existing_processes.h: records of what existed before the events were opened, made from /proc as perf makes them:
-// names, parents and mappings of processes, and the kernel's text and modules. Their times are 0: they come first.
+// existing_processes.h: makes records of what existed before the events were opened, from /proc and as perf makes them:
+// names, parents and mappings of processes, and the kernel's text and modules. Their times are 0, so readers process
+// them before all others.
 //
 // The kernel writes a record when a process maps a file or changes its name. Only /proc shows what happened before the
 // events were opened. So the recorder first opens the events and then reads /proc: a change in between is in both, and
@@ -16,7 +17,7 @@
 
 namespace anyperf::recording {
 
-/// Gets one record.
+/// Called with each record, which is valid during the call.
 using RecordSink = std::function<void(perfdata::Bytes)>;
 
 /// What the records have in common.
@@ -34,7 +35,7 @@ void put_process(const host::Root& root, pid_t process, const SynthesisOptions& 
 /// The COMM record of a process that is about to execute the command. Its mappings are left out: the exec removes them.
 void put_name(const host::Root& root, pid_t process, const SynthesisOptions& options, const RecordSink& sink);
 
-/// All processes that are in /proc.
+/// The records of put_process() for each process in /proc.
 void put_all_processes(const host::Root& root, const SynthesisOptions& options, const RecordSink& sink);
 
 /// The kernel's text and its modules, as MMAP records of pid ~0. False if the kernel hides their addresses

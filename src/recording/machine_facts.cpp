@@ -45,7 +45,7 @@ void read_system(Facts& facts) {
     facts.arch = names.machine;
 }
 
-/// `cpu_id` is what perf calls the CPUID on x86: "vendor,family,model,stepping".
+/// `cpu_id` has the form of perf's feature CPUID on x86: "vendor,family,model,stepping".
 void read_cpu(const host::Root& root, Facts& facts) {
     const std::string info = root.read("/proc/cpuinfo").value_or("");
     facts.cpu = value_of(info, "model name");
@@ -56,13 +56,13 @@ void read_cpu(const host::Root& root, Facts& facts) {
     facts.memory_kib = number(value_of(root.read("/proc/meminfo").value_or(""), "MemTotal"));
 }
 
-/// Adds the contents of a file unless the list has them already: the files of CPUs that are siblings are equal.
+/// Adds the contents of a file unless the list has them already: all CPUs that are siblings have the same contents.
 void add_once(std::vector<std::string>& list, const host::Root& root, const std::string& path) {
     const auto text = root.read(path);
     if (text && !text->empty() && std::ranges::find(list, *text) == list.end()) list.push_back(*text);
 }
 
-/// perf and sysfs call the CPUs of a socket "core siblings".
+/// "Core siblings" are the CPUs of one socket, in sysfs as in perf.
 void read_topology(const host::Root& root, Facts& facts) {
     const auto possible = host::possible_cpus(root).value_or(std::vector<int>{0});
     facts.cpus_available = static_cast<std::uint32_t>(possible.size());

@@ -1,4 +1,4 @@
-// machine_facts.h: what a recording says about the machine and the command, as perf's feature sections have it.
+// machine_facts.h: the facts about the machine and the command that perf.data keeps in its feature sections.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace anyperf::recording {
 
-/// The facts about the machine below `root`. `command_line` is that of the recorder. A file that cannot be read leaves
-/// its fact unknown, and the recording lacks that section; nothing fails. Host name, release and architecture are of
-/// this machine, by uname(2), whatever the root.
+/// The facts about the machine below `root`. `command_line` is that of the recorder. If a file cannot be read, its fact
+/// stays unknown and the recording lacks that section; this is not an error. Host name, release and architecture are
+/// those of this machine, by uname(2), whatever the root.
 perfdata::Facts machine_facts(const host::Root& root, std::vector<std::string> command_line);
 
 }  // namespace anyperf::recording

@@ -25,7 +25,7 @@ using abi::read_format;
 constexpr unsigned long kCloseOnExec = 1ul << 3;  // PERF_FLAG_FD_CLOEXEC
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLeastRing = 64 << 10;
-constexpr std::size_t kLeastStacks = 8;  // copied ones that a ring has room for
+constexpr std::size_t kLeastStacks = 8;  // copied stacks that a ring must have room for
 
 /// Parts of an attr that older kernels do not have, the newest first.
 struct NewPart {
@@ -47,7 +47,7 @@ std::uint64_t has(const abi::Attr& attr, const NewPart& part) {
 Result<OpenSet> OpenSet::open(RingSource& source, OpenRequest request) {
     OpenSet set{source, std::move(request)};
     Progress progress = Progress::again;
-    while (progress == Progress::again) {  // each round leaves something out, so this ends
+    while (progress == Progress::again) {
         set.close_all();
         progress = TRY(set.open_all());
         if (progress == Progress::done && set.fit_stacks()) progress = Progress::again;
@@ -81,7 +81,8 @@ void OpenSet::close_all() {
     opened_.clear();
 }
 
-/// Closes the event that was opened last, with its ring: the next event of that CPU maps one of its own.
+/// Closes the event that was opened last, with the ring that it mapped, if any: the next event of that CPU maps
+/// another.
 void OpenSet::close_last() {
     const int fd = opened_.back().fd;
     std::erase_if(mapped_, [&](const Mapped& mapped) {
@@ -176,7 +177,8 @@ bool OpenSet::restrict_to_user_mode() {
     return changed;
 }
 
-/// Rings that may not be large would hold one or two of the largest stacks, and lose the next. False: they have room.
+/// Limits copied stacks so that a ring holds at least kLeastStacks of them. A small ring would be full after one or two
+/// of the largest, and lose the next ones. False: the rings are large enough.
 bool OpenSet::fit_stacks() {
     if (!request_.stacks_may_shrink) return false;
     const auto most = static_cast<std::uint32_t>(request_.ring_bytes / kLeastStacks);
@@ -186,7 +188,9 @@ bool OpenSet::fit_stacks() {
         sampled.event.attr.sample_stack_user = most;
         changed = true;
     }
-    if (changed) notes_.push_back(fmt::format("{} bytes of each stack are looked at: the rings are small (-m)", most));
+    if (changed)
+        notes_.push_back(
+            fmt::format("only {} bytes of each stack are copied, because the rings are small (see -m)", most));
     return changed;
 }
 
@@ -200,9 +204,10 @@ Result<void> OpenSet::attach_ring(const Opened& opened) {
     constexpr auto kSetOutput = abi::ioctl_request("PERF_EVENT_IOC_SET_OUTPUT");
     const int done = source_->kernel().ioctl(opened.fd, kSetOutput, static_cast<unsigned long>(ring->fd));
     if (done == 0) return {};
-    return std::unexpected(Error{
-        "cannot record " + request_.events[opened.event].event.name,
-        fmt::format("its records cannot go to the ring of CPU {} (errno {})", opened.cpu, -done), "record it alone"});
+    return std::unexpected(
+        Error{"cannot record " + request_.events[opened.event].event.name,
+              fmt::format("it cannot share the ring of CPU {} with the other events (errno {})", opened.cpu, -done),
+              "record it without other events"});
 }
 
 /// Maps the ring of the event. If that much memory may not be locked and the user did not choose the size, halves the
@@ -223,8 +228,8 @@ Result<void> OpenSet::map_ring(const Opened& opened) {
     }
 }
 
-/// Reads the ids by which records name their events. A read of a leader returns the ids of all members, in the order in
-/// which they were opened.
+/// Reads the ids by which records name their events. With PERF_FORMAT_GROUP a read of the leader returns the ids of all
+/// members, in the order in which they were opened.
 void OpenSet::learn_ids() {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
         const abi::Attr& attr = request_.events[opened_[i].event].event.attr;
@@ -264,8 +269,8 @@ std::vector<perfdata::EventInfo> OpenSet::infos() const {
     return infos;
 }
 
-/// Makes the ioctl on each leader, whose members follow it, or on the events named `name`. Skips the event that only
-/// tracks, which is always on.
+/// Makes the ioctl on each leader, or if `name` is given on the events of that name. The members of a group count only
+/// while their leader does. The event that only tracks is always on, and skipped.
 void OpenSet::control(std::uint32_t request, const std::string* name) {
     for (const Opened& opened : opened_) {
         const SampledEvent& sampled = request_.events[opened.event];
@@ -288,7 +293,7 @@ bool OpenSet::switch_events(const std::string& name, bool on) {
     return std::ranges::any_of(request_.events, [&](const SampledEvent& each) { return each.event.name == name; });
 }
 
-// Each member of a group that is read whole (`{…}:S`) has its own number, which its leader's read returns.
+// The read of a leader with PERF_FORMAT_GROUP returns the number of each member.
 std::uint64_t OpenSet::lost() {
     std::uint64_t sum = 0;
     for (const Opened& opened : opened_) {

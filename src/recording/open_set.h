@@ -1,12 +1,13 @@
-// open_set.h: opens sampled events on tasks and CPUs and maps their rings: one for each CPU, which all events that are
-// bound to it write to (PERF_EVENT_IOC_SET_OUTPUT). The kernel maps no ring of an inherited event that is not bound to
-// a CPU, so a task's event is opened once for each CPU, as perf does it.
+// open_set.h: opens sampled events on tasks and CPUs and maps their rings. There is one ring for each CPU, and all
+// events that are bound to the CPU write to it (PERF_EVENT_IOC_SET_OUTPUT). The kernel refuses to map the ring of an
+// inherited event that is not bound to a CPU (perf_mmap()), so a task's event is opened once for each CPU, as perf
+// does.
 //
-// Opening is a loop. When an open is refused, react() decides by the errno what may be left out: precision that the CPU
-// does not have, kernel mode that the user may not see, flags that an older kernel does not know. Then all is closed
-// and opened again, so that all places of an event have the same attr: readers have one attr for each event. Each round
-// leaves something out that stays out, so the loop ends. Notes say what was changed for lack of rights. What cannot be
-// left out is an error, in the words of ExplainRefusal.
+// Opening is a loop. When an open is refused, react() decides by the errno what can be left out: precision that the CPU
+// does not have, kernel mode that the user may not see, flags that an older kernel does not know. Then all events are
+// closed and opened again: readers have one attr for each event, so it must be the same on all places. Each round
+// leaves out something more, so the loop ends. Notes for the user say what was changed for lack of rights or memory. If
+// nothing can be left out, the refusal is an error, in the words of ExplainRefusal.
 #pragma once
 
 #include <functional>
@@ -27,22 +28,22 @@ namespace anyperf::recording {
 
 inline constexpr unsigned long kPidCgroup = 1ul << 2;  ///< PERF_FLAG_PID_CGROUP of perf_event_open(2)
 
-/// Why an open was refused, in words for people. For the virtual PMU these are other words than for the kernel.
+/// Why an open was refused, in words for people. The kernel and the virtual PMU have different reasons.
 using ExplainRefusal = std::function<Error(const events::Event&, const counting::Place&, int errno_value)>;
 
 struct OpenRequest {
     std::vector<SampledEvent> events;
     std::vector<counting::Place> places;  ///< each with a CPU; those of one CPU share its ring
     std::size_t ring_bytes = 0;           ///< data of a ring: a power of two pages
-    bool ring_bytes_are_wanted = false;   ///< the user chose them; else less is taken where memory may not be locked
-    bool stacks_may_shrink = false;       ///< the user did not choose how much of a stack is copied
+    bool ring_bytes_are_wanted = false;   ///< the user chose `ring_bytes`; else rings shrink if memory cannot be locked
+    bool stacks_may_shrink = false;       ///< the user did not choose how many bytes of a stack are copied
     ExplainRefusal explain;
 };
 
 /// Owns descriptors and mappings. `source` must outlive it.
 class OpenSet {
   public:
-    /// Opens all events. Tasks that have ended meanwhile are left out. Error: an event was refused, a ring could not be
+    /// Opens all events. Skips tasks that have ended meanwhile. Error: an event was refused, a ring could not be
     /// mapped, or all tasks have ended.
     static Result<OpenSet> open(RingSource& source, OpenRequest request);
     OpenSet(OpenSet&& other) noexcept;
@@ -52,32 +53,32 @@ class OpenSet {
     /// The events as they were opened, with all their ids.
     std::vector<perfdata::EventInfo> infos() const;
     const std::vector<SampledEvent>& events() const { return request_.events; }
-    /// One of each CPU, of records that are not overwritten.
+    /// The rings that are not overwritten, one for each CPU.
     std::span<Ring> rings() { return rings_; }
-    /// Copies of the records in the rings that are overwritten, of one CPU after the other, the oldest first. Records
-    /// that come meanwhile are dropped, and counted by lost().
+    /// Copies of the records in the rings that are overwritten: one element for each CPU, its oldest record first.
+    /// While a ring is copied it is paused: the kernel drops new records, and lost() counts them.
     std::vector<std::vector<std::byte>> take_overwritten();
     std::size_t ring_bytes() const { return request_.ring_bytes; }
     /// What was changed to open the events, for people.
     std::span<const std::string> notes() const { return notes_; }
 
-    /// Starts and stops all events but those that only track.
+    /// Start and stop all events except those that only track.
     void enable();
     void disable();
-    /// The same for the events of one name. False: there is none.
+    /// Starts or stops the events of one name. False: no event has the name.
     bool switch_events(const std::string& name, bool on);
-    /// The samples that the kernel dropped, by its own counts; 0 before Linux 6.0, which does not count them.
+    /// The samples that the kernel dropped, by its own counts. 0 before Linux 6.0, which has no such counts.
     std::uint64_t lost();
 
   private:
-    /// One event on one place.
+    /// One event at one place.
     struct Opened {
         std::size_t event = 0;  // index of OpenRequest::events
         int fd = -1;
         int cpu = -1;
         std::uint64_t id = 0;  // PERF_FORMAT_ID; 0: it could not be read
     };
-    /// A ring. Records of events that overwrite go backwards, so they cannot share a ring with others.
+    /// A ring. Events that overwrite write it backwards, so they cannot share it with others.
     struct Mapped {
         int cpu = -1;
         bool backward = false;
@@ -85,7 +86,8 @@ class OpenSet {
         std::span<std::byte> memory;
         std::optional<BackwardRing> overwritten;  ///< if `backward`
     };
-    /// `again`: the request was changed, so all is opened anew. `vanished`: the task of the place has ended.
+    /// `again`: the request was changed, so everything must be opened anew. `vanished`: the task of the place has
+    /// ended.
     enum class Progress : std::uint8_t { done, again, vanished };
 
     OpenSet(RingSource& source, OpenRequest request) : source_(&source), request_(std::move(request)) {}

@@ -23,8 +23,8 @@ Ring::Ring(std::span<std::byte> memory, Writer writer)
       copy_(writer == Writer::programs ? data_.size() : 0),
       records_(copy_.empty() ? Bytes{data_} : Bytes{copy_}) {}
 
-// A difference of more than the ring holds is impossible: a program of the run has overwritten data_head. The
-// difference of two counts is right also after they have wrapped.
+// More unread bytes than the ring holds are impossible: a program of the run has overwritten data_head. Unsigned
+// subtraction gives the right difference also after a count has passed 2^64.
 Ring::Extent Ring::unread() {
     const std::uint64_t head = __atomic_load_n(field(header_, offsetof(abi::MmapPage, data_head)), __ATOMIC_ACQUIRE);
     if (head - tail_ > data_.size()) drop_all(head);
@@ -32,7 +32,7 @@ Ring::Extent Ring::unread() {
     return {tail_, head};
 }
 
-// What lies before `copied_` was checked, or will be, as it is in the copy.
+// Each byte is copied once, so a record is used as it was when it was checked.
 void Ring::copy_new(std::uint64_t end) {
     const std::uint64_t begin = copied_ - tail_ <= end - tail_ ? copied_ : tail_;
     const std::size_t start = begin % data_.size();
@@ -82,7 +82,7 @@ Bytes Ring::record_at(std::uint64_t at, std::uint64_t end) {
 }
 
 void Ring::release(std::uint64_t end) {
-    // A ring that was damaged has been released further already.
+    // drop_all() may have moved the tail beyond `end`. It never moves back.
     if (end - tail_ <= data_.size()) tail_ = end;
     __atomic_store_n(field(header_, offsetof(abi::MmapPage, data_tail)), tail_, __ATOMIC_RELEASE);
 }

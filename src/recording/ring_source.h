@@ -1,5 +1,5 @@
-// ring_source.h: what opens events and maps their rings: the kernel, or a run with a virtual PMU. The recorder is the
-// same for both; only how memory is mapped and how the reader is woken differ.
+// ring_source.h: the interface that opens events and maps their rings: the kernel, or a run with a virtual PMU. The
+// recorder is the same for both. Only the way to map memory and to wake the reader differs.
 #pragma once
 
 #include <cstddef>

@@ -95,8 +95,8 @@ void set_tracking(abi::Attr& attr, const SamplingOptions& options) {
     set(attr, flag("context_switch"), options.switch_events);
 }
 
-/// Sets what all events have in common. Records name their event by the id that PERF_FORMAT_ID makes readable.
-/// sample_id_all adds that id and the time to records that are not samples.
+/// Sets what all events have in common. Records name their event by an id; PERF_FORMAT_ID makes a read of the event
+/// return it. sample_id_all adds that id and the time to records that are not samples.
 void set_common(abi::Attr& attr, const SamplingOptions& options, bool leads) {
     if (attr.size == 0) attr.size = sizeof attr;
     attr.read_format = read_format("PERF_FORMAT_ID") | read_format("PERF_FORMAT_LOST");
@@ -116,8 +116,8 @@ void set_common(abi::Attr& attr, const SamplingOptions& options, bool leads) {
     }
 }
 
-/// For {a,b}:S: only the leader samples, and its samples have the values of all members. Like perf 6.1, it does without
-/// inheritance, because perf's readers add up values by id and not by thread.
+/// For {a,b}:S: only the leader samples, and its samples have the values of all members. As in perf 6.1, such a group
+/// is not inherited: perf's readers add up values by id and not by thread.
 void make_leader_sampling(std::span<SampledEvent> members) {
     const std::uint64_t type = members.front().event.attr.sample_type | sample("PERF_SAMPLE_READ");
     for (SampledEvent& member : members) {
@@ -134,8 +134,8 @@ void make_leader_sampling(std::span<SampledEvent> members) {
 /// An event that never happens and only gets side-band records. It is on from the beginning and its records are not
 /// overwritten, because the other events may be off for a while and may overwrite theirs.
 SampledEvent tracking_event(const SamplingOptions& options, std::size_t index) {
-    SamplingOptions own = options;
-    own.overwrite = false;
+    SamplingOptions kept = options;
+    kept.overwrite = false;
     SampledEvent tracking{.event = {}, .leader = index, .tracks = true};
     tracking.event.name = "dummy:u";
     abi::Attr& attr = tracking.event.attr;
@@ -145,9 +145,8 @@ SampledEvent tracking_event(const SamplingOptions& options, std::size_t index) {
     attr.sample_type = sample("PERF_SAMPLE_IP") | sample("PERF_SAMPLE_TID") | sample("PERF_SAMPLE_TIME");
     if (options.cpu_wide) attr.sample_type |= sample("PERF_SAMPLE_CPU");
     set(attr, flag("exclude_kernel") | flag("exclude_hv"));
-    set_common(attr, own, true);
+    set_common(attr, kept, true);
     set_tracking(attr, options);
-    // On as soon as it is opened.
     set(attr, flag("disabled") | flag("enable_on_exec"), false);
     return tracking;
 }

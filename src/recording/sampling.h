@@ -1,6 +1,6 @@
-// sampling.h: the attrs of events that are sampled: what the options ask for, with perf's defaults (perf-record(1)).
-// Nothing is opened here, so each option's effect on an attr is a unit test. What the kernel or the CPU lacks of it is
-// left out when the events are opened (open_set.h).
+// sampling.h: turns the options of a recording into the attrs of its events, with perf's defaults (perf-record(1)).
+// Nothing is opened here, so a unit test can check each option's effect on an attr. Parts that the kernel or the CPU
+// does not have are left out later, when the events are opened (open_set.h).
 #pragma once
 
 #include <cstddef>
@@ -21,30 +21,32 @@ enum class CallGraph : std::uint8_t {
     last_branches  ///< the CPU's record of calls (--call-graph lbr)
 };
 
-inline constexpr std::uint32_t kMostStack = 65528;  ///< what a record of 65535 bytes has room for, as perf limits it
+/// perf's limit: the largest multiple of 8 that the 16 bits of a record's size can hold. The kernel copies less if the
+/// other fields of the record leave less room (perf_sample_ustack_size() in kernel/events/core.c).
+inline constexpr std::uint32_t kMostStack = 65528;
 
 struct SamplingOptions {
     std::optional<std::uint64_t> period;     ///< -c: events between two samples
     std::optional<std::uint64_t> frequency;  ///< -F: samples a second; neither: kDefaultFrequency
     CallGraph call_graph = CallGraph::none;
     std::uint32_t stack_bytes = kMostStack;  ///< of CallGraph::stacks: a multiple of 8
-    bool stack_bytes_are_wanted = false;     ///< the user chose them
-    bool keeps_stacks = false;               ///< copied stacks go to the file, where they are unwound by readers
+    bool stack_bytes_are_wanted = false;     ///< the user chose `stack_bytes`
+    bool keeps_stacks = false;               ///< copied stacks go to the file, and its readers unwind them
     std::uint64_t branch_filter = 0;         ///< -b, -j: bits of branch_sample_type; 0: no branches
     bool data_addresses = false;             ///< -d
     bool weights = false;                    ///< -W
     bool switch_events = false;              ///< --switch-events
-    bool inherit = true;                     ///< also what the tasks create
+    bool inherit = true;                     ///< also the tasks that these tasks create
     bool cpu_wide = false;                   ///< events are not bound to tasks
     bool enable_on_exec = false;             ///< the command's exec starts the events; else they are started later
-    bool separate_tracking = false;     ///< an event of its own records names and maps, and is on from the beginning
-    bool overwrite = false;             ///< the newest records replace the oldest
-    std::uint32_t watermark_bytes = 0;  ///< unread bytes of a ring that wake the reader; 0: the kernel's half of a ring
+    bool separate_tracking = false;          ///< a separate event records names and maps, and is on from the beginning
+    bool overwrite = false;                  ///< the newest records replace the oldest
+    std::uint32_t watermark_bytes = 0;  ///< unread bytes of a ring that wake the reader; 0: half a ring (the kernel's)
     std::optional<std::int32_t> clock;  ///< -k: the clock of the times; none: the kernel's own
 };
 
-/// Whether mappings are recorded that are not executable: for addresses of data, and for copied stacks in the file, for
-/// which perf needs the mappings of unwind tables.
+/// Whether mappings that are not executable are recorded, too. Addresses of data need them. So do copied stacks in the
+/// file: perf finds unwind tables by their mappings.
 inline bool wants_data_maps(const SamplingOptions& options) {
     return options.data_addresses || (options.keeps_stacks && options.call_graph == CallGraph::stacks);
 }
@@ -58,12 +60,12 @@ struct SampledEvent {
     bool tracks = false;     ///< its rings get the records of names and maps
 };
 
-/// The events of all groups, in order. The first one tracks, or with `separate_tracking` one that is added at the end.
-/// With several events each sample has its event's id (PERF_SAMPLE_IDENTIFIER). Precondition: there is a group, and
-/// none is empty.
+/// The events of all groups, in order. The first one tracks names and maps, or with `separate_tracking` an event that
+/// is added at the end. If there are several events, each sample has its event's id (PERF_SAMPLE_IDENTIFIER).
+/// Precondition: there is a group, and none is empty.
 std::vector<SampledEvent> sampled_events(const std::vector<events::EventGroup>& groups, const SamplingOptions& options);
 
-/// An event that never happens, and only gets the records of names and maps. They have its id.
+/// An event that never happens and only gets the records of names and maps, which have its id.
 SampledEvent only_tracking(const SamplingOptions& options);
 
 }  // namespace anyperf::recording

@@ -1,6 +1,6 @@
-// system_rings.cpp: rings of the kernel. One epoll set reports all of them. It is edge-triggered, because an event of a
-// task that has ended stays ready (EPOLLHUP), while other events may still write to its ring: a level-triggered set
-// would keep the recorder awake.
+// system_rings.cpp: rings of the kernel. One epoll set reports all of them. It is edge-triggered: the event of a task
+// that has ended stays ready (EPOLLHUP) as long as it is open, and it must stay open because other events may still
+// write to its ring. A level-triggered set would never let the recorder sleep again.
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // tracing_data.cpp: the layout is that of trace-cmd's header of version 0.5 (trace-cmd.dat.v6(5), "INITIAL FORMAT";
-// perf: util/trace-event-info.c). Lists have only what is used.
+// perf: util/trace-event-info.c). Only the formats of recorded tracepoints are written; other lists are empty.
 #include "recording/tracing_data.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void put_text(perfdata::ByteWriter& to, std::string_view text) {
     to.bytes(std::as_bytes(std::span{text}));
 }
 
-/// Root::read() leaves the last newline out, which the readers' parser wants.
+/// The text of a file with its last newline. Root::read() removes it, but the parser of readers needs it.
 Result<std::string> file(const host::Root& root, const std::string& path) {
     return TRY(root.read(path))
     +"\n";
@@ -71,7 +71,7 @@ Result<std::vector<std::byte>> tracing_data(const host::Root& root, std::span<co
     put_text(data, kMagic);
     put_text(data, kVersion);
     data.put(std::uint8_t{std::endian::native == std::endian::big}).put(std::uint8_t{sizeof(long)}).u32(kPageBytes);
-    // A run's tracefs has no ring buffers of its own, and so no such files: an empty one is enough for the readers.
+    // The tracefs of a run has no ring buffers, hence no such files. Readers accept empty ones.
     put_named(data, "header_page", file(root, directory + "/events/header_page").value_or(""));
     put_named(data, "header_event", file(root, directory + "/events/header_event").value_or(""));
     data.u32(0);  // formats of ftrace's own events
@@ -81,7 +81,7 @@ Result<std::vector<std::byte>> tracing_data(const host::Root& root, std::span<co
         data.zeros(1).u32(static_cast<std::uint32_t>(own.size()));
         for (const auto& [event, text] : own) put_sized(data, text);
     }
-    data.u32(0);  // kallsyms, which readers have by other means
+    data.u32(0);  // size of kallsyms: readers get symbols in other ways
     data.u32(0);  // formats of trace_printk()
     return data.take();
 }

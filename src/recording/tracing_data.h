@@ -1,5 +1,5 @@
-// tracing_data.h: the formats of tracepoints' fields, as perf.data has them (TRACING_DATA): readers need them to find
-// the fields in a sample's bytes, and perf opens no recording of a tracepoint without them.
+// tracing_data.h: the feature TRACING_DATA of perf.data: the formats of tracepoints. Readers need them to find the
+// fields in the raw bytes of a sample, and perf refuses a recording of tracepoints without them.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace anyperf::recording {
 
-/// The formats of the tracepoints among `events` (by their names, "system:event"), from the tracefs below `root`; empty
-/// if there are no tracepoints. Error: tracefs cannot be read.
+/// The formats of the tracepoints among `events`, which are found by their names ("system:event"), from the tracefs
+/// below `root`. Empty if there are no tracepoints. Error: tracefs cannot be read.
 Result<std::vector<std::byte>> tracing_data(const host::Root& root, std::span<const SampledEvent> events);
 
 }  // namespace anyperf::recording

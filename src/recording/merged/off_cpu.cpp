@@ -21,7 +21,7 @@ perfdata::RecordHeader header_of(Bytes record) {
     return perfdata::load<perfdata::RecordHeader>(record.data());
 }
 
-/// The innermost address in user space; nothing for a thread of the kernel.
+/// The innermost address in user space. Nothing if there is none, as in a thread of the kernel.
 std::optional<std::uint64_t> first_user_address(const perfdata::Numbers& chain) {
     constexpr std::uint64_t kUser = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_USER");
     for (std::size_t i = 0; i + 1 < chain.size(); ++i)
@@ -36,7 +36,8 @@ OffCpuTimes::OffCpuTimes(const std::vector<perfdata::EventInfo>& events, bool ke
     for (const auto& event : events) events_.add(event);
 }
 
-// The mode of the sample was the kernel's, in which a thread is switched.
+// The sample was taken in kernel mode, where threads are switched. It gets the mode and the address of the innermost
+// frame in user space.
 bool OffCpuTimes::take(Bytes record) {
     const auto event = events_.find(record, true, false);
     if (!event || events_.all()[*event].name != kOffCpuEvent) return false;
@@ -73,7 +74,7 @@ Bytes OffCpuTimes::follow(Bytes record) {
         }
         case RecordType::switch_:
         case RecordType::switch_cpu_wide: {
-            // The thread is in the sample id: {pid, tid} are its first field.
+            // The record has no body that names the thread; the first fields of its sample id are pid and tid.
             const auto tid = perfdata::load<std::uint32_t>(record.data() + end + sizeof(std::uint32_t));
             const std::uint64_t time = layout.trailer_time(record);
             if ((header.misc & kSwitchOut) == 0) return come_back(tid, time);
@@ -93,7 +94,7 @@ void OffCpuTimes::leave(std::uint32_t tid, std::uint64_t time, bool runnable) {
         wait->second.since = time;
 }
 
-/// Without its switch out, which was lost, nobody knows how long the wait was.
+/// The sample is dropped if the record of the switch out was lost: then the start of the wait is unknown.
 Bytes OffCpuTimes::come_back(std::uint32_t tid, std::uint64_t time) {
     const auto wait = waits_.find(tid);
     if (wait == waits_.end()) return {};

@@ -8,7 +8,7 @@ using perfdata::RecordType;
 
 namespace {
 
-// After that many bytes the room goes back to the writer of the ring: a full ring loses records.
+// After that many bytes the ring gets its room back: a full ring loses records.
 constexpr std::uint64_t kReleased = 64 << 10;
 
 bool is_side_band(RecordType type) {
@@ -41,7 +41,7 @@ void RingMerge::begin(std::span<Ring> rings) {
     std::ranges::make_heap(places_, is_younger);
 }
 
-// Only headers are looked at, so a ring full of copied stacks costs one line of cache for each.
+// Of other records only the header is read, so each sample with a copied stack costs one cache line.
 void RingMerge::find_side_band(Ring& ring, std::uint64_t& seen) {
     const std::uint64_t end = ring.end();
     std::uint64_t at = is_before(ring.begin(), seen) ? seen : ring.begin();
@@ -62,7 +62,8 @@ std::uint64_t RingMerge::time_of(Bytes record) const {
     return header.type == RecordType::sample ? layout_.sample_time(record) : layout_.trailer_time(record);
 }
 
-/// False: the ring has no more for this round. It may have been dropped meanwhile, as damaged.
+/// Loads the record at `place.at`. False: the ring has no more records for this round. If the ring was damaged, all
+/// that it had is dropped.
 bool RingMerge::load(Place& place) const {
     if (is_before(place.at, place.ring->begin())) place.at = place.ring->begin();
     if (!is_before(place.at, place.end)) return false;
@@ -72,7 +73,7 @@ bool RingMerge::load(Place& place) const {
     return true;
 }
 
-/// To the record after the current one of its ring.
+/// Replaces the current record, the oldest of all rings, by the next one of its ring.
 void RingMerge::advance() {
     std::ranges::pop_heap(places_, is_younger);
     Place& place = places_.back();

@@ -1,11 +1,11 @@
 // ring_merge.h: reads several rings as one, in the order of time.
 //
-// Whoever unwinds a sample needs the maps of its process as they were then. The record of a map may be in any ring: a
-// thread maps a library on one CPU, and another one runs its code on the next. Time orders them. But rings are read one
-// after the other while they are written, so a sample in the last one may be younger than all that was seen of the
-// first. Hence the two looks of begin(): the first one decides which records this round has, and the second one, after
-// it, finds the maps. Code runs after its map was recorded, so the second look has seen the map of every sample of the
-// first.
+// To unwind a sample, the maps of its process at that time must be known. The record of a map may be in any ring: a
+// thread maps a library on one CPU, and another thread runs its code on another CPU. Their times order the two records.
+// But the rings are written while they are read one after the other, so a sample in the last ring may be younger than
+// all that was read from the first. Therefore begin() reads the rings twice: the first pass fixes which records belong
+// to this round, and the second pass, which begins after the first has ended, finds the maps. The kernel records a map
+// before its code can run, so the second pass finds the map of every sample of the first.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace anyperf::recording {
 
 class RingMerge {
   public:
-    /// `layout`: of any event: all have the time at the same places.
+    /// `layout`: that of any event, since all have the time at the same places.
     explicit RingMerge(const perfdata::SampleLayout& layout) : layout_(layout) {}
 
     struct Timed {
@@ -28,17 +28,18 @@ class RingMerge {
         Bytes record;
     };
 
-    /// Takes what is in the rings now. They must be the same, in the same order, at each call, and outlive the round.
+    /// Begins a round with what is in the rings now. They must be the same, in the same order, at each call, and
+    /// outlive the round.
     void begin(std::span<Ring> rings);
-    /// The next record, valid until the next call; nothing at the end of the round. The room of the one before is given
-    /// back to its ring, sooner or later in the round.
+    /// The next record, valid until the next call; nothing at the end of the round. By then all records of the round
+    /// have been released to their rings.
     std::optional<Timed> next();
-    /// The next map, task or end of a task that is not younger than `time`, in the order of time over all rounds; valid
-    /// until the next call.
+    /// The next MMAP, FORK or EXIT record that is not younger than `time`, in the order of time over all rounds; valid
+    /// until the next call. Nothing if there is no such record yet.
     std::optional<Bytes> next_side_band(std::uint64_t time);
 
   private:
-    /// Where a ring is read.
+    /// The part of a ring that the round has not read, and its first record.
     struct Place {
         Ring* ring = nullptr;
         std::uint64_t at = 0, end = 0;
@@ -56,7 +57,7 @@ class RingMerge {
 
     const perfdata::SampleLayout& layout_;
     std::vector<Place> places_;        // a heap: the oldest record is at its front
-    std::vector<std::uint64_t> seen_;  // of each ring, the position up to which find_side_band() has looked
+    std::vector<std::uint64_t> seen_;  // for each ring, the position up to which find_side_band() has searched
     std::vector<SideBand> side_band_;  // in the order of time, from next_side_band_ on
     std::size_t next_side_band_ = 0;
     bool has_current_ = false;

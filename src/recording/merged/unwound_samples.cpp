@@ -21,9 +21,10 @@ using perfdata::RecordType;
 
 constexpr std::uint64_t kUserState = abi::sample("PERF_SAMPLE_REGS_USER") | abi::sample("PERF_SAMPLE_STACK_USER");
 constexpr std::uint64_t kUserContext = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_USER");
-constexpr std::size_t kMostBytes = 65528;  // of a record: the largest multiple of 8 in 16 bits
+constexpr std::size_t kMostBytes = 65528;  // of a record: its size has 16 bits and is a multiple of 8
 
-/// Identifies the file that is at a path now: device, inode, size and time. Empty if no regular file is there.
+/// Identifies the file that is at a path now: device, inode, size and time of change. Empty if it is not a regular
+/// file.
 std::vector<std::uint64_t> identity_of(const std::string& path) {
     struct stat found{};
     if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return {};
@@ -92,8 +93,9 @@ void UnwoundSamples::follow_task(Bytes record, bool ends) {
     processes_.end(task->pid);
 }
 
-// The file as the process sees it, which may be in a container; if the process has ended already, the file of that path
-// here; if it was removed, what the process has mapped. A build id makes a replaced file a dso of its own.
+// Tries three places: the path as the process sees it, which may be in a container; the path as the recorder sees it,
+// in case the process has ended; what the process has mapped, in case the file was removed. A file that has replaced
+// another one at the path becomes a separate dso, by its build id.
 void UnwoundSamples::open_file(const perfdata::MapRecord& map) {
     if (!map.path.starts_with('/') || map.path.starts_with("//")) return;
     const std::string path{map.path};
