@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "abi/event_ids.h"
 #include "host/kernel/tracefs.h"
@@ -46,15 +48,27 @@ void put_named(perfdata::ByteWriter& to, std::string_view name, std::string_view
 /// The format files of the tracepoints, by system.
 using Formats = std::map<std::string, std::map<std::string, std::string>>;
 
-Result<Formats> formats_of(const host::Root& root, const std::string& directory, std::span<const SampledEvent> events) {
+/// The system and the name of a tracepoint. An event is mostly called "system:event", perhaps with modifiers after it;
+/// a term name=… gives it any other name, and then its id is searched for.
+std::optional<std::pair<std::string, std::string>> tracepoint_of(const host::Tracefs& tracefs,
+                                                                 const events::Event& event) {
+    const std::string& name = event.name;
+    const auto colon = name.find(':');
+    if (colon != std::string::npos) {
+        const std::pair typed{name.substr(0, colon), name.substr(colon + 1, name.find(':', colon + 1) - colon - 1)};
+        if (tracefs.id(typed.first, typed.second) == event.attr.config) return typed;
+    }
+    return tracefs.name_of(event.attr.config);
+}
+
+Result<Formats> formats_of(const host::Root& root, const host::Tracefs& tracefs, std::span<const SampledEvent> events) {
     Formats formats;
     for (const auto& sampled : events) {
-        const std::string& name = sampled.event.name;
-        const auto colon = name.find(':');
-        if (sampled.event.attr.type != abi::kTypeTracepoint || colon == std::string::npos) continue;
-        const std::string system = name.substr(0, colon);
-        const std::string event = name.substr(colon + 1, name.find(':', colon + 1) - colon - 1);
-        formats[system][event] = TRY(file(root, directory + "/events/" + system + "/" + event + "/format"));
+        if (sampled.event.attr.type != abi::kTypeTracepoint) continue;
+        const auto found = tracepoint_of(tracefs, sampled.event);
+        if (!found) continue;
+        const auto& [system, event] = *found;
+        formats[system][event] = TRY(file(root, tracefs.directory() + "/events/" + system + "/" + event + "/format"));
     }
     return formats;
 }
@@ -66,7 +80,7 @@ Result<std::vector<std::byte>> tracing_data(const host::Root& root, std::span<co
     if (std::ranges::none_of(events, is_tracepoint)) return std::vector<std::byte>{};
     const auto tracefs = TRY(host::Tracefs::find(root));
     const std::string& directory = tracefs.directory();
-    const Formats formats = TRY(formats_of(root, directory, events));
+    const Formats formats = TRY(formats_of(root, tracefs, events));
     perfdata::ByteWriter data;
     put_text(data, kMagic);
     put_text(data, kVersion);

@@ -11,8 +11,8 @@
 
 namespace anyperf::recording {
 
-/// The formats of the tracepoints among `events`, which are found by their names ("system:event"), from the tracefs
-/// below `root`. Empty if there are no tracepoints. Error: tracefs cannot be read.
+/// The formats of the tracepoints among `events`, from the tracefs below `root`. Empty if there are no tracepoints.
+/// Error: tracefs cannot be read.
 Result<std::vector<std::byte>> tracing_data(const host::Root& root, std::span<const SampledEvent> events);
 
 }  // namespace anyperf::recording

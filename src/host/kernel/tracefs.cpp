@@ -127,6 +127,13 @@ Result<std::uint64_t> Tracefs::id(std::string_view system, std::string_view even
     return value;
 }
 
+std::optional<std::pair<std::string, std::string>> Tracefs::name_of(std::uint64_t id) const {
+    for (const auto& system : systems())
+        for (const auto& event : events(system))
+            if (this->id(system, event) == id) return std::pair{system, event};
+    return std::nullopt;
+}
+
 std::optional<UserProbe> Tracefs::user_probe(std::string_view system, std::string_view event) const {
     const std::string text = root_.read(directory_ + "/uprobe_events").value_or("");
     const auto line = uprobe_line(text, system, event);

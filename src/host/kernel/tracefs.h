@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "anyperf/attr.h"
@@ -44,6 +45,9 @@ class Tracefs {
     /// attr.config of the tracepoint as a PERF_TYPE_TRACEPOINT event.
     /// Error: it doesn't exist, or its id can't be read; the cause says which.
     Result<std::uint64_t> id(std::string_view system, std::string_view event) const;
+
+    /// The system and the name of the tracepoint with that id; nothing if there is none. It reads ids until one fits.
+    std::optional<std::pair<std::string, std::string>> name_of(std::uint64_t id) const;
 
     /// The definition of a tracepoint in uprobe_events; nothing if the tracepoint is no uprobe, or the file can't be
     /// read.
