@@ -12,6 +12,7 @@
 #include "abi/event_ids.h"
 #include "abi/ioctls.h"
 #include "abi/sample_bits.h"
+#include "events/syntax/modifiers.h"
 #include "host/ring_failure.h"
 #include "try.h"
 
@@ -170,7 +171,7 @@ bool OpenSet::restrict_to_user_mode() {
         const bool tracepoint = attr.type == abi::kTypeTracepoint;
         if (tracepoint || (attr.flags & (flag("exclude_kernel") | flag("exclude_user"))) != 0) continue;
         attr.flags = (attr.flags & ~(flag("ksymbol") | flag("bpf_event"))) | without;
-        sampled.event.name += sampled.event.name.find(':') == std::string::npos ? ":u" : "u";
+        sampled.event.name = events::user_mode_name(sampled.event);
         changed = true;
     }
     if (changed) notes_.emplace_back("user mode only: kernel mode needs privileges (kernel.perf_event_paranoid)");

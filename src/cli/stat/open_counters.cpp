@@ -17,6 +17,7 @@
 #include "cli/stat/events/virtual_events.h"
 #include "cli/stat/places/instances.h"
 #include "cli/stat/places/task_time.h"
+#include "events/syntax/modifiers.h"
 #include "host/kernel/tracefs.h"
 #include "host/root.h"
 #include "try.h"
@@ -43,20 +44,6 @@ std::size_t metric_set_of(const Scope& scope, std::size_t number) {
         number -= scope.groups[group].events.size();
     }
     return 0;
-}
-
-/// Whether a name ends with modifiers of perf: letters after its last colon, or after the slash that ends a PMU's
-/// terms. The end of INST_RETIRED:ANY_P is a unit mask.
-bool has_modifiers(const events::Event& event) {
-    if (event.attr.type == abi::kTypeTracepoint || event.attr.type == abi::kTypeBreakpoint) return false;
-    const std::string& name = event.name;
-    const auto at = name.find_last_of(":/");
-    return at != std::string::npos && name.find_first_not_of("ukhGHpPDSIeWRb", at + 1) == std::string::npos;
-}
-
-/// The event's name with the modifier u, which anyperf added to the event. perf shows the modifier it adds as well.
-std::string user_mode_name(const events::Event& event) {
-    return event.name + (has_modifiers(event) ? "u" : ":u");
 }
 
 /// cpu-clock and task-clock (PERF_COUNT_SW_CPU_CLOCK 0, _TASK_CLOCK 1) count nanoseconds; perf shows milliseconds.
@@ -277,7 +264,7 @@ Line OpenCounters::line_of(std::size_t scope, std::size_t number, const events::
     set_clock_unit(line.event);
     line.refusal = refusal(scope, number, line.event);
     line.user_only = sets_[scope].user_only(number) && !line.refusal;
-    line.name = line.user_only ? user_mode_name(line.event) : line.event.name;
+    line.name = line.user_only ? events::user_mode_name(line.event) : line.event.name;
     if (options_->in_user_space) {  // the virtual PMU sees user mode only, even if the event names no mode
         line.modelled = is_modelled(line.event, options_->backend.machine.deterministic);
         if (uses_models(line.event)) line.machine = options_->modelled_machine;

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "abi/attr_flags.h"
+#include "abi/event_ids.h"
 
 namespace anyperf::events {
 
@@ -85,6 +86,17 @@ void apply_each(ModifierTarget modified, std::string_view letters) {
     for (const char letter : letters) std::ranges::find(kRows, letter, &ModifierRow::letter)->apply(modified);
 }
 
+/// Whether the name ends with modifiers: letters after its last colon, or after the slash that ends a PMU's terms. The
+/// end of INST_RETIRED:ANY_P is a unit mask.
+bool has_modifiers(const Event& event) {
+    if (event.attr.type == abi::kTypeTracepoint || event.attr.type == abi::kTypeBreakpoint) return false;
+    const auto at = event.name.find_last_of(":/");
+    if (at == std::string::npos) return false;
+    return std::ranges::all_of(std::string_view{event.name}.substr(at + 1), [](char letter) {
+        return std::ranges::find(kRows, letter, &ModifierRow::letter) != kRows.end();
+    });
+}
+
 }  // namespace
 
 std::span<const ModifierRow> modifier_rows() {
@@ -96,6 +108,10 @@ bool are_modifiers(std::string_view letters) {
         const auto row = std::ranges::find(kRows, letter, &ModifierRow::letter);
         return row != kRows.end() && std::ranges::count(letters, letter) <= row->max_repeats;
     });
+}
+
+std::string user_mode_name(const Event& event) {
+    return event.name + (has_modifiers(event) ? "u" : ":u");
 }
 
 void apply_modifiers(Event& event, std::string_view letters) {

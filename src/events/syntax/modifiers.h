@@ -10,6 +10,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "anyperf/event.h"
@@ -36,6 +37,11 @@ std::span<const ModifierRow> modifier_rows();
 
 /// Whether every letter is a modifier and none occurs too often. False for the empty text.
 bool are_modifiers(std::string_view letters);
+
+/// The event's name with the modifier u, for events that anyperf has restricted to user mode. perf, too, shows the
+/// modifier that it adds. "cycles" becomes "cycles:u", "cycles:p" becomes "cycles:pu", "cpu/cycles/" becomes
+/// "cpu/cycles/u".
+std::string user_mode_name(const Event& event);
 
 /// Applies the modifiers of the event itself. They replace the default exclusions, as in perf. `letters` must satisfy
 /// are_modifiers().

@@ -68,6 +68,20 @@ TEST(Modifiers, ForMaximumPrecisionAskForWhatThePmuSupports) {
     EXPECT_TRUE(event_of(machine("amd-zen"), "cycles:P").precise_max);
 }
 
+TEST(Modifiers, TheNameOfAnEventInUserModeEndsWithU) {
+    for (const auto& [name, restricted] : {
+             std::pair{"cycles", "cycles:u"},
+             std::pair{"cycles:p", "cycles:pu"},
+             std::pair{"cpu/cycles/", "cpu/cycles/u"},
+             std::pair{"INST_RETIRED:ANY_P", "INST_RETIRED:ANY_P:u"},
+             std::pair{"l2_rqsts:miss", "l2_rqsts:miss:u"},
+         }) {
+        Event event;
+        event.name = name;
+        EXPECT_EQ(user_mode_name(event), restricted);
+    }
+}
+
 TEST(Modifiers, ThatAreInvalidAreNamed) {
     const Machine vm = machine("vm-without-pmu");
     EXPECT_EQ(error_of(vm, "cycles:uz").cause, "'z' is not a modifier");
