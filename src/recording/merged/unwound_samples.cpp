@@ -53,14 +53,15 @@ UnwoundSamples::UnwoundSamples(const std::vector<perfdata::EventInfo>& events)
 }
 
 void UnwoundSamples::follow(Bytes record) {
-    const std::size_t trailer = events_.layout(0).trailer_size();
+    const auto& layout = events_.layout(0);
+    const std::size_t trailer = layout.trailer_size();
     if (record.size() < perfdata::kRecordHeader + trailer) return;
     const Bytes body = record.first(record.size() - trailer);
     switch (perfdata::load<perfdata::RecordHeader>(record.data()).type) {
         case RecordType::mmap:
         case RecordType::mmap2: return follow_map(body);
-        case RecordType::fork: return follow_task(body, false);
-        case RecordType::exit: return follow_task(body, true);
+        case RecordType::fork: return follow_fork(body, layout.trailer_time(record) == 0);
+        case RecordType::exit: return follow_exit(body);
         default: return;
     }
 }
@@ -73,20 +74,24 @@ void UnwoundSamples::follow_map(Bytes record) {
     processes_.follow({.type = header.type, .misc = header.misc, .bytes = record});
 }
 
-// A process ends with its last thread, which need not be its first one. Those that ran before the recording are not
-// counted, and keep their maps.
-void UnwoundSamples::follow_task(Bytes record, bool ends) {
+// A process ends with its last thread, which need not be its first one, so threads are counted. Only those of processes
+// that began while recording can be: the records from /proc (`existed`) may lack a thread whose EXIT is still to come,
+// and may have one whose FORK is. A process from before the recording keeps its maps.
+void UnwoundSamples::follow_fork(Bytes record, bool existed) {
     const auto task = perfdata::read_task(record);
     if (!task) return;
-    if (!ends) {
-        const auto header = perfdata::load<perfdata::RecordHeader>(record.data());
-        processes_.follow({.type = header.type, .misc = header.misc, .bytes = record});
-        if (task->pid != task->parent_pid)
-            threads_[task->pid] = 1;
-        else if (const auto known = threads_.find(task->pid); known != threads_.end())
-            ++known->second;
-        return;
-    }
+    const auto header = perfdata::load<perfdata::RecordHeader>(record.data());
+    processes_.follow({.type = header.type, .misc = header.misc, .bytes = record});
+    if (existed) return;
+    if (task->pid != task->parent_pid)
+        threads_[task->pid] = 1;
+    else if (const auto known = threads_.find(task->pid); known != threads_.end())
+        ++known->second;
+}
+
+void UnwoundSamples::follow_exit(Bytes record) {
+    const auto task = perfdata::read_task(record);
+    if (!task) return;
     const auto known = threads_.find(task->pid);
     if (known == threads_.end() || --known->second != 0) return;
     threads_.erase(known);

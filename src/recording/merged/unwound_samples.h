@@ -53,7 +53,8 @@ class UnwoundSamples {
 
   private:
     void follow_map(Bytes record);
-    void follow_task(Bytes record, bool ends);
+    void follow_fork(Bytes record, bool existed);
+    void follow_exit(Bytes record);
     void open_file(const perfdata::MapRecord& map);
     void find_callers(const perfdata::Sample& sample, std::uint64_t register_mask);
 
@@ -63,7 +64,7 @@ class UnwoundSamples {
     symbols::Dsos dsos_;
     analysis::Processes processes_;
     unwind::Unwinder unwinder_;
-    std::unordered_map<std::uint32_t, unsigned> threads_;                // by pid: how many threads the process has
+    std::unordered_map<std::uint32_t, unsigned> threads_;  // of processes that began while recording, by pid
     std::unordered_map<std::string, std::vector<std::uint64_t>> files_;  // by path: identity_of() the file last opened
     std::vector<std::uint64_t> registers_, callers_;
     std::vector<std::byte> sample_;
