@@ -1,7 +1,7 @@
 // record.cpp: `anyperf record`: samples events of a command, of processes, or of the machine, into a perf.data file.
 //
-// The parts, in the order in which they work: options.h (what is asked for), plan.h (which events, and what records
-// them), session.h (one recording). src/recording has what is below them: attrs, rings, records of what exists.
+// The parts, in the order in which they work: options.h (what the user wants), plan.h (which events, and what records
+// them), session.h (one recording). They use src/recording for attrs, rings and records of what exists.
 #include "cli/record.h"
 
 #include <fmt/format.h>
@@ -23,9 +23,9 @@ namespace {
 using record::Options;
 using record::Recorded;
 
-/// The file of the recording, and the one of the same name that was there before. As perf does, an earlier recording is
-/// kept as FILE.old. If nothing is recorded after all, the earlier file has its name again: two commands that do not
-/// exist must not cost the user a good recording.
+/// The file of the recording, and an earlier file of the same name. As perf does, the earlier one is kept as FILE.old.
+/// If nothing is recorded after all, it gets its name back. Otherwise two mistyped commands in a row would destroy a
+/// good recording: the first would rename it, and the second would replace FILE.old.
 class OutputFile {
   public:
     explicit OutputFile(const Options& options) : path_(options.output), old_(options.output + ".old") {
@@ -84,8 +84,8 @@ Result<int> run_record(Options& options, Output& output) {
     if (recorded.failure) {
         Error failure = *recorded.failure;
         if (recorded.dropped_bytes > 0)
-            failure.cause += fmt::format("; {} has what was recorded before, and {} bytes are missing", options.output,
-                                         recorded.dropped_bytes);
+            failure.cause += fmt::format("; {} has the records from before that, and {} bytes are missing",
+                                         options.output, recorded.dropped_bytes);
         return std::unexpected(failure);
     }
     std::fflush(nullptr);

@@ -6,8 +6,8 @@ namespace anyperf::cli::record {
 
 namespace {
 
-// The rings of a run are in its memory, which this process has mapped already; programs of the run write into them. The
-// run wakes the recorder by an eventfd, which stays readable until its counter is read.
+// The rings of a run are in the run memory, which this process has mapped already. Programs of the run write into them.
+// The run wakes the recorder by an eventfd, which stays readable until its counter is read.
 class HostedRings final : public recording::RingSource {
   public:
     explicit HostedRings(HostedRun& run) : run_(run) {}

@@ -1,5 +1,5 @@
-// options.cpp: the options as perf-record(1) has them. CLI11 reads words; check() turns them into numbers and refuses
-// what cannot be, so that nothing is started for a recording that cannot work.
+// options.cpp: the options as perf-record(1) has them. CLI11 reads words. check() turns them into numbers and refuses
+// impossible combinations before the command is started.
 #include "cli/record/options.h"
 
 #include <fmt/format.h>
@@ -32,6 +32,9 @@ Result<void> parse_frequency(Options& options) {
     if (options.frequency.empty()) return {};
     const auto most = host::kernel_setting(host::Root{}, "perf_event_max_sample_rate");
     const bool wants_most = options.frequency == "max";
+    if (wants_most && !most)
+        return std::unexpected(
+            bad_option("-F max", "the limit cannot be read (kernel.perf_event_max_sample_rate)", "give a number"));
     const std::uint64_t value =
         wants_most && most ? static_cast<std::uint64_t>(*most) : whole_number(options.frequency).value_or(0);
     if (value == 0)
@@ -53,7 +56,8 @@ constexpr std::array kCallGraphs{
     CallGraphName{"lbr", recording::CallGraph::last_branches},
 };
 
-/// Copied stacks are nearly the same from sample to sample: zstd makes a fiftieth of them, faster than a disk writes.
+/// Writes copied stacks to the file, compressed: they are nearly the same from sample to sample, so zstd reduces them
+/// to a fiftieth, faster than a disk writes them.
 void keep_stacks(Options& options) {
     options.sampling.keeps_stacks = true;
     options.compressed |= options.sampling.call_graph == recording::CallGraph::stacks;
@@ -74,7 +78,7 @@ Result<void> parse_call_graph(Options& options) {
     if (row == kCallGraphs.end()) return refuse(fmt::format("'{}' is not a way to find callers", words.front()));
     options.sampling.call_graph = row->value;
     for (const auto word : words | std::views::drop(1)) {
-        if (row->value != recording::CallGraph::stacks) return refuse("only dwarf has further words");
+        if (row->value != recording::CallGraph::stacks) return refuse("only dwarf can be followed by other words");
         if (word == "raw") {
             options.sampling.keeps_stacks = true;
             continue;
@@ -91,8 +95,8 @@ Result<void> parse_call_graph(Options& options) {
 
 constexpr std::uint64_t kAnyBranch = abi::bit(abi::kBranchBits, "PERF_SAMPLE_BRANCH_ANY");
 
-/// -b and -j: the bits of attr.branch_sample_type. Privileges alone choose no branches, which the kernel refuses; as in
-/// perf they mean any branch of those. Without a privilege the kernel takes those that the event counts.
+/// -b and -j: the bits of attr.branch_sample_type. The kernel refuses privileges (u, k, hv) without a kind of branch;
+/// as in perf they mean any branch in those modes. Without privileges the kernel takes those of the event.
 Result<void> parse_branches(Options& options) {
     std::uint64_t& filter = options.sampling.branch_filter;
     if (options.any_branch) filter |= kAnyBranch;
@@ -101,8 +105,8 @@ Result<void> parse_branches(Options& options) {
             const auto row = std::ranges::find(abi::kBranchBits, word, &abi::BranchBit::word);
             if (row == abi::kBranchBits.end())
                 return std::unexpected(bad_option(
-                    "-j " + text, fmt::format("'{}' is not a filter of branches", word),
-                    fmt::format("give some of {}",
+                    "-j " + text, fmt::format("'{}' is not a branch filter", word),
+                    fmt::format("give one or more of {}",
                                 fmt::join(abi::kBranchBits | std::views::transform(&abi::BranchBit::word), ", "))));
             filter |= row->mask();
         }
@@ -138,21 +142,21 @@ Result<void> parse_sizes(Options& options) {
         const auto bytes = size_in_bytes(options.ring_size, kPage);
         constexpr std::uint64_t kMost = std::uint64_t{1} << 30;  // the kernel's array of 2^18 pages
         if (!bytes || *bytes > kMost)
-            return std::unexpected(bad_option("-m " + options.ring_size, "it is not a size of a ring of at most 1G",
-                                              "give a number of pages, or a size as 512K or 8M"));
+            return std::unexpected(bad_option("-m " + options.ring_size, "it is not a size of at most 1G",
+                                              "give a number of pages, or a size such as 512K or 8M"));
         options.ring_bytes = std::bit_ceil(std::max<std::size_t>(*bytes, kPage));
     }
     if (options.largest.empty()) return {};
     const auto bytes = size_in_bytes(options.largest, 1);
     if (!bytes)
         return std::unexpected(
-            bad_option("--max-size " + options.largest, "it is not a size", "give a size as 100M or 2G"));
+            bad_option("--max-size " + options.largest, "it is not a size", "give a size such as 100M or 2G"));
     options.largest_bytes = *bytes;
     return {};
 }
 
-/// --switch-output and --overwrite. Samples that are overwritten are seen long after their stacks were copied, when the
-/// maps of then are not known any more. So they keep the copies.
+/// --switch-output and --overwrite. With --overwrite the recorder reads samples long after their stacks were copied. By
+/// then it no longer knows the maps of that time, so it cannot unwind the stacks, and the file gets them.
 Result<void> parse_switching(Options& options) {
     if (!options.switch_output.empty()) options.switch_mode = TRY(parse_switch_mode(options.switch_output));
     if (options.switch_mode.switches() && options.to_pipe())
@@ -164,10 +168,10 @@ Result<void> parse_switching(Options& options) {
     return {};
 }
 
-/// --off-cpu joins records while they are written, and needs the callers then.
+/// --off-cpu joins records while it writes them, and needs the callers at that moment.
 Result<void> check_off_cpu(const Options& options) {
     if (options.overwrite)
-        return std::unexpected(bad_option("--off-cpu", "with --overwrite switches are forgotten before they end",
+        return std::unexpected(bad_option("--off-cpu", "with --overwrite the start of a wait may be overwritten",
                                           "leave one of them out"));
     if (options.sampling.keeps_stacks)
         return std::unexpected(
@@ -180,12 +184,12 @@ Result<void> check_off_cpu(const Options& options) {
 
 Result<void> check_combinations(const Options& options) {
     if (options.period != 0 && !options.frequency.empty())
-        return std::unexpected(bad_option("-c", "-F says how often to sample, too", "give one of them"));
+        return std::unexpected(bad_option("-c", "-F sets how often to sample, too", "give only one of them"));
     const int targets = static_cast<int>(!options.pid_numbers.empty()) +
                         static_cast<int>(!options.tid_numbers.empty()) + static_cast<int>(options.is_cpu_wide());
     if (targets > 1)
-        return std::unexpected(bad_option("targets", "-p, -t and -a, -C, -G say what to record each",
-                                          "give -p, -t, or some of -a, -C, -G"));
+        return std::unexpected(bad_option("targets", "-p, -t and system-wide options (-a, -C, -G) exclude each other",
+                                          "give only -p, only -t, or only -a, -C and -G"));
     if (targets == 0 && options.command.empty())
         return std::unexpected(Error{"nothing to record", "there is neither a command nor -p, -t, -a, -C or -G",
                                      "anyperf record -- COMMAND"});
@@ -195,7 +199,7 @@ Result<void> check_combinations(const Options& options) {
     return {};
 }
 
-/// --exact leaves nothing to choose. Each row: what else was given, and why it cannot be met.
+/// Refuses all that --exact cannot do. Each row: the options, and the reason.
 Result<void> check_exact(const Options& options) {
     struct Row {
         bool given;
@@ -206,14 +210,14 @@ Result<void> check_exact(const Options& options) {
             "only a command that anyperf starts can be counted exactly"},
         Row{options.backend.kernel, "--kernel", "the kernel cannot count every instruction by its address"},
         Row{!options.events.empty() && !counts_only_instructions(options), "-e",
-            "it counts instructions and calls only"},
+            "it counts only instructions and calls"},
         Row{!options.frequency.empty() || options.period > 1, "-F or -c", "every instruction is counted"},
         Row{options.sampling.call_graph != recording::CallGraph::none, "-g or --call-graph",
             "it counts calls, not stacks"},
         Row{options.sampling.branch_filter != 0, "-b or -j", "it takes no samples"},
         Row{options.data_addresses || options.weights || options.switch_events, "-d, -W or --switch-events",
             "it takes no samples"},
-        Row{options.sampling.clock.has_value(), "-k", "its clock is the monotonic one"},
+        Row{options.sampling.clock.has_value(), "-k", "its clock is always the monotonic one"},
         Row{options.delay_ms != 0 || !options.control.empty(), "-D or --control",
             "it counts from the first instruction to the last"},
         Row{options.off_cpu, "--off-cpu", "it takes no samples"},
@@ -250,7 +254,7 @@ void declare_options(CLI::App& verb, Options& options) {
         verb.add_option("-e,--event", options.events, "EVENTS: in perf's syntax: cycles,{a,b}:S,sched:*; repeatable"));
     verb.add_option("-F,--freq", options.frequency, "N: samples a second (default: 4000); max: the kernel's limit")
         ->type_name("");
-    verb.add_option("-c,--count", options.period, "N: a sample each N events")
+    verb.add_option("-c,--count", options.period, "N: one sample every N events")
         ->type_name("")
         ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0} >> 1));
     verb.add_flag("-g", options.frame_pointers,

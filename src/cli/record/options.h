@@ -1,4 +1,5 @@
-// options.h: the options of `anyperf record`: as the parser stores them, and after check() what they mean.
+// options.h: the options of `anyperf record`: the words that the parser stores, and the values that check() makes of
+// them.
 #pragma once
 
 #include <sys/types.h>
@@ -63,7 +64,7 @@ struct Options {
     std::size_t ring_bytes = 0;       ///< 0: the default
     std::uint64_t largest_bytes = 0;  ///< 0: no limit
 
-    /// Whether the command itself is recorded; else it only sets how long others are.
+    /// Whether the command itself is recorded. With -p, -t, -a, -C or -G it only limits the time.
     bool targets_command() const {
         return !command.empty() && pid_numbers.empty() && tid_numbers.empty() && !is_cpu_wide();
     }
@@ -71,11 +72,11 @@ struct Options {
     bool to_pipe() const { return output == "-"; }
 };
 
-/// Whether the only event is `instructions`.
+/// Whether the only event is `instructions` or `instructions:u`.
 bool counts_only_instructions(const Options& options);
 
-/// Whether a recording by the virtual PMU is to have exact counts: --exact, or a sample of each instruction (-c 1 -e
-/// instructions) and nothing that needs samples. Precondition: check().
+/// Whether the virtual PMU counts exactly instead of sampling: with --exact, and with a sample of each instruction (-c
+/// 1 -e instructions) if no option needs samples. Precondition: check().
 bool wants_exact(const Options& options);
 
 /// Adds the options to the verb. `options` must live until the command line is parsed.

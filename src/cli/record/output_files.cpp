@@ -35,7 +35,7 @@ std::uint64_t time_in_ns(std::string_view text) {
     return 0;
 }
 
-/// "2026112400301207": as perf writes it.
+/// The local time up to hundredths of a second, as perf writes it: "2026112400301207".
 std::string timestamp(timespec now) {
     constexpr long kHundredthNs = 10'000'000;
     tm local{};
@@ -66,10 +66,10 @@ Result<SwitchMode> parse_switch_mode(std::string_view text) {
     const bool has_unit = !text.empty() && std::string_view{"BKMGbkg"}.contains(text.back());
     if (const auto bytes = size_in_bytes(text, 1); has_unit && bytes) return SwitchMode{.bytes = *bytes};
     return std::unexpected(bad_option(fmt::format("--switch-output={}", text), "it is not a time to switch at",
-                                      "give signal, a size as 100M, or a time as 30s, 5m, 2h or 1d"));
+                                      "give signal, a size such as 100M, or a time such as 30s, 5m, 2h or 1d"));
 }
 
-// Two files that end within a hundredth of a second get names of two hundredths.
+// If a file has the name already, the next hundredth of a second is tried.
 Result<std::string> OutputFiles::keep() {
     constexpr long kHundredthNs = 10'000'000, kSecond = 1'000'000'000;
     timespec now{};

@@ -1,5 +1,5 @@
-// output_files.h: a recording that goes on in another file from time to time (--switch-output), as perf-record(1)
-// describes it: by a signal, when a file has a size, or after a time.
+// output_files.h: the files of a recording that goes on in another file from time to time (--switch-output), as
+// perf-record(1) describes it: after a signal, at a size, or after a time.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,26 @@
 
 namespace anyperf::cli::record {
 
-/// When the file is switched. One of the three.
+/// When the file is switched. At most one of the three is set.
 struct SwitchMode {
     bool on_signal = false;   ///< at SIGUSR2
-    std::uint64_t bytes = 0;  ///< 0: at no size
-    std::uint64_t ns = 0;     ///< 0: at no time
+    std::uint64_t bytes = 0;  ///< when the file has this size
+    std::uint64_t ns = 0;     ///< after this time
 
     bool switches() const { return on_signal || bytes != 0 || ns != 0; }
 };
 
-/// "signal", "100M", "30s". Error: it is none of them.
+/// Parses "signal", a size such as "100M", or a time such as "30s". Error: the text is something else.
 Result<SwitchMode> parse_switch_mode(std::string_view text);
 
-/// "123", "4K", "16M", "2G": bytes, or `unit` each if there is no letter. Nothing if it is not such a number.
+/// Parses "123", "64B", "4K", "16M", "2G" into bytes. A number without a letter counts units of `unit` bytes. Nothing
+/// if the text is something else, 0, or too large.
 std::optional<std::uint64_t> size_in_bytes(std::string_view text, std::uint64_t unit);
 
-/// The names of the files. Each is written as FILE, and renamed when it is finished.
+/// Names the files. Each is written as FILE, and renamed when it is finished.
 class OutputFiles {
   public:
-    /// `most`: of finished files that are kept; 0: all.
+    /// `most`: how many finished files are kept; 0: all.
     OutputFiles(std::string path, std::size_t most) : path_(std::move(path)), most_(most) {}
 
     /// Renames FILE to FILE.TIME, with the local time up to hundredths of a second, and removes the oldest file if

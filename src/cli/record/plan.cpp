@@ -1,8 +1,7 @@
-// plan.cpp: which events are recorded, and by what: the kernel, or the virtual PMU of a hosted run.
-//
-// The order of the questions: does the user demand one (--virtual, --kernel)? Can the event strings be understood on
-// this machine, or only on the virtual one? Can the kernel count the events? Only a command that anyperf starts can run
-// under the virtual PMU. What was decided, and is not plain from the options, becomes a note.
+// plan.cpp: the questions are asked in this order. Does the user demand the kernel or the virtual PMU (--kernel,
+// --virtual)? Does this machine know the event strings, or only the presented one? Can the kernel count the events?
+// Only a command that anyperf starts can run under the virtual PMU. A note says what was chosen, unless an option said
+// so.
 #include "cli/record/plan.h"
 
 #include <fmt/format.h>
@@ -34,8 +33,8 @@ Result<std::vector<events::EventGroup>> parse_events(const Options& options, con
     return groups;
 }
 
-/// A plan for the virtual PMU. The strings are read for a presented machine without tracepoints first: those are many
-/// files, which are written only if a string needs them. `why` is the reason if the user did not ask for it.
+/// A plan for the virtual PMU. The strings are first read for a presented machine without tracepoints: those are many
+/// files, and they are written only if a string needs them. `why`: the reason, or empty if the user wanted it.
 Result<Plan> plan_in_user_space(const Options& options, const std::string& why) {
     Plan plan;
     plan.exact = wants_exact(options);
@@ -62,8 +61,8 @@ bool only_presented_machine_knows(const Options& options) {
 }
 
 /// Each context switch, with the callers in user space (recording/merged/off_cpu.h). Threads wait in functions of libc,
-/// which have no frame pointers: followed by these, the function that called libc is missing. So unless the user chose
-/// a way, the callers are unwound, and a part of the stack will do, since there may be many switches.
+/// which keep no frame pointers, so a chain of frame pointers lacks the function that called libc. Therefore callers
+/// are unwound from a copy of the stack unless the user chose a way. There may be many switches, so the copy is small.
 Result<events::EventGroup> off_cpu_group(const Options& options) {
     std::string text = "context-switches/period=1/";
     if (options.sampling.call_graph == recording::CallGraph::none)

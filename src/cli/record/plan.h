@@ -15,14 +15,14 @@ struct Plan {
     std::unique_ptr<HostedRun> hosted;       ///< null: the kernel records
     bool exact = false;                      ///< exact counts instead of samples; only with `hosted`
     std::vector<events::EventGroup> groups;  ///< none if `exact`
-    std::vector<std::string> notes;          ///< for the user: what was chosen without being asked for
+    std::vector<std::string> notes;          ///< for the user: choices that the options did not make
 };
 
-/// Asks the questions of `stat`, in the same order. The virtual PMU records if the user wants it, if only the presented
-/// machine knows the events, or if the kernel cannot count the hardware events of a command. In other cases, and inside
-/// a run, perf_event_open(2) records. Without a command, or with --kernel, the default event of a machine without a PMU
-/// is then cpu-clock. Error: a wrong event string, options that contradict each other or cannot be met inside a run, a
-/// run that cannot be started, or a seccomp filter that kills a process that opens an event.
+/// Chooses as `stat` does. The virtual PMU records if the user wants it, if only the presented machine knows the
+/// events, or if the kernel cannot count the hardware events of a command. Otherwise, and always inside a run,
+/// perf_event_open(2) records. If it does on a machine without a PMU (no command, or --kernel), the default event is
+/// cpu-clock. Error: a wrong event string, options that contradict each other or are impossible inside a run, a run
+/// that cannot be started, or a seccomp filter that kills a process that opens an event.
 Result<Plan> make_plan(const Options& options);
 
 }  // namespace anyperf::cli::record

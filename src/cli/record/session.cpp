@@ -7,12 +7,13 @@
 //   5. write what the rings have, whenever one is filled to its watermark, and at least every kLongestWait;
 //   6. at the end of the command, of the awaited tasks, or by a signal: stop the events, and write the rest.
 //
-// Why so: events are opened on the forked child, which already has the pid that the command will have, and
-// enable_on_exec starts them with its first instruction; nothing of anyperf is recorded. Records of what exists are
-// made after the events were opened, so a map that appears in between is recorded twice and never missed. The file is
-// created before the fork: a name that cannot be written starts no command.
-//
-// A failure of the file ends the recording, not the command: the command was asked for, too, and may run for hours.
+// The reasons:
+// - Events are opened on the forked child, which already has the pid of the command. Its exec enables them
+//   (enable_on_exec), so nothing of anyperf is recorded.
+// - Records of what exists are made after the events were opened. A map that appears in between is recorded twice, and
+//   none is missed.
+// - The file is created before the fork, so that no command is started if the file cannot be written.
+// - If the file cannot be written later on, the recording ends and the command goes on: it may have run for hours.
 #include "cli/record/session.h"
 
 #include <fcntl.h>
@@ -62,11 +63,12 @@ using counting::Place;
 constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kLongestWait = 100 * kMillisecond;
 constexpr std::size_t kDefaultRing = 4 << 20;
-// With copied stacks: a ring of 32 MiB holds 512 of 64 KiB. Many CPUs share what all rings together take.
+// With copied stacks: a ring of 32 MiB holds 512 stacks of 64 KiB. If there are many CPUs, each ring is smaller, so
+// that all rings together take at most 256 MiB.
 constexpr std::size_t kLargestRing = 32 << 20, kAllRings = 256 << 20;
 constexpr std::uint32_t kWatermarkShare = 8;                     // of a ring
 constexpr std::size_t kExactPiece = 256 << 10;                   // bytes of samples that are compressed at a time
-constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // no id that the run gives an event
+constexpr std::uint64_t kFirstExactId = std::uint64_t{1} << 62;  // above all ids of the run's events
 
 /// Every event needs a descriptor for each CPU and thread.
 void raise_descriptor_limit() {
@@ -84,7 +86,7 @@ std::vector<std::string> own_command_line() {
     return words;
 }
 
-/// The state of one recording. Its members are in the order in which they come to exist.
+/// The state of one recording. Its members are in the order in which they are created.
 class Session {
   public:
     Session(Plan& plan, const Options& options, BlockedSignals& signals, Output& output)
@@ -141,11 +143,11 @@ class Session {
     OutputFiles files_;
     AwaitedTasks awaited_;
     std::unique_ptr<recording::RingSource> rings_;
-    std::optional<perfdata::FileWriter> writer_;  // before the command is forked: a wrong -o starts nothing
+    std::optional<perfdata::FileWriter> writer_;
     std::optional<Command> command_;
     int cgroup_fd_ = -1;
     std::optional<recording::OpenSet> events_;
-    std::optional<recording::UnwoundSamples> unwound_;  // with copied stacks that the file shall not have
+    std::optional<recording::UnwoundSamples> unwound_;  // if the file gets callers in place of copied stacks
     std::optional<recording::OffCpuTimes> off_cpu_;     // with --off-cpu
     std::optional<recording::Drain> drain_;
     perfdata::Facts facts_;
@@ -153,7 +155,7 @@ class Session {
     std::optional<ControlChannel> control_;
     std::optional<std::uint64_t> enable_at_;
     std::uint64_t switch_at_ = 0;       ///< with --switch-output=TIME
-    std::uint64_t existing_bytes_ = 0;  ///< of the file: records of what existed before it
+    std::uint64_t existing_bytes_ = 0;  ///< bytes of the records that put_existing() wrote to this file
     bool switch_wanted_ = false;        ///< by a signal
     std::uint64_t samples_of_other_files_ = 0;
     bool stopped_ = false;  ///< nothing more is recorded, while the command goes on
@@ -225,7 +227,7 @@ Result<std::vector<Place>> Session::places() {
     return places;
 }
 
-/// What to change in a request that the virtual PMU refuses.
+/// Advice for a request that the virtual PMU refuses.
 std::string fix_for_virtual_pmu(const recording::SamplingOptions& sampling) {
     const auto most = host::kernel_setting(host::Root{}, "perf_event_max_sample_rate");
     if (sampling.frequency && most && *sampling.frequency > static_cast<std::uint64_t>(*most))
@@ -235,7 +237,8 @@ std::string fix_for_virtual_pmu(const recording::SamplingOptions& sampling) {
     return "use --kernel, or another event (see `anyperf list`)";
 }
 
-/// Why an event was refused. The virtual PMU knows it by itself; the kernel gives an errno, whose cause must be found.
+/// Why an event was refused. The virtual PMU gives its reason. The kernel gives only an errno, whose cause is looked
+/// for.
 Error Session::explain(const events::Event& event, const Place& place, int errno_value) const {
     if (plan_.hosted)
         return Error{fmt::format("cannot record {}", event.name),
@@ -249,7 +252,7 @@ Error Session::explain(const events::Event& event, const Place& place, int errno
                                  errno_value, event.name);
 }
 
-/// The size of a ring of which the user says nothing.
+/// The size of a ring without -m.
 std::size_t Session::default_ring(const std::vector<Place>& places) const {
     if (options_.sampling.call_graph != recording::CallGraph::stacks && !options_.off_cpu) return kDefaultRing;
     std::set<int> cpus;
@@ -273,8 +276,8 @@ recording::OpenRequest Session::open_request(std::vector<Place> places) const {
     return request;
 }
 
-/// The facts that are known before the first sample. In a run they are those of the machine that its programs see. With
-/// a clock of the user's choice one moment on it and on the wall clock is noted, so that times can be converted.
+/// The facts that are known before the first sample. In a run they are those of the presented machine. With -k they
+/// have the same moment on that clock and on the wall clock, so that readers can convert times.
 Result<void> Session::learn_facts() {
     const auto machine = plan_.hosted ? host::Root{"/", plan_.hosted->hosting().machine_files(false)} : host::Root{};
     facts_ = recording::machine_facts(machine, own_command_line());
@@ -312,14 +315,14 @@ Result<void> Session::begin_file() {
     drain_.emplace(*writer_, facts_.events.front().attr);
     if (unwound_) drain_->unwind_with(*unwound_);
     if (options_.off_cpu) drain_->join_switches_with(off_cpu_.emplace(facts_.events, options_.switch_events));
-    // What is overwritten or counted comes to the file at its end, and is older than what is there.
+    // Samples of overwritten rings and exact counts are written at the end, and are older than the records before them.
     if (plan_.exact || options_.overwrite) drain_->leave_rounds_open();
     if (options_.switch_mode.switches()) drain_->note_processes();
     if (options_.switch_mode.ns != 0) switch_at_ = now_ns() + options_.switch_mode.ns;
     return {};
 }
 
-/// The file gets the callers in place of copied stacks.
+/// If events copy stacks, the file gets the callers instead, and its attrs say so.
 void Session::unwind_stacks() {
     const auto copies = [](const perfdata::EventInfo& event) { return recording::copies_stacks(event.attr); };
     if (std::ranges::none_of(facts_.events, copies)) return;
@@ -327,7 +330,8 @@ void Session::unwind_stacks() {
     for (auto& event : facts_.events) event.attr = recording::unwound(event.attr);
 }
 
-/// A thread is switched in kernel mode. Where that is hidden, the event was opened without it, and never happens.
+/// Threads are switched in kernel mode. If the user may not see that mode, the event was opened without it
+/// (OpenSet::open()) and never happens.
 Result<void> Session::check_switches_are_seen() const {
     constexpr std::uint64_t kHidden = abi::flag("exclude_kernel");
     for (const auto& event : facts_.events)
@@ -338,8 +342,8 @@ Result<void> Session::check_switches_are_seen() const {
     return {};
 }
 
-/// What no event has seen: tasks from before, and the kernel. `again`: at the beginning of another file, which has none
-/// of the records that the last one has.
+/// Writes records of what existed before the events: tasks, and the kernel. `again`: the output was switched, and the
+/// new file needs these records, too.
 void Session::put_existing(bool again) {
     const recording::SynthesisOptions options{
         .trailer_bytes = perfdata::SampleLayout{facts_.events.front().attr}.trailer_size(),
@@ -389,12 +393,13 @@ bool Session::is_time_to_switch() const {
            (mode.ns != 0 && now_ns() >= switch_at_);
 }
 
-/// Goes on in another file, which begins with what exists now. A failure ends the recording, not the command.
+/// Goes on in another file, which begins with records of what exists now. A failure ends the recording, not the
+/// command.
 void Session::switch_file() {
     switch_wanted_ = false;
     switch_at_ = now_ns() + options_.switch_mode.ns;
     take_snapshot();
-    drain();  // the names and maps of the snapshot
+    drain();  // the names and maps that the snapshot needs
     auto ended = end_file();
     if (ended) {
         note(fmt::format("{} samples in {}", result_.samples, result_.file));
@@ -412,14 +417,15 @@ void Session::switch_file() {
     events_->disable();
 }
 
-/// Writes what the rings have that are overwritten.
+/// Writes the contents of the rings that are overwritten.
 void Session::take_snapshot() {
     for (const auto& records : events_->take_overwritten()) [[maybe_unused]]
         const auto put = drain_->put_all(records);
 }
 
-/// Sleeps until a ring is filled to its watermark, a signal comes or a task ends. kLongestWait bounds the sleep: rings
-/// of events that seldom happen never reach the watermark, and an awaited process may end without a signal.
+/// Writes records until the recording is over. It sleeps until a ring is filled to its watermark, a signal comes or a
+/// task ends. kLongestWait bounds each sleep: rings of rare events never reach the watermark, and the end of an awaited
+/// process may send no signal.
 Result<void> Session::wait() {
     while (!TRY(is_over())) {
         const std::uint64_t now = now_ns();
@@ -448,7 +454,8 @@ Result<bool> Session::is_over() {
     return awaits && !awaited_.any_alive();
 }
 
-/// As for stat: with a command, signals are for the command. But SIGUSR2 is for --switch-output, if it waits for that.
+/// As in stat, a signal goes to the command if there is one, and ends the recording if not. SIGUSR2 switches the output
+/// if --switch-output waits for it. True: the recording is over.
 bool Session::handle_signals() {
     while (const auto arrived = signals_.next()) {
         if (arrived->number == SIGUSR2 && options_.switch_mode.on_signal) {
@@ -473,7 +480,7 @@ void Session::handle_commands() {
     }
 }
 
-/// The commands of perf-record(1). After `stop` the command of the recording goes on without it.
+/// The commands of perf-record(1), "--control". After `stop` the recorded command goes on.
 void Session::handle_command(const ControlLine& line) {
     const bool on = line.command == ControlCommand::enable;
     switch (line.command) {
@@ -489,7 +496,7 @@ void Session::handle_command(const ControlLine& line) {
         case ControlCommand::list_events:
             for (const auto& group : plan_.groups)
                 for (const auto& event : group.events) output_.print(event.name + "\n");
-            std::fflush(nullptr);  // before the acknowledgement, after which the other program may read it
+            std::fflush(nullptr);  // before the acknowledgement: then the other program may read the list
             break;
         case ControlCommand::stop:
             if (!std::exchange(stopped_, true)) events_->disable();
@@ -501,7 +508,7 @@ void Session::handle_command(const ControlLine& line) {
     }
 }
 
-/// Writes what the rings have. A full disk, or --max-size, ends the recording but not the command.
+/// Writes the contents of the rings. A full disk, or --max-size, ends the recording but not the command.
 void Session::drain() {
     const auto written = drain_->round(events_->rings());
     if (stopped_) return;
@@ -512,7 +519,7 @@ void Session::drain() {
     if (!written)
         note(fmt::format("{}: {}; the recording ends here", written.error().what, written.error().cause));
     else
-        note(fmt::format("the recording has the size of --max-size and ends here"));
+        note("the file has reached --max-size, and the recording ends here");
 }
 
 perfdata::Facts Session::facts() const {
@@ -523,8 +530,8 @@ perfdata::Facts Session::facts() const {
     return facts;
 }
 
-/// What the programs have counted becomes samples, which are in the order of time among themselves but older than what
-/// is in the file already.
+/// Writes what the programs have counted, as samples. They are in the order of time, but older than the records that
+/// are in the file already.
 void Session::put_exact_counts() {
     const auto read = [this](std::uint64_t offset, std::span<std::byte> to) {
         return plan_.hosted->hosting().read_memory(offset, to);
@@ -542,11 +549,11 @@ void Session::put_exact_counts() {
     put(profile.instructions, facts_.events[0]);
     put(profile.calls, facts_.events[1]);
     if (profile.incomplete)
-        result_.failure = Error{"the counts are not complete", "a process had more code than there is room for", ""};
+        result_.failure = Error{"the counts are not complete", "a process ran more code than there is room for", ""};
 }
 
-/// Events are stopped before the last round, so that this round ends. The kernel counts lost samples in two ways, by
-/// LOST records and for each event (PERF_FORMAT_LOST); both are of the same losses, so the larger one is reported.
+/// Stops the events before the last round, so that this round ends. The kernel counts each lost sample twice, in LOST
+/// records and for its event (PERF_FORMAT_LOST). So the two numbers are not added, and the larger one is reported.
 void Session::finish() {
     events_->disable();
     take_snapshot();

@@ -16,18 +16,18 @@ namespace anyperf::cli::record {
 
 /// What was recorded.
 struct Recorded {
-    ExitInfo exit_info;            ///< of the command
-    int interrupted_by = 0;        ///< the signal that ended a recording without a command
-    std::uint64_t samples = 0;     ///< in the file, or the last one
-    std::string file;              ///< its name, with --switch-output
-    std::uint64_t lost = 0;        ///< records that the rings had no room for
-    std::uint64_t data_bytes = 0;  ///< of records in the file
-    std::optional<Error> failure;  ///< the file could not be written to its end; what is there is valid
-    std::uint64_t dropped_bytes = 0;
+    ExitInfo exit_info;               ///< of the command
+    int interrupted_by = 0;           ///< the signal that ended a recording without a command
+    std::uint64_t samples = 0;        ///< in the file; with --switch-output, in the last one
+    std::string file;                 ///< with --switch-output: the name of the last file
+    std::uint64_t lost = 0;           ///< records that the rings had no room for
+    std::uint64_t data_bytes = 0;     ///< of records in the file
+    std::optional<Error> failure;     ///< the file is not complete; what it has is valid
+    std::uint64_t dropped_bytes = 0;  ///< of records that could not be written
 };
 
-/// Records by the plan into options.output, and returns at the end of the command or of the awaited tasks, or after a
-/// signal. Notes go to `output` while it runs. `signals` are blocked already. Error: nothing was recorded, since an
+/// Records by the plan into options.output. Returns when the command or the awaited tasks have ended, or after a
+/// signal. Notes go to `output` meanwhile. Precondition: `signals` are blocked. Error: nothing was recorded, since an
 /// event was refused or the file could not be created; a failure later on is in Recorded::failure.
 Result<Recorded> record_once(Plan& plan, const Options& options, BlockedSignals& signals, Output& output);
 
