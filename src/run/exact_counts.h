@@ -1,21 +1,21 @@
-// exact_counts.h: the memory in which programs of a run count every instruction by its address, while the run is exact
-// (RunHeader::exact). It lies at the end of the run's memory, in units of fixed size that are handed out once and never
-// freed, so that counts survive however their process ends. Units are sparse: only what is counted takes memory.
+// exact_counts.h: the memory in which programs of an exact run (RunHeader::exact) count each instruction by its
+// address. It is at the end of the run memory, in units of fixed size. A unit is handed out once and never freed, so
+// counts survive however their process ends. Units are sparse: only used pages take memory.
 //
 // A process has one image, which says what its cells count, and an area for each of its threads, which holds the cells:
 //
-//   image   4 units: a header page, then records that are appended and never changed. Each gives numbers of cells a
+//   image   4 units: a header page, then records that are appended and never changed. Each gives one or more cells a
 //           meaning: "cell 17 counts how often the two instructions at 0x401000 ran".
 //   area    1 unit: a header page, indirect calls that are not counted yet, then the cells, 8 bytes each. A thread adds
 //           to its own cells only, so no addition needs a lock. The count of a cell is the sum over all areas.
 //
-// A program that is executed begins a new image. The child of a fork begins an image that inherits its parent's cells
-// up to the moment of the fork: its translated code counts in the same cell numbers, in areas of its own.
+// An execve begins a new image. The child of a fork begins an image that inherits the cells of its parent up to the
+// moment of the fork: its translated code counts in the same cell numbers, in areas of its own.
 //
-// Addresses are those of the process. A record has the time at which its code was translated: a mapping that was there
-// at this time holds the address, so that the samples that the recorder makes of the counts have this time.
+// Addresses are those of the process. A record has the time at which its code was translated. At that time the code was
+// mapped at the address, so the samples that the recorder makes of the counts have that time.
 //
-// A program may write anything here: whoever reads it checks every number.
+// A program may write anything here, so a reader checks each number.
 #pragma once
 
 #include <cstddef>
@@ -32,17 +32,17 @@ inline constexpr std::uint64_t kImageBytes = kUnitBytes * kImageUnits;
 inline constexpr std::uint64_t kOffset = std::uint64_t{1} << 40;
 inline constexpr std::uint64_t kBytes = kUnitBytes * kUnits;
 
-/// The first number of a unit's header; 0: not used yet.
+/// The first word of a unit's header.
 enum class UnitKind : std::uint32_t { unused, image, area };
 
 struct ImageHeader {
     UnitKind kind;
     std::int32_t pid;
     std::uint32_t parent;     ///< 1 + the unit of the image that the process was forked with; 0: none
-    std::uint32_t inherited;  ///< its first own cell: those below have the meaning that they have in the parent
-    std::uint64_t start_ns;   ///< when the process had this image
+    std::uint32_t inherited;  ///< its first own cell: lower ones mean what they mean in the parent
+    std::uint64_t start_ns;   ///< when the process began this image
     std::uint64_t used;       ///< bytes of complete records
-    std::uint32_t cells;      ///< the first number that has no meaning yet
+    std::uint32_t cells;      ///< the first cell without a meaning
     std::uint32_t full;       ///< 1: there was no room for some code, which was not counted
 };
 static_assert(sizeof(ImageHeader) <= kPage);
@@ -51,15 +51,15 @@ struct AreaHeader {
     UnitKind kind;
     std::int32_t pid;         ///< of the thread; the child of a vfork has its parent's image
     std::uint32_t image;      ///< the unit
-    std::uint32_t unit;       ///< its own
-    std::uint32_t next_free;  ///< 1 + the next area of the list of those whose thread has ended; 0: none
+    std::uint32_t unit;       ///< the unit of this area
+    std::uint32_t next_free;  ///< 1 + the next area in the list of areas whose thread has ended; 0: none
     std::uint32_t unused;
-    std::uint64_t start_ns;  ///< before its first thread counted
-    std::int64_t position;   ///< where the next indirect call is written, in bytes from the end of `calls`: below 0
-    std::uint64_t saved[2];  ///< registers that translated code borrows while it writes there
+    std::uint64_t start_ns;  ///< a time before its first thread counted
+    std::int64_t position;   ///< where the next indirect call is written, in bytes from the end of the calls: below 0
+    std::uint64_t saved[2];  ///< registers that translated code borrows while it writes an indirect call
 };
 
-/// An indirect call: what was called, and the cell of the block that it ended.
+/// An indirect call: the address that was called, and the cell of the block that the call ended.
 struct IndirectCall {
     std::uint64_t target;
     std::uint64_t site;
@@ -68,7 +68,7 @@ struct IndirectCall {
 inline constexpr std::int64_t kCallsBytes = 65536;
 inline constexpr std::size_t kCallsOffset = kPage;
 inline constexpr std::size_t kCellsOffset = kCallsOffset + kCallsBytes;
-/// Cell numbers are below this; 0 means none.
+/// Cell numbers are below this, and 0 is not one.
 inline constexpr std::uint32_t kCells = (kUnitBytes - kCellsOffset) / sizeof(std::uint64_t);
 
 /// What a record gives a meaning to.
@@ -81,7 +81,7 @@ enum class RecordKind : std::uint8_t {
     undone,       ///< one cell: how often the instruction at `pc` was counted and did not retire
 };
 
-/// How a block ends.
+/// How a block ends: with a direct call, with an indirect call or jump, or otherwise.
 enum class BlockEnd : std::uint8_t { other, call, indirect };
 
 struct Record {
@@ -91,7 +91,7 @@ struct Record {
     std::uint8_t index;         ///< of `left`
     std::uint32_t cell;         ///< its first cell
     std::uint32_t of;           ///< of `call` and `left`
-    /// How often executable memory had been replaced by other memory. An address of one epoch is in one mapping.
+    /// How often executable memory had been replaced by other memory. Within one epoch an address is in one mapping.
     std::uint32_t epoch;
     std::uint64_t pc;      ///< of a block or an instruction
     std::uint64_t target;  ///< of a call, or of the direct call that ends a block
@@ -102,8 +102,8 @@ static_assert(sizeof(Record) == 40);
 /// One instruction of a block.
 struct Length {
     std::uint8_t bytes : 4;
-    std::uint8_t by_itself : 1;       ///< not counted by its segment: it runs by itself
-    std::uint8_t begins_segment : 1;  ///< has a cell
+    std::uint8_t by_itself : 1;       ///< it is not counted by its segment, since it runs by itself
+    std::uint8_t begins_segment : 1;  ///< it is the first of a segment, which has the next cell
     std::uint8_t unused : 2;
 };
 static_assert(sizeof(Length) == 1);

@@ -1,7 +1,6 @@
-// facts.h: what the broker states to the programs of a run, and they rely on: settings, paths, the CPU that they see,
-// and what is wanted of them. It is a memfd of its own, which the kernel does not let any program write: the broker has
-// mapped it before it was sealed (F_SEAL_FUTURE_WRITE, fcntl(2)). The header is followed by the filters and probes of
-// events (layout.h).
+// facts.h: the facts of a run, which its programs can trust: settings, paths, the presented CPU, and what the broker
+// wants to be told. They are in a memfd that no program can write: the broker mapped it and then sealed it
+// (F_SEAL_FUTURE_WRITE, fcntl(2)). The filters and probes of events follow the header (layout.h).
 #pragma once
 
 #include <cstddef>
@@ -19,12 +18,12 @@ inline constexpr std::uint32_t kFileParts = 2;  ///< rows of RunHeader::files_ma
 struct RunHeader {
     std::uint32_t magic;
     std::uint32_t version;
-    std::uint32_t counting;          ///< classes to count, a ClassSet; 0: nothing is counted
+    std::uint32_t counting;          ///< classes to count, as a ClassSet; 0: nothing is counted
     std::uint32_t deterministic;     ///< 1: fixed addresses, random bytes by `seed`, one CPU number
     std::uint32_t turns;             ///< 1: one thread of the run at a time (run/turns.h)
-    std::uint32_t events_used;       ///< an event has been opened in this run: the broker is to learn of new tasks
+    std::uint32_t events_used;       ///< 1: an event has been opened in this run, so programs report new tasks
     std::uint32_t wanted_side_band;  ///< side-band records that some event wants (subsystem::Interest, a bit each)
-    std::uint32_t samples_per_tick;  ///< a clock event is throttled beyond these (subsystem::kTickNs)
+    std::uint32_t samples_per_tick;  ///< a clock event with more samples than this is throttled (subsystem::kTickNs)
     /// CPUID leaves whose answer differs from the host's: (host & keep) | value.
     struct IdentityRow {
         std::uint32_t leaf;
@@ -36,12 +35,12 @@ struct RunHeader {
     /// The files of the virtual PMU below files_root: 0 not made yet, 1 made, 2 cannot be made. Row 0: PMUs and
     /// settings; row 1: tracepoints.
     std::uint32_t files_made[kFileParts];
-    std::uint32_t exact;  ///< 1: every instruction is counted by its address (run/exact_counts.h)
-    std::uint32_t
-        exact_callers;        ///< 1: call chains of samples are the calls that have not returned, else frame pointers
+    std::uint32_t exact;  ///< 1: each instruction is counted by its address (run/exact_counts.h)
+    /// 1: the call chains of samples are the calls that have not returned; 0: they are found by frame pointers.
+    std::uint32_t exact_callers;
     std::uint32_t log_kinds;  ///< run/log_kinds.h
     char log_path[512];       ///< the log file; empty: the program's standard error
-    /// The log file, which the broker has made: a program writes to no other. 0: it is no regular file.
+    /// Identifies the log file, which the broker has made, so that programs write to no other. 0: not a regular file.
     std::uint64_t log_device;
     std::uint64_t log_inode;
     std::uint64_t seed;      ///< of all random bytes of a deterministic run (engine/random_stream.h)
@@ -50,7 +49,7 @@ struct RunHeader {
         cache_bytes;  ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint64_t tuple_limit;  ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit
     std::uint64_t probe_list;   ///< inode of uprobe_events; 0: it has not been made
-    KeptLimits limits;          ///< of the run's first program: set before the run, and lifted in the kernel
+    KeptLimits limits;          ///< limits that were set before the run: the engine enforces them, the kernel no longer
     models::Machine machine;    ///< the modelled caches, TLBs and branch predictors
     char files_root[256];       ///< directory with the virtual PMU's files
     char engine_path[4096];     ///< the engine's executable, for execve

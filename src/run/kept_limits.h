@@ -1,5 +1,5 @@
-// kept_limits.h: limits on memory that the engine keeps instead of the kernel. The kernel would count the engine's own
-// memory against them, of which it reserves gigabytes. engine/syscalls/limits.cpp has the rest.
+// kept_limits.h: the limits on memory that the engine enforces instead of the kernel. The engine reserves gigabytes of
+// address space, and the kernel would count them against the program's limit. engine/syscalls/limits.cpp enforces them.
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,16 @@ struct ResourceLimit {
 enum class KeptLimit : std::uint32_t { address_space, data };  ///< RLIMIT_AS, RLIMIT_DATA
 inline constexpr std::size_t kKeptLimits = 2;
 
-/// The limits of one process, by KeptLimit. Zeros: none is kept.
+/// The limits of one process, by KeptLimit. All zeros: the kernel enforces all limits.
 struct KeptLimits {
-    std::uint64_t kept;  ///< a bit for each limit that is kept here; the others are the kernel's
+    std::uint64_t kept;  ///< a bit for each limit that is kept here; the kernel enforces the others
     ResourceLimit limit[kKeptLimits];
 
     bool has(KeptLimit which) const { return (kept >> static_cast<unsigned>(which) & 1) != 0; }
-    /// The limit; none if it is not kept here.
+    /// The limit; RLIM_INFINITY if it is not kept here.
     ResourceLimit get(KeptLimit which) const {
-        constexpr std::uint64_t kNone = ~std::uint64_t{0};  // RLIM_INFINITY
-        return has(which) ? limit[static_cast<std::size_t>(which)] : ResourceLimit{kNone, kNone};
+        constexpr std::uint64_t kInfinity = ~std::uint64_t{0};  // RLIM_INFINITY
+        return has(which) ? limit[static_cast<std::size_t>(which)] : ResourceLimit{kInfinity, kInfinity};
     }
     void set(KeptLimit which, const ResourceLimit& value) {
         limit[static_cast<std::size_t>(which)] = value;

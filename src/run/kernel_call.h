@@ -1,5 +1,5 @@
 // kernel_call.h: system calls without a libc, and conversions between pointers and addresses. Arguments and results are
-// the kernel's own: there is no errno, and a call is never restarted.
+// those of the kernel: errno is not set, and an interrupted call is not made again.
 #pragma once
 
 #include <asm/unistd.h>

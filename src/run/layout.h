@@ -1,8 +1,8 @@
 // layout.h: the memory that the broker and the programs of a run share: two memfds that each of them maps. One has the
 // facts (run/facts.h), which only the broker writes: the header, filters and probes. The other is the run memory, which
-// all write. It begins with the engine's part (run/run_state.h): processes, threads, thread pages. Then comes the part
-// of the perf_event subsystem, in arrays of fixed size, and last the ring buffers, which have no fixed places. The
-// files are sparse: only pages that were written take memory.
+// all of them write. It begins with the engine's part (run/run_state.h): processes, threads, thread pages. Then comes
+// the part of the perf_event subsystem, in arrays of fixed size, and last the ring buffers, which have no fixed places.
+// The files are sparse: only pages that were written take memory.
 //
 // Elements refer to each other by index, never by pointer, because each process maps the memory at another address.
 // Index 0 means none; only the number of a thread page may be 0 (kNoPage means none). Who writes what:
@@ -10,7 +10,7 @@
 //   | part         | allocated by | written by                                                                       |
 //   |--------------|--------------|----------------------------------------------------------------------------------|
 //   | event pages  | broker       | broker and the thread that the event counts, each holding the page's lock        |
-//   | ring pages   | broker       | whoever writes a record to the ring, broker or thread, holding the ring's lock   |
+//   | ring pages   | broker       | the writer of a record (broker or thread), holding the ring's lock               |
 //   | filters      | broker       | broker; threads only read them                                                   |
 //   | probes       | broker       | broker; threads only read them                                                   |
 //   | mailboxes    | (fixed)      | broker, except `waiting`, which the thread writes (protocol.h)                   |

@@ -1,6 +1,6 @@
-// live_counters.h: the budget of a thread of a run, at the end of which it stops, and what the models have counted for
-// it. They are in its thread page (run_state.h), so other processes may read them at any moment, and the thread may be
-// killed between any two instructions: they are valid all the same. What the thread's code has counted is in
+// live_counters.h: the budget of a thread of a run, and the counts of the models. A thread stops when its budget is
+// exhausted. Both are in its thread page (run_state.h): other processes may read them at any moment, and the thread may
+// be killed between any two instructions, so they must always be valid. Counts of instruction classes are in
 // tuple_counts.h.
 //
 // Budgets and lanes
@@ -9,24 +9,24 @@
 // each segment would cost a load and a compare beside the count.
 //
 // The mechanism, in processes of which some thread has had a limited budget (Counting::budgeted in translate.h):
-// - Instructions are counted downwards, as a budget. A segment of translated code (what runs whole or not at all)
-//   subtracts all of its instructions before the first of them; the sign of the result says whether the budget
-//   suffices, so the count is the limit check as well. Granted less remaining is the number of instructions that were
-//   counted so (charged()).
-// - There are kLanes budgets, and consecutive segments use different ones, because a subtraction from memory waits some
-//   eight cycles for the one before it. Each lane has a part of the budget; what is in no lane is the reserve.
-// - A segment whose lane has too little exits before it runs (the budget exit), and dispatch.cpp takes the charge back.
-//   If only the lane was exhausted the rest is distributed again, most of it to the lanes that were used lately. If the
-//   total is too small, the agent grants more, or, when the grant is exact, a shorter block is translated that ends
-//   after just the instructions that remain.
-// All other processes have no budget to check: their segments only count.
+// - Instructions are counted downwards, as a budget. A segment of translated code runs entirely or not at all, and
+//   subtracts all of its instructions before the first of them. The sign of the result shows whether the budget
+//   suffices, so one subtraction counts and checks the limit. What was granted less what remains is the number of
+//   instructions that were counted in this way (charged()).
+// - The budget is divided among kLanes lanes and a reserve. Consecutive segments use different lanes, because a
+//   subtraction from memory waits some eight cycles for the one before it from the same word.
+// - A segment whose lane has too little exits before it runs (the budget exit), and dispatch.cpp adds its charge back.
+//   If only the lane was exhausted, the rest of the budget is distributed again, most of it to lanes with much recent
+//   use. If the whole budget is too small, the agent grants more; if the thread must stop at exactly this count, a
+//   shorter block is translated that ends after just the instructions that remain.
+// Other processes have no budget to check: their segments only count.
 //
 // The two edges:
-// - A segment that is left in the middle (fault, signal, breakpoint) has been charged for instructions that do not
-//   retire. x86_64/translate/recover.h takes them back, from the block's marks.
-// - A reader in another process sees a running segment as retired: it is right to the block. Moves between lanes and
+// - A segment that is left in the middle (fault, signal, breakpoint) was charged for instructions that do not retire.
+//   x86_64/translate/recover.h adds them back, by the block's marks.
+// - A reader in another process sees a running segment as retired: it may be ahead by a block. Moves between lanes and
 //   reserve change several words; `sequence` makes them a seqlock. A thread that is killed during a move leaves
-//   `sequence` odd, so a reader gives up after kReadAttempts and takes what it has read.
+//   `sequence` odd, so a reader gives up after kReadAttempts and takes what it read last.
 //
 // What it can't do: only the thread itself writes its budget, so a grant changes only when the thread reaches a
 // safepoint.
@@ -41,12 +41,10 @@ namespace anyperf::run {
 
 inline constexpr std::size_t kCounters = 16;  ///< room for the rows of x86_64/decode/classes.h
 
-/// Budgets of a thread, which consecutive segments use in turn: a subtraction from memory waits some eight cycles for
-/// the one before it from the same word.
-inline constexpr std::size_t kLanes = 4;
+inline constexpr std::size_t kLanes = 4;  ///< parts of the budget, which consecutive segments use in turn
 
-/// The most instructions that a lane is given. What a lane has not is in the reserve, and a lane that has used so many
-/// comes for more: seldom enough to cost nothing.
+/// The most instructions that a lane gets at a time; the rest stays in the reserve. A budget exit after so many
+/// instructions is too rare to cost anything. share_by_use() relies on the size: all lanes together have 26 bits.
 inline constexpr std::int64_t kMaximumLaneBudget = (std::int64_t{1} << 24) - 65536;
 
 /// A budget that is never exhausted.
@@ -56,13 +54,13 @@ inline constexpr std::int64_t kUnlimited = std::int64_t{1} << 62;
 /// lock; all else is written by the thread's own engine code.
 struct LiveCounters {
     std::int64_t granted;  ///< instructions ever granted
-    std::int64_t reserve;  ///< of what was granted, what is in no lane
+    std::int64_t reserve;  ///< the part of the budget that is in no lane
     /// What the models have counted, while an event wants them. They are fed when the thread comes to the engine, so a
     /// reader in another process may miss some hundred instructions.
     models::Counts modelled;
     std::uint32_t sequence;           ///< odd while write_begin() .. write_end() move counts
-    std::int32_t allotted[kLanes];    ///< the budget that each lane was given, plus what it used before and that
-                                      ///< note_lane_use() has not yet taken over
+    std::int32_t allotted[kLanes];    ///< for each lane: the budget that it was given, plus its use before that, which
+                                      ///< note_lane_use() has not moved to `recent_use` yet
     std::int32_t recent_use[kLanes];  ///< instructions that each lane used lately: its weight in share_by_use()
     /// Instructions that may still retire in each lane; negative after a segment that did not fit was charged.
     alignas(64) std::int64_t lane[kLanes];
@@ -74,8 +72,8 @@ struct LiveCounters {
     }
     std::int64_t budget(std::size_t number) const { return __atomic_load_n(&lane[number], __ATOMIC_RELAXED); }
 
-    /// Instructions that have retired and were charged to the budget. Read from outside of the thread it is right to
-    /// the block.
+    /// Instructions that were charged to the budget and have retired. Another thread that reads them may count a
+    /// running block as retired.
     std::uint64_t charged() const {
         return read_consistent(
             [this] { return static_cast<std::uint64_t>(__atomic_load_n(&granted, __ATOMIC_RELAXED) - remaining()); });
@@ -88,10 +86,10 @@ struct LiveCounters {
 
     // The functions below are for the thread itself.
 
-    /// Takes back one instruction that a segment charged and that did not retire.
+    /// Adds back one instruction that a segment charged and that did not retire.
     void uncount_instruction() { add_to_budget(0, 1); }
-    /// Charges one instruction that retired outside of translated code. The lane with the largest budget pays, so that
-    /// none becomes negative needlessly.
+    /// Charges one instruction that retired outside of translated code, to the lane with the largest budget: then no
+    /// other lane becomes negative and exits.
     void count_instruction() {
         std::size_t most = 0;
         for (std::size_t i = 1; i < kLanes; ++i)
@@ -113,9 +111,9 @@ struct LiveCounters {
         constexpr std::int64_t kNothing[kLanes] = {};
         set_budgets(kNothing, all);
     }
-    /// Sets what remains to `instructions` and distributes it: lane `favoured` gets at least `needed`, if there are so
-    /// many; the others share by their recent use. A loop mostly uses one or two lanes, and each exit for an exhausted
-    /// lane costs more than a hundred of its instructions. So of a short grant an idle lane gets nothing.
+    /// Sets the remaining budget to `instructions` and distributes it: lane `favoured` gets at least `needed`, if there
+    /// are so many, and the rest is shared by recent use. A loop mostly uses one or two lanes, and each exit for an
+    /// exhausted lane costs more than a hundred of its instructions. So an idle lane gets nothing of a short grant.
     /// Precondition: between write_begin() and write_end(), or no other thread reads.
     void distribute_budget(std::int64_t instructions, std::size_t favoured, std::int64_t needed) {
         note_lane_use();
@@ -127,8 +125,8 @@ struct LiveCounters {
         budget[favoured] += rest < room ? rest : room;
         set_budgets(budget, rest < room ? 0 : rest - room);
     }
-    /// The writer's side of the seqlock: a reader retries what it read between the two. The fence keeps the writes that
-    /// follow after the odd number.
+    /// The writer's side of the seqlock: a read that overlaps the time between the two is repeated. The fence orders
+    /// the writes that follow after the store of the odd number.
     void write_begin() {
         __atomic_store_n(&sequence, sequence + 1, __ATOMIC_RELAXED);
         __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -153,8 +151,8 @@ struct LiveCounters {
     void add_to_budget(std::size_t number, std::int64_t instructions) {
         __atomic_store_n(&lane[number], lane[number] + instructions, __ATOMIC_RELAXED);
     }
-    /// Takes over what each lane has used since the last time as its recent use, once enough has retired to recognise a
-    /// loop. Until then it stays in `allotted`, as if it had been given before.
+    /// Sets `recent_use` to what each lane has used since the last time, if enough has retired to recognise a loop. If
+    /// not, the use stays in `allotted` and counts the next time.
     void note_lane_use() {
         constexpr std::int64_t kEnoughToJudge = 256;
         std::int64_t sum = 0;
@@ -170,20 +168,20 @@ struct LiveCounters {
             allotted[i] = 0;
         }
     }
-    /// Divides `instructions`, which are more than `needed`, by the lanes' recent use into `budget`; `favoured` gets at
-    /// least `needed`. One 64-bit division for all lanes, since this runs at each short grant.
+    /// Divides `instructions`, which are more than `needed`, among the lanes by their recent use into `budget`;
+    /// `favoured` gets at least `needed`. One 64-bit division serves all lanes, because this runs at each short grant.
     void share_by_use(std::int64_t instructions, std::size_t favoured, std::int64_t needed,
                       std::int64_t* budget) const {
         constexpr auto kAll = static_cast<std::int64_t>(kLanes);
-        constexpr unsigned kFraction = 20;  // bits of the quotient's fraction; a grant has 26 bits at most
+        constexpr unsigned kFraction = 20;  // bits of the quotient's fraction; `all` has at most 26 bits, so 46 in sum
         const std::int64_t all = instructions < kAll * kMaximumLaneBudget ? instructions : kAll * kMaximumLaneBudget;
-        const std::int64_t to_each = all >> 14;  // of a long grant idle lanes get something, too
+        const std::int64_t to_each = all >> 14;  // idle lanes, too, get a little of a long grant
         std::int64_t weights = 0;
         for (const std::int32_t one : recent_use) weights += one;
         const std::int64_t alike = weights == 0 ? 1 : 0;
         weights += alike * kAll;
         std::int64_t pool = all - to_each * kAll;
-        const bool raised = pool * (recent_use[favoured] + alike) < needed * weights;
+        const bool raised = pool * (recent_use[favoured] + alike) < needed * weights;  // its share would be too small
         if (raised) {
             pool -= needed;
             weights -= recent_use[favoured] + alike;

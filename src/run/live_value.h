@@ -1,5 +1,5 @@
 // live_value.h: the value of an event's source, computed from the counts of a thread. The thread itself and the broker
-// use the same functions; from outside the value is exact to the block.
+// use the same functions. The broker may see a block that runs at this moment as retired.
 #pragma once
 
 #include "run/tuple_counts.h"
@@ -7,8 +7,8 @@
 
 namespace anyperf::run {
 
-/// The count of row `number` of the table of classes (engine/x86_64/decode/classes.h), or from Source::kModelled on of
-/// a quantity of the models; 0 for a number beyond both.
+/// The count with this number. Numbers below Source::kModelled are rows of the table of classes
+/// (engine/x86_64/decode/classes.h), numbers from there on are quantities of the models. Other numbers count 0.
 template <class Counts>
 std::uint64_t live_counter(const Counts& counts, std::uint32_t number) {
     if (number >= subsystem::Source::kModelled) {
@@ -18,8 +18,8 @@ std::uint64_t live_counter(const Counts& counts, std::uint32_t number) {
     return number < kCounters ? counts.count(number) : 0;
 }
 
-/// The value of a source of kind `counters`. As subsystem::counter_sum, but it reads only the counters that the source
-/// names.
+/// The value of a source of kind `counters`: the result of subsystem::counter_sum, but this reads only the counters
+/// that the source names.
 template <class Counts>
 std::uint64_t live_value(const subsystem::Source& source, const Counts& counts) {
     std::uint64_t sum = 0;

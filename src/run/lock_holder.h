@@ -1,5 +1,5 @@
-// lock_holder.h: whether the holder of a PageLock has died and will never release it. Used by the threads of a run and
-// by the broker, with subsystem/shared/page_lock.h. Thread ids are those of the caller's pid namespace.
+// lock_holder.h: finds out whether the holder of a PageLock (subsystem/shared/page_lock.h) has died and will never
+// release it. Threads of a run and the broker use it. Thread ids are those of the caller's pid namespace.
 #pragma once
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 
 namespace anyperf::run {
 
-/// Yields the CPU, then returns whether the thread `holder` is gone. A killed thread can still be sent signals until
-/// its parent has reaped it, and the parent may be waiting for this very lock. But a zombie has no memory any more, so
-/// reading from it fails with ESRCH.
+/// Yields the CPU, then returns whether the thread `holder` is gone. tkill(2) succeeds for a zombie until its parent
+/// has reaped it, and the parent may be waiting for this very lock. But a zombie has no memory any more, so reading
+/// from it fails with ESRCH.
 inline bool yield_and_check_gone(std::int32_t holder) {
     kernel_call(__NR_sched_yield);
     const auto tid = static_cast<std::uint64_t>(holder);
@@ -27,18 +27,18 @@ inline bool yield_and_check_gone(std::int32_t holder) {
     return kernel_call(__NR_process_vm_readv, tid, address_of(&here), 1, address_of(&there), 1, 0) == -ESRCH;
 }
 
-/// PageLock::holder of the broker. No thread has this id, in whatever pid namespace (PID_MAX_LIMIT is 2^22): the
-/// broker's own id would mean nothing, or another process, to a program in a pid namespace of its own.
+/// PageLock::holder of the broker. No thread has this id in any pid namespace (PID_MAX_LIMIT is 2^22). The broker's own
+/// id would mean nothing, or another process, to a program in a pid namespace of its own.
 inline constexpr std::int32_t kBrokerHolder = 0x7fffffff;
 
-/// How long anybody waits for a holder that lives. Holders need microseconds; one that needs longer is stopped, or was
-/// made up by a program that has overwritten the page.
+/// How long a waiter waits for a holder that lives. Holders need microseconds. One that needs longer is stopped, or
+/// does not exist because a program has overwritten the page.
 inline constexpr std::int64_t kLockPatienceNs = 10'000'000;
 
-/// Watches one wait for a lock.
+/// Limits one wait for a lock.
 class LockPatience {
   public:
-    /// Yields the CPU, then returns what is to be done about this holder.
+    /// Yields the CPU, then returns the state of the holder.
     subsystem::HolderState check(std::int32_t holder) {
         if (holder == kBrokerHolder)
             kernel_call(__NR_sched_yield);
@@ -46,7 +46,7 @@ class LockPatience {
             return subsystem::HolderState::gone;
         return is_over() ? subsystem::HolderState::too_slow : subsystem::HolderState::lives;
     }
-    /// Whether the wait, which begins with the first call, has taken too long.
+    /// Whether the wait has taken too long. It begins with the first call.
     bool is_over() {
         timespec now{};
         kernel_call(__NR_clock_gettime, CLOCK_MONOTONIC, address_of(&now));

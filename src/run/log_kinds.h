@@ -1,5 +1,5 @@
-// log_kinds.h: the kinds of lines that ANYPERF_ENGINE_LOG can select: the broker parses their names, the engine tests
-// their bits (RunHeader::log_kinds).
+// log_kinds.h: the kinds of lines that ANYPERF_ENGINE_LOG can select. The broker parses their names, and the engine
+// tests their bits (RunHeader::log_kinds).
 #pragma once
 
 #include <array>

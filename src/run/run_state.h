@@ -1,10 +1,10 @@
-// run_state.h: the memory that one run shares: all processes of its tree, and the broker that started it. It is a
-// sparse memfd: how much is used, then process records, thread records, thread pages and the counts of each thread
-// page's thread, each an array of fixed size. Only what is used takes memory. What the broker alone writes is in a file
-// of its own (facts.h).
+// run_state.h: the engine's part of the run memory, which the broker and all processes of a run share. It begins with
+// RunUse (how much is used) and the turns. Four arrays of fixed size follow: process records, thread records, thread
+// pages, and the TupleCounts of each thread page. The memfd is sparse, so only used elements take memory. What only the
+// broker writes is in another memfd (facts.h).
 //
 // Everything here may be read while another process writes it, and the writer may be killed between any two
-// instructions. So a record is valid when its `state` says so, and counters are valid at any moment.
+// instructions. So a record is valid only if its `state` says so, and counters are valid at any moment.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@
 namespace anyperf::run {
 
 inline constexpr std::uint32_t kRunStateVersion = 11;
-/// prctl(2) option by which a program learns that it runs inside a run: the answer is kRunStateVersion. The kernel
-/// answers EINVAL.
+/// prctl(2) option by which a program finds out that it runs inside a run: the engine returns kRunStateVersion, where
+/// the kernel returns EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;
 inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< records are not reused
 inline constexpr std::uint32_t kMaximumThreads = 1u << 18;
@@ -29,23 +29,23 @@ inline constexpr std::uint32_t kMaximumThreadPages = 1u << 15;
 /// sends this code.
 inline constexpr std::int32_t kSafepointSignalCode = -7321;
 
-/// si_code of a signal that an event sends to a thread of another process. The kernel does not let a process send its
-/// own codes (POLL_IN and the like) to others, so the real code travels in si_errno and the engine of the receiver puts
-/// it back.
+/// si_code of a signal that an event sends to a thread of another process. Codes of the kernel (POLL_IN and the like)
+/// are refused in signals to other processes (rt_sigqueueinfo(2)). So the real code is in si_errno, and the engine of
+/// the receiver moves it to si_code.
 inline constexpr std::int32_t kOtherProcessCode = -7322;
 
-/// sigev_value (timer_create(2)) of the timer with which the agent samples clocks in a thread.
+/// sigev_value (timer_create(2)) of the timer by which the agent samples clock events in a thread.
 inline constexpr std::uint64_t kAlarmValue = 0x616e797065726621;
 
-/// si_code TRAP_PERF: the SIGTRAP of an event with attr.sigtrap; no instruction has faulted.
+/// si_code TRAP_PERF: the SIGTRAP of an event with attr.sigtrap. The instruction at rip has not faulted.
 inline constexpr std::int32_t kTrapPerf = 6;
 
-/// attr.sig_data of the kernel's event with which the agent learns of page faults (agent/faults/fault_traps.h). The
-/// kernel passes it on as si_perf_data.
+/// attr.sig_data of the kernel's event that notifies the agent of page faults (agent/faults/fault_traps.h). The signal
+/// has it as si_perf_data.
 inline constexpr std::uint64_t kFaultTrapData = 0x616e797065726622;
 
-/// Of a process record, a thread record or a thread page. A page is `ended` while another thread saves the counts of
-/// its thread, which was killed.
+/// State of a process record, a thread record or a thread page. A page is `ended` while another thread saves the counts
+/// of its thread, which was killed.
 enum class RecordState : std::uint32_t { free, live, ended };
 
 /// A process, or one that has ended. A process keeps its record over execve.
@@ -57,10 +57,10 @@ struct ProcessRecord {
     char comm[16];
     KeptLimits limits;                     ///< enforced by the engine (syscalls/limits.cpp)
     std::uint64_t own_faults;              ///< page faults of its engine (engine/threads/own_faults.h)
-    std::uint64_t own_faults_of_children;  ///< the same of its children that it has waited for, and of theirs
+    std::uint64_t own_faults_of_children;  ///< sum over the children that it has waited for, and their children
     std::uint64_t cpu_units;               ///< CPU time of its threads that have ended (engine/time/virtual_clock.h)
-    std::uint64_t cpu_units_of_children;   ///< the same of its children that it has waited for, and of theirs
-    char exe[408];                         ///< what /proc/PID/exe is to show
+    std::uint64_t cpu_units_of_children;   ///< sum over the children that it has waited for, and their children
+    char exe[408];                         ///< the path that /proc/PID/exe shows
 };
 static_assert(sizeof(ProcessRecord) == 512);
 
@@ -80,12 +80,12 @@ struct alignas(4096) ThreadPage {
     LiveCounters counters;
     RecordState state;
     std::uint32_t process;
-    std::int32_t tid;      ///< 0: the thread is about to be made
+    std::int32_t tid;      ///< 0: the thread does not exist yet
     std::uint32_t record;  ///< the ThreadRecord that took over its counts; once that one is `ended`, it is valid and
                            ///< this page is not
     char comm[16];
-    std::int32_t pid;  ///< 0: the thread is a process of its own that has not begun yet, so that `tid` is its id
-    std::int32_t cpu;  ///< the CPU that it was last seen on; what it does counts for that one
+    std::int32_t pid;  ///< 0: the thread is the first of a new process that has not begun, so `tid` is also its pid
+    std::int32_t cpu;  ///< the CPU that it was last seen on: events of that CPU count what it does
     std::uint32_t safepoint_requested;  ///< set by the broker after it changed what is to be counted: the thread
                                         ///< updates its active events before it goes on
     std::uint32_t in_kernel;  ///< the thread is in a system call and checks `safepoint_requested` when it returns: the
@@ -98,17 +98,17 @@ struct alignas(4096) ThreadPage {
     std::uint64_t faults[2];        ///< page faults of the application's own code, while they are counted: minor, major
     std::uint32_t counted;          ///< classes that events of this thread count or sample: a ClassSet
     std::uint32_t counts_faults;    ///< set by the broker: 1 if some event counts page faults
-    std::uint64_t own_switches;     ///< context switches of the thread while it waited for the broker: the engine's
-    std::uint64_t switches_read;    ///< set by the broker: the most that it has read as the program's own
+    std::uint64_t own_switches;     ///< context switches while the thread waited for the broker: not the program's
+    std::uint64_t switches_read;    ///< set by the broker: the highest count of the program's switches that it has read
     std::uint64_t migrations;       ///< set by the broker: migrations to another CPU, as it last read them
-    std::uint32_t waits_for_child;  ///< nonzero: it waits until a child of its process changes state, in a
-                                    ///< deterministic run
+    std::uint32_t waits_for_child;  ///< in a deterministic run, nonzero: it waits until a child of its process changes
+                                    ///< state
     std::uint64_t pid_namespace;    ///< inode of the pid namespace that pid and tid belong to; 0: unknown
 
     /// The id of the thread's process.
     std::int32_t process_id() const { return pid != 0 ? pid : tid; }
 
-    /// Takes a free page for the caller. False: it is not free.
+    /// Claims the page for the caller if it is free; returns whether it was.
     bool claim() {
         auto expected = static_cast<std::uint32_t>(RecordState::free);
         return __atomic_compare_exchange_n(reinterpret_cast<std::uint32_t*>(&state), &expected,
@@ -122,8 +122,8 @@ struct alignas(4096) ThreadPage {
         __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(RecordState::free),
                          __ATOMIC_RELEASE);
     }
-    /// Fills the page for a thread that is about to be made; `tid` stays 0 until it exists. `in_kernel` is set: until
-    /// the thread first leaves the engine no signal need interrupt it.
+    /// Fills the page for a thread that does not exist yet; `tid` stays 0 until then. Sets `in_kernel`: the thread
+    /// looks at the page before it first runs the program, so no signal is needed until then.
     void initialize(std::uint32_t of_process, std::int32_t of_pid, std::uint64_t of_namespace) {
         tid = 0;
         counters = {};
@@ -142,14 +142,14 @@ struct alignas(4096) ThreadPage {
 };
 static_assert(sizeof(ThreadPage) == 4096);
 
-/// The start of the memory: how much of each array is used.
+/// The start of the run memory: how much of each array is used.
 struct RunUse {
     std::uint32_t processes;     ///< process records handed out
     std::uint32_t threads;       ///< thread records handed out
-    std::uint32_t thread_pages;  ///< pages ever used: where the search for a free one ends
+    std::uint32_t thread_pages;  ///< pages ever used: the search for a free page ends there
     std::uint32_t exact_units;   ///< units ever used (exact_counts.h)
-    std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write looks for it
-    std::uint64_t clock;         ///< of a deterministic run (engine/time/virtual_clock.h)
+    std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write checks whether it is to it
+    std::uint64_t clock;         ///< the virtual clock of a deterministic run (engine/time/virtual_clock.h)
 };
 
 /// Where each array starts in the memfd, in bytes; each begins on a page. The agent's memory follows kRunStateBytes.
@@ -159,7 +159,7 @@ inline constexpr std::size_t kThreadsOffset = kProcessesOffset + sizeof(ProcessR
 inline constexpr std::size_t kThreadPagesOffset = kThreadsOffset + sizeof(ThreadRecord) * kMaximumThreads;
 inline constexpr std::size_t kTupleCountsOffset = kThreadPagesOffset + sizeof(ThreadPage) * kMaximumThreadPages;
 inline constexpr std::size_t kRunStateBytes = kTupleCountsOffset + sizeof(TupleCounts) * kMaximumThreadPages;
-/// What an engine maps; of the rest, each of its threads maps its own TupleCounts.
+/// The bytes that an engine maps. Of the TupleCounts after them, each thread maps its own.
 inline constexpr std::size_t kMappedRunStateBytes = kTupleCountsOffset;
 static_assert(sizeof(RunUse) <= kTurnsOffset && kTurnsOffset + sizeof(Turns) <= kUseBytes);
 static_assert(kThreadsOffset % 4096 == 0 && kThreadPagesOffset % 4096 == 0 && kTupleCountsOffset % 4096 == 0);

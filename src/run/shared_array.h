@@ -14,8 +14,7 @@ class SharedArray {
     SharedArray() = default;
     SharedArray(T* first, std::uint32_t count) : first_(first), count_(count) {}
 
-    /// The element with this index; element 0 for an index beyond the array, so that a forged index never leads out of
-    /// the array.
+    /// The element with this index; element 0 for an index beyond the array, so that a forged index stays in the array.
     T& operator[](std::uint32_t index) const { return first_[index < count_ ? index : 0]; }
     bool contains(std::uint32_t index) const { return index < count_; }
     std::uint32_t size() const { return count_; }

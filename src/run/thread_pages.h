@@ -1,12 +1,12 @@
-// thread_pages.h: how a thread page of a run (run_state.h) is claimed: by the engine for a thread that it makes, by the
-// broker for the command that it starts. A page is given back with ThreadPage::release().
+// thread_pages.h: claims a thread page of a run (run_state.h). The engine claims one for each thread that it makes, the
+// broker for the command that it starts. ThreadPage::release() frees it.
 #pragma once
 
 #include "run/run_state.h"
 
 namespace anyperf::run {
 
-/// Not a page: all are in use, or the thread counts in private memory.
+/// No page: all are in use, or the thread counts in private memory.
 inline constexpr std::uint32_t kNoPage = ~0u;
 
 /// Claims a page that was used and is free again; kNoPage if there is none.
@@ -17,7 +17,7 @@ inline std::uint32_t claim_used_thread_page(const RunUse& use, ThreadPage* pages
     return kNoPage;
 }
 
-/// Claims a used page, else the next new one; kNoPage if all are in use.
+/// Claims a page that was used and is free, else one that was never used; kNoPage if all are in use.
 inline std::uint32_t claim_thread_page(RunUse& use, ThreadPage* pages) {
     if (const std::uint32_t number = claim_used_thread_page(use, pages); number != kNoPage) return number;
     while (__atomic_load_n(&use.thread_pages, __ATOMIC_RELAXED) < kMaximumThreadPages) {

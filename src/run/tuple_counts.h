@@ -1,25 +1,26 @@
-// tuple_counts.h: what a thread has counted.
+// tuple_counts.h: the counts of instruction classes of a thread.
 //
-// The problem: a segment of translated code (what runs whole or not at all) changes several counters: instructions,
-// branches, loads, stores. An addition to memory for each of them costs more than the segment itself, and one addition
+// The problem: a segment of translated code, which runs entirely or not at all, changes several counters: instructions,
+// branches, loads, stores. An addition to memory for each of them costs more than the segment itself, and each addition
 // waits for the last one to the same word.
 //
-// The mechanism: what a segment adds to all classes that its process counts is a *tuple*. A program has few of them,
-// some hundred, since segments are short. So a thread has an array of words, a tuple each, and a segment adds 1 to the
-// word of its tuple, however many classes are counted. The count of a class is the sum of words times the tuples'
-// amounts. A frequent tuple has several words, which its segments use in turn.
+// The mechanism: a *tuple* is what a segment adds to all classes that its process counts. Segments are short, so a
+// program has only some hundred different tuples. A thread has an array of words, one for each tuple, and a segment
+// adds 1 to the word of its tuple, however many classes are counted. The count of a class is the sum over all words of
+// the word times the tuple's amount of that class. A frequent tuple has several words, which its segments use in turn.
 //
-// The first kCounters words are of the tuples that have 1 of one class. What is not a whole segment is added there: an
-// instruction that ran by itself, or, negatively, what a segment that was left in the middle has not run.
+// Each of the first kCounters words counts 1 of one class. They take what is not a whole segment: an instruction that
+// ran by itself, or, with a negative sign, the instructions that a segment did not run because it was left in the
+// middle.
 //
-// Each thread has its own copy of what its words mean, beside them. So whoever can read the words can sum them up, also
-// after the thread was killed, and a program that overwrites them falsifies no counts but those. The thread that
+// Each thread has its own copy of the meanings of its words, next to them. So any reader of the words can add them up,
+// also after the thread was killed, and a program that overwrites them falsifies no other counts. The thread that
 // translates the first segment with a tuple writes the meaning to all threads of its process
-// (x86_64/translate/tuple_table.h), before that segment can run. Meanings never change while the thread lives, over
-// execve too.
+// (x86_64/translate/tuple_table.h) before that segment can run. Meanings do not change while the thread lives, not even
+// at an execve.
 //
-// Words only grow, except by what recover.h takes back, and each is written by one instruction. So there is no lock,
-// and a thread that is killed at any moment leaves counts that are right to the segment.
+// Words only grow, except for what recover.h subtracts, and one instruction writes each. So there is no lock, and a
+// thread that is killed at any moment leaves counts that are exact to the segment.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +30,10 @@
 
 namespace anyperf::run {
 
-/// Words of a thread. Reading a count takes some 0.2 ns for each that is in use.
+/// Words of a thread. A read of a count takes some 0.2 ns for each word in use.
 inline constexpr std::size_t kTupleWords = 504;
 
-/// What a segment adds to each class, by its row in classes.h; at most the instructions of a block.
+/// What a segment adds to each class, by row of classes.h. No amount exceeds the instructions of a block.
 struct Tuple {
     std::uint8_t amount[kCounters];
 };
@@ -45,12 +46,13 @@ struct alignas(4096) TupleCounts {
     Tuple meaning[kTupleWords];
     std::uint32_t used;  ///< words that have a meaning; 0: the thread has not begun
 
-    /// Words that can be read: a program may have overwritten `used`.
+    /// `used`, limited to the array: a program may have overwritten it.
     std::size_t words() const {
         const std::size_t number = __atomic_load_n(&used, __ATOMIC_ACQUIRE);
         return number < kTupleWords ? number : kTupleWords;
     }
-    /// The count of a class, by its row in classes.h. Read from outside of the thread it is right to the block.
+    /// The count of a class, by its row in classes.h. Another thread that reads it may count a running block as
+    /// retired.
     std::uint64_t count(std::size_t row) const {
         std::uint64_t sum = 0;
         const std::size_t number = words();
@@ -58,7 +60,7 @@ struct alignas(4096) TupleCounts {
             sum += __atomic_load_n(&word[i], __ATOMIC_RELAXED) * meaning[i].amount[row];
         return sum;
     }
-    /// Adds the counts of all classes to `sums`. The words are read first, at one moment as nearly as possible.
+    /// Adds the counts of all classes to `sums`. It copies the words first, so that they are of nearly the same moment.
     void add_all_to(std::uint64_t (&sums)[kCounters]) const {
         std::uint64_t at_once[kTupleWords];
         const std::size_t number = words();
@@ -74,22 +76,23 @@ struct alignas(4096) TupleCounts {
     void add(std::size_t row, std::int64_t amount) {
         __atomic_store_n(&word[row], word[row] + static_cast<std::uint64_t>(amount), __ATOMIC_RELAXED);
     }
-    /// Gives word `number` its meaning. Words get theirs in order; a reader does not see the word before.
+    /// Gives word `number` its meaning. Precondition: all words before it have theirs. Readers see the word afterwards.
     void set_meaning(std::size_t number, const Tuple& tuple) {
         meaning[number] = tuple;
         __atomic_store_n(&used, static_cast<std::uint32_t>(number + 1), __ATOMIC_RELEASE);
     }
-    /// Forgets all counts, before another thread uses the memory.
+    /// Hides all counts, before another thread uses the memory.
     void clear() { __atomic_store_n(&used, 0, __ATOMIC_RELEASE); }
 };
 static_assert(sizeof(TupleCounts) == 12288);
 
-/// The counts of a thread: its page's and its tuples'.
+/// The counts of a thread: those in its thread page and those of its tuples.
 struct ThreadCounts {
     const LiveCounters& live;
     const TupleCounts& tuples;
 
-    /// The count of a class, by its row in classes.h. Instructions are counted by the tuples or by the budget.
+    /// The count of a class, by its row in classes.h. Instructions (row 0) are counted by tuples while the process has
+    /// no budgets, and by the budget from then on; the count is the sum.
     std::uint64_t count(std::size_t row) const { return tuples.count(row) + (row == 0 ? live.charged() : 0); }
     std::uint64_t modelled_count(std::size_t quantity) const { return live.modelled_count(quantity); }
 };

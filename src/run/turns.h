@@ -1,9 +1,9 @@
-// turns.h: who runs in a run with --turns: the part of the run memory by which all threads of all its processes take
-// turns (engine/turns/turns.h has the rules). It lies in the first part of the memory, behind RunUse.
+// turns.h: which thread of a run with --turns has the turn. All threads of all processes use this part of the run
+// memory, which follows RunUse. engine/turns/turns.h has the rules.
 //
-// Who has the turn writes the rest, without a lock. The exceptions are words that are only changed atomically:
-// `holder`, and the `state` and `turn` of a slot, by which a thread comes back that was outside, or that a signal has
-// woken.
+// The thread that has the turn writes everything here, without a lock. Other threads write only three words,
+// atomically: `holder`, and the `state` and `turn` of a slot. By these a thread comes back that was outside, or that a
+// signal has woken.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ enum class TurnState : std::uint32_t {
     free,      ///< the slot has no thread
     ready,     ///< it waits for its turn, in the order of `ticket`
     running,   ///< it has the turn
-    waiting,   ///< it waits for what `wait` says
+    waiting,   ///< it waits for `TurnSlot::wait`
     outside,   ///< it is in a call of the kernel without having the turn, or stopped
-    arriving,  ///< it wants to be `ready`; whoever has the turn makes it so
-    ended,     ///< it has given its last turn away, and the kernel is about to take it away
+    arriving,  ///< it wants to be `ready`; the thread with the turn changes its state
+    ended,     ///< it has given its last turn away, and the kernel is about to remove it
 };
 
 /// What a thread waits for.
@@ -28,12 +28,12 @@ enum class TurnWait : std::uint32_t { nothing, futex, futex_lock, child, descrip
 /// Why a wait ended.
 enum class TurnEnd : std::uint32_t { woken, timed_out, interrupted };
 
-/// What a slot's `turn` tells its thread, which sleeps on that word.
+/// The values of a slot's `turn`. Its thread sleeps on that word.
 enum TurnWord : std::uint32_t {
     kTurnNone,
     kTurnGiven,
-    kTurnWatch,  ///< nobody can run: the thread asks the kernel for what it waits for
-    kTurnEnd,    ///< the run ends: all wait for each other
+    kTurnWatch,  ///< no thread can run: this one waits in the kernel
+    kTurnEnd,    ///< the run ends, since all threads wait for each other
 };
 
 /// A futex: an address of an address space, or a place in a shared object. Zeros: none.
@@ -46,36 +46,36 @@ struct TurnKey {
 
 inline constexpr std::uint64_t kNoDeadline = ~std::uint64_t{0};
 
-/// Whether a waiting thread can ask the kernel for what it waits for, and whether that comes from outside of the run.
+/// Whether a thread can wait in the kernel for what it waits for, and whether that may come from outside of the run.
 enum class TurnWatch : std::uint32_t { no, inside, outside };
 
 /// A thread that takes turns.
 struct alignas(256) TurnSlot {
     std::uint32_t state;  ///< a TurnState
     std::uint32_t turn;   ///< a TurnWord; the thread sleeps on it (futex(2))
-    std::uint32_t alive;  ///< cleared by the kernel when it has taken the thread away (set_tid_address(2))
-    std::int32_t tid;     ///< 0: it does not exist yet
+    std::uint32_t alive;  ///< the kernel clears it when the thread has ended (set_tid_address(2))
+    std::int32_t tid;     ///< 0: the thread does not exist yet
     std::int32_t pid;
     std::uint32_t vfork_parent;  ///< the slot that waits until this one executes another program or ends; 0: none
     std::uint64_t pid_namespace;
     std::uint64_t space;     ///< number of its address space
-    std::uint64_t ticket;    ///< its place in the order: the lower one is first
+    std::uint64_t ticket;    ///< its place in the order: the lowest one gets the next turn
     std::uint64_t deadline;  ///< units of the virtual clock; kNoDeadline: none
     TurnWait wait;
     TurnEnd end;
-    TurnKey key;             ///< of a futex; of a descriptor, `space` is the inode of a pipe or 0
-    std::uint64_t address;   ///< where the application sees the futex, for the report of a deadlock
+    TurnKey key;             ///< of a futex; for a descriptor, `space` is the inode of a pipe, or 0
+    std::uint64_t address;   ///< the futex's address in the application, for the report of a deadlock
     std::uint32_t bits;      ///< of FUTEX_WAIT_BITSET
-    TurnWatch watches;       ///< whether it can ask the kernel for what it waits for
-    std::uint32_t watching;  ///< it is in the kernel to do so
-    std::uint32_t holds_on;  ///< it keeps the turn however long its call takes: it writes to the outside
+    TurnWatch watches;       ///< whether it can wait in the kernel for this
+    std::uint32_t watching;  ///< it waits in the kernel now
+    std::uint32_t holds_on;  ///< it keeps the turn however long its call takes, because it writes to the outside
     std::uint64_t blocked;   ///< its signal mask when it gave its turn away
     std::uint64_t caught;    ///< signals for which its process has a handler
     std::uint64_t ignored;   ///< signals that its process ignores
 };
 static_assert(sizeof(TurnSlot) == 256);
 
-inline constexpr std::uint32_t kTurnSlots = 4000;  ///< from 1 on
+inline constexpr std::uint32_t kTurnSlots = 4000;  ///< their numbers begin at 1
 inline constexpr std::uint32_t kTurnOutsiders = 16;
 
 /// A pipe, terminal or socket that the run's first program was given.
@@ -86,15 +86,15 @@ struct TurnOutsider {
 
 /// The state of all turns.
 struct Turns {
-    std::uint32_t holder;           ///< the slot that has the turn; 0: nobody can run
+    std::uint32_t holder;           ///< the slot that has the turn; 0: no thread can run
     std::uint32_t slots_used;       ///< slots 1 to this one have been used
-    std::uint64_t tickets;          ///< given out
-    std::uint64_t turns;            ///< given
+    std::uint64_t tickets;          ///< how many were given out
+    std::uint64_t turns;            ///< how many were given
     std::uint64_t random;           ///< state of the generator of the turns' lengths
-    std::uint64_t spaces;           ///< address spaces so far
-    std::uint64_t objects;          ///< shared anonymous memories so far
-    std::uint32_t leaving;          ///< the slot that has given its last turn away; 0: none
-    std::uint32_t leaving_process;  ///< nonzero: with all of its process
+    std::uint64_t spaces;           ///< how many address spaces have got a number
+    std::uint64_t objects;          ///< how many shared anonymous memories have got a number
+    std::uint32_t leaving;          ///< the slot that has given its last turn away and has not ended; 0: none
+    std::uint32_t leaving_process;  ///< nonzero: its whole process ends
     std::uint32_t outsiders;
     TurnOutsider outsider[kTurnOutsiders];
     TurnSlot slot[kTurnSlots + 1];
