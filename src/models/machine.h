@@ -1,8 +1,8 @@
-// machine.h: the description of a modelled machine: the geometry of its caches, TLBs and branch predictors, and what
-// misses cost. It is plain data, so it can lie in shared memory.
+// machine.h: the description of a modelled machine: the geometry of its caches, TLBs and branch predictors, and the
+// cost of misses. It is plain data, so it can be in shared memory.
 //
-// A description is facts only. The classes of caches/ and branches/ give them their meaning; machines/presets.h has the
-// named machines, and machines/machine_file.h reads a user's own from JSON.
+// The classes of caches/ and branches/ implement what a description says. machines/presets.h has the named machines,
+// and machines/machine_file.h reads a user's own from JSON.
 #pragma once
 
 #include <array>
@@ -13,8 +13,9 @@ namespace anyperf::models {
 /// Which line of a full set makes room for a new one.
 enum class Replacement : std::uint8_t {
     lru,                ///< the least recently used
-    tree_plru,          ///< that which a binary tree of bits points to; the ways are a power of two
-    not_recently_used,  ///< the first that was not used since all others were
+    tree_plru,          ///< the one that a binary tree of bits points to; the number of ways is a power of two
+    not_recently_used,  ///< the first without a mark; a use sets a mark, and when all have one, only the last use's
+                        ///< stays
 };
 
 /// A set-associative cache. A cache with `sets` of 0 does not exist.
@@ -32,8 +33,8 @@ struct CacheGeometry {
 /// What the last level holds, compared with the private caches.
 enum class Inclusion : std::uint8_t {
     none,       ///< a miss fills it, too; its victims stay in the private caches
-    inclusive,  ///< as `none`, but its victims leave the private caches
-    victim,     ///< it is filled by the victims of the private caches only, and a hit moves the line out of it
+    inclusive,  ///< as `none`, but its victims leave the private caches, too
+    victim,     ///< only victims of the private caches fill it, and a hit moves the line out of it
 };
 
 /// A translation buffer with true LRU; one with `entries` of 0 does not exist. `ways` equal to `entries` is fully
@@ -55,37 +56,37 @@ enum class Predictor : std::uint8_t {
 
 struct BranchUnit {
     Predictor predictor = Predictor::gshare;
-    std::uint8_t table_bits = 16;   ///< of gshare: two to this power counters
-    std::uint8_t site_bits = 16;    ///< two to this power sites are known apart as "has gone one way only"
-    std::uint8_t target_bits = 13;  ///< two to this power targets of indirect branches
+    std::uint8_t table_bits = 16;   ///< log2 of the number of gshare's counters
+    std::uint8_t site_bits = 16;    ///< log2 of the number of branches that branches/sites.h can distinguish
+    std::uint8_t target_bits = 13;  ///< log2 of the number of targets of indirect branches
     std::uint8_t return_entries = 16;
     bool operator==(const BranchUnit&) const = default;
 };
 
-/// Which lines a machine brings in before they are asked for.
+/// Which lines a machine fetches before an access needs them.
 struct Prefetch {
     bool next_line = false;  ///< a miss of L1D also brings the next line of the same 4 KiB page
     bool stride = false;     ///< a load that repeats its distance also brings the line one distance ahead
     bool operator==(const Prefetch&) const = default;
 };
 
-/// What a miss costs, in cycles: load-to-use for the levels, more for the rest.
+/// Latencies in cycles: from a load to the use of its value for the sources of a line, and what is added for the rest.
 struct Latencies {
     std::uint16_t l1 = 4;
     std::uint16_t l2 = 14;
     std::uint16_t l3 = 50;
     std::uint16_t memory = 250;
-    std::uint16_t peer = 90;       ///< a line that another core has changed
-    std::uint16_t second_tlb = 7;  ///< added by a hit of the second level
-    std::uint16_t page_walk = 30;  ///< added by a walk
-    std::uint16_t misprediction = 16;
+    std::uint16_t peer = 90;           ///< a line that another core has changed
+    std::uint16_t second_tlb = 7;      ///< added by a hit in the second TLB
+    std::uint16_t page_walk = 30;      ///< added by a page walk
+    std::uint16_t misprediction = 16;  ///< added by a mispredicted branch
     bool operator==(const Latencies&) const = default;
 };
 
-/// How the operands of an access are looked up in a level after L1.
+/// Which lines of an access are looked up in a level after L1.
 enum class Request : std::uint8_t {
-    line,    ///< each line that L1 missed asks for itself, as hardware does
-    access,  ///< an access that missed a line of L1 asks for all its lines: the rule of cachegrind
+    line,    ///< each line that L1 lacks, as in hardware
+    access,  ///< all lines of the access, once, if L1 lacks one of them: the rule of cachegrind
 };
 
 /// A modelled machine.
@@ -96,7 +97,7 @@ struct Machine {
     CacheGeometry l3;  ///< shared by all threads of a run
     Inclusion inclusion = Inclusion::none;
     Request request = Request::line;
-    bool one_core = false;  ///< all threads of a run share all caches, as cachegrind has it; else each has a core
+    bool one_core = false;  ///< all threads of a run share all caches, as in cachegrind; else each thread has a core
     Prefetch prefetch;
     TlbGeometry code_tlb;        ///< pages of 4 KiB
     TlbGeometry code_tlb_large;  ///< pages of 2 MiB

@@ -1,7 +1,6 @@
-// quantities.h: what the models count, and the counts of one thread.
+// quantities.h: the quantities that the models count, and the counts of one thread.
 //
-// A quantity here belongs to the model and is not an event: pmu/cpu/quantities.h says what the virtual PMU counts by
-// it.
+// A quantity of the models is not an event: pmu/cpu/quantities.h says which events of the virtual PMU use it.
 #pragma once
 
 #include <array>

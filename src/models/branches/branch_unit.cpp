@@ -1,8 +1,7 @@
 // branch_unit.cpp: which part predicts a branch, and in which order the parts learn.
 //
-// Order matters: a prediction may use nothing that the branch itself has added. So the predictor is asked first, and
-// then the branch enters the history that this predictor uses. A call pushes its return address whether it was
-// predicted or not.
+// A prediction must not use what the branch itself has added. So the predictor is asked first, and then the branch
+// enters the history. Each call pushes its return address, whether or not its target was predicted.
 #include "models/branches/branch_unit.h"
 
 #include <memory>
@@ -41,8 +40,8 @@ Branches::Branches(const BranchUnit& geometry, Counts& counts, std::uint64_t* me
     targets_ = IndirectTargets(geometry.target_bits, direction + direction_words(geometry));
 }
 
-// A site that has gone one way only is left out of the predictor: neither TAGE nor gshare sees the branch, so neither
-// its counters nor TAGE's outcome history has it. The path of gshare still gets it if it is taken.
+// A branch that has gone one way only is hidden from the predictor: no counter and no history of TAGE has it. Only the
+// history of gshare gets it, if it is taken.
 bool Branches::conditional(std::uint64_t address, std::uint64_t target, bool taken) {
     const Sites::Look site = sites_.note(address, taken);
     bool wrong = site.mispredicted;
@@ -78,7 +77,7 @@ bool Branches::ret(std::uint64_t address, std::uint64_t target) {
     return count(Quantity::return_mispredictions, returns_.mispredicts(target));
 }
 
-// TAGE's history is of outcomes and is kept by Tage itself; only gshare has a history of the path.
+// Tage keeps its history of outcomes itself. Only gshare has a history of taken branches.
 void Branches::note_taken(std::uint64_t from, std::uint64_t to) {
     if (tage_ == nullptr) gshare_.note_taken(from, to);
 }

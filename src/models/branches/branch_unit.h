@@ -1,7 +1,7 @@
-// branch_unit.h: the branch predictors of one core, joined.
+// branch_unit.h: the branch predictors of one core.
 //
-// Every taken branch enters the history of gshare's path; the outcomes of conditional branches enter TAGE's. A
-// conditional branch at a site that has gone one way only is not asked of the predictor (sites.h).
+// The direction predictor, gshare or TAGE, is asked only about conditional branches that have gone both ways (sites.h).
+// gshare's history is of all taken branches, TAGE's of the outcomes of the branches that it is asked about.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace anyperf::models {
 
-/// Over memory of the caller: words(geometry) words, all 0, which outlive it. Each call counts a misprediction and
-/// returns whether there was one.
+/// It uses memory of the caller: words(geometry) words, all 0, which outlive it. Each function takes a branch that has
+/// retired. Those that return bool count a misprediction and return whether there was one.
 class Branches {
   public:
     Branches(const BranchUnit& geometry, Counts& counts, std::uint64_t* memory);

@@ -1,4 +1,4 @@
-// counter.h: a saturating counter of n bits, the element of all direction predictors.
+// counter.h: a saturating counter of n bits, of which all direction predictors consist.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ class DirectionCounter {
         if (was_taken && value_ < most) ++value_;
         if (!was_taken && value_ > least) --value_;
     }
+    /// Sets the weakest value that predicts this outcome.
     constexpr void start(bool was_taken) { value_ = was_taken ? 0 : -1; }
 
   private:

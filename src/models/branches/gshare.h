@@ -1,8 +1,8 @@
 // gshare.h: the direction predictor gshare: one table of two-bit counters, indexed by the address of the branch and the
 // path that led to it (S. McFarling, "Combining Branch Predictors", 1993).
 //
-// The history is that of the path: only taken branches enter it, each with bits of its source and target, as Intel's
-// branch history does. A translated program then pays for taken branches only.
+// The history is a path: only taken branches enter it, each with bits of its source and target, as in Intel's CPUs. So
+// the engine need not report branches that are not taken.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace anyperf::models {
 
-/// Over memory of the caller: bytes(bits) bytes, all 0 at first.
+/// It uses memory of the caller: bytes(bits) bytes, all 0 at first.
 class Gshare {
   public:
     Gshare() = default;

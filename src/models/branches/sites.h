@@ -1,8 +1,8 @@
-// sites.h: which branches have only ever gone one way.
+// sites.h: which branches have gone one way only. A *site* is the place of a branch in the code.
 //
-// About half of the conditional branches of real programs belong to sites that never change their direction. A site
-// that has gone one way only is predicted to go that way again, and enters no table of the predictor. That costs a
-// translated program nothing, and it makes the predictor better, because fewer sites share its counters.
+// About half of the conditional branches that programs execute are at sites that never change their direction. A site
+// that has gone one way only is predicted to go that way again, and takes no place in the predictor. This makes the
+// predictor better, because fewer sites share its counters.
 //
 // Sites are distinguished by a hash of their address. Two sites with the same hash are one site to the model.
 #pragma once
@@ -19,7 +19,7 @@ constexpr std::uint64_t mixed(std::uint64_t address) {
     return address * kMixing;
 }
 
-/// Over memory of the caller: bytes(bits) bytes, all 0 at first.
+/// It uses memory of the caller: bytes(bits) bytes, all 0 at first.
 class Sites {
   public:
     enum class Kind : std::uint8_t { one_way, both_ways };
@@ -30,7 +30,7 @@ class Sites {
 
     struct Look {
         Kind kind;
-        bool mispredicted;  ///< of a one-way site: it went the other way for the first time
+        bool mispredicted;  ///< it was one_way until now, and went the other way for the first time
     };
     /// Notes the direction of a branch.
     Look note(std::uint64_t address, bool taken) {

@@ -57,8 +57,7 @@ bool Tage::choose(const Look& look) const {
     return look.fresh && trust_alternate_.taken() ? look.alternate_says : look.provider_says;
 }
 
-// Usefulness changes only where provider and alternate disagree: where they agree, the entry could be evicted without
-// harm.
+// Usefulness changes only if provider and alternate disagree. If they agree, the entry makes no difference.
 void Tage::train(const Look& look, bool taken) {
     if (look.provider == kNone) {
         base_[look.base].train(taken);
@@ -97,15 +96,15 @@ void Tage::allocate(const Look& look, bool taken) {
         entry.direction.start(taken);
         found = true;
     }
-    // Nothing was free: all candidates become less useful, so that a branch that is often mispredicted gets room in the
-    // end. None of them is 0 here, so none wraps.
+    // Every candidate was useful: all become less useful, so that a branch that is often mispredicted gets an entry in
+    // the end. None of them is 0 here, so none wraps.
     if (!found)
         for (unsigned i = first; i < kTables; ++i) --tables_[i][look.index[i]].useful;
     if (++allocations_ % kAllocationsBetweenForgetting == 0) forget_some_uses();
 }
 
-// Every 2^18 allocations all entries become less useful. Otherwise an entry of a phase that is over would stay for
-// ever.
+// After each 2^18 attempts to allocate, all entries become less useful. Otherwise entries of a past phase of the
+// program would stay for ever.
 void Tage::forget_some_uses() {
     for (auto& table : tables_)
         for (Entry& entry : table) entry.useful /= 2;

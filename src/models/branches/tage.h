@@ -1,12 +1,12 @@
-// tage.h: the direction predictor TAGE: a base table, and tagged tables that look at ever longer histories (A. Seznec
-// and P. Michaud, "A case for (partially) tagged geometric history length branch predictors", 2006).
+// tage.h: the direction predictor TAGE: a base table, and tagged tables with longer and longer histories (A. Seznec and
+// P. Michaud, "A case for (partially) tagged geometric history length branch predictors", 2006).
 //
-// The table with the longest history that knows the branch predicts it. Its entry's usefulness says whether it was
-// right where the next shorter one would have been wrong. A misprediction allocates an entry with a longer history, in
-// place of one that is not useful. The histories have 5 to 180 outcomes; there are six tables of 2,048 entries, about
-// 27 KiB.
+// Of the tables that know the branch, the one with the longest history predicts it. An entry is useful if it was right
+// where the next shorter history would have been wrong. A misprediction allocates an entry with a longer history, in
+// place of one that is not useful. The histories have 5 to 180 outcomes. Hardware would need about 25 KiB: six tables
+// of 2,048 entries of 15 bits, and 8,192 counters of two bits.
 //
-// Everything is deterministic: the choice among tables for a new entry uses a generator that starts the same.
+// Everything is deterministic: the choice among tables for a new entry uses a generator with a fixed start.
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ struct Entry {
 
 }  // namespace tage
 
-/// About 60 KiB of plain data; all bytes 0 is not its first state, so it is made by its constructor.
+/// About 57 KiB of plain data. Its first state is not all zeros, so its constructor must run.
 class Tage {
   public:
     /// Predicts the branch at `address` and learns its direction. True: the prediction was wrong.
@@ -79,7 +79,7 @@ class Tage {
         std::size_t base = 0;
         bool provider_says = false;
         bool alternate_says = false;
-        bool fresh = false;  ///< the provider's entry has just been allocated and has proved nothing
+        bool fresh = false;  ///< the provider's entry is new: its direction is weak and it was never useful
     };
 
     Look look(std::uint64_t address) const;
@@ -95,7 +95,7 @@ class Tage {
     std::array<tage::FoldedHistory, tage::kTables> index_fold_{};
     std::array<tage::FoldedHistory, tage::kTables> tag_fold_{};
     std::array<tage::FoldedHistory, tage::kTables> tag_fold_shorter_{};
-    DirectionCounter<4> trust_alternate_;  ///< of fresh entries: whether the alternate has been the better one
+    DirectionCounter<4> trust_alternate_;  ///< whether the alternates of fresh entries have been right more often
     std::uint32_t random_ = 1;
     std::uint32_t allocations_ = 0;
 };

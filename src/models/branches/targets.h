@@ -1,9 +1,9 @@
-// targets.h: where indirect branches and returns go.
+// targets.h: predicts the targets of indirect branches and returns.
 //
-// An indirect jump or call goes where it went last time on the same path: a table of targets, indexed by the address of
-// the branch and the targets of the last six indirect branches (K. Driesen and U. Hölzle, "Accurate indirect branch
-// prediction", 1998). A return goes to the instruction after the call that has not returned yet: a ring of return
-// addresses, which forgets the oldest when it is full.
+// An indirect jump or call is predicted to go where it went the last time on the same path. A table has these targets,
+// indexed by the address of the branch and the targets of the last six indirect branches (K. Driesen and U. Hölzle,
+// "Accurate indirect branch prediction", 1998). A return is predicted to go to the instruction after the last call that
+// has not returned. A ring has these addresses, and forgets the oldest when it is full.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace anyperf::models {
 
-/// Over memory of the caller: words(bits) words, all 0 at first.
+/// It uses memory of the caller: words(bits) words, all 0 at first.
 class IndirectTargets {
   public:
     IndirectTargets() = default;

@@ -14,7 +14,7 @@ void move_to_front(std::uint64_t* set, unsigned way) {
 }
 
 // The tree of tree-PLRU is a heap of bits: node 1 is the root, the children of node n are 2n and 2n + 1, and the leaves
-// are the ways. A bit says which half was used longer ago: 1 the upper.
+// are the ways. A bit says which half was used longer ago: 0 the lower, 1 the upper.
 
 // Without a branch on the way, which nothing could predict.
 void tree_point_away(std::uint64_t& bits, unsigned ways, unsigned way) {
@@ -30,9 +30,9 @@ unsigned tree_victim(std::uint64_t bits, unsigned ways) {
     return node - ways;
 }
 
-// Not-recently-used is one bit a way: 1 after a use. The victim is the first way whose bit is 0.
+// Not-recently-used has one bit for each way: 1 after a use. The victim is the first way whose bit is 0.
 
-/// Marks a way as used. When all are marked, only this one stays so.
+/// Marks a way as used. If all are marked then, the others lose their marks.
 void mark_used(std::uint64_t& bits, unsigned ways, unsigned way) {
     const std::uint64_t all = ways == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << ways) - 1;
     bits |= std::uint64_t{1} << way;
@@ -95,7 +95,7 @@ unsigned Cache::way_to_free(std::uint64_t line) const {
         case Replacement::lru: break;
         case Replacement::tree_plru: return tree_victim(policy_of(line), way_count_);
         case Replacement::not_recently_used: {
-            // One way has no other to be compared with: its bit is always set.
+            // If the set has a single way, its bit is always set.
             const unsigned way = static_cast<unsigned>(std::countr_one(policy_of(line)));
             return way < way_count_ ? way : 0;
         }

@@ -1,4 +1,4 @@
-// cache.h: one set-associative cache: which lines it holds, in which state, and which of them makes room.
+// cache.h: one set-associative cache: which lines it holds, in which state, and which of them a new line replaces.
 //
 // The class knows no addresses, sizes or levels, only lines: a line's number is its address divided by the line size.
 // caches/core.h joins caches to a hierarchy.
@@ -19,7 +19,7 @@ constexpr bool present(LineState state) {
     return state != LineState::invalid;
 }
 
-/// A line that left a cache, to make room for another. `state` is `invalid` if the room was free.
+/// The line that a new one replaced in a cache. `state` is `invalid` if the way was free.
 struct Victim {
     std::uint64_t line = 0;
     LineState state = LineState::invalid;
@@ -49,7 +49,7 @@ class Cache {
     LineState touch(std::uint64_t line);
     /// The state of a line; the order of its set does not change.
     LineState find(std::uint64_t line) const;
-    /// Adds an absent line as its set's most recent. Returns the line that made room.
+    /// Adds an absent line as its set's most recent. Returns the line that it replaced.
     Victim insert(std::uint64_t line, LineState state);
     /// Changes the state of a line that is present; an absent line stays absent.
     void set_state(std::uint64_t line, LineState state);

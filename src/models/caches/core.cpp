@@ -211,7 +211,7 @@ void Core::become_modified(std::uint64_t line, LineState state) {
     recent_data_.set(line, true);
 }
 
-/// Asks L2 and then the shared level for a line that L1 lacks, and fills L2.
+/// Requests a line that L1 lacks from L2 and then from the shared level, and fills L2.
 Found Core::bring(std::uint64_t line, Reader reader) {
     const RequestRow& row = requests_of(reader);
     const bool writes = reader == Reader::store;
@@ -272,7 +272,7 @@ void Core::prefetch(std::uint64_t line) {
     fill(l1_data_, line, found.state);
 }
 
-// LineState is ordered from invalid to modified, so the greatest state is the one that decides.
+// LineState is ordered from invalid to modified.
 LineState Core::state_of(std::uint64_t line) const {
     return std::max({l1_data_.find(line), l1_code_.find(line), l2_.find(line)});
 }

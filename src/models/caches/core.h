@@ -1,30 +1,28 @@
-// core.h: the caches and TLBs of the cores of a modelled machine, joined to a hierarchy.
+// core.h: the hierarchy of caches and TLBs of a modelled machine: its cores, and the level that they share.
 //
 // What an access does (docs/models.md has the same rules for users):
 //
 // - An access touches the lines from its first to its last byte, in that order. It is one reference and at most one
 //   miss of L1, however many lines it touches. An operand that is read and written is one reference, a load, and
 //   makes its lines modified.
-// - A line that L1 lacks is asked of L2, and a line that L2 lacks of the shared level. The level that had it decides
-//   where the access was served. All levels on the way are filled, except a shared level that holds victims only.
+// - L1 requests a line that it lacks from L2, and L2 from the shared level. The access is served by the level that has
+//   the line. All levels before it are filled, except a shared level that holds victims only.
 // - L1 and L2 are not inclusive: a line may leave L2 and stay in L1. A modified line that leaves L1 goes to L2, and one
 //   that leaves the core goes to the shared level. These moves are no requests.
 // - Lines have the states of MESI. A load shares a line that other cores hold. A store removes it from them. A store to
-//   a shared line of its own is an upgrade: it asks no level for data.
-// - A machine without L2 asks the shared level at once. A machine without L3 asks memory.
+//   a line that its core holds as shared is an upgrade: it requests no data.
+// - A machine without L2 requests lines from the shared level at once. A machine without L3 requests them from memory.
 //
-// Two paths. Most accesses hit the line, and the page, that was touched last in its set. fetch() and access() answer
-// those inline, by two comparisons (recent.h), and count what the full path would count. All others take fetch_anew()
-// and access_anew(), which look up TLBs and caches and change their state. Whatever a short path answers must be what
-// the full path would have answered: tests/unit/models/core_test.cpp compares both with
-// tests/unit/models/plain_machine.h, which has no short path.
+// Two paths. Most accesses hit the line, and the page, that was touched last in its set. fetch() and access() handle
+// them inline, by two comparisons (recent.h), and count what the full path would count. All others take fetch_anew()
+// and access_anew(), which look up TLBs and caches and change their state. Both paths must have the same result:
+// tests/unit/models/core_test.cpp compares them with tests/unit/models/plain_machine.h, which has no short path.
 //
 // Order. A core changes other cores (SharedLevel::read()) without a lock. So the caller serializes all calls on cores
 // that share a SharedLevel; the engine holds the process's Modelling::lock (engine/modelling/state.h). Counts then
 // depend on the order of the accesses only.
 //
-// Code is read as data is, but a store does not remove a line from its own core's L1I: programs that change their code
-// are rare, and their own reads of the new code would hide nothing.
+// A store does not remove a line from the L1I of its own core: programs that change their code are rare.
 #pragma once
 
 #include <array>
@@ -45,7 +43,7 @@ enum class Access : std::uint8_t { load, store, modify };
 /// Where a line was found, from near to far.
 enum class Source : std::uint8_t { l1, l2, l3, clean_peer, modified_peer, memory };
 
-/// Who asks for a line. The rows of quantities.h follow this order.
+/// What requests a line. The rows of quantities.h are in this order.
 enum class Reader : std::uint8_t { code, load, store, prefetch };
 
 struct Found {
@@ -55,7 +53,7 @@ struct Found {
 
 class SharedLevel;
 
-/// One core. Its memory is the caller's: words(machine) words, all 0, which outlive it.
+/// One core. It uses memory of the caller: words(machine) words, all 0, which outlive it.
 class Core {
   public:
     Core(const Machine& machine, SharedLevel& shared, Counts& counts, std::uint64_t* memory);
@@ -64,7 +62,7 @@ class Core {
 
     static std::size_t words(const Machine& machine);
 
-    /// Counts what follows there: threads that share a core count apart.
+    /// From now on it counts in `counts`: threads that share a core have separate counts.
     void count_into(Counts& counts) { counts_ = &counts; }
 
     /// The fetch of an instruction of `size` bytes, at least 1.
@@ -128,11 +126,13 @@ class Core {
     ShortPath short_path() const;
     static constexpr unsigned kPageShift = 12;
 
-    // What the shared level asks of a core.
+    // The functions below are for the shared level.
 
-    /// The state of a line anywhere in the core.
+    /// The highest state that a line has in one of the core's caches.
     LineState state_of(std::uint64_t line) const;
+    /// Makes the line `shared` in all caches of the core that hold it.
     void share(std::uint64_t line);
+    /// Removes the line from all caches of the core.
     void lose(std::uint64_t line);
 
   private:
@@ -181,10 +181,9 @@ class Core {
     std::uint32_t code_losses_ = 0;
 };
 
-/// The last level, and the cores that it joins. Its memory is the caller's, as a core's is.
+/// The last level, and the cores that share it. It uses memory of the caller, as a core does.
 ///
-/// A request asks all other cores about the line, as a snoop does. Nothing keeps a directory, so a request costs a look
-/// at each core.
+/// A request looks for the line in all other cores, as a snoop does. There is no directory of lines.
 class SharedLevel {
   public:
     static constexpr std::size_t kMostCores = 64;
@@ -201,11 +200,11 @@ class SharedLevel {
 
     /// A core's request for a line that it lacks; `writes`: the line will be changed.
     Found read(const Core& core, std::uint64_t line, bool writes);
-    /// Removes a line from all cores but one.
+    /// Removes a line from all cores but this one.
     void take_from_others(const Core& core, std::uint64_t line);
     /// A line has left a core.
     void accept(Victim victim);
-    /// A request by the rule Request::access: looks the line up and fills it, without states. True: it was there.
+    /// A request by the rule Request::access: looks the line up and inserts it if absent. True: it was present.
     bool touch(std::uint64_t line);
 
   private:

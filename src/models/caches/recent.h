@@ -1,10 +1,10 @@
-// recent.h: the most recent line of each set of a cache, or page of each set of a TLB.
+// recent.h: the most recent line of each set of a cache, or the most recent page of each set of a TLB.
 //
-// Problem: a cache look-up compares all ways of a set and may reorder them, and every load and store needs one.
+// The problem: each load and store needs a look-up, which compares all ways of a set and may reorder them.
 //
-// Most accesses touch what was touched last in its set. Touching it again changes no order: it is at the front already
-// under LRU, the tree points away from it already under tree-PLRU, and it is marked already under not-recently-used. So
-// such an access is a hit that needs nothing but a comparison.
+// Most accesses touch the line that was touched last in its set. Touching it again changes no order: under LRU it is at
+// the front already, under tree-PLRU the tree points away from it already, and under not-recently-used it has its mark
+// already. So such an access is a hit that needs only a comparison.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,9 @@
 
 namespace anyperf::models {
 
-/// An entry is (number + 1) * 2, plus 1 if the line is modified. So a word of 0, which is what fresh memory holds, is
-/// the entry of no line.
+/// An entry is (number + 1) * 2, plus 1 if the line is modified. So a word of 0, as in fresh memory, is no line.
 ///
-/// Over memory of the caller: words(sets) words, all 0 at first. With 0 sets nothing is ever recent.
+/// It uses memory of the caller: words(sets) words, all 0 at first. With 0 sets nothing is ever recent.
 class Recent {
   public:
     Recent() = default;
@@ -24,17 +23,17 @@ class Recent {
     static constexpr std::size_t words(std::uint32_t sets) { return sets == 0 ? 1 : sets; }
 
     bool holds(std::uint64_t number) const { return entry_of(number) >> 1 == number + 1; }
-    /// It is recent and its line is modified.
+    /// Whether it is recent and its line is modified.
     bool holds_modified(std::uint64_t number) const { return entry_of(number) == (entry(number) | 1); }
 
     void set(std::uint64_t number, bool modified = false) {
         entry_of(number) = entry(number) | static_cast<std::uint64_t>(modified);
     }
-    /// It was removed.
+    /// The line was removed from the cache.
     void forget(std::uint64_t number) {
         if (holds(number)) entry_of(number) = 0;
     }
-    /// It is not modified any more.
+    /// The line is not modified any more.
     void share(std::uint64_t number) {
         if (holds(number)) set(number);
     }

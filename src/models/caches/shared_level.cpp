@@ -18,11 +18,11 @@ void SharedLevel::part(Core& core) {
     std::ranges::replace(cores_, &core, nullptr);
 }
 
-// The source that is reported is where the newest data is, not the nearest copy: a core that has modified the line
-// comes before this level, and this level before a core that has the line unchanged.
+// The result names the source of the newest data: first a core that has modified the line, then this level, then a core
+// that has the line unchanged.
 //
-// The state that the asking core gets: shared if another core keeps the line, modified if it inherits from a level of
-// victims the only copy that is newer than memory, exclusive otherwise.
+// The state that the requesting core gets: shared if another core keeps the line; modified if a level of victims gives
+// away the only copy that is newer than memory; exclusive otherwise.
 Found SharedLevel::read(const Core& core, std::uint64_t line, bool writes) {
     bool others_have_it = false;
     bool changed = false;
@@ -37,7 +37,7 @@ Found SharedLevel::read(const Core& core, std::uint64_t line, bool writes) {
     const LineState here = look_up(line);
     const bool found_here = present(here);
     if (!found_here && machine_.inclusion != Inclusion::victim) insert(line, LineState::exclusive);
-    // The one copy that is newer than memory now belongs to the asking core, if it writes, or else to this level.
+    // The only copy that is newer than memory goes to the requesting core if it writes, and to this level if not.
     if (changed && !writes) accept({line, LineState::modified});
 
     const bool keeps_change = machine_.inclusion == Inclusion::victim && here == LineState::modified;
@@ -69,8 +69,8 @@ void SharedLevel::accept(Victim victim) {
 
 void SharedLevel::insert(std::uint64_t line, LineState state) {
     const Victim victim = l3_.insert(line, state);
-    // An inclusive level takes its victims out of the cores, whatever the cores use most: a core's hits in L1 do not
-    // reach this level, so a line that a core uses all the time may be the oldest here.
+    // An inclusive level removes its victim from the cores, even a line that a core uses all the time: hits in L1 do
+    // not reach this level, so that line may be the oldest here.
     if (!victim.exists() || machine_.inclusion != Inclusion::inclusive) return;
     for (Core* core : cores_)
         if (core != nullptr) core->lose(victim.line);

@@ -17,10 +17,9 @@ namespace anyperf::models {
 
 class StridePrefetcher {
   public:
-    /// What next() returns if nothing is to be fetched.
-    static constexpr std::uint64_t kNothing = 0;
+    static constexpr std::uint64_t kNothing = 0;  ///< the result of next() if there is nothing to fetch
 
-    /// To be called when the load at `instruction` has read `address`. Returns the address to fetch, or kNothing.
+    /// The load at `instruction` has read `address`. Returns the address to fetch, or kNothing.
     std::uint64_t next(std::uint64_t instruction, std::uint64_t address) {
         Entry& entry = entries_[index_of(instruction)];
         if (entry.instruction != instruction) {

@@ -1,10 +1,10 @@
-// tlb.h: the translation buffers of one core: a first level each for code and data, and a second level for both.
+// tlb.h: the TLBs of one core: a first level each for code and data, and a second level, which both share or each has.
 //
-// A translation that hits the first level leaves the second unchanged, so the order of the second level's sets is that
+// A translation that hits the first level leaves the second unchanged. So the order of the second level's sets is that
 // of the first level's misses, not of all accesses.
 //
-// All levels replace the least recently used page. Pages of 4 KiB and 2 MiB have arrays of their own in the first level
-// and share the second. A page walk fills both levels. Prefetches ask no TLB.
+// All levels replace the least recently used page. Pages of 4 KiB and 2 MiB have separate arrays in the first level and
+// share the second. A page walk fills both levels. Prefetches use no TLB.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class TlbArray {
     }
     static constexpr std::size_t words(const TlbGeometry& geometry) { return Cache::words(geometry_of(geometry)); }
 
-    /// Whether it has the page. A page that it lacks is filled in.
+    /// Whether it has the page. If not, it is filled with it.
     bool touch(std::uint64_t page) {
         if (pages_.touch(page) != LineState::invalid) return true;
         pages_.insert(page, LineState::exclusive);
@@ -56,7 +56,7 @@ class FirstTlb {
     TlbArray large_;
 };
 
-/// Both levels for one kind of access. The second level is shared with the other kind.
+/// Both levels for code or for data. The second level may serve the other kind, too.
 class Tlb {
   public:
     Tlb() = default;
@@ -72,7 +72,7 @@ class Tlb {
   private:
     static constexpr unsigned kSmallShift = 12;
     static constexpr unsigned kLargeShift = 21;
-    /// Keeps large pages of the second level apart from small ones. Above all page numbers, so it selects no set.
+    /// Distinguishes large pages from small ones in the second level. It is above all bits that select a set.
     static constexpr std::uint64_t kLargeMark = std::uint64_t{1} << 60;
 
     FirstTlb first_;

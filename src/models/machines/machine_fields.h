@@ -1,5 +1,5 @@
-// machine_fields.h: the fields of a machine's description, as tables: name, place and limits of each. Reading, writing
-// and checking go by these tables.
+// machine_fields.h: the fields of a machine's description, as tables: name, place and limits of each. machine_file.cpp
+// reads, checks and writes descriptions by these tables.
 #pragma once
 
 #include <array>

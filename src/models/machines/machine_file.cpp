@@ -1,8 +1,8 @@
 // machine_file.cpp: reads a machine's JSON field by field into a copy of its base, and writes one back.
 //
-// The file is a stranger's. Every number is compared with its limits before it is converted, because a geometry decides
+// The file is untrusted. Every number is compared with its limits before it is converted, because a geometry decides
 // how much memory a run reserves and by which masks the models index it. Every name or value that a message repeats is
-// shortened and made printable. The first mistake is the one that is reported.
+// shortened and made printable. Only the first mistake is reported.
 #include "models/machines/machine_file.h"
 
 #include <fmt/format.h>
@@ -29,8 +29,7 @@ std::string shown_name(std::string_view name) {
     return name.size() > kMost ? text + "…" : text;
 }
 
-// Messages name a field by its path from the top (`l1_data.ways`), which `path_` carries into nested objects.
-/// An object of the file, its path within the file, and the error of a field in it.
+/// An object of the file, and its path in the file: messages name a field by its whole path (`l1_data.ways`).
 class Object {
   public:
     Object(const Json& json, std::string_view file, std::string path)
@@ -49,7 +48,6 @@ class Object {
         return {};
     }
 
-    // at() requires has(): a reader asks has() first.
     bool has(std::string_view field) const { return json_.contains(field); }
     bool is_null(std::string_view field) const { return has(field) && at(field).is_null(); }
 
@@ -99,6 +97,7 @@ class Object {
     std::string path_of(std::string_view field) const {
         return path_.empty() ? shown_name(field) : fmt::format("{}.{}", path_, shown_name(field));
     }
+    /// Precondition: has(field).
     const Json& at(std::string_view field) const { return *json_.find(field); }
 
     const Json& json_;
@@ -106,12 +105,12 @@ class Object {
     std::string path_;
 };
 
+/// The word for a value. Every value of the enum has a row, so the search succeeds.
 template <class T, std::size_t N>
 std::string_view word_of(T value, const std::array<Choice<T>, N>& choices) {
     return std::ranges::find(choices, value, &Choice<T>::value)->word;
 }
 
-/// The word that a field has for a value. Every value of the enum has a row, so the search succeeds.
 /// Reads a cache. `line_bytes` is that of the whole machine.
 Result<CacheGeometry> read_cache(const Object& machine, const CacheField& field, CacheGeometry base,
                                  std::uint16_t line_bytes) {
@@ -119,8 +118,8 @@ Result<CacheGeometry> read_cache(const Object& machine, const CacheField& field,
         if (field.may_be_absent) return CacheGeometry{.line_bytes = line_bytes};
         return machine.refuse(field.name, "it is null", "every machine has this cache");
     }
-    // A file that changes line_bytes keeps the number of lines of a base's cache, not its bytes: the power of two of
-    // sets stays one.
+    // If the file changes line_bytes, the base's cache keeps its number of lines, not its bytes: then its number of
+    // sets stays a power of two.
     const std::uint64_t base_bytes = base.bytes() / base.line_bytes * line_bytes;
     base.line_bytes = line_bytes;
     if (!machine.has(field.name)) return base;
@@ -223,8 +222,7 @@ Result<const Preset*> base_of(const Object& object, const Json& json) {
     return preset;
 }
 
-// `inclusion` says how L3 relates to L2 and L1; it would be a setting without effect on a machine that has no L3.
-/// The rules that join fields.
+/// Checks rules about several fields.
 Result<> check_whole(const Object& object, const Machine& machine) {
     if (machine.request == Request::access && (machine.l2.exists() || machine.inclusion != Inclusion::none ||
                                                machine.prefetch.next_line || machine.prefetch.stride))
@@ -268,8 +266,8 @@ Result<Machine> parse_machine(std::string_view text, std::string_view path) {
     return machine;
 }
 
-// A cache that the machine lacks is written as null, which read_cache() reads back as absent. A field left out would
-// get the base's value instead.
+// A cache that the machine lacks is written as null, which read_cache() reads back as absent. If the field were left
+// out, the reader would take that of the base.
 std::string machine_text(const Machine& machine) {
     Json json{{"line_bytes", machine.line_bytes()}};
     for (const CacheField& field : kCacheFields) {

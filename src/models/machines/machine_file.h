@@ -1,11 +1,11 @@
-// machine_file.h: a modelled machine as JSON: what `--machine FILE` reads, and what shows a preset.
+// machine_file.h: a modelled machine as JSON: the form that `--machine FILE` reads, and in which presets are shown.
 //
 //     { "base": "zen4",
 //       "l1_data": { "bytes": 49152, "ways": 12, "replacement": "lru" },
 //       "latencies": { "memory": 400 } }
 //
-// `base` names the preset that gives every field that the file leaves out; without it the base is "skx". An unknown
-// field is an error, because it would otherwise be a setting that does nothing. docs/models.md lists the fields.
+// `base` names the preset from which the fields come that the file leaves out; the default is "skx". An unknown field
+// is an error: it would be a setting without effect. docs/models.md lists the fields.
 #pragma once
 
 #include <string>

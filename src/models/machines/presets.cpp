@@ -1,7 +1,7 @@
 // presets.cpp: the named machines.
 //
-// Each row of kPresets has its source, which covers sizes, ways and latencies. A real CPU's replacement policy is
-// rarely published: those here are the nearest that machine.h knows, and that the ways allow.
+// Each row of kPresets names the source of its sizes, ways and latencies. The replacement policy of a CPU is rarely
+// published: those here are the nearest that machine.h has and that the number of ways allows.
 //
 // In each machine the sets of a cache are a power of two, its ways under tree-PLRU are too, and all caches have lines
 // of one size. tests/unit/models/core_test.cpp compares every preset with a plain simulator.
@@ -112,7 +112,7 @@ constexpr Machine zen5() {
                           .misprediction = 15}};
 }
 
-/// Its L3 is the system cache of the mesh, which implementers size; 32 MiB is that of the row's title.
+/// Its L3 is the system cache of the mesh. Implementers choose its size; AWS Graviton2 has 32 MiB.
 constexpr Machine neoverse_n1() {
     return {.l1_code = cache(64 * kKiB, 4),
             .l1_data = cache(64 * kKiB, 4),
@@ -137,8 +137,8 @@ constexpr Machine neoverse_n1() {
                           .misprediction = 11}};
 }
 
-/// The cores of a cluster share their L2. So that is the shared level here, and there is no private L2. Pages and lines
-/// have the sizes of x86-64, because the programs that are measured are made for them.
+/// The cores of a cluster share their L2, so it is the shared level (`l3`) here, and there is no private L2. Pages and
+/// lines have the sizes of x86-64, since the measured programs are made for them.
 constexpr Machine apple_m1() {
     return {.l1_code = cache(192 * kKiB, 6, Replacement::lru),
             .l1_data = cache(128 * kKiB, 8),
