@@ -1,9 +1,11 @@
 // block_at.cpp: reads code that may change or vanish while it is read.
 //
-// There are three kinds of code. Private code is translated from its pages, which are write-protected first: a writer
-// then faults and waits for the cache's lock. If protection is impossible, or if the memory is shared and so can change
-// through another mapping, the block keeps a copy of the code, and the code is compared with it at each entry. Code
-// that cannot be read ends the attempt: the read runs under guarded_run(), which returns false after a fault.
+// There are three cases:
+// - Private code is translated from its pages, which are write-protected first: a writer faults and waits for the
+//   cache's lock.
+// - If protection is impossible, or if the memory is shared and can change through another mapping, the block keeps a
+//   copy of the code, and each entry compares the code with it.
+// - If code cannot be read, the attempt ends: guarded_run() returns false after a fault.
 //
 // block_at() repeats the attempt after a fault (the page is forgotten, so the next attempt finds nothing there), after
 // a flush, and if the block reaches into a page that was protected only after it had been read.
@@ -34,7 +36,7 @@ struct Search {
     Thread& thread;
     std::uint64_t pc;
     std::uint16_t limit;
-    bool indirect;  ///< an indirect branch asks for it
+    bool indirect;  ///< the block is for an indirect branch
     Block* block = nullptr;
     bool is_new = false;
     Found found = Found::nothing;
@@ -67,8 +69,9 @@ void copy_words(const std::uint8_t* from, std::size_t bytes, std::uint8_t* to) {
     }
 }
 
-/// Translates from a copy with which the code is compared at each entry, because it may change through another mapping.
-/// Its page is write-protected all the same, if possible, so that the engine notices a block that writes to itself.
+/// Translates from a copy. Each entry of the block compares the code with it, because the code may change through
+/// another mapping. Its pages are write-protected all the same, if possible, so that the engine notices a block that
+/// writes to itself.
 Found translate_compared(Search& search, x86_64::CodeBytes code) {
     Engine& engine = *search.thread.engine;
     std::uint8_t copy[kLongestBlockBytes];
@@ -92,7 +95,7 @@ Found translate_protected(Search& search, const x86_64::CodeBytes& code) {
     switch (protect_code(engine, search.pc, search.pc + search.block->guest_bytes)) {
         case Protection::unchanged: return Found::block;
         case Protection::added:
-            return Found::changing;  // it reaches into a page that was not protected while it was read
+            return Found::changing;  // the block reaches into a page that was not protected while it was read
         case Protection::impossible: break;
     }
     // The memory of the unused block stays until the next flush. A dead block is in no table.

@@ -1,13 +1,15 @@
-// dispatch.cpp: what follows each exit from translated code. Every exit comes here by a routine that has saved the
-// registers into Thread::registers and has set exit_reason and exit_payload (x86_64/translate/routines.h).
+// dispatch.cpp: handles each exit from translated code. A routine has saved the registers to Thread::registers and has
+// set exit_reason and exit_payload (x86_64/translate/routines.h).
 //
-// One pass: take_exit() copies from the cache what is needed and leaves it, so that a flush need not wait for this
-// thread; the reason is handled, which may run system calls, agent code or translation; go_to() finds the next block
-// under the cache's lock and enters the cache again (set_next_block()). In between no pointer into the cache may be
-// kept, and numbers of blocks and exits only together with their generation.
+// The steps:
+// 1. take_exit() copies what is needed from the cache and leaves it, so that a flush need not wait for this thread.
+// 2. The exit reason is handled. This may run system calls, agent code or translation.
+// 3. go_to() finds the next block under the cache's lock and enters the cache again (set_next_block()).
+// Between 1 and 3 no pointer into the cache may be kept, and a number of a block or an exit only together with its
+// generation.
 //
-// Invariant at the end: registers.rip is the address of the block in next_host, and the budget covers its first segment
-// or that segment exits at once.
+// At the end registers.rip is the address of the block at next_host. If the budget does not cover that block's first
+// segment, the segment exits at once.
 #include "engine/dispatch.h"
 
 #include "engine/block_at.h"
@@ -34,8 +36,8 @@ using x86_64::ExitReason;
 
 namespace {
 
-/// How translated code was left. It is copied from the cache before anything else happens: the cache may be flushed as
-/// soon as the thread is outside.
+/// How and where translated code was left. It is copied from the cache before anything else happens: once the thread is
+/// outside, the cache may be flushed.
 struct BlockExit {
     Exit exit;
     ExitId id = 0;                   ///< 0 if a segment's budget was exhausted: a segment has no Exit
@@ -66,7 +68,7 @@ BlockExit take_exit(Thread& thread) {
         Block& block = cache.blocks[from];
         block_exit.counted = block.counted;
         block_exit.limit = block.limit;
-        // The block's segments were counted in advance; what comes from the breakpoint on has not run.
+        // The segment was counted in advance; its instructions from the breakpoint on have not run.
         if (thread.exit_reason == ExitReason::breakpoint) x86_64::uncount_from(thread, block, block_exit.target);
     }
     drain_records(thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);
@@ -75,8 +77,8 @@ BlockExit take_exit(Thread& thread) {
     return block_exit;
 }
 
-/// The engine can't translate the instruction: it is run in place, with the trap flag set, so that the CPU itself
-/// raises the fault that the application is to get.
+/// Runs an instruction that the engine can't translate at its own address, with the trap flag set. So the CPU itself
+/// raises the fault that the application must get.
 [[noreturn]] void run_in_place(Thread& thread) {
     thread.in_place_pc = thread.registers.rip;
     thread.is_running_in_place = true;
@@ -86,8 +88,8 @@ BlockExit take_exit(Thread& thread) {
 
 const Block& single_step(Thread& thread);
 
-/// Whether there is a breakpoint at `pc` that was reported already: a signal came before its instruction ran, and the
-/// registers come from the signal's frame with the resume flag set.
+/// Whether there is a breakpoint at `pc` that was reported already. Then a signal came before its instruction ran, and
+/// the registers come from the signal's frame, with the resume flag set.
 bool resumes_at_breakpoint(const Thread& thread, std::uint64_t pc) {
     const ProcessInstrumentation& watched = thread.engine->instrumentation;
     return (thread.registers.flags & x86_64::kResumeFlag) != 0 && watched.code.any() && watched.holds(pc);
@@ -100,7 +102,7 @@ const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
         return single_step(thread);
     Lock& lock = thread.engine->cache.lock;
     lock.lock();
-    // Both under one lock: between finding the block and entering the cache a flush would free it.
+    // The lock is held until the thread is in the cache again: in between, a flush would free the block.
     const Block* const block = block_at(thread, pc, limit);
     if (block != nullptr) set_next_block(thread, *block);
     lock.unlock();
@@ -140,13 +142,13 @@ void finish_single_step(Thread& thread, const BlockExit& block_exit) {
     hooks::after_single_step(thread);
 }
 
-/// A direct exit that is not linked: links it, if the target's translation allows that.
+/// A direct exit that is not linked: links it to its target's block, and goes there.
 void on_link(Thread& thread, const BlockExit& block_exit) {
     Cache& cache = thread.engine->cache;
     thread.registers.rip = block_exit.target;
     cache.lock.lock();
     Block* const block = block_at(thread, block_exit.target);
-    // block_at() may have flushed the cache: then the exit is gone, and its number may be another's.
+    // block_at() may have flushed the cache: then the exit is gone, and another one may have its number.
     if (block != nullptr && cache.generation == block_exit.generation) {
         cache.link(block_exit.id, *block);
         if (log_wants(*thread.engine, run::log::kLinks)) [[unlikely]]
@@ -157,9 +159,10 @@ void on_link(Thread& thread, const BlockExit& block_exit) {
     if (block == nullptr) run_in_place(thread);
 }
 
-/// An indirect branch has a target that is not in the table: the target gets an entry, unless it is a return target.
-/// Those have none, so that each branch to one exits. Both are decided under one lock: a return target that another
-/// thread adds in between would get an entry, and no return to it would be noticed.
+/// An indirect branch has a target that is not in the table. The target gets an entry unless it is a return target:
+/// those have no entry, so that each branch to one exits. The check and the addition happen under one lock. Otherwise
+/// another thread could make the address a return target in between; it would have an entry, and returns would be
+/// missed.
 void on_indirect(Thread& thread) {
     Cache& cache = thread.engine->cache;
     if (thread.open_calls.unmatched != 0) [[unlikely]]
@@ -182,22 +185,21 @@ void on_indirect(Thread& thread) {
     if (block == nullptr) run_in_place(thread);
 }
 
-/// A segment's lane, or the whole grant, had too little budget; the segment has been charged and has not run. What
-/// remains of an exact grant runs in a shorter block, so that the thread stops at exactly the instruction that ends it.
+/// A segment's lane, or the whole budget, was too small. The segment was charged and has not run. If the grant is
+/// exact, the instructions that remain run in a shorter block, so that the thread stops after exactly the last of them.
 void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     run::LiveCounters& counters = thread.page.counters;
     thread.registers.rip = segment.pc;
-    // Undoes the charge: the segment is charged again when it runs. A segment that is not budgeted has exited because
-    // the buffer of records was full.
+    // Adds the charge back: the segment is charged again when it runs. A segment that is not budgeted has exited
+    // because the buffer of records was full.
     if (segment.budgeted) counters.lane[segment.lane] += segment.instructions;
-    // If only the lane is exhausted, nothing is due yet. A grant that is not exact is a lower bound, so it ends early.
+    // If only the lane is exhausted, no event overflows yet. A grant that is not exact may end early.
     std::int64_t remaining = counters.remaining();
     if (remaining <= 0 || (remaining < segment.instructions && !thread.grant_is_exact)) {
         turns::is_over(thread) ? turns::pass(thread) : hooks::at_budget_end(thread);
         remaining = counters.remaining();
     }
     if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);
-    // The rest of an exact grant, as a block of just so many instructions.
     const bool shorter = remaining < segment.instructions;
     const std::uint16_t alone = thread.single_step != SingleStep::no ? kSingleInstruction : std::uint16_t{0};
     const Block& next =
@@ -207,8 +209,8 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     counters.write_end();
 }
 
-/// The system call is to be executed again after a signal handler. If the kernel had begun it, the instruction has
-/// retired; if not, it is uncounted.
+/// Makes the application execute the system call again after a signal handler. If the kernel had begun the call, the
+/// instruction has retired and is counted; if not, it is uncounted.
 void restart_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
     thread.registers.rip = exit.target() - exit.length;
     if (thread.syscall_restarted) return;
@@ -228,8 +230,7 @@ void do_syscall(Thread& thread, const Exit& exit, x86_64::ClassSet counted) {
               r[x86_64::rax],
               {r[x86_64::rdi], r[x86_64::rsi], r[x86_64::rdx], r[x86_64::r10], r[x86_64::r8], r[x86_64::r9]},
               exit.target()};
-    // The address after the instruction, during the call: handlers, signal frames and samples see it there, as in the
-    // kernel.
+    // During the call, rip is after the instruction, as in the kernel: signal frames and samples show it there.
     thread.registers.rip = exit.target();
     const long answer = run_syscall(call);
     if (answer == kRestartSyscall) return restart_syscall(thread, exit, counted);
@@ -248,7 +249,7 @@ void do_cpuid(Thread& thread) {
     r[x86_64::rdx] = answer.edx;
 }
 
-/// An instruction that is emulated by its bytes.
+/// An instruction that is decoded again in order to emulate it.
 struct EmulatedInstruction {
     std::uint8_t code[x86_64::kLongestInstruction] = {};
     x86_64::Instruction decoded;
@@ -286,8 +287,8 @@ bool do_random(Thread& thread, const Exit& exit) {
     return true;
 }
 
-/// Emulates rdtsc, rdtscp and rdpid of a deterministic run, by its clock and on its only CPU. False if the code at the
-/// exit has changed to another instruction.
+/// Emulates rdtsc, rdtscp and rdpid of a deterministic run: its virtual clock, and its only CPU, 0. False if the code
+/// at the exit has changed to another instruction.
 bool do_timestamp(Thread& thread, const Exit& exit) {
     EmulatedInstruction instruction;
     if (!read_instruction(exit, instruction)) return false;
@@ -305,8 +306,8 @@ bool do_timestamp(Thread& thread, const Exit& exit) {
     return true;
 }
 
-/// Emulates rdgsbase, wrgsbase, mov and pop to gs on the application's base, which %gs does not hold. False if the code
-/// at the exit has changed to another instruction.
+/// Emulates rdgsbase, wrgsbase, mov and pop to gs on the application's base, Thread::gs_base: the engine uses %gs
+/// itself. False if the code at the exit has changed to another instruction.
 bool do_segment_base(Thread& thread, const Exit& exit) {
     EmulatedInstruction emulated;
     if (!read_instruction(exit, emulated)) return false;
@@ -374,7 +375,7 @@ void dispatch(Thread& thread) {
     const BlockExit block_exit = take_exit(thread);
     if (thread.exit_reason == ExitReason::unlinked_exit && block_exit.exit.control() == Control::x87_state) [[unlikely]]
         fix_stored_x87_pointer(thread, block_exit.target - block_exit.exit.length, block_exit.exit.length);
-    // Faults from before_translated_code() to this hook are the program's. Those of the engine are not counted.
+    // Page faults between before_translated_code() and this hook are the program's. Others are the engine's own.
     if (thread.page.faults_are_counted != 0) [[unlikely]]
         hooks::after_translated_code(
             thread, thread.exit_reason == ExitReason::lookup_miss ? thread.missed_target : block_exit.target);

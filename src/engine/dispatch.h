@@ -1,5 +1,5 @@
-// dispatch.h: the engine's main loop, turned inside out. Translated code runs until it exits with an ExitReason;
-// dispatch() handles the exit and chooses the next block; the entry routine goes there.
+// dispatch.h: one pass of the engine's main loop. Translated code runs until it exits with an ExitReason; an exit
+// routine calls dispatch(), which handles the exit and chooses the next block; the entry routine goes there.
 #pragma once
 
 #include <cstdint>

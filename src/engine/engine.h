@@ -1,4 +1,4 @@
-// engine.h: the state of the engine in one process, which all its threads share: the code cache, the run's memory, the
+// engine.h: the state of the engine in one process, which all its threads share: the code cache, the run memory, the
 // program's path and vDSO. The state of one thread is in x86_64/cpu/thread.h.
 #pragma once
 
@@ -26,13 +26,13 @@ using x86_64::Thread;
 
 /// The program that the engine runs.
 struct Program {
-    char path[4096] = {};  ///< what /proc/self/exe is to show
+    char path[4096] = {};  ///< the path that /proc/self/exe shows
     std::uint64_t vdso_start = 0;
     std::uint64_t vdso_end = 0;
 };
 
-/// There is one per process, in memory that begins as zeros. `cache.lock` protects what threads change
-/// (freestanding/lock.h, "The order of locks"), except members that have a lock of their own.
+/// There is one in each process, in memory that begins as zeros. `cache.lock` protects what threads change
+/// (freestanding/lock.h, "The order of locks"), except members with a lock of their own.
 struct Engine {
     Cache cache;
     ExecutableMap protected_code;  ///< pages that memory/protected_code.h has write-protected; under the cache's lock
@@ -43,27 +43,29 @@ struct Engine {
     Modelling modelling;                     ///< models of caches and branch predictors
     ExactCounts exact;                       ///< counts of every instruction
     const run::RunHeader* run = nullptr;     ///< the run's settings; null if the engine was started without a run
-    run::RunUse* run_use = nullptr;          ///< the start of the run's memory; null without a run
-    run::Turns* turns = nullptr;             ///< null: threads run when they can (engine/turns)
-    void* shared_places = nullptr;           ///< shared mappings, whose futexes are others' too (syscalls/turns)
-    bool epolls_outside = false;             ///< an epoll set may have descriptors that the outside makes ready
-    std::uint64_t turn_space = 0;            ///< number of this address space among those that take turns
-    int facts_fd = -1;        ///< the facts (run/facts.h), hidden from the application; they begin with *run
-    int run_fd = -1;          ///< the run's memory, hidden as well
-    int broker_fd = -1;       ///< the socket for requests, hidden as well; -1: no broker
-    int engine_fd = -1;       ///< the engine's executable (O_PATH), for execve, hidden as well
-    int spare_fd = -1;        ///< keeps a number for a file of an execve (own_descriptors.h); -1: not needed, or in use
+    run::RunUse* run_use = nullptr;          ///< the start of the run memory; null without a run
+    run::Turns* turns = nullptr;             ///< null: threads do not take turns (engine/turns)
+    void* shared_places = nullptr;  ///< shared mappings: other processes may use their futexes (syscalls/turns)
+    bool epolls_outside = false;    ///< an epoll set may have descriptors that become ready from outside the run
+    std::uint64_t turn_space = 0;   ///< number of this address space among those that take turns
+    // Descriptors, which are hidden from the application (own_descriptors.h).
+    int facts_fd = -1;        ///< the facts (run/facts.h); they begin with *run
+    int run_fd = -1;          ///< the run memory
+    int broker_fd = -1;       ///< the socket for requests; -1: no broker
+    int engine_fd = -1;       ///< the engine's executable (O_PATH), for execve
+    int spare_fd = -1;        ///< keeps a number for a file of an execve; -1: not needed, or in use
     int other_spare_fd = -1;  ///< likewise
     Program program;
     RandomStream random;          ///< begun in a deterministic run only
     bool has_real_timer = false;  ///< the program may have set a kernel timer, which can end any wait; never reset
 
     x86_64::VectorStateFormat vector_state;
-    const void* initial_vector_state = nullptr;  ///< of each signal handler; read-only
+    const void* initial_vector_state = nullptr;  ///< with which each signal handler begins; read-only
 
-    std::uint64_t locks_future = 0;      ///< MCL_FUTURE and MCL_ONFAULT of the program (syscalls/locked_memory.h)
-    std::uint64_t pages_accounted = 0;   ///< touched pages of the cache that are in the process's record (own_faults.h)
-    std::uint64_t pid_namespace = 0;     ///< inode of the process's pid namespace
+    std::uint64_t locks_future = 0;  ///< MCL_FUTURE and MCL_ONFAULT of the program (syscalls/locked_memory.h)
+    std::uint64_t pages_accounted =
+        0;                            ///< touched pages of the cache that own_faults.h has added to the process record
+    std::uint64_t pid_namespace = 0;  ///< inode of the process's pid namespace
     Arena* arena_near_engine = nullptr;  ///< the first arena, which has the entry and exit routines
     Thread* threads = nullptr;           ///< list of all threads (thread_list.h); under the cache's lock
     agent::Process* agent = nullptr;     ///< the agent's state of this process; null until it has one

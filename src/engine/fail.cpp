@@ -1,6 +1,6 @@
-// fail.cpp: the last words of an engine. They must work when nothing else does: on a signal's stack, with any lock
-// held, in a process that has no memory left. So there is no heap, no lock, no format library, and text goes to
-// descriptor 2 by write(2), a line at a time.
+// fail.cpp: prints the last message of an engine. It must work when nothing else does: on a signal's stack, with any
+// lock held, in a process that has no memory left. So it uses no heap, no lock and no format library, and writes each
+// line to descriptor 2 by write(2).
 #include "engine/fail.h"
 
 #include <errno.h>
@@ -52,8 +52,7 @@ class Lines {
     Lines(const Lines&) = delete;
     Lines& operator=(const Lines&) = delete;
 
-    // Byte by byte. An open that failed leaves a negative descriptor, with which reads fail as well: then there are no
-    // lines.
+    /// If the file could not be opened, the descriptor is negative and reads fail: then there are no lines.
     bool next(std::string_view& line) {
         std::size_t length = 0;
         for (char c = 0; get(c) && c != '\n';)

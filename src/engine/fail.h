@@ -1,4 +1,4 @@
-// fail.h: how the engine ends a process when it can't go on: it reports what failed and where, and exits with 125. It
+// fail.h: ends a process in which the engine can't go on: reports what failed and where, and exits with 125. The engine
 // never continues with a wrong count and never hangs.
 #pragma once
 
@@ -9,8 +9,8 @@ namespace anyperf::engine {
 
 inline constexpr int kOwnFailure = 125;  ///< exit status
 
-/// Before the program runs: prints "anyperf: WHAT: PATH", the cause and the fix (each may be empty), and exits with
-/// `status`: 125 for the engine's own failures, 126 and 127 as a shell gives them.
+/// Refuses to start a program: prints "anyperf: WHAT: PATH", the cause and the fix (each may be empty), and exits with
+/// `status`: 125 for the engine's own failures, 126 and 127 as a shell uses them.
 [[noreturn]] void refuse(int status, std::string_view what, std::string_view path, std::string_view cause,
                          std::string_view fix);
 

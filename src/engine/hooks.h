@@ -1,7 +1,7 @@
-// hooks.h: the hooks that the engine calls and the agent implements (the part of the perf_event subsystem that lives
-// in programs). The engine itself knows counters, budgets, breakpoints and memory that is shared; which events these
-// are for it does not know. A hook is called where the thread's registers and counters are exact, on the thread itself,
-// with the cache's lock free, except where the hook says otherwise.
+// hooks.h: the functions that the engine calls and the agent implements. The agent is the part of the perf_event
+// subsystem that lives in the programs of a run. The engine knows counters, budgets, breakpoints and shared memory, but
+// not the events that they serve. Unless its comment says otherwise, a hook is called on the thread itself, while the
+// thread's registers and counters are exact and the cache's lock is free.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,16 @@
 
 namespace anyperf::engine::hooks {
 
-/// Room for what the agent keeps for one thread, at Thread::agent. It begins as zeros and ends with the Thread.
+/// Size of the agent's state of one thread, at Thread::agent. It begins as zeros and lives as long as the Thread.
 inline constexpr std::size_t kAgentStateBytes = 512;
 
 // Processes and threads.
 
-/// A process begins: with `executed` after its image was loaded, else as the child of a fork. It has one thread,
-/// which has an open page.
+/// A process begins. `executed`: by an execve, whose image was loaded; else as the child of a fork. It has one thread,
+/// which has its thread page.
 void at_process_start(Thread& thread, bool executed);
 
-/// The time in ns by which the agent's records tell when something happened, unless their event has another clock. Also
-/// called in the signal handler: takes no lock.
+/// The time in ns on the default clock of the agent's records. Also called in the signal handler, so it takes no lock.
 std::uint64_t record_time(const Engine& engine);
 
 /// Another program, called `name`, is about to replace this one; called again with an empty name if the exec failed.
@@ -30,17 +29,18 @@ void before_exec(Thread& thread, std::string_view name);
 /// A thread begins in a process that goes on, or the child of a vfork.
 void at_thread_start(Thread& thread);
 
-/// The thread is about to make a child, with the flags of clone(2) and this page. The result is a number that the
-/// child's start hook finds in Thread::inheritance; 0 if there is nothing to inherit.
+/// The thread is about to create a child with these flags of clone(2), whose thread page has the number `page`. The
+/// result is a number that the child's start hook finds in Thread::inheritance; 0 if there is nothing to inherit.
 std::uint32_t before_clone(Call& call, std::uint64_t clone_flags, std::uint32_t page);
-/// In the parent: the child `tid` exists, or (below 0, an errno) could not be made.
+/// In the parent: `tid` is the id of the child, or a negated errno if it could not be created.
 void after_clone(Call& call, std::uint32_t inheritance, long tid);
 
 /// The thread ends by exit(2) or exit_group(2); with `whole_process` all threads of its process end. Not called for a
 /// thread that is killed.
 void at_thread_end(Thread& thread, bool whole_process);
 
-/// Another thread is about to free this one's memory: the child of a vfork that went on to another program, or ended.
+/// Another thread is about to free this one's memory. `thread` is the child of a vfork that has executed another
+/// program or has ended.
 void discard_thread(Thread& thread);
 
 // Safepoints and budgets.
@@ -51,41 +51,42 @@ void serve_safepoint_request(Thread& thread);
 /// The agent's timer of the thread has expired (Thread::alarmed).
 void at_timer_expiry(Thread& thread);
 
-/// The budget does not suffice for the block at registers.rip, which has not run. Grants a new budget of at least one
+/// The budget does not suffice for the block at registers.rip, which has not run. The hook must grant at least one more
 /// instruction.
 void at_budget_end(Thread& thread);
 
 // Single instructions and return targets (instrumentation.h).
 
-/// The instruction at registers.rip is about to run by itself, because there is a breakpoint at its address or it may
-/// access watched memory. If kResumeFlag is set in registers.flags, its breakpoint was reported already and a signal
-/// came before it ran. A hook that reports the breakpoint sets that flag.
+/// The instruction at registers.rip is about to run in a block of its own, because there is a breakpoint at its address
+/// or it may access watched memory. If kResumeFlag is set in registers.flags, its breakpoint was reported already and a
+/// signal came before it ran. If the hook reports the breakpoint, it sets that flag.
 void before_single_step(Thread& thread);
 /// That instruction has run; the registers are those after it.
 void after_single_step(Thread& thread);
 
-/// The thread has reached registers.rip, a return target, by a return or another indirect branch.
+/// The thread has reached registers.rip, a return target, by a return or another indirect branch. The hook may change
+/// registers.rip.
 void at_return_target(Thread& thread);
 
 // Page faults.
 
-/// Whether the application's fault at `address` is on a ring buffer that the agent maps for it; it is then delivered as
-/// SIGBUS. Called in the signal handler: takes no lock.
+/// Whether the application's fault at `address` is on a ring buffer that the agent maps for it. Then it is delivered as
+/// SIGBUS. Called in the signal handler, so it takes no lock.
 bool is_ring_fault(const Thread& thread, std::uint64_t address);
 
-/// The thread has left the application's code, which is to continue at `next`, or is about to enter it. Called only
-/// while ThreadPage::faults_are_counted.
+/// The thread has left the application's code, which continues at `next`; or it is about to enter it. Called only while
+/// ThreadPage::faults_are_counted.
 void after_translated_code(Thread& thread, std::uint64_t next);
 void before_translated_code(Thread& thread);
 
-/// The instruction at registers.rip has touched a page that was not there (Thread::faulted_address). The kernel has
-/// made it, and the instruction is repeated after this call.
+/// The instruction at registers.rip has touched a page that was not present (Thread::faulted_address). The kernel has
+/// added it, and the instruction is repeated after this call.
 void at_page_fault(Thread& thread);
 
 // System calls.
 
-/// The application's system call begins, and has its result, which may be kRestartSyscall. Called only while
-/// ThreadPage::traced; the second one also if a safepoint was requested meanwhile.
+/// The application's system call begins; it has the result `answer`, which may be kRestartSyscall. Both are called only
+/// while ThreadPage::traced; the second one also if a safepoint was requested meanwhile.
 void before_syscall(Call& call);
 void after_syscall(Call& call, long answer);
 

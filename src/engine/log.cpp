@@ -1,6 +1,6 @@
-// log.cpp: a line opens the file, writes and closes it. That is slow, and leaves nothing behind in the process: no
-// descriptor for the application to find or close, no buffer that a crash or an execve would lose, no lock that a fork
-// would copy. Lines of several processes do not mix, because each is one write(2) to a file opened with O_APPEND.
+// log.cpp: each line opens the file, writes and closes it. This is slow, but the process keeps nothing between lines:
+// no descriptor for the application to find or close, no buffer that a crash or an execve would lose, no lock that a
+// fork would copy. Lines of several processes do not mix, because each is one write(2) to a file opened with O_APPEND.
 #include "engine/log.h"
 
 #include <fcntl.h>
@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::size_t kShownBytes = 96;  // of the translation of one instruction
 
-/// Opens the log file, which the broker has made. Where it is a regular file whatever has come in its place is not
-/// waited for (a pipe) nor followed (a link).
+/// Opens the log file, which the broker has made. If that was a regular file, another one may be at its path now: the
+/// open must not wait for a pipe or follow a link.
 long open_log(const run::RunHeader& run) {
     const int regular = run.log_inode != 0 ? O_NOFOLLOW | O_NONBLOCK : 0;
     return kernel_call(__NR_open, address_of(run.log_path),
                        static_cast<unsigned>(O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | regular));
 }
 
-/// Whether the file is the one that the broker has made. The name may lead to another one meanwhile, which somebody
-/// else has chosen for this program to write to.
+/// Whether the file is the one that the broker has made. Someone may have put another file at its path, so that this
+/// program writes to it.
 bool is_log(const run::RunHeader& run, std::uint64_t fd) {
     if (run.log_inode == 0) return true;
     struct stat about{};

@@ -10,7 +10,7 @@
 
 namespace anyperf::engine {
 
-/// Whether lines of this kind are to be written. Ask this before you compose a line.
+/// Whether the log has lines of this kind. Check this before you compose a line.
 inline bool log_wants(const Engine& engine, std::uint32_t kind) {
     return engine.run != nullptr && (engine.run->log_kinds & kind) != 0;
 }

@@ -1,6 +1,6 @@
-// own_descriptors.cpp: tries three ranges for a descriptor, because the kernel may refuse each of them: first
-// lowest_number() and above, then the highest numbers below the application's limit, then any number. A descriptor
-// keeps its number for the life of the process, unless the application wants that number (vacate_descriptor()).
+// own_descriptors.cpp: three ranges are tried for a descriptor, because the kernel may refuse each: lowest_number() and
+// above, then the highest numbers below the application's limit, then any number. A descriptor keeps its number for the
+// life of the process, unless the application wants that number (vacate_descriptor()).
 #include "engine/own_descriptors.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ namespace anyperf::engine {
 namespace {
 
 constexpr std::uint64_t kFirstNumber = 1000;
-constexpr std::uint64_t kUsualLimit = 1024;  // the soft limit of most systems; numbers just above it cost little more
+constexpr std::uint64_t kUsualLimit = 1024;  // the soft limit of most systems; a table up to there is small
 constexpr std::uint64_t kRoom = 2048;        // the soft limit that DescriptorRoom tries to set
 
 std::uint64_t number(int fd) {
@@ -73,8 +73,8 @@ bool is_engine_descriptor(const Engine& engine, std::uint64_t fd) {
 }
 
 void make_spares(Engine& engine) {
-    constexpr std::uint64_t kLargeTable = 4096;  // a table that no program fills by mistake
-    constexpr std::uint64_t kSmallTable = 32;    // a table of which the program needs every number
+    constexpr std::uint64_t kLargeTable = 4096;  // with such a limit no program fills its table by mistake
+    constexpr std::uint64_t kSmallTable = 32;    // with such a limit the program needs every number
     struct {
         std::uint64_t soft, hard;
     } limit{};
@@ -97,7 +97,7 @@ void free_spares(Engine& engine) {
 void hide_descriptors(Engine& engine) {
     const DescriptorRoom room{engine};
     for (int Engine::* const member : kOwnDescriptors) {
-        // A descriptor that already has its place was inherited over an exec. It only gets FD_CLOEXEC again.
+        // A descriptor that already has its number was inherited over an exec. It only gets FD_CLOEXEC again.
         int& fd = engine.*member;
         const bool placed = number(fd) >= std::min(kFirstNumber, room.application_limit());
         if (fd >= 0 && (placed || !move(fd, room.application_limit())))

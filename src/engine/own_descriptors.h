@@ -1,14 +1,15 @@
-// own_descriptors.h: the descriptors that the engine keeps in the application's process: the run's memory, the socket
-// to the broker, the engine's executable, and spares. The application must not lose them, and must not notice them.
+// own_descriptors.h: the descriptors that the engine keeps in the application's process: the facts, the run memory, the
+// socket to the broker, the engine's executable, and spares. The application must not close them or notice them.
 //
-// They get numbers that the application's do not reach: RLIMIT_NOFILE or above, if the engine can raise the limit for a
-// moment (the kernel checks it only when a descriptor is made), else the highest numbers below it. If the limit is
-// above 1024, they begin at kFirstNumber instead, because the kernel's table of descriptors is as long as its highest
+// The application gets the lowest free numbers (open(2)), so the engine's descriptors have high ones. With a limit
+// (RLIMIT_NOFILE) of at most 1024 they are above it, which the application cannot reach: the kernel checks the limit
+// only when a descriptor is made, so the engine raises it for a moment. If it can't, they are the highest numbers below
+// the limit. With a higher limit they begin at 1000: the kernel's table of descriptors is as long as the highest
 // number.
 //
-// The engine's execve needs descriptors for the program's files for a moment; the kernel's execve does not. The
-// engine's must not fail because the application's table is full. So if the hard limit is low (make_spares()), two
-// spare descriptors keep numbers free for it.
+// The engine's execve needs descriptors for the program's files for a moment; the kernel's execve does not. So it could
+// fail where the kernel's would not, because the application's table is full. If the hard limit is low (make_spares()),
+// two spare descriptors keep numbers free for it.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ inline constexpr std::array kOwnDescriptors{&Engine::facts_fd,  &Engine::run_fd,
 /// Whether `fd` is one of these descriptors.
 bool is_engine_descriptor(const Engine& engine, std::uint64_t fd);
 
-/// Moves the descriptors to their places and makes them close on exec. Called at the start of a process.
+/// Moves the descriptors to their numbers and makes them close on exec. Called at the start of a process.
 void hide_descriptors(Engine& engine);
 
 /// Makes the spares that the process needs and does not have. Called after a program's files have been closed.
@@ -36,11 +37,11 @@ void free_spares(Engine& engine);
 /// Returns false if no number is free; then the application must not replace `fd`.
 bool vacate_descriptor(Engine& engine, std::uint64_t fd);
 
-/// With `keep` makes the descriptors, except the spares, survive an exec; else makes them close on exec.
+/// `keep`: makes the descriptors, except the spares, survive an exec; otherwise makes them close on exec.
 void keep_descriptors_over_exec(const Engine& engine, bool keep);
 
-/// As long as it exists, the process may have more descriptors than the application's limit allows, if the hard limit
-/// or the process's privilege permits it. It holds the cache's lock, so that no child inherits the raised limit.
+/// While it exists, the process may have more descriptors than the application's limit allows, if the hard limit or the
+/// process's privilege permits that. It holds the cache's lock, so that no child inherits the raised limit.
 class DescriptorRoom {
   public:
     explicit DescriptorRoom(Engine& engine);

@@ -16,7 +16,7 @@ std::uint64_t mixed(std::uint64_t z) {
 
 std::uint64_t RandomStream::next() {
     const std::uint64_t n = __atomic_add_fetch(&position_, 1, __ATOMIC_RELAXED);
-    // The seed is mixed, too: streams of neighbouring seeds would otherwise be one stream at different positions.
+    // The seed is mixed, too. Otherwise seeds that differ by kStep would give one stream at different positions.
     return mixed(mixed(seed_) + n * kStep);
 }
 

@@ -1,10 +1,10 @@
 // random_stream.h: the random bytes of a deterministic run. Each process has one stream, which is the same in every run
-// with the same seed (--seed). Each source of chance that a program can ask takes its bytes from there: getrandom(2),
+// with the same seed (--seed). All sources of random bytes that a program can use take them from there: getrandom(2),
 // the random devices, AT_RANDOM, RDRAND.
 //
-// Word n of a stream is a function of the stream's seed and n alone: splitmix64 (Steele, Lea, Flood: "Fast splittable
-// pseudorandom number generators", 2014). So the only state is a position, and threads draw without a lock. The
-// numbers pass statistical tests, but whoever knows the seed knows them all: a deterministic run is for measuring.
+// Word n of a stream is a function of the stream's seed and of n: splitmix64 (Steele, Lea, Flood: "Fast splittable
+// pseudorandom number generators", 2014). So the only state is a position, and threads need no lock. The numbers pass
+// statistical tests, but the seed reveals all of them: a deterministic run is for measuring, not for secrets.
 #pragma once
 
 #include <cstdint>
