@@ -1,4 +1,4 @@
-// kernel.h: system calls without a libc (run/kernel_call.h), by their short names: the engine makes them everywhere.
+// kernel.h: brings the system calls of run/kernel_call.h into the engine's namespace.
 #pragma once
 
 #include "run/kernel_call.h"

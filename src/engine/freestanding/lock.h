@@ -2,36 +2,36 @@
 //
 // The order of locks
 //
-// The problem: any of these locks may be wanted by a thread while another one holds it, and a signal handler, a fork or
-// the death of a process may come at any instruction. Blocking all signals around each lock was rejected: it would cost
-// two system calls each time, and the engine's own signals (kEngineSignals) cannot be blocked anyway, because a fault
-// while SIGSEGV is blocked kills.
+// The problem: while a thread holds one of these locks, another thread may need it, and a signal handler, a fork or the
+// death of the process may come at any instruction. Blocking all signals around each lock was rejected: it would cost
+// two system calls each time. And the engine's own signals (kEngineSignals) cannot be blocked: a fault while SIGSEGV is
+// blocked ends the process.
 //
 // A thread that holds a lock takes only locks further down in this list:
 //   1. ProbedPlaces::lock of the agent: where uprobes are in this process's memory.
 //   2. Cache::lock: everything in Engine that threads share: translations, links, executable memory, protected code,
 //      breakpoints, the list of threads.
-//   3. Page locks (subsystem/shared/page_lock.h), which lie in the run's memory and are shared with the broker and with
-//      other processes: a group's, then an event's, then a ring's. No Cache::lock is taken below them.
+//   3. Page locks (subsystem/shared/page_lock.h), which are in the run memory and shared with the broker and with other
+//      processes: a group's, then an event's, then a ring's.
 //   4. Process::lock of the agent: descriptors, mapped rings. It is also taken under an event's lock, to map its ring.
 //   5. OwnPages::lock_ and SignalActions::lock_: leaves. Mapping memory for the engine takes the first one.
 //
 // The signal handler takes no lock, with one exception: a write fault on protected code takes Cache::lock
-// (signals/handler.cpp, handle_code_write). That cannot deadlock: the fault was raised by the application's code or by
-// a guarded copy, which runs without Cache::lock; the handler only tries, and yields in between; and when the holder is
-// flushing the cache and waits for this very thread, the thread leaves translated code first. All else that the handler
-// reads is changed by its own thread only, is locked by it (under guarded_run()), or is only appended to while the
-// thread is in translated code (Cache::block_at_host).
+// (signals/handler.cpp, handle_code_write()). This cannot deadlock. The fault was raised by the application's code or
+// by a guarded copy, which run without Cache::lock. The handler only tries to take the lock, and yields in between. If
+// the holder is flushing the cache and waits for this very thread, the thread leaves translated code first. Of other
+// data the handler reads only what its own thread changes, what its own thread has locked (under guarded_run()), and
+// what is only appended to while the thread is in translated code (Cache::block_at_host()).
 //
 // The two edges:
 // - fork: the child has one thread, so a lock that another thread held would stay locked. Cache::lock and the leaves
 //   (5) are held across the fork, so what they protect is consistent in the child. The locks of the process are reset
 //   there.
-// - death: a process dies with its locks. A page lock outlives its holder, so whoever waits for one checks whether the
-//   holder still exists and takes it over.
+// - death: the locks of a process end with it. A page lock outlives its holder, so a waiter checks whether the holder
+//   still exists and takes the lock over.
 //
 // What it can't do: lock 4 is not held across a fork. If another thread was changing what it protects, the child finds
-// it half changed: at worst a descriptor or a ring that the child does not know.
+// it half changed: at worst, the child does not know a descriptor or a ring.
 #pragma once
 
 #include <linux/futex.h>

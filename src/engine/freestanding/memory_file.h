@@ -1,4 +1,4 @@
-// memory_file.h: a file in memory that takes the place of one below /proc.
+// memory_file.h: a file in memory that a program gets in place of a file below /proc.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace anyperf::engine {
 
-/// Makes the descriptor of a memfd one that can only be read, as that of /proc/self/maps: opens the file again and puts
-/// the new description in the place of the old one. `flags` are those of open(2). Returns `fd`; on failure the old
-/// description stays.
+/// Makes the descriptor of a memfd read-only, as that of /proc/self/maps is: opens the file again for reading, and
+/// makes `fd` refer to the new open file description. `flags`: of open(2). Returns `fd`; on failure it keeps the old
+/// description.
 long read_only(long fd, std::uint64_t flags);
 
 /// Makes a file with this text, open for reading at its start. `name` ends with a NUL; `flags` are those of open(2).

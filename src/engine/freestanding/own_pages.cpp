@@ -11,7 +11,7 @@ bool OwnPages::add(std::uint64_t start, std::uint64_t end) {
     const LockGuard held{lock_};
     std::size_t free = 0;
     while (free < used_ && ranges_[free].end != 0) ++free;
-    // The caller must unmap the range again: the application sees memory that is not in the list, and could unmap it.
+    // The caller must not keep the memory: the application could see and unmap it, since it is not in the list.
     if (free == kCapacity) return false;
     if (free == used_) ++used_;
     ranges_[free] = {start, end};

@@ -1,6 +1,5 @@
-// own_pages.h: the list of the engine's memory in this process. The handlers of system calls use it: the application
-// can neither replace the engine's memory nor see it in /proc/self/maps, and limits count only the application's
-// memory.
+// own_pages.h: the list of the engine's memory in this process. By this list the handlers of system calls keep the
+// application from replacing the engine's memory, leave it out of /proc/self/maps, and do not count it against limits.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace anyperf::engine {
 
-/// A set of ranges, synchronised by a lock of its own.
+/// A set of ranges, with its own lock.
 class OwnPages {
   public:
     struct Range {
@@ -40,7 +39,7 @@ class OwnPages {
 
   private:
     Lock lock_;
-    std::size_t used_ = 0;  ///< slots up to the last one in use: where searches end
+    std::size_t used_ = 0;  ///< all slots from this one on are free
     Range ranges_[kCapacity];
 };
 

@@ -1,6 +1,3 @@
-// pages.cpp: memory of the engine's own in the application's address space. Each mapping is known to own_pages, so that
-// the application's system calls cannot touch it, is left out of core dumps, and has a guard page on either side: an
-// application that runs over the end of its own memory must not reach the engine's.
 #include "engine/freestanding/pages.h"
 
 namespace anyperf::engine {
@@ -15,7 +12,7 @@ void leave_out_of_dumps(std::uint64_t start, std::uint64_t bytes) {
     kernel_call(__NR_madvise, start, bytes, MADV_DONTDUMP);
 }
 
-// The guards are mapped together with the inside, and the inside is then opened: no other mapping can come between.
+// The guard pages and the memory between them are mapped together, so that no other mapping can come between them.
 long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd, std::uint64_t offset) {
     const std::uint64_t inside = page_up(bytes);
     const std::uint64_t all = inside + 2 * kGuardBytes;

@@ -1,5 +1,5 @@
-// pages.h: maps memory in pages. What the engine maps for itself is added to own_pages. The engine never uses brk(2),
-// because the break belongs to the application.
+// pages.h: maps memory in pages. The engine's memory is added to own_pages. The engine never uses brk(2), because the
+// break belongs to the application.
 #pragma once
 
 #include <errno.h>
@@ -31,12 +31,12 @@ inline long map_pages(std::uint64_t address, std::uint64_t bytes, int protection
                        static_cast<std::uint64_t>(static_cast<std::int64_t>(fd)), offset);
 }
 
-/// Leaves this memory of the engine out of core dumps, which are to show the program.
+/// Leaves this memory of the engine out of core dumps, which should show the program's memory only.
 void leave_out_of_dumps(std::uint64_t start, std::uint64_t bytes);
 
-/// Maps memory for the engine, with a guard page (a page without access) on either side: what a program writes past the
-/// end of its own memory hits the guard page and not the engine. Returns the address, or a negated errno: ENOMEM also
-/// if own_pages is full, because the application could then unmap the memory. release_pages() unmaps it.
+/// Maps memory for the engine, with a guard page (a page without access) on either side: if a program writes past the
+/// end of its own memory, it faults there instead of changing the engine's. Returns the address, or a negated errno:
+/// ENOMEM also if own_pages is full, because the application could then unmap the memory. release_pages() unmaps it.
 long map_own_pages(std::uint64_t bytes, int protection, int flags, int fd = -1, std::uint64_t offset = 0);
 
 /// The same at an address that the caller has chosen, without guard pages. The memory stays mapped:
@@ -49,7 +49,7 @@ void* reserve_pages(std::uint64_t bytes, int protection = PROT_READ | PROT_WRITE
 /// The range of these pages of map_own_pages() or reserve_pages() together with their guard pages.
 OwnPages::Range with_guards(const void* pages, std::uint64_t bytes);
 
-/// Frees the memory of pages that stay reserved: they read as zeros again.
+/// Frees the memory of pages that stay mapped: they read as zeros again.
 inline void discard_pages(const void* pages, std::uint64_t bytes) {
     kernel_call(__NR_madvise, address_of(pages), page_up(bytes), MADV_DONTNEED);
 }

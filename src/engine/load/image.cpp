@@ -1,8 +1,7 @@
 // image.cpp: load_elf_binary() of fs/binfmt_elf.c, as far as a process that exists already can do it.
 //
-// Differences that are meant: segments of code are mapped readable, because the engine reads what it translates, and
-// `executable` remembers what the file asked for. Headers are limited to 64 segments, of which real programs have about
-// a dozen. On an error what was mapped stays mapped.
+// The differences are intended: segments of code are mapped readable, because the engine reads what it translates. A
+// file may have 64 segments at most; real programs have about a dozen. After an error, mapped segments stay mapped.
 #include "engine/load/image.h"
 
 #include <errno.h>
@@ -42,15 +41,15 @@ int protection_of(const Elf64_Phdr& segment) {
 }
 
 /// Whether a segment has no more bytes in the file than in memory, and ends below the last address of a process.
-/// load_elf_binary() (fs/binfmt_elf.c) checks the same. Without it, a damaged file would be mapped over what is outside
-/// of its span.
+/// load_elf_binary() (fs/binfmt_elf.c) checks the same. Without the check, a damaged file could be mapped over memory
+/// outside of its span.
 bool is_valid(const Elf64_Phdr& segment) {
     constexpr std::uint64_t kTaskSize = (std::uint64_t{1} << 47) - kPageBytes;  // TASK_SIZE of x86-64, 4-level paging
     return segment.p_filesz <= segment.p_memsz && segment.p_memsz <= kTaskSize &&
            segment.p_vaddr <= kTaskSize - segment.p_memsz;
 }
 
-/// From the first segment to the last, in the file's addresses, and the largest alignment of a segment.
+/// The addresses from the first segment to the last, as the file has them, and the largest alignment of a segment.
 struct Span {
     std::uint64_t start = ~std::uint64_t{0};
     std::uint64_t end = 0;
@@ -70,10 +69,9 @@ Span span_of(const ElfFile& file) {
     return span;
 }
 
-// The bias is a multiple of the largest p_align, as in the kernel (maximum_alignment() in fs/binfmt_elf.c). So `slack`
-// more is reserved, and what lies before and after the aligned part is given back.
-
-/// Reserves the whole span, so that no other mapping comes between the segments. Returns the bias.
+/// Reserves the whole span, so that no other mapping comes between the segments. Returns the bias, a multiple of the
+/// largest p_align as in the kernel (maximum_alignment() in fs/binfmt_elf.c). To align it, `slack` bytes more are
+/// reserved, and those before and after the aligned part are unmapped.
 std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span& span, std::uint64_t preferred) {
     const std::uint64_t bytes = span.end - span.start;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -82,14 +80,13 @@ std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span&
         if (is_error(got)) return std::unexpected(-got);
         return 0;
     }
-    // The wish may be occupied: then the kernel chooses, as without one.
     if (preferred != 0) {
         const std::uint64_t wished = (preferred & ~(span.alignment - 1)) + span.start;
         const long got = map_pages(wished, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE);
         if (!is_error(got)) return wished - span.start;
     }
     const std::uint64_t slack = span.alignment - kPageBytes;
-    const long got = map_pages(0, bytes + slack, PROT_NONE, flags);
+    const long got = map_pages(0, bytes + slack, PROT_NONE, flags);  // the kernel chooses
     if (is_error(got)) return std::unexpected(-got);
     const auto place = static_cast<std::uint64_t>(got);
     const std::uint64_t aligned = (place - span.start + span.alignment - 1) & ~(span.alignment - 1);
@@ -99,10 +96,9 @@ std::expected<std::uint64_t, long> reserve_span(const ElfFile& file, const Span&
     return aligned;
 }
 
-// bss. The file's last page is mapped whole, so it has bytes of the file after p_filesz: they become zeros, as
-// padzero() of the kernel does. ld.so's early allocations use the rest of that page and expect zeros.
-
-/// Makes the part of a segment that is not in the file: zeros to the end of the page, then anonymous pages.
+/// Makes the part of a segment that is not in the file (bss): zeros to the end of the page, then anonymous pages. The
+/// last page of the file is mapped whole, so it has bytes of the file after p_filesz. padzero() of the kernel clears
+/// them, too; ld.so's early allocations use the rest of that page and expect zeros.
 std::expected<void, long> zero_rest(const Elf64_Phdr& segment, std::uint64_t bias) {
     const std::uint64_t file_end = bias + segment.p_vaddr + segment.p_filesz;
     const std::uint64_t end = page_up(bias + segment.p_vaddr + segment.p_memsz);
@@ -177,7 +173,7 @@ std::expected<Image, long> map_image(const ElfFile& file, std::uint64_t preferre
         if (segment.p_type != PT_LOAD) continue;
         if (const auto mapped = map_segment(file, segment, *bias); !mapped) return std::unexpected(mapped.error());
         add_segment(segment, *bias, image, executable);
-        // AT_PHDR is where a segment has the headers: not every file has them at bias + e_phoff.
+        // AT_PHDR is the address of the headers in a segment, which is not always bias + e_phoff.
         const std::uint64_t headers = file.header.e_phoff;
         if (headers >= segment.p_offset && headers < segment.p_offset + segment.p_filesz)
             image.headers = *bias + segment.p_vaddr + (headers - segment.p_offset);

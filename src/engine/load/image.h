@@ -1,6 +1,6 @@
-// image.h: reads an x86-64 ELF file and maps it as the kernel's loader does (fs/binfmt_elf.c), including details that
-// programs rely on: the rest of a page after a segment's bytes in the file is zero, the load bias is a multiple of the
-// largest alignment, and the break begins after the last segment (Image::end).
+// image.h: reads an x86-64 ELF file and maps it as the kernel's loader does (fs/binfmt_elf.c). This includes details
+// that programs rely on: the rest of the page after a segment's bytes of the file is zero, the load bias is a multiple
+// of the largest alignment, and the break begins after the last segment (Image::end).
 #pragma once
 
 #include <elf.h>
@@ -38,8 +38,9 @@ struct Image {
     std::uint64_t end = 0;  ///< the end of the last segment, bss included
 };
 
-/// Maps the segments and adds what may be executed to `executable`. `preferred` is the wanted bias of a
-/// position-independent file. The kernel chooses if it is 0 or if the place is occupied. The error is a positive errno.
+/// Maps the segments and adds the executable ones to `executable`. `preferred` is the wanted bias of a
+/// position-independent file; if it is 0 or the addresses are occupied, the kernel chooses. The error is a positive
+/// errno.
 std::expected<Image, long> map_image(const ElfFile& file, std::uint64_t preferred, ExecutableMap& executable);
 
 }  // namespace anyperf::engine

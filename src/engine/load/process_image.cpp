@@ -1,9 +1,10 @@
-// process_image.cpp: what load_elf_binary() of the kernel does after it has read the headers, for a process that
-// exists.
+// process_image.cpp: does what load_elf_binary() of the kernel does after it has read the headers, in a process that
+// exists already.
 //
-// What programs see of it: addresses (a program with a loader near 0x555…, the loader and one without a loader among
-// the mappings), the break after the image's end, the auxiliary vector, and the names in /proc. What they do not see:
-// the engine's image and its first arguments. Nothing is random if the process's personality turns randomization off.
+// Programs see the results as without anyperf: the addresses (a program with a loader near 0x555…; the loader, and a
+// program without one, among the mappings), the break after the image's end, the auxiliary vector, and the names in
+// /proc. They do not see the engine's image and its first arguments. Nothing is random if the process's personality
+// turns randomization off.
 #include "engine/load/process_image.h"
 
 #include <linux/prctl.h>
@@ -39,7 +40,7 @@ std::uint64_t preferred_bias(const ElfFile& program) {
     return kPieBase + (randomised() ? random_bits(kRandomPages) << 12 : 0);
 }
 
-/// Adds the vDSO to what may be executed: it is translated like any other code.
+/// Adds the vDSO to the executable memory: it is translated like any other code.
 void add_vdso(Engine& engine, std::uint64_t start) {
     if (start == 0) return;
     const auto* header = at_address<const Elf64_Ehdr>(start);
@@ -52,10 +53,9 @@ void add_vdso(Engine& engine, std::uint64_t start) {
     engine.cache.executable.add({start, end, false, false});
 }
 
-// The kernel checks these against each other (prctl_set_mm_map()), and takes all or none.
-
 /// Sets what the kernel knows of the image: break, arguments, environment, auxiliary vector (prctl(2) PR_SET_MM_MAP).
-/// If it refuses, the engine's values remain, which only /proc and brk(2) show.
+/// The kernel checks the values against each other (prctl_set_mm_map()) and takes all or none. If it refuses, the
+/// engine's values remain; they are visible in /proc and by brk(2) only.
 void set_kernel_memory_map(const Image& image, const StartStack& program_stack, const std::uint64_t* words) {
     const std::uint64_t brk = page_up(image.end) + (randomised() ? random_bits(13) << 12 : 0);
     const char* first = program_stack.arguments[0];
@@ -82,7 +82,7 @@ void set_kernel_memory_map(const Image& image, const StartStack& program_stack, 
     kernel_call(__NR_prctl, PR_SET_MM, PR_SET_MM_MAP, address_of(&map), sizeof map);
 }
 
-/// Without /proc the program's path is what it was executed by, made absolute.
+/// Names the program without /proc: by the path with which it was executed, made absolute.
 void name_without_proc(Program& program, const char* path) {
     std::string_view rest{path};
     std::size_t length = 0;

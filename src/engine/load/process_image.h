@@ -1,5 +1,5 @@
-// process_image.h: the last step of an execve in the engine: the process gets the program's image, loader, stack, break
-// and name.
+// process_image.h: the last step of an execve in the engine: gives the process the program's image, loader, stack,
+// break and name.
 #pragma once
 
 #include <cstdint>

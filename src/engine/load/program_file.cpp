@@ -1,6 +1,6 @@
-// program_file.cpp: everything for which execve(2) may fail is found out here, before the exec: the exec itself is that
-// of the engine, which says nothing about the program, and afterwards no error can be returned any more. The order of
-// the checks is the kernel's: the file, its rights, its kind, its format, then the same for its interpreter.
+// program_file.cpp: makes the checks for which execve(2) may fail, before the exec. The exec itself is that of the
+// engine: it succeeds whatever the program is, and after it no error can be returned. The order of the checks is the
+// kernel's: the file, its rights, its kind, its format, then the same for its interpreter.
 #include "engine/load/program_file.h"
 
 #include <errno.h>
@@ -32,10 +32,10 @@ const char* path_of_descriptor(int fd, Line& link) {
     return link.text("/proc/self/fd/").decimal(fd).text(std::string_view{"\0", 1}).view().data();
 }
 
-/// Asks the kernel whether it would execute the file. Returns 0 or a positive errno, such as ETXTBSY (open for
-/// writing), EACCES (a noexec mount) or EINVAL (flags). argv is an invalid address, so the call always fails, at the
-/// latest with EFAULT. Linux 6.8 and later open the file first; older kernels do not, so there only the flags are
-/// checked (do_execveat_common).
+/// Finds out whether the kernel would execute the file, by an execveat(2) with an invalid argv: it always fails, and
+/// EFAULT means that only argv is wrong. Returns 0 or a positive errno, such as ETXTBSY (open for writing), EACCES (a
+/// noexec mount) or EINVAL (flags). Linux 6.8 and later open the file before they read argv (do_execveat_common); older
+/// kernels check only the flags.
 long kernel_refusal(int at, const char* path, int flags) {
     constexpr std::uint64_t kFaultingAddress = ~std::uint64_t{0} << 47;
     const long answer = kernel_call(__NR_execveat, as_argument(at), address_of(path), kFaultingAddress, 0,
@@ -43,9 +43,9 @@ long kernel_refusal(int at, const char* path, int flags) {
     return answer == -EFAULT ? 0 : -answer;
 }
 
-/// Checks the right to execute, which kernels before 6.8 do not check in kernel_refusal(). Returns 0 or a positive
-/// errno. Linux before 5.8 has no faccessat2, and a seccomp filter that does not know it answers ENOSYS or EPERM: then
-/// faccessat checks, for the real user instead of the effective one.
+/// Checks the right to execute, for kernels before 6.8, where kernel_refusal() does not. Returns 0 or a positive errno.
+/// Linux before 5.8 has no faccessat2(2), and a seccomp filter that does not know it returns ENOSYS or EPERM. Then
+/// faccessat(2) checks, but for the real user instead of the effective one.
 long access_refusal(int at, const char* path, int flags) {
     const unsigned access_flags = static_cast<unsigned>(flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) | AT_EACCESS;
     const long answer = kernel_call(__NR_faccessat2, as_argument(at), address_of(path), kExecutable, access_flags);
@@ -74,7 +74,7 @@ std::expected<int, ProgramError> open_executable(int at, const char* path, int f
         fd = open_for_reading(at);
     } else {
         const int nofollow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? O_NOFOLLOW : 0;
-        // O_NONBLOCK: opening a FIFO must not wait for a writer. check_regular() refuses it then.
+        // O_NONBLOCK: the open of a FIFO must not wait for a writer. check_regular() refuses the FIFO later.
         fd = kernel_call(__NR_openat, as_argument(at), address_of(path),
                          static_cast<unsigned>(O_RDONLY | O_CLOEXEC | O_NONBLOCK | nofollow));
     }
@@ -96,15 +96,15 @@ bool privilege_is_ignored(int fd) {
            (kernel_call(__NR_fstatfs, as_argument(fd), address_of(&mount)) == 0 && (mount.f_flags & ST_NOSUID) != 0);
 }
 
-/// Whether the file has capabilities that count in this user namespace: for those of another the kernel answers
-/// EOVERFLOW (cap_inode_getsecurity). Root has all capabilities without them.
+/// Whether the file gives the process capabilities in this user namespace. Root has all of them already. For
+/// capabilities of another namespace the kernel returns EOVERFLOW (cap_inode_getsecurity()).
 bool has_capabilities(int fd) {
     return kernel_call(__NR_geteuid) != 0 &&
            kernel_call(__NR_fgetxattr, as_argument(fd), address_of("security.capability"), 0, 0) > 0;
 }
 
-/// Refuses a program that would gain privilege, which only the kernel can grant. This concerns the ELF file only:
-/// Linux ignores the mode bits of scripts.
+/// Refuses a program that would gain privilege, since only the kernel can grant it. Only the ELF file is checked: Linux
+/// ignores the set-id bits of scripts.
 std::expected<void, ProgramError> check_privilege(int fd, const struct stat& status) {
     const bool gains_user =
         (status.st_mode & S_ISUID) != 0 && status.st_uid != static_cast<unsigned>(kernel_call(__NR_geteuid));

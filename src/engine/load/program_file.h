@@ -1,6 +1,6 @@
 // program_file.h: finds the files to map for a path: follows scripts to their interpreter, checks permissions, reads
-// the ELF headers. The engine does this before an execve as well, because afterwards no program is left that could get
-// the error.
+// the ELF headers. The engine does this before an execve as well: after it, no program is left to which an error could
+// be returned.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace anyperf::engine {
 struct ProgramFile {
     ElfFile program;
     ElfFile loader;   ///< the ELF interpreter; its fd is -1 if the program has none
-    int scripts = 0;  ///< scripts followed
+    int scripts = 0;  ///< how many scripts were followed
     ScriptLine lines[kDeepestScript];
 
     /// Closes the files that find_program() or resolve_program() has left open.
@@ -26,7 +26,7 @@ struct ProgramFile {
 /// Why a program can't be run.
 struct ProgramError {
     long error;          ///< a positive errno, as of execve(2)
-    const char* reason;  ///< why the engine refuses what the kernel would run; null: the errno says it all
+    const char* reason;  ///< why the engine refuses what the kernel would run; null: the errno is the reason
 };
 
 /// Finds what execveat(at, path, flags) would run. The result has open files: call `close` on it, also after an error.

@@ -1,5 +1,5 @@
-// script.cpp: load_script() of fs/binfmt_script.c, with its corner cases, because an execve of the application must
-// fail or succeed as the kernel's would: the kernel sees only the engine's file.
+// script.cpp: does what load_script() of fs/binfmt_script.c does, with its corner cases. An execve of the application
+// must fail or succeed as the kernel's would, but the kernel sees only the engine's file.
 #include "engine/load/script.h"
 
 #include <errno.h>
@@ -49,10 +49,10 @@ std::string_view until(std::string_view text, bool (*ends)(char)) {
     return text;
 }
 
-/// What load_script() takes for the line: the text before the newline; or, if the buffer has none, all of the buffer
-/// but its last byte, with the NULs after the end of the file. So only blanks at the end of that are trimmed, and those
-/// at the end of a short file belong to the argument. Empty: the interpreter's name is missing, or the buffer may have
-/// cut it. `buffer` begins after "#!".
+/// The line as load_script() takes it: the text before the newline. If the buffer has no newline, it is the whole
+/// buffer but its last byte, including the NULs after the end of a short file. So blanks at the end of such a file are
+/// not trimmed but belong to the argument. Empty: the interpreter's name is missing, or the buffer may have cut it.
+/// `buffer` begins after "#!".
 std::string_view line_of(std::string_view buffer) {
     std::string_view line = until(buffer, ends_text);
     const bool has_newline = line.size() < buffer.size() && buffer[line.size()] == '\n';

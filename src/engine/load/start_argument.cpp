@@ -1,8 +1,8 @@
-// start_argument.cpp: the text form, which is ten numbers in a fixed order. It is an argument and not in the
-// environment, because programs print and clear that.
+// start_argument.cpp: the text form is ten numbers in a fixed order. It is an argument and not in the environment,
+// because programs print and clear the environment.
 //
-// Three lists have to agree: the struct, parse_start_argument() and format_start_argument(). kStartArgumentRoom
-// suffices for eleven characters and a comma for each number.
+// Three lists must agree: the struct, parse_start_argument() and format_start_argument(). kStartArgumentRoom is enough
+// for eleven characters and a comma for each number.
 #include "engine/load/start_argument.h"
 
 #include <string_view>
@@ -45,7 +45,7 @@ bool parse_start_argument(const char* text, StartArgument& out) {
         !take_number(text, ',', engine_fd) || !take_number(text, ',', page) || !take_number(text, ',', blocked) ||
         !take_number(text, ',', ignored) || !take_number(text, 0, random))
         return false;
-    // -1 means absent for descriptors and the page. Anybody can start the engine with any text, so each number is
+    // -1 means absent for descriptors and the page. A user may start the engine with any text, so each number is
     // checked before it is narrowed.
     if (facts_fd < -1 || run_fd < -1 || process < 0 || program_fd < -1 || broker_fd < -1 || engine_fd < -1 ||
         page < -1 || blocked < 0 || ignored < 0 || random < 0)

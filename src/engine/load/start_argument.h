@@ -1,4 +1,5 @@
-// start_argument.h: what one engine hands to the next over execve: a few numbers in one argument of the command line.
+// start_argument.h: the state that one engine passes to the next over execve: numbers in one argument of the command
+// line.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +7,16 @@
 namespace anyperf::engine {
 
 struct StartArgument {
-    int facts_fd = -1;          ///< descriptor of what the broker alone writes (run/facts.h); -1: none
-    int run_fd = -1;            ///< descriptor of the run's memory; -1: none
+    int facts_fd = -1;          ///< descriptor of the facts (run/facts.h); -1: none
+    int run_fd = -1;            ///< descriptor of the run memory; -1: none
     std::uint32_t process = 0;  ///< the process's record; 0: a new one
     int program_fd = -1;        ///< the program, opened before the exec; -1: find it by its path
     int broker_fd = -1;         ///< the socket for requests; -1: no broker
     int engine_fd = -1;         ///< the engine's executable; -1: none
-    std::int64_t page = -1;     ///< the thread's page, kept over the exec; -1: a new one
-    std::uint64_t blocked = 0;  ///< those of kEngineSignals that the program has blocked; the kernel's mask lacks them
-    std::uint64_t ignored = 0;  ///< those of kAlwaysCaughtSignals that it ignores; the exec makes them SIG_DFL
-    std::uint32_t random = 0;   ///< 31 bits drawn for the random bytes of a deterministic run; 0: the first program
+    std::int64_t page = -1;     ///< the number of the thread's page, kept over the exec; -1: a new one
+    std::uint64_t blocked = 0;  ///< kEngineSignals that the program has blocked: the kernel's mask never has them
+    std::uint64_t ignored = 0;  ///< kAlwaysCaughtSignals that it ignores: they have handlers, which an exec resets
+    std::uint32_t random = 0;  ///< 31 bits of the last program's random bytes, in a deterministic run; 0: the first one
 };
 
 /// Room for the longest text, NUL included.

@@ -11,8 +11,8 @@
 //
 // The kernel has made such a stack for the engine, with more arguments and another path. The program's stack is built
 // in separate memory and then copied over the engine's. It begins at a higher address, because it is smaller. So the
-// program's strings have the addresses that they have without anyperf. That matters to counts: string functions read
-// whole vectors, and take another path near the end of a page.
+// program's strings have the same addresses as without anyperf. This affects counts: string functions read whole
+// vectors, and take another path near the end of a page.
 #include "engine/load/start_stack.h"
 
 #include <errno.h>
@@ -51,9 +51,8 @@ std::size_t bytes_of(const char* text) {
     return std::string_view{text}.size() + 1;
 }
 
-/// The image of a stack that ends at `top`, filled from its end in separate memory. Each part has its address on the
-/// stack before it has been copied there. The separate memory is needed because the engine's stack, from which the
-/// parts come, ends at the same top.
+/// A stack that ends at `top`, built from its end in separate memory, because the engine's stack, from which the parts
+/// come, ends at the same top. Each part has its final address at once.
 class StackImage {
   public:
     StackImage(std::uint64_t top, std::uint64_t bytes) : top_(top), bytes_(bytes) {
@@ -65,7 +64,7 @@ class StackImage {
     StackImage& operator=(const StackImage&) = delete;
 
     bool has_memory() const { return memory_ != nullptr; }
-    /// The address on the stack of what was put last, or of what will be put next if that is `bytes` long.
+    /// The final address of the part that was put last, or of a next part of `bytes` bytes.
     std::uint64_t address(std::uint64_t bytes = 0) const { return top_ - bytes_ + at_ - bytes; }
 
     std::uint64_t put(const void* from, std::size_t bytes) {
@@ -86,7 +85,7 @@ class StackImage {
   private:
     std::uint64_t top_;
     std::uint64_t bytes_;   ///< size of `memory_`
-    std::uint64_t at_ = 0;  ///< offset of what was put last
+    std::uint64_t at_ = 0;  ///< offset of the part that was put last
     std::byte* memory_ = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // start_stack.h: the initial stack of a program: argument count, arguments, environment, auxiliary vector (System V ABI
-// for x86-64, 3.4.1). The kernel has made it for the engine. The engine rewrites it for the program, and puts
-// everything at the address that the kernel would have chosen if it had started the program itself.
+// for x86-64, 3.4.1). The kernel has made it for the engine. The engine rewrites it for the program, with everything at
+// the address that the kernel would have chosen for the program.
 #pragma once
 
 #include <elf.h>
@@ -16,7 +16,7 @@ namespace anyperf::engine {
 
 /// A process's initial stack as the kernel laid it out.
 struct StartStack {
-    std::uint64_t* words = nullptr;  ///< argc
+    std::uint64_t* words = nullptr;  ///< its lowest word, argc
     std::uint64_t argument_count = 0;
     char** arguments = nullptr;
     char** environment = nullptr;
@@ -30,20 +30,21 @@ struct StartStack {
     std::uint64_t auxiliary_value(std::uint64_t type, std::uint64_t otherwise) const;
 };
 
-/// What differs between the engine's stack and the program's.
+/// The differences between the engine's stack and the program's.
 struct StartFacts {
     const char* path;  ///< AT_EXECFN
     const Image* program;
     const ElfFile* file;
     std::uint64_t loader_base;  ///< AT_BASE; 0: no loader
     std::uint64_t dropped;      ///< arguments at the front that are the engine's own
-    /// Gives AT_RANDOM's bytes in a deterministic run, whose program also gets no vDSO. Null: both are the kernel's.
+    /// In a deterministic run, the source of AT_RANDOM's bytes; the program gets no vDSO then. Null: both are the
+    /// kernel's.
     RandomStream* random;
 };
 
 /// Rewrites the stack in place for the program: without the first `dropped` arguments, with its own auxiliary vector.
-/// Returns the program's stack pointer, aligned to 16 bytes. This overwrites what `stack` points to, and so also
-/// strings of `facts` that are there. Error: a positive errno; the stack is as it was.
+/// Returns the program's stack pointer, aligned to 16 bytes. This overwrites what `stack` points to, and strings of
+/// `facts` that are on the stack. Error: a positive errno; the stack is unchanged.
 std::expected<std::uint64_t*, long> rewrite_start_stack(const StartStack& stack, const StartFacts& facts);
 
 }  // namespace anyperf::engine

@@ -1,5 +1,5 @@
-// executable_map.cpp: a sorted array of ranges. Programs have some hundred executable ranges and change them seldom, so
-// moving the ranges after an insertion costs less than a tree would at each lookup.
+// executable_map.cpp: a sorted array of ranges. Programs have some hundred executable ranges and rarely change them. So
+// it costs less to move the ranges after an insertion than to look up each address in a tree.
 #include "engine/memory/executable_map.h"
 
 #include "engine/freestanding/pages.h"
@@ -32,7 +32,7 @@ bool ExecutableMap::insert(std::size_t place, const ExecutableRange& range) {
     return true;
 }
 
-// A range that contains the removed one becomes two; those that overlap one of its ends are cut; those within it go.
+// A range that contains the removed one becomes two; those that overlap one of its ends are cut; those inside vanish.
 void ExecutableMap::remove(std::uint64_t start, std::uint64_t end) {
     std::size_t place = first_ending_after(start);
     while (place < count_ && ranges_[place].start < end) {

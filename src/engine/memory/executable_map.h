@@ -1,5 +1,6 @@
-// executable_map.h: the application's executable memory, as it asked for it. The engine sees every system call that
-// changes memory and changes this map under the same lock, so the map is never older than the kernel's.
+// executable_map.h: the application's executable memory, with the protection that it asked for. The engine sees each
+// system call that changes memory and updates this map under the same lock, so the map is never older than the
+// kernel's.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@ struct ExecutableRange {
     std::uint64_t start = 0;
     std::uint64_t end = 0;
     bool writable = false;
-    bool shared = false;      ///< may be changed through another mapping of the same memory, or through its file
-    bool unreadable = false;  ///< asked for without PROT_READ, which the engine adds
+    bool shared = false;      ///< may change through another mapping of the same memory, or through its file
+    bool unreadable = false;  ///< the application asked for it without PROT_READ, which the engine has added
 };
 
 /// Sorted, disjoint ranges. Not synchronised: under the cache's lock.

@@ -1,6 +1,5 @@
-// protected_code.cpp: the list of protected pages is an ExecutableMap of its own (Engine::protected_code), under the
-// cache's lock. A page that is in it is write-protected in the kernel, while the application has asked for it to be
-// writable.
+// protected_code.cpp: the list of protected pages is a second ExecutableMap (Engine::protected_code), under the cache's
+// lock. A page in this list is write-protected in the kernel, although the application has asked for a writable one.
 #include "engine/memory/protected_code.h"
 
 #include <sys/mman.h>
@@ -22,8 +21,7 @@ void unprotect(Engine& engine, std::uint64_t start, std::uint64_t end) {
 
 }  // namespace
 
-// Page by page: mprotect(2) works on pages, and a page that is protected already is left as it is. If the list is full
-// the page is made writable again, and the code must be compared at each entry instead.
+// If the list is full the page is made writable again, and the code must be compared at each entry instead.
 Protection protect_code(Engine& engine, std::uint64_t start, std::uint64_t end) {
     Protection done = Protection::unchanged;
     for (std::uint64_t page = page_down(start); page < end; page += kPageBytes) {
@@ -40,8 +38,8 @@ Protection protect_code(Engine& engine, std::uint64_t start, std::uint64_t end) 
     return done;
 }
 
-// The whole page is dropped, not only what is written: programs that write code write more of it (a JIT), and each
-// write to a protected page costs a fault.
+// All translations of the page are removed, not only those of the bytes that are written: a program that writes code (a
+// JIT) writes more of it, and each write to a protected page costs a fault.
 bool unprotect_written_code(Engine& engine, std::uint64_t address) {
     if (engine.protected_code.find(address) == nullptr) {
         // Another thread may have unprotected the page since the fault: then the write succeeds when it is repeated.

@@ -1,7 +1,7 @@
 // protected_code.h: detects that the application writes code (JITs, self-modifying code). A writable page that a block
-// was translated from is write-protected in the kernel; a write to it faults, its translations are removed, and the
-// page is writable until it is translated from again. What it can't see are writes through another mapping of the same
-// memory: such code is compared at each entry instead (Cache::keep_code_copy).
+// was translated from is write-protected in the kernel. A write to it faults; then its translations are removed, and
+// the page is writable until it is translated from again. Writes through another mapping of the same memory do not
+// fault: such code is compared at each entry instead (Cache::keep_code_copy()).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace anyperf::engine {
 
 /// What protect_code() did.
 enum class Protection : std::uint8_t {
-    unchanged,   ///< nothing was to be done: what was read of these pages before is still valid
-    added,       ///< some page is protected from now on: what was read of it before may be outdated
+    unchanged,   ///< all were protected, or not writable: what was read of these pages before is still valid
+    added,       ///< some page is protected only from now on: what was read of it before may be outdated
     impossible,  ///< the kernel refused to protect a page (ENOMEM: too many mappings)
 };
 
@@ -26,7 +26,7 @@ Protection protect_code(Engine& engine, std::uint64_t start, std::uint64_t end);
 /// application's own.
 bool unprotect_written_code(Engine& engine, std::uint64_t address);
 
-/// The same for every protected page, before a system call that failed with EFAULT is repeated. False if none is.
+/// The same for all protected pages, before a system call that failed with EFAULT is repeated. False if there are none.
 /// Takes the cache's lock.
 bool unprotect_all_code(Engine& engine);
 

@@ -1,16 +1,17 @@
-// start.cpp: how a process of the run starts. The broker, or the engine before an execve, has executed the engine
-// instead of the program, with three arguments before the program's own: the engine's name, what it takes over from
-// before the exec (start_argument.h), and the program's path.
+// start.cpp: starts a program in a process of the run. The broker, or the engine before an execve, has executed the
+// engine instead of the program, with three arguments before the program's own: the engine's name, the state that is
+// kept over the exec (start_argument.h), and the program's path.
 //
-// The order, and why:
-//   1. The arguments are parsed before anything is mapped, so that the engine started by hand explains itself.
-//   2. make_engine(): own memory first, then the run's, because its settings (what to count, determinism, the limit of
-//      the code cache) decide how the cache and the routines are made.
-//   3. The program is found, or the process ends with a message and 125, 126 or 127.
-//   4. The first thread, with the mask and the ignored signals that the exec has kept.
-//   5. become_program() maps the image and writes the stack anew.
-//   6. The process record, the agent's hooks, and deliver_and_resume(), which enters the program's first instruction.
-// Faults that all this causes are the engine's: kernel_faults() is read first (threads/own_faults.h).
+// The steps and their order:
+//   1. Parse the arguments before anything is mapped: a user who starts the engine by hand gets a message.
+//   2. make_engine(): map the engine's memory, then the run memory. The run's settings (what to count, determinism, the
+//      limit of the code cache) decide how the cache and the routines are made.
+//   3. Find the program, or end the process with a message and 125, 126 or 127.
+//   4. Make the first thread, with the mask and the ignored signals that the exec has kept.
+//   5. become_program(): map the image and rewrite the stack.
+//   6. Open the process record, call the agent's hooks, and enter the program's first instruction
+//      (deliver_and_resume()).
+// The page faults of all this are the engine's: kernel_faults() is read first (threads/own_faults.h).
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,7 +44,7 @@ namespace {
 
 constexpr std::uint64_t kOwnArguments = 3;  // before the program's
 
-/// Prepares the vector state that signal handlers begin with; it is the same for all, so it is made once.
+/// Makes the vector state with which all signal handlers begin.
 bool make_initial_vector_state(Engine& engine) {
     engine.vector_state = x86_64::vector_state_format();
     void* const area = reserve_pages(page_up(engine.vector_state.bytes));
@@ -69,7 +70,7 @@ Engine& make_engine(const StartArgument& argument) {
         engine.cache.byte_limit = engine.run->cache_bytes;
         engine.counting.open = static_cast<x86_64::ClassSet>(engine.run->counting);
         engine.cache.deterministic = engine.run->deterministic != 0;
-        // Its clock goes by what has retired (time/virtual_clock.h).
+        // The virtual clock advances by retired instructions (time/virtual_clock.h).
         if (engine.cache.deterministic) engine.counting.open |= x86_64::bit(x86_64::Class::instructions);
         engine.tuples.begin(&engine.threads, engine.run->tuple_limit);
         begin_exact_image(engine);
@@ -97,14 +98,14 @@ void find_or_refuse(Engine& engine, const StartArgument& argument, const char* p
     // 127: not found; 126: found and not executable (env(1)).
     const ProgramError& error = found.error();
     if (error.error == EMFILE)
-        refuse(kOwnFailure, "cannot run", path, "anyperf needs two descriptors more than the program",
+        refuse(kOwnFailure, "cannot run", path, "anyperf needs two more descriptors than the program",
                "raise the limit on open files (ulimit -n)");
     refuse(error.error == ENOENT ? 127 : 126, "cannot run", path,
            error.reason != nullptr ? error.reason : error_text(error.error), "");
 }
 
-/// Makes the calling thread the application's first: identity and signals. Mask and ignored signals survive
-/// an execve.
+/// Makes the calling thread the application's first: sets its ids and the state of its signals. The mask and the
+/// ignored signals survive an execve.
 void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& argument) {
     bind_to_kernel_thread(thread);
     thread.tid = static_cast<std::int32_t>(kernel_call(__NR_gettid));
@@ -124,7 +125,8 @@ void begin_first_thread(Engine& engine, Thread& thread, const StartArgument& arg
     }
 }
 
-/// The thread's page: the one that it has had before the exec, or that its events were opened on; else a new one.
+/// The number of the thread's page: the one that it had before the exec, or on which its events were opened; else a new
+/// one.
 std::uint32_t page_of(const Engine& engine, const Thread& thread, const StartArgument& argument) {
     return argument.page < 0 ? prepare_thread_page(engine, thread.process, 0)
                              : static_cast<std::uint32_t>(argument.page);
