@@ -1,5 +1,5 @@
-// area.h: the area of a thread: its cells, and the indirect calls that are not counted yet. It lies at a constant
-// distance after the Thread, so that translated code addresses it by %gs.
+// area.h: the area of a thread: its cells, and the indirect calls that are not counted yet. It is at a constant
+// distance after the Thread, so translated code addresses it by %gs.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace anyperf::engine {
 
 inline constexpr std::uint64_t kAreaOffset = std::uint64_t{1} << 22;
 
-/// Before the area, in private memory: the cells of the indirect calls that the thread has made lately. Most calls are
-/// found here, without a lock.
+/// The cell of an indirect call that the thread has made lately. A table of them is before the area, in private memory.
+/// Most calls are found there, without a lock.
 struct KnownCall {
     std::uint64_t target;
     std::uint32_t site;  ///< 0: empty
@@ -22,7 +22,7 @@ struct KnownCall {
 inline constexpr std::size_t kKnownCalls = 4096;
 inline constexpr std::uint64_t kKnownCallsOffset = kAreaOffset - kKnownCalls * sizeof(KnownCall);
 
-/// Where a call would be among them.
+/// The entry of the table that a call may have.
 inline KnownCall& known_call(x86_64::Thread& thread, std::uint32_t site, std::uint64_t target) {
     constexpr unsigned kShift = 64 - 12;
     static_assert(kKnownCalls == std::size_t{1} << (64 - kShift));
@@ -40,7 +40,8 @@ inline run::exact::AreaHeader& area_of(x86_64::Thread& thread) {
     return *reinterpret_cast<run::exact::AreaHeader*>(reinterpret_cast<char*>(&thread) + kAreaOffset);
 }
 
-/// Adds 1 to a cell of the calling thread; to none if `cell` is 0. A signal may come in between: one instruction.
+/// Adds 1 to a cell of the calling thread, unless `cell` is 0. It is one instruction, so a signal handler that adds to
+/// the same cell loses nothing.
 inline void add_to_cell(x86_64::Thread& thread, std::uint32_t cell) {
     if (cell == 0) return;
     auto* const place = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(&thread) + offset_of_cell(cell));

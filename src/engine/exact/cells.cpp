@@ -1,4 +1,4 @@
-// cells.cpp: the records of an image, and the table that finds the cells of what is recorded already.
+// cells.cpp: the records of an image, and the table that finds the cells of a record that exists already.
 #include "engine/exact/state.h"
 #include "engine/freestanding/pages.h"
 
@@ -58,7 +58,7 @@ bool ExactCounts::grow() {
     return true;
 }
 
-/// A reader in another process sees whole records only: `used` grows last.
+/// `used` grows last, so a reader in another process sees only whole records.
 bool ExactCounts::append(Record record, std::uint32_t cells, const Length* lengths) {
     const std::uint64_t end = used_ + bytes_of(record);
     if (run::exact::kRecordsOffset + end > run::exact::kImageBytes || cells > run::exact::kCells - cells_) {

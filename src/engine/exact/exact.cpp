@@ -22,15 +22,15 @@ std::uint64_t offset_of_unit(std::uint32_t unit) {
     return run::exact::kOffset + unit * run::exact::kUnitBytes;
 }
 
-/// The first of `count` units that nobody has.
+/// Reserves `count` units and returns the first.
 std::uint32_t take_units(const Engine& engine, std::uint32_t count) {
     const std::uint32_t unit = __atomic_fetch_add(&engine.run_use->exact_units, count, __ATOMIC_RELAXED);
     if (unit > run::exact::kUnits - count) fail("the run's memory for exact counts is used up", 0);
     return unit;
 }
 
-/// Maps `unit` at `address`, or anywhere for 0. Fails if that is not possible: a process that cannot count must not run
-/// on as if it did.
+/// Maps `unit` at `address`, or anywhere if that is 0. If it can't, it ends the process, which must not go on without
+/// counting.
 std::uint64_t map_units(const Engine& engine, std::uint32_t unit, std::uint64_t address, std::uint64_t bytes) {
     constexpr int kAccess = PROT_READ | PROT_WRITE;
     constexpr int kShared = MAP_SHARED | MAP_NORESERVE;
@@ -42,13 +42,13 @@ std::uint64_t map_units(const Engine& engine, std::uint32_t unit, std::uint64_t 
     return static_cast<std::uint64_t>(got);
 }
 
-/// The unit becomes visible to the recorder.
+/// Makes the unit visible to the recorder.
 void publish(UnitKind& kind, UnitKind value) {
     __atomic_store_n(reinterpret_cast<std::uint32_t*>(&kind), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
 }
 
-/// Gives the process a new image, mapped at `address`, or anywhere for 0. `parent`: 1 + the unit of the image whose
-/// cells it inherits, or 0.
+/// Gives the process a new image, mapped at `address`, or anywhere if that is 0. `parent`: 1 + the unit of the image
+/// whose cells it inherits, or 0.
 void begin_image(Engine& engine, std::uint64_t address, std::uint32_t parent) {
     const std::uint32_t unit = take_units(engine, run::exact::kImageUnits);
     auto* const image = at_address<ImageHeader>(map_units(engine, unit, address, run::exact::kImageBytes));
@@ -59,7 +59,7 @@ void begin_image(Engine& engine, std::uint64_t address, std::uint32_t parent) {
     publish(image->kind, UnitKind::image);
 }
 
-/// Maps an area that a thread of this process has left; false if there is none.
+/// Maps the area of a thread of this process that has ended; false if there is none.
 bool take_free_area(Thread& thread) {
     ExactCounts& exact = thread.engine->exact;
     const LockGuard held{exact.lock};
@@ -69,7 +69,8 @@ bool take_free_area(Thread& thread) {
     return true;
 }
 
-/// The child of a vfork runs in its parent's image but has another pid, and areas of its own.
+/// Whether the image is that of the calling process. The child of a vfork runs in its parent's image, but has another
+/// pid and its own areas.
 bool has_own_image(const Engine& engine) {
     return engine.exact.image()->pid == kernel_call(__NR_getpid);
 }
@@ -80,7 +81,8 @@ void begin_exact_image(Engine& engine) {
     if (engine.run != nullptr && engine.run->exact != 0) begin_image(engine, 0, 0);
 }
 
-// The child has its parent's image mapped, which the parent goes on to write. Its own takes that place.
+// The child has its parent's image mapped, to which the parent still writes. The child's own image replaces the
+// mapping.
 void inherit_exact_image(Engine& engine) {
     if (!engine.exact.on()) return;
     engine.exact.lock.reset();
@@ -125,8 +127,8 @@ std::uint32_t cell_of_call(Thread& thread, const IndirectCall& call) {
 
 }  // namespace
 
-// From the newest to the oldest, each removed before it is counted: what a killed thread has left in the list, the
-// recorder counts.
+// From the newest call to the oldest. Each is removed from the list before it is counted: if the thread is killed, the
+// recorder counts the calls that are left in the list.
 void count_indirect_calls(Thread& thread) {
     AreaHeader& area = area_of(thread);
     if (area.position < 0) return;

@@ -1,4 +1,4 @@
-// exact.h: exact counts in the life of a process and its threads. What is counted, and how: state.h.
+// exact.h: begins and ends exact counting for a process and its threads. state.h explains what is counted, and how.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,23 @@ namespace anyperf::engine {
 void begin_exact_image(Engine& engine);
 void inherit_exact_image(Engine& engine);
 
-/// The calling thread begins: it gets an area. To be called after its process has been reported to the recorder, and
-/// before it runs translated code.
+/// The calling thread begins: it gets an area. Precondition: its process has been reported to the recorder, and it has
+/// not run translated code.
 void begin_exact_thread(Thread& thread);
 
 /// The thread has run its last translated code. Another thread of the process may take over its area.
 void end_exact_thread(Thread& thread);
 
-/// Counts the indirect calls that the thread has appended, if its list is full. The thread has left translated code.
+/// Counts the indirect calls in the thread's list, if the list is full. Precondition: the thread has left translated
+/// code.
 void count_indirect_calls(Thread& thread);
 
-/// What was counted in advance or has run by itself, see uncount_rest() and its neighbours in
-/// x86_64/translate/recover.h. `cell`: of the segment; `index`: of its first instruction that has not run.
+/// The segment that begins with `cell` was counted in advance, and was left before its instruction `index`.
+/// x86_64/translate/recover.h (uncount_rest()) corrects the other counts.
 void note_segment_left(Thread& thread, std::uint32_t cell, std::size_t index);
+/// The instruction at `pc` ran by itself, in no segment.
 void note_instruction_ran(Thread& thread, std::uint64_t pc);
+/// The instruction at `pc` was counted and did not retire.
 void note_instruction_undone(Thread& thread, std::uint64_t pc);
 
 }  // namespace anyperf::engine

@@ -1,4 +1,4 @@
-// notes.cpp: corrections of what was counted with its segment, and what was not.
+// notes.cpp: counts instructions that were counted with their segment and did not run, and those that ran in none.
 #include "engine/exact/area.h"
 #include "engine/exact/exact.h"
 

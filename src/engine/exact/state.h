@@ -1,24 +1,26 @@
-// state.h: what a process counts exactly, instruction by instruction (run/exact_counts.h has the memory).
+// state.h: the exact counts of a process, instruction by instruction (run/exact_counts.h describes the memory).
 //
-// PROBLEM. `record --exact` wants to know how often each instruction has run, and who called whom how often, in all
-// threads, whatever becomes of the code and of the process. Sampling each instruction would cost thousandfold.
+// The problem: `record --exact` needs to know how often each instruction has run, and how often each function has
+// called each other one, in all threads, whatever happens to the code and to the process. A sample of each instruction
+// would cost a thousand times as much.
 //
-// REJECTED. Cells inside of the code cache: they would have to be gathered when code leaves it, in every one of the
-// ways in which that happens, and would be lost with a process that is killed. Cells that threads share: an addition
-// with a lock prefix takes twenty cycles, without it counts are lost.
+// Rejected: cells in the code cache. They would have to be read whenever code leaves the cache, which happens in many
+// ways, and would be lost with a process that is killed. Also rejected: cells that threads share. An addition with a
+// lock prefix takes twenty cycles, and without the prefix counts are lost.
 //
-// MECHANISM. The prologue of each segment adds 1 to a cell of the running thread (x86_64/translate/count_exact.cpp).
-// Cells lie at a constant distance from %gs, in memory that the recorder shares, so translations are the same for all
-// threads. What a cell means is written down once, when its code is translated, with the time; nothing has to be done
-// when code goes. The same code at the same address gets the same cells again, so that a small cache, or a JIT that
-// writes the same code over and over, does not use them up. A segment that is left in the middle is corrected by
-// another cell, "left before instruction 3". Direct calls need no cell: they end a segment. Indirect calls are appended
-// to a list of the thread, which the engine counts when it is full.
+// The mechanism: the prologue of each segment adds 1 to a cell of the running thread
+// (x86_64/translate/count_exact.cpp). Cells are at a constant distance from %gs, so all threads share one translation,
+// and in memory that the recorder reads. A record of what a cell means is written once, when its code is translated,
+// and has that time; nothing needs to be done when code leaves the cache. The same code at the same address gets the
+// same cells again, so a small cache, or a JIT that writes the same code many times, does not use them up. If a segment
+// is left in the middle, another cell counts that: "left before instruction 3". Direct calls need no cell, since they
+// end a segment. Indirect calls are appended to a list of the thread, and the engine counts them when the list is full.
 //
-// RACES. Records are appended under `lock`, a leaf: only own_pages' comes after it (freestanding/lock.h). The signal
-// handler takes it, for a thread that was in translated code and so holds no lock. The lock is held over a fork.
+// The races: records are appended under `lock`. While it is held only the lock of own_pages is taken
+// (freestanding/lock.h). The signal handler takes it, too, for a thread that was in translated code and so holds no
+// lock. The lock is held over a fork.
 //
-// LIMITS. A thread that is killed has counted the segment that it was in as a whole.
+// What it can't do: a thread that is killed has counted the whole segment that it was in.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +33,7 @@ namespace anyperf::engine {
 
 struct Engine;
 
-/// Of a process.
+/// The exact counts of one process.
 class ExactCounts {
   public:
     using Record = run::exact::Record;
@@ -42,25 +44,24 @@ class ExactCounts {
     /// Whether this process counts exactly. Never changes after its start.
     bool on() const { return image_ != nullptr; }
 
-    /// From here on the process has the image in unit `unit`, which lies at `image` in its memory. Cells that it has
-    /// had already keep their meaning.
+    /// From now on the process has the image in unit `unit`, which is mapped at `image`. Cells that it had already keep
+    /// their meaning.
     void begin(run::exact::ImageHeader* image, std::uint32_t unit, Clock clock, const Engine& engine);
 
     run::exact::ImageHeader* image() const { return image_; }
-    /// The first number that no record has given a meaning. Not that of the image's header, which the parent of a fork
-    /// may have changed since.
+    /// The first cell without a meaning. The image's header is not read: the parent of a fork may have changed it.
     std::uint32_t cells() const { return cells_; }
 
-    /// The first of the cells of a record, which has so many: the same as before for a record that differs in nothing
-    /// but `cell`, `epoch` and the time, if the code is the same, of which `code` is a hash. 0 if there is no room.
-    /// `lengths`: as many as the record has instructions. Takes the lock.
+    /// The first of `cells` cells for a record. A record that was given before, with the same `code` (a hash of its
+    /// code), has its cells already; its `cell`, `epoch` and time are not compared. 0 if there is no room. `lengths`:
+    /// as many as the record has instructions. Takes the lock.
     std::uint32_t cell_for(Record record, std::uint32_t cells, const Length* lengths, std::uint64_t code);
-    /// Of a record that has no instructions: it has one cell.
+    /// The cell of a record without instructions.
     std::uint32_t cell_for(const Record& record, std::uint64_t code = 0) { return cell_for(record, 1, nullptr, code); }
 
-    Lock lock;                    ///< protects the records, what finds their cells, and the free areas
+    Lock lock;                    ///< protects the records, the table of their cells, and the list of free areas
     std::uint32_t unit = 0;       ///< of the image
-    std::uint32_t free_area = 0;  ///< 1 + the first of the areas whose thread has ended; 0: none
+    std::uint32_t free_area = 0;  ///< 1 + the first area in the list of areas whose thread has ended; 0: none
     std::uint32_t epoch = 0;      ///< Record::epoch of new records; written under the cache's lock
 
   private:

@@ -15,7 +15,7 @@ namespace anyperf::engine {
 
 namespace {
 
-/// Record `number` of the array at `offset` of the run's memory.
+/// Record `number` of the array at `offset` of the run memory.
 template <class T>
 T* at_offset(const Engine& engine, std::size_t offset, std::uint32_t number) {
     return reinterpret_cast<T*>(reinterpret_cast<char*>(engine.run_use) + offset) + number;
@@ -31,12 +31,12 @@ std::uint32_t allocate_number(std::uint32_t& counter, std::uint32_t limit) {
     return number < limit ? number : 0;
 }
 
-/// Publishes a record: other processes that see the state see what was written before it.
+/// Publishes a record: another process that reads the new state also sees all that was written before.
 void set_state(run::RecordState& state, run::RecordState value) {
     __atomic_store_n(reinterpret_cast<std::uint32_t*>(&state), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
 }
 
-/// Where the counts of a page's thread are in the run's memory.
+/// The offset of the counts of a page's thread in the run memory.
 constexpr std::uint64_t offset_of_tuples(std::uint32_t number) {
     return run::kTupleCountsOffset + std::size_t{number} * sizeof(run::TupleCounts);
 }
@@ -51,15 +51,15 @@ bool save_counts(const Engine& engine, run::ThreadPage& page, run::TupleCounts& 
     memcpy(record.comm, page.comm, sizeof record.comm);
     const run::CopiedCounts counts = run::CopiedCounts::of({page.counters, tuples});
     for (std::size_t i = 0; i < run::kCounters; ++i) record.count[i] = counts.count(i);
-    // The order matters: the counts are to be reported exactly once, even if this thread is killed at any point here.
-    // The page is reported until the record that it refers to is `ended`, the record from then on.
+    // The order matters: the counts must be reported exactly once, even if this thread is killed at any point here. The
+    // page is reported until the record that it refers to is `ended`; from then on, the record is.
     page.record = number;
     set_state(record.state, run::RecordState::ended);
     tuples.clear();
     return true;
 }
 
-/// Takes over the counts of a thread that no longer exists, and frees its page.
+/// Saves the counts of a thread that no longer exists, and frees its page.
 void free_abandoned_page(const Engine& engine, run::ThreadPage& page, std::uint32_t number) {
     const long got = map_own_pages(sizeof(run::TupleCounts), PROT_READ | PROT_WRITE, MAP_SHARED, engine.run_fd,
                                    offset_of_tuples(number));
@@ -79,8 +79,8 @@ bool is_abandoned(const Engine& engine, const run::ThreadPage& page) {
     return kernel_call(__NR_tgkill, pid, static_cast<std::uint64_t>(page.tid), 0) == -ESRCH;
 }
 
-/// Frees the pages of threads that no longer exist. Called only when all pages are in use, since it takes a system call
-/// for each.
+/// Frees the pages of threads that no longer exist. It makes a system call for each page, so it is called only when all
+/// pages are in use.
 void free_abandoned_pages(const Engine& engine) {
     for (std::uint32_t number = 0; number < run::kMaximumThreadPages; ++number) {
         run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
@@ -108,7 +108,7 @@ std::uint64_t read_pid_namespace() {
     return is_error(got) ? 0 : about.st_ino;
 }
 
-/// Maps a part of the run's memory over a part of the thread's %gs block. False if that is not possible.
+/// Maps a part of the run memory over a part of the thread's %gs block. False if that is not possible.
 bool map_shared(const Engine& engine, void* at, std::size_t bytes, std::uint64_t offset) {
     const long got =
         map_pages(address_of(at), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, engine.run_fd, offset);
@@ -117,7 +117,7 @@ bool map_shared(const Engine& engine, void* at, std::size_t bytes, std::uint64_t
     return true;
 }
 
-/// The thread counts in private memory, which is zero.
+/// Lets the thread count in private memory, which begins as zeros.
 void map_private(Thread& thread) {
     constexpr std::size_t kBytes = sizeof(run::ThreadPage) + sizeof(run::TupleCounts);
     const long got =
@@ -126,8 +126,8 @@ void map_private(Thread& thread) {
     leave_out_of_dumps(address_of(&thread), kBytes);
 }
 
-/// Maps a thread page of the run's memory over the beginning of the thread's %gs block, and its counts behind it. False
-/// if that is not possible: the thread then counts in private memory.
+/// Maps a thread page of the run memory over the beginning of the thread's %gs block, and its counts after it. False if
+/// that is not possible: then the thread counts in private memory.
 bool map_page(Thread& thread, std::uint32_t number) {
     Engine& engine = *thread.engine;
     if (number == run::kNoPage) return false;
@@ -141,8 +141,8 @@ bool map_page(Thread& thread, std::uint32_t number) {
     return true;
 }
 
-/// The thread's words get the meanings that the process's translations give them. A thread that comes over an execve
-/// has words already, and the process, which has translated nothing yet, takes their meanings over.
+/// Gives the thread's words the meanings that the process's translations use. After an execve the thread has words
+/// already; the process has translated nothing yet, so it adopts their meanings.
 void begin_tuples(Thread& thread) {
     Engine& engine = *thread.engine;
     const LockGuard held{engine.cache.lock};
@@ -282,7 +282,7 @@ void close_thread_page(Thread& thread) {
     if (engine.run == nullptr) return;
     update_names(thread);
     detach_tuples(thread);
-    if (engine.run->counting == 0) {  // no report is wanted
+    if (engine.run->counting == 0) {  // the run reports no counts
         thread.tuples.clear();
         if (thread.page_number != run::kNoPage) thread.page.release();
         thread.page_number = run::kNoPage;

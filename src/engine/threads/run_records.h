@@ -1,5 +1,5 @@
-// run_records.h: the engine's side of the run memory (run/run_state.h): the records of its process and threads, and the
-// thread pages that they count in. Because the memory is shared, the counts of a thread survive however it dies.
+// run_records.h: the engine's part of the run memory (run/run_state.h): the records of its process and threads, and the
+// thread pages in which they count. The memory is shared, so the counts of a thread survive however it dies.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +22,25 @@ run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid);
 /// run has it.
 run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid);
 
-/// The path of the program of process `pid` of this run, as /proc/PID/exe is to show it; null for other processes.
+/// The program of process `pid` of this run, the path that /proc/PID/exe shows; null for other processes.
 const char* program_path_of(const Engine& engine, std::int32_t pid);
 
 /// Whether a live thread of this run has the id `tid`.
 bool is_thread_of_run(const Engine& engine, std::int32_t tid);
 
-/// Whether another thread of this run lives and does not wait for a child.
+/// Whether the run has another live thread that is not waiting for a child.
 bool has_other_thread_that_can_run(const Thread& thread);
 
-/// Reserves a record for a process that is about to be made, with its parent's names and limits. 0 without a run, or if
+/// Reserves a record for a process that does not exist yet, with its parent's names and limits. 0 without a run, or if
 /// all records are used.
 std::uint32_t new_process_record(Engine& engine, std::uint32_t parent);
 
-/// Reserves a page for a thread that is about to be made, so that the thread can be found from its first instruction
-/// on. `pid` is 0 if the thread is a process of its own. kNoPage without a run, or if all pages are used.
+/// Reserves a page for a thread that does not exist yet, so that the thread can be found from its first instruction on.
+/// `pid` is 0 if the thread is the first of a new process. kNoPage without a run, or if all pages are used.
 std::uint32_t prepare_thread_page(const Engine& engine, std::uint32_t process, std::int32_t pid);
 /// Where the kernel writes the id of the page's thread (clone(2), CLONE_PARENT_SETTID); null for kNoPage.
 std::int32_t* thread_id_address(const Engine& engine, std::uint32_t page);
-/// Frees a prepared page if its thread could not be made.
+/// Frees a prepared page whose thread could not be made.
 void free_thread_page(const Engine& engine, std::uint32_t page);
 
 /// Fills in the process's record and opens the thread page `page`: a prepared one, or the one that the thread had
@@ -51,12 +51,13 @@ void open_process_record(Engine& engine, Thread& thread, std::uint32_t page);
 /// Maps the prepared page into the calling thread and fills it in.
 void open_thread_page(Thread& thread, std::uint32_t page);
 
-/// Saves the thread's counts in a ThreadRecord and frees its page. The thread itself calls it last of all; it counts
+/// Saves the thread's counts in a ThreadRecord and frees its page. The thread calls it as its last act, and counts
 /// nothing after that.
 void close_thread_page(Thread& thread);
 
-/// Before an execve, and if it has failed: no other thread writes into the thread's counts meanwhile. If it succeeds
-/// the thread takes them along, while the other threads of a vfork's parent run on.
+/// detach_tuples() is called before an execve, attach_tuples() if that has failed: in between, no other thread writes
+/// to the thread's counts. After a successful execve the thread keeps them, while the threads of a vfork's parent run
+/// on with the old engine.
 void detach_tuples(Thread& thread);
 void attach_tuples(Thread& thread);
 

@@ -12,8 +12,8 @@ namespace anyperf::engine {
 
 namespace {
 
-constexpr unsigned kYields = 200;          // checks before the first pause; a running thread soon finishes its block
-constexpr unsigned kRequestInterval = 32;  // pauses between two requests to exit
+constexpr unsigned kYields = 200;          // checks before the first pause: a running thread soon finishes its block
+constexpr unsigned kRequestInterval = 32;  // pauses between two calls of request_exit()
 
 bool is_inside(const Thread& thread) {
     return __atomic_load_n(&thread.in_cache, __ATOMIC_ACQUIRE);
@@ -24,9 +24,9 @@ void pause() {
     kernel_call(__NR_nanosleep, address_of(&kPause), 0);
 }
 
-/// Sends the thread a signal that makes it leave translated code, in case it stays in one instruction: it may wait for
-/// a page of userfaultfd(2), or run a long REP. False if the thread does not exist any more: it may belong to another
-/// process that shares this memory (vfork) and that was killed in the middle of a block.
+/// Sends the thread a signal that makes it leave translated code. It may stay in one instruction for a long time: a
+/// REP, or an access that waits for userfaultfd(2). False if the thread does not exist any more: a process that shares
+/// this memory (vfork) may have been killed in the middle of a block.
 bool request_exit(Thread& thread) {
     __atomic_store_n(&thread.exit_requested, true, __ATOMIC_RELAXED);
     x86_64::SignalInfo info{};
@@ -36,8 +36,8 @@ bool request_exit(Thread& thread) {
                        static_cast<std::uint64_t>(thread.tid), kTrap, address_of(&info)) != -ESRCH;
 }
 
-/// Returns when the thread has left translated code. No exit is linked and no thread can enter, so the thread leaves at
-/// the end of its block; a thread that takes longer gets a signal.
+/// Returns when the thread has left translated code. No exit is linked and no thread can enter, so it leaves at the end
+/// of its block. A thread that takes long gets a signal.
 void wait_until_outside(Thread& thread) {
     for (unsigned tries = 0; is_inside(thread); ++tries) {
         if (tries < kYields) {

@@ -1,5 +1,5 @@
-// thread_list.h: the list of the process's threads, and the flush of the code cache, which needs it: all memory of
-// translations can be freed only while no thread is in translated code.
+// thread_list.h: the list of the process's threads, and the flush of the code cache. The flush needs the list: the
+// memory of translations can be freed only while no thread is in translated code.
 #pragma once
 
 #include "engine/engine.h"
@@ -13,7 +13,7 @@ void remove_thread(Thread& thread);
 /// In a fork's child: forgets all threads but the one that called fork.
 void keep_only_thread(Engine& engine, Thread& thread);
 
-/// Frees all translations, after every other thread has left them. Called when the cache is full; see cache/cache.h.
+/// Frees all translations after all other threads have left them. Called when the cache is full (cache/cache.h).
 /// Precondition: the cache's lock is held, and this thread is not in translated code.
 void flush_cache(const Thread& self);
 

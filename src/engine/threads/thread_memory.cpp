@@ -19,7 +19,7 @@ using x86_64::kSignalStackBytes;
 
 namespace {
 
-/// A thread, and its state that translated code does not address.
+/// A Thread, and the state of it that translated code does not address.
 struct ThreadAndState {
     Thread thread;
     SignalState signals;
@@ -33,7 +33,7 @@ static_assert(kAll + kGuard <= kOpenCallsOffset);
 constexpr std::uint64_t kOpenCallsEnd = kOpenCallsOffset + kOpenCallsBytes + kGuard;
 static_assert(kOpenCallsEnd <= kKnownCallsOffset);
 
-/// With room for the thread's area of exact counts (begin_exact_thread), if it is to have one.
+/// In an exact run, with room for the thread's area of exact counts (begin_exact_thread()).
 std::uint64_t mapping_bytes_of(const Engine& engine) {
     return engine.exact.on() ? kAreaOffset + run::exact::kUnitBytes : kOpenCallsEnd;
 }
@@ -79,12 +79,12 @@ Thread* new_thread(Engine& engine) {
 void free_thread(Thread& thread) {
     remove_thread(thread);
     release_suspended_stacks(thread);
-    // The child of a vfork that went on to another program could not free it.
+    // The child of a vfork allocated it for an execve, and could not free it after that succeeded.
     if (thread.exec_memory != nullptr) release_pages(thread.exec_memory, thread.exec_bytes);
     release_pages(&thread, thread.mapping_bytes);
 }
 
-// Translated code finds its Thread by gs, so the application's gs is emulated (gs_base). Must run on the thread itself.
+// Translated code finds its Thread by %gs, so the application's gs is emulated (Thread::gs_base).
 void bind_to_kernel_thread(Thread& thread) {
     kernel_call(__NR_arch_prctl, ARCH_SET_GS, address_of(&thread));
     const x86_64::SignalStack stack{thread.signal_stack, 0, 0, kSignalStackBytes};

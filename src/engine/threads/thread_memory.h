@@ -8,14 +8,14 @@
 
 namespace anyperf::engine {
 
-/// The memory of a thread that does not run yet, in the list of threads; null if memory ran out. It counts in private
-/// memory until open_thread_page().
+/// Makes the memory of a thread that does not run yet, and adds it to the list of threads. Null if memory ran out. The
+/// thread counts in private memory until open_thread_page().
 Thread* new_thread(Engine& engine);
 
-/// Takes the thread off the list and frees its memory. Not for the calling thread.
+/// Removes the thread from the list and frees its memory. Not for the calling thread.
 void free_thread(Thread& thread);
 
-/// Binds the calling kernel thread to `thread`: %gs and the alternate signal stack.
+/// Makes the calling kernel thread run as `thread`: sets %gs and the alternate signal stack.
 void bind_to_kernel_thread(Thread& thread);
 
 /// Gives `thread` the table of signal actions of `parent`, or a copy of it. False if memory ran out.

@@ -12,7 +12,7 @@ std::uint64_t load(const std::uint64_t& word) {
     return __atomic_load_n(&word, __ATOMIC_RELAXED);
 }
 
-/// What the thread has retired since its last look, as units; it counts as looked at.
+/// What the thread has retired since its last look, in units. This is a look.
 std::uint64_t take_retired(Thread& thread) {
     const std::uint64_t retired = retired_by(thread);
     const std::uint64_t since = retired - thread.retired_at_look;
@@ -20,8 +20,7 @@ std::uint64_t take_retired(Thread& thread) {
     return since * kUnitsOfInstruction;
 }
 
-/// The kernel's numbers for clocks of CPU time (include/linux/posix-timers.h): an inverted id, and what it is the id
-/// of.
+/// The kernel's numbers of CPU time clocks (include/linux/posix-timers.h): an inverted id, and three bits below it.
 constexpr std::int32_t kOfThread = 4;
 constexpr std::int32_t kOfDescriptor = 3;  // both low bits: a clock device
 
@@ -39,7 +38,7 @@ bool thread_cpu(const Thread& caller, std::int32_t tid, std::uint64_t& units) {
     return false;
 }
 
-/// Clocks of CPU time that name a process or a thread.
+/// The clocks of the CPU time of a process or a thread that the number names.
 bool named_cpu_time(Thread& thread, std::int32_t clock, std::uint64_t& ns) {
     if ((clock & 3) == kOfDescriptor) return false;
     const std::int32_t id = id_of(clock);
