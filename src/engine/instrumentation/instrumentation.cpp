@@ -6,8 +6,8 @@ namespace anyperf::engine {
 
 namespace {
 
-/// So often at most is code translated again to get rid of instrumentation: a program may open and close breakpoints in
-/// a loop.
+/// How often code is translated again at most to remove instrumentation: a program may open and close breakpoints in a
+/// loop.
 constexpr std::uint32_t kMaximumRemovals = 16;
 
 /// Whether some watchpoint is of this kind: loads or stores.
@@ -17,7 +17,7 @@ bool any(const ThreadInstrumentation& watches, bool Watchpoint::* kind) {
     return false;
 }
 
-/// Sets the filter for each address from which an access may reach a watchpoint.
+/// Sets the filter for each address at which an access that touches a watchpoint may begin.
 void mark_filter(Thread& thread, const ThreadInstrumentation& watches, std::uint8_t value) {
     for (std::uint32_t i = 0; i < watches.memory_count; ++i) {
         const Watchpoint& memory = watches.memory[i];
@@ -45,8 +45,8 @@ std::uint8_t recorded_kinds(const ProcessInstrumentation& watched) {
     return kinds;
 }
 
-/// Drops all translations if they lack instrumentation that a thread wants. Superfluous instrumentation is only slow,
-/// so it is removed only when no thread wants any, and not too often.
+/// Removes all translations if they lack instrumentation that a thread wants. Superfluous instrumentation only costs
+/// time, so it is removed only when no thread wants any, and at most kMaximumRemovals times.
 void update_translations(Engine& engine) {
     ProcessInstrumentation& watched = engine.instrumentation;
     const bool loads = watched.load_watchers != 0;

@@ -7,15 +7,15 @@
 
 namespace anyperf::engine {
 
-/// The records that a thread has written since they were last drained: words, in a buffer that ends with the room.
+/// The records that a thread has written since they were last drained. A record is several words.
 struct RecordStream {
     static constexpr std::size_t kWords = 512;
     static constexpr std::int64_t kEmpty = -static_cast<std::int64_t>(kWords * sizeof(std::uint64_t));
     static constexpr std::uint8_t kWhole = 0xff;
 
-    std::int64_t top;       ///< where the next record begins, in bytes before the end of `words`: negative
+    std::int64_t top;       ///< where the next record begins, in bytes from the end of `words`: below 0
     std::int64_t next_top;  ///< working memory of the prologue
-    /// How many instructions of the last record have run: the segment was left in the middle. kWhole: all.
+    /// How many instructions of the last record's segment have run, if it was left in the middle. kWhole: all.
     std::uint8_t last_ran;
     std::uint64_t words[kWords];
 };

@@ -1,5 +1,5 @@
-// state.h: the state of breakpoints, watchpoints and branch recording: what each thread wants, and what the process's
-// code is translated for. The functions of instrumentation.h change it; x86_64/translate/breakpoints.cpp and
+// state.h: the state of breakpoints, watchpoints and branch recording: what each thread wants, and for what the code of
+// the process is translated. The functions of instrumentation.h change it; x86_64/translate/breakpoints.cpp and
 // record_branches.cpp emit code for it.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace anyperf::engine {
 
-/// A range of memory. A thread wants accesses to it reported.
+/// A range of memory, accesses to which are reported to the agent.
 struct Watchpoint {
     std::uint64_t start = 0;
     std::uint64_t bytes = 0;
@@ -140,7 +140,7 @@ class AddressCounts {
 
 using ReturnTargets = AddressCounts<16384>;
 
-/// What the threads of a process want together, for which its code is translated. Changed under the cache's lock.
+/// The sum of what the threads of a process want: its code is translated for that. Changed under the cache's lock.
 struct ProcessInstrumentation {
     bool loads = false;  ///< translated code tests the watchpoint filter before it loads
     bool stores = false;

@@ -1,12 +1,13 @@
-// drain.cpp: replays the records of a thread in its models. What the records mean: cache/recorded_segment.h.
+// drain.cpp: replays the records of a thread in its models. cache/recorded_segment.h says what the records mean.
 //
-// A record is words: the number of its RecordedSegment, then the values of the registers that the segment's addresses
-// depend on. Everything constant (which instruction accesses what, by which register and displacement) is in the
-// RecordedSegment, which translation made once. So the record is short, and this does the arithmetic instead.
+// A record consists of words: the number of its RecordedSegment, then the values of the registers on which the
+// segment's addresses depend. The constant part (which instruction accesses memory, by which register and displacement)
+// is in the RecordedSegment, which the translation made once. So a record is short, and the addresses are computed
+// here.
 //
-// The last record may be incomplete: the thread may have left its segment in the middle, by a fault or a signal.
-// RecordStream::last_ran says how many of its instructions have run; the rest of the segment is not replayed, and its
-// branch has gone nowhere yet.
+// The last record may be incomplete: a fault or a signal may have left its segment in the middle. Then
+// RecordStream::last_ran says how many of its instructions have run. The rest of the segment is not replayed, and its
+// branch has not been executed.
 #include "engine/modelling/modelling.h"
 #include "engine/modelling/replay.h"
 #include "engine/modelling/replay_code.h"
@@ -85,7 +86,7 @@ void replay_all(Thread& thread, ThreadModels& models, std::uint64_t next) {
 void feed_models(Thread& thread, std::uint64_t next) {
     if (ThreadModels* const models = thread.models) {
         const LockGuard held{thread.engine->modelling.lock};
-        // With one core for all threads its counts go to whichever thread feeds it now.
+        // If all threads share one core, it counts for the thread that feeds it now.
         models->core.count_into(thread.page.counters.modelled);
         replay_all(thread, *models, next);
         // The system call that may follow can change it (arch_prctl(2)).
@@ -95,7 +96,7 @@ void feed_models(Thread& thread, std::uint64_t next) {
     thread.records.last_ran = RecordStream::kWhole;
 }
 
-// Bytes and operands are read after the instruction: if it has changed its own code, what is modelled is the new one.
+// The code is read after the instruction has run: if it has changed its own code, the new instruction is modelled.
 void model_instruction(Thread& thread, const x86_64::Registers& before) {
     ThreadModels* const models = thread.models;
     std::uint8_t code[x86_64::kLongestInstruction] = {};

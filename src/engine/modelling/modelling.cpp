@@ -1,6 +1,6 @@
-// modelling.cpp: makes and frees the models of threads. Each model is one mapping: the object, then its tables as words
-// of zeros, which the kernel provides without touching them. A cache of 32 MiB has a word for each line, so 4 MiB of
-// them; a program that uses little of it touches little.
+// modelling.cpp: makes and frees the models of threads. Each model is one mapping: the object, then its tables, which
+// begin as zeros. Pages of a table take memory only once they are used: a cache of 32 MiB has a word for each line,
+// 4 MiB together, but a program that uses few lines touches few pages.
 #include "engine/modelling/modelling.h"
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace anyperf::engine {
 
 namespace {
 
-/// So often at most is code translated again to get rid of recording: a program may open and close events in a loop.
+/// How often code is translated again at most to stop recording: a program may open and close events in a loop.
 constexpr std::uint32_t kMaximumRemovals = 16;
 
 /// Pages that begin with a `T`, and words of zeros after it. Null if memory ran out.
@@ -82,8 +82,8 @@ void free_models(ThreadModels& old) {
     release_pages(&old, old.bytes);
 }
 
-/// Makes code record, or not. Translations that record needlessly are only slow, so they are removed when no thread
-/// wants any, and not too often.
+/// Makes code record if a thread is modelled. Code that records needlessly is only slow, so it is removed only when no
+/// thread is modelled, and at most kMaximumRemovals times.
 void update_translations(Engine& engine) {
     const LockGuard held{engine.cache.lock};
     Modelling& modelling = engine.modelling;

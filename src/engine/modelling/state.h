@@ -25,15 +25,15 @@ struct ReplayMemory {
     bool refused = false;          ///< the kernel has refused the memory
 };
 
-/// Of a process. `lock` is a leaf in the order of locks, below Cache::lock; only own_pages' comes after it. It is held
-/// while a thread feeds its models, and over a fork.
+/// The models of a process. `lock` may be taken under Cache::lock, and while it is held only the lock of own_pages is
+/// taken. It is held while a thread feeds its models, and over a fork.
 struct Modelling {
     Lock lock;
-    ThreadModels* threads = nullptr;        ///< of the threads that are modelled
-    models::SharedLevel* shared = nullptr;  ///< made with the first of them
-    models::Core* only_core = nullptr;      ///< of a machine that has one core; made with the first of them
+    ThreadModels* threads = nullptr;        ///< list of the models of all modelled threads
+    models::SharedLevel* shared = nullptr;  ///< made with the first of these
+    models::Core* only_core = nullptr;      ///< if the machine has one core; made with the first of these
     ReplayMemory code;
-    std::uint32_t times_removed = 0;  ///< how often code was translated again to record no more
+    std::uint32_t times_removed = 0;  ///< how often code was translated again to stop recording
     bool reserved = false;            ///< Cache::reserve_recordings() has been called
 };
 

@@ -1,4 +1,4 @@
-// thread_models.h: the models of one thread, in pages of their own.
+// thread_models.h: the models of one thread, which are in separate pages.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct ThreadModels {
         : thread(of), core(caches), branches(unit, of.page.counters.modelled, memory) {}
 
     x86_64::Thread& thread;
-    models::Core& core;  ///< the thread's own; of a machine with one core, Modelling::only_core
+    models::Core& core;  ///< the thread's own; on a machine with one core, Modelling::only_core
     models::Branches branches;
     ThreadModels* next = nullptr;  ///< in Modelling::threads
     std::uint64_t bytes = 0;       ///< size of the mapping at whose start this is

@@ -1,5 +1,5 @@
-// actions.h: the application's actions for signals, and which signals the engine needs itself. install.h makes them the
-// kernel's.
+// actions.h: the application's actions for signals, and the signals that the engine needs itself. install.h sets
+// actions in the kernel.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +26,14 @@ constexpr std::uint64_t signal_bit(int signal) {
     return std::uint64_t{1} << (signal - 1);
 }
 
-/// SIGSEGV, SIGBUS and SIGTRAP: the engine needs them, so they are never blocked in the kernel, whatever the
-/// application asks. A fault while its signal is blocked kills the process.
+/// SIGSEGV, SIGBUS and SIGTRAP. The engine needs them, so the kernel never blocks them, whatever the application
+/// requests: a fault while its signal is blocked ends the process.
 inline constexpr std::uint64_t kEngineSignals =
     (std::uint64_t{1} << (11 - 1)) | (std::uint64_t{1} << (7 - 1)) | (std::uint64_t{1} << (5 - 1));
 
-/// Signals that have the engine's handler in the kernel even if the application ignores them or leaves them to their
-/// default: those that faults raise. After a fault the engine has to take back what it counted in advance. SIGILL and
-/// SIGFPE besides the above.
+/// The signals that faults raise: kEngineSignals, SIGILL and SIGFPE. They have the engine's handler in the kernel even
+/// if the application ignores them or leaves them to their default, because after a fault the engine must uncount what
+/// it counted in advance.
 inline constexpr std::uint64_t kAlwaysCaughtSignals = kEngineSignals | signal_bit(4) | signal_bit(8);
 
 inline constexpr int kKillSignal = 9;       ///< SIGKILL
@@ -48,7 +48,7 @@ inline constexpr std::uint64_t kIgnoredByDefault =
 /// Signals whose default is to stop the process: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU (signal(7)).
 inline constexpr std::uint64_t kStoppingByDefault = signal_bit(19) | signal_bit(20) | signal_bit(21) | signal_bit(22);
 
-/// The table of actions of a process, or of all tasks that share one by CLONE_SIGHAND. Synchronised.
+/// The table of actions of a process, or of all tasks that share one by CLONE_SIGHAND. It has its own lock.
 class SignalActions {
   public:
     SignalAction get(int signal) {
@@ -64,7 +64,7 @@ class SignalActions {
         __atomic_store_n(&caught_, action.has_handler() ? other_handlers | signal_bit(signal) : other_handlers,
                          __ATOMIC_RELAXED);
     }
-    /// The signals that are ignored. For the signal handler as well: it takes no lock.
+    /// The signals that are ignored. The signal handler may call it: it takes no lock.
     std::uint64_t ignored() const { return __atomic_load_n(&ignored_, __ATOMIC_RELAXED); }
     /// The signals that have a handler.
     std::uint64_t caught() const { return __atomic_load_n(&caught_, __ATOMIC_RELAXED); }

@@ -1,14 +1,16 @@
-// deliver.cpp: the half of signal handling that runs between two instructions of the application. handler.cpp has
-// queued the signals; here the queue is emptied as the kernel's get_signal() and handle_signal() would.
+// deliver.cpp: the part of signal handling that runs between two instructions of the application. handler.cpp has
+// queued the signals. Here they are delivered as the kernel's get_signal() and handle_signal() would.
 //
-// Why the kernel's mask is not used for it: the engine's handler has to see a fault at any time, so the kernel blocks
-// only what the application blocks and the engine does not need (apply_mask()). Synchronous signals are queued with a
-// mark and are delivered whatever the mask is, because a fault that is blocked kills.
+// The kernel's mask cannot decide which signals to deliver: the engine's handler must see a fault at any time, so the
+// kernel never blocks kEngineSignals (apply_mask()). Synchronous signals are marked in the queue and are delivered
+// whatever the mask is, because a fault whose signal is blocked ends the process.
 //
-// Two edges. A signal that arrives while this runs is queued and sets `pending` again, so it is found by the next
-// safepoint: that is why `pending` is cleared first. A safepoint request that the broker makes meanwhile is seen too:
-// it sets safepoint_requested before it reads in_kernel, and this function clears in_kernel before it reads the
-// request.
+// The two edges:
+// - A signal that arrives while this runs is queued and sets `pending` again, so the next safepoint finds it. Therefore
+//   `pending` is cleared first.
+// - A safepoint request that the broker makes meanwhile is not lost. The broker sets safepoint_requested before it
+// reads
+//   in_kernel, and deliver_and_resume() clears in_kernel before it reads safepoint_requested.
 #include "engine/signals/deliver.h"
 
 #include <asm/unistd.h>
@@ -36,14 +38,12 @@ constexpr std::uint64_t kResetHand = 0x80000000;  // SA_RESETHAND
 constexpr std::uint64_t kNoDefer = 0x40000000;    // SA_NODEFER
 constexpr int kByKernel = 0x80;                   // SI_KERNEL
 
-// arch/x86/kernel/signal_64.c: a frame restores AC, OF, DF, TF, SF, ZF, AF, PF, CF and RF. TF is left out, because the
-// engine uses it (Routines::run_in_place).
-
-/// FIX_EFLAGS of the kernel, the flags that a frame restores, without the trap flag.
+/// FIX_EFLAGS of the kernel (arch/x86/kernel/signal_64.c), the flags that a frame restores: AC, OF, DF, TF, SF, ZF, AF,
+/// PF, CF and RF. TF is left out, because the engine uses it (Routines::run_in_place).
 constexpr std::uint64_t kRestoredFlags = 0x50cd5;
 constexpr std::uint64_t kAlwaysSet = 0x202;
 
-/// Takes the first signal that may be delivered out of the queue. False if none may.
+/// Removes the first signal that may be delivered from the queue. False if there is none.
 bool take_deliverable(SignalState& signals, QueuedSignal& out) {
     for (unsigned i = 0; i < signals.queued; ++i) {
         if (!signals.queue[i].synchronous && signals.blocks(signals.queue[i].info.signo)) continue;
@@ -70,21 +70,22 @@ constexpr std::uint64_t interrupted_address_in(std::uint64_t frame) {
            offsetof(x86_64::SignalContext, rip);
 }
 
-/// Does what the application's action for the signal says: ends the process, drops the signal, or makes the registers
-/// those of the handler.
+/// Follows the application's action for the signal: ends the process, drops the signal, or makes the registers those of
+/// the handler's first instruction.
 void deliver(Thread& thread, const QueuedSignal& signal) {
     SignalState& signals = *thread.signals;
     const int number = signal.info.signo;
     const SignalAction action = signals.actions->get(number);
     if (log_wants(*thread.engine, run::log::kSignals)) [[unlikely]]
         log_signal(thread, signal, action);
-    // A fault that is blocked or ignored kills (force_sig_info).
+    // A fault whose signal is blocked or ignored ends the process (force_sig_info()).
     const bool handled = action.has_handler() && !(signal.synchronous && signals.blocks(number));
     if (!handled && (signal.synchronous || action.handler == 0)) die_by(number);
     if (!handled) return;
     const std::uint64_t saved = signals.restore_mask ? signals.saved_mask : signals.mask;
     if (!push_signal_frame(thread, signal, action, saved)) {
-        // No room for the frame is a SIGSEGV, and a SIGSEGV that finds none ends the process (force_sigsegv()).
+        // Without room for the frame the signal becomes a SIGSEGV. If SIGSEGV has no room, either, the process ends
+        // (force_sigsegv()).
         if (number == kSegv) die_by(kSegv);
         QueuedSignal no_stack{};
         no_stack.info.signo = kSegv;
@@ -118,9 +119,8 @@ void queue_general_protection(SignalState& signals) {
     signals.queue[signals.queued++] = fault;
 }
 
-// 15 is __NR_rt_sigreturn. The kernel takes the frame from rsp and does not come back here.
-
-/// rt_sigreturn(2) with the kernel's frame at this address.
+/// rt_sigreturn(2) (number 15) with the frame at this address. The kernel takes the frame from rsp and does not return
+/// here.
 [[gnu::naked]] void kernel_sigreturn(const void*) {
     asm("mov %rdi, %rsp\n\t"
         "mov $15, %eax\n\t"
@@ -151,8 +151,8 @@ long set_alternate_stack(SignalState& signals, x86_64::SignalStack wanted) {
     return 0;
 }
 
-// The real default action, so that the parent sees the signal and a core is dumped. If the signal does not kill (it is
-// not one that does), the process ends anyway.
+// Takes the default action in the kernel, so that the parent sees the signal and a core is dumped. If that does not end
+// the process, exit_group(2) does.
 void die_by(int signal) {
     const std::uint64_t only = ~signal_bit(signal);
     constexpr unsigned kSetMask = 2;
@@ -172,8 +172,7 @@ void deliver_and_resume(Thread& thread) {
     __atomic_store_n(&thread.pending, 0, __ATOMIC_SEQ_CST);
     thread.exit_requested = false;
     thread.is_running_in_place = false;
-    // Sequentially consistent with the look at `safepoint_requested`: the broker sets that and then reads `in_kernel`,
-    // as after a system call (syscalls/table.cpp).
+    // Stored before `safepoint_requested` is read below: see the head of this file.
     __atomic_store_n(&thread.page.in_kernel, 0, __ATOMIC_SEQ_CST);
     if (thread.open_calls.full) make_room_for_calls(thread);
     if (thread.page.faults_are_counted != 0) hooks::after_translated_code(thread, thread.registers.rip);
@@ -194,13 +193,13 @@ void deliver_and_resume(Thread& thread) {
     resume(thread);
 }
 
-/// The frame's alternate stack takes effect if sigaltstack(2) would accept it; an error is ignored (restore_altstack).
+/// Sets the frame's alternate stack if sigaltstack(2) would accept it. An error is ignored (restore_altstack()).
 void restore_alternate_stack(SignalState& signals, const x86_64::SignalStack& stack, std::uint64_t sp) {
     if (!signals.on_alternate_stack(sp)) set_alternate_stack(signals, stack);
 }
 
-/// Whether the kernel could return to these segments (restore_sigcontext). Other selectors than those of 64-bit
-/// programs fault in iretq; the privilege bits are set by the kernel.
+/// Whether the kernel could return to these segments (restore_sigcontext()). It sets the privilege bits; other
+/// selectors than those of 64-bit programs fault in its iretq.
 bool has_valid_segments(const x86_64::UserContext& user) {
     constexpr std::uint16_t kPrivilege = 3;
     const bool keeps_ss = (user.flags & x86_64::kContextStrictSs) != 0;

@@ -1,5 +1,5 @@
-// deliver.h: delivers queued signals to the application, at a place where its registers are known, and returns from its
-// handlers. How a signal gets into the queue is in handler.cpp.
+// deliver.h: delivers queued signals to the application at safepoints, where its registers are known, and returns from
+// its handlers. handler.cpp explains how a signal gets into the queue.
 #pragma once
 
 #include "engine/engine.h"
@@ -7,9 +7,9 @@
 
 namespace anyperf::engine {
 
-/// A safepoint: serves what the agent has to do, delivers the queued signals that are not blocked, and enters the
-/// application. Called on the engine's stack with all signals but kEngineSignals blocked in the kernel; before it
-/// enters the application it sets the application's mask.
+/// A safepoint: serves the requests for the agent, delivers the queued signals that are not blocked, sets the
+/// application's mask in the kernel, and enters the application. Precondition: the thread is on the engine's stack, and
+/// all signals but kEngineSignals are blocked in the kernel.
 [[noreturn]] void deliver_and_resume(Thread& thread);
 
 /// Ends this process by the default action of `signal`.

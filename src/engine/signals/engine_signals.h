@@ -1,5 +1,5 @@
-// engine_signals.h: how the engine recognises the signals that the broker, the engine itself, and the agent's timers
-// and kernel events send to interrupt a thread. The application never sees these signals.
+// engine_signals.h: recognises the signals that interrupt a thread for the engine: those of the broker, of the engine
+// itself, of the agent's timers and of the agent's kernel events. The application never sees these signals.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ inline bool is_alarm(const x86_64::SignalInfo& info) {
     return info.signo == kTrap && info.code == kByTimer && value == run::kAlarmValue;
 }
 
-/// Whether the kernel reports a page fault: the instruction to which it returns has faulted at si_addr. The kernel has
-/// handled the fault, and the thread is about to repeat the instruction (agent/faults/fault_traps.h).
+/// Whether the signal reports a page fault (agent/faults/fault_traps.h): the interrupted instruction has faulted at
+/// si_addr. The kernel has handled the fault, and the thread is about to repeat the instruction.
 inline bool is_fault_trap(const x86_64::SignalInfo& info) {
     std::uint64_t data = 0;  // si_perf_data
     __builtin_memcpy(&data, info.rest, sizeof data);
     return info.signo == kTrap && info.code == run::kTrapPerf && data == run::kFaultTrapData;
 }
 
-/// Whether the fault trap came late, because SIGTRAP was blocked. The thread may then be at another instruction.
+/// Whether the fault trap came late, because SIGTRAP was blocked. Then the thread may be at another instruction.
 inline bool is_late(const x86_64::SignalInfo& fault_trap) {
     std::uint32_t flags = 0;  // si_perf_flags: TRAP_PERF_FLAG_ASYNC
     __builtin_memcpy(&flags, fault_trap.rest + 12, sizeof flags);

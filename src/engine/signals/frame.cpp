@@ -1,9 +1,9 @@
-// frame.cpp: programs read and change these frames (debuggers, garbage collectors, userland threads), and return
-// through them, so each field is where the kernel has it. What differs from the host's own frame is the content: the
-// application's registers instead of the translation's.
+// frame.cpp: programs read and change these frames (debuggers, garbage collectors, userland threads) and return through
+// them, so each field is at the kernel's place. The kernel's own frame had the registers of the translation; this one
+// has the application's.
 //
-// The application's stack may be full or unmapped, so every write is guarded. Vector registers are live, because
-// nothing in the engine uses them: they are saved straight from the CPU to the application's stack.
+// The application's stack may be full or unmapped, so every write is guarded. The engine uses no vector registers, so
+// they still have the application's values and are saved directly to the application's stack.
 #include "engine/signals/frame.h"
 
 #include "engine/freestanding/kernel.h"
@@ -47,9 +47,9 @@ SignalContext context_of(const Registers& registers, const QueuedSignal& signal,
     return context;
 }
 
-/// Writes the vector registers below `top`, 64-byte aligned, as fpu__alloc_mathframe and copy_fpstate_to_sigframe do:
-/// with XSAVE, a note in the legacy area says what was saved, and a second magic number follows the area. Returns the
-/// area's address; 0 if the memory can't be written.
+/// Writes the vector registers below `top`, aligned to 64 bytes, as fpu__alloc_mathframe() and
+/// copy_fpstate_to_sigframe() do. With XSAVE, a note in the legacy area says what was saved, and a second magic number
+/// follows the area. Returns the area's address; 0 if the memory can't be written.
 std::uint64_t push_vector_state(const Thread& thread, std::uint64_t top) {
     constexpr std::uint64_t kAlignment = 64;
     if (!thread.engine->vector_state.has_xsave) {
@@ -67,7 +67,8 @@ std::uint64_t push_vector_state(const Thread& thread, std::uint64_t top) {
     return written ? area : 0;
 }
 
-/// Where the frame is pushed: the alternate stack if the action wants it, else below the red zone.
+/// The address below which the frame is pushed: the end of the alternate stack if the action wants that, else the red
+/// zone.
 std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action) {
     const SignalState& signals = *thread.signals;
     const std::uint64_t sp = thread.registers.r[x86_64::rsp];
@@ -79,9 +80,8 @@ std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action
 
 }  // namespace
 
-// __setup_rt_frame() of arch/x86/kernel/signal_64.c: vector state, then the frame, aligned so that rsp + 8 is a
-// multiple of 16 as at a function's entry. False if the stack cannot be written: the caller raises SIGSEGV. The
-// thread's registers change only when all has been written.
+// As x64_setup_rt_frame(): the vector state, then the frame, aligned so that rsp + 8 is a multiple of 16 as at a
+// function's entry. The thread's registers change only after everything has been written.
 bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalAction& action,
                        std::uint64_t saved_mask) {
     SignalState& signals = *thread.signals;

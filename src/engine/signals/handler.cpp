@@ -14,30 +14,30 @@
 // where the application's registers are known, and returns with all other signals blocked. There deliver_and_resume()
 // (deliver.cpp) builds the kernel's frame for the application's handler and enters that like any other code. Where the
 // signal finds the thread:
-// - At the first byte of an instruction's translation (Place::exact): the registers are the application's. What its
-//   segment has counted from there on is taken back, and the return of this handler is redirected to the delivery.
+// - At the first byte of an instruction's translation (BlockPosition::exact): the registers are the application's. What
+//   its segment has counted from there on is uncounted, and this handler returns to the delivery.
 // - In the middle of an instruction's translation, in a prologue or in a stub: the trap flag is set, and each trap
 //   comes back here, until the thread is at an exact place or in a routine. Other signals stay blocked meanwhile.
-// - In the entry routine: the registers are all still in the Thread; straight to the delivery. In an exit routine: the
-//   engine is about to run anyway, and looks at `pending` before it enters again.
-// - In the engine: `pending` is set, nothing else. The entry routine looks at it.
-// - In a system call that waits: interruptible.h; the few instructions around `syscall` are known by their addresses.
+// - In the entry routine: the registers are all still in the Thread, and this handler returns to the delivery. In an
+//   exit routine: the engine runs next anyway, and looks at `pending` before it enters again.
+// - In the engine: only `pending` is set. The entry routine looks at it.
+// - In a system call that waits: the few instructions around `syscall` are known by their addresses (interruptible.h).
 // Faults are different, since the thread can't go on first. A fault in a block is the application's: its registers are
 // recovered in the middle of the instruction, with borrowed ones taken from their spill slots (recover.h). A fault of
 // the engine while it reads code or copies the application's memory makes that operation fail (guarded_copy.h). A write
 // fault on protected code removes translations and repeats the write (protected_code.h). Any other fault is a defect.
 //
 // The two edges:
-// - Going in: a signal between the entry routine's look at `pending` and its jump to the block would be late. The
+// - Going in: a signal between the entry routine's look at `pending` and its jump to the block would be late. So the
 //   handler recognises the whole routine by its addresses and redirects it to the delivery.
-// - Coming out: deliver_and_resume() clears `pending` first of all, so a signal that comes during the delivery sets it
-//   again and leads to another delivery.
-// A safepoint request is a SIGTRAP with a code of our own: it interrupts the application's system call, which is then
-// restarted as if nothing had come. If the thread is in the kernel (ThreadPage::in_kernel) the broker sends none.
+// - Coming out: deliver_and_resume() clears `pending` first, so a signal that comes during the delivery sets it again
+//   and leads to another delivery.
+// A safepoint request is a SIGTRAP with anyperf's own code. It interrupts the application's system call, which is then
+// restarted without a trace. If the thread is in the kernel (ThreadPage::in_kernel), the broker sends no signal.
 //
-// What it can't do: it can't deliver at once; a signal waits for the rest of an instruction, of a stub, or of what the
-// engine is doing. And the queue has kQueue places: further kEngineSignals that come by kill(2) while the application
-// blocks them are dropped, as the kernel drops a standard signal that is pending already.
+// What it can't do: deliver at once. A signal waits for the rest of an instruction, of a stub, or of the engine's work.
+// And the queue has kQueue places: further kEngineSignals that come by kill(2) while the application blocks them are
+// dropped, as the kernel drops a standard signal that is pending already.
 #include "engine/signals/handler.h"
 #include "engine/exact/exact.h"
 
@@ -83,8 +83,8 @@ bool is_fault(const SignalInfo& info) {
            info.code > 0;  // codes of 0 and below are of kill(2) and the like: asynchronous, whatever the signal
 }
 
-/// Whether the thread is right after a system call of the engine. Nothing faults there, so what looks like a fault is a
-/// signal that the thread has sent to itself. SYSCALL leaves its return address in rcx (SDM).
+/// Whether the thread is right after a system call of the engine. No instruction faults there, so a signal that looks
+/// like a fault was sent by the thread to itself. SYSCALL leaves its return address in rcx (SDM volume 2).
 bool is_after_own_syscall(const SignalContext& context) {
     return context.rcx == context.rip && is_own_code(context.rip);
 }
@@ -100,16 +100,14 @@ Registers registers_of(const SignalContext& c) {
 /// Queues the signal for the application.
 void queue(Thread& thread, const SignalInfo& info, const SignalContext& context, bool synchronous) {
     SignalState& signals = *thread.signals;
-    if (signals.queued == SignalState::kQueue)
-        return;  // more of the engine's own signals than fit: dropped, as the kernel drops a standard signal that is
-                 // pending
+    if (signals.queued == SignalState::kQueue) return;  // dropped: see the head of this file
     QueuedSignal& signal = signals.queue[signals.queued++];
     signal = {info, context.err, context.trapno, context.cr2, synchronous};
 }
 
-/// Remembers from this frame how the kernel lays out vector state in frames. It looks at every frame, because the state
-/// grows when the program is permitted more (arch_prctl(2), ARCH_REQ_XCOMP_PERM). Without XSAVE the kernel does not
-/// write the note and its magic number (save_fsave_header and save_sw_bytes in arch/x86/kernel/fpu/signal.c).
+/// Notes how the kernel lays out vector state in its frames. Every frame is read, because the state grows when the
+/// program gets permission for more (arch_prctl(2), ARCH_REQ_XCOMP_PERM). Without XSAVE the kernel does not write the
+/// note and its magic number (save_fsave_header() and save_sw_bytes() in arch/x86/kernel/fpu/signal.c).
 void remember_vector_layout(Thread& thread, const SignalContext& context) {
     const x86_64::VectorStateFormat& format = thread.engine->vector_state;
     if (format.has_pkru) thread.signals->handler_pkru = x86_64::read_pkru();
@@ -130,8 +128,8 @@ void redirect_to_delivery(Thread& thread, UserContext& user) {
     context.flags = 0x202;
 }
 
-/// Recovers the application's registers and counts, at an instruction's first byte in a block, or in the middle of one
-/// that has faulted.
+/// Recovers the application's registers and counts: at the first byte of an instruction's translation, or
+/// `in_the_middle` of the translation of an instruction that has faulted.
 void recover_registers(Thread& thread, const BlockPosition& place, const SignalContext& context, bool in_the_middle) {
     thread.registers = registers_of(context);
     if (in_the_middle) restore_spilled(thread, place, thread.registers);
@@ -154,7 +152,7 @@ bool in(std::uint64_t rip, std::uint64_t start, std::uint64_t end) {
     return rip >= start && rip < end;
 }
 
-/// The thread is in an arena: stops it at the start of an instruction's translation, at once or after some steps.
+/// The thread is in an arena. Stops it at the start of an instruction's translation, now or after some steps.
 void stop_in_code(Thread& thread, UserContext& user) {
     const x86_64::Routines& routines = thread.engine->routines;
     const std::uint64_t rip = user.context.rip;
@@ -177,7 +175,7 @@ void stop_in_code(Thread& thread, UserContext& user) {
     step(thread, user);
 }
 
-/// A fault in a block is queued as the application's own, at the instruction that raised it.
+/// Queues a fault in a block as the application's own, at the instruction that raised it.
 void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserContext& user) {
     const BlockPosition place = x86_64::locate(block, user.context.rip);
     SignalInfo delivered = info;
@@ -189,15 +187,15 @@ void fault_in_block(Thread& thread, Block& block, const SignalInfo& info, UserCo
     redirect_to_delivery(thread, user);
 }
 
-/// Whether the routine that runs an instruction in place faulted itself.
+/// Whether rip is in the routine that runs an instruction in place.
 bool is_in_place_routine(const Thread& thread, std::uint64_t rip) {
     return in(rip, thread.engine->routines.run_in_place, thread.engine->routines.run_in_place_end);
 }
 
-/// An instruction that was run in place (dispatch.cpp, run_in_place) has faulted, or has run, which the trap flag
-/// reports.
+/// An instruction that runs in place (run_in_place() in dispatch.cpp) has faulted, or has run and the trap flag has
+/// raised SIGTRAP.
 void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& user) {
-    // If the address is not canonical, iretq itself faults, and the thread's registers are still valid.
+    // If the address is not canonical, the routine's iretq faults, and thread.registers are still valid.
     const Registers before = thread.registers;
     if (!is_in_place_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
@@ -211,8 +209,8 @@ void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& use
 }
 
 /// A write fault, perhaps on code that the engine protects. True if the write can be repeated. The faulting thread runs
-/// application code or a guarded copy, neither of which holds the cache's lock. But the holder may be flushing the
-/// cache and wait for this thread; then the thread leaves translated code before the write and repeats it afterwards.
+/// application code or a guarded copy, and holds the cache's lock in neither. But the holder may be flushing the cache
+/// and wait for this thread. Then the thread leaves translated code before the write, and repeats it afterwards.
 bool handle_code_write(Thread& thread, const SignalInfo& info, UserContext& user) {
     Cache& cache = thread.engine->cache;
     while (!cache.lock.try_lock()) {
@@ -228,7 +226,7 @@ bool handle_code_write(Thread& thread, const SignalInfo& info, UserContext& user
     }
     const bool unprotected = unprotect_written_code(*thread.engine, info.address);
     cache.lock.unlock();
-    // The write is repeated. If it changes code of the running block, the thread leaves that after this instruction.
+    // The write is repeated. If it changes code of the running block, the thread leaves the block after the write.
     Block* const block = unprotected ? cache.block_at_host(user.context.rip) : nullptr;
     if (block != nullptr && block->dead) step(thread, user);
     return unprotected;
@@ -246,7 +244,8 @@ bool handle_full_open_calls(Thread& thread, const SignalInfo& info, UserContext&
     return true;
 }
 
-/// The engine reads application code, with the cache's lock held, and it can't be read: ends the guarded_run().
+/// Ends a guarded_run(): the engine has read application code, under the cache's lock, and the code can't be read.
+/// False if the fault is something else.
 bool end_guarded_run(Thread& thread, const SignalInfo& info, SignalContext& context) {
     if (thread.reading.stack == 0 || (info.signo != kSegv && info.signo != kBus) ||
         thread.engine->cache.executable.find(info.address) == nullptr)
@@ -257,8 +256,9 @@ bool end_guarded_run(Thread& thread, const SignalInfo& info, SignalContext& cont
     return true;
 }
 
-/// The kernel has refused vector state or memory of the application's frame in rt_sigreturn (badframe), after it had
-/// restored the registers, which lead to the delivery: the application gets the SIGSEGV with the frame's registers.
+/// Whether the kernel has refused the vector state of the application's frame in rt_sigreturn (its label badframe). It
+/// had restored the registers by then, which lead to the delivery. So the application gets the SIGSEGV with the
+/// registers of its frame.
 bool is_refused_frame(const Thread& thread, const SignalInfo& info, const SignalContext& context) {
     constexpr int kByKernel = 0x80;  // SI_KERNEL
     return info.signo == kSegv && info.code == kByKernel && context.rip == thread.deliver;
@@ -297,7 +297,7 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     fail("a fault in the engine", thread.registers.rip);
 }
 
-/// Brings the thread to the delivery of what is pending; see the head of this file.
+/// Brings the thread to the delivery, as the head of this file explains.
 void stop(Thread& thread, UserContext& user) {
     thread.pending = 1;
     if (thread.stepping) return;
@@ -309,8 +309,8 @@ void stop(Thread& thread, UserContext& user) {
 }
 
 /// The kernel reports a page fault that it has handled. If it was the application's, the thread stops before the
-/// instruction that faulted, which is repeated afterwards. The engine's own memory is also touched by translated code;
-/// those faults are not counted.
+/// instruction that faulted, which is repeated afterwards. Faults of translated code on the engine's memory are not
+/// counted as the application's.
 void on_page_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     if (thread.page.safepoint_requested != 0) stop(thread, user);  // this signal may have replaced that request
     Block* const block = is_late(info) ? nullptr : thread.engine->cache.block_at_host(user.context.rip);
@@ -325,7 +325,7 @@ void on_page_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     redirect_to_delivery(thread, user);
 }
 
-/// A signal from outside, or one of the engine's own.
+/// A signal that no instruction has raised: from outside, or one that the engine uses itself.
 void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) {
     if (is_fault_trap(info)) return on_page_fault(thread, info, user);
     if (is_safepoint_request(info)) {  // never delivered to the application
@@ -339,9 +339,9 @@ void on_asynchronous(Thread& thread, const SignalInfo& info, UserContext& user) 
         if (!is_in_syscall(user.context)) stop(thread, user);  // else it is served when the call has ended
         return;
     }
-    // Signals of kAlwaysCaughtSignals come here although the application ignores them, and kEngineSignals although it
-    // blocks them. The kernel would let neither interrupt a call. The SIGTRAP of an event is sent, not forced, so it is
-    // dropped like these if it is ignored (send_sig_perf() of Linux 6.18).
+    // kAlwaysCaughtSignals come here even if the application ignores them, and kEngineSignals even if it blocks them.
+    // In the kernel, neither would interrupt a call. The SIGTRAP of an event is sent, not forced, so it is dropped like
+    // these if it is ignored (send_sig_perf() of Linux 6.18).
     const SignalState& signals = *thread.signals;
     const bool is_blocked = (signals.mask & signal_bit(info.signo)) != 0;
     const bool is_ignored = (signals.actions->ignored() & signal_bit(info.signo)) != 0;

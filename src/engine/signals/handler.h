@@ -1,6 +1,6 @@
-// handler.h: the handler that the kernel calls for every signal. It never runs application code: it queues the signal,
-// brings the thread to a place where the application's registers are known, and returns. There the delivery
-// (deliver.h) builds the frame for the application's handler. The head of handler.cpp explains how.
+// handler.h: the handler that the kernel calls for every signal. It never runs application code. It queues the signal,
+// brings the thread to a place where the application's registers are known, and returns. There the delivery (deliver.h)
+// builds the frame for the application's handler. The head of handler.cpp explains how.
 #pragma once
 
 #include "engine/x86_64/cpu/signal_frame.h"

@@ -1,4 +1,4 @@
-// interruptible.cpp: the assembler code that interruptible.h describes, and what the signal handler does with it.
+// interruptible.cpp: the assembler code that interruptible.h describes, and the signal handler's functions for it.
 #include "engine/signals/interruptible.h"
 
 #include <errno.h>
@@ -41,14 +41,16 @@ namespace anyperf::engine {
     return result;
 }
 
-// There are three cases. The thread has not reached `syscall`: the call is not made. The kernel has set rip back to
-// `syscall`, because it has interrupted the call and would restart it: the call is not made again. rip is after
-// `syscall`: the kernel's answer is there.
+// There are three cases:
+// - The thread has not executed `syscall`: it does not make the call.
+// - The kernel has interrupted the call and has set rip back to `syscall` in order to restart it: the thread does not
+//   make the call again.
+// - rip is after `syscall`: the kernel has returned a result.
 bool interrupt_syscall(x86_64::Thread& thread, x86_64::SignalContext& context) {
     const std::uint64_t check = address_of(engine_syscall_check);
     const std::uint64_t done = address_of(engine_syscall_done);
     if (context.rip < check || context.rip > done) return false;
-    if (context.rip == done) return true;  // the kernel's answer is kept
+    if (context.rip == done) return true;  // the kernel's result is kept
     // If rcx has the return address, `syscall` has run and the kernel has set rip back.
     thread.syscall_restarted = context.rcx == done;
     context.rip = address_of(engine_syscall_restart);

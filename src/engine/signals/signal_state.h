@@ -1,4 +1,5 @@
-// signal_state.h: the state of a thread's signals: its mask, the queue of those to be delivered, its alternate stack.
+// signal_state.h: the state of a thread's signals: its mask, the queue of signals that are not delivered yet, its
+// alternate stack.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,13 @@ struct QueuedSignal {
 };
 
 struct SignalState {
-    /// Places in the queue. The handler returns with all signals but kEngineSignals blocked, so at most one of these
-    /// waits for its delivery. The other places are for kEngineSignals that came by kill(2) while the application
-    /// blocks them.
+    /// Places in the queue. The handler returns with all signals but kEngineSignals blocked, so at most one other
+    /// signal waits for its delivery. The rest of the places are for kEngineSignals that come by kill(2) while the
+    /// application blocks them.
     static constexpr unsigned kQueue = 8;
 
     SignalActions* actions = nullptr;
-    std::uint64_t mask = 0;        ///< what the application blocks; the kernel's mask lacks kEngineSignals
+    std::uint64_t mask = 0;        ///< the signals that the application blocks; the kernel's mask lacks kEngineSignals
     std::uint64_t saved_mask = 0;  ///< the mask to restore after sigsuspend and the like, while `restore_mask`
     bool restore_mask = false;
     bool clear_handlers = false;  ///< a new task begins without its parent's handlers (CLONE_CLEAR_SIGHAND)
