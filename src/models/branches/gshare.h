@@ -1,8 +1,7 @@
 // gshare.h: the direction predictor gshare: one table of two-bit counters, indexed by the address of the branch and the
 // path that led to it (S. McFarling, "Combining Branch Predictors", 1993).
 //
-// The history is a path: only taken branches enter it, each with bits of its source and target, as in Intel's CPUs. So
-// the engine need not report branches that are not taken.
+// The history is a path: only taken branches enter it, each with bits of its source and target, as in Intel's CPUs.
 #pragma once
 
 #include <cstddef>

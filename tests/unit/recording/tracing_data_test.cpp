@@ -14,13 +14,15 @@ namespace anyperf::recording {
 namespace {
 
 /// A machine with two tracepoints of the numbers 7 and 8.
-class TracingData : public ::testing::Test {
-  protected:
-    TracingData() : directory_{::testing::TempDir() + "tracing." + std::to_string(::getpid())} {
+class TestMachine {
+  public:
+    TestMachine() : directory_{::testing::TempDir() + "tracing." + std::to_string(::getpid())} {
         write("sched/sched_switch", "7", "format of the switch");
         write("sched/sched_wakeup", "8", "format of the wakeup");
     }
-    ~TracingData() override { std::filesystem::remove_all(directory_); }
+    TestMachine(const TestMachine&) = delete;
+    TestMachine& operator=(const TestMachine&) = delete;
+    ~TestMachine() { std::filesystem::remove_all(directory_); }
 
     std::string data_of(const std::string& name, std::uint64_t id) const {
         SampledEvent sampled{};
@@ -42,15 +44,17 @@ class TracingData : public ::testing::Test {
     std::string directory_;
 };
 
-TEST_F(TracingData, ATracepointIsFoundByItsName) {
-    const auto data = data_of("sched:sched_switch:u", 7);
+TEST(TracingData, ATracepointIsFoundByItsName) {
+    const TestMachine machine;
+    const auto data = machine.data_of("sched:sched_switch:u", 7);
     EXPECT_TRUE(data.contains("format of the switch\n"));
     EXPECT_FALSE(data.contains("format of the wakeup"));
 }
 
-TEST_F(TracingData, ATracepointOfAnotherNameIsFoundByItsNumber) {
-    EXPECT_TRUE(data_of("my_event", 8).contains("format of the wakeup\n"));
-    EXPECT_TRUE(data_of("my:event", 8).contains("format of the wakeup\n"));
+TEST(TracingData, ATracepointOfAnotherNameIsFoundByItsNumber) {
+    const TestMachine machine;
+    EXPECT_TRUE(machine.data_of("my_event", 8).contains("format of the wakeup\n"));
+    EXPECT_TRUE(machine.data_of("my:event", 8).contains("format of the wakeup\n"));
 }
 
 }  // namespace
