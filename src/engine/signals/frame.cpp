@@ -47,35 +47,41 @@ SignalContext context_of(const Registers& registers, const QueuedSignal& signal,
     return context;
 }
 
-/// Writes the vector registers below `top`, aligned to 64 bytes, as fpu__alloc_mathframe() and
-/// copy_fpstate_to_sigframe() do. With XSAVE, a note in the legacy area says what was saved, and a second magic number
-/// follows the area. Returns the area's address; 0 if the memory can't be written.
-std::uint64_t push_vector_state(const Thread& thread, std::uint64_t top) {
+/// Where the vector registers are saved: below `top`, aligned to 64 bytes (fpu__alloc_mathframe()).
+std::uint64_t vector_state_below(const Thread& thread, std::uint64_t top) {
     constexpr std::uint64_t kAlignment = 64;
-    if (!thread.engine->vector_state.has_xsave) {
-        const std::uint64_t area = (top - x86_64::kLegacyXstateBytes) & ~(kAlignment - 1);
-        return x86_64::guarded_fxsave(at_address<void>(area)) ? area : 0;
-    }
-    const x86_64::XstateNote& note = thread.signals->xstate;
-    const std::uint64_t area = (top - note.extended_size) & ~(kAlignment - 1);
-    constexpr std::uint8_t kEmptyHeader[x86_64::kXstateHeaderBytes] = {};
-    const bool written =
-        x86_64::guarded_copy(at_address<void>(area + x86_64::kLegacyXstateBytes), kEmptyHeader, sizeof kEmptyHeader) &&
-        x86_64::guarded_xsave(at_address<void>(area), note.features) &&
-        x86_64::guarded_copy(at_address<void>(area + x86_64::kXstateNoteOffset), &note, sizeof note) &&
-        x86_64::guarded_copy(at_address<void>(area + note.size), &x86_64::kXstateMagic2, sizeof x86_64::kXstateMagic2);
-    return written ? area : 0;
+    const std::uint64_t bytes =
+        thread.engine->vector_state.has_xsave ? thread.signals->xstate.extended_size : x86_64::kLegacyXstateBytes;
+    return (top - bytes) & ~(kAlignment - 1);
 }
 
-/// The address below which the frame is pushed: the end of the alternate stack if the action wants that, else the red
-/// zone.
-std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action) {
-    const SignalState& signals = *thread.signals;
-    const std::uint64_t sp = thread.registers.r[x86_64::rsp];
+/// Writes the vector registers as copy_fpstate_to_sigframe() does. With XSAVE, a note in the legacy area says what was
+/// saved, and a second magic number follows the area. False if the memory can't be written.
+bool write_vector_state(const Thread& thread, std::uint64_t area) {
+    if (!thread.engine->vector_state.has_xsave) return x86_64::guarded_fxsave(at_address<void>(area));
+    const x86_64::XstateNote& note = thread.signals->xstate;
+    constexpr std::uint8_t kEmptyHeader[x86_64::kXstateHeaderBytes] = {};
+    return x86_64::guarded_copy(at_address<void>(area + x86_64::kLegacyXstateBytes), kEmptyHeader,
+                                sizeof kEmptyHeader) &&
+           x86_64::guarded_xsave(at_address<void>(area), note.features) &&
+           x86_64::guarded_copy(at_address<void>(area + x86_64::kXstateNoteOffset), &note, sizeof note) &&
+           x86_64::guarded_copy(at_address<void>(area + note.size), &x86_64::kXstateMagic2,
+                                sizeof x86_64::kXstateMagic2);
+}
+
+struct HandlerStack {
+    std::uint64_t top;       ///< the frame is pushed below this address
+    bool alternate = false;  ///< the frame must be on the alternate stack
+};
+
+/// The end of the alternate stack if the action wants it and the thread is not on it yet, else below the red zone
+/// (get_sigframe() in arch/x86/kernel/signal.c).
+HandlerStack stack_for_handler(const SignalState& signals, std::uint64_t sp, const SignalAction& action) {
+    const std::uint64_t below = sp - kRedZone;
     const bool enabled = signals.stack.size != 0 && (static_cast<std::uint64_t>(signals.stack.flags) & kDisable) == 0;
-    if ((action.flags & kOnStack) != 0 && enabled && !signals.on_alternate_stack(sp))
-        return signals.stack.sp + signals.stack.size;
-    return sp - kRedZone;
+    if ((action.flags & kOnStack) != 0 && enabled && !signals.on_alternate_stack(below))
+        return {signals.stack.sp + signals.stack.size, true};
+    return {below, signals.on_alternate_stack(sp)};
 }
 
 }  // namespace
@@ -85,10 +91,12 @@ std::uint64_t stack_for_handler(const Thread& thread, const SignalAction& action
 bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalAction& action,
                        std::uint64_t saved_mask) {
     SignalState& signals = *thread.signals;
-    const std::uint64_t vector_state = push_vector_state(thread, stack_for_handler(thread, action));
-    if (vector_state == 0) return false;
-    fix_frame_x87_pointer(thread, vector_state);
+    const HandlerStack stack = stack_for_handler(signals, thread.registers.r[x86_64::rsp], action);
+    const std::uint64_t vector_state = vector_state_below(thread, stack.top);
     const std::uint64_t place = ((vector_state - sizeof(SignalFrame)) & ~std::uint64_t{15}) - 8;
+    if (stack.alternate && !signals.stack_holds(place)) return false;  // no room: get_sigframe() refuses it, too
+    if (!write_vector_state(thread, vector_state)) return false;
+    fix_frame_x87_pointer(thread, vector_state);
     SignalFrame frame{};
     frame.restorer = action.restorer;
     frame.user.flags = x86_64::kContextHasSs | x86_64::kContextStrictSs;

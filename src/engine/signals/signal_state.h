@@ -37,8 +37,14 @@ struct SignalState {
 
     /// Whether the application blocks the signal.
     bool blocks(int signal) const { return (mask & signal_bit(signal)) != 0; }
-    /// Whether `sp` is on the application's alternate stack.
-    bool on_alternate_stack(std::uint64_t sp) const { return sp > stack.sp && sp - stack.sp <= stack.size; }
+    /// Whether the alternate stack has this stack pointer.
+    bool stack_holds(std::uint64_t sp) const { return sp > stack.sp && sp - stack.sp <= stack.size; }
+    /// Whether the application runs on its alternate stack. One with SS_AUTODISARM does not count (on_sig_stack() in
+    /// include/linux/sched/signal.h).
+    bool on_alternate_stack(std::uint64_t sp) const {
+        constexpr std::int32_t kAutoDisarm = INT32_MIN;
+        return (stack.flags & kAutoDisarm) == 0 && stack_holds(sp);
+    }
 };
 
 /// Whether a queued signal may be delivered now.
