@@ -28,7 +28,8 @@ bool take_turn_from(Turns& turns, std::uint32_t from, std::uint32_t self) {
     return __atomic_compare_exchange_n(&turns.holder, &from, self, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/// The waiting slot with the least deadline, of several the one that has waited for longest; 0: none has one.
+/// The waiting slot with the earliest deadline; of several, the one that has waited for the longest time. 0: none has a
+/// deadline.
 std::uint32_t first_deadline(const Turns& turns) {
     std::uint32_t first = 0;
     for_each_slot(turns, [&](std::uint32_t number) {
@@ -80,7 +81,8 @@ bool waits_for_outside(const Turns& turns) {
     });
 }
 
-/// The next slot; 0: nobody can run. Without a wait for the outside, time goes on at once.
+/// The slot that gets the next turn; 0: no thread can run. If no thread waits for the outside, the virtual clock is
+/// advanced to the next deadline.
 std::uint32_t next(Engine& engine) {
     Turns& turns = *engine.turns;
     for (;;) {
@@ -101,7 +103,7 @@ void give(Engine& engine, std::uint32_t number) {
     __atomic_store_n(&turns.holder, number, __ATOMIC_SEQ_CST);
     notify(slot, run::kTurnGiven);
     if (__atomic_load_n(&slot.watching, __ATOMIC_SEQ_CST) == 0) return;
-    x86_64::SignalInfo info{};  // it is in the kernel, waiting for something else
+    x86_64::SignalInfo info{};  // interrupts its wait in the kernel
     info.signo = kTrap;
     info.code = run::kSafepointSignalCode;
     kernel_call(__NR_rt_tgsigqueueinfo, static_cast<std::uint64_t>(slot.pid), static_cast<std::uint64_t>(slot.tid),
@@ -120,7 +122,7 @@ std::string_view name_of(TurnWait kind) {
     }
 }
 
-/// All threads wait for each other: says so, and ends the run.
+/// All threads wait for each other: reports this and ends the run.
 [[noreturn]] void report_deadlock(Engine& engine) {
     Turns& turns = *engine.turns;
     Line{}.text("anyperf: all threads of the run wait for each other").write(2);
@@ -137,8 +139,8 @@ std::string_view name_of(TurnWait kind) {
     for (;;) kernel_call(__NR_exit_group, kOwnFailure);
 }
 
-/// Nobody can run: those who can ask the kernel for what they wait for do so, and the first one that can go on takes
-/// the turn.
+/// No thread can run. Threads that can wait in the kernel for what they wait for do so, and the first one that can go
+/// on takes the turn.
 void release_turn(Engine& engine) {
     Turns& turns = *engine.turns;
     const std::uint32_t sleeper = first_deadline(turns);
@@ -157,14 +159,14 @@ void release_turn(Engine& engine) {
                                         __ATOMIC_SEQ_CST))
             kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
     });
-    // One that arrived meanwhile has seen a holder: it is given the turn now.
+    // A thread that arrived before `holder` was 0 has not taken the turn, so it gets it now.
     for_each_slot(turns, [&](std::uint32_t number) {
         if (load_state(turns.slot[number]) == TurnState::arriving && take_turn_from(turns, 0, number))
             give(engine, number);
     });
 }
 
-/// Whether the thread does not run, by /proc: it sleeps or is stopped.
+/// Whether the thread sleeps or is stopped, by /proc.
 bool is_asleep(const TurnSlot& slot) {
     Line path;
     path.text("/proc/").decimal(slot.pid).text("/task/").decimal(slot.tid).text("/stat");
@@ -284,7 +286,7 @@ void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns,
     store_state(slot, TurnState::outside);
     if (gone) {
         free_process_slots(engine, slot.pid);
-        // Its robust futexes were released by the kernel, which knows nothing of those who wait: they look again.
+        // The kernel has released its robust futexes, but does not know their waiters here, so all waiters check again.
         for_each_slot(turns, [&](std::uint32_t number) {
             if (turns.slot[number].wait == TurnWait::futex) make_ready(engine, number, TurnEnd::woken);
         });

@@ -1,4 +1,4 @@
-// sent_signals.h: a thread that has the turn has sent a signal within the run.
+// sent_signals.h: what a signal that a thread of the run sends to another one changes in the order of turns.
 #pragma once
 
 #include <cstdint>

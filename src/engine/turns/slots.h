@@ -1,5 +1,4 @@
-// slots.h: the slots of threads that take turns (run/turns.h). The files of this folder use it, and those that look for
-// a thread.
+// slots.h: the slots of threads that take turns (run/turns.h), for this folder and for files that search for a thread.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +26,7 @@ inline TurnState load_state(const TurnSlot& slot) {
 inline void store_state(TurnSlot& slot, TurnState state) {
     __atomic_store_n(&slot.state, static_cast<std::uint32_t>(state), __ATOMIC_SEQ_CST);
 }
-/// False: it was not `from`.
+/// Changes the state from `from` to `to`. False: it was not `from`.
 inline bool change_state(TurnSlot& slot, TurnState from, TurnState to) {
     auto expected = static_cast<std::uint32_t>(from);
     return __atomic_compare_exchange_n(&slot.state, &expected, static_cast<std::uint32_t>(to), false, __ATOMIC_SEQ_CST,

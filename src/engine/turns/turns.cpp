@@ -59,7 +59,7 @@ std::int64_t kernel_ns() {
     return now.tv_sec * kNsOfSecond + now.tv_nsec;
 }
 
-/// The thread waits, and a signal or the kernel lets it go on. True: it has the turn.
+/// A signal or the kernel has ended the thread's wait. True: it has the turn.
 bool come_from_wait(Thread& thread, TurnEnd end) {
     TurnSlot& slot = slot_of(thread);
     if (!change_state(slot, TurnState::waiting, TurnState::outside)) return false;
@@ -67,8 +67,8 @@ bool come_from_wait(Thread& thread, TurnEnd end) {
     return arrive(*thread.engine, thread.turn_slot);
 }
 
-/// Nobody in the run can run: asks the kernel for what the thread waits for, until it has happened or somebody runs.
-/// True: it has the turn.
+/// No thread of the run can run: waits in the kernel for what the thread waits for, until it has happened or a thread
+/// runs. True: this thread has the turn.
 bool watch(Thread& thread, const Wait& wait) {
     Turns& turns = *thread.engine->turns;
     TurnSlot& slot = slot_of(thread);
@@ -97,8 +97,8 @@ bool watch(Thread& thread, const Wait& wait) {
     }
 }
 
-/// Sleeps until the thread has the turn. At least one sleep, so that the kernel delivers signals that were sent before
-/// the turn was given.
+/// Sleeps until the thread has the turn. It makes at least one call of futex(2), so that the kernel delivers signals
+/// that were sent before the turn was given.
 void await_turn(Thread& thread, const Wait* wait) {
     Engine& engine = *thread.engine;
     TurnSlot& slot = slot_of(thread);
@@ -123,7 +123,7 @@ void await_turn(Thread& thread, const Wait* wait) {
     }
 }
 
-/// What others must know to send signals to the thread.
+/// Updates what other threads must know to send signals to this one (note_signal()).
 void publish_signals(Thread& thread) {
     TurnSlot& slot = slot_of(thread);
     slot.blocked = thread.signals->mask;
@@ -131,7 +131,7 @@ void publish_signals(Thread& thread) {
     slot.ignored = thread.signals->actions->ignored();
 }
 
-/// Gives the turn away and waits for the next one. The slot's state says what for.
+/// Gives the turn away and waits for the next one. Precondition: the slot's state is `ready` or `waiting`.
 void give_away(Thread& thread, const Wait* wait) {
     look_at_clock(thread);
     publish_signals(thread);
@@ -157,7 +157,7 @@ bool is_nobody_there(const Turns& turns) {
     });
 }
 
-/// The first program of the run begins, or the next one that `stat -r` measures: each has the same order.
+/// The run's first program begins, or the next repetition of `stat -r`: each has the same order.
 void begin_run(Engine& engine) {
     Turns& turns = *engine.turns;
     await_thread_end(engine);
@@ -180,7 +180,7 @@ std::uint32_t claim_slot(Turns& turns) {
     return 0;
 }
 
-/// The kernel clears the slot's word when it has taken the calling thread away.
+/// Makes the slot that of the calling thread. The kernel clears `alive` when the thread has ended.
 void bind_slot(Thread& thread, std::uint32_t number) {
     thread.turn_slot = number;
     TurnSlot& slot = slot_of(thread);

@@ -2,39 +2,42 @@
 //
 // Turns
 //
-// The problem: threads that run at the same time meet in another order in each run. Who gets a lock first, how much a
-// read of a pipe finds, whether a thread ends before another looks: counts and output differ.
+// The problem: threads that run at the same time meet in another order in each run. It varies which thread gets a lock
+// first, how much a read of a pipe returns, whether a thread ends before another one checks. So counts and output
+// differ.
 //
 // The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It
-// gives the turn away in three cases: where it would wait, where its turn is used up, and where it ends. A turn has
+// gives the turn away in three cases: when it would wait, when its turn is used up, and when it ends. A turn has
 // about a million instructions, and each eighth turn is short; the run's seed determines the exact number. The next
 // turn goes to the thread that has been ready for the longest time. The state of all threads is in the run memory
 // (run/turns.h). The thread that has the turn changes it without a lock, and gives the turn by a store to a word on
 // which the other thread sleeps.
 //
-// No thread waits in the kernel with the turn for something that a thread of the run does. Calls that may wait are
-// emulated (futexes, sleeps) or tried (syscalls/turns): if the call would wait, the thread is queued until another
-// thread has done something to such a thing, and then tries again. So nothing happens while a thread waits for its turn
-// but what the turns before it did.
+// The thread with the turn never waits in the kernel for something that another thread of the run does. Calls that may
+// wait are emulated (futexes, sleeps) or tried (syscalls/turns): if the call would wait, the thread is queued until
+// another thread has used a descriptor, futex or child of that kind, and then tries again. So while a thread waits for
+// its turn, nothing happens except what the turns before it do.
 //
 // Time: when no thread can run, the virtual clock is advanced to the first deadline.
 //
-// The outside: when no thread can run and there is no deadline, those that wait for descriptors, children or signals
-// ask the kernel really (kTurnWatch), and the first that can go on takes the turn. If all threads wait for futexes,
-// they wait for each other: that is reported, and the run ends with 125.
+// The outside: when no thread can run and there is no deadline, the threads that wait for descriptors, children or
+// signals wait for them in the kernel (kTurnWatch), and the first one that can go on takes the turn. If all threads
+// wait for futexes, they wait for each other: this is reported, and the run ends with 125.
 //
 // The edges:
-// - The end of a thread belongs to its turn. It gives the turn away as its last act, and who gets it waits until the
-//   kernel has taken the thread away (`leaving`).
+// - The end of a thread belongs to its turn. It gives the turn away as its last act, and the next thread waits until
+// the
+//   kernel has removed it (Turns::leaving).
 // - Exec keeps the turn. The parent of a vfork gives its turn away and is ready again when the child has executed or
 //   ended.
-// - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each thread
-//   that waits looks after a while: it takes the turn from one that is gone, and from one that does not come out of the
-//   kernel for a second. That one queues for its turn when it comes back.
+// - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each
+// waiting
+//   thread checks this after a while (check_holder()): it takes the turn from a thread that is gone, and from one that
+//   has been in the kernel for a second. That thread queues for its turn when it comes back.
 // - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because it is pending
 //   in the kernel before the turn is given. Timers of the kernel and signals from outside come at any instruction.
 //
-// What it can't do: what a thread gets from outside the run differs as it does without turns.
+// What it can't do: data that a thread gets from outside the run may differ, as without turns.
 #pragma once
 
 #include <cstdint>
@@ -55,31 +58,33 @@ struct Wait {
     std::uint64_t address = 0;
     std::uint32_t bits = ~0u;
     std::uint64_t deadline = run::kNoDeadline;
-    /// Has the kernel wait for the same for at most so many ms. True: it has happened. Null: the kernel doesn't know.
+    /// Waits in the kernel for the same thing, at most so many ms. True: it has happened. Null: the kernel can't wait
+    /// for it.
     bool (*watch)(void* context, int milliseconds) = nullptr;
     void* context = nullptr;
-    bool outside = false;  ///< it may come from outside the run, so that time does not simply go on
+    bool outside = false;  ///< it may come from outside the run, so the virtual clock must not be advanced meanwhile
 };
 
-// Beginnings and ends. All but new_slot() and after_clone() concern the calling thread.
+// Beginnings and ends, of the calling thread except for the functions with a slot.
 
-/// A process has begun with a program. Its thread keeps the turn of the one that has executed the program; the first
-/// one of the run gets the first turn.
+/// A process has begun with a program. Its thread keeps the turn of the thread that has executed the program; the first
+/// thread of the run gets the first turn.
 void begin_program(Thread& thread);
 /// A slot for a child of the calling thread, which is ready; 0: there is none. `vforked`: this thread waits for it.
 std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked);
 void free_slot(Engine& engine, std::uint32_t slot);
-/// The child of the slot has these ids.
+/// Sets the ids of the slot's child.
 void name_slot(Engine& engine, std::uint32_t slot, std::int32_t pid, std::int32_t tid);
 /// A number for a new address space.
 std::uint64_t new_space(Engine& engine);
 /// A thread has begun, or the child of a fork: waits for its first turn.
 void begin_thread(Thread& thread, std::uint32_t slot);
-/// The parent is about to be held by the kernel until its vfork's child goes on: gives its turn away.
+/// The thread is about to call vfork(2), in which the kernel holds it until the child has executed or ended: gives its
+/// turn away.
 void begin_vfork(Thread& thread);
-/// It goes on. `failed`: the child could not be made.
+/// The thread returns from vfork(2). `failed`: the child could not be created.
 void end_vfork(Thread& thread, std::uint32_t child, bool failed);
-/// The thread, or with it its process, is about to end: gives its last turn away.
+/// The thread, or its whole process, is about to end: gives its last turn away.
 void end_thread(Thread& thread);
 void end_process(Thread& thread);
 
@@ -91,7 +96,8 @@ inline bool is_over(const Thread& thread) {
 }
 /// Gives the turn away and waits for the next one.
 void pass(Thread& thread);
-/// Waits. Signals that are to be delivered end it; if one is there already, it does not begin (`begun` is false).
+/// Waits. A signal that must be delivered ends the wait. If there is one already, the wait does not begin (`begun` is
+/// false).
 run::TurnEnd wait(Thread& thread, const Wait& wait, bool& begun);
 /// Waits for the turn, if it was taken from the thread while it was in the kernel.
 void come_back(Thread& thread);

@@ -1,4 +1,4 @@
-// wakes.h: what makes waiting threads ready (turns.h).
+// wakes.h: makes waiting threads ready (turns.h).
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ std::uint32_t wake_futex(Engine& engine, const run::TurnKey& key, std::uint32_t 
 /// Moves up to `most` waiting threads to another futex. Returns their number.
 std::uint32_t requeue_futex(Engine& engine, const run::TurnKey& from, const run::TurnKey& to, std::uint64_t address,
                             std::uint32_t most);
-/// The waiter of a PI futex that is first; 0: none. `others`: there is another.
+/// The first waiter of a PI futex; 0: none. `others`: whether there is another one.
 std::uint32_t first_lock_waiter(const Engine& engine, const run::TurnKey& key, bool& others);
 /// Makes a waiting thread ready.
 bool make_ready(Engine& engine, std::uint32_t slot, run::TurnEnd end);
 /// If the slot is that of a vfork's child, makes its parent ready.
 void release_vfork_parent(Engine& engine, run::TurnSlot& slot);
-/// Something has been done to a pipe (its inode), or to any other descriptor (0).
+/// Something has been done to a pipe (its inode), or to any other descriptor (0): wakes the threads that wait for it.
 void wake_descriptors(Engine& engine, std::uint64_t pipe);
 bool any_descriptor_waiter(const Engine& engine);
 /// A child of process `parent` has changed its state.
