@@ -147,7 +147,7 @@ TEST_F(Requests, OpenMakesTheMachineAndAnEventThatIsFoundByItsInode) {
     EXPECT_EQ(serve(std::move(identify)).value, static_cast<std::int64_t>(opened.event));
 }
 
-TEST_F(Requests, OpenWithADescriptorThatIsNoSocketPairOfTheSenderIsRefusedWithEMFILE) {
+TEST_F(Requests, OpenWithADescriptorThatIsNotASocketPairOfTheSenderIsRefusedWithEMFILE) {
     ReceivedRequest file = open_request(task_clock());
     file.descriptor = OwnedFd{::open("/dev/null", O_RDWR | O_CLOEXEC)};
     EXPECT_EQ(serve(std::move(file)).value, -EMFILE);

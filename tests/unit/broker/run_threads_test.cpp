@@ -69,7 +69,7 @@ TEST_F(Threads, SenderThatNamesAThreadOfAnotherProcessIsRefused) {
     EXPECT_FALSE(threads_.sender(run::kMaximumThreadPages, ::getpid(), ::getpid()).has_value());
 }
 
-TEST_F(Threads, PageOfALivingThreadIsNoOtherProcesssAlthoughThePageSaysSo) {
+TEST_F(Threads, PageOfALivingThreadBelongsToNoOtherProcessWhateverThePageSays) {
     Idle owner;
     claim(owner.pid(), owner.pid());
     ASSERT_TRUE(threads_.sender(kPage, owner.pid(), owner.pid()).has_value());

@@ -32,7 +32,7 @@ TEST(Command, IsExecutedWithoutExecvp) {
     EXPECT_EQ(status_of({"/bin/sh", "-c", "exit 6"}), 6);
 }
 
-TEST(Command, IsSearchedInThePathOfNow) {
+TEST(Command, IsSearchedInTheCurrentPath) {
     const char* const path = std::getenv("PATH");
     const std::string before = path != nullptr ? path : "";
     ::setenv("PATH", "/nonexistent", 1);

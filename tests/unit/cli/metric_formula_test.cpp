@@ -182,7 +182,7 @@ TEST_F(Literal, CpuIsComparedWithItsVersion) {
     EXPECT_EQ(is_r0p3("0x00000000410fd4f3"), 0) << "a Neoverse V2";
 }
 
-TEST_F(Literal, ThatIsNotThereIsNotANumber) {
+TEST_F(Literal, ThatIsAbsentIsNotANumber) {
     EXPECT_TRUE(std::isnan(value("#no_such_literal")));
     std::filesystem::remove_all(root_);
     EXPECT_TRUE(std::isnan(value("#num_packages")));

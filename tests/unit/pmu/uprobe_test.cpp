@@ -84,7 +84,7 @@ TEST_F(Uprobe, PlaceIsFoundAfterAnEarlierOneIsReleased) {
     EXPECT_FALSE(places.acquire(probe_at(6))) << "the table has room for three";
 }
 
-TEST_F(Uprobe, PlaceIsTheOneThatWasAskedForAlthoughAProgramHasOverwrittenTheMemory) {
+TEST_F(Uprobe, PlaceIsTheRequestedOneEvenIfAProgramHasOverwrittenTheMemory) {
     const auto place = places.acquire(probe_at(1));
     memory.at(*place).offset = 2;
     EXPECT_EQ(places.acquire(probe_at(1)), place);

@@ -52,7 +52,7 @@ TEST(BackwardRing, TheOldestRecordComesFirst) {
     EXPECT_EQ(contents(ring.take()), "abc");
 }
 
-TEST(BackwardRing, ASecondLookHasOnlyWhatIsNew) {
+TEST(BackwardRing, ASecondTakeHasOnlyNewRecords) {
     OverwrittenRing memory;
     BackwardRing ring = memory.ring();
     memory.write(16, 'a');
@@ -62,7 +62,7 @@ TEST(BackwardRing, ASecondLookHasOnlyWhatIsNew) {
     EXPECT_EQ(contents(ring.take()), "b");
 }
 
-TEST(BackwardRing, WhatIsOverwrittenIsLeftOut) {
+TEST(BackwardRing, OverwrittenRecordsAreLeftOut) {
     OverwrittenRing memory;
     BackwardRing ring = memory.ring();
     for (char name = 'a'; name <= 'f'; ++name) memory.write(1000, static_cast<std::uint8_t>(name));

@@ -68,14 +68,14 @@ TEST(OffCpuTimes, AWaitHasItsTimeAsPeriodAndTheUsersAddress) {
     EXPECT_TRUE(times.follow(switched(200, 0)).empty());
 }
 
-TEST(OffCpuTimes, AThreadThatCouldHaveGoneOnDoesNotWait) {
+TEST(OffCpuTimes, APreemptedThreadDoesNotWait) {
     OffCpuTimes times{two_events(), false};
     times.take(sample(2, 10, kChain));
     times.follow(switched(11, kOut | kPreempt));
     EXPECT_TRUE(times.follow(switched(111, 0)).empty());
 }
 
-TEST(OffCpuTimes, WithoutItsBeginAWaitIsLeftOut) {
+TEST(OffCpuTimes, AWaitWithoutItsStartIsLeftOut) {
     OffCpuTimes times{two_events(), false};
     times.take(sample(2, 10, kChain));
     EXPECT_TRUE(times.follow(switched(111, 0)).empty());
@@ -83,7 +83,7 @@ TEST(OffCpuTimes, WithoutItsBeginAWaitIsLeftOut) {
     EXPECT_TRUE(times.follow(switched(130, 0)).empty());
 }
 
-TEST(OffCpuTimes, TheLastSwitchOfAThreadIsNoWaitOfTheNextOneWithItsNumber) {
+TEST(OffCpuTimes, TheLastSwitchOfAThreadIsNotAWaitOfTheNextThreadWithItsId) {
     OffCpuTimes times{two_events(), false};
     times.follow(task(RecordType::exit, 9));
     times.take(sample(2, 10, kChain));

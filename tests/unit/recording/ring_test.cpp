@@ -41,7 +41,7 @@ std::vector<std::size_t> sizes_of(Ring& ring, std::size_t limit, Ring::Records& 
     return sizes;
 }
 
-TEST(Ring, RecordsComeInOrderAndTheirRoomIsGivenBack) {
+TEST(Ring, RecordsComeInOrderAndAreReleased) {
     TestRing memory;
     Ring ring{memory.memory(), Ring::Writer::kernel};
     memory.write(16, 1);
@@ -55,7 +55,7 @@ TEST(Ring, RecordsComeInOrderAndTheirRoomIsGivenBack) {
     EXPECT_TRUE(ring.next(kPage, [](Bytes) {}).empty());
 }
 
-TEST(Ring, ALimitCutsBetweenRecordsButLeavesOne) {
+TEST(Ring, ALimitEndsBetweenRecordsButAllowsOne) {
     TestRing memory;
     Ring ring{memory.memory(), Ring::Writer::kernel};
     memory.write(16, 1);
@@ -80,7 +80,7 @@ TEST(Ring, ARecordThatWrapsIsSeenInOnePieceAndReturnedInTwo) {
     EXPECT_EQ(records.second.size(), 104U);
 }
 
-TEST(Ring, WhatAProgramChangesAfterACheckIsNotUsed) {
+TEST(Ring, ChangesByAProgramAfterTheCheckAreNotUsed) {
     TestRing memory;
     Ring ring{memory.memory(), Ring::Writer::programs};
     memory.write(4000, 1);

@@ -239,7 +239,7 @@ TEST_F(Rings, NeedDataPagesToBePaused) {
     EXPECT_EQ(host.ring_page(ring.ring).paused, 0);
 }
 
-TEST_F(Rings, IsTheOneThatWasMappedAlthoughAProgramHasOverwrittenThePages) {
+TEST_F(Rings, AreThoseThatWereMappedEvenIfAProgramHasOverwrittenThePages) {
     const auto event = open(counting());
     const Mapping mapping = map(event);
     page(event).ring = 4711;

@@ -99,7 +99,7 @@ TEST_F(Tracepoints, ComeBeforeTheOptionalEventsAndAfterTheOthers) {
     EXPECT_TRUE(names == "sched 2 syscalls " || names == "syscalls sched 2 ") << names;
 }
 
-TEST_F(Tracepoints, AreNoneIfNothingIsMountedOrNotAskedFor) {
+TEST_F(Tracepoints, AreAbsentIfNothingIsMountedOrNotRequested) {
     EXPECT_EQ(encoded(machine(), "perf::sched:sched_switch").code, ErrorCode::not_found);
     mount(kDebugfs, "/d/tracing/events");
     EXPECT_EQ(encoded(machine(false), "perf::sched:sched_switch").code, ErrorCode::not_found);
