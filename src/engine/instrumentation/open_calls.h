@@ -1,32 +1,32 @@
 // open_calls.h: the open calls of a thread: those that have not returned. They are the exact call chain of its samples.
 //
-// PROBLEM. A sample is to say by which calls its instruction was reached. Frame pointers show this only where compilers
-// keep them, and unwind tables only where code has some. Code of JITs and assembler has neither.
+// The problem: a sample must show by which calls its instruction was reached. Frame pointers show this only in code
+// that keeps them, and unwind tables only in code that has some. Code of JITs and assembler often has neither.
 //
-// MECHANISM. Translated code sees each call and each return. While a thread of the process wants open calls
+// The mechanism: translated code sees each call and each return. While a thread of the process wants open calls
 // (branch::kOpenCalls), a call appends its return address and rsp to a list of the thread, before it pushes. A return
-// compares rsp with the newest entry and removes it. If they differ the return leaves translated code with
+// compares rsp with the newest entry and removes it. If they differ, the return leaves translated code with
 // OpenCallsState::unmatched set, and settle_open_calls() decides by rsp alone:
 // - rsp is above entries, on the same stack (a longjmp or an exception has left their frames): they are removed.
 // - rsp is a little below the newest entry (an address was pushed and returned to, as a jump): nothing changes.
-// - rsp is on another stack (coroutines, fibers): the list is put aside and the one of that stack is taken
+// - rsp is on another stack (coroutines, fibers): the list is suspended, and that of the other stack is resumed
 //   (suspended_stacks.h).
-// A stack that was changed by a jump instead of a return is not noticed at once. So open_callers(), which reads the
-// list for a sample, takes an entry only if it lies above the one before it, not too far, and its place on the stack
-// still has its return address, or another address of code. The others are skipped.
+// A change of stacks by a jump instead of a return is not noticed at once. So open_callers(), which reads the list for
+// a sample, accepts an entry only if it is above the one before it, not too far away, and if its place on the stack
+// still has its return address or another address of code. Other entries are skipped.
 //
-// Signals: the kernel's frame is an entry, too (kSignalFrame), with the place in the frame where the interrupted
-// address is. On it follows the entry of the handler's return address. So a handler's chain goes on with the
-// interrupted code, also from an alternate stack.
+// Signals: the kernel's frame is an entry, too (kSignalFrame), with the place in the frame that has the interrupted
+// address. The entry of the handler's return address follows it. So a handler's chain continues with the interrupted
+// code, also from an alternate stack.
 //
-// MEMORY. The list is at a constant distance from the Thread, so translated code addresses it by %gs. It has room for
-// 65,535 calls and is followed by a guard page. A call beyond its end faults; make_room_for_calls() then removes what
-// is not open any more, or else the outermost calls, and the call is repeated. The memory is inaccessible until a
-// thread first faults on it, because most threads never need it.
+// The memory: the list is at a constant distance from the Thread, so translated code addresses it by %gs. It has room
+// for 65,535 calls, and a guard page follows it. A call beyond its end faults; then make_room_for_calls() removes
+// entries that are not open any more, or if all are, the outermost ones, and the call is repeated. The memory is
+// inaccessible until a thread first faults on it, because most threads never need it.
 //
-// LIMITS. What was called before the list began is known by frame pointers only. Code that changes stacks by jumps
-// between stacks that are less than kFarthest apart may have callers of the wrong stack. A stack that is put aside
-// keeps its innermost 128 calls.
+// What it can't do: calls from before the list began are known by frame pointers only. If code changes stacks by jumps,
+// and the stacks are less than kFarthest apart, a sample may have callers of the wrong stack. A suspended stack keeps
+// only its innermost 128 calls.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +37,11 @@
 
 namespace anyperf::engine {
 
-/// The thread begins to want open calls: unless its process notes them already, the list begins with what frame
-/// pointers show. Called before the process notes them.
+/// The thread begins to want open calls. If its process does not record them yet, the list begins with the callers that
+/// frame pointers show. Called before the process records them.
 void begin_open_calls(Thread& thread);
 
-/// In a fork's child, before it begins: its list goes on.
+/// In a fork's child, before begin_open_calls(): the child keeps its list.
 inline void keep_open_calls(Thread& thread) {
     thread.open_calls.kept = thread.open_calls.ready;
 }

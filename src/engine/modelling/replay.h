@@ -1,13 +1,13 @@
-// replay.h: replays recorded segments of one thread in its models. What the records mean: cache/recorded_segment.h.
+// replay.h: replays recorded segments of one thread in its models. cache/recorded_segment.h says what the records mean.
 //
-// A segment has one list of what its code does in memory, in order: accesses, and fetches that begin or end in another
-// line than the instruction before them ended in. All other fetches hit the line that was touched last and change
-// nothing, so they are only counted, as are accesses that repeat (Core::repeats_access()). One thing can come between
-// two fetches of a line: a data access that makes an inclusive last level take the line away. Then the rest of the
-// segment is replayed instruction by instruction.
+// A segment has a list of its memory accesses and fetches, in order. Of the fetches the list has only those that begin
+// or end in another line than the one in which the instruction before them ended. All other fetches hit the line that
+// was touched last and change nothing, so they are only counted, as are accesses that repeat (Core::repeats_access()).
+// But between two fetches of a line, a data access may make an inclusive last level remove the line. Then the rest of
+// the segment is replayed instruction by instruction.
 //
-// Segments that are replayed often have code of their own for it (replay_code.h), which calls the functions here for
-// what does not repeat.
+// Segments that are replayed often have generated code for it (replay_code.h), which calls the functions here for
+// accesses that do not repeat.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +18,29 @@
 
 namespace anyperf::engine {
 
-/// For one drain. The lock of the models is held.
+/// Replays the records of one drain. Precondition: the lock of the models is held.
 class Replay {
   public:
     Replay(Thread& thread, ThreadModels& models);
 
-    /// All of a segment but its branch. `words`: its record.
+    /// Replays all of a segment but its branch. `words`: its record.
     void whole(const RecordedSegment& segment, const std::uint64_t* words);
-    /// Of a segment that was left in the middle, the first `ran` instructions.
+    /// Replays the first `ran` instructions of a segment that was left in the middle.
     void part(const RecordedSegment& segment, const std::uint64_t* words, unsigned ran) {
         replay_each(segment, first_access(segment), words, 0, ran);
     }
-    /// The segment's last instruction went to `next`. A conditional branch to the instruction after it counts as not
-    /// taken.
+    /// Replays the branch at the end of a segment, which went to `next`. A conditional branch to the instruction after
+    /// it counts as not taken.
     void branch(const RecordedSegment& segment, std::uint64_t next);
-    /// Replays one access or fetch, or both accesses of a REP string instruction. Returns the next one. The list ends
-    /// at `end`; the instruction is at `pc`.
+    /// Replays one access or fetch, or both accesses of a REP string instruction at `pc`. Returns the next entry of the
+    /// list, which ends at `end`.
     const RecordedAccess* replay(const RecordedAccess* access, const RecordedAccess* end, const std::uint64_t* words,
                                  std::uint64_t pc);
-    /// Replays what comes after `last` in a segment of which the code lines were touched up to there; whole() counts
-    /// all its fetches in advance. `access`: the first after `last`.
+    /// Replays the rest of a segment after `last`, instruction by instruction. `access`: the first entry after `last`.
+    /// Precondition: all fetches of the segment were counted in advance, as whole() does.
     void rest(const RecordedSegment& segment, const RecordedAccess& last, const RecordedAccess* access,
               const std::uint64_t* words);
-    /// To be called after the last segment.
+    /// Adds the counts of what has repeated. Call it after the last segment.
     void finish() { core_.count_repeated(repeated_); }
 
     const RecordedAccess* first_access(const RecordedSegment& segment) const {
@@ -65,10 +65,10 @@ class Replay {
     models::Core::Repeated repeated_;
 };
 
-/// The application's base of fs, which the kernel has.
+/// The application's base of fs, from the kernel.
 std::uint64_t read_fs_base();
 
-/// How an access of this kind touches its operand.
+/// The access of the models that this kind of recorded access is.
 models::Access access_of(RecordedAccess::Kind kind);
 
 }  // namespace anyperf::engine

@@ -1,23 +1,24 @@
 // replay_code.h: code that replays a recorded segment in the models.
 //
-// PROBLEM. A loop over the accesses of a segment decides again and again what is constant for the segment: how many
-// accesses there are, of which kind, from which words their addresses follow. Each decision is a branch that depends on
-// the segment, so the CPU mispredicts many of them, and a misprediction costs more than the access.
+// The problem: a loop over the accesses of a segment decides again and again what is constant for the segment: how many
+// accesses there are, of which kind, and from which words to compute their addresses. Each decision is a branch that
+// depends on the segment, so the CPU mispredicts many of them, and a misprediction costs more than the access.
 //
-// MECHANISM. A segment that has been replayed some times gets code that does it: a straight line that computes each
-// address, compares it with the most recent line and page of their sets (models/caches/recent.h), and goes on. What
-// does not repeat calls the model. At its end the code predicts the segment's conditional branch and jumps to the code
-// of the next record's segment: an indirect branch that the CPU predicts as well as the program's own.
+// The mechanism: a segment that has been replayed kWarm times gets generated code for it: a straight line that computes
+// each address, compares it with the most recent line and page of their sets (models/caches/recent.h), and goes on. For
+// accesses that do not repeat it calls the model. At its end the code predicts the segment's conditional branch and
+// jumps to the code of the next record's segment, by an indirect branch that the CPU predicts as well as the program's
+// own.
 //
-// The code runs in the engine, as an ordinary function: no register belongs to the program. It holds
+// The code runs in the engine, as an ordinary function, so no register has a value of the program. The registers are
 //   rbx  the Core          rbp  the frame (ReplayCode::Frame)    r12  the current record
 //   r13  counts, see Frame::counted                              r14  the array of RecordedSegment
 //   r15  the current segment
-// Records that are left in the middle never run here. At the end of the records the last segment's branch is left to
-// the caller, who knows where it went.
+// The code is never used for a segment that was left in the middle. The caller replays the branch of the last record,
+// since it knows where that went.
 //
-// The code of a segment is valid as long as the segment: both go when the cache is emptied. The code depends on the
-// machine's geometry, not on a thread.
+// The code of a segment is valid as long as the segment, until a flush. It depends on the machine's geometry, not on a
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +34,10 @@ struct Engine;
 
 class ReplayCode {
   public:
-    /// So often a segment is replayed without code: code that runs once is not worth its translation.
+    /// How often a segment is replayed before it gets code: code that runs only once is not worth its generation.
     static constexpr std::uint64_t kWarm = 8;
 
-    /// What the code reaches by rbp. Everything is the thread's.
+    /// The state of one thread that the code addresses by rbp.
     struct Frame {
         Replay* replay;
         models::Core* core;
@@ -52,10 +53,10 @@ class ReplayCode {
     };
     static constexpr unsigned kField = 21;  ///< a drain has at most 512 words, so 512 segments of 64 instructions
 
-    /// Replays records from `record` on, whose segment has code, to the first whose segment has none, or to the end.
-    /// Returns where it is. At the end the branch of Frame::segment has not been replayed.
+    /// Replays records from `record`, whose segment has code, up to the first whose segment has none, or to the end.
+    /// Returns the record after them. If that is the end, the branch of Frame::segment has not been replayed.
     static const std::uint64_t* run(Engine& engine, Frame& frame, const std::uint64_t* record);
-    /// Gives the segment code, unless there is no room. The lock of the models is held.
+    /// Generates code for the segment, unless there is no room. Precondition: the lock of the models is held.
     static void compile(Engine& engine, Replay& replay, RecordedSegment& segment);
 };
 
