@@ -62,12 +62,15 @@ void add_once(std::vector<std::string>& list, const host::Root& root, const std:
     if (text && !text->empty() && std::ranges::find(list, *text) == list.end()) list.push_back(*text);
 }
 
-/// "Core siblings" are the CPUs of one socket, in sysfs as in perf.
+/// "Core siblings" are the CPUs of one socket, in sysfs as in perf. perf has a place for each number up to the highest
+/// present CPU (cpu__max_present_cpu() in tools/perf/util/cpumap.c).
 void read_topology(const host::Root& root, Facts& facts) {
-    const auto possible = host::possible_cpus(root).value_or(std::vector<int>{0});
-    facts.cpus_available = static_cast<std::uint32_t>(possible.size());
-    facts.cpus_online = static_cast<std::uint32_t>(host::online_cpus(root).value_or(possible).size());
-    for (const int cpu : possible) {
+    const auto present = host::present_cpus(root).value_or(std::vector<int>{});
+    const int end = present.empty() ? 1 : present.back() + 1;
+    facts.cpus_available = static_cast<std::uint32_t>(end);
+    const auto online = host::online_cpus(root);
+    facts.cpus_online = online ? static_cast<std::uint32_t>(online->size()) : facts.cpus_available;
+    for (int cpu = 0; cpu < end; ++cpu) {
         const std::string directory = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
         add_once(facts.core_siblings, root, directory + "core_siblings_list");
         add_once(facts.thread_siblings, root, directory + "thread_siblings_list");

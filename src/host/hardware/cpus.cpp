@@ -73,8 +73,8 @@ Result<std::vector<int>> online_cpus(const Root& root) {
     return read_list(root, "/sys/devices/system/cpu/online");
 }
 
-Result<std::vector<int>> possible_cpus(const Root& root) {
-    return read_list(root, "/sys/devices/system/cpu/possible");
+Result<std::vector<int>> present_cpus(const Root& root) {
+    return read_list(root, "/sys/devices/system/cpu/present");
 }
 
 }  // namespace anyperf::host

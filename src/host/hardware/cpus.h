@@ -25,7 +25,8 @@ std::string to_cpu_list(std::span<const int> cpus);
 /// The CPUs that are online (/sys/devices/system/cpu/online).
 Result<std::vector<int>> online_cpus(const Root& root);
 
-/// The CPUs that can exist in this boot, online or not (/sys/devices/system/cpu/possible).
-Result<std::vector<int>> possible_cpus(const Root& root);
+/// The CPUs that the machine has, online or not (/sys/devices/system/cpu/present). On a VM more CPUs may be possible,
+/// which can be plugged in later.
+Result<std::vector<int>> present_cpus(const Root& root);
 
 }  // namespace anyperf::host
