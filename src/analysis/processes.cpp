@@ -31,7 +31,7 @@ void Processes::follow(const perfdata::Record& record) {
         case RecordType::mmap:
         case RecordType::mmap2: follow_map(record.bytes); break;
         case RecordType::comm: follow_comm(record.bytes); break;
-        case RecordType::fork: follow_fork(record.bytes); break;
+        case RecordType::fork: follow_fork(record.bytes, (record.misc & perfdata::kMiscBit13) != 0); break;
         case RecordType::ksymbol: follow_kernel_symbol(record.bytes); break;
         default: return;
     }
@@ -86,8 +86,10 @@ void Processes::follow_comm(Bytes record) {
 }
 
 // A new thread has the maps of its process. A new process shares its parent's space until one of the two maps
-// something. Both begin with the name of the thread that created them, if that is known.
-void Processes::follow_fork(Bytes record) {
+// something. Both begin with the name of the thread that created them, if that is known. A record that was made from
+// /proc says that the process may have executed since (PERF_RECORD_MISC_FORK_EXEC): then its maps follow, and those of
+// the parent are not its own (machine__process_fork_event() in tools/perf/util/machine.c).
+void Processes::follow_fork(Bytes record, bool has_executed) {
     const auto read = perfdata::read_task(record);
     if (!read) return;
     // A reused tid must not keep the name of the thread that had it before.
@@ -98,6 +100,7 @@ void Processes::follow_fork(Bytes record) {
         comms_.erase(read->tid);
     }
     if (read->pid == read->parent_pid) return;
+    if (has_executed) return set_space(read->pid, add_space({}));
     const SpaceId id = space_of(read->parent_pid);
     ++spaces_[id].owners;
     set_space(read->pid, id);

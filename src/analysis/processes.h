@@ -79,7 +79,7 @@ class Processes {
 
     void follow_map(Bytes record);
     void follow_comm(Bytes record);
-    void follow_fork(Bytes record);
+    void follow_fork(Bytes record, bool has_executed);
     void follow_kernel_symbol(Bytes record);
     void map_kernel(const symbols::Map& map);
     void map_user(std::uint32_t pid, const symbols::Map& map);
