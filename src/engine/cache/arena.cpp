@@ -1,6 +1,6 @@
-// arena.cpp: where arenas are placed. The translation of a call or of a rip-relative operand keeps its 32-bit
-// displacement only if the arena is within 2 GiB of both the code and what it names. Everything that is committed stays
-// until free_all(), so there is no list of free memory: an arena is two cursors.
+// arena.cpp: where arenas are placed. A rip-relative operand keeps its 32-bit displacement only if the arena is within
+// 2 GiB of the operand, which is mostly near the code. Everything that is committed stays until free_all(), so there is
+// no list of free memory: an arena is two cursors.
 #include "engine/cache/arena.h"
 
 #include <sys/mman.h>
@@ -18,8 +18,8 @@ constexpr std::uint64_t kOddPlace = 0x1a70000;                      // programs 
 constexpr std::uint64_t kLarge = std::uint64_t{2} << 20;
 constexpr std::uint64_t kUserEnd = std::uint64_t{1} << 47;
 
-/// Asks for large pages after the first 2 MiB: a large program has more pages of code than the TLB holds, and a small
-/// one should not pay for a large page.
+/// Asks for large pages from 2 to 4 MiB after the start on: a large program has more pages of code than the TLB holds,
+/// and a small one should not pay for a large page.
 void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
     const std::uint64_t from = (start + 2 * kLarge - 1) & ~(kLarge - 1);
     kernel_call(__NR_madvise, from, start + bytes - from, MADV_HUGEPAGE);
@@ -28,7 +28,7 @@ void prefer_large_pages(std::uint64_t start, std::size_t bytes) {
 }  // namespace
 
 bool Arena::map_at(std::uint64_t address, bool exactly) {
-    // Also kept over failed tries at other addresses: map_near() calls this up to ten times.
+    // Kept if the mapping fails: map_near() tries up to ten addresses.
     if (blocks_ == nullptr) blocks_ = static_cast<BlockId*>(reserve_pages(sizeof(BlockId) * kMaximumBlocks));
     if (blocks_ == nullptr) return false;
     const long got =

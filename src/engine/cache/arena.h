@@ -16,7 +16,8 @@ class Arena {
   public:
     static constexpr std::size_t kBytes = std::size_t{64} << 20;
     static constexpr std::size_t kHotBytes = std::size_t{40} << 20;
-    static constexpr std::size_t kMaximumBlocks = kHotBytes / 16;  ///< no block is shorter than 16 bytes
+    /// Blocks have more than 16 bytes on average; arena_for() takes another arena if there are more.
+    static constexpr std::size_t kMaximumBlocks = kHotBytes / 16;
 
     /// Maps the arena within reach of `pc`. False if there is no room near it, or the kernel refuses.
     bool map_near(std::uint64_t pc);
@@ -27,7 +28,7 @@ class Arena {
     bool reaches(std::uint64_t address) const;
     bool holds(std::uint64_t host) const { return host - base_ < kBytes; }
 
-    /// The address in the arena that has these low 32 bits; 0 if no address has.
+    /// The address in the arena that has these low 32 bits; 0 if there is none.
     std::uint64_t address_with_low_half(std::uint32_t low) const {
         const std::uint32_t offset = low - static_cast<std::uint32_t>(base_);
         return offset < kBytes ? base_ + offset : 0;
@@ -49,7 +50,7 @@ class Arena {
     bool has_retained() const { return retained_cold_ != kHotBytes; }
     /// Frees everything else. Precondition: no thread is in it.
     void free_all();
-    /// Bytes that were committed since.
+    /// Bytes that have been committed since the last free_all(), with the list of blocks.
     std::size_t bytes() const { return hot_ + (cold_ - retained_cold_) + block_count_ * sizeof(BlockId); }
 
     /// How many pages have been touched, about: a large page is one.

@@ -65,9 +65,8 @@ static_assert(sizeof(Exit) == 24);
 struct IndirectEntry {
     std::uint64_t pc = 0;
     std::uint8_t* host = nullptr;
-    std::uint64_t* on_mismatch =
-        nullptr;                       ///< the word in its code that says where a branch with another target goes on
-    IndirectEntryId next_in_slot = 0;  ///< the next entry of those that share a word of the table
+    std::uint64_t* on_mismatch = nullptr;  ///< the word in its code that leads on branches with another target
+    IndirectEntryId next_in_slot = 0;      ///< the next entry of those that share a word of the table
     bool in_table = false;
 };
 

@@ -305,7 +305,7 @@ bool Cache::is_full() const {
     constexpr std::size_t kBase = std::size_t{24} << 20;
     constexpr std::size_t kOfCode = 8;
     if (byte_limit != 0) return blocks.used() != 0 && bytes() > byte_limit;
-    // While at least half of the code is live, a flush would not help: all live code would be translated again.
+    // While at least half of the code is live, a flush frees too little: all live code would be translated again.
     return translated_code_bytes > 2 * live_code_bytes && bytes() > kBase + kOfCode * live_code_bytes;
 }
 

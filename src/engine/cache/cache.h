@@ -82,7 +82,8 @@ class Cache {
     /// Keeps a copy of what the block was translated from, for is_stale(). Such a block is entered only from the
     /// engine: it is never linked and has no indirect entry. False if there is no room for the copy.
     bool keep_code_copy(Block& block, const std::uint8_t* code);
-    /// Whether the block has a copy of its code and the code differs from it now.
+    /// Whether the block has a copy of its code and the code differs from it now. It reads the code, so call it in a
+    /// guarded_run().
     static bool is_stale(const Block& block);
     /// Makes the block dead: nothing leads to it any more. A thread that is in it finishes it.
     void remove(Block& block);
@@ -98,8 +99,8 @@ class Cache {
     std::size_t bytes() const;
     /// Pages of them that have been touched since the start of the program, about: what they have cost in page faults.
     std::size_t touched_pages() const;
-    /// Whether they take more than byte_limit; without one, more than 24 MiB and eight times the live code, while more
-    /// than half of the code that was translated is dead.
+    /// Whether translations and records take more than byte_limit. Without a limit: whether they take more than 24 MiB
+    /// plus eight times the live code, and more than half of the code that was translated is dead.
     bool is_full() const;
 
     /// An arena with room for a block, within reach of `pc` if possible; a new one is empty. Null if memory ran out.

@@ -40,7 +40,8 @@ static_assert(sizeof(RecordedAccess) == 16);
 /// A segment. The lengths of its instructions are in the marks of its block.
 struct RecordedSegment {
     std::uint64_t pc = 0;
-    std::uint64_t replay = 0;  ///< the code that replays it; below kMostReplays, how often it has been replayed without
+    std::uint64_t replay = 0;  ///< address of the code that replays it; below kMostReplays: how often it was replayed
+                               ///< without such code
     BlockId block = 0;
     std::uint32_t first_access = 0;  ///< number of its first RecordedAccess; the others follow
     std::uint16_t accesses = 0;

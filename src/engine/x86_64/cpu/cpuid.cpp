@@ -23,10 +23,8 @@ constexpr std::array kHidden{
            "HLE, RTM and RTM_ALWAYS_ABORT, CET_SS and CET_IBT: translated code supports neither transactions nor CET"},
 };
 
-// CPUID leaf 1, ECX bit 30 and leaf 7, EBX bit 18.
-
-/// RDRAND and RDSEED: most programs take other random bytes then, as on a CPU without them. A deterministic run gives
-/// what they return if they are executed all the same.
+/// Hides RDRAND (leaf 1, ECX bit 30) and RDSEED (leaf 7, EBX bit 18): most programs then take other random bytes, as on
+/// a CPU without them. If a program executes them all the same, a deterministic run decides what they return.
 void hide_random(std::uint32_t leaf, std::uint32_t subleaf, CpuidAnswer& answer) {
     if (leaf == 1) answer.ecx &= ~(1u << 30);
     if (leaf == 7 && subleaf == 0) answer.ebx &= ~(1u << 18);

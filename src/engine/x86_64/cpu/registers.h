@@ -9,8 +9,9 @@ enum Register : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r
 
 inline constexpr unsigned kRegisters = 16;
 
-/// RF of rflags: a breakpoint at the next instruction does not trigger (SDM volume 3, 18.3.1.1). The engine follows it:
-/// a signal frame with RF returns to an instruction with a breakpoint that has been reported.
+/// RF of rflags: a breakpoint at the next instruction does not trigger (SDM volume 3, 18.3.1.1). The engine does the
+/// same: RF in a signal frame means that the breakpoint at the frame's rip has been reported, so it is not reported
+/// again after the return.
 inline constexpr std::uint64_t kResumeFlag = 0x10000;
 
 /// The application's general registers, rip and flags while it does not run.

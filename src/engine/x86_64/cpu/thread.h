@@ -64,8 +64,8 @@ struct Thread {
     std::uint32_t pending;                     ///< nonzero: `enter` calls `deliver` before the application continues
     std::uint64_t gs_base;                     ///< the gs base of the application, which %gs does not hold
     std::uint64_t minus_gs_base;               ///< -gs_base: lea subtracts it without touching a flag
-    // Translated code uses no field below this line, except the recorded branches, the records and the watchpoint
-    // filter.
+    // Translated code uses no field below this line, except the recorded branches, the open calls, the records and the
+    // watchpoint filter.
     std::uint64_t in_place_pc;  ///< the instruction that runs untranslated (Routines::run_in_place); may be 0
     bool is_running_in_place;   ///< in_place_pc is valid: the next fault or trap belongs to that instruction
     bool owned_by_parent;       ///< the child of a vfork: its parent frees this memory

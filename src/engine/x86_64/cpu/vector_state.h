@@ -22,8 +22,7 @@ struct VectorStateFormat {
 /// Asks CPUID. It costs some microseconds in a virtual machine, where CPUID leaves the guest.
 VectorStateFormat vector_state_format();
 
-/// Every component of vector state except PKRU (bit 9), which is no vector register: load_initial_vector_state() does
-/// not touch it.
+/// PKRU, as a bit of XCR0. It is not vector state, so load_initial_vector_state() does not touch it.
 inline constexpr std::uint64_t kPkruFeature = std::uint64_t{1} << 9;
 
 /// Fills `area` (64-byte aligned, zero, `format.bytes` long) so that loading it resets the state that it covers.

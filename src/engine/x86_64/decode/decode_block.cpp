@@ -39,7 +39,8 @@ bool dead_from(const ExecutableMap& memory, std::uint64_t pc, FlagSet undecided,
     Instruction decoded;
     for (std::size_t i = 0; i < kLookAhead; ++i) {
         const bool is_known = decoded_tail.block != nullptr && decoded_tail.next < decoded_tail.block->count;
-        // Code that cannot be decoded raises a fault, and the signal handler's frame shows the flags: they are live.
+        // Code that cannot be decoded raises a fault, and the signal handler's frame shows the flags: they are live. An
+        // access to memory may fault as well, but rarely does, so the search does not end there (translate.h).
         if (!is_known && !decode_at(memory, pc, decoded)) return false;
         const Instruction& instruction = is_known ? decoded_tail.block->instructions[decoded_tail.next++] : decoded;
         const FlagFate fate = fate_after(instruction, undecided);

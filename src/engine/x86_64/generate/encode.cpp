@@ -1,6 +1,6 @@
 // encode.cpp: encodes instructions (SDM volume 2, chapter 2).
 //
-// A selector value stands for many encodings; this writes one. Bytes after the last one written are 0, so a
+// Many encodings have the same selector value; this writes one of them. Bytes after the last one written are 0, so a
 // displacement and an immediate are there whatever their size is, and Zydis reads as many as the instruction has.
 #include "engine/x86_64/generate/encode.h"
 

@@ -21,8 +21,8 @@ constexpr std::array kOperations{
     "fmaddc"sv, "fcmaddc"sv, "dpbf16"sv, "tdpbf16"sv, "tdpfp16"sv,
 };
 
-/// Operations with no name that ends in the element type after the operation: fused multiply-add (the operand order is
-/// between), conversions (two types), 3DNow! (its own names).
+/// Operations whose mnemonics are not an operation followed by an element type: fused multiply-add has the order of its
+/// operands in between, conversions have two types, and 3DNow! has names of its own.
 constexpr std::array kPrefixes{"fisttp"sv,  "fmadd"sv,  "fmsub"sv,   "fnmadd"sv, "fnmsub"sv, "cvt"sv,
                                "frcz"sv,    "4fmadd"sv, "4fnmadd"sv, "pfadd"sv,  "pfsub"sv,  "pfmul"sv,
                                "pfmin"sv,   "pfmax"sv,  "pfcmp"sv,   "pfrcp"sv,  "pfrsq"sv,  "pfacc"sv,

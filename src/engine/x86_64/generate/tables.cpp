@@ -18,9 +18,8 @@ struct Range {
     unsigned count;
 };
 
-// Prefixes first: the decoder has them before it reads ModRM, and an opcode that ignores ModRM must not look at it.
-
-/// The bits that nodes test, in this order: prefixes first (form.h).
+/// The bits that nodes test, in this order. Prefixes come first: the decoder has them before it reads ModRM, and must
+/// not read ModRM of an opcode that has none.
 constexpr std::array kRanges{Range{selector::kW, 4}, Range{selector::kReg, 4}, Range{selector::kRm, 3}};
 constexpr std::array kEvexRanges{Range{selector::kW, 3}, Range{selector::kLength, 3}, Range{selector::kMasked, 2},
                                  Range{selector::kReg, 4}, Range{selector::kRm, 3}};

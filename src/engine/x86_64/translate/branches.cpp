@@ -4,13 +4,14 @@
 //   leads to a stub until the target is translated, and to the target's block afterwards (indirect_entry.h). A
 //   conditional branch keeps its jcc, and the operand of that is the link.
 // - Indirect branches spill two registers, load the target and jump through the table of indirect entries
-// (indirect_entry.h).
-//   A call pushes the application's return address first, so that the stack looks as on the CPU; a return pops it.
+//   (indirect_entry.h). A call pushes the application's return address first, so that the stack looks as on the CPU; a
+//   return pops it.
 // - Instructions that the engine executes leave the block with ExitReason::emulate. The exit after them is not linked:
 //   the engine continues there when it is done.
 //
-// No code here touches a flag. Faults: everything that can fault, the operand of an indirect branch and the push of a
-// call, comes before the application's registers change, and Mark::spilled names the borrowed ones.
+// No code here changes a flag that may still be read. Faults: everything that can fault, the operand of an indirect
+// branch and the push of a call, comes before the application's registers change, and Mark::spilled names the borrowed
+// ones.
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/routines.h"
 #include "engine/x86_64/translate/translate.h"
@@ -87,8 +88,12 @@ void Translation::emit_x87_state(const Instruction& instruction, std::uint64_t a
     hot_.jmp(exit_stub(ExitReason::unlinked_exit, id));
 }
 
-/// A conditional branch, of which only the taken way is emitted here. If that way is counted or recorded, jcc with the
-/// inverse condition skips the code for it.
+/// Emits the taken way of a conditional branch; the way not taken continues after it. If the taken way is counted or
+/// recorded, jcc with the inverse condition skips the code for it:
+///
+///   jcc  STUB                                    linked later: leads to the target's block then
+/// or
+///   jncc OVER      count, record      jmp STUB      OVER:
 void Translation::emit_side_exit(const Instruction& instruction, std::uint64_t address) {
     const std::uint64_t target = branch_target(instruction, address);
     const auto condition = static_cast<std::uint8_t>(instruction.opcode & 15);
@@ -151,8 +156,10 @@ void Translation::emit_call(const Instruction& instruction, std::uint64_t addres
     emit_direct_exit(branch_target(instruction, address));
 }
 
-/// The target is in kTargetRegister, and both registers of an indirect branch are spilled. A block of a single
-/// instruction always returns to the engine, which has to report that the instruction has been executed.
+/// Jumps to the application address in kTargetRegister; both registers of an indirect branch are spilled. A block of a
+/// single instruction always returns to the engine, which has to report that the instruction has been executed.
+///
+///   movzx r11d, cx;  jmp [TABLE + 8 * r11]
 void Translation::emit_indirect_lookup() {
     if (single_instruction_)
         return hot_.jmp_gs(offsetof(Thread, exit_routine) + 8 * static_cast<std::size_t>(ExitReason::lookup_miss));
@@ -160,6 +167,13 @@ void Translation::emit_indirect_lookup() {
     hot_.jmp_table(static_cast<std::uint32_t>(address_of(cache_.indirect_table())), kScratchRegister);
 }
 
+/// An indirect jump or call. It may fault at the load and at the push; no register of the application has changed then,
+/// and both spill slots are valid.
+///
+///   spill rcx, r11
+///   rcx = OPERAND                a mov, or several instructions for a gs or a far operand (load_operand)
+///   push RETURN                  of a call only
+///   movzx r11d, cx;  jmp [TABLE + 8 * r11]
 void Translation::emit_indirect(const Instruction& instruction, std::uint64_t address) {
     spill(kTargetRegister);
     spill(kScratchRegister);
@@ -179,6 +193,8 @@ void Translation::pop_return_address(const Instruction& instruction) {
     if (instruction.immediate_bytes != 0) hot_.lea(rsp, rsp, static_cast<std::int32_t>(instruction.immediate & 0xffff));
 }
 
+/// A return: as an indirect jump, with pop rcx for the load of the target, and for `ret N` lea N(rsp), rsp. Only the
+/// pop may fault, and rsp has not changed then.
 void Translation::emit_ret(const Instruction& instruction, std::uint64_t address) {
     spill(kTargetRegister);
     spill(kScratchRegister);
@@ -192,7 +208,7 @@ void Translation::emit_ret(const Instruction& instruction, std::uint64_t address
 
 namespace {
 
-/// push gs and mov from gs read the selector, which the engine does not change; it changes the base only.
+/// push gs and mov from gs read the selector. The engine changes the base of gs only, so they run as they are.
 bool reads_selector(const Instruction& instruction) {
     constexpr std::uint8_t kPushGs = 0xa8;
     constexpr std::uint8_t kMovFromSegment = 0x8c;

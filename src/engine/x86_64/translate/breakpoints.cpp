@@ -2,9 +2,15 @@
 //
 // - Execution: a block ends before an address with a breakpoint. The block at that address consists of one exit with
 //   ExitReason::breakpoint.
-// - Accesses: while memory is watched, each load or store of a watched kind is preceded by a check: a lea computes the
-//   address, and its low 16 bits index the thread's filter (Thread::watchpoint_filter). A nonzero entry leaves the
-//   block before the instruction. movzx and jrcxz do it without a flag.
+// - Accesses: while memory is watched, a check precedes each load or store of a watched kind. Its address indexes the
+//   thread's filter (Thread::watchpoint_filter) by the low 16 bits. A nonzero entry exits before the instruction. No
+//   instruction of the check touches a flag or faults (AT&T syntax):
+//
+//     mov  rcx, %gs:SPILL          lea  OPERAND, rcx
+//     movzx cx, ecx                movzx %gs:FILTER(rcx), ecx
+//     jrcxz CLEAR                  jmp  STUB                 the stub reloads rcx, then ExitReason::breakpoint
+//     CLEAR:                       mov  %gs:SPILL, rcx
+//
 // The filter is coarse, and accesses that it cannot classify (strings, segments, wide areas) always leave the block.
 // The engine then compares the exact addresses, executes the instruction by itself in a block of one
 // (kSingleInstruction), and calls the agent before and after it (engine/dispatch.cpp).
@@ -34,12 +40,12 @@ void Translation::emit_breakpoint() {
     if (const ExitId id = new_exit(decoded_.pc); id != 0) emit_breakpoint_exit(id);
 }
 
-/// Leaves the block for good before the instruction.
+/// Exits before the instruction, whatever it accesses.
 void Translation::emit_breakpoint_exit(ExitId to) {
     hot_.jmp(exit_stub(ExitReason::breakpoint, to));
 }
 
-/// rcx is spilled and holds the address of the access; it is reloaded on both ways.
+/// rcx is spilled and holds the address of the access. Both ways reload it.
 void Translation::emit_filter_lookup(ExitId to) {
     hot_.movzx16(rcx, rcx);
     hot_.movzx8_gs(rcx, rcx, offsetof(Thread, watchpoint_filter));

@@ -8,7 +8,7 @@
 // Elsewhere no flag may change. R is a register that the segment overwrites before it reads it, so it need not get its
 // value back:
 //
-//   65 48 89 .. 25 LENT          mov  R, %gs:LENT              36 bytes
+//   65 48 89 .. 25 LENT          mov  R, %gs:LENT              31 bytes
 //   65 48 8b .. 25 WORD          mov  %gs:WORD, R
 //   48 8d .. 01                  lea  1(R), R
 //   65 48 89 .. 25 WORD          mov  R, %gs:WORD
@@ -20,8 +20,16 @@
 // In a process with budgets (live_counters.h) the instructions are not in the tuple but charged to a lane, first of
 // all:
 //
-//   65 48 81 2c 25 LANE N        sub  $N, %gs:LANE             if the flags are dead; else by lea and jrcxz in rcx
+//   65 48 83 2c 25 LANE N        sub  $N, %gs:LANE             16 bytes, if the flags are dead
 //   0f 88 EXIT                   js   EXIT                     ExitReason::budget, before the segment has any effect
+//
+// If a flag may be read later, the same without a flag. The lane's upper half is all ones once the lane is negative:
+//
+//   mov  rcx, %gs:SPILL          mov  %gs:LANE, rcx            lea  -N(rcx), rcx         mov  rcx, %gs:LANE
+//   mov  %gs:LANE+4, ecx         lea  1(ecx), ecx              jrcxz NEGATIVE
+//   mov  %gs:SPILL, rcx          jmp  BODY
+//   NEGATIVE:                    mov  %gs:SPILL, rcx           jmp  EXIT
+//   BODY:
 //
 // Faults: a prologue does not fault. A signal in the middle of it is delivered at the next instruction's start: before
 // the word is written the segment has not been counted, and afterwards it runs. If a segment is left in the middle,

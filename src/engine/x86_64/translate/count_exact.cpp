@@ -4,10 +4,10 @@
 // the sum goes through rcx, as in count.cpp. Each segment has a cell of its own, so that additions seldom wait for each
 // other; only a loop of one segment adds to the same cell each time.
 //
-// A direct call needs nothing: it ends a segment. An indirect one appends its target and its block to a list of the
-// thread; when that is full the branch leaves by the lookup miss, and the engine counts the list
-// (engine/exact/exact.h). So does an indirect jump through a fixed place in memory: the linker's way to a function of
-// another library. Other indirect jumps are switches, hardly ever calls.
+// A direct call needs no code: it ends a segment, so the segment's cell counts it. An indirect call appends its target
+// and its block to a list of the thread. When the list is full the branch exits by the lookup miss, and the engine
+// counts the list (engine/exact/exact.h). An indirect jump through a rip-relative operand does the same, because the
+// linker's stubs reach functions of other libraries by such jumps. Other indirect jumps are mostly those of a `switch`.
 #include "engine/exact/area.h"
 #include "engine/x86_64/translate/indirect_entry.h"
 #include "engine/x86_64/translate/translate.h"
@@ -80,7 +80,14 @@ bool Translation::counts_target(const Instruction& instruction) const {
 
 /// Appends the call that is about to be made. kTargetRegister has its target; the scratch register keeps its value.
 /// Between this and finish_exact_call() comes the jump by the target. Returns the operand of a short jump, which is
-/// taken if the list is full.
+/// taken if the list is full. POSITION counts up from a negative number to 0, relative to the list's END (AT&T syntax):
+///
+///   mov  rcx, %gs:TARGET         mov  r11, %gs:SCRATCH         mov  %gs:POSITION, r11
+///   mov  rcx, %gs:END(r11)       movq $CELL, %gs:END+8(r11)    the entry: target and block
+///   lea  16(r11), rcx            mov  rcx, %gs:POSITION        mov  %gs:SCRATCH, r11
+///   jrcxz FULL
+///   mov  %gs:TARGET, rcx         …the jump by the target…
+///   FULL:                        mov  %gs:TARGET, rcx          jmp  *%gs:EXIT_ROUTINE[lookup_miss]
 std::uint8_t* Translation::emit_exact_call() {
     hot_.store_gs(kTargetRegister, kSavedTarget);
     hot_.store_gs(kScratchRegister, kSavedScratch);

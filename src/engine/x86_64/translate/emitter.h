@@ -119,7 +119,7 @@ class Emitter {
         byte(0x89), byte(static_cast<std::uint8_t>(0x80 | ((reg & 7) << 3) | (base & 7)));
         u32(static_cast<std::uint32_t>(offset));
     }
-    /// mov reg, gs:[base + offset]. Precondition: as store_gs_at(). So for the next one.
+    /// mov reg, gs:[base + offset]. Precondition: as store_gs_at(); also for mov_gs32_at().
     void load_gs_at(Register reg, Register base, std::size_t offset) {
         byte(0x65);
         byte(static_cast<std::uint8_t>(0x48 | (reg >= r8 ? 4 : 0) | (base >= r8 ? 1 : 0)));
@@ -161,7 +161,7 @@ class Emitter {
     void or_stack(std::int32_t value) {  // or qword [rsp], imm32
         byte(0x48), byte(0x81), byte(0x0c), byte(0x24), u32(static_cast<std::uint32_t>(value));
     }
-    /// mov r32, ss. Precondition: one of the low eight registers; so for mov_from_cs().
+    /// mov r32, ss. Precondition: one of the low eight registers; also for mov_from_cs().
     void mov_from_ss(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xd0 | reg)); }
     void mov_from_cs(Register reg) { byte(0x8c), byte(static_cast<std::uint8_t>(0xc8 | reg)); }
     void test_eax(std::uint32_t bits) { byte(0xa9), u32(bits); }

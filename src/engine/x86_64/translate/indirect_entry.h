@@ -38,7 +38,7 @@
 //   Cache::generation detects that (engine/dispatch.cpp).
 // - Removing: the predecessor's word is set to the successor. The removed entry keeps its own word, so a thread that is
 //   in it goes on to the older entries. A thread that has already matched, or already fetched the old operand, runs the
-//   removed block to its end, as if it had come before the removal; the block's own exits lead to stubs again.
+//   removed block to its end, as if it had come before the removal. The block's own exits lead to their stubs again.
 // - Freeing: removed code stays mapped and unchanged until Cache::free_all(), which waits until no thread is in
 //   translated code (Thread::in_cache). Whoever is stopped by a signal in an entry, outside of any block, is
 //   single-stepped to the next block (signals/handler.cpp).

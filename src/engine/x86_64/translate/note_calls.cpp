@@ -35,9 +35,13 @@ void Translation::note_direct_call(std::uint64_t to) {
     unspill(rcx);
 }
 
-/// Removes the newest call if rsp is where it has pushed its return address, which has not been popped. Otherwise jumps
-/// to the code that emit_unmatched_return() emits; the result is the operand of that jump. Both registers of an
-/// indirect branch are spilled.
+/// Removes the newest call if the return address on top of the stack is at the place where that call has pushed it:
+/// caller_rsp - 8 is rsp. Otherwise jumps to the code that emit_unmatched_return() emits; the result is the operand of
+/// that jump. Both registers of an indirect branch are spilled. In AT&T syntax:
+///
+///   mov  %gs:TOP, r11d           mov  %gs:CALLER_RSP-SIZE(r11), rcx      not  rcx
+///   lea  9(rsp,rcx), rcx         jrcxz MATCHES      jmp  UNMATCHED
+///   MATCHES:                     lea  -SIZE(r11), r11d                   mov  r11d, %gs:TOP
 std::uint8_t* Translation::remove_open_call() {
     hot_.load_gs32(kScratchRegister, kTop);
     hot_.load_gs_at(kTargetRegister, kScratchRegister, kCallerRsp - sizeof(OpenCall));

@@ -3,7 +3,7 @@
 // PROBLEM. The models need each access in its order, with its address. The simple way computes each address in front of
 // its instruction and stores it: five or more instructions for an access, most of them to borrow registers.
 //
-// MECHANISM. Most addresses of a segment follow from a few registers that the segment does not change, or changes by
+// MECHANISM. Most addresses of a segment follow from a few registers that the segment does not change, or only by
 // constants (push, pop, add). So the prologue of a segment appends a record to the thread's RecordStream: the number of
 // the RecordedSegment and the values of those registers. A register that the segment itself has set is captured where
 // it is used. The RecordedAccess records, which are made here once, say how the addresses follow from these values.
@@ -354,6 +354,11 @@ void Translation::emit_room_check(bool flags_dead, std::int32_t bytes, std::uint
     unspill(rcx);
 }
 
+/// Appends the segment's record: its number, and the registers that are known at its start. H is a register that is not
+/// stored (AT&T syntax):
+///
+///   mov  H, %gs:SPILL+H          mov  %gs:TOP, H
+///   movq $SEGMENT, %gs:W0(H)     mov  R, %gs:WN(H)   for each register R    mov  %gs:SPILL+H, H
 void Translation::emit_record(bool flags_dead, std::uint32_t budget_payload) {
     if (plan_.segment == 0) return;
     emit_room_check(flags_dead, static_cast<std::int32_t>(sizeof(std::uint64_t) * plan_.words), budget_payload);

@@ -12,7 +12,8 @@
 namespace anyperf::engine::x86_64 {
 
 // The marks of a block are in the order of its code, one more than instructions, so a host offset lies between two of
-// them. A prologue belongs to the instruction after it.
+// them. The first prologue has a position of its own, not counted. A later one is found as the rest of the branch
+// before it, which is not an exact position: signals wait until the prologue has ended, and prologues do not fault.
 BlockPosition locate(Block& block, std::uint64_t host) {
     const auto offset = static_cast<std::uint16_t>(host - address_of(block.host));
     BlockPosition place;
@@ -47,7 +48,7 @@ void restore_lent(const Thread& thread, const BlockPosition& place, Registers& r
 
 namespace {
 
-/// The record of the segment at `place` is the newest: so many of its instructions have run.
+/// Notes how many instructions of the segment at `place` have run. Its record is the thread's newest.
 void note_ran(Thread& thread, const BlockPosition& place) {
     if (!place.block->recorded || place.index == place.block->instructions) return;
     std::size_t first = place.index;
@@ -55,7 +56,7 @@ void note_ran(Thread& thread, const BlockPosition& place) {
     thread.records.last_ran = static_cast<std::uint8_t>(place.index - first);
 }
 
-/// Of the segment that has the instruction at `place`, and which was entered: its cell counts all of it.
+/// Notes that the segment of the instruction at `place` is left there: its cell has counted the whole segment.
 void note_exact_rest(Thread& thread, const BlockPosition& place) {
     const Block& block = *place.block;
     if (block.cells == 0 || place.index == block.instructions) return;

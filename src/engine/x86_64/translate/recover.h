@@ -18,8 +18,8 @@
 // single-steps the thread until BlockPosition::exact (signals/handler.cpp).
 //
 // LIMITS. Only code inside of a block has marks. Stubs, indirect entries and routines are left by single-stepping or by
-// their address ranges (routines.h). In a prologue the counters are half updated, so it has no exact
-// position, except for the first byte of a block; a prologue itself does not fault.
+// their address ranges (routines.h). In a prologue the counters are half updated, so it has no exact position, except
+// for the first byte of a block. A prologue itself does not fault.
 #pragma once
 
 #include <cstdint>
@@ -35,10 +35,10 @@ struct BlockPosition {
     std::size_t index = 0;  ///< of the instruction; block->instructions: after the last one
     std::uint64_t pc = 0;   ///< the application's address of that instruction
     bool exact = false;     ///< the host is at the first byte of its translation: nothing of it has been executed
-    bool counted = false;   ///< the prologue of its segment has been executed
+    bool counted = false;   ///< the prologue of its segment has been executed: the segment is counted in full
 };
 
-/// The position of `host`. Precondition: it is in the block's host code (Cache::holding).
+/// The position of `host`. Precondition: it is in the block's host code (Cache::block_at_host).
 BlockPosition locate(Block& block, std::uint64_t host);
 
 /// After a fault at `place`: `registers` are the host's; those that the translation has borrowed get the application's

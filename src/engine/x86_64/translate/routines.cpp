@@ -31,7 +31,13 @@ void emit_restore(Emitter& code) {
 
 /// The common end of all exit routines. On entry rax is in its spill slot and all other registers are the
 /// application's. Stores them and the flags, switches to the engine's stack and calls Thread::dispatch. Falls through
-/// to `enter`.
+/// to `enter`. rsp is switched before pushfq: nothing is written below the application's stack pointer
+/// (AT&T syntax).
+///
+///   mov  r, %gs:REGISTERS+r      for each register but rax and rsp; then rax from its spill slot, and rsp
+///   mov  %gs:ENGINE_STACK, rsp   pushfq      pop rax      mov rax, %gs:FLAGS
+///   test $AC, eax                jz 1f       push $2      popfq      1: cld
+///   mov  %gs:SELF, rdi           call *%gs:DISPATCH
 void emit_common_exit(Emitter& code) {
     for (const Register reg : kAllButRaxRsp) code.store_gs(reg, saved(reg));
     code.load_gs(rax, spill_of(rax));
@@ -63,6 +69,11 @@ void emit_pending_check(Emitter& code) {
 }
 
 /// Enters translated code at Thread::next_host. Nothing between the flags and the jump may change a flag.
+///
+///   mov  %gs:PENDING, ecx        jrcxz 1f    the call of `deliver`, which does not return    1:
+///   mov  %gs:ENGINE_STACK, rsp   mov %gs:FLAGS, rax      push rax      popfq
+///   mov  %gs:REGISTERS+r, r      for each register, rax and rsp last
+///   jmp  *%gs:NEXT_HOST
 void emit_enter(Emitter& code) {
     emit_pending_check(code);
     code.load_gs(rsp, offsetof(Thread, engine_stack));
@@ -139,8 +150,6 @@ void emit_exit_jumps(Arena& arena) {
 
 }  // namespace
 
-// Each arena has jumps of its own to the exit routines, so that stubs reach them with a rel32; the jumps go through the
-// Thread, because the routines are in one arena only.
 Arena* prepared_arena(Cache& cache, std::uint64_t pc) {
     Arena* const arena = cache.arena_for(pc);
     if (arena != nullptr && !arena->has_retained()) emit_exit_jumps(*arena);

@@ -1,13 +1,14 @@
 // translate.h: translates application code into a block of host code.
 //
 // What a block consists of, in the arena's hot part and in this order:
-// - an indirect entry, if it is translated for an indirect branch (indirect_entry.h); Block::host is the address after
-// it;
+// - an indirect entry, if the block is translated for an indirect branch (indirect_entry.h). Block::host is the address
+//   after it;
 // - for each segment a prologue, which counts the segment in advance, and in processes with budgets takes its
 //   instructions from the budget (count.cpp). Without counting there is no prologue;
-// - for each instruction an access check, while memory is watched (instrumentation.cpp), and its translation: a copy of
-//   its bytes (copy_instruction.cpp), unless it depends on its address, uses gs, changes control (branches.cpp) or
-//   needs the engine;
+// - for each instruction an access check, while memory is watched (breakpoints.cpp), and its translation. That is a
+// copy
+//   of its bytes (copy_instruction.cpp), unless the instruction depends on its address, uses gs, changes control
+//   (branches.cpp) or needs the engine;
 // - a direct exit, if the last instruction does not change control.
 // The arena's cold part receives what is seldom executed: stubs of exits, constants, mismatch code of indirect entries.
 // For each instruction a Mark records where its translation begins and which registers it has spilled (recover.h).
@@ -21,7 +22,8 @@
 //   prologue has used and the segment is about to overwrite (Mark::lent). A translation that borrows a register keeps
 //   its value in Thread::spill, never on the application's stack: its red zone stays intact.
 // - No flag changes except as the instruction itself changes it, or where flags_are_dead() has shown that the value is
-//   overwritten before it is read.
+//   overwritten before an instruction reads it. A signal frame or a sample in between may show other status flags than
+//   a native run: those of the prologue.
 // - If an instruction faults, nothing of its translation has taken effect that restore_spilled() does not undo.
 //
 // It does not optimize: instructions are neither reordered nor combined.
@@ -63,11 +65,11 @@ ClassSet counted_at_start(const Instruction& instruction);
 /// How many direct branches flags_are_dead() follows for a prologue. One is enough to decide 89 of 100 blocks, two 92.
 inline constexpr unsigned kFlagDepth = 2;
 
-/// Translates one block, once. Lives on the caller's stack and owns nothing: blocks, exits and marks are records of the
-/// cache, and their numbers are lost if run() fails, until the cache is emptied.
+/// Translates one block, once. It owns nothing: blocks, exits and marks are records of the cache. If run() fails, the
+/// records that it has allocated stay unused until the cache is emptied.
 class Translation {
   public:
-    /// `exact`: where the cells of exact counts come from; null or not on: none.
+    /// `exact`: where the cells of exact counts come from. If it is null or not on, the block counts nothing exactly.
     Translation(Cache& cache, Arena& arena, Counting counting, TupleTable& tuples,
                 const ProcessInstrumentation& instrumentation, ExactCounts* exact = nullptr)
         : cache_(cache),
@@ -140,7 +142,7 @@ class Translation {
     std::uint8_t* remove_open_call();
     void emit_unmatched_return(const Instruction& instruction, std::uint64_t address, std::uint8_t* from);
 
-    // instrumentation.cpp: breakpoints and watched memory
+    // breakpoints.cpp: breakpoints and watched memory
     void end_before_breakpoint();
     void emit_breakpoint();
     void emit_access_check(const Instruction& instruction, std::uint64_t address);

@@ -97,7 +97,8 @@ std::uint16_t TupleTable::new_word(const Tuple& tuple) {
     return static_cast<std::uint16_t>(word);
 }
 
-/// Half of the words are for tuples that have one already: those that come first are the most frequent, too.
+/// A tuple gets further words while less than half of all words are used: the tuples that come first are mostly the
+/// frequent ones.
 Additions TupleTable::words_of(Known& known) {
     Additions additions;
     if (known.composed) {
@@ -140,7 +141,8 @@ std::size_t TupleTable::largest_part_of(const Tuple& tuple) const {
     return best;
 }
 
-/// For a tuple that gets no word: two words, which is then remembered, else the largest part and single amounts.
+/// For a tuple that gets no word of its own. If two words together add the tuple, that pair is remembered; otherwise
+/// the largest part and single amounts do.
 Additions TupleTable::compose(std::uint16_t& slot, const Tuple& tuple) {
     const Packed whole = packed(tuple);
     for (std::size_t word = kCounters; word < used_; ++word) {

@@ -34,7 +34,7 @@ struct Additions {
     }
 };
 
-/// Its memory begins as zeros. All functions need the lock of the cache, but begin().
+/// Its memory is zero before begin(). All functions but begin() need the cache's lock.
 class TupleTable {
   public:
     /// Words that a frequent tuple has at most. An addition to memory waits for the one before it to the same word.
