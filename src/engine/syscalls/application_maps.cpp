@@ -86,9 +86,8 @@ struct LineRest {
         out.tail = text.substr(sizeof permissions + 1);
         return take_hex(out.tail, out.offset);
     }
-    bool is_file() const { return !out_of_file(tail); }
-    /// Whether device 00:00 and inode 0 say that this is anonymous memory, whose offset does not grow with the address.
-    static bool out_of_file(std::string_view tail) { return tail.starts_with(" 00:00 0"); }
+    /// False for device 00:00 and inode 0: anonymous memory, whose offset does not grow with the address.
+    bool is_file() const { return !tail.starts_with(" 00:00 0"); }
 };
 
 /// Writes the lines of a list that are the application's to a descriptor.

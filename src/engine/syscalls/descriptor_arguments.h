@@ -1,6 +1,5 @@
-// descriptor_arguments.h: which arguments of system calls are file descriptors. The engine keeps two descriptors in the
-// application's table, those of the run's memory and of the socket to the broker. A call that names one of them fails
-// as if it were not open.
+// descriptor_arguments.h: which arguments of system calls are file descriptors. The engine keeps a few descriptors in
+// the application's table (own_descriptors.h). A call that names one of them fails as if it were not open.
 #pragma once
 
 #include "engine/syscalls/call.h"

@@ -9,8 +9,8 @@
 
 namespace anyperf::engine {
 
-/// The checks of mlockall(2): 0, EPERM without any right to lock memory, or ENOMEM if the program's memory, of which
-/// `all` is to be locked now, is larger than RLIMIT_MEMLOCK. Negated.
+/// The checks of mlockall(2). Returns 0 or a negated errno: EPERM without any right to lock memory; ENOMEM if `all` of
+/// the program's memory is to be locked now and is larger than RLIMIT_MEMLOCK.
 long check_lock_limit(bool all);
 
 /// Locks every mapping of the program, as they are touched if `on_fault`.

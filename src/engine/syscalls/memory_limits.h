@@ -26,10 +26,11 @@ bool fits_break(const Thread& thread, std::uint64_t end);
 /// Whether the program has more than its limits allow, right after it was loaded.
 bool exceeds_memory_limits(const Thread& thread);
 
-/// How many of these bytes are mapped; are mapped privately and no stack; are so and can be written, which the kernel
-/// calls data.
+/// How many of these bytes are mapped.
 std::uint64_t mapped_bytes(std::uint64_t start, std::uint64_t bytes);
+/// How many are in private mappings other than the stack.
 std::uint64_t private_bytes(std::uint64_t start, std::uint64_t bytes);
+/// How many of those can be written. The kernel calls them data.
 std::uint64_t data_bytes(Engine& engine, std::uint64_t start, std::uint64_t bytes);
 
 }  // namespace anyperf::engine

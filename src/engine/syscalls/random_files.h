@@ -1,4 +1,4 @@
-// random_files.h: files below /proc whose text is random, which a deterministic run gives by its seed (randomness.cpp).
+// random_files.h: files below /proc whose text is random. A deterministic run makes it from its seed (randomness.cpp).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace anyperf::engine {
 
-/// Whether the run itself gives this file. Only the literal path is recognised.
+/// Whether the run itself makes this file's text. Only the literal path is recognised.
 bool is_random_file(const Engine& engine, std::string_view path);
 
 /// Opens that file with the flags of open(2). Each open of `uuid` gives other bytes. Returns a descriptor or a negated

@@ -9,21 +9,23 @@
 
 namespace anyperf::engine::turn_calls {
 
-/// Before anybody answers the call: waits for the child that it waits for. True: `answer` is the call's answer.
+/// Called before the agent or the table answers the call. wait4 and waitid wait here until the kernel would not wait.
+/// True: `answer` is the call's answer.
 bool before_call(Call& call, long& answer);
-/// Before the row of the table: waits until the call would not, or answers it. True: `answer` is the call's answer.
+/// Called before the row of the table. Waits until the kernel would not wait, or answers the call. True: `answer` is
+/// the call's answer.
 bool answer_call(Call& call, long& answer);
-/// After the call: what it has done may let others go on.
+/// Called after the call. Wakes the threads that wait for what it has done.
 void after_call(Call& call, long answer);
 
 /// How a wait ended for the application.
 enum class Ended : std::uint8_t { woken, timed_out, interrupted };
-/// Waits. If a signal ends the wait, `answer` is that of the call: `restarts` if the call is repeated after handlers
-/// with SA_RESTART.
+/// Waits. If a signal ends the wait, `answer` becomes the call's answer: EINTR, or kRestartSyscall. `restarts`: the
+/// call is one that is repeated after a handler with SA_RESTART (signal(7)).
 Ended wait_or_interrupt(Thread& thread, const turns::Wait& wait, bool restarts, long& answer);
 
-/// The thread begins to wait with another signal mask, and has ended it: the mask stays until the signal that has ended
-/// the wait is delivered.
+/// Replaces the thread's signal mask while it waits. If a signal ends the wait, the old mask returns only when that
+/// signal has been delivered.
 class OtherMask {
   public:
     OtherMask(Thread& thread, bool given, std::uint64_t mask);
@@ -39,10 +41,10 @@ class OtherMask {
 // The families.
 
 bool futex(Call& call, long& answer);        ///< futex(2)
-bool futex_waitv(Call& call, long& answer);  ///< not there, as before Linux 5.16
-/// The thread ends: its robust futexes and its `clear_child_tid` word.
+bool futex_waitv(Call& call, long& answer);  ///< ENOSYS, as before Linux 5.16
+/// Called when the thread ends. Releases its robust futexes and wakes the waiters on its `clear_child_tid` word.
 void release_futexes(Thread& thread);
-/// The robust futexes alone.
+/// The same for the robust futexes alone.
 void release_robust_futexes(Thread& thread);
 bool set_tid_address(Call& call, long& answer);
 bool set_robust_list(Call& call, long& answer);
@@ -55,7 +57,7 @@ bool epoll_like(Call& call, long& answer);
 bool epoll_control(Call& call, long& answer);
 bool file_lock(Call& call, long& answer);
 bool record_lock(Call& call, long& answer);
-/// Something may have happened to a descriptor.
+/// Wake the threads that wait for a descriptor: the call may have made it ready.
 void after_transfer(Call& call, long answer);
 void after_descriptor_change(Call& call, long answer);
 
@@ -68,15 +70,15 @@ bool rt_sigtimedwait(Call& call, long& answer);
 bool send_signal(Call& call, long& answer);
 void after_signal(Call& call, long answer);
 
-/// A timespec of the application as a deadline of the virtual clock. False: `answer` is the error; a null pointer is no
-/// deadline.
+/// Computes a deadline of the virtual clock from a timespec of the application: now plus that time; kNoDeadline from a
+/// null pointer. False: the timespec is not valid, and `answer` is the error.
 bool deadline_after(Thread& thread, std::uint64_t place, std::uint64_t& deadline, long& answer);
-/// The clock in units, `ns` from now; never so far that it would overflow.
+/// The virtual clock `ns` from now, in its units; 50 years from now at most, so that it does not overflow.
 std::uint64_t units_from_now(Thread& thread, std::int64_t ns);
-/// Stores that nothing remains of a timeout, or what does.
+/// Stores what remains until the deadline, at least 0, as a timespec; `microseconds`: as a timeval.
 void store_remaining(Thread& thread, std::uint64_t place, std::uint64_t deadline, bool microseconds);
 
-// Shared mappings, by which a futex is known in all processes that map it.
+// Shared mappings: all processes that map an object know a futex in it by the same key.
 
 void note_mapping(Engine& engine, std::uint64_t start, std::uint64_t bytes, std::uint64_t flags, std::uint64_t fd,
                   std::uint64_t offset);

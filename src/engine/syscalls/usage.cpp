@@ -56,7 +56,7 @@ long getrusage(Call& call) {
     }
     const bool is_only_thread = call.engine.threads != nullptr && call.engine.threads->next_thread == nullptr;
     if (who == RUSAGE_CHILDREN) subtract_faults(call.argument[1], load(record->own_faults_of_children));
-    // What part of it a single thread has had is not known.
+    // The engine does not know how many of its faults one of several threads has caused.
     if (who == RUSAGE_SELF || (who == RUSAGE_THREAD && is_only_thread)) {
         update_own_faults(call.thread);
         subtract_faults(call.argument[1], load(record->own_faults));

@@ -1,5 +1,5 @@
-// clocks.cpp: the calls that tell the time, in a deterministic run (time/virtual_clock.h). Without one they are the
-// kernel's.
+// clocks.cpp: the calls that read the time, in a deterministic run (time/virtual_clock.h). In other runs the kernel
+// answers them.
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/time.h>

@@ -1,9 +1,10 @@
 // timed_waits.cpp: calls that wait until a time, in a deterministic run. The time is that of the virtual clock
 // (time/virtual_clock.h); without such a run these calls are the kernel's.
 //
-// A wait for nothing but time takes no real time while the thread is alone. Any other wait is the kernel's, by a
-// timeout relative to now, since the kernel's own clocks are elsewhere; if it timed out, the clock is advanced to its
-// end. A timeout that has not passed is left as it was (select(2) would store what remains of it): no time has passed.
+// A wait for nothing but time takes no real time while the thread is alone. Any other wait is made in the kernel, with
+// a timeout relative to now, since the kernel's clocks show other times. If it times out, the virtual clock is advanced
+// to its end. A timeout that has not passed is left as it was (select(2) would store what remains of it): no virtual
+// time has passed.
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -22,7 +23,7 @@ namespace anyperf::engine {
 
 namespace {
 
-/// A wait that nothing but a signal ends: nothing is advanced for longer ones, such as those of `sleep infinity`.
+/// The clock is not advanced over longer waits, such as those of `sleep infinity`: a signal ends them.
 constexpr std::int64_t kLongestAdvance = std::int64_t{366} * 24 * 3600 * kNsOfSecond;
 
 enum class Form : std::uint8_t {
@@ -63,7 +64,8 @@ constexpr std::array kRows{
 };
 static_assert(std::ranges::is_sorted(kRows, {}, &TimedRow::number));
 
-/// Whether a thread that waits for nothing but time may go on at once: nothing else can happen before.
+/// Whether a thread that waits for nothing but time may go on at once: nothing else can happen before the time has
+/// come.
 bool may_advance(const Thread& thread) {
     return !thread.engine->has_real_timer && thread.pending == 0 && is_alone(thread);
 }
@@ -91,7 +93,7 @@ std::int64_t ns_until(std::uint64_t units, std::uint64_t now) {
     return units > now ? static_cast<std::int64_t>((units - now + kUnitsOfNanosecond - 1) / kUnitsOfNanosecond) : 0;
 }
 
-/// A timeout in ns. False: there is none, or it is none that the kernel accepts.
+/// A timeout in ns. False: the call has no timeout, or one that the kernel refuses.
 bool timeout_of(Thread& thread, const TimedRow& row, std::uint64_t argument, std::int64_t& ns) {
     if (row.form == Form::milliseconds) {
         const auto milliseconds = static_cast<std::int32_t>(argument);
@@ -174,7 +176,7 @@ long timed_futex(Call& call) {
                                     ? units_after(now, ns_of(time))
                                     : units_at(call.engine, of_day ? CLOCK_REALTIME : CLOCK_MONOTONIC, wanted);
     std::int64_t ns = ns_until(until, now);
-    // A word that no other process can change changes no more while this thread, the only one, waits.
+    // No other process can change a private word, so while the only thread waits it keeps its value.
     if (ns <= kLongestAdvance && (call.argument[1] & FUTEX_PRIVATE_FLAG) != 0 && may_advance(call.thread)) ns = 0;
     timespec kernel_time = timespec_of(ns);
     if (command != FUTEX_WAIT) {
@@ -223,7 +225,8 @@ long clock_nanosleep(Call& call) {
     timespec time{};
     std::uint64_t ns = 0;
     const auto clock = static_cast<std::int32_t>(call.argument[0]);
-    // Clocks of CPU time stand still while their thread sleeps: the kernel's answer is EINVAL, or a wait for others.
+    // A thread can't sleep by its own CPU time, which does not advance meanwhile: the kernel answers EINVAL. By the CPU
+    // time of others it waits in the kernel.
     const bool advances = clock >= 0 && clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID;
     if (!has_virtual_clock(call.engine) || !advances || !virtual_time(call.thread, clock, 0, ns))
         return call.pass_to_kernel();

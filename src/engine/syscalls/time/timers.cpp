@@ -16,8 +16,8 @@ namespace {
 /// TIMER_ABSTIME of timer_settime(2), TFD_TIMER_ABSTIME of timerfd_settime(2).
 constexpr std::uint64_t kAbsolute = 1;
 
-/// What remains until `time`. Which clock the timer has is told by the time itself: CLOCK_REALTIME counts from 1970 and
-/// the others from the machine's start, which are decades apart.
+/// What remains until `time`. The engine does not know which clock the timer has, but `time` shows it: CLOCK_REALTIME
+/// counts from 1970 and the other clocks from the machine's start, which are decades apart.
 timespec remaining_until(Thread& thread, const timespec& time) {
     const Engine& engine = *thread.engine;
     const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(ns_of(time), 0));

@@ -64,8 +64,8 @@ bool wait_until_ready(Call& call, pollfd& about, long& answer) {
     return true;
 }
 
-/// The argument of the call that has MSG_DONTWAIT; none.
-constexpr unsigned kNoFlags = 6;
+constexpr unsigned kNoFlags = 6;  ///< an argument that no call has
+/// The argument of the call that may have MSG_DONTWAIT; kNoFlags if there is none.
 unsigned flags_argument(std::uint64_t number) {
     switch (number) {
         case __NR_recvfrom:
@@ -83,12 +83,12 @@ bool wants_no_wait(const Call& call) {
     return flags != kNoFlags && (call.argument[flags] & MSG_DONTWAIT) != 0;
 }
 
-/// How much the call is to write; 0: that is not simply told.
+/// How many bytes the call is to write; 0 if no single argument says it.
 std::uint64_t bytes_of(const Call& call) {
     return call.number == __NR_write || call.number == __NR_sendto ? call.argument[2] : 0;
 }
 
-/// Writes what is left of the call's bytes behind the first `done`, without waiting.
+/// Writes the call's bytes after the first `done`, as many as are possible without waiting.
 long write_some(const Call& call, const File& file, std::uint64_t done) {
     Call part = call;
     const bool is_write = call.number == __NR_write || call.number == __NR_writev;
@@ -127,7 +127,7 @@ long write_some(const Call& call, const File& file, std::uint64_t done) {
     return part.pass_to_kernel();
 }
 
-/// Writes to a pipe or socket of the run whatever it takes: whenever it is full, its readers get their turns.
+/// Writes all bytes to a pipe or socket of the run. Whenever it is full, its readers get their turns.
 long write_within(Call& call, const File& file) {
     pollfd about{static_cast<int>(call.argument[0]), POLLOUT, 0};
     const std::uint64_t all = bytes_of(call);
@@ -143,8 +143,8 @@ long write_within(Call& call, const File& file) {
     }
 }
 
-/// Writes to the outside keep the turn until all is written, also where the program would not wait: how fast others
-/// read must not be seen.
+/// Writes to what is read outside of the run. The thread keeps its turn until all is written, also where the call would
+/// not wait: the run must not depend on how fast others read.
 long write_outside(Call& call, const File& file) {
     const std::uint64_t all = bytes_of(call);
     std::uint64_t done = 0;

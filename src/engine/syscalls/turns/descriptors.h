@@ -1,4 +1,4 @@
-// descriptors.h: what a descriptor is to threads that take turns.
+// descriptors.h: what a wait of a thread that takes turns depends on in a descriptor.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace anyperf::engine::turn_calls {
 struct File {
     bool is_regular = false;  ///< it never waits
     bool is_socket = false;
-    bool outside = false;  ///< others than the run may change what it has: the run was given it, or it is a device or a
-                           ///< socket of a network
+    bool outside = false;    ///< processes outside of the run may use it: it was open when the run began, or it is a
+                             ///< character device, or a socket other than a Unix one
     std::uint64_t pipe = 0;  ///< the inode, if it is a pipe; else 0
     std::uint64_t device = 0;
     std::uint64_t inode = 0;

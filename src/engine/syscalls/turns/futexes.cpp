@@ -45,7 +45,7 @@ std::uint32_t own_id(const Thread& thread) {
     return static_cast<std::uint32_t>(thread.tid);
 }
 
-/// At most so many as an argument says, which is an int.
+/// A limit on the number of waiters, from an argument that is an int. A negative one is no limit, as in the kernel.
 std::uint32_t count_of(std::uint64_t argument) {
     const auto count = static_cast<std::int32_t>(argument);
     return count < 0 ? UINT32_MAX : static_cast<std::uint32_t>(count);
@@ -150,7 +150,7 @@ long wake_and_operate(Call& call) {
     return woken;
 }
 
-/// The lock is free: the thread takes it. What its last owner left behind when it died stays to be seen.
+/// Takes a lock that is free. FUTEX_OWNER_DIED stays set, so that the thread sees that the last owner has died.
 long take_lock(const Thread& thread, const Futex& futex) {
     return write(futex.address, own_id(thread) | (futex.value & (FUTEX_OWNER_DIED | FUTEX_WAITERS))) ? 0 : -EFAULT;
 }
@@ -167,14 +167,15 @@ long lock_pi(Call& call, bool only_try) {
     if (!deadline_of(call, wait.deadline, answer)) return answer;
     if (!write(futex.address, futex.value | FUTEX_WAITERS)) return -EFAULT;
     switch (wait_or_interrupt(call.thread, wait, true, answer)) {
-        case Ended::woken: return 0;  // who unlocked it has made this thread its owner
+        case Ended::woken: return 0;  // the thread that unlocked it has made this one its owner
         case Ended::timed_out: return -ETIMEDOUT;
         case Ended::interrupted: break;
     }
     return answer;
 }
 
-/// The first waiter becomes the owner.
+/// Unlocks: the first waiter becomes the owner, and FUTEX_WAITERS remains if there are others. `left_behind`: flags
+/// that the word keeps.
 long hand_over(Engine& engine, const Futex& futex, std::uint32_t left_behind) {
     bool others = false;
     const std::uint32_t heir = turns::first_lock_waiter(engine, futex.key, others);
@@ -202,7 +203,7 @@ void release_dead(Thread& thread, std::uint64_t address, bool is_lock) {
         return;
     }
     if (!write(address, word) || (futex.value & FUTEX_WAITERS) == 0) return;
-    // A private one has the address as its key in both cases.
+    // The list does not say whether the futex is private. The key is the same unless it is in a shared mapping.
     turns::wake_futex(*thread.engine, futex.key, 1, ~0u);
 }
 
@@ -272,7 +273,7 @@ bool set_tid_address(Call& call, long& answer) {
     return true;
 }
 
-// The kernel knows the list as well: it releases those of a thread that is killed.
+// The kernel gets the list as well: it releases the futexes of a thread that is killed.
 bool set_robust_list(Call& call, long& answer) {
     answer = call.pass_to_kernel();
     if (answer == 0) call.thread.robust_list = call.argument[0];

@@ -1,5 +1,5 @@
-// locks.cpp: locks of files. A lock that another thread of the run holds is tried again whenever a descriptor has been
-// closed or a lock given back.
+// locks.cpp: locks of files. A thread that cannot get a lock tries again whenever a thread of the run has closed a
+// descriptor or released a lock.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,14 +11,14 @@ namespace anyperf::engine::turn_calls {
 
 namespace {
 
-/// Perhaps a process outside of the run holds the lock: tries again.
+/// Sleeps, then lets the thread try again: a process outside of the run may have held the lock.
 bool watch_lock(void*, int milliseconds) {
     const timespec time{0, milliseconds * 1'000'000L};
     kernel_call(__NR_nanosleep, address_of(&time), 0);
     return true;
 }
 
-/// Makes the call, which doesn't wait, until the lock is free.
+/// Repeats the call, which does not wait, until it gets the lock.
 bool try_until_free(Call& call, long& answer) {
     const turns::Wait wait{.kind = run::TurnWait::descriptor, .watch = watch_lock};
     for (;;) {

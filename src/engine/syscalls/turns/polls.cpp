@@ -1,5 +1,6 @@
 // polls.cpp: calls that wait for one of several descriptors. They are tried without waiting. A thread whose descriptors
-// are not ready waits until something has been done to any descriptor that is no regular file, and tries again.
+// are not ready waits until a call of another thread has changed a descriptor other than a regular file, and tries
+// again.
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -36,7 +37,7 @@ std::uint64_t deadline_of(Thread& thread, std::uint64_t argument) {
     return milliseconds < 0 ? run::kNoDeadline : units_from_now(thread, std::int64_t{milliseconds} * 1'000'000);
 }
 
-/// What a wait needs of a call that tries.
+/// A call that is tried again and again, and what its waits need.
 struct Trial {
     Call& call;
     long (*attempt)(const Trial&);  ///< tries the call without waiting
@@ -44,7 +45,7 @@ struct Trial {
     std::uint64_t pipe = 0;         ///< the only descriptor is this pipe
 };
 
-/// Tries until something is ready, the deadline has come or a signal.
+/// Tries until a descriptor is ready, the deadline has come, or a signal interrupts the wait.
 long try_until(const Trial& trial, std::uint64_t deadline, bool (*watch)(void*, int), void* context, bool masked) {
     const turns::Wait wait{.kind = run::TurnWait::descriptor,
                            .key = {trial.pipe, 0},
@@ -72,7 +73,7 @@ bool watch_poll(void* context, int milliseconds) {
     return kernel_call(__NR_poll, call.argument[0], call.argument[1], static_cast<std::uint64_t>(milliseconds)) != 0;
 }
 
-/// Looks at the descriptors of poll(2).
+/// Sets `outside` and `pipe` by the descriptors of poll(2).
 void classify(Trial& trial) {
     const std::uint64_t count = trial.call.argument[1];
     constexpr std::uint64_t kMost = 256;

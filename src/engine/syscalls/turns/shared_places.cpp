@@ -23,7 +23,7 @@ struct Place {
     std::uint64_t offset;
 };
 
-/// A fork's child has a copy.
+/// The shared mappings of this process. A fork's child has a copy.
 struct Places {
     static constexpr std::size_t kMost = 2000;
     std::size_t count;

@@ -1,6 +1,6 @@
-// signals.cpp: signals that threads of the run send to each other, and waits for signals. The kernel has the signals:
-// it delivers one before the receiver's next turn begins (engine/turns/turns.h). What is done here is that a receiver
-// that waits is made ready, and that the end of a process by a signal belongs to the turn of the sender.
+// signals.cpp: signals that threads of the run send to each other, and waits for signals. The kernel sends the signals:
+// it delivers one before the receiver's next turn begins (engine/turns/turns.h). The code here makes a waiting receiver
+// ready, and ends a process that a signal ends within the turn of the sender.
 #include <errno.h>
 #include <time.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kSetBytes = 8;  // sizeof(sigset_t) in the kernel
 
-/// Whom a call sends a signal to.
+/// The receiver of a signal, and the signal.
 struct Sending {
     std::int32_t pid = 0;  ///< 0 and below: a group of processes, as for kill(2)
     std::int32_t tid = 0;  ///< 0: any thread

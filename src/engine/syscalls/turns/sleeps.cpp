@@ -62,7 +62,7 @@ bool nanosleep(Call& call, long& answer) {
 bool clock_nanosleep(Call& call, long& answer) {
     const auto clock = static_cast<std::int32_t>(call.argument[0]);
     std::uint64_t ns = 0;
-    // Clocks of CPU time stand still while their thread sleeps: the kernel's answer is EINVAL.
+    // A thread can't sleep by its own CPU time, which does not advance meanwhile: the kernel answers EINVAL.
     const bool advances = clock >= 0 && clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID;
     if (!advances || !virtual_time(call.thread, clock, 0, ns)) return false;
     std::uint64_t deadline = 0;

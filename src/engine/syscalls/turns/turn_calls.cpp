@@ -1,4 +1,4 @@
-// turn_calls.cpp: the table of the calls that are done otherwise by threads that take turns, and what they share.
+// turn_calls.cpp: the table of the calls that threads with turns make in another way, and what these have in common.
 #include "engine/syscalls/turn_calls.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ Awaited awaited_by(const Call& call) {
     return {P_PGID, static_cast<std::uint64_t>(-std::int64_t{pid}), options};
 }
 
-/// Whether the call would not wait: such a child is there, or there is none to wait for.
+/// Whether the kernel would not wait: a child's change of state can be reported, or there is no such child (ECHILD).
 bool is_child_there(const Awaited& awaited) {
     siginfo_t about{};
     const long got =
