@@ -28,6 +28,7 @@
 #include "engine/own_descriptors.h"
 #include "engine/signals/signal_state.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/proc_path.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/time/virtual_clock.h"
@@ -111,9 +112,12 @@ void keep_open(int fd, bool keep) {
     if (fd >= 0) kernel_call(__NR_fcntl, static_cast<unsigned>(fd), F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 
-/// Whether the path means the program that the process runs. The kernel would find the engine there.
-bool names_own_program(std::string_view path) {
-    return path == "/proc/self/exe" || path == "/proc/thread-self/exe";
+/// The program that the link /proc/PID/exe of a process of the run leads to for the application, where the kernel would
+/// find the engine. Null for every other path.
+const char* program_by_link(const Engine& engine, std::string_view path) {
+    const ProcPath at = parse_proc_path(path);
+    if (at.pid == 0 || at.rest != "exe") return nullptr;
+    return at.pid == kernel_call(__NR_getpid) ? engine.program.path : program_path_of(engine, at.pid);
 }
 
 /// Reports on standard error why the engine refuses a program that the kernel would run. An errno alone would mislead
@@ -168,8 +172,8 @@ long run(Call& call, Exec& exec, int at, std::uint64_t path, std::uint64_t vecto
          int flags) {
     // The 32 bytes are for what name_by_descriptor() may put before the path.
     if (const long error = copy_path(path, exec.path, sizeof exec.path - 32); error != 0) return -error;
-    const bool is_own = names_own_program(exec.path) && (flags & AT_SYMLINK_NOFOLLOW) == 0;
-    const char* const file = is_own ? call.engine.program.path : exec.path;
+    const char* const linked = (flags & AT_SYMLINK_NOFOLLOW) == 0 ? program_by_link(call.engine, exec.path) : nullptr;
+    const char* const file = linked != nullptr ? linked : exec.path;
     if (const auto found = find(call.engine, at, file, flags, exec.file); !found) {
         name_by_descriptor(at, exec);
         report_refusal(exec, found.error());

@@ -1,5 +1,18 @@
-// A program that executes itself fifteen times in the same process; the number of its arguments is the count.
+// A program that executes itself fifteen times in the same process, by its path and by two links; the number of its
+// arguments is the count.
 #include "tiny.h"
+
+/// "/proc/PID/exe" of this process.
+static const char* numbered_link(void) {
+    static char text[32] = "/proc/";
+    char* to = text + 6;
+    const long pid = sys(__NR_getpid);
+    long unit = 1;
+    while (pid / unit >= 10) unit *= 10;
+    for (; unit > 0; unit /= 10) *to++ = (char)('0' + pid / unit % 10);
+    for (const char* from = "/exe"; *from; ++from) *to++ = *from;
+    return text;
+}
 
 int program(int argc, char** argv, char** envp) {
     if (argc == 16) {
@@ -10,6 +23,7 @@ int program(int argc, char** argv, char** envp) {
     for (int i = 0; i < argc; ++i) arguments[i] = argv[i];
     arguments[argc] = "x";
     arguments[argc + 1] = 0;
-    sys(__NR_execve, argc % 2 ? argv[0] : "/proc/self/exe", arguments, envp);
+    const char* const paths[] = {argv[0], "/proc/self/exe", numbered_link()};
+    sys(__NR_execve, paths[argc % 3], arguments, envp);
     return 99;
 }
