@@ -85,6 +85,13 @@ static void named(void) {
     set(0x77, 0x88, 3, 4, 512, 6);
     RUN("addition", "lock xadd %%rax,%%gs:8(%%rsi,%%rcx,4)\n add %%bl,%%gs:(%%esi)");
     RUN("absolute of 32 bits", ".byte 0x67,0x65,0x48,0xa1\n .long 528");
+    RUN("absolute with a rex of all bits", ".byte 0x65,0x4f,0xa1\n .quad 528");
+    // cmpxchg16b has four implied registers, so few are left to compute its address in.
+    set(0x77, 0x88, 3, 4, 528, 6);
+    RUN("unequal exchange of 16 bytes", "lock cmpxchg16b %%gs:(%%rsi)");
+    set(0x77, 0x88, 3, 4, 512, 16);
+    RUN("exchange of 16 bytes",
+        "lock cmpxchg16b %%gs:(%%rsi,%%rdi)\n lock cmpxchg16b %%gs:(%%rsi,%%rdi)\n cmpxchg8b %%gs:8(%%rdi,%%rsi)");
     // The address of pop is computed after rsp has changed (SDM volume 2, POP).
     sys(__NR_arch_prctl, ARCH_SET_GS, 16);
     RUN("pop", "sub $256,%%rsp\n push %%rax\n pop %%gs:8(%%rsp)\n mov 24(%%rsp),%%rdx\n pushw %%ax\n popw %%gs:(%%rsp)\n"

@@ -20,12 +20,19 @@ namespace {
 // Why a spilled register and not the red zone or a push: the application's stack below rsp may be in use (System V ABI,
 // 3.2.2), and rsp may be the operand's base. Thread::spill has a slot for each register.
 
-/// A register that the instruction does not use and that needs no REX bit; rsp if all are used, which does not happen:
-/// no instruction with a memory operand uses all six.
+/// A register that the instruction does not use. The first six need no REX bit. cmpxchg8b and cmpxchg16b alone may use
+/// all six: four implied ones, and two in the address.
 Register free_register(RegisterSet touched, RegisterSet without = 0) {
-    for (const Register reg : {rax, rcx, rdx, rbx, rsi, rdi})
+    for (const Register reg : {rax, rcx, rdx, rbx, rsi, rdi, r8, r9, r10})
         if (((touched | without) >> reg & 1) == 0) return reg;
     return rsp;
+}
+
+/// A register that can hold the address of the instruction's operand and needs no REX bit: a free one, or rsi, which is
+/// in the address only if no other one is free.
+Register address_holder(RegisterSet touched) {
+    const Register free = free_register(touched);
+    return free < r8 ? free : rsi;
 }
 
 constexpr std::uint8_t kGsPrefix = 0x65;
@@ -166,7 +173,7 @@ void Translation::emit_gs(const Instruction& instruction, std::uint64_t address)
 }
 
 void Translation::emit_gs_operand(const Instruction& instruction, std::uint64_t address) {
-    const Register base = free_register(instruction.touched);
+    const Register base = address_holder(instruction.touched);
     const Register sum = free_register(instruction.touched, static_cast<RegisterSet>(1u << base));
     spill(base);
     spill(sum);
@@ -240,7 +247,8 @@ void Translation::emit_gs_pointer(const Instruction& instruction, const std::uin
 }
 
 void Translation::emit_gs_absolute(const Instruction& instruction, const std::uint8_t* code) {
-    // mov between al/ax/eax/rax and gs:[moffs]: opcodes A0 to A3 become 8A, 8B, 88, 89 with a ModRM operand [rcx].
+    // mov between al/ax/eax/rax and gs:[moffs]: opcodes A0 to A3 become 8A, 8B, 88, 89 with a ModRM operand [rcx]. Of
+    // REX only W has an effect on A0 to A3; R, X and B would select other registers in the copy.
     constexpr std::uint8_t kModrmForm[] = {0x8a, 0x8b, 0x88, 0x89};
     const auto offset = static_cast<std::uint64_t>(instruction.displacement);
     spill(rcx);
@@ -250,8 +258,7 @@ void Translation::emit_gs_absolute(const Instruction& instruction, const std::ui
     hot_.load_gs(rdx, offsetof(Thread, gs_base));
     hot_.lea_sum(rcx, rcx, rdx);
     emit_prefixes(instruction, code);
-    const std::size_t prefixes = legacy_prefixes(instruction);
-    hot_.bytes(code + prefixes, instruction.opcode_offset - prefixes);
+    if (instruction.has_rex) hot_.byte(code[instruction.rex_offset] & 0x48);
     hot_.byte(kModrmForm[instruction.opcode & 3]);
     hot_.byte(rcx);
     unspill(rdx);
