@@ -84,7 +84,7 @@ bool Arena::reaches(std::uint64_t address) const {
 }
 
 void Arena::commit(BlockId block, const std::uint8_t* hot_end, const std::uint8_t* cold_end) {
-    if (block_count_ < kMaximumBlocks) blocks_[block_count_++] = block;
+    blocks_[block_count_++] = block;
     hot_ = address_of(hot_end) - base_;
     commit_cold(cold_end);
 }

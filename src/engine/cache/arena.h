@@ -40,6 +40,7 @@ class Arena {
     std::span<std::uint8_t> cold() const { return {at(cold_), at(kBytes)}; }
 
     /// Adds the new block `block` to the arena. Its code ends at `hot_end` and `cold_end`, in the free parts.
+    /// Precondition: the arena has fewer than kMaximumBlocks.
     void commit(BlockId block, const std::uint8_t* hot_end, const std::uint8_t* cold_end);
     /// Adds code that belongs to no block, up to `cold_end` in the cold part.
     void commit_cold(const std::uint8_t* cold_end);

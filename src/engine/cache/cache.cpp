@@ -369,7 +369,8 @@ bool Cache::is_stale(const Block& block) {
 Arena* Cache::arena_for(std::uint64_t pc) {
     constexpr std::size_t kRoomForOneBlock = 65536;  // of hot or of cold code, more than the longest block takes
     const auto has_room = [](const Arena& arena) {
-        return arena.hot().size() > kRoomForOneBlock && arena.cold().size() > kRoomForOneBlock;
+        return arena.hot().size() > kRoomForOneBlock && arena.cold().size() > kRoomForOneBlock &&
+               arena.block_count() < Arena::kMaximumBlocks;
     };
     for (std::uint32_t i = 0; i < arena_count; ++i)
         if (arenas[i].reaches(pc) && has_room(arenas[i])) return &arenas[i];

@@ -264,6 +264,14 @@ TEST_F(CodeCache, FindsEachOfThousandsOfBlocksDespiteCollisions) {
     for (std::size_t i = 0; i < code.size(); ++i) EXPECT_EQ(cache_.find(address_of(code[i].data())), blocks[i]);
 }
 
+/// Each block must be in its arena's list, by which a fault in it finds it.
+TEST_F(CodeCache, TakesAnotherArenaWhenTheListOfBlocksIsFull) {
+    Arena* const full = cache_.arena_for(address_of(this));
+    ASSERT_NE(full, nullptr);
+    while (full->block_count() < Arena::kMaximumBlocks) full->commit(1, full->hot().data(), full->cold().data());
+    EXPECT_NE(cache_.arena_for(address_of(this)), full);
+}
+
 /// Whatever the bytes are and wherever they end, nothing is read beyond them and nothing is written outside the arena.
 TEST_F(CodeCache, TranslatesAnyBytesWithoutReadingBeyondTheirEnd) {
     std::mt19937 random(20240611);
