@@ -9,8 +9,7 @@
 // - A signal that arrives while this runs is queued and sets `pending` again, so the next safepoint finds it. Therefore
 //   `pending` is cleared first.
 // - A safepoint request that the broker makes meanwhile is not lost. The broker sets safepoint_requested before it
-// reads
-//   in_kernel, and deliver_and_resume() clears in_kernel before it reads safepoint_requested.
+//   reads in_kernel, and deliver_and_resume() clears in_kernel before it reads safepoint_requested.
 #include "engine/signals/deliver.h"
 
 #include <asm/unistd.h>

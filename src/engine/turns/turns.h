@@ -25,15 +25,13 @@
 // wait for futexes, they wait for each other: this is reported, and the run ends with 125.
 //
 // The edges:
-// - The end of a thread belongs to its turn. It gives the turn away as its last act, and the next thread waits until
-// the
-//   kernel has removed it (Turns::leaving).
+// - The end of a thread belongs to its turn. It gives the turn away as its last act, and the next thread waits
+//   until the kernel has removed it (Turns::leaving).
 // - Exec keeps the turn. The parent of a vfork gives its turn away and is ready again when the child has executed or
 //   ended.
 // - The thread with the turn may be killed or stopped from outside, or wait in a call that is not emulated. Each
-// waiting
-//   thread checks this after a while (check_holder()): it takes the turn from a thread that is gone, and from one that
-//   has been in the kernel for a second. That thread queues for its turn when it comes back.
+//   waiting thread checks this after a while (check_holder()): it takes the turn from a thread that is gone, and from
+//   one that has been in the kernel for a second. That thread queues for its turn when it comes back.
 // - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because it is pending
 //   in the kernel before the turn is given. Timers of the kernel and signals from outside come at any instruction.
 //

@@ -18,7 +18,9 @@ std::uint32_t first_lock_waiter(const Engine& engine, const run::TurnKey& key, b
 bool make_ready(Engine& engine, std::uint32_t slot, run::TurnEnd end);
 /// If the slot is that of a vfork's child, makes its parent ready.
 void release_vfork_parent(Engine& engine, run::TurnSlot& slot);
-/// Something has been done to a pipe (its inode), or to any other descriptor (0): wakes the threads that wait for it.
+/// Wakes threads that wait for descriptors. `pipe`: the inode of a pipe that has been used; threads that wait for
+/// another pipe alone keep waiting. 0: all are woken. All ones: another file has been used, so threads that wait for
+/// one pipe alone keep waiting.
 void wake_descriptors(Engine& engine, std::uint64_t pipe);
 bool any_descriptor_waiter(const Engine& engine);
 /// A child of process `parent` has changed its state.

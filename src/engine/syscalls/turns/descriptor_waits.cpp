@@ -1,6 +1,17 @@
-// descriptor_waits.cpp: reads and writes that may wait for another thread of the run. The kernel is asked whether the
-// call would wait (poll(2)); if so, the thread waits until something has been done to such a file, and asks again.
-// Files that never wait are always ready.
+// descriptor_waits.cpp: reads and writes of threads that take turns, as far as they may wait for another thread.
+//
+// PROBLEM. A thread that waits in the kernel for another thread of the run would keep the turn that the other one
+// needs. And how much a large write stores at once would depend on how fast its reader is.
+//
+// MECHANISM. A read first asks the kernel whether it would wait (poll(2)). If so, the thread gives its turn away until
+// another thread has used such a file (after_transfer()), and asks again. Then the row of the table makes the call,
+// which does not wait: no other thread has run since the question. Files that never wait are always ready. A write to a
+// pipe or socket of the run stores what fits without waiting (MSG_DONTWAIT, RWF_NOWAIT), gives the readers their turns,
+// and goes on until all bytes are written or a signal comes. A write to the outside keeps the turn until all bytes are
+// written, so that the run does not depend on the speed of its readers.
+//
+// LIMITS. What comes from the outside, and when, may differ from run to run (turns.h). A signal that comes in the
+// middle of a write within the run ends it with the bytes that are written so far, as on the kernel.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,14 @@
-// futexes.cpp: futex(2) between threads that take turns. Nobody waits in the kernel: a wait compares and queues while
-// the thread has the turn, so nothing comes between the two. Waiters are woken in the order of their arrival.
+// futexes.cpp: futex(2) between threads that take turns.
+//
+// The kernel's futexes wake threads that then run at the same time as others, in an order that differs from run to run.
+// So no thread waits in the kernel here. A waiting thread has a slot with the key of its futex (shared_places.cpp), the
+// address and the bits of FUTEX_WAIT_BITSET; a wake looks for the slots with its key, in the order in which they began
+// to wait. A wait compares the word and queues the thread while that thread has the turn, so no other thread of the run
+// can change the word in between: the race that the kernel's hash bucket lock closes does not exist.
+//
+// A PI futex has its owner's thread id in the word (futex(2), "Priority-inheritance futexes"). Unlocking writes the id
+// of the first waiter there and makes that one ready. Robust futexes are released at the end of a thread as by the
+// kernel (kernel/futex/core.c, exit_robust_list()). Priorities are ignored: the order of turns is that of arrival.
 #include <errno.h>
 #include <linux/futex.h>
 #include <time.h>

@@ -5,9 +5,8 @@
 //   after it;
 // - for each segment a prologue, which counts the segment in advance, and in processes with budgets takes its
 //   instructions from the budget (count.cpp). Without counting there is no prologue;
-// - for each instruction an access check, while memory is watched (breakpoints.cpp), and its translation. That is a
-// copy
-//   of its bytes (copy_instruction.cpp), unless the instruction depends on its address, uses gs, changes control
+// - for each instruction an access check, while memory is watched (breakpoints.cpp), and its translation: a copy of
+//   its bytes (copy_instruction.cpp), unless the instruction depends on its address, uses gs, changes control
 //   (branches.cpp) or needs the engine;
 // - a direct exit, if the last instruction does not change control.
 // The arena's cold part receives what is seldom executed: stubs of exits, constants, mismatch code of indirect entries.
