@@ -67,7 +67,8 @@ void fix_stored_x87_pointer(Thread& thread, std::uint64_t pc, std::uint8_t lengt
     const StoredPointer stored = stored_by(instruction, code, thread.registers.r[x86_64::rax]);
     x86_64::Registers before = thread.registers;
     before.rip = pc;
-    translate_pointer(thread, accessed_address(instruction, code, before, bases) + stored.offset, stored.bytes);
+    const x86_64::Accesses all = accesses_of(instruction, code, before, bases);
+    if (all.count != 0) translate_pointer(thread, all.of[0].address + stored.offset, stored.bytes);
 }
 
 void fix_frame_x87_pointer(Thread& thread, std::uint64_t vector_state) {

@@ -272,6 +272,16 @@ TEST_F(CodeCache, TakesAnotherArenaWhenTheListOfBlocksIsFull) {
     EXPECT_NE(cache_.arena_for(address_of(this)), full);
 }
 
+/// jmp *%fs:0x7ffffff0(%rip): no displacement reaches the operand from the arena, which is below the code.
+TEST_F(CodeCache, ReadsAFarTargetOfAnIndirectBranchWithItsSegment) {
+    const Bytes code{0x64, 0xff, 0x25, 0xf0, 0xff, 0xff, 0x7f};
+    const Block* const block = translate(code);
+    ASSERT_NE(block, nullptr);
+    const Bytes load{0x64, 0x48, 0x8b, 0x09};  // mov rcx, fs:[rcx]
+    const std::uint8_t* const end = block->host + block->host_bytes;
+    EXPECT_NE(std::search(static_cast<const std::uint8_t*>(block->host), end, load.begin(), load.end()), end);
+}
+
 /// Whatever the bytes are and wherever they end, nothing is read beyond them and nothing is written outside the arena.
 TEST_F(CodeCache, TranslatesAnyBytesWithoutReadingBeyondTheirEnd) {
     std::mt19937 random(20240611);

@@ -58,22 +58,6 @@ bool names_memory(const Instruction& instruction, const std::uint8_t* code) {
     return instruction.modrm_offset != 0 && (code[instruction.modrm_offset] & 0xc0) != 0xc0;
 }
 
-/// The offset of an implied operand: a string instruction's source or destination, or the stack.
-std::uint64_t implied_address(const Instruction& instruction, const Registers& registers) {
-    // What is read comes first, as the header promises: a string's source before its target.
-    const bool string_source = (instruction.read >> rsi & 1) != 0 && instruction.reads_memory;
-    const bool string_target = (instruction.read >> rdi & 1) != 0;
-    if (string_source) return registers.r[rsi];
-    if (string_target && (instruction.touched >> rsp & 1) == 0) return registers.r[rdi];
-    if ((instruction.touched >> rsp & 1) == 0) return 0;
-    constexpr std::uint64_t kWord = 8;
-    return instruction.writes_memory ? registers.r[rsp] - kWord : registers.r[rsp];
-}
-
-}  // namespace
-
-namespace {
-
 /// The accesses of a string instruction, by opcode of the one-byte map (SDM volume 1, 7.3.9).
 struct ImpliedRow {
     std::uint8_t opcode;
@@ -165,22 +149,6 @@ Accesses accesses_of(const Instruction& instruction, const std::uint8_t* code, c
     }
     if (instruction.implied_bytes != 0) add_implied(all, instruction, code, registers, bases);
     return all;
-}
-
-std::uint64_t accessed_address(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
-                               const SegmentBases& bases) {
-    if (!instruction.reads_memory && !instruction.writes_memory) return 0;
-    std::uint64_t address = 0;
-    if (instruction.displacement_bytes == 8)
-        address = static_cast<std::uint64_t>(instruction.displacement);
-    else if (names_memory(instruction, code))
-        address = named_address(instruction, code, registers);
-    else
-        address = implied_address(instruction, registers);
-    if (instruction.address32) address &= 0xffffffffu;
-    if (instruction.segment == Segment::fs) address += bases.fs;
-    if (instruction.segment == Segment::gs) address += bases.gs;
-    return address;
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -36,15 +36,9 @@ struct Accesses {
 /// POP). 0 for other instructions and operands.
 std::int32_t popped_bytes(const Instruction& instruction, const std::uint8_t* code);
 
-/// All accesses of the instruction at registers.rip, except those that the head of this file excludes. `code`: the
-/// instruction's bytes.
+/// All accesses of the instruction at registers.rip, except those that the head of this file excludes. That of a named
+/// operand comes first, and a string's source before its target. `code`: the instruction's bytes.
 Accesses accesses_of(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
                      const SegmentBases& bases);
-
-/// The linear address of the instruction's memory operand, explicit or implied; if it has two (push [m], movs), the one
-/// that is read. 0 if it accesses no memory. The result for a gather or scatter is invalid. `code`: the instruction's
-/// bytes, which the application has at registers.rip.
-std::uint64_t accessed_address(const Instruction& instruction, const std::uint8_t* code, const Registers& registers,
-                               const SegmentBases& bases);
 
 }  // namespace anyperf::engine::x86_64

@@ -309,6 +309,7 @@ void Translation::load_operand(const Instruction& instruction, std::uint64_t add
         emit_operand_load(instruction, address, to);
         return;
     }
+    if (instruction.segment == Segment::fs) hot_.byte(0x64);
     hot_.byte(0x48), hot_.byte(0x8b), hot_.byte(static_cast<std::uint8_t>(to << 3 | to));  // mov to, [to]
 }
 
