@@ -1,6 +1,17 @@
-// polls.cpp: calls that wait for one of several descriptors. They are tried without waiting. A thread whose descriptors
-// are not ready waits until a call of another thread has changed a descriptor other than a regular file, and tries
-// again.
+// polls.cpp: calls that wait for one of several descriptors, made by threads that take turns.
+//
+// The call is tried without waiting. If no descriptor is ready, the thread gives its turn away until a call of another
+// thread may have made one ready, and tries again: after any use of a file that is not regular, since the engine does
+// not know which file is the other end of a socket. For a single pipe the inode is known, so only its uses wake the
+// thread.
+//
+// If no thread of the run can go on, the `watch` function waits in the kernel for the same descriptors (turns.h, "The
+// outside"). The virtual clock is not advanced to the deadline while something from the outside may come first
+// (turns::Wait::outside).
+//
+// LIMITS. Of a poll(2) with more than 256 descriptors only the first 256 are looked at for whether they lead outside. A
+// select(2) has at most 8,192 descriptors. For epoll(7) the process remembers only whether it has ever added a
+// descriptor that leads outside.
 #include <errno.h>
 #include <poll.h>
 #include <sys/epoll.h>
