@@ -233,6 +233,8 @@ TEST(RelativeOperand, IsResolvedFromTheInstructionsAddress) {
     const Instruction load = decoded("48 8b 05 10 00 00 00");
     EXPECT_TRUE(load.rip_relative);
     EXPECT_EQ(operand_address(load, 0x1000), 0x1017u);
+    EXPECT_EQ(operand_address(load, 0x7'0000'1000), 0x7'0000'1017u);
+    EXPECT_EQ(operand_address(decoded("67 48 8b 05 10 00 00 00"), 0x7'0000'1000), 0x1018u);
 }
 
 }  // namespace

@@ -45,9 +45,11 @@ inline std::uint64_t branch_target(const Instruction& instruction, std::uint64_t
     return address + instruction.length + instruction.immediate;
 }
 
-/// The address of the rip-relative operand of an instruction at `address`.
+/// The address of the rip-relative operand of an instruction at `address`. A 67 prefix cuts it to 32 bits (SDM volume
+/// 2, 2.2.1.6).
 inline std::uint64_t operand_address(const Instruction& instruction, std::uint64_t address) {
-    return address + instruction.length + static_cast<std::uint64_t>(instruction.displacement);
+    const std::uint64_t sum = address + instruction.length + static_cast<std::uint64_t>(instruction.displacement);
+    return instruction.address32 ? sum & 0xffffffffu : sum;
 }
 
 }  // namespace anyperf::engine::x86_64

@@ -73,8 +73,7 @@ void Translation::emit_plain(const Instruction& instruction, std::uint64_t addre
 /// address.
 void Translation::emit_rip_relative(const Instruction& instruction, std::uint64_t address) {
     const std::uint8_t* const code = bytes_at(address);
-    std::uint64_t operand = operand_address(instruction, address);
-    if (instruction.address32) operand &= 0xffffffffu;
+    const std::uint64_t operand = operand_address(instruction, address);
     if (!instruction.address32 && arena_.reaches(operand)) return emit_near(instruction, code, operand);
     // `spilled_` goes into the instruction's mark: if the copy faults, recover.cpp restores these registers first.
     const Register base = free_register(instruction.touched);
