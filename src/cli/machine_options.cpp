@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "broker/machine/machine_options.h"
+#include "broker/launch/run_options.h"
 #include "cli/option_checks.h"
 #include "models/machines/machine_file.h"
 #include "models/machines/presets.h"
@@ -23,6 +23,7 @@ namespace anyperf::cli {
 namespace {
 
 constexpr unsigned kMostCounters = 32;  // anyperf-run(1), --counters
+constexpr unsigned kMostCpus = 64;      // a mask of one word
 
 /// "skx (a Skylake server, …), skl (…), host (…)", for an error message.
 std::string known_models() {
@@ -78,6 +79,27 @@ std::string MachineArguments::as_given() const {
     return text;
 }
 
+std::vector<std::string> MachineArguments::words() const {
+    std::vector<std::string> words;
+    for (const CLI::Option* option : options) {
+        if (option->count() == 0) continue;
+        words.push_back(option->get_name());
+        if (option->get_expected_max() > 0)
+            words.insert(words.end(), option->results().begin(), option->results().end());
+    }
+    return words;
+}
+
+void MachineArguments::apply_to(broker::RunOptions& run) const {
+    run.deterministic = deterministic;
+    run.turns = turns;
+    run.order = order.value_or(seed);
+    run.priorities = order.has_value();
+    run.cpus = cpus;
+    run.seed = seed;
+    run.epoch = epoch;
+}
+
 void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
     CLI::Option* const counters = verb.add_option("--counters", arguments.counters,
                                                   "N: the virtual PMU has N generic counters (default: unlimited)")
@@ -100,6 +122,17 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->type_name("")
             ->check(check_not_negative)
             ->needs(deterministic);
+    CLI::Option* const order =
+        verb.add_option("--order", arguments.order,
+                        "N: with --turns, another order of the threads for each N, as a run of --schedules")
+            ->type_name("")
+            ->check(check_not_negative)
+            ->needs(turns);
+    CLI::Option* const cpus =
+        verb.add_option("--cpus", arguments.cpus, "N: with --deterministic, programs see N CPUs (default: the host's)")
+            ->type_name("")
+            ->check(CLI::Range(1u, kMostCpus))
+            ->needs(deterministic);
     // 2^33 s in nanoseconds are 20 years below 2^63. So the clock does not become negative, even if a program sleeps
     // for years.
     CLI::Option* const epoch =
@@ -108,7 +141,7 @@ void declare_machine_options(CLI::App& verb, MachineArguments& arguments) {
             ->type_name("")
             ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 33))
             ->needs(deterministic);
-    arguments.options = {counters, cpu_model, machine, deterministic, turns, seed, epoch};
+    arguments.options = {counters, cpu_model, machine, deterministic, turns, order, cpus, seed, epoch};
 }
 
 Result<broker::MachineOptions> machine_options(const MachineArguments& arguments, pmu::CpuModel by_default) {

@@ -1,9 +1,10 @@
 // machine_options.h: the options that choose the presented machine of a run: --counters, --cpu-model, --machine,
-// --deterministic, --turns, --seed, --epoch. `run` has them, and so has every verb that may count its command with the
-// virtual PMU.
+// --cpus, --deterministic, --turns, --order, --seed, --epoch. `run` has them, and so has every verb that may count its
+// command with the virtual PMU.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ class Option;
 
 namespace anyperf::broker {
 struct MachineOptions;
-}
+struct RunOptions;
+}  // namespace anyperf::broker
 
 namespace anyperf::cli {
 
@@ -31,6 +33,8 @@ struct MachineArguments {
     std::string machine;    ///< a preset or a file; empty: that of the CPU model
     bool deterministic = false;
     bool turns = false;                       ///< one thread of the run at a time
+    std::optional<std::uint64_t> order;       ///< of the turns, with priorities; without it that of the seed
+    std::uint32_t cpus = 0;                   ///< how many CPUs programs see; 0: the host's
     std::uint64_t seed = 0;                   ///< of the random bytes of a deterministic run
     std::uint64_t epoch = kDefaultEpoch;      ///< when a deterministic run begins, in seconds since 1970
     std::vector<const CLI::Option*> options;  ///< the declared options, in no particular order
@@ -39,6 +43,10 @@ struct MachineArguments {
     bool any_given() const;
     /// Those that the user gave: "--counters 4 --deterministic". Empty: none.
     std::string as_given() const;
+    /// The same as words of a command line.
+    std::vector<std::string> words() const;
+    /// Copies what is not of the machine (machine_options()) to the options of a run.
+    void apply_to(broker::RunOptions& run) const;
 };
 
 /// Adds the options to `verb`. `arguments` must live until the command line is parsed.

@@ -16,6 +16,8 @@
 #include "cli/command/command_words.h"
 #include "cli/machine_options.h"
 #include "cli/run.h"
+#include "cli/schedules/difference.h"
+#include "cli/schedules/schedules.h"
 #include "try.h"
 
 namespace anyperf::cli {
@@ -29,7 +31,33 @@ struct Options {
     std::string count_to;          ///< a file; empty: standard error
     std::string call_graph;        ///< what call chains of samples are: "fp" or "exact"
     MachineArguments machine;
+    std::string log_schedule;       ///< a file; empty: none
+    std::vector<std::string> logs;  ///< --explain-difference: two files
+    std::uint64_t schedules = 0;    ///< --schedules; 0: one run
 };
+
+/// --explain-difference.
+Result<int> explain_difference(const Options& options, Output& out) {
+    std::ifstream first{options.logs[0]};
+    std::ifstream second{options.logs[1]};
+    for (std::size_t i = 0; i < 2; ++i)
+        if (!(i == 0 ? first : second))
+            return std::unexpected(Error{"cannot read " + options.logs[i], std::generic_category().message(errno),
+                                         "make it with anyperf run --deterministic --turns --log-schedule FILE"});
+    const auto difference = schedules::find_difference(first, second);
+    out.print(difference ? schedules::describe(*difference, options.logs[0], options.logs[1])
+                         : "The schedules are equal.\n");
+    return difference ? 1 : 0;
+}
+
+/// --schedules.
+Result<int> try_schedules(const Options& options, Output& out) {
+    if (options.machine.order || !options.log_schedule.empty() || options.count->count() > 0 ||
+        !options.count_to.empty())
+        return std::unexpected(Error{"--schedules cannot be combined with --order, --log-schedule and --count",
+                                     "they are about one run", "leave them out, then repeat a run with --order"});
+    return schedules::run_schedules({options.command, options.machine.words(), options.schedules, 0}, out);
+}
 
 Error cannot_write_counts(const std::string& file, int errno_value) {
     return {"cannot write the counts to " + file, std::generic_category().message(errno_value),
@@ -58,7 +86,7 @@ Result<void> write_counts(const Options& options, const broker::RunResult& resul
 /// refused. Returns only on failure.
 Result<int> run_inside(const Options& options) {
     if (options.count->count() > 0 || !options.count_to.empty() || !options.call_graph.empty() ||
-        options.machine.any_given())
+        options.machine.any_given() || options.schedules != 0)
         return std::unexpected(Error{"cannot start a run inside a run",
                                      "this process runs under anyperf run: the command can be started, but not counted "
                                      "separately or given another machine",
@@ -76,18 +104,18 @@ Result<int> run_inside(const Options& options) {
 /// Files and classes are checked before the command starts. Counts are written before this process dies by the
 /// command's signal.
 Result<int> run(const Options& options, Output& out) {
+    if (!options.logs.empty()) return explain_difference(options, out);
     if (options.command.empty())
         return std::unexpected(Error{"nothing to run", "the command line has no command", "anyperf run -- COMMAND"});
     if (broker::inside_run()) return run_inside(options);
+    if (options.schedules != 0) return try_schedules(options, out);
     const bool counts = options.count->count() > 0 || !options.count_to.empty();
     // A program may choose its code by the CPU model. Counts should be those of the code that runs on this CPU.
     const pmu::CpuModel model = counts ? pmu::CpuModel::host : pmu::skylake_model_of_host();
     broker::RunOptions run_options;
     run_options.command = options.command;
-    run_options.deterministic = options.machine.deterministic;
-    run_options.turns = options.machine.turns;
-    run_options.seed = options.machine.seed;
-    run_options.epoch = options.machine.epoch;
+    options.machine.apply_to(run_options);
+    run_options.log_schedule = options.log_schedule;
     run_options.exact_callers = options.call_graph == "exact";
     run_options.machine = TRY(machine_options(options.machine, model));
     if (counts) run_options.counting = TRY(broker::parse_classes(options.classes));
@@ -116,6 +144,19 @@ VerbAction declare(CLI::App& verb) {
         ->type_name("")
         ->check(CLI::IsMember({"fp", "exact"}));
     declare_machine_options(verb, options->machine);
+    CLI::Option* const turns = verb.get_option("--turns");
+    verb.add_option("--log-schedule", options->log_schedule,
+                    "FILE: with --turns, log each turn, call and signal, the same in every run that repeats")
+        ->type_name("")
+        ->needs(turns);
+    verb.add_option("--schedules", options->schedules,
+                    "N: with --turns, run N times in N orders, and report what differs")
+        ->type_name("")
+        ->check(CLI::Range(2u, 1'000'000u))
+        ->needs(turns);
+    verb.add_option("--explain-difference", options->logs, "A B: say where two logs of --log-schedule part")
+        ->expected(2)
+        ->type_name("");
     verb.add_option("command", options->command, "the command and its arguments")->option_text("[--] COMMAND");
     verb.positionals_at_end();  // all words after the command's name are the command's, even options and `--`
     return [options](Output& out) { return run(*options, out); };

@@ -46,6 +46,7 @@ struct Engine {
     run::RunUse* run_use = nullptr;          ///< the start of the run memory; null without a run
     run::Turns* turns = nullptr;             ///< null: threads do not take turns (engine/turns)
     void* shared_places = nullptr;  ///< shared mappings: other processes may use their futexes (syscalls/turns)
+    void* timers = nullptr;         ///< of a process whose threads take turns (turns/timers.h)
     bool epolls_outside = false;    ///< an epoll set may have descriptors that become ready from outside the run
     std::uint64_t turn_space = 0;   ///< number of this address space among those that take turns
     // Descriptors, which are hidden from the application (own_descriptors.h).

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "engine/freestanding/kernel.h"
+#include "engine/shown_ids.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -93,8 +94,10 @@ void log_link(const Thread& thread, const Exit& exit, const Block& to) {
     log_write(thread, line);
 }
 
-void log_syscall(const Call& call, std::string_view name, long answer) {
-    Line line = log_line(call.thread, "syscall");
+namespace {
+
+/// "NAME(ARGUMENTS) = ANSWER".
+void add_call(Line& line, const Call& call, std::string_view name, long answer) {
     if (name.empty())
         line.decimal(static_cast<std::int64_t>(call.number));
     else
@@ -108,7 +111,41 @@ void log_syscall(const Call& call, std::string_view name, long answer) {
         line.decimal(answer);
     else
         line.hex(static_cast<std::uint64_t>(answer));
+}
+
+Line schedule_line(const Thread& thread) {
+    Line line;
+    line.decimal(turns::shown_tid(thread)).text(" ");
+    line.decimal(static_cast<std::int64_t>(retired_by(thread))).text(" ");
+    return line;
+}
+
+}  // namespace
+
+void log_syscall(const Call& call, std::string_view name, long answer) {
+    Line line = log_line(call.thread, "syscall");
+    add_call(line, call, name, answer);
     log_write(call.thread, line);
+}
+
+void log_turn(const Thread& thread, std::uint64_t number) {
+    Line line = schedule_line(thread);
+    line.text("turn ").decimal(static_cast<std::int64_t>(number)).text(" at ").hex(thread.registers.rip);
+    log_write(thread, line);
+}
+
+void log_scheduled_call(const Call& call, std::string_view name, std::string_view path, long answer) {
+    Line line = schedule_line(call.thread);
+    add_call(line, call, name, answer);
+    if (!path.empty()) line.text(" \"").text(path).text("\"");
+    line.text(" at ").hex(call.next_rip);
+    log_write(call.thread, line);
+}
+
+void log_scheduled_signal(const Thread& thread, int signal) {
+    Line line = schedule_line(thread);
+    line.text("signal ").decimal(signal).text(" at ").hex(thread.registers.rip);
+    log_write(thread, line);
 }
 
 }  // namespace anyperf::engine

@@ -27,4 +27,15 @@ void log_link(const Thread& thread, const Exit& exit, const Block& to);
 /// Logs a system call with its result. `name`: the call's name; empty if this build does not know its number.
 void log_syscall(const Call& call, std::string_view name, long answer);
 
+// The schedule of a run with turns (`anyperf run --log-schedule`). Its lines are in the order of the turns, because
+// only the thread that has the turn writes. They are the same in every run that repeats: "THREAD INSTRUCTIONS WHAT",
+// the thread as programs see its id, and how many instructions it has retired.
+
+/// The thread begins the run's turn with this number.
+void log_turn(const Thread& thread, std::uint64_t number);
+/// The thread has made a call, and gets `answer`. `path`: what the call names; may be empty.
+void log_scheduled_call(const Call& call, std::string_view name, std::string_view path, long answer);
+/// A signal interrupts the thread.
+void log_scheduled_signal(const Thread& thread, int signal);
+
 }  // namespace anyperf::engine

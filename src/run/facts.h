@@ -31,7 +31,11 @@ struct RunHeader {
         std::uint32_t keep[4];  ///< eax, ebx, ecx, edx
         std::uint32_t value[4];
     } identity[kIdentityRows];
-    std::uint32_t identity_rows;  ///< 0: CPUID is the host's
+    std::uint32_t identity_rows;      ///< 0: CPUID is the host's
+    std::uint32_t identity_complete;  ///< 1: leaves without a row are zero
+    std::uint32_t cpu_level;          ///< N of x86-64-vN, whose instructions the program has; 0: the host's
+    std::uint32_t cpus;               ///< how many CPUs programs see; 0: the host's
+    std::uint64_t xcr0;               ///< vector state that programs see (XGETBV); 0: the host's
     /// The files of the virtual PMU below files_root: 0 not made yet, 1 made, 2 cannot be made. Row 0: PMUs and
     /// settings; row 1: tracepoints.
     std::uint32_t files_made[kFileParts];
@@ -43,8 +47,10 @@ struct RunHeader {
     /// Identifies the log file, which the broker has made, so that programs write to no other. 0: not a regular file.
     std::uint64_t log_device;
     std::uint64_t log_inode;
-    std::uint64_t seed;      ///< of all random bytes of a deterministic run (engine/random_stream.h)
-    std::uint64_t epoch_ns;  ///< the time of day at which a deterministic run begins, since 1970
+    std::uint64_t seed;            ///< of all random bytes of a deterministic run (engine/random_stream.h)
+    std::uint64_t order;           ///< of the turns: each number has its own order
+    std::uint32_t has_priorities;  ///< 1: some threads come last for a while (`--schedules`)
+    std::uint64_t epoch_ns;        ///< the time of day at which a deterministic run begins, since 1970
     std::uint64_t
         cache_bytes;  ///< limit for the translations of a process; 0: by the size of its code (Cache::is_full)
     std::uint64_t tuple_limit;  ///< tuples that get words in a process (run/tuple_counts.h); 0: as many as fit

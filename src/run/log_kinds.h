@@ -13,6 +13,7 @@ inline constexpr std::uint32_t kCode = 2;
 inline constexpr std::uint32_t kLinks = 4;
 inline constexpr std::uint32_t kSyscalls = 8;
 inline constexpr std::uint32_t kSignals = 16;
+inline constexpr std::uint32_t kSchedule = 32;
 
 struct KindRow {
     std::string_view name;
@@ -26,6 +27,7 @@ inline constexpr std::array kKinds{
     KindRow{"links", kLinks, "each exit that is linked to another block"},
     KindRow{"syscalls", kSyscalls, "each system call with its arguments and its result"},
     KindRow{"signals", kSignals, "each signal that runs a handler or ends the process"},
+    KindRow{"schedule", kSchedule, "each turn, system call and signal of a run with turns, without the kernel's ids"},
 };
 
 }  // namespace anyperf::run::log

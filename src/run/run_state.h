@@ -17,7 +17,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kRunStateVersion = 11;
+inline constexpr std::uint32_t kRunStateVersion = 12;
 /// prctl(2) option by which a program finds out that it runs inside a run: the engine returns kRunStateVersion, where
 /// the kernel returns EINVAL.
 inline constexpr std::uint32_t kRunVersionPrctl = 0x6e755270;
@@ -153,7 +153,7 @@ struct RunUse {
 };
 
 /// Where each array starts in the memfd, in bytes; each begins on a page. The agent's memory follows kRunStateBytes.
-inline constexpr std::size_t kUseBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kUseBytes = std::size_t{1} << 21;
 inline constexpr std::size_t kProcessesOffset = kUseBytes;
 inline constexpr std::size_t kThreadsOffset = kProcessesOffset + sizeof(ProcessRecord) * kMaximumProcesses;
 inline constexpr std::size_t kThreadPagesOffset = kThreadsOffset + sizeof(ThreadRecord) * kMaximumThreads;

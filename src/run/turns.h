@@ -56,11 +56,17 @@ struct alignas(256) TurnSlot {
     std::uint32_t alive;  ///< the kernel clears it when the thread has ended (set_tid_address(2))
     std::int32_t tid;     ///< 0: the thread does not exist yet
     std::int32_t pid;
+    std::int32_t shown_tid;  ///< what programs see as its ids (engine/shown_ids.h)
+    std::int32_t shown_pid;
     std::uint32_t vfork_parent;  ///< the slot that waits until this one executes another program or ends; 0: none
     std::uint64_t pid_namespace;
     std::uint64_t space;     ///< number of its address space
     std::uint64_t ticket;    ///< its place in the order: the lowest one gets the next turn
     std::uint64_t deadline;  ///< units of the virtual clock; kNoDeadline: none
+    std::uint64_t timer;     ///< when the first timer of its process expires; 0 or kNoDeadline: none is armed
+    std::uint64_t alarm;     ///< when ITIMER_REAL of its process expires; 0 or kNoDeadline: it is not armed
+    std::uint64_t alarm_interval;
+    std::uint64_t affinity;  ///< CPUs that it has asked for, a bit each; 0: all
     TurnWait wait;
     TurnEnd end;
     TurnKey key;             ///< of a futex; for a descriptor, `space` is the inode of a pipe, or 0
@@ -69,6 +75,7 @@ struct alignas(256) TurnSlot {
     TurnWatch watches;       ///< whether it can wait in the kernel for this
     std::uint32_t watching;  ///< it waits in the kernel now
     std::uint32_t holds_on;  ///< it keeps the turn however long its call takes, because it writes to the outside
+    std::uint32_t is_low;    ///< with RunHeader::has_priorities: there are times in which others come first
     std::uint64_t blocked;   ///< its signal mask when it gave its turn away
     std::uint64_t caught;    ///< signals for which its process has a handler
     std::uint64_t ignored;   ///< signals that its process ignores
@@ -77,6 +84,11 @@ static_assert(sizeof(TurnSlot) == 256);
 
 inline constexpr std::uint32_t kTurnSlots = 4000;  ///< their numbers begin at 1
 inline constexpr std::uint32_t kTurnOutsiders = 16;
+
+/// The first id of a process or thread that programs see: that of the process which has started the run. The kernel has
+/// none so high (PID_MAX_LIMIT in linux/threads.h is 4,194,304), so no number can mean two threads.
+inline constexpr std::int32_t kFirstShownId = 5'000'000;
+inline constexpr std::uint32_t kShownIds = 1u << 18;
 
 /// A pipe, terminal or socket that the run's first program was given.
 struct TurnOutsider {
@@ -95,8 +107,13 @@ struct Turns {
     std::uint64_t objects;          ///< how many shared anonymous memories have got a number
     std::uint32_t leaving;          ///< the slot that has given its last turn away and has not ended; 0: none
     std::uint32_t leaving_process;  ///< nonzero: its whole process ends
+    std::uint64_t low_from;         ///< times of the run's clock between which threads of low priority come last
+    std::uint64_t low_until;
     std::uint32_t outsiders;
     TurnOutsider outsider[kTurnOutsiders];
+    std::uint64_t pid_namespace;      ///< of the run's first program: ids of others are not translated
+    std::uint32_t shown_ids;          ///< given out
+    std::int32_t real_id[kShownIds];  ///< the kernel's id of kFirstShownId + index; 0: its thread is about to be made
     TurnSlot slot[kTurnSlots + 1];
 };
 

@@ -16,7 +16,11 @@ struct RunOptions {
     bool deterministic = false;  ///< fixed addresses, a virtual clock, random bytes by `seed`
     bool turns = false;          ///< one thread of the run at a time
     std::uint64_t seed = 0;
-    std::uint64_t epoch = 0;  ///< the time of day at which a deterministic run begins, in seconds since 1970
+    std::uint64_t order = 0;   ///< of the turns
+    bool priorities = false;   ///< some threads come last for a while
+    std::string log_schedule;  ///< the file that gets the schedule; empty: none
+    std::uint32_t cpus = 0;    ///< how many CPUs programs see; 0: the host's
+    std::uint64_t epoch = 0;   ///< the time of day at which a deterministic run begins, in seconds since 1970
     MachineOptions machine{};
     bool exact_callers = false;  ///< call chains of samples are the open calls (engine/instrumentation/open_calls.h)
     bool exact = false;          ///< count every instruction by its address (run/exact_counts.h)

@@ -59,14 +59,14 @@ Result<std::uint64_t> tuple_limit() {
 /// Makes the log file, so that no program need create it, and notes its device and inode: programs append to this file
 /// only, whatever has its path later (engine/log.cpp). A log that is not a regular file (a terminal, a pipe) has its
 /// path only. Error: the log cannot be opened for writing.
-Result<void> make_log(run::RunHeader& header) {
+Result<void> make_log(run::RunHeader& header, const char* fix) {
     const OwnedFd log{::open(header.log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666)};
     struct stat about{};
     const bool is_pipe = !log && errno == ENXIO;  // a FIFO that has no reader yet
     if (!is_pipe && (!log || ::fstat(log.get(), &about) != 0))
         return std::unexpected(Error{"cannot start the engine",
                                      std::string{header.log_path} + ": " + std::generic_category().message(errno),
-                                     "choose another file for ANYPERF_ENGINE_LOG"});
+                                     fix});
     if (!S_ISREG(about.st_mode)) return {};
     header.log_device = about.st_dev;
     header.log_inode = about.st_ino;
@@ -97,11 +97,29 @@ Result<void> set_log(run::RunHeader& header) {
         kinds.remove_prefix(std::min(name.size() + 1, kinds.size()));
     }
     path.copy(header.log_path, sizeof header.log_path - 1);
-    if (known && header.log_kinds != 0) return path.empty() ? Result<void>{} : make_log(header);
+    if (known && header.log_kinds != 0)
+        return path.empty() ? Result<void>{} : make_log(header, "choose another file for ANYPERF_ENGINE_LOG");
     std::string names;
     for (const auto& row : run::log::kKinds) names += (names.empty() ? "" : ",") + std::string{row.name};
     return std::unexpected(Error{"cannot start the engine", "ANYPERF_ENGINE_LOG=" + std::string{text} + " is not valid",
                                  "give KIND[,KIND...][:FILE] with kinds from " + names});
+}
+
+/// --log-schedule: what the file has is replaced.
+Result<void> set_schedule_log(run::RunHeader& header, const RunOptions& options) {
+    if (options.log_schedule.empty()) return {};
+    std::error_code error;
+    const std::string path = filesystem::absolute(options.log_schedule, error).string();
+    if (header.log_kinds != 0 || error || path.size() >= sizeof header.log_path)
+        return std::unexpected(
+            Error{"cannot log the schedule to " + options.log_schedule,
+                  header.log_kinds != 0 ? "ANYPERF_ENGINE_LOG is set, and there is one log" : "the path cannot be used",
+                  header.log_kinds != 0 ? "unset ANYPERF_ENGINE_LOG" : "choose another file"});
+    header.log_kinds = run::log::kSchedule;
+    path.copy(header.log_path, sizeof header.log_path - 1);
+    TRY(make_log(header, "choose another file for --log-schedule"));
+    if (header.log_inode != 0) filesystem::resize_file(header.log_path, 0, error);
+    return {};
 }
 
 /// Lists the CPUID leaves that programs of the run see instead of the host's. Rows beyond the room are dropped.
@@ -129,6 +147,9 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.deterministic = options.deterministic;
     header.turns = options.deterministic && options.turns ? 1 : 0;
     header.seed = options.seed;
+    header.order = options.order;
+    header.has_priorities = options.priorities ? 1 : 0;
+    header.cpus = options.cpus;
     header.epoch_ns = options.epoch * 1'000'000'000;
     if (options.exact && !memory.has_exact_part())
         return std::unexpected(Error{"cannot count exactly",
@@ -140,6 +161,7 @@ Result<RunMemory> make_run_memory(const RunOptions& options) {
     header.cache_bytes = TRY(cache_bytes());
     header.tuple_limit = TRY(tuple_limit());
     TRY(set_log(header));
+    TRY(set_schedule_log(header, options));
     if (const pmu::CpuIdentity* const cpu = pmu::identity_of(options.machine.cpu_model))
         present_cpu(header, *cpu, options.machine.counters);
     return memory;

@@ -77,7 +77,9 @@ int wait_for(pid_t pid) {
 Result<ChildResult> run_child(const ChildOptions& options) {
     const OwnedFd input =
         TRY(opened(::open(options.input.c_str(), O_RDONLY | O_CLOEXEC), options, "standard input " + options.input));
-    const OwnedFd output = TRY(opened(::open("/dev/null", O_WRONLY | O_CLOEXEC), options, "/dev/null"));
+    const int sink =
+        options.keeps_output ? ::memfd_create("output", MFD_CLOEXEC) : ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const OwnedFd output = TRY(opened(sink, options, "standard output"));
     const OwnedFd errors = TRY(opened(::memfd_create("errors", MFD_CLOEXEC), options, "no memory"));
     const OwnedFd results = TRY(opened(::memfd_create("results", MFD_CLOEXEC), options, "no memory"));
     posix_spawn_file_actions_t actions;
@@ -95,7 +97,9 @@ Result<ChildResult> run_child(const ChildOptions& options) {
     ::posix_spawn_file_actions_destroy(&actions);
     if (errno != 0) return std::unexpected(cannot_start(options, "in the directory " + options.directory));
     const int exit_status = wait_for(pid);
-    return ChildResult{exit_status, content_of(errors, kMostErrors, true), content_of(results, kMostResults, false)};
+    return ChildResult{exit_status, content_of(errors, kMostErrors, true),
+                       options.keeps_output ? content_of(output, kMostResults, false) : "",
+                       content_of(results, kMostResults, false)};
 }
 
 }  // namespace anyperf::cli::bench

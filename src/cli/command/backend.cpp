@@ -148,10 +148,7 @@ Result<std::unique_ptr<HostedRun>> HostedRun::begin(const BackendOptions& backen
     // The host's CPU model by default: event strings in -e are those of this machine's CPU, and a program may take
     // another path on another CPU.
     options.machine = TRY(machine_options(backend.machine, pmu::CpuModel::host));
-    options.deterministic = backend.machine.deterministic;
-    options.turns = backend.machine.turns;
-    options.seed = backend.machine.seed;
-    options.epoch = backend.machine.epoch;
+    backend.machine.apply_to(options);
     options.exact = settings.exact;
     options.exact_callers = settings.exact_callers;
     auto hosting = TRY(broker::HostedRun::begin(options));

@@ -22,6 +22,7 @@
 #include "engine/instrumentation/open_calls.h"
 #include "engine/log.h"
 #include "engine/modelling/modelling.h"
+#include "engine/shown_ids.h"
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/frame.h"
 #include "engine/signals/install.h"
@@ -42,16 +43,20 @@ constexpr int kByKernel = 0x80;                   // SI_KERNEL
 constexpr std::uint64_t kRestoredFlags = 0x50cd5;
 constexpr std::uint64_t kAlwaysSet = 0x202;
 
-/// Removes the first signal that may be delivered from the queue. False if there is none.
-bool take_deliverable(SignalState& signals, QueuedSignal& out) {
+/// Takes a signal that may be delivered out of the queue: the first one, or with `by_number` the one with the lowest
+/// number, after those that are synchronous (next_signal() in kernel/signal.c). False if none may.
+bool take_deliverable(SignalState& signals, bool by_number, QueuedSignal& out) {
+    unsigned best = SignalState::kQueue;
+    const auto rank = [&](unsigned i) { return signals.queue[i].synchronous ? 0 : signals.queue[i].info.signo; };
     for (unsigned i = 0; i < signals.queued; ++i) {
         if (!signals.queue[i].synchronous && signals.blocks(signals.queue[i].info.signo)) continue;
-        out = signals.queue[i];
-        for (unsigned j = i + 1; j < signals.queued; ++j) signals.queue[j - 1] = signals.queue[j];
-        --signals.queued;
-        return true;
+        if (best == SignalState::kQueue || (by_number && rank(i) < rank(best))) best = i;
     }
-    return false;
+    if (best == SignalState::kQueue) return false;
+    out = signals.queue[best];
+    for (unsigned j = best + 1; j < signals.queued; ++j) signals.queue[j - 1] = signals.queue[j];
+    --signals.queued;
+    return true;
 }
 
 void log_signal(const Thread& thread, const QueuedSignal& signal, const SignalAction& action) {
@@ -77,12 +82,16 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
     const SignalAction action = signals.actions->get(number);
     if (log_wants(*thread.engine, run::log::kSignals)) [[unlikely]]
         log_signal(thread, signal, action);
+    if (log_wants(*thread.engine, run::log::kSchedule)) [[unlikely]]
+        log_scheduled_signal(thread, number);
     // A fault whose signal is blocked or ignored ends the process (force_sig_info()).
     const bool handled = action.has_handler() && !(signal.synchronous && signals.blocks(number));
     if (!handled && (signal.synchronous || action.handler == 0)) die_by(number);
     if (!handled) return;
+    QueuedSignal shown = signal;
+    if (thread.engine->turns != nullptr) turns::show_sender(*thread.engine, shown.info);
     const std::uint64_t saved = signals.restore_mask ? signals.saved_mask : signals.mask;
-    if (!push_signal_frame(thread, signal, action, saved)) {
+    if (!push_signal_frame(thread, shown, action, saved)) {
         // Without room for the frame the signal becomes a SIGSEGV. If SIGSEGV has no room, either, the process ends
         // (force_sigsegv()).
         if (number == kSegv) die_by(kSegv);
@@ -104,6 +113,21 @@ void deliver(Thread& thread, const QueuedSignal& signal) {
     }
     // A handler begins with the vector state of a new program; the frame has the interrupted one.
     reset_vector_state(thread);
+}
+
+/// Queues all signals that the kernel has and the application does not block. A signal that the engine has queued
+/// blocks the others, so whether a second one is in the queue depends on when the thread woke up. With turns both are
+/// to meet here.
+void gather_pending(const SignalState& signals) {
+    const std::uint64_t all = ~kEngineSignals;
+    constexpr unsigned kSetMask = 2;
+    for (int i = 0; i < kSignals; ++i) {
+        std::uint64_t pending = 0;
+        kernel_call(__NR_rt_sigpending, address_of(&pending), sizeof pending);
+        if ((pending & ~signals.mask & ~kEngineSignals) == 0) break;
+        apply_mask(signals);  // the handler queues one of them
+    }
+    kernel_call(__NR_rt_sigprocmask, kSetMask, address_of(&all), 0, sizeof all);
 }
 
 /// Queues the SIGSEGV of a general protection fault.
@@ -181,8 +205,9 @@ void deliver_and_resume(Thread& thread) {
     if (has_stepped) hooks::after_single_step(thread);
     if (thread.page.safepoint_requested != 0) hooks::serve_safepoint_request(thread);
     if (thread.alarmed) hooks::at_timer_expiry(thread);
+    if (thread.engine->turns != nullptr) gather_pending(signals);
     QueuedSignal signal;
-    while (take_deliverable(signals, signal)) deliver(thread, signal);
+    while (take_deliverable(signals, thread.engine->turns != nullptr, signal)) deliver(thread, signal);
     if (signals.restore_mask) {
         signals.mask = signals.saved_mask;
         signals.restore_mask = false;

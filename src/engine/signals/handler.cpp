@@ -97,9 +97,19 @@ Registers registers_of(const SignalContext& c) {
         c.flags & ~kTrapFlag};
 }
 
+/// Whether the standard signal is queued already. Threads that take turns learn of it once: whether the kernel has
+/// delivered the first one before the second one was sent depends on how fast the thread woke up.
+bool is_queued(const SignalState& signals, int signal) {
+    constexpr int kFirstRealtime = 32;
+    for (unsigned i = 0; i < signals.queued; ++i)
+        if (signals.queue[i].info.signo == signal && !signals.queue[i].synchronous) return signal < kFirstRealtime;
+    return false;
+}
+
 /// Queues the signal for the application.
 void queue(Thread& thread, const SignalInfo& info, const SignalContext& context, bool synchronous) {
     SignalState& signals = *thread.signals;
+    if (!synchronous && thread.engine->turns != nullptr && is_queued(signals, info.signo)) return;
     if (signals.queued == SignalState::kQueue) return;  // dropped: see the head of this file
     QueuedSignal& signal = signals.queue[signals.queued++];
     signal = {info, context.err, context.trapno, context.cr2, synchronous};

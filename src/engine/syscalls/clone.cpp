@@ -28,9 +28,11 @@
 #include "engine/instrumentation/instrumentation.h"
 #include "engine/instrumentation/open_calls.h"
 #include "engine/own_descriptors.h"
+#include "engine/shown_ids.h"
 #include "engine/signals/deliver.h"
 #include "engine/signals/install.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/turn_calls.h"
 #include "engine/threads/own_faults.h"
 #include "engine/threads/run_records.h"
 #include "engine/threads/thread_list.h"
@@ -55,8 +57,10 @@ extern "C" {
     hooks::at_thread_start(*thread);
     begin_exact_thread(*thread);
     if (turns::on(*thread->engine)) turns::begin_thread(*thread, thread->turn_slot);
-    if (thread->set_child_tid != 0)
-        x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &thread->tid, sizeof thread->tid);
+    if (thread->set_child_tid != 0) {
+        const std::int32_t id = turns::shown_tid(*thread);
+        x86_64::guarded_copy(at_address<void>(thread->set_child_tid), &id, sizeof id);
+    }
     deliver_and_resume(*thread);
 }
 
@@ -187,7 +191,7 @@ void prepare_thread(const Call& call, CloneRequest& request, Thread& child) {
 /// Gives a child of a run with turns a slot. False: there is none.
 bool prepare_turn(Call& call, const CloneRequest& request, std::uint64_t space, std::uint32_t& slot) {
     if (!turns::on(call.engine)) return true;
-    slot = turns::new_slot(call.thread, space, request.has(CLONE_VFORK));
+    slot = turns::new_slot(call.thread, space, request.has(CLONE_VFORK), !request.has(CLONE_THREAD));
     return slot != 0;
 }
 
@@ -208,6 +212,13 @@ long make_child(Call& call, const CloneRequest& request, std::uint32_t slot, Mak
         turns::name_slot(call.engine, slot, request.has(CLONE_THREAD) ? call.thread.page.pid : tid, tid);
     }
     return got;
+}
+
+/// Writes the child's id to the program's memory as the program sees it.
+void show_child_id(Engine& engine, std::uint64_t place, long child) {
+    auto id = static_cast<std::int32_t>(child);
+    if (turns::shows_ids(engine)) id = turns::shown_of(*engine.turns, id);
+    x86_64::guarded_copy(at_address<void>(place), &id, sizeof id);
 }
 
 /// A child with this process's memory: a thread, or the child of a vfork, for which the parent waits in the kernel.
@@ -242,6 +253,7 @@ long clone_sharing(Call& call, CloneRequest& request) {
     std::array<int, kOwnDescriptors.size()> descriptors{};
     for (std::size_t i = 0; i < descriptors.size(); ++i) descriptors[i] = call.engine.*kOwnDescriptors[i];
     const long got = make_child(call, request, slot, [&] { return make_thread(request, *child); });
+    if (request.has(CLONE_PARENT_SETTID) && !is_error(got)) show_child_id(call.engine, request.parent_tid, got);
     if (is_error(got)) free_thread_page(call.engine, page);
     // A vfork's child shares `engine`, but not the table of descriptors: if it moved the engine's descriptors, the
     // numbers here are no longer those of this process.
@@ -297,8 +309,7 @@ long clone_copying(Call& call, CloneRequest& request) {
         actions.unlock_after_fork();
         call.engine.cache.lock.unlock();
         if (is_error(got)) free_thread_page(call.engine, page);
-        if (const auto id = static_cast<std::int32_t>(got); parent_tid_address != 0 && !is_error(got))
-            x86_64::guarded_copy(at_address<void>(parent_tid_address), &id, sizeof id);
+        if (parent_tid_address != 0 && !is_error(got)) show_child_id(call.engine, parent_tid_address, got);
         hooks::after_clone(call, inheritance, got);
         return got;
     }
@@ -326,6 +337,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     begin_own_faults(thread, 0);
     call.engine.turn_space = space;
     if (slot != 0) turns::begin_thread(thread, slot);
+    if (slot != 0 && request.has(CLONE_CHILD_SETTID)) show_child_id(call.engine, request.child_tid, thread.tid);
     set_child_registers(call, request, thread.registers);
     return 0;
 }

@@ -14,6 +14,7 @@
 #include "engine/own_descriptors.h"
 #include "engine/syscalls/application_maps.h"
 #include "engine/syscalls/handlers.h"
+#include "engine/syscalls/machine_files.h"
 #include "engine/syscalls/proc_path.h"
 #include "engine/syscalls/random_files.h"
 #include "engine/threads/run_records.h"
@@ -88,6 +89,7 @@ long with_program_path(Call& call, unsigned index) {
 /// The same for a call that opens the path. A list of mappings is opened without the engine's mappings, and a random
 /// file with the text of the deterministic run.
 long open_with(Call& call, unsigned index, std::uint64_t flags) {
+    if (long answer = 0; open_machine_file(call, index, flags, answer)) return answer;
     return with_shown(call, index, [&](const Shown& shown) {
         if (!shown.mappings.empty()) return open_filtered_maps(call.engine, shown.mappings, flags);
         if (!shown.random.empty()) return open_random_file(call.engine, shown.random, flags);

@@ -16,8 +16,9 @@ std::string_view take_name(std::string_view& path) {
     return name;
 }
 
-/// A decimal number; 0 if `text` is anything else. Values near the end of the range count as anything else.
-std::int32_t number_in(std::string_view text) {
+}  // namespace
+
+std::int32_t decimal_number(std::string_view text) {
     std::int32_t number = 0;
     for (const char digit : text) {
         if (digit < '0' || digit > '9' || number > INT32_MAX / 10 - 1) return 0;
@@ -26,11 +27,13 @@ std::int32_t number_in(std::string_view text) {
     return number;
 }
 
-}  // namespace
-
 std::string_view copy_short_path(std::uint64_t from, char (&room)[kLongestProcPath]) {
+    return copy_path(from, room, kLongestProcPath);
+}
+
+std::string_view copy_path(std::uint64_t from, char* room, std::size_t bytes) {
     // Byte by byte: the string may end right before memory that can't be read.
-    for (std::size_t i = 0; i < kLongestProcPath; ++i) {
+    for (std::size_t i = 0; i < bytes; ++i) {
         if (!x86_64::guarded_copy(room + i, at_address<const char>(from + i), 1)) return {};
         if (room[i] == 0) return {room, i};
     }
@@ -44,7 +47,7 @@ ProcPath parse_proc_path(std::string_view path) {
     path.remove_prefix(kProc.size());
     const std::string_view process = take_name(path);
     const bool own = process == "self" || process == "thread-self";
-    const std::int32_t pid = own ? static_cast<std::int32_t>(kernel_call(__NR_getpid)) : number_in(process);
+    const std::int32_t pid = own ? static_cast<std::int32_t>(kernel_call(__NR_getpid)) : decimal_number(process);
     if (path.starts_with(kTask)) {
         path.remove_prefix(kTask.size());
         take_name(path);

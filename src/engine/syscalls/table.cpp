@@ -80,6 +80,7 @@ constexpr std::array kRows{
     SyscallRow{__NR_gettimeofday, "gettimeofday", observe, handlers::gettimeofday, kVirtualTime},
     SyscallRow{__NR_getrlimit, "getrlimit", observe, handlers::getrlimit, "RLIMIT_AS counts the program's memory only"},
     SyscallRow{__NR_getrusage, "getrusage", observe, handlers::getrusage, "page faults of the engine are left out"},
+    SyscallRow{__NR_sysinfo, "sysinfo", observe, handlers::sysinfo, "a deterministic run shows the same machine"},
     SyscallRow{__NR_times, "times", observe, handlers::times, kVirtualTime},
     SyscallRow{__NR_ptrace, "ptrace", observe, handlers::ptrace, "registers and code are those of the translation"},
     SyscallRow{__NR_rt_sigpending, "rt_sigpending", emulate, handlers::rt_sigpending,
@@ -97,6 +98,10 @@ constexpr std::array kRows{
     SyscallRow{__NR_setrlimit, "setrlimit", observe, handlers::setrlimit, "RLIMIT_AS counts the program's memory only"},
     SyscallRow{__NR_time, "time", observe, handlers::time, kVirtualTime},
     SyscallRow{__NR_futex, "futex", observe, handlers::futex, kVirtualTime},
+    SyscallRow{__NR_sched_setaffinity, "sched_setaffinity", observe, handlers::sched_setaffinity,
+               "a run with --cpus has CPUs of its own"},
+    SyscallRow{__NR_sched_getaffinity, "sched_getaffinity", observe, handlers::sched_getaffinity,
+               "a run with --cpus has CPUs of its own"},
     SyscallRow{__NR_getdents64, "getdents64", observe, handlers::getdents64,
                "/proc/self/fd hides the engine's descriptors"},
     SyscallRow{__NR_semtimedop, "semtimedop", observe, handlers::timed_wait, kVirtualTime},
@@ -231,6 +236,19 @@ long run_row(Call& call) {
     return answer;
 }
 
+/// A call of a thread that takes turns.
+long run_in_turns(Call& call) {
+    turn_calls::IdTranslation ids{call};
+    long answer = 0;
+    if (!turn_calls::before_call(call, answer) && !hooks::handle_syscall(call, answer)) answer = run_row(call);
+    turns::come_back(call.thread);
+    turn_calls::after_call(call, answer);
+    answer = ids.answer_of(answer);
+    if (log_wants(call.engine, run::log::kSchedule)) [[unlikely]]
+        turn_calls::log_call(call, syscall_name(call.number), answer);
+    return answer;
+}
+
 }  // namespace
 
 std::string_view syscall_name(std::uint64_t number) {
@@ -242,13 +260,10 @@ long run_syscall(Call& call) {
     if (page.traced != 0) [[unlikely]]
         hooks::before_syscall(call);
     long answer = 0;
-    const bool in_turns = turns::on(call.engine);
-    if ((!in_turns || !turn_calls::before_call(call, answer)) && !hooks::handle_syscall(call, answer))
+    if (turns::on(call.engine)) [[unlikely]]
+        answer = run_in_turns(call);
+    else if (!hooks::handle_syscall(call, answer))
         answer = run_row(call);
-    if (in_turns) {
-        turns::come_back(call.thread);
-        turn_calls::after_call(call, answer);
-    }
     if (log_wants(call.engine, run::log::kSyscalls)) [[unlikely]]
         log_syscall(call, syscall_name(call.number), answer);
     // An alarm that interrupted a wait is handled after the call. With kRestartSyscall the call is made again first,

@@ -3,6 +3,8 @@
 // makes it as always.
 #pragma once
 
+#include <string_view>
+
 #include "engine/syscalls/call.h"
 #include "engine/turns/turns.h"
 #include "engine/turns/wakes.h"
@@ -17,6 +19,33 @@ bool before_call(Call& call, long& answer);
 bool answer_call(Call& call, long& answer);
 /// Called after the call. Wakes the threads that wait for what it has done.
 void after_call(Call& call, long answer);
+
+/// Ids of processes and threads in a call of a program that sees ids of the run (engine/shown_ids.h). From here to
+/// answer_of() the arguments have the kernel's ids.
+class IdTranslation {
+  public:
+    explicit IdTranslation(Call& call);
+    IdTranslation(const IdTranslation&) = delete;
+    IdTranslation& operator=(const IdTranslation&) = delete;
+
+    /// The arguments are the program's again. Returns what the program gets for `answer`.
+    long answer_of(long answer);
+
+  private:
+    void translate_memory();
+    void translate_path(unsigned index);
+
+    Call& call_;
+    bool on_;
+    std::uint64_t given_[6] = {};
+    std::uint64_t credentials_ = 0;  ///< where a message has the sender's id; 0: nowhere
+    std::int32_t credentials_id_ = 0;
+    char path_[64] = {};       ///< the translated path
+    char structure_[64] = {};  ///< the translated structure
+};
+
+/// Logs the call in the schedule, with the path that it names.
+void log_call(const Call& call, std::string_view name, long answer);
 
 /// How a wait ended for the application.
 enum class Ended : std::uint8_t { woken, timed_out, interrupted };
@@ -60,6 +89,21 @@ bool record_lock(Call& call, long& answer);
 /// Wake the threads that wait for a descriptor: the call may have made it ready.
 void after_transfer(Call& call, long answer);
 void after_descriptor_change(Call& call, long answer);
+void after_close(Call& call, long answer);
+
+bool alarm(Call& call, long& answer);
+bool setitimer(Call& call, long& answer);
+bool getitimer(Call& call, long& answer);
+void after_timer_create(Call& call, long answer);
+bool timer_settime(Call& call, long& answer);
+bool timer_gettime(Call& call, long& answer);
+bool timer_delete(Call& call, long& answer);
+void after_timerfd_create(Call& call, long answer);
+bool timerfd_settime(Call& call, long& answer);
+bool timerfd_gettime(Call& call, long& answer);
+/// A read of a timer descriptor that has expired.
+bool read_timer(Call& call, long& answer);
+void forget_timer_descriptor(Engine& engine, std::int32_t fd);
 
 bool nanosleep(Call& call, long& answer);
 bool clock_nanosleep(Call& call, long& answer);
@@ -68,6 +112,7 @@ bool pause(Call& call, long& answer);
 bool rt_sigsuspend(Call& call, long& answer);
 bool rt_sigtimedwait(Call& call, long& answer);
 bool send_signal(Call& call, long& answer);
+bool rt_sigprocmask(Call& call, long& answer);
 void after_signal(Call& call, long answer);
 
 /// Computes a deadline of the virtual clock from a timespec of the application: now plus that time; kNoDeadline from a

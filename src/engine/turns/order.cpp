@@ -1,6 +1,7 @@
 #include "engine/turns/order.h"
 
 #include <asm/unistd.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -34,10 +35,10 @@ std::uint32_t first_deadline(const Turns& turns) {
     std::uint32_t first = 0;
     for_each_slot(turns, [&](std::uint32_t number) {
         const TurnSlot& slot = turns.slot[number];
-        if (load_state(slot) != TurnState::waiting || slot.deadline == run::kNoDeadline) return;
+        if (load_state(slot) != TurnState::waiting || wakes_at(slot) == run::kNoDeadline) return;
         const TurnSlot& best = turns.slot[first];
-        if (first == 0 || slot.deadline < best.deadline ||
-            (slot.deadline == best.deadline && slot.ticket < best.ticket))
+        if (first == 0 || wakes_at(slot) < wakes_at(best) ||
+            (wakes_at(slot) == wakes_at(best) && slot.ticket < best.ticket))
             first = number;
     });
     return first;
@@ -47,7 +48,7 @@ void end_waits_until(Engine& engine, std::uint64_t now) {
     Turns& turns = *engine.turns;
     for (;;) {
         const std::uint32_t first = first_deadline(turns);
-        if (first == 0 || turns.slot[first].deadline > now) return;
+        if (first == 0 || wakes_at(turns.slot[first]) > now) return;
         if (!make_ready(engine, first, TurnEnd::timed_out)) turns.slot[first].deadline = run::kNoDeadline;
     }
 }
@@ -61,11 +62,31 @@ void admit_arrivals(Turns& turns) {
     });
 }
 
-std::uint32_t first_ready(const Turns& turns) {
+/// Whether this is a time in which threads of low priority come last. The times are drawn: from a microsecond to some
+/// 16 ms long, and as far apart.
+bool is_low_time(Engine& engine) {
+    Turns& turns = *engine.turns;
+    if (engine.run->has_priorities == 0) return false;
+    const std::uint64_t now = clock_of(engine);
+    const auto draw_time = [&] { return 1000 * kUnitsOfNanosecond << draw(turns) % 15; };
+    if (now >= turns.low_until) {
+        turns.low_from = now + draw_time();
+        turns.low_until = turns.low_from + draw_time();
+    }
+    return now >= turns.low_from;
+}
+
+std::uint32_t first_ready(Engine& engine) {
+    const Turns& turns = *engine.turns;
+    const bool low_last = is_low_time(engine);
+    const auto comes_before = [&](const TurnSlot& one, const TurnSlot& other) {
+        if (low_last && one.is_low != other.is_low) return one.is_low < other.is_low;
+        return one.ticket < other.ticket;
+    };
     std::uint32_t first = 0;
     for_each_slot(turns, [&](std::uint32_t number) {
         const TurnSlot& slot = turns.slot[number];
-        if (load_state(slot) == TurnState::ready && (first == 0 || slot.ticket < turns.slot[first].ticket))
+        if (load_state(slot) == TurnState::ready && (first == 0 || comes_before(slot, turns.slot[first])))
             first = number;
     });
     return first;
@@ -88,10 +109,10 @@ std::uint32_t next(Engine& engine) {
     for (;;) {
         admit_arrivals(turns);
         end_waits_until(engine, clock_of(engine));
-        if (const std::uint32_t ready = first_ready(turns); ready != 0) return ready;
+        if (const std::uint32_t ready = first_ready(engine); ready != 0) return ready;
         const std::uint32_t sleeper = first_deadline(turns);
         if (sleeper == 0 || waits_for_outside(turns)) return 0;
-        advance_clock(engine, turns.slot[sleeper].deadline);
+        advance_clock(engine, wakes_at(turns.slot[sleeper]));
     }
 }
 
@@ -130,7 +151,7 @@ std::string_view name_of(TurnWait kind) {
         const TurnSlot& slot = turns.slot[number];
         if (load_state(slot) != TurnState::waiting) return;
         Line line;
-        line.text("  thread ").decimal(slot.tid).text(" of process ").decimal(slot.pid);
+        line.text("  thread ").decimal(slot.shown_tid).text(" of process ").decimal(slot.shown_pid);
         line.text(" waits for ").text(name_of(slot.wait));
         if (slot.address != 0) line.text(" at ").hex(slot.address);
         line.write(2);
@@ -184,6 +205,34 @@ bool is_asleep(const TurnSlot& slot) {
 
 }  // namespace
 
+/// xorshift64* (Vigna, An experimental exploration of Marsaglia's xorshift generators, 2016).
+std::uint64_t draw(Turns& turns) {
+    turns.random ^= turns.random >> 12;
+    turns.random ^= turns.random << 25;
+    turns.random ^= turns.random >> 27;
+    return turns.random * 0x2545f4914f6cdd1dull;
+}
+
+// Threads that meet often would have one order for every seed if all turns were long, so each eighth is short. With
+// priorities the lengths and shares are those that rr's authors found to show the most races (chaos mode,
+// Scheduler.cc).
+std::uint64_t draw_length(Engine& engine) {
+    constexpr std::uint64_t kMean = 1'000'000;
+    constexpr std::uint64_t kShort = 20'000;
+    Turns& turns = *engine.turns;
+    const std::uint64_t random = draw(turns);
+    if (engine.run->has_priorities != 0) {
+        const std::uint64_t kind = draw(turns) % 10;
+        if (kind < 2) return 1 + random % (kind == 0 ? 100 : 10'000);
+    }
+    return turns.turns % 8 == 0 ? 1 + random % kShort : kMean / 2 + random % kMean;
+}
+
+std::uint32_t draw_priority(Engine& engine, bool first) {
+    if (engine.run->has_priorities == 0) return 0;
+    return draw(*engine.turns) % 10 < (first ? 3 : 1) ? 1 : 0;
+}
+
 void notify(TurnSlot& slot, std::uint32_t word) {
     __atomic_store_n(&slot.turn, word, __ATOMIC_SEQ_CST);
     kernel_call(__NR_futex, address_of(&slot.turn), FUTEX_WAKE, 1);
@@ -224,7 +273,8 @@ void await_process_end(std::int32_t pid) {
     if (!is_error(fd)) {
         constexpr std::uint64_t kPatience = 1000;  // ms; a tracer may hold it
         pollfd about{static_cast<int>(fd), POLLIN, 0};
-        kernel_call(__NR_poll, address_of(&about), 1, kPatience);
+        while (kernel_call(__NR_poll, address_of(&about), 1, kPatience) == -EINTR) {
+        }
         kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
     }
     // The parent's signal is sent while the list of tasks is locked for writing; this waits for that (do_wait() in
@@ -285,6 +335,7 @@ void check_holder(Engine& engine, std::uint32_t self, std::uint64_t& last_turns,
     __atomic_store_n(&slot.turn, std::uint32_t{run::kTurnNone}, __ATOMIC_SEQ_CST);
     store_state(slot, TurnState::outside);
     if (gone) {
+        await_process_end(slot.pid);  // its parent's signal is sent by then
         free_process_slots(engine, slot.pid);
         // The kernel has released its robust futexes, but does not know their waiters here, so all waiters check again.
         for_each_slot(turns, [&](std::uint32_t number) {

@@ -6,6 +6,15 @@
 
 namespace anyperf::engine::turns {
 
+// What the run's order decides. The caller has the turn.
+
+/// The next number of the generator.
+std::uint64_t draw(run::Turns& turns);
+/// The length of the next turn in instructions.
+std::uint64_t draw_length(Engine& engine);
+/// Whether a new thread comes last in some times: 1 or 0. `first`: it is the first one of the run.
+std::uint32_t draw_priority(Engine& engine, bool first);
+
 /// Passes the caller's turn on. If `self` is not 0 the caller, with that slot, may be the next one itself. Then it
 /// keeps the turn, and the result is true.
 bool pass_on(Engine& engine, std::uint32_t self);

@@ -33,6 +33,12 @@ inline bool change_state(TurnSlot& slot, TurnState from, TurnState to) {
                                        __ATOMIC_SEQ_CST);
 }
 
+/// When the thread of the slot, which waits, goes on at the latest: the end of its wait or a timer of its process.
+inline std::uint64_t wakes_at(const TurnSlot& slot) {
+    const std::uint64_t timer = slot.wait == TurnWait::vfork || slot.timer == 0 ? run::kNoDeadline : slot.timer;
+    return timer < slot.deadline ? timer : slot.deadline;
+}
+
 /// Calls `function` with the number of each slot that has been used.
 template <class Function>
 void for_each_slot(const Turns& turns, Function function) {

@@ -9,10 +9,13 @@
 
 #include "engine/fail.h"
 #include "engine/hooks.h"
+#include "engine/log.h"
+#include "engine/shown_ids.h"
 #include "engine/signals/signal_state.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/turns/order.h"
 #include "engine/turns/sent_signals.h"
+#include "engine/turns/timers.h"
 #include "engine/turns/wakes.h"
 
 namespace anyperf::engine::turns {
@@ -22,21 +25,16 @@ namespace {
 constexpr std::int64_t kLookNs = 100'000'000;  ///< after so long a thread looks after the one that has the turn
 constexpr std::int64_t kNsOfMillisecond = 1'000'000;
 
-/// xorshift64* (Vigna, An experimental exploration of Marsaglia's xorshift generators, 2016).
-std::uint64_t draw(Turns& turns) {
-    turns.random ^= turns.random >> 12;
-    turns.random ^= turns.random << 25;
-    turns.random ^= turns.random >> 27;
-    return turns.random * 0x2545f4914f6cdd1dull;
-}
-
-/// The length of the next turn in instructions. Threads that meet often would have one order for every seed if all
-/// turns were long, so each eighth is short.
-std::uint64_t draw_length(Turns& turns) {
-    constexpr std::uint64_t kMean = 1'000'000;
-    constexpr std::uint64_t kShort = 20'000;
-    const std::uint64_t random = draw(turns);
-    return turns.turns % 8 == 0 ? 1 + random % kShort : kMean / 2 + random % kMean;
+/// The turn ends after the next length that is drawn, or when a timer expires. A thread that is alone has no end: its
+/// code need not count down.
+void set_turn_end(Thread& thread) {
+    const std::uint64_t timer = until_timer(thread);
+    thread.turn_end = 0;
+    if (timer != run::kNoDeadline || !is_alone(thread)) {
+        const std::uint64_t length = std::min(draw_length(*thread.engine), timer);
+        thread.turn_end = thread.page.counters.charged() + std::max<std::uint64_t>(length, 1);
+    }
+    hooks::at_budget_end(thread);
 }
 
 /// The thread has been given the turn.
@@ -45,8 +43,10 @@ void begin_turn(Thread& thread) {
     TurnSlot& slot = slot_of(thread);
     await_thread_end(*thread.engine);
     slot.holds_on = 0;
-    thread.turn_end = thread.page.counters.charged() + draw_length(turns);
-    hooks::at_budget_end(thread);
+    if (fire_timers(thread) && slot.wait == TurnWait::descriptor) slot.end = TurnEnd::woken;
+    if (log_wants(*thread.engine, run::log::kSchedule)) [[unlikely]]
+        log_turn(thread, turns.turns);
+    set_turn_end(thread);
 }
 
 bool is_interrupted(const Thread& thread) {
@@ -81,12 +81,12 @@ bool watch(Thread& thread, const Wait& wait) {
             __atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != 0 || load_state(slot) != TurnState::waiting)
             return false;
         std::int64_t left = kLongest * kNsOfMillisecond;
-        if (wait.deadline != run::kNoDeadline) {
-            const std::uint64_t units = wait.deadline > clock ? wait.deadline - clock : 0;
+        if (const std::uint64_t deadline = wakes_at(slot); deadline != run::kNoDeadline) {
+            const std::uint64_t units = deadline > clock ? deadline - clock : 0;
             const auto ns = static_cast<std::int64_t>(units / kUnitsOfNanosecond);
             left = std::min(left, ns - (kernel_ns() - begun));
             if (left <= 0) {
-                advance_clock(*thread.engine, wait.deadline);
+                advance_clock(*thread.engine, deadline);
                 return come_from_wait(thread, TurnEnd::timed_out);
             }
         }
@@ -164,9 +164,13 @@ void begin_run(Engine& engine) {
     turns.outsiders = turns.leaving = turns.leaving_process = 0;
     turns.slots_used = 0;
     turns.turns = turns.tickets = turns.spaces = turns.objects = 0;
+    turns.shown_ids = 0;
+    turns.pid_namespace = engine.pid_namespace;
+    new_shown_id(turns, static_cast<std::int32_t>(kernel_call(__NR_getppid)));
     __atomic_store_n(&turns.holder, 0u, __ATOMIC_SEQ_CST);
     note_outsiders(turns);
-    turns.random = engine.run->seed * 0x9e3779b97f4a7c15ull ^ 0x7475726e73ull;
+    turns.random = engine.run->order * 0x9e3779b97f4a7c15ull ^ 0x7475726e73ull;
+    turns.low_from = turns.low_until = 0;
     for (unsigned i = 0; i < 4; ++i) draw(turns);
 }
 
@@ -187,6 +191,7 @@ void bind_slot(Thread& thread, std::uint32_t number) {
     slot.alive = 1;
     slot.tid = thread.tid;
     slot.pid = static_cast<std::int32_t>(kernel_call(__NR_getpid));
+    if (shows_ids(*thread.engine)) name_shown_id(*thread.engine->turns, slot.shown_tid, slot.tid);
     kernel_call(__NR_set_tid_address, address_of(&slot.alive));
 }
 
@@ -233,16 +238,23 @@ void begin_program(Thread& thread) {
     if (number == 0 && is_nobody_there(turns)) begin_run(engine);
     if (number == 0) number = claim_slot(turns);
     if (number == 0) refuse(kOwnFailure, "cannot start", "", "more threads than can take turns", "use no --turns");
+    TurnSlot& slot = turns.slot[number];
+    if (slot.shown_pid == 0) {
+        slot.shown_pid = shown_of(turns, pid);
+        slot.is_low = draw_priority(engine, true);
+    }
+    slot.shown_tid = slot.shown_pid;
     bind_slot(thread, number);
-    engine.turn_space = slot_of(thread).space = new_space(engine);
+    engine.turn_space = slot.space = new_space(engine);
     if (__atomic_load_n(&turns.holder, __ATOMIC_SEQ_CST) != number && !arrive(engine, number))
         await_turn(thread, nullptr);
-    release_vfork_parent(engine, slot_of(thread));
+    keep_interval_timer(thread);
+    release_vfork_parent(engine, slot);
     wake_descriptors(engine, 0);  // the exec has closed some
     begin_turn(thread);
 }
 
-std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked) {
+std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked, bool own_process) {
     Turns& turns = *thread.engine->turns;
     const std::uint32_t number = claim_slot(turns);
     if (number == 0) return 0;
@@ -252,7 +264,13 @@ std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked) {
     slot.deadline = run::kNoDeadline;
     slot.ticket = ++turns.tickets;
     slot.vfork_parent = vforked ? thread.turn_slot : 0;
+    slot.shown_tid = new_shown_id(turns, 0);
+    slot.shown_pid = own_process ? slot.shown_tid : slot_of(thread).shown_pid;
+    slot.affinity = slot_of(thread).affinity;
+    slot.is_low = draw_priority(*thread.engine, false);
+    if (!own_process) slot.timer = slot_of(thread).timer, slot.alarm = slot_of(thread).alarm;
     store_state(slot, TurnState::ready);
+    if (thread.turn_end == 0) set_turn_end(thread);  // it was alone
     return number;
 }
 
@@ -263,6 +281,7 @@ void free_slot(Engine& engine, std::uint32_t slot) {
 void name_slot(Engine& engine, std::uint32_t slot, std::int32_t pid, std::int32_t tid) {
     engine.turns->slot[slot].pid = pid;
     engine.turns->slot[slot].tid = tid;
+    if (shows_ids(engine)) name_shown_id(*engine.turns, engine.turns->slot[slot].shown_tid, tid);
 }
 
 std::uint64_t new_space(Engine& engine) {
@@ -271,6 +290,7 @@ std::uint64_t new_space(Engine& engine) {
 
 void begin_thread(Thread& thread, std::uint32_t slot) {
     bind_slot(thread, slot);
+    if (slot_of(thread).pid == slot_of(thread).tid && !thread.owned_by_parent) forget_timers(thread);
     await_turn(thread, nullptr);
     begin_turn(thread);
 }
@@ -337,6 +357,7 @@ TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
     begun = false;
     if (is_interrupted(thread)) return TurnEnd::interrupted;
     begun = true;
+    bool again = false;
     do {
         slot.wait = wait.kind;
         slot.key = wait.key;
@@ -348,7 +369,11 @@ TurnEnd wait(Thread& thread, const Wait& wait, bool& begun) {
         slot.ticket = ++thread.engine->turns->tickets;
         store_state(slot, TurnState::waiting);
         give_away(thread, &wait);
-    } while (slot.end == TurnEnd::interrupted && !is_interrupted(thread));
+        // A timer of the process may have ended the wait.
+        const bool early = slot.end == TurnEnd::timed_out && look_at_clock(thread) < wait.deadline;
+        if (slot.end != TurnEnd::woken && is_interrupted(thread)) slot.end = TurnEnd::interrupted;
+        again = slot.end == TurnEnd::interrupted ? !is_interrupted(thread) : early;
+    } while (again);
     slot.wait = TurnWait::nothing;
     return slot.end;
 }

@@ -8,7 +8,7 @@
 //
 // The mechanism: one thread of the run has the turn, and only that one executes the application's instructions. It
 // gives the turn away in three cases: when it would wait, when its turn is used up, and when it ends. A turn has
-// about a million instructions, and each eighth turn is short; the run's seed determines the exact number. The next
+// about a million instructions, and each eighth turn is short; the run's order determines the exact number. The next
 // turn goes to the thread that has been ready for the longest time. The state of all threads is in the run memory
 // (run/turns.h). The thread that has the turn changes it without a lock, and gives the turn by a store to a word on
 // which the other thread sleeps.
@@ -33,7 +33,8 @@
 //   waiting thread checks this after a while (check_holder()): it takes the turn from a thread that is gone, and from
 //   one that has been in the kernel for a second. That thread queues for its turn when it comes back.
 // - A signal that a thread of the run sends reaches a waiting thread before that one's next turn, because it is pending
-//   in the kernel before the turn is given. Timers of the kernel and signals from outside come at any instruction.
+//   in the kernel before the turn is given. Timers are the run's (timers.h). Signals from outside come at any
+//   instruction.
 //
 // What it can't do: data that a thread gets from outside the run may differ, as without turns.
 #pragma once
@@ -69,7 +70,8 @@ struct Wait {
 /// thread of the run gets the first turn.
 void begin_program(Thread& thread);
 /// A slot for a child of the calling thread, which is ready; 0: there is none. `vforked`: this thread waits for it.
-std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked);
+/// `own_process`: the child is not a thread of this process.
+std::uint32_t new_slot(Thread& thread, std::uint64_t space, bool vforked, bool own_process);
 void free_slot(Engine& engine, std::uint32_t slot);
 /// Sets the ids of the slot's child.
 void name_slot(Engine& engine, std::uint32_t slot, std::int32_t pid, std::int32_t tid);

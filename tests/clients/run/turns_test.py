@@ -1,20 +1,14 @@
 """`anyperf run --deterministic --turns`: programs with threads and processes have one count for each thread, and one output."""
-import collections
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 
-ANYPERF = os.environ.get("ANYPERF", "anyperf")
-RUNS = 4
-CLASSES = "instructions,branches,loads,stores"
-PYTHON = "/usr/bin/python3"
+from repeated_runs import ANYPERF, PYTHON, RepeatedRuns
+
 
 # Each thread notes the order in which the threads got the lock; the output is a hash of that order.
 LOCKS = r"""
@@ -186,52 +180,18 @@ int main(void) {
 """
 
 
-class Load:
-    """Processes that keep the CPUs busy, so that the kernel's order of threads changes."""
-
-    def __init__(self, count):
-        self.count = count
-
-    def __enter__(self):
-        self.busy = [subprocess.Popen([PYTHON, "-c", "import time\nend = time.time() + 250\nwhile time.time() < end: pass"])
-                     for _ in range(self.count)]
-
-    def __exit__(self, *_):
-        for process in self.busy:
-            process.kill()
-            process.wait()
+def processes_with(end):
+    """The processes of the machine whose command lines end so."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().endswith(end): found.append(int(path.parent.name))
+        except OSError:
+            pass  # it has ended
+    return found
 
 
-class Turns(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.directory = Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, cls.directory)
-
-    def build(self, source):
-        program = self.directory / self.id().rsplit(".", 1)[1]
-        subprocess.run(["gcc", "-O2", "-pthread", "-xc", "-", "-o", program], input=source, text=True, check=True)
-        return program
-
-    def once(self, *command, options=(), **arguments):
-        counts = self.directory / "counts"
-        run = subprocess.run([ANYPERF, "run", f"--count={CLASSES}", "--count-to", counts, "--deterministic", "--turns", *options, "--",
-                              *map(str, command)], capture_output=True, timeout=120, stdin=subprocess.DEVNULL, **arguments)
-        self.assertEqual((run.returncode, run.stderr), (0, b""))
-        processes = json.loads(counts.read_text())["processes"]
-        threads = sorted((process["comm"], thread["comm"], str(thread["counts"]))
-                         for process in processes for thread in process["threads"])
-        return run.stdout, tuple(threads)
-
-    def assert_repeats(self, *command, **arguments):
-        """One output and one count of each thread, under load. Returns the output."""
-        with Load(3):
-            seen = collections.Counter(self.once(*command, **arguments) for _ in range(RUNS))
-        self.assertEqual(len(seen), 1, seen)
-        output, threads = next(iter(seen))
-        self.assertTrue(threads)
-        return output
-
+class Turns(RepeatedRuns):
     def test_locks_of_threads_are_taken_in_one_order(self):
         self.assertTrue(self.assert_repeats(self.build(LOCKS)))
 
@@ -326,12 +286,12 @@ class Turns(unittest.TestCase):
         self.assertEqual(self.assert_repeats(PYTHON, "-c", program), b"9\n15\n")
 
     def test_a_process_killed_from_outside_lets_the_others_go_on(self):
-        script = "sh -c 'echo $$ > pid; while :; do :; done'; echo ended $?"
+        # The program's id is the run's own: outside of it, the process is found by its command line.
+        script = "sh -c ': endless; while :; do :; done'; echo ended $?"
         run = subprocess.Popen([ANYPERF, "run", "--deterministic", "--turns", "--", "sh", "-c", script], cwd=self.directory,
                                stdout=subprocess.PIPE, text=True)
-        pid = self.directory / "pid"
-        while not (pid.exists() and pid.read_text().strip()): time.sleep(0.05)
-        os.kill(int(pid.read_text()), signal.SIGKILL)
+        while not (found := processes_with(b": endless; while :; do :; done\0")): time.sleep(0.05)
+        os.kill(found[0], signal.SIGKILL)
         self.assertEqual(run.communicate(timeout=60)[0], "ended 137\n")
 
     def test_input_from_outside_is_waited_for(self):

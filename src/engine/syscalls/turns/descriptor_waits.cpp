@@ -182,6 +182,16 @@ long write_outside(Call& call, const File& file) {
     return done > 0 ? static_cast<long>(done) : got;
 }
 
+/// Whether a read would wait. A thread that is alone waits in the kernel, except for a timer, which the kernel does not
+/// have.
+bool waits_to_read(const Call& call) {
+    const auto fd = static_cast<std::int32_t>(call.argument[0]);
+    const bool has_timers = call.engine.timers != nullptr;
+    if ((turns::is_alone(call.thread) && !has_timers) || wants_no_wait(call)) return false;
+    pollfd about{fd, POLLIN, 0};
+    return !is_ready(about) && !is_non_blocking(call.argument[0]);
+}
+
 }  // namespace
 
 File file_of(const Engine& engine, std::uint64_t fd) {
@@ -204,10 +214,11 @@ File file_of(const Engine& engine, std::uint64_t fd) {
 }
 
 bool read_like(Call& call, long& answer) {
-    if (turns::is_alone(call.thread) || wants_no_wait(call)) return false;
+    if (call.number == __NR_read && read_timer(call, answer)) return true;
+    if (!waits_to_read(call)) return false;
     pollfd about{static_cast<int>(call.argument[0]), POLLIN, 0};
-    if (is_ready(about) || is_non_blocking(call.argument[0])) return false;
-    return !wait_until_ready(call, about, answer);
+    if (!wait_until_ready(call, about, answer)) return true;
+    return call.number == __NR_read && read_timer(call, answer);
 }
 
 bool write_like(Call& call, long& answer) {
@@ -232,6 +243,11 @@ void after_transfer(Call& call, long answer) {
 
 void after_descriptor_change(Call& call, long) {
     turns::wake_descriptors(call.engine, 0);
+}
+
+void after_close(Call& call, long answer) {
+    forget_timer_descriptor(call.engine, static_cast<std::int32_t>(call.argument[0]));
+    after_descriptor_change(call, answer);
 }
 
 }  // namespace anyperf::engine::turn_calls

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "engine/shown_ids.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -51,7 +52,7 @@ Futex futex_at(const Call& call, std::uint64_t address) {
 }
 
 std::uint32_t own_id(const Thread& thread) {
-    return static_cast<std::uint32_t>(thread.tid);
+    return static_cast<std::uint32_t>(turns::shown_tid(thread));
 }
 
 /// A limit on the number of waiters, from an argument that is an int. A negative one is no limit, as in the kernel.
@@ -189,7 +190,11 @@ long hand_over(Engine& engine, const Futex& futex, std::uint32_t left_behind) {
     bool others = false;
     const std::uint32_t heir = turns::first_lock_waiter(engine, futex.key, others);
     std::uint32_t word = left_behind;
-    if (heir != 0) word |= static_cast<std::uint32_t>(engine.turns->slot[heir].tid) | (others ? FUTEX_WAITERS : 0);
+    if (heir != 0) {
+        const turns::TurnSlot& slot = engine.turns->slot[heir];
+        const std::int32_t id = turns::shows_ids(engine) ? slot.shown_tid : slot.tid;
+        word |= static_cast<std::uint32_t>(id) | (others ? FUTEX_WAITERS : 0);
+    }
     if (!write(futex.address, word)) return -EFAULT;
     if (heir != 0) turns::make_ready(engine, heir, run::TurnEnd::woken);
     return 0;

@@ -2,9 +2,15 @@
 // it delivers one before the receiver's next turn begins (engine/turns/turns.h). The code here makes a waiting receiver
 // ready, and ends a process that a signal ends within the turn of the sender.
 #include <errno.h>
+#include <fcntl.h>
 #include <time.h>
 
+#include <algorithm>
+#include <string_view>
+
+#include "engine/freestanding/text.h"
 #include "engine/signals/deliver.h"
+#include "engine/syscalls/proc_path.h"
 #include "engine/syscalls/turn_calls.h"
 #include "engine/time/virtual_clock.h"
 #include "engine/turns/sent_signals.h"
@@ -31,12 +37,33 @@ std::int32_t process_of(const Engine& engine, std::int32_t tid) {
     return 0;
 }
 
+/// The process of a pidfd, by /proc; 0: it has ended, or the descriptor is something else.
+std::int32_t process_of_descriptor(std::uint64_t fd) {
+    constexpr std::string_view kKey = "Pid:\t";
+    Line path;
+    path.text("/proc/self/fdinfo/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
+    const long file = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
+    if (is_error(file)) return 0;
+    char room[512];
+    const long got = kernel_call(__NR_read, static_cast<std::uint64_t>(file), address_of(room), sizeof room);
+    kernel_call(__NR_close, static_cast<std::uint64_t>(file));
+    std::string_view text{room, static_cast<std::size_t>(std::max(got, 0l))};
+    const std::size_t at = text.find(kKey);
+    if (at == std::string_view::npos) return 0;
+    text.remove_prefix(at + kKey.size());
+    return decimal_number(text.substr(0, text.find('\n')));
+}
+
 Sending sending_of(const Call& call) {
     const auto number = [&](unsigned i) { return static_cast<std::int32_t>(call.argument[i]); };
     switch (call.number) {
         case __NR_tkill: return {process_of(call.engine, number(0)), number(0), number(1)};
         case __NR_tgkill:
         case __NR_rt_tgsigqueueinfo: return {number(0), number(1), number(2)};
+        case __NR_pidfd_send_signal: {
+            const std::int32_t pid = process_of_descriptor(call.argument[0]);
+            return {pid, 0, pid == 0 ? 0 : number(1)};
+        }
         default: return {number(0), 0, number(1)};
     }
 }
@@ -48,16 +75,27 @@ bool is_in_group(std::int32_t group, std::int32_t pid) {
     return kernel_call(__NR_getpgid, static_cast<std::uint64_t>(pid)) == wanted;
 }
 
+/// The signals that end the process where they are not blocked.
+std::uint64_t ending_by_default(const SignalState& signals) {
+    return ~(signals.actions->caught() | signals.actions->ignored() | kIgnoredByDefault | kStoppingByDefault);
+}
+
+/// The calling process is about to be ended by a signal.
+void end_by_signal(const Call& call) {
+    for (Thread* thread = call.engine.threads; thread != nullptr; thread = thread->next_thread)
+        release_robust_futexes(*thread);
+    turns::end_process(call.thread);
+}
+
 /// Whether the signal will end the calling process.
 bool ends_own_process(const Thread& thread, const Sending& sending) {
     const auto own = turns::slot_of(thread).pid;
     const bool is_meant = sending.pid > 0 ? sending.pid == own : sending.pid != -1 && is_in_group(sending.pid, own);
     if (!is_meant || sending.signal < 1 || sending.signal > kSignals) return false;
     const std::uint64_t bit = signal_bit(sending.signal);
-    constexpr std::uint64_t kHarmless = kIgnoredByDefault | kStoppingByDefault;
     const SignalState& signals = *thread.signals;
     if (sending.signal == kKillSignal) return true;
-    const bool by_default = ((signals.actions->caught() | signals.actions->ignored() | kHarmless) & bit) == 0;
+    const bool by_default = (ending_by_default(signals) & bit) != 0;
     const bool open = (signals.mask & bit) == 0;
     return by_default && open && (sending.tid == 0 || sending.tid == thread.tid);
 }
@@ -117,7 +155,24 @@ bool rt_sigtimedwait(Call& call, long& answer) {
 }
 
 bool send_signal(Call& call, long&) {
-    if (ends_own_process(call.thread, sending_of(call))) turns::end_process(call.thread);
+    if (ends_own_process(call.thread, sending_of(call))) end_by_signal(call);
+    return false;
+}
+
+// raise(3) sends a signal while it is blocked.
+bool rt_sigprocmask(Call& call, long&) {
+    constexpr std::uint64_t kUnblock = 1;  // SIG_UNBLOCK
+    constexpr std::uint64_t kSetMask = 2;  // SIG_SETMASK
+    std::uint64_t set = 0;
+    if ((call.argument[0] != kUnblock && call.argument[0] != kSetMask) || call.argument[1] == 0 ||
+        !x86_64::guarded_copy(&set, at_address<const void>(call.argument[1]), sizeof set))
+        return false;
+    const SignalState& signals = *call.thread.signals;
+    const std::uint64_t unblocked = signals.mask & (call.argument[0] == kUnblock ? set : ~set);
+    if (unblocked == 0) return false;
+    std::uint64_t pending = 0;
+    kernel_call(__NR_rt_sigpending, address_of(&pending), kSetBytes);
+    if ((pending & unblocked & ending_by_default(signals)) != 0) end_by_signal(call);
     return false;
 }
 

@@ -1,0 +1,25 @@
+// difference.h: where two logs of schedules (`anyperf run --log-schedule`) part.
+#pragma once
+
+#include <istream>
+#include <optional>
+#include <string>
+
+namespace anyperf::cli::schedules {
+
+/// The first line in which two logs differ. A text is empty if its log ends there.
+struct Difference {
+    std::size_t line = 0;  ///< from 1 on
+    std::string first, second;
+    std::string thread;  ///< that wrote the line; in the first log, if both have one
+    std::string before;  ///< the last line of that thread which both logs have; empty: there is none
+    std::size_t before_line = 0;
+};
+
+/// The first difference; none if the logs are equal.
+std::optional<Difference> find_difference(std::istream& first, std::istream& second);
+
+/// The difference as text of several lines, for people.
+std::string describe(const Difference& difference, const std::string& first_name, const std::string& second_name);
+
+}  // namespace anyperf::cli::schedules

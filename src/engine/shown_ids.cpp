@@ -1,0 +1,66 @@
+#include "engine/shown_ids.h"
+
+#include <algorithm>
+
+namespace anyperf::engine::turns {
+
+namespace {
+
+/// The number's place in the list; kShownIds: it is not a shown id.
+std::uint32_t index_of(std::int32_t shown) {
+    const std::int64_t index = std::int64_t{shown} - run::kFirstShownId;
+    return index >= 0 && index < run::kShownIds ? static_cast<std::uint32_t>(index) : run::kShownIds;
+}
+
+std::int32_t load(const std::int32_t& word) {
+    return __atomic_load_n(&word, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+std::int32_t new_shown_id(Turns& turns, std::int32_t real) {
+    const std::uint32_t index = __atomic_fetch_add(&turns.shown_ids, 1u, __ATOMIC_RELAXED);
+    if (index >= run::kShownIds) return real;  // more than there is room for: programs see the kernel's
+    __atomic_store_n(&turns.real_id[index], real, __ATOMIC_RELAXED);
+    return run::kFirstShownId + static_cast<std::int32_t>(index);
+}
+
+void name_shown_id(Turns& turns, std::int32_t shown, std::int32_t real) {
+    if (const std::uint32_t index = index_of(shown); index < run::kShownIds)
+        __atomic_store_n(&turns.real_id[index], real, __ATOMIC_RELAXED);
+}
+
+std::int32_t shown_of(Turns& turns, std::int32_t real) {
+    if (real <= 0 || real >= run::kFirstShownId) return real;
+    // The kernel uses its ids again: the last one with this id is meant.
+    const std::uint32_t used = std::min(__atomic_load_n(&turns.shown_ids, __ATOMIC_RELAXED), run::kShownIds);
+    for (std::uint32_t i = used; i > 0; --i)
+        if (load(turns.real_id[i - 1]) == real) return run::kFirstShownId + static_cast<std::int32_t>(i - 1);
+    return new_shown_id(turns, real);
+}
+
+std::int32_t real_of(const Turns& turns, std::int32_t shown) {
+    if (shown < 0) return shown == INT32_MIN ? shown : -real_of(turns, -shown);
+    const std::uint32_t index = index_of(shown);
+    if (index == run::kShownIds) return shown;
+    const std::int32_t real = load(turns.real_id[index]);
+    return real == 0 ? kNoThread : real;
+}
+
+std::int32_t shown_tid(const Thread& thread) {
+    return shows_ids(*thread.engine) ? thread.engine->turns->slot[thread.turn_slot].shown_tid : thread.tid;
+}
+
+void show_sender(const Engine& engine, x86_64::SignalInfo& info) {
+    constexpr std::int32_t kChild = 17;  // SIGCHLD
+    constexpr std::int32_t kByUser = 0;
+    constexpr std::int32_t kByQueue = -1;
+    constexpr std::int32_t kByTkill = -6;
+    if (!shows_ids(engine)) return;
+    const bool of_child = info.signo == kChild && info.code > 0;
+    if (!of_child && info.code != kByUser && info.code != kByQueue && info.code != kByTkill) return;
+    const auto id = static_cast<std::int32_t>(info.address);  // si_pid is where a fault has its address
+    info.address = (info.address >> 32 << 32) | static_cast<std::uint32_t>(shown_of(*engine.turns, id));
+}
+
+}  // namespace anyperf::engine::turns

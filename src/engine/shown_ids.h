@@ -1,0 +1,45 @@
+// shown_ids.h: the ids of processes and threads that programs of a run with turns see.
+//
+// The kernel's ids depend on what else the machine does, and programs print them, name files by them and hash them. So
+// threads are numbered in the order in which they are made, from run::kFirstShownId on, and every call that takes or
+// gives an id is translated (syscalls/turns/id_calls.cpp). Everything else in the engine and the agent uses the
+// kernel's ids. Ids of processes outside of the run get numbers as well, in the order in which programs see them first.
+//
+// The numbers are above all ids of the kernel. So an id that comes to a program by a way that is not translated still
+// works where the program uses it.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+#include "engine/x86_64/cpu/signal_frame.h"
+
+namespace anyperf::engine::turns {
+
+using run::Turns;
+
+/// An id that no thread has: the kernel answers ESRCH.
+inline constexpr std::int32_t kNoThread = 0x3fffffff;
+
+/// Whether programs of this process see translated ids. Those of another pid namespace have ids of their own there.
+inline bool shows_ids(const Engine& engine) {
+    return engine.turns != nullptr && engine.turns->pid_namespace == engine.pid_namespace;
+}
+
+/// Gives out the next number. `real` is 0 while the thread does not exist yet.
+std::int32_t new_shown_id(Turns& turns, std::int32_t real);
+/// The thread of the number exists now.
+void name_shown_id(Turns& turns, std::int32_t shown, std::int32_t real);
+
+/// What programs see for the kernel's id. A shown id, 0 and negative numbers are themselves.
+std::int32_t shown_of(Turns& turns, std::int32_t real);
+/// The kernel's id for what a program gives, which may be negative for a group of processes. Other numbers are
+/// themselves.
+std::int32_t real_of(const Turns& turns, std::int32_t shown);
+
+/// The id that the thread sees as its own.
+std::int32_t shown_tid(const Thread& thread);
+/// Translates the sender's id in what a program learns of a signal.
+void show_sender(const Engine& engine, x86_64::SignalInfo& info);
+
+}  // namespace anyperf::engine::turns

@@ -1,0 +1,365 @@
+// machine_files.cpp: the texts are made when a file is opened. The machine has 8 GiB, no swap, no load and no limits;
+// it has been up for kUptimeNs when the run begins, and idle. Files about a process are the kernel's, with other
+// numbers where those depend on chance.
+#include "engine/syscalls/machine_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "engine/freestanding/memory_file.h"
+#include "engine/shown_ids.h"
+#include "engine/syscalls/handlers.h"
+#include "engine/syscalls/proc_path.h"
+#include "engine/threads/run_records.h"
+#include "engine/time/virtual_clock.h"
+#include "engine/turns/turns.h"
+#include "engine/x86_64/cpu/guarded_copy.h"
+
+namespace anyperf::engine {
+
+namespace {
+
+constexpr std::uint64_t kMemoryBytes = std::uint64_t{8} << 30;
+constexpr std::uint64_t kFreeBytes = std::uint64_t{6} << 30;
+constexpr std::int64_t kNsOfTick = 10'000'000;  // USER_HZ is 100
+
+/// A text that is composed without allocation; what does not fit is cut off.
+class Text {
+  public:
+    Text& text(std::string_view piece) {
+        for (const char c : piece)
+            if (length_ < sizeof buffer_) buffer_[length_++] = c;
+        return *this;
+    }
+    Text& decimal(std::uint64_t value) {
+        char digits[20];
+        std::size_t count = 0;
+        do digits[count++] = static_cast<char>('0' + value % 10);
+        while ((value /= 10) != 0);
+        while (count > 0) text({&digits[--count], 1});
+        return *this;
+    }
+    /// "SECONDS.HUNDREDTHS"
+    Text& seconds(std::uint64_t ns) {
+        const std::uint64_t hundredths = ns / kNsOfTick;
+        return decimal(hundredths / 100).text(hundredths % 100 < 10 ? ".0" : ".").decimal(hundredths % 100);
+    }
+    /// "0-N", the CPUs as a list
+    Text& cpu_list(std::uint32_t cpus) {
+        text("0");
+        return cpus > 1 ? text("-").decimal(cpus - 1) : *this;
+    }
+    std::string_view view() const { return {buffer_, length_}; }
+
+  private:
+    char buffer_[8192];
+    std::size_t length_ = 0;
+};
+
+std::uint64_t uptime_ns(Thread& thread) {
+    return monotonic_ns(look_at_clock(thread));
+}
+
+std::uint32_t cpus_of(const Engine& engine) {
+    if (const std::uint32_t cpus = shown_cpus(engine); cpus != 0) return cpus;
+    std::uint64_t mask[128] = {};
+    kernel_call(__NR_sched_getaffinity, 0, sizeof mask, address_of(mask));
+    std::uint32_t count = 0;
+    for (std::uint64_t word : mask)
+        for (; word != 0; word &= word - 1) ++count;
+    return std::max(count, 1u);
+}
+
+void put_meminfo(Thread&, Text& text) {
+    const auto line = [&](std::string_view name, std::uint64_t bytes) {
+        text.text(name).text(":        ").decimal(bytes >> 10).text(" kB\n");
+    };
+    line("MemTotal", kMemoryBytes);
+    line("MemFree", kFreeBytes);
+    line("MemAvailable", kFreeBytes);
+    for (const std::string_view name :
+         {"Buffers",      "Cached",   "SwapCached",   "Active",     "Inactive",    "Unevictable", "Mlocked",
+          "SwapTotal",    "SwapFree", "Dirty",        "Writeback",  "AnonPages",   "Mapped",      "Shmem",
+          "KReclaimable", "Slab",     "SReclaimable", "SUnreclaim", "KernelStack", "PageTables"})
+        line(name, 0);
+    line("CommitLimit", kMemoryBytes / 2);
+    line("Committed_AS", 0);
+    line("VmallocTotal", std::uint64_t{1} << 45);
+    line("VmallocUsed", 0);
+    text.text(
+        "HugePages_Total:       0\nHugePages_Free:        0\nHugePages_Rsvd:        0\nHugePages_Surp:        0\n");
+    line("Hugepagesize", std::uint64_t{2} << 20);
+}
+
+void put_stat(Thread& thread, Text& text) {
+    const std::uint32_t cpus = cpus_of(*thread.engine);
+    const std::uint64_t ticks = uptime_ns(thread) / kNsOfTick;
+    text.text("cpu  0 0 0 ").decimal(ticks * cpus).text(" 0 0 0 0 0 0\n");
+    for (std::uint32_t cpu = 0; cpu < cpus; ++cpu)
+        text.text("cpu").decimal(cpu).text(" 0 0 0 ").decimal(ticks).text(" 0 0 0 0 0 0\n");
+    constexpr std::uint64_t kSecond = kNsOfSecond;
+    const std::uint64_t booted = thread.engine->run->epoch_ns / kSecond;
+    text.text("intr 0\nctxt 0\nbtime ").decimal(booted > kUptimeNs / kSecond ? booted - kUptimeNs / kSecond : 0);
+    text.text("\nprocesses 1\nprocs_running 1\nprocs_blocked 0\nsoftirq 0 0 0 0 0 0 0 0 0 0 0\n");
+}
+
+void put_uptime(Thread& thread, Text& text) {
+    const std::uint64_t up = uptime_ns(thread);
+    text.seconds(up).text(" ").seconds(up * cpus_of(*thread.engine)).text("\n");
+}
+
+void put_loadavg(Thread&, Text& text) {
+    text.text("0.00 0.00 0.00 1/100 1000\n");
+}
+
+void put_cpu_list(Thread& thread, Text& text) {
+    text.cpu_list(shown_cpus(*thread.engine)).text("\n");
+}
+
+struct FileRow {
+    std::string_view path;
+    void (*put)(Thread&, Text&);
+    bool needs_cpus = false;  ///< the host's if the run shows the host's CPUs
+};
+constexpr std::array kFiles{
+    FileRow{"/proc/meminfo", put_meminfo},
+    FileRow{"/proc/stat", put_stat},
+    FileRow{"/proc/uptime", put_uptime},
+    FileRow{"/proc/loadavg", put_loadavg},
+    FileRow{"/sys/devices/system/cpu/online", put_cpu_list, true},
+    FileRow{"/sys/devices/system/cpu/possible", put_cpu_list, true},
+    FileRow{"/sys/devices/system/cpu/present", put_cpu_list, true},
+};
+
+/// Files of control groups, of both versions: no limit, nothing used.
+struct GroupRow {
+    std::string_view name;
+    std::string_view text;
+};
+constexpr std::string_view kNoLimit = "9223372036854771712\n";
+constexpr std::string_view kNothing = "0\n";
+constexpr std::string_view kMost = "max\n";
+constexpr std::array kGroupFiles{
+    GroupRow{"memory.current", kNothing},
+    GroupRow{"memory.peak", kNothing},
+    GroupRow{"memory.max", kMost},
+    GroupRow{"memory.high", kMost},
+    GroupRow{"memory.swap.current", kNothing},
+    GroupRow{"memory.swap.max", kMost},
+    GroupRow{"memory.usage_in_bytes", kNothing},
+    GroupRow{"memory.max_usage_in_bytes", kNothing},
+    GroupRow{"memory.limit_in_bytes", kNoLimit},
+    GroupRow{"memory.soft_limit_in_bytes", kNoLimit},
+    GroupRow{"memory.memsw.limit_in_bytes", kNoLimit},
+    GroupRow{"memory.memsw.usage_in_bytes", kNothing},
+    GroupRow{"memory.failcnt", kNothing},
+    GroupRow{"memory.stat",
+             "anon 0\nfile 0\nkernel 0\ncache 0\nrss 0\nmapped_file 0\nswap 0\nactive_anon 0\ninactive_anon 0\n"
+             "active_file 0\ninactive_file 0\nhierarchical_memory_limit 9223372036854771712\n"
+             "hierarchical_memsw_limit 9223372036854771712\ntotal_cache 0\ntotal_rss 0\ntotal_swap 0\n"},
+    GroupRow{"cpu.max", "max 100000\n"},
+    GroupRow{"cpu.cfs_quota_us", "-1\n"},
+    GroupRow{"cpu.cfs_period_us", "100000\n"},
+    GroupRow{"cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n"},
+    GroupRow{"cpuacct.usage", kNothing},
+    GroupRow{"cpuacct.usage_percpu", kNothing},
+};
+
+/// Takes the next line or word, which `end` ends, from `rest`.
+std::string_view take(std::string_view& rest, char end) {
+    const std::size_t length = std::min(rest.find(end), rest.size());
+    const std::string_view piece = rest.substr(0, length);
+    rest.remove_prefix(std::min(length + 1, rest.size()));
+    return piece;
+}
+
+/// The text without its first `count` characters; empty if it has no more. substr() could throw.
+std::string_view after(std::string_view text, std::size_t count) {
+    text.remove_prefix(std::min(count, text.size()));
+    return text;
+}
+
+/// An id in a text of the kernel's.
+void put_id(const Engine& engine, Text& out, std::string_view text) {
+    const std::int32_t id = decimal_number(text);
+    if (id == 0 || !turns::shows_ids(engine))
+        out.text(text);
+    else
+        out.decimal(static_cast<std::uint64_t>(turns::shown_of(*engine.turns, id)));
+}
+
+/// /proc/PID/stat: the field's number is that of proc(5).
+void put_process_stat(Thread& thread, std::string_view text, std::uint64_t cpu_ns, Text& out) {
+    constexpr std::uint64_t kBytes = std::uint64_t{100} << 20;
+    constexpr std::uint64_t kResidentPages = 2560;
+    const Engine& engine = *thread.engine;
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string_view::npos) return;
+    const std::size_t id_end = text.find(' ');
+    put_id(engine, out, text.substr(0, id_end));
+    out.text(after(text.substr(0, name_end + 1), id_end));
+    std::string_view rest = after(text, name_end + 2);
+    for (unsigned field = 3; !rest.empty(); ++field) {
+        const bool last = rest.find(' ') == std::string_view::npos;
+        const std::string_view value = take(rest, last ? '\n' : ' ');
+        out.text(" ");
+        switch (field) {
+            case 3: out.text("R"); break;
+            case 4:
+            case 5:
+            case 6:
+            case 8: put_id(engine, out, value); break;
+            case 10:  // faults
+            case 11:
+            case 12:
+            case 13: out.decimal(0); break;
+            case 14: out.decimal(cpu_ns / kNsOfTick); break;
+            case 15:
+            case 16:
+            case 17: out.decimal(0); break;
+            case 22: out.decimal(kUptimeNs / kNsOfTick); break;
+            case 23: out.decimal(kBytes); break;
+            case 24: out.decimal(kResidentPages); break;
+            case 29:  // stack and instruction pointer, where it waits, CPU
+            case 30:
+            case 35:
+            case 39: out.decimal(0); break;
+            default: out.text(value);
+        }
+    }
+    out.text("\n");
+}
+
+/// /proc/PID/status.
+void put_process_status(const Engine& engine, std::string_view text, Text& out) {
+    constexpr std::array<std::string_view, 8> kIds{"Tgid", "Ngid", "Pid", "PPid", "NStgid", "NSpid", "NSpgid", "NSsid"};
+    while (!text.empty()) {
+        const std::string_view line = take(text, '\n');
+        const std::string_view name = line.substr(0, line.find(':'));
+        const std::string_view value = after(line, name.size() + 2);
+        if (std::ranges::find(kIds, name) != kIds.end())
+            put_id(engine, out.text(name).text(":\t"), value);
+        else if (name.starts_with("Vm") || name.starts_with("Rss"))
+            out.text(name).text(":\t   10240 kB");
+        else if (name.ends_with("ctxt_switches"))
+            out.text(name).text(":\t0");
+        else if (name == "SigQ")
+            out.text("SigQ:\t0/30000");
+        else if (name == "Cpus_allowed_list" && shown_cpus(engine) != 0)
+            out.text("Cpus_allowed_list:\t").cpu_list(shown_cpus(engine));
+        else
+            out.text(line);
+        out.text("\n");
+    }
+}
+
+/// What the program finds in a file about a process of the run. False: it is another file.
+bool put_process_file(Thread& thread, std::string_view path, std::uint64_t fd, Text& out) {
+    const ProcPath at = parse_proc_path(path);
+    const Engine& engine = *thread.engine;
+    if (at.pid == 0 || (at.rest != "stat" && at.rest != "status" && at.rest != "statm")) return false;
+    const run::ProcessRecord* const record = record_of_process(engine, at.pid);
+    if (record == nullptr) return false;
+    char room[4096];
+    const long got = kernel_call(__NR_read, fd, address_of(room), sizeof room);
+    if (got <= 0) return false;
+    const std::string_view text{room, static_cast<std::size_t>(got)};
+    const bool own = at.pid == thread.page.pid;
+    const std::uint64_t cpu_ns = own ? process_cpu_ns(thread) : record->cpu_units / kUnitsOfNanosecond;
+    if (at.rest == "stat")
+        put_process_stat(thread, text, cpu_ns, out);
+    else if (at.rest == "status")
+        put_process_status(engine, text, out);
+    else
+        out.text("25600 2560 1024 100 0 2560 0\n");
+    return true;
+}
+
+/// The text of a machine's file. False: the run does not give it.
+bool put_file(Thread& thread, std::string_view path, Text& out) {
+    const auto row = std::ranges::find(kFiles, path, &FileRow::path);
+    if (row != kFiles.end() && (!row->needs_cpus || shown_cpus(*thread.engine) != 0)) {
+        row->put(thread, out);
+        return true;
+    }
+    if (!path.starts_with("/sys/fs/cgroup/")) return false;
+    const auto group = std::ranges::find(kGroupFiles, after(path, path.rfind('/') + 1), &GroupRow::name);
+    if (group == kGroupFiles.end()) return false;
+    out.text(group->text);
+    return true;
+}
+
+}  // namespace
+
+std::uint32_t shown_cpus(const Engine& engine) {
+    return engine.run != nullptr ? engine.run->cpus : 0;
+}
+
+bool open_machine_file(Call& call, unsigned path, std::uint64_t flags, long& answer) {
+    if (!has_virtual_clock(call.engine) || (flags & O_ACCMODE) != O_RDONLY) return false;
+    char room[256];
+    char start[4];
+    if (!x86_64::guarded_copy(start, at_address<const void>(call.argument[path]), sizeof start) || start[0] != '/' ||
+        (start[1] != 'p' && start[1] != 's'))
+        return false;
+    const std::string_view name = copy_path(call.argument[path], room, sizeof room);
+    const ProcPath at = parse_proc_path(name);
+    Text text;
+    const bool of_machine = put_file(call.thread, name, text);
+    if (!of_machine && (at.pid == 0 || (at.rest != "stat" && at.rest != "status" && at.rest != "statm"))) return false;
+    answer = call.pass_to_kernel();  // it has to be there, and the program has to be allowed to read it
+    if (is_error(answer) || answer == kRestartSyscall) return true;
+    if (!of_machine && !put_process_file(call.thread, name, static_cast<std::uint64_t>(answer), text)) {
+        kernel_call(__NR_lseek, static_cast<std::uint64_t>(answer), 0, SEEK_SET);
+        return true;
+    }
+    kernel_call(__NR_close, static_cast<std::uint64_t>(answer));
+    answer = make_memory_file("machine", text.view(), flags);
+    return true;
+}
+
+namespace handlers {
+
+long sysinfo(Call& call) {
+    const long answer = call.pass_to_kernel();
+    if (answer != 0 || !has_virtual_clock(call.engine)) return answer;
+    struct ::sysinfo info{};
+    info.uptime = static_cast<long>(uptime_ns(call.thread) / static_cast<std::uint64_t>(kNsOfSecond));
+    info.totalram = kMemoryBytes;
+    info.freeram = kFreeBytes;
+    info.procs = 1;
+    info.mem_unit = 1;
+    return x86_64::guarded_copy(at_address<void>(call.argument[0]), &info, sizeof info) ? 0 : -EFAULT;
+}
+
+long sched_getaffinity(Call& call) {
+    const std::uint32_t cpus = shown_cpus(call.engine);
+    const long answer = call.pass_to_kernel();
+    if (cpus == 0 || is_error(answer)) return answer;
+    std::uint64_t mask = cpus == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << cpus) - 1;
+    const std::uint64_t wanted =
+        turns::on(call.engine) && call.argument[0] == 0 ? turns::slot_of(call.thread).affinity : 0;
+    if (wanted != 0) mask &= wanted;
+    return x86_64::guarded_copy(at_address<void>(call.argument[2]), &mask, sizeof mask) ? long{sizeof mask} : -EFAULT;
+}
+
+long sched_setaffinity(Call& call) {
+    const std::uint32_t cpus = shown_cpus(call.engine);
+    if (cpus == 0) return call.pass_to_kernel();
+    std::uint64_t mask = 0;
+    const std::uint64_t bytes = std::min<std::uint64_t>(call.argument[1], sizeof mask);
+    if (!x86_64::guarded_copy(&mask, at_address<const void>(call.argument[2]), bytes)) return -EFAULT;
+    const std::uint64_t all = cpus == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << cpus) - 1;
+    if ((mask & all) == 0) return -EINVAL;
+    if (turns::on(call.engine) && call.argument[0] == 0) turns::slot_of(call.thread).affinity = mask & all;
+    return 0;
+}
+
+}  // namespace handlers
+
+}  // namespace anyperf::engine
