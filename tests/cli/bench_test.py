@@ -66,8 +66,11 @@ class Counts(Bench):
         self.assert_error(self.bench("--filter", "parze"), 125, "no bench is called parze", "did you mean 'parse'")
 
     def test_counts_that_differ_name_the_first_thread(self):
-        # The number of the process, which no seed fixes, decides how much the command does.
-        self.toml('[[bench]]\nname = "unsteady"\ncommand = "i=0; while [ $i -lt $(($$ % 997)) ]; do i=$((i + 1)); done"\n')
+        # The number of the process, which no seed fixes without turns, decides how much the command does.
+        text = 'turns = {}\n[[bench]]\nname = "unsteady"\ncommand = "i=0; while [ $i -lt $(($$ % 997)) ]; do i=$((i + 1)); done"\n'
+        self.toml(text.format("true"))
+        self.assertTrue(json.loads(self.bench("--json").stdout)["benches"][0]["repeats"])
+        self.toml(text.format("false"))
         result = self.bench("--json")
         self.assertEqual(result.returncode, 4, result.stderr)
         (bench,) = json.loads(result.stdout)["benches"]

@@ -173,6 +173,13 @@ Result<void> read_seed(const Place& place, const toml::node& node, Bench& bench)
     return {};
 }
 
+Result<void> read_turns(const Place& place, const toml::node& node, Bench& bench) {
+    const auto* const value = node.as_boolean();
+    if (value == nullptr) return std::unexpected(bad_value(place, node, "turns is not true or false", "turns = false"));
+    bench.turns = value->get();
+    return {};
+}
+
 Result<void> read_cpu_model(const Place& place, const toml::node& node, Bench& bench) {
     bench.cpu_model = TRY(string_of(place, node, "cpu-model", "cpu-model = \"skl\""));
     return {};
@@ -192,10 +199,19 @@ struct Key {
     bool of_defaults;  ///< the top level may have it, too
 };
 constexpr std::array kKeys{
-    Key{"command", read_command, false}, Key{"directory", read_directory, true},     Key{"setup", read_setup, true},
-    Key{"input", read_input, true},      Key{"environment", read_environment, true}, Key{"events", read_events, true},
-    Key{"limit", read_limit, true},      Key{"limits", read_limits, true},           Key{"runs", read_runs, true},
-    Key{"seed", read_seed, true},        Key{"cpu-model", read_cpu_model, true},     Key{"machine", read_machine, true},
+    Key{"command", read_command, false},
+    Key{"directory", read_directory, true},
+    Key{"setup", read_setup, true},
+    Key{"input", read_input, true},
+    Key{"environment", read_environment, true},
+    Key{"events", read_events, true},
+    Key{"limit", read_limit, true},
+    Key{"limits", read_limits, true},
+    Key{"runs", read_runs, true},
+    Key{"turns", read_turns, true},
+    Key{"seed", read_seed, true},
+    Key{"cpu-model", read_cpu_model, true},
+    Key{"machine", read_machine, true},
 };
 
 /// Keys that are not rows of kKeys.

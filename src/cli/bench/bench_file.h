@@ -25,6 +25,7 @@ struct Bench {
     std::vector<stat::Gate> limits;                  ///< empty: counts that repeat may not grow at all
     int runs = 2;                                    ///< 2 to 10,000
     std::uint64_t seed = 0;
+    bool turns = true;      ///< one thread at a time, so that threads and processes repeat
     std::string cpu_model;  ///< empty: that of `stat --virtual`
     std::string machine;    ///< empty: that of the CPU model
 };
