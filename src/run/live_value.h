@@ -10,7 +10,7 @@ namespace anyperf::run {
 /// The count with this number. Numbers below Source::kModelled are rows of the table of classes
 /// (engine/x86_64/decode/classes.h), numbers from there on are quantities of the models. Other numbers count 0.
 template <class Counts>
-std::uint64_t live_counter(const Counts& counts, std::uint32_t number) {
+std::uint64_t live_counter(Counts& counts, std::uint32_t number) {
     if (number >= subsystem::Source::kModelled) {
         const std::uint32_t quantity = number - subsystem::Source::kModelled;
         return quantity < models::kQuantities ? counts.modelled_count(quantity) : 0;
@@ -21,7 +21,7 @@ std::uint64_t live_counter(const Counts& counts, std::uint32_t number) {
 /// The value of a source of kind `counters`: the result of subsystem::counter_sum, but this reads only the counters
 /// that the source names.
 template <class Counts>
-std::uint64_t live_value(const subsystem::Source& source, const Counts& counts) {
+std::uint64_t live_value(const subsystem::Source& source, Counts& counts) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < source.terms && i < subsystem::Source::kTerms; ++i)
         sum += static_cast<std::uint64_t>(std::int64_t{source.term[i].weight}) *

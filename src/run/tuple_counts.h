@@ -56,6 +56,7 @@ struct alignas(4096) TupleCounts {
     std::uint64_t count(std::size_t row) const {
         std::uint64_t sum = 0;
         const std::size_t number = words();
+#pragma GCC unroll 4
         for (std::size_t i = 0; i < number; ++i)
             sum += __atomic_load_n(&word[i], __ATOMIC_RELAXED) * meaning[i].amount[row];
         return sum;
@@ -90,11 +91,36 @@ static_assert(sizeof(TupleCounts) == 12288);
 struct ThreadCounts {
     const LiveCounters& live;
     const TupleCounts& tuples;
+    /// The instructions that the tuples have counted, if that sum does not change any more; else null.
+    const std::uint64_t* settled_instructions = nullptr;
 
     /// The count of a class, by its row in classes.h. Instructions (row 0) are counted by tuples while the process has
     /// no budgets, and by the budget from then on; the count is the sum.
-    std::uint64_t count(std::size_t row) const { return tuples.count(row) + (row == 0 ? live.charged() : 0); }
+    std::uint64_t count(std::size_t row) const {
+        if (row != 0) return tuples.count(row);
+        return (settled_instructions != nullptr ? *settled_instructions : tuples.count(row)) + live.charged();
+    }
     std::uint64_t modelled_count(std::size_t quantity) const { return live.modelled_count(quantity); }
+};
+
+/// The counts of a thread that does not run meanwhile, for several reads: each class is summed up once.
+class CountsOfMoment {
+  public:
+    explicit CountsOfMoment(const ThreadCounts& counts) : counts_(counts) {}
+
+    std::uint64_t count(std::size_t row) {
+        if ((known_ >> row & 1u) == 0) {
+            known_ |= 1u << row;
+            of_class_[row] = counts_.count(row);
+        }
+        return of_class_[row];
+    }
+    std::uint64_t modelled_count(std::size_t quantity) const { return counts_.modelled_count(quantity); }
+
+  private:
+    ThreadCounts counts_;
+    std::uint32_t known_ = 0;
+    std::uint64_t of_class_[kCounters];  ///< of the rows in known_
 };
 
 /// A copy of a thread's counts.

@@ -13,9 +13,13 @@ namespace anyperf::agent {
 
 using subsystem::Source;
 
-std::uint64_t local_value(const Thread& thread, const Source& source) {
+namespace {
+
+/// `counts`: of the thread.
+template <class Counts>
+std::uint64_t value_of(const Thread& thread, const Source& source, Counts& counts) {
     switch (source.kind) {
-        case Source::Kind::counters: return run::live_value(source, counts_of(thread));
+        case Source::Kind::counters: return run::live_value(source, counts);
         case Source::Kind::task_clock:
         case Source::Kind::cpu_clock: return task_clock();
         case Source::Kind::page_faults: return thread.page.faults[0] + thread.page.faults[1];
@@ -25,6 +29,17 @@ std::uint64_t local_value(const Thread& thread, const Source& source) {
         case Source::Kind::cpu_migrations: return __atomic_load_n(&thread.page.migrations, __ATOMIC_RELAXED);
         default: return 0;
     }
+}
+
+}  // namespace
+
+std::uint64_t local_value(const Thread& thread, const Source& source) {
+    const run::ThreadCounts counts = counts_of(thread);
+    return value_of(thread, source, counts);
+}
+
+std::uint64_t local_value(const Thread& thread, const Source& source, run::CountsOfMoment& counts) {
+    return value_of(thread, source, counts);
 }
 
 bool has_local_value(const Source& source) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "agent/process.h"
+#include "run/tuple_counts.h"
 
 namespace anyperf::agent {
 
@@ -13,6 +14,8 @@ using engine::Thread;
 
 /// The current value of a source of this thread. For migrations it is the value that the broker read last.
 std::uint64_t local_value(const Thread& thread, const subsystem::Source& source);
+/// The same for several sources, of which many name the same classes. `counts`: those of this thread, made for this.
+std::uint64_t local_value(const Thread& thread, const subsystem::Source& source, run::CountsOfMoment& counts);
 
 /// Whether the thread itself knows the source's value. If not, the broker keeps it (migrations).
 bool has_local_value(const subsystem::Source& source);

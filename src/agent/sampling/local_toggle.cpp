@@ -33,7 +33,7 @@ struct Self {
         return process.events.contains(index) ? &process.events[index] : nullptr;
     }
     bool counts_this_thread(const EventPage& page) const { return page.thread_page == thread.page_number; }
-    std::uint64_t value(const Source& source) const { return local_value(thread, source); }
+    std::uint64_t value(const Source& source) { return local_value(thread, source, counts); }
     std::uint64_t clock() const { return task_clock(); }
     void publish(EventPage& page) const {
         if (page.ring != 0) agent::publish(thread, page);
@@ -41,6 +41,7 @@ struct Self {
 
     Thread& thread;
     Process& process;
+    run::CountsOfMoment counts{counts_of(thread)};
 };
 
 /// Whether the thread has events that sample: then a toggle may change where the thread's budget must end. Such events

@@ -43,7 +43,8 @@ std::uint64_t most_of(const Source& source) {
 
 /// How many instructions can certainly retire before the event overflows, at least 1; 0: an overflow is due here.
 std::int64_t instructions_left(Thread& thread, const EventPage& event) {
-    const std::uint64_t value = local_value(thread, event.source);
+    run::CountsOfMoment counts{counts_of(thread)};
+    const std::uint64_t value = local_value(thread, event.source, counts);
     if (overflow_due(event, value)) return 0;
     if (counts_instructions_alone(event.source)) return bounded(event.overflow_at - value);
     if (counts_faults(event.source)) return next_fault_stretch(thread);
@@ -54,7 +55,7 @@ std::int64_t instructions_left(Thread& thread, const EventPage& event) {
     for (std::size_t i = 0; i < event.source.terms && i < Source::kTerms; ++i) {
         const std::uint32_t counter = event.source.term[i].counter;
         if (counter >= run::kCounters) return run::kUnlimited;
-        counters[counter] = run::live_counter(counts_of(thread), counter);
+        counters[counter] = run::live_counter(counts, counter);
     }
     return bounded(subsystem::instructions_until(event.source, counters, event.overflow_at));
 }

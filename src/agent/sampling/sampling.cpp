@@ -127,6 +127,7 @@ std::size_t gather_members(const Thread& thread, const EventPage& event, Gathere
     EventIndex index = event.leader;
     const EventPage* member = &event;
     std::size_t count = 0;
+    run::CountsOfMoment counts{counts_of(thread)};
     const std::size_t members = group ? std::min<std::size_t>(process.events[index].group_size, kSampleMembers) : 1;
     while (count < members) {
         if (group) {
@@ -134,7 +135,7 @@ std::size_t gather_members(const Thread& thread, const EventPage& event, Gathere
             member = &process.events[index];
             index = member->next_in_group;
         }
-        gathered.members()[count++] = {count_at(*member, local_value(thread, member->source)), member->id,
+        gathered.members()[count++] = {count_at(*member, local_value(thread, member->source, counts)), member->id,
                                        member->lost};
     }
     return count;

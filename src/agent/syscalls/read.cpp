@@ -33,10 +33,15 @@ constexpr std::uint64_t kTimes =
 std::size_t gather(const Thread& thread, const Process& process, const EventPage& event,
                    std::array<MemberValue, kLocalMembers>& members) {
     const bool group = (event.shape.read_format & kGroup) != 0;
-    const EventPage* member = group ? &process.events[event.leader] : &event;
-    const std::size_t count = group ? std::min<std::size_t>(member->group_size, kLocalMembers) : 1;
+    if (!group) {
+        members[0] = {count_at(event, local_value(thread, event.source)), event.id, event.lost};
+        return 1;
+    }
+    const EventPage* member = &process.events[event.leader];
+    const std::size_t count = std::min<std::size_t>(member->group_size, kLocalMembers);
+    run::CountsOfMoment counts{counts_of(thread)};
     for (std::size_t i = 0; i < count; ++i) {
-        members[i] = {count_at(*member, local_value(thread, member->source)), member->id, member->lost};
+        members[i] = {count_at(*member, local_value(thread, member->source, counts)), member->id, member->lost};
         member = &process.events[member->next_in_group];
     }
     return count;

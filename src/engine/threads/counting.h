@@ -28,6 +28,7 @@ inline void set_budget(Thread& thread, std::int64_t instructions) {
         }
     }
     if (instructions < run::kUnlimited && !thread.engine->counting.budgeted) begin_budgets(*thread.engine);
+    if (thread.engine->counting.budgeted) x86_64::settle_instructions(thread);
     const std::int64_t more = instructions - counters.remaining();
     counters.write_begin();
     counters.add_budget(more);

@@ -112,5 +112,33 @@ TEST_F(Tuples, GetTheirMeaningInEachAttachedThread) {
               0);
 }
 
+TEST_F(Tuples, AreSummedUpOnceForSeveralReadsOfOneMoment) {
+    begin(0);
+    for (int i = 0; i < 1000; ++i) run_and_check(*table_, any_tuple());
+    run::CountsOfMoment moment{counts_of(*thread_)};
+    for (const std::size_t row : {std::size_t{2}, std::size_t{0}, run::kCounters - 1})
+        EXPECT_EQ(moment.count(row), counts_of(*thread_).count(row));
+    const std::uint64_t before = moment.count(2);
+    thread_->tuples.add(2, 5);
+    EXPECT_EQ(moment.count(2), before);
+}
+
+/// As a thread does when it gets its first limited budget: what follows is charged and is in no tuple.
+TEST_F(Tuples, AreNotSummedUpForInstructionsOnceTheBudgetCountsThem) {
+    begin(0);
+    for (int i = 0; i < 1000; ++i) run_and_check(*table_, any_tuple());
+    const std::uint64_t before = counts_of(*thread_).count(0);
+    settle_instructions(*thread_);
+    thread_->page.counters.add_budget(100);
+    for (int i = 0; i < 7; ++i) thread_->page.counters.count_instruction();
+    run::Tuple loads{};
+    loads.amount[2] = 3;
+    run_and_check(*table_, loads);
+    EXPECT_EQ(counts_of(*thread_).count(0), before + 7);
+    EXPECT_EQ(thread_->tuples.count(0) + 7, before + 7);
+    table_->attach(*thread_, true);  // as the only thread of a forked process
+    EXPECT_EQ(counts_of(*thread_).count(0), 7u);
+}
+
 }  // namespace
 }  // namespace anyperf::engine::x86_64

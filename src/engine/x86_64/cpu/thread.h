@@ -76,9 +76,11 @@ struct Thread {
     bool exit_requested;        ///< another thread waits until this one has left translated code; set by that thread
     Thread* next_thread;        ///< list of the process's threads, unordered; under the cache's lock
     bool attached;              ///< `tuples` follows the process's table of tuples; under the cache's lock
-    GuardedRun reading;         ///< active while the engine reads application code
-    void* exec_memory;          ///< working memory of an exec by this thread; null: none
-    std::uint64_t exec_bytes;   ///< size of exec_memory
+    bool instructions_are_settled;       ///< settled_instructions is valid; set once, by the thread itself
+    std::uint64_t settled_instructions;  ///< what `tuples` had counted when the thread's first limited budget began
+    GuardedRun reading;                  ///< active while the engine reads application code
+    void* exec_memory;                   ///< working memory of an exec by this thread; null: none
+    std::uint64_t exec_bytes;            ///< size of exec_memory
     std::int32_t tid;
     std::uint32_t process;           ///< index of its ProcessRecord
     std::uint32_t page_number;       ///< of `page` in the run's memory; ~0: a private page that is not shared
@@ -121,7 +123,16 @@ static_assert(offsetof(Thread, page) == 0 && offsetof(Thread, tuples) == sizeof(
 
 /// The counts of a thread.
 inline run::ThreadCounts counts_of(const Thread& thread) {
-    return {thread.page.counters, thread.tuples};
+    const bool settled = __atomic_load_n(&thread.instructions_are_settled, __ATOMIC_ACQUIRE);
+    return {thread.page.counters, thread.tuples, settled ? &thread.settled_instructions : nullptr};
+}
+
+/// Notes that the thread's tuples count no instructions any more, because the budget does. The thread is the caller,
+/// and all code that it will run from here on is budgeted.
+inline void settle_instructions(Thread& thread) {
+    if (thread.instructions_are_settled) return;
+    thread.settled_instructions = thread.tuples.count(0);
+    __atomic_store_n(&thread.instructions_are_settled, true, __ATOMIC_RELEASE);
 }
 
 /// Instructions that the thread has retired.

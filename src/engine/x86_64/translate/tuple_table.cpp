@@ -184,6 +184,7 @@ void TupleTable::adopt(const run::TupleCounts& counts) {
 
 void TupleTable::attach(Thread& thread, bool fresh) {
     run::TupleCounts& counts = thread.tuples;
+    if (fresh) thread.instructions_are_settled = false;
     for (std::size_t word = fresh ? 0 : counts.words(); word < used_; ++word) {
         counts.word[word] = 0;
         counts.set_meaning(word, meaning_[word]);
