@@ -169,8 +169,8 @@ void add_context(const SampleContext& context, SampleFacts& facts) {
 }
 
 /// Fills in what the event's sample_type asks for. Fields of which nothing is known keep their defaults.
-void gather(Thread& thread, const EventPage& event, std::uint64_t now, const SampleContext& context,
-            Gathered& gathered, SampleFacts& facts) {
+void gather(Thread& thread, const EventPage& event, std::uint64_t now, const SampleContext& context, Gathered& gathered,
+            SampleFacts& facts) {
     const std::uint64_t wanted = event.shape.sample_type;
     facts.origin = {thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
     facts.ip = thread.registers.rip;
