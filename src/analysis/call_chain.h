@@ -25,29 +25,42 @@ inline RawFrame::Mode mode_of(std::uint16_t misc) {
     }
 }
 
-/// Passes the frames to `visit` from the innermost outwards. Markers among the addresses set the mode of those after
-/// them; user mode is assumed before the first. Returns false at a marker that perf does not know: garbage at the end
-/// of a frame pointer chain may look like one. perf then discards the whole chain (add_callchain_ip()), and the caller
-/// must discard the frames that it got. PERF_CONTEXT_USER_DEFERRED ends the chain: the user's part comes in a later
-/// record.
-template <class Visit>
-[[nodiscard]] bool for_each_frame(const perfdata::Numbers& chain, Visit&& visit) {
+/// What a word of a chain is.
+enum class ChainWord : std::uint8_t {
+    frame,
+    marker,   ///< the mode of the words after it
+    end,      ///< PERF_CONTEXT_USER_DEFERRED: the user's part comes in a later record, and a cookie follows
+    unknown,  ///< a marker that perf does not know
+};
+
+/// `mode` is that of the word, and changes at a marker.
+inline ChainWord chain_word(std::uint64_t word, RawFrame::Mode& mode) {
     constexpr std::uint64_t kLowestMarker = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_MAX");
     constexpr std::uint64_t kKernel = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_KERNEL");
     constexpr std::uint64_t kUser = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_USER");
     constexpr std::uint64_t kHypervisor = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_HV");
     constexpr std::uint64_t kDeferred = abi::value_of(abi::kCallchainContexts, "PERF_CONTEXT_USER_DEFERRED");
+    if (word < kLowestMarker) return ChainWord::frame;
+    if (word == kDeferred) return ChainWord::end;
+    if (word != kKernel && word != kUser && word != kHypervisor) return ChainWord::unknown;
+    mode = word == kKernel ? RawFrame::kernel : word == kUser ? RawFrame::user : RawFrame::other;
+    return ChainWord::marker;
+}
+
+/// Passes the frames to `visit` from the innermost outwards. Markers among the addresses set the mode of those after
+/// them; user mode is assumed before the first. Returns false at a marker that perf does not know: garbage at the end
+/// of a frame pointer chain may look like one. perf then discards the whole chain (add_callchain_ip()), and the caller
+/// must discard the frames that it got.
+template <class Visit>
+[[nodiscard]] bool for_each_frame(const perfdata::Numbers& chain, Visit&& visit) {
     RawFrame::Mode mode = RawFrame::user;
     for (std::size_t i = 0; i < chain.size(); ++i) {
-        const std::uint64_t address = chain[i];
-        if (address < kLowestMarker)
-            visit(RawFrame{address, mode});
-        else if (address == kDeferred)
-            return true;  // a cookie follows, no addresses
-        else if (address == kKernel || address == kUser || address == kHypervisor)
-            mode = address == kKernel ? RawFrame::kernel : address == kUser ? RawFrame::user : RawFrame::other;
-        else
-            return false;
+        switch (chain_word(chain[i], mode)) {
+            case ChainWord::frame: visit(RawFrame{chain[i], mode}); break;
+            case ChainWord::marker: break;
+            case ChainWord::end: return true;
+            case ChainWord::unknown: return false;
+        }
     }
     return true;
 }

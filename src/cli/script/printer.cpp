@@ -18,7 +18,6 @@ namespace anyperf::cli {
 namespace {
 
 constexpr std::size_t kBuffer = 1 << 20;
-constexpr std::size_t kMostFrameBytes = 16 << 20;  // of cached frames: a JIT makes new ones for ever
 
 using analysis::RawFrame;
 
@@ -117,13 +116,78 @@ void ScriptPrinter::print_chain(const perfdata::Sample& sample, std::size_t even
                                 const Fields& fields) {
     const std::size_t begin = buffer_.size();
     const std::uint64_t branches = reader_.events()[event].attr.branch_sample_type;
-    bool caller = false;
-    const bool valid = analysis::for_each_frame(sample, branches, [&](RawFrame each) {
-        buffer_ += frame({each.address, space, each.mode, true, std::exchange(caller, true)}, fields);
-        buffer_ += '\n';
-    });
+    bool valid = true;
+    if (sample.branches.empty()) {
+        valid = print_plain_chain(sample, event, space, fields);
+    } else {
+        bool caller = false;
+        valid = analysis::for_each_frame(sample, branches, [&](RawFrame each) {
+            buffer_ += frame({each.address, space, each.mode, true, std::exchange(caller, true)}, fields);
+            buffer_ += '\n';
+        });
+    }
     if (!valid) buffer_.resize(begin);
     if (sample.user_abi != 0 && !sample.user_stack.empty()) print_copied_stack(sample, event, space, fields);
+}
+
+/// How many of the outermost words are those of the last chain.
+std::size_t ScriptPrinter::common_end(const perfdata::Numbers& chain) const {
+    const std::size_t ours = chain.size(), theirs = last_chain_.words.size();
+    const std::size_t most = std::min(ours, theirs);
+    std::size_t same = 0;
+    while (same < most && chain[ours - 1 - same] == last_chain_.words[theirs - 1 - same].word) ++same;
+    return same;
+}
+
+/// A chain without branches. Its outer frames are mostly those of the chain before, whose text is copied. The copy
+/// begins where both chains have the same mode, and frames before, since these decide the text.
+bool ScriptPrinter::print_plain_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
+                                      const Fields& fields) {
+    if (last_chain_.space != space || last_chain_.event != event) last_chain_.words.clear();
+    const perfdata::Numbers& chain = sample.call_chain;
+    const std::size_t begin = buffer_.size(), same = common_end(chain);
+    const std::size_t last_offset = last_chain_.words.size() - chain.size();  // may wrap around
+    PrintedChain& now = this_chain_;
+    now.words.clear();
+    RawFrame::Mode mode = RawFrame::user;
+    bool caller = false, valid = true, ended = false;
+    for (std::size_t i = 0; i < chain.size() && valid && !ended; ++i) {
+        if (caller && i >= chain.size() - same) {
+            const std::size_t there = i + last_offset;
+            const PrintedChain::Word& known = last_chain_.words[there];
+            if (known.caller && known.mode == mode) {
+                copy_end_of_last_chain(there, begin);
+                break;
+            }
+        }
+        now.words.push_back({chain[i], buffer_.size() - begin, mode, caller});
+        switch (analysis::chain_word(chain[i], mode)) {
+            case analysis::ChainWord::frame:
+                buffer_ += frame({chain[i], space, mode, true, std::exchange(caller, true)}, fields);
+                buffer_ += '\n';
+                break;
+            case analysis::ChainWord::marker: break;
+            case analysis::ChainWord::end: ended = true; break;
+            case analysis::ChainWord::unknown: valid = false; break;
+        }
+    }
+    // Of a chain that ended early not all words were looked at.
+    if (!valid || ended) now.words.clear();
+    now.space = space;
+    now.event = event;
+    now.text.assign(buffer_, begin);
+    std::swap(last_chain_, this_chain_);
+    return valid;
+}
+
+/// Prints what was printed of the last chain's words from `from` on. `begin`: where this chain's text begins.
+void ScriptPrinter::copy_end_of_last_chain(std::size_t from, std::size_t begin) {
+    const std::size_t moved = buffer_.size() - begin - last_chain_.words[from].text;  // may wrap around
+    for (std::size_t i = from; i < last_chain_.words.size(); ++i) {
+        this_chain_.words.push_back(last_chain_.words[i]);
+        this_chain_.words.back().text += moved;
+    }
+    buffer_.append(last_chain_.text, last_chain_.words[from].text);
 }
 
 // The unwinder has already moved return addresses back into the call, so these frames are not marked as callers.
@@ -158,21 +222,11 @@ void ScriptPrinter::print_time(std::uint64_t time_ns) {
     buffer_.append(digits, sizeof digits);
 }
 
-// Kernel frames are the same in all processes, so they have one key. When the cache is full all of it is dropped: a
-// recording with that many different frames comes from a JIT, whose old frames do not return.
+// Kernel frames are the same in all processes, so they have one key.
 std::string_view ScriptPrinter::frame(const FrameKey& key, const Fields& fields) {
     FrameKey at = key;
     if (at.mode != RawFrame::user) at.space = 0;
-    if (frame_bytes_ > kMostFrameBytes) {
-        frames_.clear();
-        frame_bytes_ = 0;
-    }
-    auto found = frames_.find(at);
-    if (found == frames_.end()) {
-        found = frames_.emplace(at, frame_text(at, fields)).first;
-        frame_bytes_ += found->second.size() + sizeof(FrameKey) + sizeof(std::string);
-    }
-    return found->second;
+    return frames_.text(at, [&] { return frame_text(at, fields); });
 }
 
 /// A frame's address, looked up.

@@ -6,13 +6,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "analysis/processes.h"
 #include "analysis/raw_stacks.h"
 #include "cli/output/output.h"
 #include "cli/script/fields.h"
+#include "cli/script/frame_texts.h"
 #include "perfdata/reader.h"
 #include "profile/strings.h"
 #include "symbols/dso.h"
@@ -39,27 +39,27 @@ class ScriptPrinter final : public perfdata::Consumer {
     void note_lost_files();
 
   private:
-    /// What the text of a frame ("ip symbol+0x1 (dso)") depends on, besides the fields.
-    struct FrameKey {
-        std::uint64_t address = 0;
+    /// The chain that was printed last, with its text: the next one mostly has the same outer frames.
+    struct PrintedChain {
         analysis::SpaceId space = 0;
-        analysis::RawFrame::Mode mode = analysis::RawFrame::user;
-        bool in_chain = false;  // of a call chain; false: the address of a sample without one
-        bool caller = false;    // the address is where its callee returns to
-        bool operator==(const FrameKey&) const = default;
-    };
-    struct FrameHash {
-        std::size_t operator()(const FrameKey& key) const {
-            const std::uint64_t bits =
-                (key.address ^ std::uint64_t{key.space} << 40 ^ key.mode * 4u ^ key.in_chain * 2u ^ key.caller) *
-                0x9e37'79b9'7f4a'7c15u;
-            return bits ^ bits >> 32;
-        }
+        std::size_t event = 0;
+        struct Word {
+            std::uint64_t word = 0;  ///< of the sample: an address or a marker
+            std::size_t text = 0;    ///< where in `text` that begins which was printed of this word and those after it
+            analysis::RawFrame::Mode mode = analysis::RawFrame::user;
+            bool caller = false;  ///< a frame came before it
+        };
+        std::vector<Word> words{};
+        std::string text{};
     };
 
     const Fields& fields_of(std::size_t event);
     void print_head(const perfdata::Sample& sample, std::size_t event, const Fields& fields);
     void print_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space, const Fields& fields);
+    std::size_t common_end(const perfdata::Numbers& chain) const;
+    void copy_end_of_last_chain(std::size_t from, std::size_t begin);
+    bool print_plain_chain(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
+                           const Fields& fields);
     void print_copied_stack(const perfdata::Sample& sample, std::size_t event, analysis::SpaceId space,
                             const Fields& fields);
     /// The text of a frame, from the cache or made now. Valid until the next call. `fields` are the same in all calls
@@ -86,8 +86,8 @@ class ScriptPrinter final : public perfdata::Consumer {
     analysis::Processes processes_;
     unwind::Unwinder unwinder_;
     std::vector<std::uint64_t> registers_, unwound_;  // of one sample
-    std::unordered_map<FrameKey, std::string, FrameHash> frames_;
-    std::size_t frame_bytes_ = 0;
+    FrameTexts frames_;
+    PrintedChain last_chain_, this_chain_;
     std::string buffer_;
 };
 

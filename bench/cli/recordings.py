@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""CPU time and memory of reading recordings, relative to perf, on files that perf records here.
+
+recordings.py ANYPERF [--quick] [--keep DIR] [--profile]
+
+Two recordings of programs with callers: by frame pointers (of Python, a compiler and programs that were built with them), and
+with copied stacks. Each command runs in turns with perf's, on one CPU; a ratio compares the least CPU times, and the most
+memory of any run. The aims are those of docs/promises.md. --keep leaves the recordings in DIR, or uses those that are there.
+"""
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LOAD = r"""
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+template <int N> struct Step {
+    __attribute__((noinline)) static unsigned long run(unsigned long x, int depth) {
+        std::vector<unsigned long> values;
+        for (int i = 0; i < 20; ++i) values.push_back(x = x * 6364136223846793005ul + N + i);
+        std::sort(values.begin(), values.end());
+        return depth == 0 ? values[3] : Step<(N * 7 + 3) % 61>::run(values[5], depth - 1) + Step<(N * 5 + 1) % 61>::run(x, depth - 1);
+    }
+};
+int main(int, char** argv) {
+    unsigned long sum = 0;
+    const std::regex pattern{"a+(b|c)*d?"};
+    std::map<std::string, unsigned long> names;
+    for (int i = 0; i < std::atoi(argv[1]); ++i) {
+        sum += Step<1>::run(static_cast<unsigned long>(i), 9);
+        std::string text = "aab" + std::to_string(sum % 977);
+        names[text] += std::regex_search(text, pattern);
+    }
+    std::printf("%lu %zu\n", sum, names.size());
+}
+"""
+
+
+def measure(words, cpu):
+    """CPU seconds and the largest resident set in MB. The command fails: None."""
+    with open(os.devnull, "w") as null:
+        child = subprocess.Popen(["taskset", "-c", str(cpu), *map(str, words)], stdin=subprocess.DEVNULL, stdout=null, stderr=null)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    return None if child.returncode != 0 else (usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def record(directory, work, frequency):
+    source = directory / "load.cpp"
+    source.write_text(LOAD)
+    for name, options in (("load_fp", ["-fno-omit-frame-pointer"]), ("load", [])):
+        subprocess.run(["g++", "-O2", "-g", *options, "-o", directory / name, source], check=True)
+    script = (f"{directory}/load_fp {work}; python3 -c 'import json; json.loads(json.dumps([[i] * 9 for i in range({work} * 500)]))'; "
+              f"g++ -O1 -S -o /dev/null {source}")
+    for name, options, command in (("fp", ["-g"], script), ("dwarf", ["--call-graph", "dwarf"], f"{directory}/load {work}")):
+        subprocess.run(["perf", "record", "-q", "-m", "16M", "-e", "cpu-clock", "-F", str(frequency), *options, "-o", directory / f"{name}.data",
+                        "--", "sh", "-c", command], check=True, stdout=subprocess.DEVNULL)
+
+
+def rows(anyperf):
+    """Name, recording, perf's command, ours, aim of the ratio."""
+    perf_report = ["perf", "report", "--stdio", "-q", "-i"]
+    for name, script_aim in (("fp", 12), ("dwarf", 8)):
+        yield f"report -g, {name}", name, [*perf_report, "FILE", "--no-inline"], [anyperf, "report", "-g", "--no-inline", "-i", "FILE"], 8
+        yield (f"report, {name}", name, [*perf_report, "FILE", "-g", "none", "--no-children", "--no-inline"],
+               [anyperf, "report", "--no-inline", "-i", "FILE"], 4)
+        yield f"script, {name}", name, ["perf", "script", "--no-inline", "-i", "FILE"], [anyperf, "script", "--no-inline", "-i", "FILE"], script_aim
+    yield "report -g with inlines, dwarf", "dwarf", [*perf_report, "FILE", "--inline"], [anyperf, "report", "-g", "-i", "FILE"], 25
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("anyperf")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the samples, one round")
+    parser.add_argument("--keep", type=Path)
+    options = parser.parse_args()
+    if shutil.which("perf") is None:
+        print("reading recordings: not measured, perf is not installed")
+        return 0
+    rounds = 1 if options.quick else 3
+    cpu = min(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = options.keep or Path(temporary)
+        directory.mkdir(exist_ok=True)
+        if not (directory / "dwarf.data").exists():
+            record(directory, 500 if options.quick else 5000, 10000)
+        for name in ("fp", "dwarf"):
+            print(f"{name}: {(directory / f'{name}.data').stat().st_size / 1e6:.0f} MB")
+        print(f"{'':30} {'perf s':>8} {'anyperf s':>9} {'ratio':>6} {'aim':>4}   {'perf MB':>8} {'MB':>6} {'ratio':>6} (aim 5)")
+        for what, name, theirs, ours, aim in rows(options.anyperf):
+            found = {"perf": [], "anyperf": []}
+            for _ in range(rounds):
+                for key, words in (("anyperf", ours), ("perf", theirs)):
+                    found[key].append(measure([word if word != "FILE" else directory / f"{name}.data" for word in words], cpu))
+            if None in found["perf"] + found["anyperf"]:
+                print(f"{what:30} not measured: a command fails")
+                continue
+            times = {key: min(each[0] for each in values) for key, values in found.items()}
+            memory = {key: max(each[1] for each in values) for key, values in found.items()}
+            print(f"{what:30} {times['perf']:8.3f} {times['anyperf']:9.3f} {times['perf'] / times['anyperf']:6.1f} {aim:4}   "
+                  f"{memory['perf']:8.0f} {memory['anyperf']:6.0f} {memory['perf'] / memory['anyperf']:6.1f}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
