@@ -21,17 +21,17 @@ import engine  # noqa: E402
 STACKS_A_SECOND = 1000
 
 
-def instructions(anyperf, command):
-    result = subprocess.run([anyperf, "stat", "-j", "--virtual", "-e", "instructions:u", "--", *command], stdin=subprocess.DEVNULL,
-                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True)
-    rows = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
-    return int(float(next(row["counter-value"] for row in rows if "counter-value" in row)))
+def instructions(anyperf, command, scratch):
+    counts = scratch / "counts.json"
+    subprocess.run([anyperf, "stat", "-j", "-o", counts, "--virtual", "-e", "instructions:u", "--", *command], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    return json.loads(counts.read_text().splitlines()[0])["events"][0]["value"]
 
 
 def measure(anyperf, command, scratch, rounds):
     """Mode -> least CPU seconds."""
     count = [anyperf, "stat", "-o", "/dev/null", "--virtual", "-e", "instructions:u", "--"]
-    total = instructions(anyperf, command)
+    total = instructions(anyperf, command, scratch)
     seconds = engine.cpu_seconds([*count, *command])
     period = str(max(1000, int(total / (seconds * STACKS_A_SECOND))))
     record = [anyperf, "record", "-q", "--virtual", "-e", "instructions:u", "-c", period, "-o", str(scratch / "perf.data")]

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "symbols/build_id_note.h"
+#include "symbols/kallsyms_cache.h"
 
 namespace anyperf::symbols {
 
@@ -64,10 +65,25 @@ Result<SymbolTable> read_kallsyms(const std::string& path) {
     return table;
 }
 
+namespace {
+
+/// The running kernel's symbols are kept for the next time.
+Result<SymbolTable> read_with_cache(const std::string& path) {
+    const std::string state = path == "/proc/kallsyms" ? kernel_state() : std::string{};
+    const std::string cache = state.empty() ? std::string{} : kallsyms_cache_path();
+    if (cache.empty()) return read_kallsyms(path);
+    if (auto kept = read_kallsyms_cache(cache, state)) return std::move(*kept);
+    auto found = read_kallsyms(path);
+    if (found) write_kallsyms_cache(cache, state, *found);
+    return found;
+}
+
+}  // namespace
+
 const SymbolTable* KernelSymbols::table(const std::string& path) {
     if (!read_) {
         read_ = true;
-        auto found = read_kallsyms(path);
+        auto found = read_with_cache(path);
         if (found)
             table_ = std::move(*found);
         else

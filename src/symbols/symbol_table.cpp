@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "symbols/demangle.h"
 
@@ -28,6 +29,17 @@ std::size_t leading_underscores(std::string_view name) {
 }
 
 }  // namespace
+
+std::optional<SymbolTable> SymbolTable::of(std::vector<Symbol> symbols, std::vector<char> texts) {
+    const bool named = std::ranges::all_of(symbols, [&](const Symbol& each) { return each.name < texts.size(); });
+    if (!named || (!texts.empty() && texts.back() != '\0') || !std::ranges::is_sorted(symbols, {}, &Symbol::start))
+        return {};
+    SymbolTable table;
+    table.ranks_.resize(symbols.size());
+    table.symbols_ = std::move(symbols);
+    table.texts_ = std::move(texts);
+    return table;
+}
 
 void SymbolTable::add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank) {
     const std::uint64_t end = size <= ~std::uint64_t{0} - start ? start + size : ~std::uint64_t{0};

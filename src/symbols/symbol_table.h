@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,12 @@ struct SymbolRank {
 
 class SymbolTable {
   public:
+    SymbolTable() = default;
+
+    /// A table of symbols() and texts() of another one, after finish(). Nothing is trusted: no table if a name is not
+    /// in the texts or the symbols are not sorted.
+    static std::optional<SymbolTable> of(std::vector<Symbol> symbols, std::vector<char> texts);
+
     /// A symbol of `size` bytes; 0: it ends where the next one begins, the last one after one to two pages.
     void add(std::uint64_t start, std::uint64_t size, std::string_view name, SymbolRank rank);
 
@@ -41,6 +48,8 @@ class SymbolTable {
 
     std::string_view name(const Symbol& symbol) const { return texts_.data() + symbol.name; }
 
+    const std::vector<Symbol>& symbols() const { return symbols_; }
+    const std::vector<char>& texts() const { return texts_; }  ///< the names, each with a NUL
     bool empty() const { return symbols_.empty(); }
     std::size_t size() const { return symbols_.size(); }
     auto begin() const { return symbols_.begin(); }

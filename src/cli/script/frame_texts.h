@@ -51,7 +51,8 @@ class FrameTexts {
 
     std::size_t slot_of(const FrameKey& key) const {
         const std::uint64_t bits =
-            (key.address ^ std::uint64_t{key.space} << 40 ^ key.mode * 4u ^ key.in_chain * 2u ^ key.caller) *
+            (key.address ^ std::uint64_t{key.space} << 40 ^ static_cast<std::uint64_t>(key.mode) << 2 ^
+             std::uint64_t{key.in_chain} << 1 ^ std::uint64_t{key.caller}) *
             0x9e37'79b9'7f4a'7c15u;
         return (bits ^ bits >> 32) & (slots_.size() - 1);
     }

@@ -27,7 +27,7 @@ ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::Symb
                              Output& out)
     : reader_(reader),
       out_(out),
-      options_(std::move(options)),
+      options_(options),
       dsos_(paths),
       processes_(strings_, dsos_),
       unwinder_(paths) {
