@@ -267,6 +267,7 @@ long open_filtered_maps(Engine& engine, std::string_view name, std::uint64_t fla
     if ((flags & O_ACCMODE) != O_RDONLY) return -EACCES;
     Line path;
     path.text("/proc/self/").text(name).text(std::string_view{"\0", 1});
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
     const long fd = kernel_call(__NR_memfd_create, address_of(name.data()), MFD_CLOEXEC);
     if (is_error(fd)) return fd;
     // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): it ends with a NUL
