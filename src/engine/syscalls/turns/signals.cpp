@@ -41,8 +41,10 @@ std::int32_t process_of(const Engine& engine, std::int32_t tid) {
 std::int32_t process_of_descriptor(std::uint64_t fd) {
     constexpr std::string_view kKey = "Pid:\t";
     Line path;
-    path.text("/proc/self/fdinfo/").decimal(static_cast<std::int32_t>(fd)).text(std::string_view{"\0", 1});
-    const long file = kernel_call(__NR_open, address_of(path.view().data()), O_RDONLY | O_CLOEXEC);
+    path.text("/proc/self/fdinfo/").decimal(static_cast<std::int32_t>(fd));
+    char name[64] = {};
+    std::ranges::copy(path.view().substr(0, sizeof name - 1), name);
+    const long file = kernel_call(__NR_open, address_of(name), O_RDONLY | O_CLOEXEC);
     if (is_error(file)) return 0;
     char room[512];
     const long got = kernel_call(__NR_read, static_cast<std::uint64_t>(file), address_of(room), sizeof room);
