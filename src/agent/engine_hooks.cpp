@@ -7,6 +7,7 @@
 #include "agent/faults/fault_counts.h"
 #include "agent/faults/fault_traps.h"
 #include "agent/lifecycle/tasks.h"
+#include "agent/lifecycle/user_memory.h"
 #include "agent/probes/breakpoint_hits.h"
 #include "agent/probes/probe_hits.h"
 #include "agent/sampling/clock_sampling.h"
@@ -27,6 +28,10 @@ void at_process_start(Thread& thread, bool executed) {
 
 std::uint64_t record_time(const Engine& engine) {
     return agent::clock_now(engine, CLOCK_MONOTONIC);
+}
+
+void change_user_memory(Thread& thread) {
+    agent::change_user_memory(thread);
 }
 
 void before_exec(Thread& thread, std::string_view name) {

@@ -109,7 +109,7 @@ std::size_t HostedRun::read_memory(std::uint64_t offset, std::span<std::byte> to
 
 // The command's page exists before its process, so that events can be opened on it before its exec.
 std::int64_t HostedRun::take_command_page() {
-    page_ = run::claim_thread_page(memory_.use(), &memory_.thread_page(0));
+    page_ = run::claim_thread_page(memory_.use(), memory_.pages_of(0));
     if (page_ == run::kNoPage) return -1;
     run::ThreadPage& page = memory_.thread_page(page_);
     page.initialize(0, 0, pid_namespace());

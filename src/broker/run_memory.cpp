@@ -1,9 +1,9 @@
 // run_memory.cpp: creates and maps the memory of a run.
 //
-// There are two memfds. The facts are sealed so that only the mapping that the broker made before can write them:
-// programs map them read-only, and cannot change that. The other one is shared by all, and the broker trusts nothing in
-// it. Both have a fixed size. If a program could shrink one, the broker and all other programs would get a SIGBUS for
-// accesses beyond its new end.
+// The facts are sealed so that only the mapping that the broker made before can write them: programs map them
+// read-only, and cannot change that. Each run memory is shared by the programs of one user, and the broker trusts
+// nothing in it. All have a fixed size. If a program could shrink one, the broker and other programs would get a SIGBUS
+// for accesses beyond its new end.
 #include "broker/run_memory.h"
 
 #include "try.h"
@@ -96,23 +96,96 @@ Result<void> RunMemory::make_facts() {
     return {};
 }
 
-Result<void> RunMemory::make_shared() {
-    file_bytes_ = size_within_limits();
-    if (file_bytes_ < run::kRingsOffset) {
-        errno = EFBIG;
-        return refused("ftruncate");
-    }
-    fd_ = TRY(make_file(kRunMemoryName, file_bytes_));
-    memory_.reset(TRY(map_file(fd_, run::kRingsOffset)));
-    if (::fcntl(fd(), F_ADD_SEALS, F_SEAL_SEAL) != 0) return refused("F_ADD_SEALS");
+Result<void> RunMemory::add_user(const UserIds& ids) {
+    UserMemory user;
+    user.ids = ids;
+    user.fd = TRY(make_file(kRunMemoryName, file_bytes_));
+    user.memory.reset(TRY(map_file(user.fd, run::kRingsOffset)));
+    if (::fcntl(user.fd.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0) return refused("F_ADD_SEALS");
+    const UserNumber number = users();
+    users_.push_back(std::move(user));
+    run::RunUse& used = use(number);
+    used.first_page = used.thread_pages = first_page_of(number);
+    used.end_page = first_page_of(number + 1);
     return {};
 }
 
 Result<RunMemory> RunMemory::make() {
     RunMemory made;
-    TRY(made.make_shared());
+    made.file_bytes_ = size_within_limits();
+    if (made.file_bytes_ < run::kRingsOffset) {
+        errno = EFBIG;
+        return refused("ftruncate");
+    }
+    made.user_of_page_.resize(run::kMaximumThreadPages);
+    for (std::uint32_t page = run::kPagesOfFirstUser; page < run::kMaximumThreadPages; ++page)
+        made.user_of_page_[page] = static_cast<std::uint8_t>(first_user_of(page));
+    made.user_of_event_.resize(run::kMaximumEvents);
+    TRY(made.add_user({::geteuid(), ::getegid()}));
     TRY(made.make_facts());
     return made;
+}
+
+Result<UserNumber> RunMemory::user_with(const UserIds& ids) {
+    for (UserNumber user = 0; user < users(); ++user)
+        if (users_[user].ids == ids) return user;
+    if (users() == run::kMaximumUsers)
+        return std::unexpected(
+            Error{"cannot create the memory of another user", "the run has programs of too many users already", ""});
+    TRY(add_user(ids));
+    return users() - 1;
+}
+
+// The page stays taken where it came from, until return_page(): its number must not be given to another thread. Its old
+// mailbox keeps its answers, which the thread no longer reads.
+bool RunMemory::move_page(std::uint32_t page, UserNumber user) {
+    const UserNumber from = user_of_page(page);
+    const bool comes_home = first_user_of(page) == user;
+    if (!comes_home && users_[user].moved.size() == run::kMaximumMovedPages) return false;
+    pages(user)[page] = pages(from)[page];
+    tuples(user)[page] = tuples(from)[page];
+    // A later move, or an exec of its number, must not find the thread here.
+    pages(from)[page].tid = pages(from)[page].pid = 0;
+    tuples(from)[page].clear();
+    user_of_page_[page] = static_cast<std::uint8_t>(user);
+    if (std::erase(users_[from].moved, page) != 0) publish_moved(from);
+    if (comes_home) return true;
+    users_[user].moved.push_back(page);
+    publish_moved(user);
+    return true;
+}
+
+void RunMemory::publish_moved(UserNumber user) {
+    run::RunUse& used = use(user);
+    const std::vector<std::uint32_t>& moved = users_[user].moved;
+    std::ranges::copy(moved, used.moved_pages);
+    __atomic_store_n(&used.moved_count, static_cast<std::uint32_t>(moved.size()), __ATOMIC_RELEASE);
+}
+
+void RunMemory::return_page(std::uint32_t page) {
+    const UserNumber home = first_user_of(page);
+    const UserNumber user = user_of_page(page);
+    if (home == user) return;
+    std::erase(users_[user].moved, page);
+    publish_moved(user);
+    user_of_page_[page] = static_cast<std::uint8_t>(home);
+    pages(home)[page].release();
+}
+
+void RunMemory::place_event(std::uint32_t event, UserNumber user) {
+    if (event >= run::kMaximumEvents) return;
+    user_of_event_[event] = static_cast<std::uint8_t>(user);
+    for (UserNumber each = 0; each < users(); ++each) events(each)[event] = subsystem::EventPage{};
+}
+
+void RunMemory::move_event(std::uint32_t event, UserNumber user) {
+    if (event >= run::kMaximumEvents || user_of_event_[event] == user) return;
+    subsystem::EventPage& from = events(user_of_event_[event])[event];
+    events(user)[event] = from;
+    events(user)[event].lock = {};
+    events(user)[event].group_lock = {};
+    from = subsystem::EventPage{};
+    user_of_event_[event] = static_cast<std::uint8_t>(user);
 }
 
 }  // namespace anyperf::broker

@@ -1,11 +1,15 @@
-// run_memory.h: the memory that the broker shares with the programs of a run: two memfds with the layout of
-// run/layout.h, the facts and the run memory.
+// run_memory.h: the memory that the broker shares with the programs of a run: memfds with the layout of run/layout.h,
+// the facts and the run memories.
 //
-// The kernel lets no program write the facts. Programs may write the run memory at any time, so a value there may
+// There is a run memory for each user whose programs are in the run, so that programs of different users cannot write
+// each other's data. Numbers of thread pages, events and rings are valid in the whole run: the broker remembers in
+// which memory each of them is. A program gets the descriptor of its own user's memory only (requests/user_memory.cpp).
+//
+// The kernel lets no program write the facts. Programs may write their run memory at any time, so a value there may
 // change between two reads, and may be false. The broker keeps what it relies on in its own memory (docs/security.md).
-// Neither file can be made shorter or longer, so that no access to it can fail.
+// No file can be made shorter or longer, so that no access to it can fail.
 //
-// The broker maps the facts, and the run memory up to its rings. It maps the rings one by one, and does not map the
+// The broker maps the facts, and each run memory up to its rings. It maps the rings one by one, and does not map the
 // exact counts after them.
 #pragma once
 
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "anyperf/error.h"
 #include "run/exact_counts.h"
@@ -49,35 +54,77 @@ inline constexpr char kFactsName[] = "anyperf-facts";
 /// never written takes no memory.
 inline constexpr std::uint64_t kRunFileBytes = run::exact::kOffset;
 
+/// The real, effective and saved ids of a process are these in a memory's record.
+struct UserIds {
+    std::uint32_t uid = 0;
+    std::uint32_t gid = 0;
+    bool operator==(const UserIds&) const = default;
+};
+
+/// Number of a run memory: 0 is that of the user who started the run.
+using UserNumber = std::uint32_t;
+
 class RunMemory {
   public:
-    /// Creates the memfds and maps them. Error: the system call that failed, and the limit that may be the reason.
+    /// Creates the memfds of the first user and maps them. Error: the system call that failed, and the limit that may
+    /// be the reason.
     static Result<RunMemory> make();
 
+    // ---- users ----
+    UserNumber users() const { return static_cast<UserNumber>(users_.size()); }
+    const UserIds& ids_of(UserNumber user) const { return users_[user].ids; }
+    /// The memory of these users' programs, which is made if there is none. Error: as of make(), or all are used.
+    Result<UserNumber> user_with(const UserIds& ids);
+    UserNumber user_of_page(std::uint32_t page) const {
+        return page < run::kMaximumThreadPages ? user_of_page_[page] : 0;
+    }
+    UserNumber user_of_event(std::uint32_t event) const {
+        return event < run::kMaximumEvents ? user_of_event_[event] : 0;
+    }
+    /// Copies a thread's page, and what belongs to it, to this user's memory, where its thread has it from now on.
+    /// False if that memory has taken over too many pages.
+    bool move_page(std::uint32_t page, UserNumber user);
+    /// The thread of a moved page has ended and its counts are saved: the page is free again where it came from.
+    void return_page(std::uint32_t page);
+    /// The event's page is in this user's memory from now on. The pages of that number in the others are empty.
+    void place_event(std::uint32_t event, UserNumber user);
+    /// Copies the event's page to this user's memory.
+    void move_event(std::uint32_t event, UserNumber user);
+    /// Calls `function` with the number of each thread page that may be in use.
+    template <class Function>
+    void for_each_used_page(const Function& function) const {
+        for (UserNumber user = 0; user < users(); ++user) {
+            const std::uint32_t first = first_page_of(user);
+            const std::uint32_t used = __atomic_load_n(&use(user).thread_pages, __ATOMIC_RELAXED);
+            for (std::uint32_t number = first; number < std::min(used, first_page_of(user + 1)); ++number)
+                function(number);
+        }
+    }
+
     run::RunHeader& header() const { return *reinterpret_cast<run::RunHeader*>(facts_.get()); }
-    run::RunUse& use() const { return *at<run::RunUse>(0); }
+    run::RunUse& use(UserNumber user = 0) const { return *at<run::RunUse>(user, 0); }
     // Each array checks the index, which may come from a program (run::SharedArray).
-    const run::ProcessRecord& process(std::uint32_t number) const {
-        return array<run::ProcessRecord>(run::kProcessesOffset, run::kMaximumProcesses)[number];
+    // Processes and ended threads have numbers of their own in each memory.
+    const run::ProcessRecord& process(std::uint32_t number, UserNumber user = 0) const {
+        return array<run::ProcessRecord>(user, run::kProcessesOffset, run::kMaximumProcesses)[number];
     }
-    const run::ThreadRecord& thread(std::uint32_t number) const {
-        return array<run::ThreadRecord>(run::kThreadsOffset, run::kMaximumThreads)[number];
+    const run::ThreadRecord& thread(std::uint32_t number, UserNumber user = 0) const {
+        return array<run::ThreadRecord>(user, run::kThreadsOffset, run::kMaximumThreads)[number];
     }
-    run::ThreadPage& thread_page(std::uint32_t number) const {
-        return array<run::ThreadPage>(run::kThreadPagesOffset, run::kMaximumThreadPages)[number];
-    }
+    run::ThreadPage& thread_page(std::uint32_t number) const { return pages(user_of_page(number))[number]; }
+    /// All pages of a user's memory, for a claim (run/thread_pages.h).
+    run::ThreadPage* pages_of(UserNumber user) const { return pages(user).data(); }
     const run::TupleCounts& tuple_counts(std::uint32_t thread_page) const {
-        return array<run::TupleCounts>(run::kTupleCountsOffset, run::kMaximumThreadPages)[thread_page];
+        return tuples(user_of_page(thread_page))[thread_page];
     }
     /// What the thread of a page has counted.
     run::ThreadCounts counts_of(std::uint32_t thread_page_number) const {
         return {thread_page(thread_page_number).counters, tuple_counts(thread_page_number)};
     }
-    subsystem::EventPage& event(std::uint32_t index) const {
-        return array<subsystem::EventPage>(run::kEventsOffset, run::kMaximumEvents)[index];
-    }
-    subsystem::RingPage& ring(std::uint32_t index) const {
-        return array<subsystem::RingPage>(run::kRingPagesOffset, run::kMaximumRings)[index];
+    subsystem::EventPage& event(std::uint32_t index) const { return events(user_of_event(index))[index]; }
+    /// RunHost knows whose memory has the ring.
+    subsystem::RingPage& ring(std::uint32_t index, UserNumber user) const {
+        return array<subsystem::RingPage>(user, run::kRingPagesOffset, run::kMaximumRings)[index];
     }
     subsystem::Filter& filter(std::uint32_t index) const {
         return run::SharedArray{fact<subsystem::Filter>(run::kFiltersOffset), run::kMaximumFilters}[index];
@@ -89,9 +136,10 @@ class RunMemory {
         return {fact<subsystem::ProbeRecord>(run::kProbeRecordsOffset), subsystem::kMaximumProbeRecords};
     }
     run::Mailbox& mailbox(std::uint32_t thread_page) const {
-        return array<run::Mailbox>(run::kMailboxesOffset, run::kMaximumThreadPages)[thread_page];
+        return array<run::Mailbox>(user_of_page(thread_page), run::kMailboxesOffset,
+                                   run::kMaximumThreadPages)[thread_page];
     }
-    int fd() const { return fd_.get(); }
+    int fd(UserNumber user = 0) const { return users_[user].fd.get(); }
     /// The memory that the broker alone writes.
     int facts_fd() const { return facts_fd_.get(); }
     /// Where rings end at the latest.
@@ -104,27 +152,57 @@ class RunMemory {
     struct Unmap {
         void operator()(char* memory) const;
     };
+    /// The memory that the programs of one user share with the broker.
+    struct UserMemory {
+        UserIds ids;
+        OwnedFd fd;
+        std::unique_ptr<char, Unmap<run::kRingsOffset>> memory;
+        std::vector<std::uint32_t> moved;  ///< pages of other memories that this one has taken over
+    };
+    /// Writes the list of moved pages to the memory, for its engines.
+    void publish_moved(UserNumber user);
+
     Result<void> make_facts();
-    Result<void> make_shared();
+    Result<void> add_user(const UserIds& ids);
+
+    /// The first thread page of a user. For users() it is where the pages of the last user end.
+    static constexpr std::uint32_t first_page_of(UserNumber user) {
+        return user == 0 ? 0 : run::kPagesOfFirstUser + run::kPagesOfOtherUser * (user - 1);
+    }
+    static UserNumber first_user_of(std::uint32_t page) {
+        return page < run::kPagesOfFirstUser ? 0 : 1 + (page - run::kPagesOfFirstUser) / run::kPagesOfOtherUser;
+    }
 
     template <class T>
-    T* at(std::size_t offset) const {
-        return reinterpret_cast<T*>(memory_.get() + offset);
+    T* at(UserNumber user, std::size_t offset) const {
+        return reinterpret_cast<T*>(users_[user].memory.get() + offset);
     }
     template <class T>
     T* fact(std::size_t offset) const {
         return reinterpret_cast<T*>(facts_.get() + offset);
     }
     template <class T>
-    run::SharedArray<T> array(std::size_t offset, std::uint32_t count) const {
-        return {at<T>(offset), count};
+    run::SharedArray<T> array(UserNumber user, std::size_t offset, std::uint32_t count) const {
+        return {at<T>(user, offset), count};
+    }
+    run::SharedArray<run::ThreadPage> pages(UserNumber user) const {
+        return array<run::ThreadPage>(user, run::kThreadPagesOffset, run::kMaximumThreadPages);
+    }
+    run::SharedArray<run::TupleCounts> tuples(UserNumber user) const {
+        return array<run::TupleCounts>(user, run::kTupleCountsOffset, run::kMaximumThreadPages);
+    }
+    run::SharedArray<subsystem::EventPage> events(UserNumber user) const {
+        return array<subsystem::EventPage>(user, run::kEventsOffset, run::kMaximumEvents);
     }
 
     OwnedFd facts_fd_;
-    OwnedFd fd_;
     std::uint64_t file_bytes_ = 0;
     std::unique_ptr<char, Unmap<run::kFactsBytes>> facts_;
-    std::unique_ptr<char, Unmap<run::kRingsOffset>> memory_;
+    std::vector<UserMemory> users_;
+    // Whose memory has the page, and the event's page.
+    std::vector<std::uint8_t> user_of_page_;
+    std::vector<std::uint8_t> user_of_event_;
 };
+static_assert(run::kMaximumUsers < 256);
 
 }  // namespace anyperf::broker

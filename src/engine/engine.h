@@ -57,8 +57,10 @@ struct Engine {
     int spare_fd = -1;        ///< keeps a number for a file of an execve; -1: not needed, or in use
     int other_spare_fd = -1;  ///< likewise
     Program program;
-    RandomStream random;          ///< begun in a deterministic run only
-    bool has_real_timer = false;  ///< the program may have set a kernel timer, which can end any wait; never reset
+    RandomStream random;  ///< begun in a deterministic run only
+    bool user_may_differ = false;     ///< ids were changed while the run memory could not be (syscalls/credentials.cpp)
+    bool user_by_capability = false;  ///< only a capability lets the process keep its run memory
+    bool has_real_timer = false;      ///< the program may have set a kernel timer, which can end any wait; never reset
 
     x86_64::VectorStateFormat vector_state;
     const void* initial_vector_state = nullptr;  ///< with which each signal handler begins; read-only
@@ -69,7 +71,9 @@ struct Engine {
     std::uint64_t pid_namespace = 0;  ///< inode of the process's pid namespace
     Arena* arena_near_engine = nullptr;  ///< the first arena, which has the entry and exit routines
     Thread* threads = nullptr;           ///< list of all threads (thread_list.h); under the cache's lock
-    agent::Process* agent = nullptr;     ///< the agent's state of this process; null until it has one
+    /// The list of the threads that only the parent has, whose memory the child of a fork still maps.
+    Thread* lost_threads = nullptr;
+    agent::Process* agent = nullptr;  ///< the agent's state of this process; null until it has one
 };
 
 /// Adds the engine's executable to own_pages.

@@ -23,6 +23,10 @@ void at_process_start(Thread& thread, bool executed);
 /// The time in ns on the default clock of the agent's records. Also called in the signal handler, so it takes no lock.
 std::uint64_t record_time(const Engine& engine);
 
+/// The ids of a process with one thread have changed: gives it the run memory of its new user, if it must not share the
+/// one that it has (docs/security.md).
+void change_user_memory(Thread& thread);
+
 /// Another program, called `name`, is about to replace this one; called again with an empty name if the exec failed.
 void before_exec(Thread& thread, std::string_view name);
 

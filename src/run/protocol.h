@@ -3,7 +3,7 @@
 //   - Shared memory (layout.h, run/run_state.h) holds state: what a thread has counted, what it must count, events,
 //     rings. Both sides read and write it at any time, and neither waits for the other.
 //   - A request asks for what only the broker can do: open an event, read one that other threads contribute to, map a
-//     ring, register a child. The sender waits for the answer.
+//     ring, register a child, write into the ring of another user's program. The sender waits for the answer.
 //
 // A request is one datagram (RequestHead, then a payload, perhaps with a descriptor) on a SOCK_SEQPACKET socket that
 // all processes of the run share. So a program needs no descriptor for each thread, and the broker sees end of file
@@ -45,7 +45,7 @@
 
 namespace anyperf::run {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 /// The name of a mapping that a program reports: the one in /proc/PID/maps, that of a ring, or that of anonymous
 /// memory.
@@ -69,7 +69,7 @@ enum class RequestKind : std::uint32_t {
     executing,       ///< the process is about to execute another program; payload: its name. Without: the exec failed
     executed,        ///< sent by the new program; payload: its name
     end,             ///< the thread ends. Argument: 1: with all threads of its process
-    renamed,         ///< payload: the thread's new name
+    renamed,         ///< payload: a thread's new name. Argument: 0, or another thread of the process
     mapped,          ///< argument: address, bytes, protection, flags of a new mapping, MappingName
     new_namespaces,  ///< the process has entered other namespaces
     switch_events,   ///< prctl(2). Argument: 1 enables, 0 disables the events that the thread has opened
@@ -84,10 +84,22 @@ enum class RequestKind : std::uint32_t {
     made_cgroup,     ///< with a descriptor: the new cgroup's directory
     moved_tasks,     ///< a task has been moved to another cgroup: its number was written to cgroup.procs
     loaded_bpf,      ///< with a descriptor: the BPF program
+    change_user,     ///< the ids of the process have changed. With one end of a socket pair; the answer comes there
+                     ///< (UserAnswer), not in the mailbox
+    write_record,    ///< event; payload: a whole record for its ring, which is in another user's memory. Answer: 1 if
+                     ///< the record was written
     count,
 };
 
-inline constexpr std::size_t kRequestPayload = 8192;  ///< in bytes, at most: an attr, a filter, a path
+/// The answer to change_user.
+enum class UserAnswer : std::uint32_t {
+    stays,                ///< the process keeps its run memory
+    stays_by_capability,  ///< it does, until it loses a capability (capset(2))
+    moved,    ///< the process and its thread page now have the memory whose descriptor comes with the answer
+    refused,  ///< the process must not use its run memory any more, and there is no other
+};
+
+inline constexpr std::size_t kRequestPayload = 65536;  ///< in bytes, at most: an attr, a filter, a path, a record
 
 struct RequestHead {
     std::uint32_t version = kProtocolVersion;

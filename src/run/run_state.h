@@ -25,6 +25,15 @@ inline constexpr std::uint32_t kMaximumProcesses = 1u << 18;  ///< records are n
 inline constexpr std::uint32_t kMaximumThreads = 1u << 18;
 inline constexpr std::uint32_t kMaximumThreadPages = 1u << 15;
 
+/// The programs of each user share a run memory of their own (docs/security.md). The numbers of thread pages are
+/// divided among these memories, so that a number means one thread of the run: the memory of the user who started the
+/// run has the first ones, and each further memory some of the rest.
+inline constexpr std::uint32_t kMaximumUsers = 17;
+inline constexpr std::uint32_t kPagesOfOtherUser = 512;
+inline constexpr std::uint32_t kPagesOfFirstUser = kMaximumThreadPages - kPagesOfOtherUser * (kMaximumUsers - 1);
+/// Pages that a memory has taken over from another one, at most (RunUse::moved_pages).
+inline constexpr std::uint32_t kMaximumMovedPages = 256;
+
 /// si_code of the SIGTRAP that requests a safepoint of a running thread (ThreadPage::safepoint_requested). No kernel
 /// sends this code.
 inline constexpr std::int32_t kSafepointSignalCode = -7321;
@@ -44,9 +53,10 @@ inline constexpr std::int32_t kTrapPerf = 6;
 /// has it as si_perf_data.
 inline constexpr std::uint64_t kFaultTrapData = 0x616e797065726622;
 
-/// State of a process record, a thread record or a thread page. A page is `ended` while another thread saves the counts
-/// of its thread, which was killed.
-enum class RecordState : std::uint32_t { free, live, ended };
+/// Of a process record, a thread record or a thread page. A page is `ended` while another thread saves the counts of
+/// its thread, which was killed. A process record is `moved` when its process has got another user's memory, and a
+/// record there.
+enum class RecordState : std::uint32_t { free, live, ended, moved };
 
 /// A process, or one that has ended. A process keeps its record over execve.
 struct ProcessRecord {
@@ -146,11 +156,27 @@ static_assert(sizeof(ThreadPage) == 4096);
 struct RunUse {
     std::uint32_t processes;     ///< process records handed out
     std::uint32_t threads;       ///< thread records handed out
-    std::uint32_t thread_pages;  ///< pages ever used: the search for a free page ends there
+    std::uint32_t thread_pages;  ///< where the search for a free page ends: those from here to `end_page` are unused
     std::uint32_t exact_units;   ///< units ever used (exact_counts.h)
-    std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write checks whether it is to it
-    std::uint64_t clock;         ///< the virtual clock of a deterministic run (engine/time/virtual_clock.h)
+    std::uint32_t probe_list;    ///< 1: uprobe_events was opened for writing, so each write looks for it
+    std::uint64_t clock;         ///< of a deterministic run (engine/time/virtual_clock.h)
+    std::uint32_t first_page;    ///< the first thread page of this memory
+    std::uint32_t end_page;      ///< after the last one
+    std::uint32_t moved_count;   ///< how many of `moved_pages` are set
+    std::uint32_t moved_pages[kMaximumMovedPages];  ///< pages of other memories whose threads now have this memory
 };
+
+/// Calls `function` with the number of each thread page of this memory that may be in use.
+template <class Function>
+void for_each_used_page(const RunUse& use, const Function& function) {
+    // Programs can write all these numbers, so none is used before it is checked.
+    const std::uint32_t used = __atomic_load_n(&use.thread_pages, __ATOMIC_RELAXED);
+    for (std::uint32_t number = use.first_page; number < used && number < kMaximumThreadPages; ++number)
+        function(number);
+    const std::uint32_t moved = __atomic_load_n(&use.moved_count, __ATOMIC_ACQUIRE);
+    for (std::uint32_t i = 0; i < moved && i < kMaximumMovedPages; ++i)
+        if (use.moved_pages[i] < kMaximumThreadPages) function(use.moved_pages[i]);
+}
 
 /// Where each array starts in the memfd, in bytes; each begins on a page. The agent's memory follows kRunStateBytes.
 inline constexpr std::size_t kUseBytes = std::size_t{1} << 21;

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kNoPage = ~0u;
 /// Claims a page that was used and is free again; kNoPage if there is none.
 inline std::uint32_t claim_used_thread_page(const RunUse& use, ThreadPage* pages) {
     const std::uint32_t used = __atomic_load_n(&use.thread_pages, __ATOMIC_RELAXED);
-    for (std::uint32_t number = 0; number < used && number < kMaximumThreadPages; ++number)
+    for (std::uint32_t number = use.first_page; number < used && number < kMaximumThreadPages; ++number)
         if (pages[number].claim()) return number;
     return kNoPage;
 }
@@ -20,9 +20,9 @@ inline std::uint32_t claim_used_thread_page(const RunUse& use, ThreadPage* pages
 /// Claims a page that was used and is free, else one that was never used; kNoPage if all are in use.
 inline std::uint32_t claim_thread_page(RunUse& use, ThreadPage* pages) {
     if (const std::uint32_t number = claim_used_thread_page(use, pages); number != kNoPage) return number;
-    while (__atomic_load_n(&use.thread_pages, __ATOMIC_RELAXED) < kMaximumThreadPages) {
+    while (__atomic_load_n(&use.thread_pages, __ATOMIC_RELAXED) < use.end_page) {
         const std::uint32_t number = __atomic_fetch_add(&use.thread_pages, 1, __ATOMIC_RELAXED);
-        if (number < kMaximumThreadPages && pages[number].claim()) return number;
+        if (number < use.end_page && number < kMaximumThreadPages && pages[number].claim()) return number;
     }
     return kNoPage;
 }

@@ -109,8 +109,9 @@ class Host {
     virtual void poll_changed(EventIndex event) = 0;
 
     // ---- shared memory; indices are never 0 ----
-    /// The index of a page equal to `EventPage{}`; 0 if there is no room.
-    virtual EventIndex new_event_page() = 0;
+    /// The index of a page equal to `EventPage{}`, for an event that counts this task; null: it counts no task, or a
+    /// CPU. 0 if there is no room.
+    virtual EventIndex new_event_page(const TaskId* counted) = 0;
     virtual EventPage& event_page(EventIndex event) = 0;
     virtual void free_event_page(EventIndex event) = 0;
     /// The index of a copy of the filter in shared memory; 0 if there is no room.

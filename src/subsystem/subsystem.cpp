@@ -12,6 +12,7 @@
 #include "subsystem/output/mapping.h"
 #include "subsystem/output/output.h"
 #include "subsystem/output/side_band.h"
+#include "subsystem/output/threads_records.h"
 #include "subsystem/read.h"
 #include "subsystem/scheduling/scheduler.h"
 #include "subsystem/tasks/task_life.h"
@@ -145,6 +146,26 @@ std::optional<TaskId> Subsystem::task_of(EventIndex event) const {
     return opened != nullptr && opened->task != nullptr ? std::optional{opened->task->id} : std::nullopt;
 }
 
+std::vector<EventIndex> Subsystem::events_of(const TaskId& task) const {
+    std::vector<EventIndex> events;
+    for (const auto& [index, event] : parts_->world.events)
+        if (event->task != nullptr && event->task->id == task) events.push_back(index);
+    return events;
+}
+
+void Subsystem::pages_moved(const TaskId& task) {
+    for (const EventIndex index : events_of(task))
+        parts_->world.events.at(index)->page = &parts_->world.host.event_page(index);
+}
+
+bool Subsystem::write_foreign_record(const TaskId& task, EventIndex event, std::span<const std::byte> record) {
+    const CallScope call{parts_->world};
+    const auto found = call.world.events.find(event);
+    if (found == call.world.events.end()) return false;
+    Event& writer = *found->second;
+    return writer.task != nullptr && writer.task->id == task && write_threads_record(call.world, writer, record);
+}
+
 void Subsystem::task_moved(const TaskId& task, std::int32_t cpu) {
     const CallScope call{parts_->world};
     moved(call.world, task, cpu);
@@ -152,7 +173,12 @@ void Subsystem::task_moved(const TaskId& task, std::int32_t cpu) {
 
 void Subsystem::task_comm(const TaskId& task, std::string_view name, bool by_exec) {
     const CallScope call{parts_->world};
-    report_name(call.world, task, name, by_exec);
+    report_name(call.world, task, {task.pid, task.tid}, name, by_exec);
+}
+
+void Subsystem::task_renamed_thread(const TaskId& task, std::int32_t tid, std::string_view name) {
+    const CallScope call{parts_->world};
+    report_name(call.world, task, {task.pid, tid}, name, false);
 }
 
 void Subsystem::task_mapped(const TaskId& task, const TaskMapping& mapped) {

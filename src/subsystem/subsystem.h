@@ -85,12 +85,23 @@ class Subsystem {
     void task_exit(const TaskId& task, std::int32_t parent_pid = 0);
     /// The task that the event counts; nothing for a cpu-wide event, one whose task has ended, and one not open.
     std::optional<TaskId> task_of(EventIndex event) const;
+    /// The events that count the task, children included.
+    std::vector<EventIndex> events_of(const TaskId& task) const;
+    /// The host has moved the pages of the events that count the task (Host::event_page). Its thread waits meanwhile.
+    void pages_moved(const TaskId& task);
+    /// Writes a record that the task's thread has made to the ring of `event`, which counts that task. False if it does
+    /// not, if the event has no ring, or if `record` is not a whole record that threads write (SAMPLE, THROTTLE,
+    /// UNTHROTTLE), or if it was lost.
+    bool write_foreign_record(const TaskId& task, EventIndex event, std::span<const std::byte> record);
     /// The task continues on another CPU. None of its instructions run during the call.
     void task_moved(const TaskId& task, std::int32_t cpu);
 
     // ---- what only side-band records report (records/record_interests.h) ----
 
     void task_comm(const TaskId& task, std::string_view name, bool by_exec);
+    /// The task has renamed another thread of its process, `tid`. As in the kernel, the events of the task that wrote
+    /// the name get the record (perf_event_comm_event()).
+    void task_renamed_thread(const TaskId& task, std::int32_t tid, std::string_view name);
     void task_mapped(const TaskId& task, const TaskMapping& mapped);
     /// `other` is the task that had the CPU before (in) or has it next (out). The switch was `ago_ns` ago.
     void task_switched(const TaskId& task, SwitchDirection direction, const TaskId& other, std::uint64_t ago_ns = 0);

@@ -42,7 +42,7 @@ void report_syscall_return(Thread& thread, std::uint32_t call) {
 // that the parent had, and first drops what belongs to the parent (mailbox, timer, traps, rings, locks). After an exec
 // the agent has nothing, and finds the descriptors that survived again.
 void begin_process(Thread& thread, bool executed) {
-    thread.agent->mailbox = nullptr;  // the child of a fork has a page of its own, and so another mailbox
+    if (!executed) drop_mailbox(thread);  // the child of a fork has a page of its own, and so another mailbox
     thread.agent->alarm = 0;          // timers are not inherited
     thread.alarmed = false;
     set_fault_traps(thread, false);  // the child of a fork has not inherited them

@@ -61,7 +61,7 @@ bool has_local_value(const Source& source) {
 // taken: the answer may or may not include a change of the group at the same moment.
 bool is_locally_readable(const Thread& thread, const Process& process, const EventPage& event) {
     const auto counts_this_thread_only = [&](const EventPage& member) {
-        return member.thread_page == thread.page_number && member.has_children == 0 && member.leader == event.leader &&
+        return is_counted_on(thread, member) && member.has_children == 0 && member.leader == event.leader &&
                member.state >= subsystem::EventState::off && has_local_value(member.source);
     };
     if (!counts_this_thread_only(event)) return false;

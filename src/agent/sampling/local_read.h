@@ -20,6 +20,12 @@ std::uint64_t local_value(const Thread& thread, const subsystem::Source& source,
 /// Whether the thread itself knows the source's value. If not, the broker keeps it (migrations).
 bool has_local_value(const subsystem::Source& source);
 
+/// Whether the event counts this thread. Where an event's page is in another user's memory, this process sees zeros
+/// there, and an event that exists has an id.
+inline bool is_counted_on(const Thread& thread, const EventPage& page) {
+    return page.id != 0 && page.thread_page == thread.page_number;
+}
+
 /// Whether read(2) of the event can be answered by this thread alone: the event counts this thread and no other, it has
 /// no inherited children, and the same is true of its whole group where the group is read.
 bool is_locally_readable(const Thread& thread, const Process& process, const EventPage& event);

@@ -32,7 +32,7 @@ struct Self {
     EventPage* page(EventIndex index) const {
         return process.events.contains(index) ? &process.events[index] : nullptr;
     }
-    bool counts_this_thread(const EventPage& page) const { return page.thread_page == thread.page_number; }
+    bool counts_this_thread(const EventPage& page) const { return is_counted_on(thread, page); }
     std::uint64_t value(const Source& source) { return local_value(thread, source, counts); }
     std::uint64_t clock() const { return task_clock(); }
     void publish(EventPage& page) const {

@@ -13,6 +13,7 @@
 #include "agent/probes/breakpoints.h"
 #include "agent/sampling/branch_stack.h"
 #include "agent/sampling/call_chain.h"
+#include "agent/sampling/foreign_records.h"
 #include "agent/sampling/local_read.h"
 #include "agent/sampling/memory_facts.h"
 #include "agent/sampling/overflow_signals.h"
@@ -208,27 +209,38 @@ void gather(Thread& thread, const EventPage& event, std::uint64_t now, const Sam
     add_context(context, facts);
 }
 
-/// Writes a THROTTLE or UNTHROTTLE record, as the overflow says. Returns whether the ring's reader is to be woken.
-bool write_throttling(Thread& thread, EventPage& event, std::uint64_t now, const subsystem::Overflow& overflow) {
+/// What is left to do for an overflow when no lock is held any more.
+struct Aftermath {
+    subsystem::Overflow overflow;
+    bool wake = false;       ///< the ring's readers are to be woken
+    ForeignRecords foreign;  ///< records for the broker to write
+};
+
+/// The event's ring, or one of `foreign` if this process cannot write the event's.
+Ring writable_ring(Thread& thread, const EventPage& event, ForeignRecords& foreign) {
     const Ring ring = ring_of(thread, event.ring);
-    if (ring.memory == nullptr) return false;
+    return ring.memory == nullptr && is_foreign_ring(thread, event.ring) ? foreign.ring() : ring;
+}
+
+/// Writes a THROTTLE or UNTHROTTLE record, as the overflow says.
+void write_throttling(Thread& thread, EventPage& event, std::uint64_t now, Aftermath& after) {
+    const Ring ring = writable_ring(thread, event, after.foreign);
+    if (ring.memory == nullptr) return;
     const subsystem::RecordOrigin moment{thread.page.pid, thread.tid, now, static_cast<std::uint32_t>(thread.page.cpu)};
     const PageLockGuard lock{thread, ring.page->lock};
-    if (!lock) return false;
-    bool wake = false;
-    if (overflow.unthrottle) wake = write_unthrottle(ring, event, moment).wake;
-    if (overflow.throttle) wake = write_throttle(ring, event, moment).wake || wake;
-    return wake;
+    if (!lock) return;
+    if (after.overflow.unthrottle) after.wake = write_unthrottle(ring, event, moment).wake;
+    if (after.overflow.throttle) after.wake = write_throttle(ring, event, moment).wake || after.wake;
 }
 
 /// Writes the sample. Returns whether the ring's reader is to be woken.
-bool write_event_sample(Thread& thread, EventPage& event, std::uint64_t period, std::uint64_t now,
-                        const SampleContext& context) {
-    const Ring ring = ring_of(thread, event.ring);
+bool write_event_sample(Thread& thread, EventPage& event, std::uint64_t now, const SampleContext& context,
+                        Aftermath& after) {
+    const Ring ring = writable_ring(thread, event, after.foreign);
     if (ring.memory == nullptr) return false;
     Gathered gathered;
     SampleFacts facts;
-    facts.period = period;
+    facts.period = after.overflow.period;
     gather(thread, event, now, context, gathered, facts);
     const PageLockGuard lock{thread, ring.page->lock};
     if (!lock) {
@@ -249,21 +261,19 @@ enum class Taken {
     needs_group  ///< nothing was done: it may switch the event off, which needs the group's lock
 };
 
-/// Handles one overflow, if one is due, under the event's lock: `overflow` says what is left to do without it, `wake`
-/// whether the ring's reader is to be woken. `group_held`: the caller holds the group's lock. If it cannot get the
-/// event's lock in time (run::kLockPatienceNs), it goes on without: an overflow that stayed due would stop the thread
-/// for as long after each instruction.
-Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleContext& context,
-               subsystem::Overflow& overflow, bool& wake) {
+/// Handles one overflow, if one is due, under the event's lock: `after` says what is left to do without it.
+/// `group_held`: the caller holds the group's lock. If it cannot get the event's lock in time (run::kLockPatienceNs),
+/// it goes on without: an overflow that stayed due would stop the thread for as long after each instruction.
+Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleContext& context, Aftermath& after) {
     const PageLockGuard lock{thread, event.lock};
     const std::uint64_t value = local_value(thread, event.source);
     if (event.state != subsystem::EventState::counting || !overflow_due(event, value)) return Taken::none;
     if (event.limit > 0 && !group_held) return Taken::needs_group;
     const std::uint64_t now = time_of(thread, event);
-    overflow = take_overflow(event, value, pace_of(thread, event, now), samples_per_tick(thread));
-    if (overflow.throttle || overflow.unthrottle) wake = write_throttling(thread, event, now, overflow);
-    if (overflow.sample) wake = write_event_sample(thread, event, overflow.period, now, context) || wake;
-    if (overflow.disable) {
+    after.overflow = take_overflow(event, value, pace_of(thread, event, now), samples_per_tick(thread));
+    if (after.overflow.throttle || after.overflow.unthrottle) write_throttling(thread, event, now, after);
+    if (after.overflow.sample) after.wake = write_event_sample(thread, event, now, context, after) || after.wake;
+    if (after.overflow.disable) {
         event.requested_state = subsystem::EventState::off;
         change_state(event, subsystem::EventState::off, value, task_clock());
     }
@@ -274,17 +284,16 @@ Taken take_one(Thread& thread, EventPage& event, bool group_held, const SampleCo
 
 /// Handles one overflow like the function above, and takes the group's lock if needed. Tries again if the event gets
 /// another leader before the lock is taken.
-Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, subsystem::Overflow& overflow,
-               bool& wake) {
+Taken take_one(Thread& thread, EventPage& event, const SampleContext& context, Aftermath& after) {
     for (;;) {
-        const Taken taken = take_one(thread, event, false, context, overflow, wake);
+        const Taken taken = take_one(thread, event, false, context, after);
         if (taken != Taken::needs_group) return taken;
         const EventIndex leader = event.leader;
         if (leader == 0 || !existing_process(*thread.engine)->events.contains(leader)) return Taken::none;
         // The group's lock must be taken before the event's. So the first attempt has released the event's lock.
         const PageLockGuard group{thread, existing_process(*thread.engine)->events[leader].group_lock};
         if (!group) return Taken::none;
-        if (event.leader == leader) return take_one(thread, event, true, context, overflow, wake);
+        if (event.leader == leader) return take_one(thread, event, true, context, after);
     }
 }
 
@@ -301,17 +310,17 @@ void record_event(Thread& thread, EventPage& event, EventIndex index, const Samp
 
 bool handle_overflows(Thread& thread, EventPage& event, EventIndex index, const SampleContext& context) {
     for (;;) {
-        subsystem::Overflow overflow;
-        bool wake = false;
-        const Taken taken = take_one(thread, event, context, overflow, wake);
+        Aftermath after;
+        const Taken taken = take_one(thread, event, context, after);
         if (taken == Taken::none) return event.state == subsystem::EventState::counting;
         // No lock may be held from here on: the broker may wait for it before it serves the next request. The thread
         // waits for the answer: its next call may be a wait in epoll, where the kernel and not the broker reports the
         // wake-up.
-        if (wake) BrokerRequest{thread, run::RequestKind::wake, index}.send();
-        if (overflow.signal) send_io_signal(thread, event, overflow.hang_up);
-        if (overflow.sigtrap) send_sigtrap(thread, event);
-        if (overflow.disable) {
+        after.foreign.send(thread, index);
+        if (after.wake) BrokerRequest{thread, run::RequestKind::wake, index}.send();
+        if (after.overflow.signal) send_io_signal(thread, event, after.overflow.hang_up);
+        if (after.overflow.sigtrap) send_sigtrap(thread, event);
+        if (after.overflow.disable) {
             BrokerRequest{thread, run::RequestKind::ran_out, index}.post();
             return false;
         }

@@ -1,6 +1,8 @@
 // proc_task.cpp: reads files of /proc/PID and finds fields in them.
 #include "broker/host/proc_task.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -42,6 +44,12 @@ std::string_view field_in(std::string_view text, std::string_view name) {
     return {};
 }
 
+/// The inode of the thread's user namespace; 0 if /proc does not say.
+std::uint64_t user_namespace_of(const std::string& task) {
+    struct stat about{};
+    return ::stat(("/proc/" + task + "/ns/user").c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
 }  // namespace
 
 // The first number of schedstat: ns on a CPU (Documentation/scheduler/sched-stats.rst). The file is missing without
@@ -67,16 +75,40 @@ std::optional<std::uint64_t> cpu_migrations_of(std::int32_t pid, std::int32_t ti
     return number_in(field);
 }
 
+bool shares_user_namespace(std::int32_t tid) {
+    static const std::uint64_t own = user_namespace_of("self");
+    return user_namespace_of(std::to_string(tid)) == own;
+}
+
+std::uint64_t capability_set(std::int32_t tid, const std::string& name) {
+    std::uint64_t capabilities = 0;
+    const std::string set = status_field(tid, name);
+    const std::size_t digit = set.find_first_not_of(" \t");
+    if (digit != std::string::npos) std::from_chars(set.data() + digit, set.data() + set.size(), capabilities, 16);
+    return capabilities == 0 || shares_user_namespace(tid) ? capabilities : 0;
+}
+
+std::vector<std::uint64_t> numbers_of(const std::string& text) {
+    std::vector<std::uint64_t> numbers;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at != end) {
+        if (*at < '0' || *at > '9') {
+            ++at;
+            continue;
+        }
+        std::uint64_t number = 0;
+        at = std::from_chars(at, end, number).ptr;
+        numbers.push_back(number);
+    }
+    return numbers;
+}
+
 // When a file is opened the kernel compares its owner with the filesystem user id (credentials(7)), unless the thread
 // has CAP_DAC_OVERRIDE.
 bool may_write_for(std::int32_t tid, std::uint32_t user) {
     constexpr unsigned kDacOverride = 1;
-    std::uint64_t capabilities = 0;
-    std::string effective = status_field(tid, "CapEff");
-    const std::size_t digit = effective.find_first_not_of(" \t");
-    if (digit != std::string::npos)
-        std::from_chars(effective.data() + digit, effective.data() + effective.size(), capabilities, 16);
-    if ((capabilities >> kDacOverride & 1) != 0) return true;
+    if ((capability_set(tid, "CapEff") >> kDacOverride & 1) != 0) return true;
     const std::string ids = status_field(tid, "Uid");  // real, effective, saved, filesystem
     const std::size_t last = ids.find_last_of("\t ");
     return last != std::string::npos && number_in(std::string_view{ids}.substr(last)) == user;

@@ -119,7 +119,7 @@ void RunHost::request_safepoint(const TaskId& task) {
     ::syscall(SYS_rt_tgsigqueueinfo, to.pid, to.tid, SIGTRAP, &info);
 }
 
-EventIndex RunHost::new_event_page() {
+EventIndex RunHost::new_event_page(const TaskId* counted) {
     EventIndex index = 0;
     if (!free_events_.empty()) {
         index = free_events_.back();
@@ -127,7 +127,8 @@ EventIndex RunHost::new_event_page() {
     } else if (next_event_ < run::kMaximumEvents) {
         index = next_event_++;
     }
-    if (index != 0) memory_.event(index) = EventPage{};
+    // The thread that it counts writes the page, so it is in the memory of that thread's user.
+    if (index != 0) memory_.place_event(index, counted != nullptr ? memory_.user_of_page(counted->thread_page) : 0);
     return index;
 }
 
@@ -164,8 +165,9 @@ RingIndex RunHost::new_ring(std::uint32_t data_pages) {
     const std::uint64_t bytes = (std::uint64_t{1} + data_pages) * kPageBytes;
     if (free_rings_.empty() && next_ring_ == run::kMaximumRings) return 0;
     // Memory of a freed ring of the same size, or new memory at the end of the file.
+    const UserNumber user = memory_.user_of_page(caller_.thread_page);
     std::uint64_t offset = rings_end_;
-    const auto known = free_ring_memory_.find(bytes);
+    const auto known = free_ring_memory_.find({user, bytes});
     if (known != free_ring_memory_.end()) {
         offset = known->second;
         free_ring_memory_.erase(known);
@@ -175,9 +177,9 @@ RingIndex RunHost::new_ring(std::uint32_t data_pages) {
         rings_end_ += bytes;
     }
     void* const place =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.fd(), static_cast<off_t>(offset));
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.fd(user), static_cast<off_t>(offset));
     if (place == MAP_FAILED) {
-        free_ring_memory_.emplace(bytes, offset);
+        free_ring_memory_.emplace(std::pair{user, bytes}, offset);
         return 0;
     }
     RingIndex ring = 0;
@@ -187,11 +189,21 @@ RingIndex RunHost::new_ring(std::uint32_t data_pages) {
         ring = free_rings_.back();
         free_rings_.pop_back();
     }
-    memory_.ring(ring) = RingPage{};
-    memory_.ring(ring).offset = offset;
-    memory_.ring(ring).pages = data_pages;
-    ring_places_[ring] = {{static_cast<std::byte*>(place), bytes}, offset};
+    RingPage& page = memory_.ring(ring, user);
+    page = RingPage{};
+    page.offset = offset;
+    page.pages = data_pages;
+    ring_places_[ring] = {{static_cast<std::byte*>(place), bytes}, offset, user, false};
     return ring;
+}
+
+RingPage& RunHost::ring_page(RingIndex ring) {
+    const auto known = ring_places_.find(ring);
+    return memory_.ring(ring, known != ring_places_.end() ? known->second.user : 0);
+}
+
+void RunHost::retire_ring(RingIndex ring) {
+    if (const auto known = ring_places_.find(ring); known != ring_places_.end()) known->second.retired = true;
 }
 
 std::span<std::byte> RunHost::ring_memory(RingIndex ring) {
@@ -207,17 +219,17 @@ std::uint64_t RunHost::ring_offset(RingIndex ring) {
 void RunHost::free_ring(RingIndex ring) {
     const auto known = ring_places_.find(ring);
     if (known == ring_places_.end()) return;
-    const std::uint64_t offset = known->second.offset;
-    const std::uint64_t bytes = known->second.memory.size();
-    ::munmap(known->second.memory.data(), bytes);
+    const RingPlace place = known->second;
+    const std::uint64_t bytes = place.memory.size();
+    ::munmap(place.memory.data(), bytes);
 
     // Frees the file's pages. The next ring there begins with zeros, and a program that still maps this one reads
     // zeros.
-    ::fallocate(memory_.fd(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+    ::fallocate(memory_.fd(place.user), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(place.offset),
                 static_cast<off_t>(bytes));
-    memory_.ring(ring) = RingPage{};
+    memory_.ring(ring, place.user) = RingPage{};
     ring_places_.erase(known);
-    free_ring_memory_.emplace(bytes, offset);
+    if (!place.retired) free_ring_memory_.emplace(std::pair{place.user, bytes}, place.offset);
     free_rings_.push_back(ring);
 }
 

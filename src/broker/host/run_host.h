@@ -67,13 +67,16 @@ class RunHost final : public subsystem::Host {
     void set_active_events(const TaskId& task, const subsystem::ActiveEvents& events) override;
     void request_safepoint(const TaskId& task) override;
     void poll_changed(EventIndex event) override { poll_changes_.push_back(event); }
-    EventIndex new_event_page() override;
+    EventIndex new_event_page(const TaskId* counted) override;
     EventPage& event_page(EventIndex event) override { return memory_.event(event); }
     void free_event_page(EventIndex event) override;
     FilterIndex new_filter(const subsystem::Filter& filter) override;
     void free_filter(FilterIndex filter) override;
     RingIndex new_ring(std::uint32_t data_pages) override;
-    RingPage& ring_page(RingIndex ring) override { return memory_.ring(ring); }
+    RingPage& ring_page(RingIndex ring) override;
+    /// The memory of the ring is not given to another one: a program keeps it mapped that has left the ring's run
+    /// memory.
+    void retire_ring(RingIndex ring);
     std::span<std::byte> ring_memory(RingIndex ring) override;
     std::uint64_t ring_offset(RingIndex ring) override;
     void free_ring(RingIndex ring) override;
@@ -99,8 +102,6 @@ class RunHost final : public subsystem::Host {
 
     /// The living thread of the run that the kernel knows by the ids `wanted`, and the caller by the id `tid`.
     std::optional<TaskId> find_live_thread(const KernelIds& wanted, std::int32_t tid) const;
-    /// How many thread pages have ever been used.
-    std::uint32_t used_pages() const;
     KernelIds kernel_ids(const TaskId& task) const { return threads_.kernel_ids(task); }
     /// The cache of the task; an empty one if its page was another thread's.
     TaskCache& cached(const TaskId& task);
@@ -131,14 +132,17 @@ class RunHost final : public subsystem::Host {
     struct RingPlace {
         std::span<std::byte> memory;  ///< mapped here
         std::uint64_t offset = 0;     ///< in the memfd
+        UserNumber user = 0;          ///< whose memfd: that of the program that has mapped the ring first
+        bool retired = false;         ///< its memory is not used again
     };
 
     std::vector<SharedFilter> filters_;  ///< by FilterIndex
     std::vector<RingIndex> free_rings_;
     RingIndex next_ring_ = 1;
     std::map<RingIndex, RingPlace> ring_places_;
-    std::uint64_t rings_end_;  ///< in the memfd; every ring that was ever made is below it
-    std::multimap<std::uint64_t, std::uint64_t> free_ring_memory_;  ///< of freed rings: bytes, offset
+    std::uint64_t rings_end_;  ///< in the memfds; every ring that was ever made is below it
+    /// Of freed rings: user and bytes, offset.
+    std::multimap<std::pair<UserNumber, std::uint64_t>, std::uint64_t> free_ring_memory_;
 };
 
 }  // namespace anyperf::broker

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <fstream>
 #include <utility>
@@ -33,22 +32,16 @@ constexpr unsigned kCapSysAdmin = 21;
 constexpr unsigned kCapPerfmon = 38;
 constexpr unsigned kCapSysPtrace = 19;
 
-std::uint64_t user_namespace_of(const std::string& task) {
-    struct stat about{};
-    return ::stat(("/proc/" + task + "/ns/user").c_str(), &about) == 0 ? about.st_ino : 0;
-}
-
 /// The thread's present effective capabilities, a bit each; 0 if the thread is gone. They are not cached, because a
 /// program may drop them. Capabilities in another user namespace than the broker's do not count, because the kernel's
 /// perf_event_open asks for capabilities of the machine (perfmon_capable() of Linux 6.18).
 std::uint64_t effective_capabilities(std::int32_t tid) {
-    static const std::uint64_t own_namespace = user_namespace_of("self");
     if (tid <= 0) return 0;
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, tid};
     std::array<__user_cap_data_struct, 2> data{};
     if (::syscall(SYS_capget, &header, data.data()) != 0) return 0;
     const std::uint64_t set = std::uint64_t{data[1].effective} << 32 | data[0].effective;
-    return set == 0 || user_namespace_of(std::to_string(tid)) == own_namespace ? set : 0;
+    return set == 0 || shares_user_namespace(tid) ? set : 0;
 }
 
 bool has(std::uint64_t set, unsigned capability) {
@@ -68,24 +61,6 @@ bool is_alive(std::int32_t tid) {
     const std::string state = status_field(tid, "State");
     const std::size_t letter = state.find_first_not_of(" \t");
     return letter != std::string::npos && state[letter] != 'Z' && state[letter] != 'X';
-}
-
-/// The numbers in a text such as the line "Uid:\treal\teffective\tsaved\tfs" of /proc/PID/status. Everything between
-/// the numbers is skipped. Ids have 32 bits, limits 64. A number that does not fit into 64 bits gives 0.
-std::vector<std::uint64_t> numbers_in(const std::string& text) {
-    std::vector<std::uint64_t> numbers;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at != end) {
-        if (*at < '0' || *at > '9') {
-            ++at;
-            continue;
-        }
-        std::uint64_t number = 0;
-        at = std::from_chars(at, end, number).ptr;
-        numbers.push_back(number);
-    }
-    return numbers;
 }
 
 }  // namespace
@@ -152,23 +127,19 @@ std::uint64_t RunHost::value(const TaskId& task, const Source& source) {
     return 0;
 }
 
-std::uint32_t RunHost::used_pages() const {
-    const std::uint32_t claimed = __atomic_load_n(&memory_.use().thread_pages, __ATOMIC_RELAXED);
-    return std::min(claimed, run::kMaximumThreadPages);
-}
-
 std::optional<TaskId> RunHost::find_live_thread(const KernelIds& wanted, std::int32_t tid) const {
-    const std::uint32_t pages = used_pages();
     // If the ids differ, the caller is in another pid namespace than the broker.
     const bool elsewhere = tid != wanted.tid;
-    for (std::uint32_t number = 0; number < pages; ++number) {
+    std::optional<TaskId> found;
+    memory_.for_each_used_page([&](std::uint32_t number) {
+        if (found) return;
         // A page's id is a hint, which saves asking about most pages. It is the id in the thread's own pid namespace.
         const std::int32_t hint = memory_.thread_page(number).tid;
-        if (hint != wanted.tid && !elsewhere && !threads_.knows(number)) continue;
+        if (hint != wanted.tid && !elsewhere && !threads_.knows(number)) return;
         const auto task = threads_.find(number);
-        if (task && kernel_ids(*task) == wanted) return task;
-    }
-    return std::nullopt;
+        if (task && kernel_ids(*task) == wanted) found = task;
+    });
+    return found;
 }
 
 Answer<TaskId> RunHost::find_task(const TaskId& caller, std::int32_t tid) {
@@ -191,9 +162,9 @@ Answer<TaskId> RunHost::find_task(const TaskId& caller, std::int32_t tid) {
 
 std::vector<TaskId> RunHost::living_tasks() {
     std::vector<TaskId> tasks;
-    const std::uint32_t pages = used_pages();
-    for (std::uint32_t number = 0; number < pages; ++number)
+    memory_.for_each_used_page([&](std::uint32_t number) {
         if (const auto task = threads_.find(number)) tasks.push_back(*task);
+    });
     return tasks;
 }
 
@@ -225,13 +196,13 @@ subsystem::Credentials RunHost::credentials(const TaskId& caller) {
 
 subsystem::MemoryAccount RunHost::memory_account(const TaskId& caller) {
     const std::int32_t pid = kernel_ids(caller).pid;
-    const auto ids = numbers_in(status_field(pid, "Uid"));
+    const auto ids = numbers_of(status_field(pid, "Uid"));
     subsystem::MemoryAccount known;
     known.uid = ids.size() > 1 ? static_cast<std::uint32_t>(ids[1]) : 65534;
     std::ifstream file{"/proc/" + std::to_string(pid) + "/limits"};
     for (std::string line; std::getline(file, line);) {
         if (!line.starts_with("Max locked memory")) continue;
-        const auto numbers = numbers_in(line);
+        const auto numbers = numbers_of(line);
         known.memlock_bytes = line.find("unlimited") < 40 ? ~std::uint64_t{0} : numbers.empty() ? 0 : numbers[0];
     }
     return known;
@@ -243,9 +214,9 @@ bool RunHost::may_measure(const TaskId& caller, const TaskId& task) {
     if (!from || !to) return false;
     if (from.pid == to.pid) return true;
     if (has(effective_capabilities(from.tid), kCapSysPtrace)) return true;
-    const auto own = numbers_in(status_field(from.tid, "Uid"));
+    const auto own = numbers_of(status_field(from.tid, "Uid"));
     // The real, effective and saved user ids of the target must be the caller's real one.
-    const auto theirs = numbers_in(status_field(to.tid, "Uid"));
+    const auto theirs = numbers_of(status_field(to.tid, "Uid"));
     if (own.size() < 4 || theirs.size() < 4) return false;
     if (!std::all_of(theirs.begin(), theirs.begin() + 3, [&](std::uint64_t id) { return id == own[0]; })) return false;
     // As ptrace does, this refuses a process that is not dumpable: its files in /proc belong to root (proc(5),

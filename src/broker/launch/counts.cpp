@@ -40,25 +40,32 @@ Counts counts_of_page(const RunMemory& memory, std::uint32_t number) {
     return std::to_array(run::CopiedCounts::of(memory.counts_of(number)).of_class);
 }
 
-/// The threads of each process, by the number of the process record.
-std::multimap<std::uint32_t, Thread> threads_of(const RunMemory& memory) {
-    std::multimap<std::uint32_t, Thread> threads;
-    const run::RunUse& use = memory.use();
-    for (std::uint32_t number = 1; number <= use.threads && number < run::kMaximumThreads; ++number) {
-        const run::ThreadRecord& record = memory.thread(number);
-        if (record.state != RecordState::ended) continue;
-        Counts counts;
-        std::ranges::copy(record.count, counts.begin());
-        threads.emplace(record.process, Thread{record.tid, text(record.comm, sizeof record.comm), counts});
+/// A process record: whose memory it is in, and its number there.
+using ProcessPlace = std::pair<UserNumber, std::uint32_t>;
+
+/// The threads of each process.
+std::multimap<ProcessPlace, Thread> threads_of(const RunMemory& memory) {
+    std::multimap<ProcessPlace, Thread> threads;
+    for (UserNumber user = 0; user < memory.users(); ++user) {
+        const std::uint32_t ended = memory.use(user).threads;
+        for (std::uint32_t number = 1; number <= ended && number < run::kMaximumThreads; ++number) {
+            const run::ThreadRecord& record = memory.thread(number, user);
+            if (record.state != RecordState::ended) continue;
+            Counts counts;
+            std::ranges::copy(record.count, counts.begin());
+            threads.emplace(ProcessPlace{user, record.process},
+                            Thread{record.tid, text(record.comm, sizeof record.comm), counts});
+        }
     }
-    for (std::uint32_t number = 0; number < use.thread_pages && number < run::kMaximumThreadPages; ++number) {
+    memory.for_each_used_page([&](std::uint32_t number) {
         const run::ThreadPage& page = memory.thread_page(number);
+        const UserNumber user = memory.user_of_page(number);
         // Killed after its counts were copied and before the page was freed: the record counts.
-        const bool has_record = page.record != 0 && memory.thread(page.record).state == RecordState::ended;
-        if (page.state == RecordState::free || has_record) continue;
-        threads.emplace(page.process,
+        const bool has_record = page.record != 0 && memory.thread(page.record, user).state == RecordState::ended;
+        if (page.state == RecordState::free || has_record) return;
+        threads.emplace(ProcessPlace{user, page.process},
                         Thread{page.tid, text(page.comm, sizeof page.comm), counts_of_page(memory, number)});
-    }
+    });
     return threads;
 }
 
@@ -85,12 +92,12 @@ ordered_json counts_of(const RunResult& result) {
     const auto threads = threads_of(result.memory);
     Counts total{};
     ordered_json processes = ordered_json::array();
-    for (std::uint32_t number = 1; number <= result.memory.use().processes && number < run::kMaximumProcesses;
-         ++number) {
-        const run::ProcessRecord& record = result.memory.process(number);
-        if (record.state == RecordState::free) continue;
+    const auto add_process = [&](const ProcessPlace& place) {
+        const run::ProcessRecord& record = result.memory.process(place.second, place.first);
+        const auto [first, last] = threads.equal_range(place);
+        // A process that went on in another user's memory is listed there, unless threads of it ended before.
+        if (record.state == RecordState::free || (record.state == RecordState::moved && first == last)) return;
         ordered_json listed = ordered_json::array();
-        const auto [first, last] = threads.equal_range(number);
         for (auto entry = first; entry != last; ++entry) {
             const Thread& thread = entry->second;
             for (std::size_t i = 0; i < kCounters; ++i) total[i] += thread.counts[i];
@@ -98,12 +105,19 @@ ordered_json counts_of(const RunResult& result) {
                 {{"tid", thread.tid}, {"comm", thread.comm}, {"counts", to_json(thread.counts, header.counting)}});
         }
         // The first process is the command; it may have been killed, but the broker waited for it.
-        const int status = number == 1 ? result.status : record.exit_status;
+        const run::ProcessRecord& command = result.memory.process(1);
+        const bool is_command =
+            &record == &command || (command.state == RecordState::moved && record.pid == command.pid);
         processes.push_back({{"pid", record.pid},
                              {"comm", text(record.comm, sizeof record.comm)},
                              {"exe", text(record.exe, sizeof record.exe)},
-                             {"exit", exit_of(status)},
+                             {"exit", exit_of(is_command ? result.status : record.exit_status)},
                              {"threads", listed}});
+    };
+    for (UserNumber user = 0; user < result.memory.users(); ++user) {
+        const std::uint32_t used = result.memory.use(user).processes;
+        for (std::uint32_t number = 1; number <= used && number < run::kMaximumProcesses; ++number)
+            add_process({user, number});
     }
     return {{"total", to_json(total, header.counting)}, {"processes", processes}};
 }

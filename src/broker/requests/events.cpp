@@ -5,30 +5,15 @@
 // what the broker itself must remember: sockets, mappings, processes to track.
 #include "broker/requests/events.h"
 
-#include <sys/socket.h>
-
 #include <cerrno>
 #include <utility>
 
 #include "broker/state/task_life.h"
+#include "broker/transport/program_socket.h"
 
 namespace anyperf::broker {
 
 namespace {
-
-/// Whether the descriptor is what an agent sends: one end of a socket pair that the sender's process has made. The
-/// broker writes a byte to it as a wake-up. A program must not be able to make the broker write to another process.
-bool is_event_socket(int fd, std::int32_t process) {
-    const auto option = [fd](int name) {
-        int value = -1;
-        socklen_t size = sizeof value;
-        return ::getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
-    };
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    return option(SO_DOMAIN) == AF_UNIX && option(SO_TYPE) == SOCK_SEQPACKET &&
-           ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid == process;
-}
 
 /// The kernel's arguments from a message. Each number that names something of the broker is looked up: an event that
 /// this run does not have is not passed on.
@@ -45,7 +30,7 @@ subsystem::OpenRequest open_request(const RequestContext& request) {
     if (request.state.events.contains(leader)) open.group.event = leader;
     open.group.open = open.group.event.has_value();
     // A program sends no descriptor if it could not make one (EMFILE).
-    open.descriptor_free = request.descriptor && is_event_socket(request.descriptor.get(), request.kernel.pid);
+    open.descriptor_free = request.descriptor && is_program_socket(request.descriptor.get(), request.kernel.pid);
     if (head.cgroup != 0) open.cgroup = head.cgroup;
     open.file = head.file;
     return open;

@@ -37,7 +37,10 @@ void correct_mapping(subsystem::TaskMapping& mapped, const RequestContext& reque
 }  // namespace
 
 RequestAnswer on_renamed(RequestContext& request) {
-    request.subsystem().task_comm(request.caller, text_of(request), false);
+    if (const auto tid = static_cast<std::int32_t>(request.argument(0)); tid > 0)
+        request.subsystem().task_renamed_thread(request.caller, tid, text_of(request));
+    else
+        request.subsystem().task_comm(request.caller, text_of(request), false);
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include "broker/requests/files.h"
 #include "broker/requests/records.h"
 #include "broker/requests/tasks.h"
+#include "broker/requests/user_memory.h"
 
 namespace anyperf::broker {
 
@@ -39,6 +40,8 @@ constexpr std::array<RequestRow, static_cast<std::size_t>(RequestKind::count)> k
     {RequestKind::made_cgroup, "made_cgroup", on_made_cgroup, Needs::machine},
     {RequestKind::moved_tasks, "moved_tasks", on_moved_tasks, Needs::machine},
     {RequestKind::loaded_bpf, "loaded_bpf", on_loaded_bpf, Needs::machine},
+    {RequestKind::change_user, "change_user", on_change_user, Needs::nothing},
+    {RequestKind::write_record, "write_record", on_write_record, Needs::machine},
 }};
 
 namespace {

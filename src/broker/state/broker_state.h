@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -46,7 +47,8 @@ struct BrokerState {
     RingMappings mappings;
     Processes processes;
     PendingChildren children;
-    std::set<std::uint32_t> reported_execs;  ///< thread pages whose next exec has been reported already
+    std::multimap<pid_t, std::uint32_t> moved_pages;  ///< by process: pages that another user's memory has taken over
+    std::set<std::uint32_t> reported_execs;           ///< thread pages whose next exec has been reported already
 };
 
 }  // namespace anyperf::broker

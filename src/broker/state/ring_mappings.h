@@ -20,6 +20,13 @@ class RingMappings {
     std::optional<subsystem::Mapping> take(subsystem::EventIndex event, std::int32_t process, std::uint64_t offset,
                                            std::uint64_t bytes);
 
+    /// Calls `function` with each mapping of a process.
+    template <class Function>
+    void for_each(std::int32_t process, const Function& function) const {
+        for (const auto& [event, owned] : mappings_)
+            if (owned.process == process) function(owned.mapping);
+    }
+
     /// Removes the mappings of a process, which has none of them any more, and calls `function` with the event and the
     /// mapping of each.
     template <class Function>

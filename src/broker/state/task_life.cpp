@@ -5,7 +5,7 @@
 // left. A thread's EXIT record must be written before the rings are unmapped and the page is free for another thread.
 #include "broker/state/task_life.h"
 
-#include <algorithm>
+#include <iterator>
 
 #include "broker/machine/presented_machine.h"
 #include "subsystem/records/record_interests.h"
@@ -19,13 +19,23 @@ namespace {
 /// thread.
 void free_pages_of(BrokerState& state, pid_t process) {
     if (state.memory.header().counting != 0) return;
-    const std::uint32_t claimed = __atomic_load_n(&state.memory.use().thread_pages, __ATOMIC_RELAXED);
-    for (std::uint32_t number = 0; number < std::min(claimed, run::kMaximumThreadPages); ++number) {
+    state.memory.for_each_used_page([&](std::uint32_t number) {
         run::ThreadPage& page = state.memory.thread_page(number);
         const std::int32_t tid = page.tid;
         if (page.state == run::RecordState::live && page.process_id() == process && !state.threads.knows(number) &&
             !exists({process, tid}))
             page.release();
+    });
+}
+
+/// The pages of a dead process that another user's memory has taken over, and that are free, are free where they came
+/// from.
+void return_pages_of(BrokerState& state, pid_t process) {
+    const auto moved = state.moved_pages.equal_range(process);
+    for (auto at = moved.first; at != moved.second;) {
+        const bool is_free = state.memory.thread_page(at->second).state == run::RecordState::free;
+        if (is_free) state.memory.return_page(at->second);
+        at = is_free ? state.moved_pages.erase(at) : std::next(at);
     }
 }
 
@@ -71,6 +81,7 @@ void end_process(BrokerState& state, pid_t process) {
     }
     unmap_rings_of(state, process);
     free_pages_of(state, process);
+    return_pages_of(state, process);
 }
 
 }  // namespace anyperf::broker

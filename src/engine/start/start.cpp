@@ -74,6 +74,7 @@ Engine& make_engine(const StartArgument& argument) {
         if (engine.cache.deterministic) engine.counting.open |= x86_64::bit(x86_64::Class::instructions);
         engine.tuples.begin(&engine.threads, engine.run->tuple_limit);
         begin_exact_image(engine);
+        engine.user_may_differ = argument.user_may_differ;
         engine.random.begin(engine.run->seed ^ std::uint64_t{argument.random} << 32);
     }
     const bool reserved = engine.protected_code.reserve() && engine.cache.reserve();
@@ -174,6 +175,7 @@ extern "C" [[noreturn]] void engine_start(std::uint64_t* words) {
     begin_thread_time(*thread);
     if (exceeds_memory_limits(*thread)) die_by(SIGSEGV);  // as the kernel, past the point of no return of an exec
     hooks::at_process_start(*thread, true);
+    handlers::catch_up_with_ids(*thread);
     begin_exact_thread(*thread);
     begin_own_faults(*thread, faults_before);
     if (turns::on(engine)) turns::begin_program(*thread);

@@ -332,6 +332,7 @@ long clone_copying(Call& call, CloneRequest& request) {
     open_process_record(call.engine, thread, page);
     begin_thread_time(thread);
     hooks::at_process_start(thread, false);
+    catch_up_with_ids(thread);
     inherit_exact_image(call.engine);
     begin_exact_thread(thread);
     begin_own_faults(thread, 0);

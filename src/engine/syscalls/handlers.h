@@ -41,6 +41,12 @@ long close_range(Call&);
 long getdents64(Call&);
 long dup_onto(Call&);  ///< dup2 and dup3
 
+// credentials.cpp: programs of different users do not share run memory
+long change_ids(Call&);  ///< setuid, setgid, setreuid, setregid, setresuid, setresgid, capset
+/// Gives a process its user's run memory if that could not be done when its ids changed. The process has one thread: it
+/// is the child of a fork, or has executed a program.
+void catch_up_with_ids(Thread& thread);
+
 // exec.cpp: the next program runs in the engine, too
 long execve(Call&);
 long execveat(Call&);

@@ -33,6 +33,7 @@ constexpr auto kKnownSyscalls = std::to_array<KnownSyscall>({
 #include "syscall_names.inc"
 });
 
+constexpr std::string_view kUsers = "programs of different users do not share run memory";
 constexpr std::string_view kVirtualTime = "a deterministic run has a clock of its own";
 
 /// Calls that the kernel does not simply do as the application asks for them.
@@ -83,6 +84,13 @@ constexpr std::array kRows{
     SyscallRow{__NR_sysinfo, "sysinfo", observe, handlers::sysinfo, "a deterministic run shows the same machine"},
     SyscallRow{__NR_times, "times", observe, handlers::times, kVirtualTime},
     SyscallRow{__NR_ptrace, "ptrace", observe, handlers::ptrace, "registers and code are those of the translation"},
+    SyscallRow{__NR_setuid, "setuid", observe, handlers::change_ids, kUsers},
+    SyscallRow{__NR_setgid, "setgid", observe, handlers::change_ids, kUsers},
+    SyscallRow{__NR_setreuid, "setreuid", observe, handlers::change_ids, kUsers},
+    SyscallRow{__NR_setregid, "setregid", observe, handlers::change_ids, kUsers},
+    SyscallRow{__NR_setresuid, "setresuid", observe, handlers::change_ids, kUsers},
+    SyscallRow{__NR_setresgid, "setresgid", observe, handlers::change_ids, kUsers},
+    SyscallRow{__NR_capset, "capset", observe, handlers::change_ids, kUsers},
     SyscallRow{__NR_rt_sigpending, "rt_sigpending", emulate, handlers::rt_sigpending,
                "adds signals that the engine has queued"},
     SyscallRow{__NR_rt_sigtimedwait, "rt_sigtimedwait", observe, handlers::timed_wait, kVirtualTime},

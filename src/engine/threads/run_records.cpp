@@ -7,6 +7,7 @@
 
 #include "engine/fail.h"
 #include "engine/freestanding/pages.h"
+#include "engine/own_descriptors.h"
 #include "engine/x86_64/decode/classes.h"
 
 extern "C" void* memcpy(void* to, const void* from, std::size_t count);
@@ -82,7 +83,8 @@ bool is_abandoned(const Engine& engine, const run::ThreadPage& page) {
 /// Frees the pages of threads that no longer exist. It makes a system call for each page, so it is called only when all
 /// pages are in use.
 void free_abandoned_pages(const Engine& engine) {
-    for (std::uint32_t number = 0; number < run::kMaximumThreadPages; ++number) {
+    const run::RunUse& use = *engine.run_use;
+    for (std::uint32_t number = use.first_page; number < use.end_page && number < run::kMaximumThreadPages; ++number) {
         run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
         if (!is_abandoned(engine, page)) continue;
         auto live = static_cast<std::uint32_t>(run::RecordState::live);
@@ -184,15 +186,14 @@ run::ProcessRecord* record_of_process(const Engine& engine, std::int32_t pid) {
 
 run::ProcessRecord* record_of_thread(const Engine& engine, std::int32_t tid) {
     if (engine.run == nullptr) return nullptr;
-    for (std::uint32_t number = 0; number < engine.run_use->thread_pages && number < run::kMaximumThreadPages;
-         ++number) {
+    const run::ThreadPage* found = nullptr;
+    run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
         const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
-        if (page.tid != tid || page.state != run::RecordState::live || page.pid_namespace != engine.pid_namespace)
-            continue;
-        return page.process != 0 && page.process < run::kMaximumProcesses ? process_record(engine, page.process)
-                                                                          : nullptr;
-    }
-    return nullptr;
+        if (page.tid == tid && page.state == run::RecordState::live && page.pid_namespace == engine.pid_namespace)
+            found = &page;
+    });
+    if (found == nullptr || found->process == 0 || found->process >= run::kMaximumProcesses) return nullptr;
+    return process_record(engine, found->process);
 }
 
 const char* program_path_of(const Engine& engine, std::int32_t pid) {
@@ -202,23 +203,23 @@ const char* program_path_of(const Engine& engine, std::int32_t pid) {
 
 bool is_thread_of_run(const Engine& engine, std::int32_t tid) {
     if (engine.run == nullptr) return false;
-    for (std::uint32_t number = 0; number < engine.run_use->thread_pages && number < run::kMaximumThreadPages;
-         ++number) {
+    bool found = false;
+    run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
         const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
-        if (page.tid == tid && page.state == run::RecordState::live) return true;
-    }
-    return false;
+        found = found || (page.tid == tid && page.state == run::RecordState::live);
+    });
+    return found;
 }
 
 bool has_other_thread_that_can_run(const Thread& thread) {
     const Engine& engine = *thread.engine;
-    for (std::uint32_t number = 0; number < engine.run_use->thread_pages && number < run::kMaximumThreadPages;
-         ++number) {
+    bool found = false;
+    run::for_each_used_page(*engine.run_use, [&](std::uint32_t number) {
         const run::ThreadPage& page = *at_offset<run::ThreadPage>(engine, run::kThreadPagesOffset, number);
-        if (number == thread.page_number || page.state != run::RecordState::live) continue;
-        if (__atomic_load_n(&page.waits_for_child, __ATOMIC_ACQUIRE) == 0 && !is_abandoned(engine, page)) return true;
-    }
-    return false;
+        if (found || number == thread.page_number || page.state != run::RecordState::live) return;
+        found = __atomic_load_n(&page.waits_for_child, __ATOMIC_ACQUIRE) == 0 && !is_abandoned(engine, page);
+    });
+    return found;
 }
 
 std::uint32_t new_process_record(Engine& engine, std::uint32_t parent) {
@@ -308,6 +309,49 @@ void close_process_record(Thread& thread, int status) {
     run::ProcessRecord* const record = process_record(*thread.engine, thread.process);
     record->exit_status = status;
     record->state = run::RecordState::ended;
+}
+
+void count_privately(Thread& thread) {
+    if (thread.page_number == run::kNoPage) return;
+    const run::ThreadPage page = thread.page;
+    run::TupleCounts* const tuples = static_cast<run::TupleCounts*>(reserve_pages(sizeof(run::TupleCounts)));
+    if (tuples == nullptr) fail("no memory for a thread's counts", thread.registers.rip);
+    *tuples = thread.tuples;
+    thread.page.release();
+    thread.page_number = run::kNoPage;
+    map_private(thread);
+    thread.page = page;
+    thread.page.first_active_event = 0;
+    thread.tuples = *tuples;
+    release_pages(tuples, sizeof *tuples);
+}
+
+bool adopt_run_memory(Thread& thread, int fd) {
+    Engine& engine = *thread.engine;
+    run::ProcessRecord* const old = record_of(thread);
+    const std::uint32_t probe_list = engine.run_use->probe_list;
+    run::ProcessRecord kept{};
+    if (old != nullptr) {
+        kept = *old;
+        set_state(old->state, run::RecordState::moved);
+    }
+    kernel_call(__NR_close, static_cast<unsigned>(engine.run_fd));
+    engine.run_fd = fd;
+    hide_descriptors(engine);
+    if (!map_shared(engine, engine.run_use, run::kMappedRunStateBytes, 0)) return false;
+    engine.run_use->probe_list |= probe_list;
+    for (const Thread* lost = engine.lost_threads; lost != nullptr; lost = lost->next_thread)
+        map_pages(address_of(lost), sizeof(run::ThreadPage) + sizeof(run::TupleCounts), PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED);
+    engine.lost_threads = nullptr;
+    thread.process = new_process_record(engine, 0);
+    if (thread.process != 0) {
+        *process_record(engine, thread.process) = kept;
+        set_state(process_record(engine, thread.process)->state, run::RecordState::live);
+    }
+    if (thread.page_number != run::kNoPage && !map_page(thread, thread.page_number)) return false;
+    thread.page.process = thread.process;
+    return true;
 }
 
 void update_names(Thread& thread) {

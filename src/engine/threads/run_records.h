@@ -61,6 +61,15 @@ void close_thread_page(Thread& thread);
 void detach_tuples(Thread& thread);
 void attach_tuples(Thread& thread);
 
+/// From here on the thread counts in private memory. It keeps what it has counted.
+void count_privately(Thread& thread);
+
+/// Replaces the run memory of a process that has one thread by that of the descriptor, which the function takes over.
+/// The thread page, if the thread has one, is there already (broker/requests/user_memory.cpp); the process gets a new
+/// record. Mappings of the old memory that are not the engine's are left to the caller. False: the process is in no
+/// state to go on.
+bool adopt_run_memory(Thread& thread, int fd);
+
 /// Marks the process's record as ended, with `status` as wait(2) gives it.
 void close_process_record(Thread& thread, int status);
 

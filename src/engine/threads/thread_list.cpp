@@ -69,6 +69,14 @@ void remove_thread(Thread& thread) {
 }
 
 void keep_only_thread(Engine& engine, Thread& thread) {
+    for (Thread* other = engine.threads; other != nullptr;) {
+        Thread* const next = other->next_thread;
+        if (other != &thread) {
+            other->next_thread = engine.lost_threads;
+            engine.lost_threads = other;
+        }
+        other = next;
+    }
     engine.threads = &thread;
     thread.next_thread = nullptr;
 }

@@ -10,7 +10,7 @@ namespace anyperf::engine {
 void add_thread(Engine& engine, Thread& thread);
 void remove_thread(Thread& thread);
 
-/// In a fork's child: forgets all threads but the one that called fork.
+/// In a fork's child: moves all threads but the one that called fork to Engine::lost_threads.
 void keep_only_thread(Engine& engine, Thread& thread);
 
 /// Frees all translations after all other threads have left them. Called when the cache is full (cache/cache.h).

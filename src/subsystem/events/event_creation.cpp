@@ -141,7 +141,7 @@ Answer<PendingEvent> create_event(World& world, const EventSpec& spec) {
     made->cpu_wide = spec.kind == Kind::opened && !spec.task;
     made->cpu = spec.cpu;
     made->leader = &*made;
-    made->index = world.host.new_event_page();
+    made->index = world.host.new_event_page(spec.task ? &spec.task->id : nullptr);
     if (made->index == 0) return refuse(ENOMEM, "no room for another event");
     made->page = &world.host.event_page(made->index);
     TRY(init_on_pmu(world, *made, spec));

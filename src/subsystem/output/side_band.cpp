@@ -116,8 +116,8 @@ void report_read(World& world, Event& event) {
           read_record(pid_and_tid(event.task->id), event.attr.read_format, {first.enabled, first.running, values}));
 }
 
-void report_name(World& world, const TaskId& task, std::string_view name, bool by_exec) {
-    report(world, task, Interest::comm, [&](const Event&) { return comm_record(pid_and_tid(task), name, by_exec); });
+void report_name(World& world, const TaskId& task, PidAndTid named, std::string_view name, bool by_exec) {
+    report(world, task, Interest::comm, [&](const Event&) { return comm_record(named, name, by_exec); });
 }
 
 void report_mapping(World& world, const TaskId& task, const TaskMapping& mapped) {

@@ -21,7 +21,8 @@ void report_exit(World& world, Task& task, std::int32_t parent_pid);
 /// READ (attr.inherit_stat): what an inherited event has counted in a task that ends.
 void report_read(World& world, Event& event);
 /// A new name of the task; `by_exec`: an exec has set it.
-void report_name(World& world, const TaskId& task, std::string_view name, bool by_exec);
+/// `named`: the thread whose name it is.
+void report_name(World& world, const TaskId& task, PidAndTid named, std::string_view name, bool by_exec);
 void report_mapping(World& world, const TaskId& task, const TaskMapping& mapped);
 /// `other` is the task that had the CPU before (in) or has it next (out). The switch was `ago_ns` ago.
 void report_switch(World& world, const TaskId& task, SwitchDirection direction, const TaskId& other,

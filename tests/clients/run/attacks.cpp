@@ -26,111 +26,12 @@
 #include <string>
 #include <string_view>
 
-#include "run/layout.h"
-#include "run/protocol.h"
+#include "program_of_a_run.h"
 
 namespace {
 
 using namespace anyperf;
-
-constexpr int kHighestDescriptor = 1100;  // the engine hides its own below that
-constexpr uid_t kNobody = 65534;
-
-void say(const char* what, long value) {
-    std::printf("%s %ld\n", what, value);
-    std::fflush(stdout);
-}
-
-// ---- what a program of a run has ----
-
-/// A copy of a descriptor of this process, also of one that the engine hides: calls on those are refused, but nothing
-/// stops a program that wants them.
-int copy_of(int number) {
-    static const int self = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
-    return static_cast<int>(::syscall(SYS_pidfd_getfd, self, number, 0));
-}
-
-bool is_memory(int fd) {
-    struct stat about{};
-    return ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0 &&
-           about.st_size > static_cast<off_t>(run::kRingsOffset);
-}
-
-bool is_facts(int fd) {
-    struct stat about{};
-    return ::fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0 &&
-           about.st_size == static_cast<off_t>(run::kFactsBytes);
-}
-
-bool is_request_socket(int fd) {
-    int type = 0;
-    socklen_t size = sizeof type;
-    ucred peer{};
-    socklen_t peer_size = sizeof peer;
-    return ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET &&
-           ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) == 0 && peer.pid != ::getpid();
-}
-
-int find(bool (*is_wanted)(int)) {
-    for (int number = 3; number < kHighestDescriptor; ++number) {
-        const int fd = copy_of(number);
-        if (fd >= 0 && is_wanted(fd)) return fd;
-        if (fd >= 0) ::close(fd);
-    }
-    return -1;
-}
-
-struct Run {
-    int memory = find(is_memory);
-    int socket = find(is_request_socket);
-    char* base = nullptr;
-
-    Run() {
-        void* const got = memory < 0 ? MAP_FAILED
-                                     : ::mmap(nullptr, run::kRingsOffset + (1U << 20), PROT_READ | PROT_WRITE,
-                                              MAP_SHARED | MAP_NORESERVE, memory, 0);
-        if (got == MAP_FAILED || socket < 0) std::exit(77);
-        base = static_cast<char*>(got);
-    }
-    template <class T>
-    T* at(std::size_t offset) const {
-        return reinterpret_cast<T*>(base + offset);
-    }
-    run::ThreadPage* pages() const { return at<run::ThreadPage>(run::kThreadPagesOffset); }
-    std::uint32_t page_of(pid_t tid) const {
-        for (std::uint32_t i = 0; i < run::kMaximumThreadPages; ++i)
-            if (pages()[i].tid == tid) return i;
-        return 0;
-    }
-};
-
-perf_event_attr instructions(std::uint64_t period = 0) {
-    perf_event_attr attr{};
-    attr.size = sizeof attr;
-    attr.type = PERF_TYPE_HARDWARE;
-    attr.config = PERF_COUNT_HW_INSTRUCTIONS;
-    attr.exclude_kernel = attr.exclude_hv = 1;
-    attr.sample_period = period;
-    attr.sample_type = period != 0 ? PERF_SAMPLE_IP | PERF_SAMPLE_TID : 0;
-    return attr;
-}
-
-int open_event(perf_event_attr attr, pid_t pid = 0, int cpu = -1, int group = -1) {
-    return static_cast<int>(::syscall(SYS_perf_event_open, &attr, pid, cpu, group, PERF_FLAG_FD_CLOEXEC));
-}
-
-/// Instructions of a fixed loop, which no other program may change.
-[[gnu::noinline]] void work(long rounds) {
-    for (long i = 0; i < rounds; ++i) asm volatile("nop");
-}
-
-std::uint64_t counted(int event, long rounds) {
-    std::uint64_t before = 0;
-    std::uint64_t after = 0;
-    if (::read(event, &before, sizeof before) != sizeof before) return 0;
-    work(rounds);
-    return ::read(event, &after, sizeof after) == sizeof after ? after - before : 0;
-}
+using namespace anyperf::attacks;
 
 /// An innocent program: what it counts must be what it counts in a run without attacks.
 int count() {
@@ -352,12 +253,14 @@ int rights() {
     std::memcpy(request.payload, kLine.data(), kLine.size());
     request.head.payload_bytes = kLine.size();
     send(run.socket, &request, sizeof request.head + kLine.size(), 0, 0);
-    // And in its own.
-    request.head.page = run.page_of(::getpid());
+    // And in its own. It has a run memory of its own by now.
+    ::close(run.memory);
+    const Run own_run;
+    request.head.page = own_run.page_of(::getpid());
     request.head.tid = ::getpid();
     request.head.sequence = 77;
     send(run.socket, &request, sizeof request.head + kLine.size(), 0, 0);
-    const auto* const mailbox = run.at<run::Mailbox>(run::kMailboxesOffset) + request.head.page;
+    const auto* const mailbox = own_run.at<run::Mailbox>(run::kMailboxesOffset) + request.head.page;
     // At most ten seconds: a broker that does not answer is a failure, not a hang.
     for (int i = 0; i < 10'000 && __atomic_load_n(&mailbox->answered, __ATOMIC_ACQUIRE) != 77; ++i) ::usleep(1000);
     if (__atomic_load_n(&mailbox->answered, __ATOMIC_ACQUIRE) != 77) ::_exit(1);

@@ -89,7 +89,7 @@ class FakeHost final : public Host {
     void request_safepoint(const TaskId& task) override { ++of(task).safepoint_requests; }
     void poll_changed(EventIndex event) override { poll_changes.insert(event); }
 
-    EventIndex new_event_page() override {
+    EventIndex new_event_page(const TaskId*) override {
         if (pages_.size() >= room_for_events) return 0;
         pages_[++last_event_] = {};
         return last_event_;

@@ -1,7 +1,11 @@
 // rings_test.cpp: mapping, redirecting, pausing and polling the rings of events, as measured on Linux 6.18.
 #include <sys/mman.h>
 
+#include <cstring>
+#include <vector>
+
 #include "abi/mmap_page.h"
+#include "subsystem/shared/sample_id.h"
 #include "unit/subsystem/fixture.h"
 
 namespace anyperf::subsystem {
@@ -297,6 +301,45 @@ TEST_F(Rings, HangUpAtExitDespiteAnUnseenWakeUp) {
     const PollState state = subsystem.poll(event);
     EXPECT_TRUE(state.hang_up);
     EXPECT_FALSE(state.in);
+}
+
+class RecordsOfThreads : public Rings {
+  protected:
+    /// A record of two words, as bytes.
+    static std::vector<std::byte> record(std::uint32_t type, std::uint16_t size = 16) {
+        std::vector<std::byte> bytes(16);
+        const RecordHeader header{type, 0, size};
+        std::memcpy(bytes.data(), &header, sizeof header);
+        return bytes;
+    }
+    std::uint64_t head(const Mapping& mapping) {
+        return reinterpret_cast<const abi::MmapPage*>(host.ring_memory(mapping.ring).data())->data_head;
+    }
+};
+
+TEST_F(RecordsOfThreads, AreWrittenForTheTaskThatTheEventCounts) {
+    const auto event = open(counting());
+    const Mapping mapping = map(event);
+    EXPECT_TRUE(subsystem.write_foreign_record(me.name, event, record(9)));
+    EXPECT_EQ(head(mapping), 16U);
+    TaskId other = me.name;
+    other.thread_page += 1;
+    EXPECT_FALSE(subsystem.write_foreign_record(other, event, record(9)));
+    EXPECT_FALSE(subsystem.write_foreign_record(me.name, event + 1, record(9)));
+    EXPECT_EQ(head(mapping), 16U);
+}
+TEST_F(RecordsOfThreads, OfOtherTypesOrSizesAreNotWritten) {
+    const auto event = open(counting());
+    const Mapping mapping = map(event);
+    for (const std::uint32_t type : {0U, 1U, 2U, 3U, 10U, 22U, ~0U})
+        EXPECT_FALSE(subsystem.write_foreign_record(me.name, event, record(type)));
+    for (const std::uint16_t size : {0, 8, 15, 24, 0xffff})
+        EXPECT_FALSE(subsystem.write_foreign_record(me.name, event, record(9, size)));
+    EXPECT_FALSE(subsystem.write_foreign_record(me.name, event, {}));
+    EXPECT_EQ(head(mapping), 0U);
+}
+TEST_F(RecordsOfThreads, AreLostWithoutARing) {
+    EXPECT_FALSE(subsystem.write_foreign_record(me.name, open(counting()), record(9)));
 }
 
 }  // namespace
