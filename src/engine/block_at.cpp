@@ -103,6 +103,16 @@ Found translate_protected(Search& search, const x86_64::CodeBytes& code) {
     return translate_compared(search, code);
 }
 
+/// Where a block that begins at `pc` must end so that no page is read that wait_for_code() has not read: with its page,
+/// or, if its first instruction reaches into the next page, with that one.
+std::uint64_t end_of_awaited(std::uint64_t pc) {
+    const std::uint64_t page_end = page_down(pc) + kPageBytes;
+    if (pc + x86_64::kLongestInstruction <= page_end) return page_end;
+    x86_64::Instruction first;
+    const bool fits = decode(at_address<const std::uint8_t>(pc), page_end - pc, first) == x86_64::DecodeStatus::ok;
+    return fits ? page_end : page_end + kPageBytes;
+}
+
 void find_or_translate(Search& search) {
     Cache& cache = search.thread.engine->cache;
     search.block = nullptr;
@@ -117,8 +127,10 @@ void find_or_translate(Search& search) {
     }
     const ExecutableRange* const range = cache.executable.find(search.pc);
     if (range == nullptr) return;
-    const x86_64::CodeBytes code{search.pc, at_address<const std::uint8_t>(search.pc),
-                                 cache.executable.bytes_from(search.pc)};
+    x86_64::CodeBytes code{search.pc, at_address<const std::uint8_t>(search.pc),
+                           cache.executable.bytes_from(search.pc)};
+    if (search.thread.engine->has_userfaultfd)
+        code.size = std::min<std::size_t>(code.size, end_of_awaited(search.pc) - search.pc);
     search.is_new = true;
     search.found = range->shared ? translate_compared(search, code) : translate_protected(search, code);
     if (search.found == Found::block && !cache.add(*search.block)) search.found = Found::no_room;
@@ -137,6 +149,19 @@ void forget_page(Engine& engine, std::uint64_t address) {
 }
 
 }  // namespace
+
+void wait_for_code(const Engine& engine, std::uint64_t pc) {
+    if (!engine.has_userfaultfd) [[likely]]
+        return;
+    // A copy, because the page may go again, and a fault here must not need the lock.
+    std::uint8_t copy[x86_64::kLongestInstruction];
+    const std::uint64_t page_end = page_down(pc) + kPageBytes;
+    const std::size_t bytes = std::min<std::size_t>(sizeof copy, page_end - pc);
+    if (!x86_64::guarded_copy(copy, at_address<const void>(pc), bytes) || bytes == sizeof copy) return;
+    x86_64::Instruction first;
+    if (decode(copy, bytes, first) != x86_64::DecodeStatus::ok)
+        x86_64::guarded_copy(copy, at_address<const void>(page_end), 1);
+}
 
 Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit, bool indirect) {
     Engine& engine = *thread.engine;

@@ -14,6 +14,11 @@ namespace anyperf::engine {
 /// invalid. Precondition: the cache's lock is held, and Thread::in_cache is false.
 Block* block_at(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0, bool indirect = false);
 
+/// Waits until the instruction at `pc` can be read, if another thread may have to fill its page (userfaultfd(2)): that
+/// thread may need the cache's lock, which block_at() would hold while it waits. Called before the lock is taken. From
+/// then on a block ends with the page of its first instruction.
+void wait_for_code(const Engine& engine, std::uint64_t pc);
+
 /// Makes `block` the one that the thread enters next; from here on a flush waits for the thread.
 /// Precondition: the cache's lock is held.
 void set_next_block(Thread& thread, const Block& block);

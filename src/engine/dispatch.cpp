@@ -21,6 +21,7 @@
 #include "engine/modelling/modelling.h"
 #include "engine/syscalls/table.h"
 #include "engine/time/virtual_clock.h"
+#include "engine/trap_flag.h"
 #include "engine/turns/turns.h"
 #include "engine/x86_64/cpu/cpuid.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
@@ -100,6 +101,12 @@ const Block& go_to(Thread& thread, std::uint64_t pc, std::uint16_t limit = 0) {
     thread.registers.rip = pc;
     if (limit == 0 && resumes_at_breakpoint(thread, pc)) [[unlikely]]
         return single_step(thread);
+    if (thread.traps_each) [[unlikely]] {
+        before_trapped_instruction(thread, pc);
+        if (repeats_at(pc)) run_in_place(thread);
+        limit = kSingleInstruction;
+    }
+    wait_for_code(*thread.engine, pc);
     Lock& lock = thread.engine->cache.lock;
     lock.lock();
     // The lock is held until the thread is in the cache again: in between, a flush would free the block.
@@ -146,6 +153,7 @@ void finish_single_step(Thread& thread, const BlockExit& block_exit) {
 void on_link(Thread& thread, const BlockExit& block_exit) {
     Cache& cache = thread.engine->cache;
     thread.registers.rip = block_exit.target;
+    wait_for_code(*thread.engine, block_exit.target);
     cache.lock.lock();
     Block* const block = block_at(thread, block_exit.target);
     // block_at() may have flushed the cache: then the exit is gone, and another one may have its number.
@@ -168,6 +176,7 @@ void on_indirect(Thread& thread) {
     if (thread.open_calls.unmatched != 0) [[unlikely]]
         settle_open_calls(thread);
     thread.registers.rip = thread.missed_target;
+    wait_for_code(*thread.engine, thread.missed_target);
     cache.lock.lock();
     if (thread.engine->instrumentation.targets.holds(thread.missed_target)) [[unlikely]] {
         cache.lock.unlock();
@@ -201,7 +210,8 @@ void on_budget(Thread& thread, const x86_64::ChargedSegment& segment) {
     }
     if (remaining <= 0) fail("the budget is exhausted and no new one was granted", segment.pc);
     const bool shorter = remaining < segment.instructions;
-    const std::uint16_t alone = thread.single_step != SingleStep::no ? kSingleInstruction : std::uint16_t{0};
+    const bool is_alone = thread.single_step != SingleStep::no || thread.traps_each;
+    const std::uint16_t alone = is_alone ? kSingleInstruction : std::uint16_t{0};
     const Block& next =
         go_to(thread, thread.registers.rip, alone != 0 || !shorter ? alone : static_cast<std::uint16_t>(remaining));
     counters.write_begin();
@@ -337,6 +347,7 @@ bool do_segment_base(Thread& thread, const Exit& exit) {
 void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
     const Exit& exit = block_exit.exit;
     std::uint64_t next = exit.target();
+    const bool traps = thread.trapped_pc != 0;
     switch (exit.control()) {
         case Control::syscall:
             do_syscall(thread, exit, block_exit.counted);
@@ -354,10 +365,29 @@ void on_emulated_instruction(Thread& thread, const BlockExit& block_exit) {
             break;
         default: thread.registers.rip = exit.target() - exit.length; run_in_place(thread);
     }
+    if (traps) [[unlikely]] {
+        thread.registers.rip = next;
+        after_trapped_instruction(thread, exit.control() == Control::syscall);
+    }
     go_to(thread, next);
 }
 
+/// The thread has left the block of an instruction after which it traps. If the instruction has run, its signal is
+/// queued, and the thread goes on at the next one. False: it has not run, or is emulated.
+bool finish_trapped_instruction(Thread& thread, const BlockExit& block_exit) {
+    const bool indirect = thread.exit_reason == ExitReason::lookup_miss;
+    if (!indirect && thread.exit_reason != ExitReason::unlinked_exit) return false;
+    thread.registers.rip = indirect ? thread.missed_target : block_exit.target;
+    after_trapped_instruction(thread);
+    if (indirect && thread.engine->instrumentation.targets.holds(thread.missed_target)) hooks::at_return_target(thread);
+    go_to(thread, thread.registers.rip);
+    return true;
+}
+
 void dispatch_by_reason(Thread& thread, const BlockExit& block_exit) {
+    if (thread.trapped_pc != 0) [[unlikely]] {
+        if (finish_trapped_instruction(thread, block_exit)) return;
+    }
     switch (thread.exit_reason) {
         case ExitReason::unlinked_exit: return on_link(thread, block_exit);
         case ExitReason::lookup_miss: return on_indirect(thread);

@@ -26,6 +26,7 @@
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/frame.h"
 #include "engine/signals/install.h"
+#include "engine/trap_flag.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 
 namespace anyperf::engine {
@@ -39,7 +40,7 @@ constexpr std::uint64_t kNoDefer = 0x40000000;    // SA_NODEFER
 constexpr int kByKernel = 0x80;                   // SI_KERNEL
 
 /// FIX_EFLAGS of the kernel (arch/x86/kernel/signal_64.c), the flags that a frame restores: AC, OF, DF, TF, SF, ZF, AF,
-/// PF, CF and RF. TF is left out, because the engine uses it (Routines::run_in_place).
+/// PF, CF and RF. TF is left out: it goes to Thread::traps_each (trap_flag.h).
 constexpr std::uint64_t kRestoredFlags = 0x50cd5;
 constexpr std::uint64_t kAlwaysSet = 0x202;
 
@@ -200,6 +201,9 @@ void deliver_and_resume(Thread& thread) {
     if (thread.open_calls.full) make_room_for_calls(thread);
     if (thread.page.faults_are_counted != 0) hooks::after_translated_code(thread, thread.registers.rip);
     if (thread.page_faulted) hooks::at_page_fault(thread);
+    // A signal has stopped the thread after an instruction that traps, before dispatch() saw its end.
+    if (thread.registers.rip != thread.trapped_pc) after_trapped_instruction(thread);
+    thread.trapped_pc = 0;
     const bool has_stepped = thread.single_step == SingleStep::done;
     thread.single_step = SingleStep::no;
     if (has_stepped) hooks::after_single_step(thread);
@@ -244,6 +248,7 @@ void return_from_handler(Thread& thread) {
         {c.rax, c.rcx, c.rdx, c.rbx, c.rsp, c.rbp, c.rsi, c.rdi, c.r8, c.r9, c.r10, c.r11, c.r12, c.r13, c.r14, c.r15},
         c.rip,
         (c.flags & kRestoredFlags) | kAlwaysSet};
+    thread.traps_each = (c.flags & x86_64::kTrapFlag) != 0;
     signals.mask = frame.user.mask & ~kNeverBlockedSignals;
     restore_alternate_stack(signals, frame.user.stack, c.rsp);
     if (!has_valid_segments(frame.user)) queue_general_protection(signals);

@@ -103,6 +103,7 @@ bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalA
     if (thread.engine->vector_state.has_xsave) frame.user.flags |= x86_64::kContextHasXstate;
     frame.user.stack = signals.stack;
     frame.user.context = context_of(thread.registers, signal, saved_mask);
+    if (thread.traps_each) frame.user.context.flags |= x86_64::kTrapFlag;
     frame.user.context.fpstate = vector_state;
     frame.user.mask = saved_mask;
     frame.info = signal.info;
@@ -117,6 +118,7 @@ bool push_signal_frame(Thread& thread, const QueuedSignal& signal, const SignalA
     r[x86_64::rsp] = place;
     thread.registers.rip = action.handler;
     thread.registers.flags &= ~(kDirection | x86_64::kResumeFlag);
+    thread.traps_each = false;  // the kernel clears it for the handler
     return true;
 }
 

@@ -52,6 +52,7 @@
 #include "engine/signals/engine_signals.h"
 #include "engine/signals/interruptible.h"
 #include "engine/signals/signal_state.h"
+#include "engine/trap_flag.h"
 #include "engine/x86_64/cpu/guarded_copy.h"
 #include "engine/x86_64/translate/recover.h"
 
@@ -209,12 +210,18 @@ void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& use
     const Registers before = thread.registers;
     if (!is_in_place_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
-    if (ran) model_instruction(thread, before);
-    if (ran)
+    // A repetition of a string instruction that is not the last one is no instruction that has retired.
+    const bool retired = ran && !(thread.trapped_pc != 0 && thread.registers.rip == thread.in_place_pc);
+    if (retired) model_instruction(thread, before);
+    if (retired)
         x86_64::count_instruction(thread, thread.in_place_pc, thread.engine->counting.open,
                                   thread.engine->counting.budgeted);
-    if (ran) note_instruction_ran(thread, thread.in_place_pc);
+    if (retired) note_instruction_ran(thread, thread.in_place_pc);
     if (!ran) queue(thread, info, user.context, true);
+    if (ran)
+        after_trapped_instruction(thread);
+    else
+        thread.trapped_pc = 0;
     redirect_to_delivery(thread, user);
 }
 
@@ -290,6 +297,10 @@ void on_fault(Thread& thread, const SignalInfo& info, UserContext& user) {
     if (handle_full_open_calls(thread, info, user)) return;
     if (info.signo == kTrap && info.code == kTrapTrace && thread.stepping) return stop_in_code(thread, user);
     if (thread.is_running_in_place) return after_run_in_place(thread, info, user);
+    if (info.signo == kTrap && info.code == kTrapTrace && thread.engine->cache.is_translated_code(context.rip)) {
+        begin_traps(thread);
+        return stop_in_code(thread, user);
+    }
     if (Block* const block = thread.engine->cache.block_at_host(context.rip))
         return fault_in_block(thread, *block, info, user);
     Line{}

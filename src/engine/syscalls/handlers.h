@@ -16,6 +16,8 @@ long shmdt(Call&);
 long madvise(Call&);
 long mlockall(Call&);
 long munlockall(Call&);
+long userfaultfd(Call&);
+long ioctl(Call&);
 
 // limits.cpp: RLIMIT_AS counts the program's memory only
 long getrlimit(Call&);

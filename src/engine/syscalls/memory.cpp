@@ -260,4 +260,18 @@ long munlockall(Call& call) {
     return call.pass_to_kernel();
 }
 
+// A program that uses userfaultfd(2) may fill a page of code when another of its threads first executes it. From then
+// on the engine reads code that it has not translated yet before it takes the cache's lock (wait_for_code()).
+long userfaultfd(Call& call) {
+    call.engine.has_userfaultfd = true;
+    return call.pass_to_kernel();
+}
+
+// The descriptor may also come from /dev/userfaultfd or from another process.
+long ioctl(Call& call) {
+    constexpr std::uint64_t kType = 0xaa;  // UFFDIO
+    if ((call.argument[1] >> 8 & 0xff) == kType) call.engine.has_userfaultfd = true;
+    return call.pass_to_kernel();
+}
+
 }  // namespace anyperf::engine::handlers

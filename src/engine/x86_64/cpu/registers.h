@@ -9,6 +9,8 @@ enum Register : std::uint8_t { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r
 
 inline constexpr unsigned kRegisters = 16;
 
+/// TF of rflags: a trap after each instruction (SDM volume 3, 18.3.1.4).
+inline constexpr std::uint64_t kTrapFlag = 0x100;
 /// RF of rflags: a breakpoint at the next instruction does not trigger (SDM volume 3, 18.3.1.1). The engine does the
 /// same: RF in a signal frame means that the breakpoint at the frame's rip has been reported, so it is not reported
 /// again after the return.

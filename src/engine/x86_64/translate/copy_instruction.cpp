@@ -61,6 +61,14 @@ constexpr std::uint8_t nibbles(Register first, Register second = rsp) {
 }  // namespace
 
 void Translation::emit_plain(const Instruction& instruction, std::uint64_t address) {
+    // If popf sets the trap flag, the CPU traps after the next instruction. That must not be part of the application's
+    // next one (engine/trap_flag.h).
+    constexpr std::uint8_t kPopFlags = 0x9d;
+    if (instruction.map == 0 && instruction.opcode == kPopFlags && !instruction.has_vex) {
+        hot_.bytes(bytes_at(address), instruction.length);
+        hot_.byte(0x90);
+        return;
+    }
     if (instruction.segment == Segment::gs)
         emit_gs(instruction, address);
     else if (instruction.rip_relative)
