@@ -35,7 +35,7 @@ const char* path_of_descriptor(int fd, Line& link) {
 /// Finds out whether the kernel would execute the file, by an execveat(2) with an invalid argv: it always fails, and
 /// EFAULT means that only argv is wrong. Returns 0 or a positive errno, such as ETXTBSY (open for writing), EACCES (a
 /// noexec mount) or EINVAL (flags). Linux 6.8 and later open the file before they read argv (do_execveat_common); older
-/// kernels check only the flags.
+/// kernels find nothing here, since they read argv first.
 long kernel_refusal(int at, const char* path, int flags) {
     constexpr std::uint64_t kFaultingAddress = ~std::uint64_t{0} << 47;
     const long answer = kernel_call(__NR_execveat, as_argument(at), address_of(path), kFaultingAddress, 0,
@@ -68,6 +68,7 @@ long open_for_reading(int fd) {
 /// Opens a file that the caller may execute. The error is a positive errno, as execve(2) gives it.
 std::expected<int, ProgramError> open_executable(int at, const char* path, int flags) {
     if (const long refusal = kernel_refusal(at, path, flags); refusal != 0) return fail_with(refusal);
+    if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) != 0) return fail_with(EINVAL);  // do_open_execat()
     if (const long refusal = access_refusal(at, path, flags); refusal != 0) return fail_with(refusal);
     long fd = 0;
     if (path[0] == 0 && (flags & AT_EMPTY_PATH) != 0) {
