@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -23,7 +24,7 @@ namespace anyperf::broker {
 
 namespace {
 
-constexpr int kRotationMs = 4;         ///< as perf_event_mux_interval_ms by default
+constexpr int kLongestSleepMs = 100;   ///< while events rotate: the interval may have been shortened meanwhile
 constexpr int kPollsBeforeSleep = 60;  ///< calls of epoll_wait, some 20 microseconds in all
 
 }  // namespace
@@ -41,11 +42,13 @@ Server::~Server() = default;
 int Server::wait_for_descriptors(std::span<epoll_event> ready) {
     for (int look = 0; look < polls_before_sleep_; ++look)
         if (const int count = state_.descriptors.wait(ready, 0); count != 0) return count;
-    const bool rotates = [&] {
+    const int interval_ms = [&] {
         const std::lock_guard held{lock_};
-        return state_.machine && state_.machine->subsystem.needs_tick();
+        if (!state_.machine || !state_.machine->subsystem.needs_tick()) return -1;
+        const auto interval = state_.machine->host.limits().mux_interval_ns / 1'000'000;
+        return std::min(static_cast<int>(interval), kLongestSleepMs);
     }();
-    return state_.descriptors.wait(ready, rotates ? kRotationMs : -1);
+    return state_.descriptors.wait(ready, interval_ms);
 }
 
 bool Server::serve_once() {

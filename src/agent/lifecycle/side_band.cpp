@@ -84,12 +84,6 @@ std::string_view path_of(std::uint64_t fd, std::span<char> target) {
     return {target.data(), static_cast<std::size_t>(got)};
 }
 
-/// Whether the descriptor is of a file /proc/…/comm.
-bool names_thread(std::uint64_t fd) {
-    char target[64];
-    const std::string_view text = path_of(fd, target);
-    return text.starts_with("/proc/") && text.ends_with("/comm");
-}
 
 /// Whether the descriptor is of a file by which tasks are moved to a cgroup (cgroups(7)), of either version.
 bool moves_tasks(std::uint64_t fd) {
@@ -98,12 +92,42 @@ bool moves_tasks(std::uint64_t fd) {
     return text.ends_with("/cgroup.procs") || text.ends_with("/cgroup.threads") || text.ends_with("/tasks");
 }
 
-/// A write no longer than a name may have been one to /proc/self/comm, which renames the thread.
-void report_written_name(const Call& call, long written) {
-    constexpr long kLongest = sizeof call.thread.page.comm;
-    if (written > kLongest || !wanted(call.engine, Interest::comm) || !names_thread(call.argument[0])) return;
-    engine::update_names(call.thread);
-    report_renamed(call.thread);
+/// The number before the last component of the path, 0 if there is none: of /proc/7/comm and /proc/7/task/8/comm the
+/// thread.
+std::int32_t thread_of_path(std::string_view path) {
+    path = path.substr(0, path.rfind('/'));
+    path.remove_prefix(path.rfind('/') + 1);
+    std::int32_t number = 0;
+    for (const char digit : path) {
+        if (digit < '0' || digit > '9' || number > 0x3fffff) return 0;
+        number = number * 10 + (digit - '0');
+    }
+    return number;
+}
+
+/// A write may have been one to the file comm of a thread of this process, which renames that thread.
+void report_written_name(const Call& call) {
+    char path[64] = {};
+    if (!wanted(call.engine, Interest::comm)) return;
+    const std::string_view text = path_of(call.argument[0], {path, sizeof path - 1});
+    const std::int32_t tid = text.starts_with("/proc/") && text.ends_with("/comm") ? thread_of_path(text) : 0;
+    if (tid == 0) return;
+    if (tid == call.thread.tid) {
+        engine::update_names(call.thread);
+        return report_renamed(call.thread);
+    }
+    char name[sizeof call.thread.page.comm] = {};
+    const long fd = engine::kernel_call(__NR_open, engine::address_of(path), O_RDONLY | O_CLOEXEC);
+    if (engine::is_error(fd)) return;
+    const long got =
+        engine::kernel_call(__NR_read, static_cast<std::uint64_t>(fd), engine::address_of(name), sizeof name);
+    engine::kernel_call(__NR_close, static_cast<std::uint64_t>(fd));
+    if (got <= 0) return;
+    name[got - 1] = 0;  // the newline
+    BrokerRequest{call.thread, run::RequestKind::renamed}
+        .argument(0, static_cast<std::uint64_t>(tid))
+        .payload(name, sizeof name)
+        .send();
 }
 
 /// Sends the broker the descriptor of the new directory or BPF program. The broker examines it and writes the record.
@@ -147,7 +171,11 @@ void report_side_band(const Call& call, long answer) {
         case __NR_prctl:
             if (argument[0] == PR_SET_NAME && wanted(call.engine, Interest::comm)) report_renamed(call.thread);
             return;
-        case __NR_write: return report_written_name(call, answer);
+        case __NR_write:
+        case __NR_pwrite64:
+        case __NR_writev:
+        case __NR_pwritev:
+        case __NR_pwritev2: return report_written_name(call);
         case __NR_unshare:
         case __NR_setns:
             if (wanted(call.engine, Interest::namespaces))

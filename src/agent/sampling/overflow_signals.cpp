@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "abi/attr_flags.h"
+#include "agent/probes/breakpoints.h"
 #include "agent/sampling/local_read.h"
 #include "agent/syscalls/descriptors.h"
 #include "engine/freestanding/text.h"
@@ -121,7 +122,7 @@ void send_to(engine::Engine& engine, const subsystem::Notify& to, std::int32_t s
     const auto number = static_cast<std::uint64_t>(signal);
     const PollInfo other = for_other_process(info);
     if (to.owner_type == F_OWNER_PGRP) {
-        kernel_call(__NR_kill, static_cast<std::uint64_t>(-std::int64_t{owner}), number);
+        kernel_call(__NR_kill, id, number);  // the owner is the group's number below 0, as kill(2) takes it
     } else if (to.owner_type == F_OWNER_TID) {
         const auto own = static_cast<std::uint64_t>(kernel_call(__NR_getpid));
         if (is_error(kernel_call(__NR_rt_tgsigqueueinfo, own, id, number, address_of(&info))) && !is_another(to) &&
@@ -162,6 +163,16 @@ void send_io_signal(Thread& thread, const EventPage& event, bool hang_up) {
     send_to(*thread.engine, to, signal, info);
 }
 
+namespace {
+
+/// si_addr: what the sample has as its address (perf_sigtrap() and pending_addr in kernel/events/core.c).
+std::uint64_t trap_address(const Thread& thread, const EventPage& event) {
+    if (is_breakpoint(event)) return event.shape.bp_addr;
+    return counts_faults(event.source) && thread.page_faulted ? thread.faulted_address : 0;
+}
+
+}  // namespace
+
 void send_sigtrap(Thread& thread, const EventPage& event) {
     const engine::SignalState& signals = *thread.signals;
     const bool blocked = (signals.mask & engine::signal_bit(kSigTrap)) != 0;
@@ -171,7 +182,7 @@ void send_sigtrap(Thread& thread, const EventPage& event) {
     engine::x86_64::SignalInfo info{};
     info.signo = kSigTrap;
     info.code = run::kTrapPerf;
-    info.address = event.shape.bp_addr;
+    info.address = trap_address(thread, event);
     const PerfInfo about{event.shape.sig_data, event.shape.type, blocked ? 1u : 0u};
     __builtin_memcpy(info.rest, &about, sizeof about);
     // Sent through the kernel, like any signal: the engine's handler queues it, and delivers it at the next safepoint.

@@ -166,6 +166,9 @@ bool prctl_row(Call& call, long& answer) {
 
 bool mremap_row(Call& call, long& answer) {
     forget_vdso_clock(call.engine, call.argument[0], call.argument[0] + call.argument[1]);
+    // The place of a fixed move is unmapped first, with a ring that is there.
+    const bool is_fixed = (call.argument[3] & MREMAP_FIXED) != 0;
+    if (is_fixed && would_split_ring(call, call.argument[4], call.argument[2], answer)) return true;
     return remap_ring(call, answer);
 }
 
@@ -275,15 +278,26 @@ bool handle_event_syscall(Call& call, long& answer) {
     return true;
 }
 
+namespace {
+
+bool writes(const Call& call) {
+    return call.number == __NR_write || call.number == __NR_pwrite64 || call.number == __NR_writev ||
+           call.number == __NR_pwritev || call.number == __NR_pwritev2;
+}
+
+}  // namespace
+
 // A failed call is taken to have changed nothing.
 void follow_syscall(Call& call, long answer) {
     if (engine::is_error(answer)) return;
     track_descriptors(call, answer);
-    if (call.number == __NR_write && has_broker(call.engine)) report_moved_tasks(call);
+    if (writes(call) && has_broker(call.engine)) report_moved_tasks(call);
     if (existing_process(call.engine) == nullptr) return;
     if (call.number == __NR_sched_setaffinity) report_if_moved(call.thread);
     if (call.number == __NR_mmap && (call.argument[3] & MAP_FIXED) != 0)
         forget_rings(call.thread, static_cast<std::uint64_t>(answer), call.argument[1]);
+    if (call.number == __NR_mremap && (call.argument[3] & MREMAP_FIXED) != 0)
+        forget_rings(call.thread, call.argument[4], call.argument[2]);
     if (existing_process(call.engine)->probed_places != nullptr) rescan_mappings_after(call, answer);
     if (call.engine.run->wanted_side_band != 0) report_side_band(call, answer);
 }

@@ -57,11 +57,12 @@ RingMapping mapping_at(Process& process, std::uint64_t address) {
 /// Maps the ring at the address that MREMAP_FIXED names, and unmaps it where it was. Returns the address or an error.
 long move_mapping(const Call& call, Process& process, const RingMapping& mapping) {
     const std::uint64_t to = call.argument[4];
-    const long got = kernel_call(__NR_mmap, to, mapping.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+    const auto protection = static_cast<unsigned>(mapping.writable ? PROT_READ | PROT_WRITE : PROT_READ);
+    const long got = kernel_call(__NR_mmap, to, mapping.bytes, protection, MAP_SHARED | MAP_FIXED,
                                  static_cast<unsigned>(call.engine.run_fd), mapping.place);
     if (is_error(got)) return got;
     kernel_call(__NR_madvise, to, mapping.bytes, MADV_DONTFORK);
-    protect_records(to, mapping.bytes);
+    if (mapping.writable) protect_records(to, mapping.bytes);
     kernel_call(__NR_munmap, mapping.start, mapping.bytes);
     const engine::LockGuard held{process.lock};
     for (std::uint32_t i = 0; i < process.ring_mapping_count; ++i)

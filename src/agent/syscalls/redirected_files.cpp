@@ -78,11 +78,36 @@ std::string_view path_at(std::uint64_t from, std::array<char, kLongestPath>& roo
     return {};
 }
 
-/// Whether the call opens a setting for writing. A write to a file in /proc/sys replaces the whole value
-/// (proc_dointvec()), so the copy must be truncated.
-bool replaces_setting(const engine::Call& call, std::string_view path, std::uint64_t flags) {
-    const bool opens = call.number == __NR_open || call.number == __NR_openat;
-    return opens && path.starts_with("/proc/sys/") && (flags & O_ACCMODE) == O_WRONLY;
+/// The argument of openat2(2).
+struct OpenHow {
+    std::uint64_t flags = 0;
+    std::uint64_t mode = 0;
+    std::uint64_t resolve = 0;
+};
+
+/// Whether opening a file with these flags opens a setting for writing. A write to a file in /proc/sys, and to one of a
+/// device in sysfs, replaces the whole value (proc_dointvec(), kernfs_fop_write_iter()), so the copy must be truncated.
+bool replaces_setting(std::string_view path, std::uint64_t flags) {
+    const bool is_setting =
+        path.starts_with("/proc/sys/") || path.starts_with("/sys/bus/") || path.starts_with("/sys/devices/");
+    return is_setting && (flags & O_ACCMODE) == O_WRONLY;
+}
+
+/// Makes a call that opens the redirected path. `flags` are those of open(2) and openat(2), which are in argument
+/// `at`; openat2(2) has a pointer there.
+long open_redirected(engine::Call& call, std::string_view path, std::uint64_t flags, unsigned at) {
+    if (call.number != __NR_openat2) {
+        if (replaces_setting(path, flags)) call.argument[at] |= O_TRUNC;
+        return call.pass_to_kernel();
+    }
+    OpenHow how;
+    const bool is_usual =
+        call.argument[at + 1] == sizeof how &&
+        engine::x86_64::guarded_copy(&how, engine::at_address<const void>(call.argument[at]), sizeof how);
+    if (!is_usual || !replaces_setting(path, how.flags)) return call.pass_to_kernel();
+    how.flags |= O_TRUNC;
+    call.argument[at] = engine::address_of(&how);
+    return call.pass_to_kernel();
 }
 
 /// Whether openat2(2) restricts how the path is resolved (RESOLVE_BENEATH and its like). The copy has another path, to
@@ -117,9 +142,10 @@ bool redirect_path(engine::Call& call, long& answer) {
     const std::uint64_t own_path = call.argument[kIndex];
     const std::uint64_t flags = call.argument[kIndex + 1];
     call.argument[kIndex] = engine::address_of(redirected.data());
-    if (replaces_setting(call, path, flags)) call.argument[kIndex + 1] |= O_TRUNC;
     const bool opens = call.number == __NR_open || call.number == __NR_openat;
-    if (!opens || before_probe_list_open(call, path, flags, answer)) answer = call.pass_to_kernel();
+    const bool opens_any = opens || call.number == __NR_openat2;
+    if (!opens || before_probe_list_open(call, path, flags, answer))
+        answer = opens_any ? open_redirected(call, path, flags, kIndex + 1) : call.pass_to_kernel();
     if (opens) after_probe_list_open(call, path, flags, answer);
     call.argument[kIndex] = own_path;
     call.argument[kIndex + 1] = flags;

@@ -90,8 +90,14 @@ class Timeout {
   public:
     Timeout(const Call& call, bool micro) : at_(call.argument[4]), micro_(micro) {
         good_ = at_ == 0 || guarded_copy(&left_, at_address<const void>(at_), sizeof left_);
-        if (micro_) left_.tv_nsec *= kPerMicro;
+        if (micro_) {
+            // A million microseconds and more are seconds, too (kern_select() in fs/select.c).
+            left_.tv_sec += left_.tv_nsec / kMicros;
+            left_.tv_nsec = left_.tv_nsec % kMicros * kPerMicro;
+        }
+        good_ = good_ && left_.tv_sec >= 0 && left_.tv_nsec >= 0 && left_.tv_nsec < kMicros * kPerMicro;
     }
+    /// Whether the kernel would accept it.
     bool good() const { return good_; }
     std::uint64_t address() const { return at_ == 0 ? 0 : address_of(&left_); }
     void put_back() {
@@ -102,6 +108,7 @@ class Timeout {
 
   private:
     static constexpr long kPerMicro = 1000;
+    static constexpr long kMicros = 1'000'000;
     std::uint64_t at_;
     bool micro_;
     bool good_ = true;
@@ -130,7 +137,7 @@ bool select_events(Call& call, long& answer) {
     MaskArgument mask;
     if (!timeout.good() || (!micro && call.argument[5] != 0 &&
                             !guarded_copy(&mask, at_address<const void>(call.argument[5]), sizeof mask)))
-        return false;  // the kernel reports EFAULT
+        return false;  // the kernel reports EFAULT or EINVAL
     Call waiting = call;
     waiting.number = __NR_ppoll;
     const std::uint64_t arguments[6] = {0, polled.count, timeout.address(), mask.mask, mask.bytes, 0};

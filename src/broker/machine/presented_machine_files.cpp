@@ -163,20 +163,28 @@ bool MachineFiles::limits_changed() {
 
 // Called at each open of an event, so the files are read again only after a change, which inotify(7) reports. Without
 // inotify they are read each time.
+/// The kernel takes any number; a longer interval than an hour is not one that rotates anything.
+constexpr std::uint64_t kLongestIntervalMs = 3'600'000;
+
 void MachineFiles::read_limits(subsystem::Limits& limits) {
     if (root_.empty()) return;
     const std::string directory = root_ + "/proc/sys/kernel";
+    const std::string cpu = root_ + "/sys/devices/cpu";
     if (!limits_) {
         limits_watch_ = OwnedFd{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
         constexpr std::uint32_t kWritten = IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVE | IN_MOVE_SELF | IN_DELETE_SELF;
-        if (limits_watch_ && ::inotify_add_watch(limits_watch_.get(), directory.c_str(), kWritten) < 0)
-            limits_watch_ = OwnedFd{};
+        for (const std::string& watched : {directory, cpu})
+            if (limits_watch_ && ::inotify_add_watch(limits_watch_.get(), watched.c_str(), kWritten) < 0)
+                limits_watch_ = OwnedFd{};
     }
     if (limits_changed()) {
         read_number(directory + "/perf_event_paranoid", limits.paranoid);
         read_number(directory + "/perf_event_max_sample_rate", limits.max_sample_rate);
         read_number(directory + "/perf_event_max_stack", limits.max_stack);
         read_number(directory + "/perf_event_mlock_kb", limits.mlock_kb);
+        std::uint64_t interval_ms = 0;
+        read_number(cpu + "/perf_event_mux_interval_ms", interval_ms);
+        if (interval_ms != 0 && interval_ms < kLongestIntervalMs) limits.mux_interval_ns = interval_ms * 1'000'000;
         limits_ = limits;
     }
     limits = *limits_;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <string>
 
 #include "areas/areas.h"
 #include "suite/event.h"
 #include "suite/expect.h"
+#include "suite/needs.h"
 #include "suite/workload.h"
 
 namespace conformance {
@@ -53,6 +55,20 @@ void rotation() {
         scarce = scarce || words[2] < words[1];
     }
     want("some events ran for less time than they were enabled", scarce);
+}
+
+/// With an interval of ten seconds nothing rotates within a fraction of a second.
+void long_interval() {
+    const std::string setting = "/sys/bus/event_source/devices/cpu/perf_event_mux_interval_ms";
+    want_success("writing the interval", write_to(setting, "10000"));
+    const auto events = many(timed());
+    for (const std::clock_t until = std::clock() + CLOCKS_PER_SEC / 5; std::clock() < until;)
+        conformance_loop(1'000'000);
+    const auto waiting = std::ranges::count_if(events, [](const Event& event) { return event.words()[2] == 0; });
+    write_to(setting, "4");
+    want("some events have not run", waiting != 0);
+    work_until_all_ran(events);
+    for (const Event& event : events) want_at_least("running after the interval is 4 ms again", event.words()[2], 1U);
 }
 
 /// The speed of the machine varies: the scaled count of one event may be far off, but the mean of many is close to the
@@ -156,6 +172,8 @@ std::vector<Case> hardware_scarce_cases() {
         {"rotation",
          "if there are more events than counters, all of them run for a part of the time, and report how long", kNeeds,
          rotation},
+        {"interval", "perf_event_mux_interval_ms says how long events wait for their turn", kNeeds | kSysctl,
+         long_interval},
         {"scaled", "the mean of counts scaled by their times is close to the actual count", kNeeds, scaled},
         {"pinned", "a pinned event always runs", kNeeds, pinned_always_runs},
         {"pinned_error", "read of a pinned event that got no counter returns 0 until it is enabled or disabled", kNeeds,

@@ -1,7 +1,9 @@
 // records_task.cpp: when COMM, FORK and EXIT records are written, their fields, and the sample_id trailer:
 // "PERF_RECORD_COMM", "PERF_RECORD_FORK" and "PERF_RECORD_EXIT" of the manual.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +11,8 @@
 #include <array>
 #include <climits>
 #include <cstring>
+#include <string>
+#include <thread>
 
 #include "areas/areas.h"
 #include "suite/event.h"
@@ -74,6 +78,51 @@ void by_proc() {
     Ring ring{event};
     want_success("writing /proc/self/comm", write_to("/proc/self/comm", "by_proc"));
     want_equal("name", the_only(ring.drain(), PERF_RECORD_COMM).text(8), "by_proc");
+}
+
+void by_long_write() {
+    const Event event{comms()};
+    Ring ring{event};
+    want_success("writing /proc/self/comm", write_to("/proc/self/comm", "a name of more than fifteen letters"));
+    want_equal("name", the_only(ring.drain(), PERF_RECORD_COMM).text(8), "a name of more ");
+}
+
+void by_writev() {
+    const Event event{comms()};
+    Ring ring{event};
+    const Event file = Event::adopt(::open("/proc/self/comm", O_WRONLY | O_CLOEXEC));
+    want_result("pwrite", or_errno(::pwrite(file.fd(), "by_pwrite", 9, 0)), ESPIPE);
+    const iovec parts[]{{const_cast<char*>("by_"), 3}, {const_cast<char*>("writev"), 6}};
+    want_success("writev", or_errno(::writev(file.fd(), parts, 2)));
+    // Each part is a write of its own: the kernel has no writev for this file.
+    want_equal("name after writev", ring.drain(PERF_RECORD_COMM).back().text(8), "writev");
+}
+
+/// The name of a thread that waits, written by another thread of its process.
+void of_another_thread() {
+    const Event own{comms()};
+    Ring ring{own};
+    std::array<int, 2> ready{};
+    std::array<int, 2> end{};
+    want_success("pipes", or_errno(::pipe(ready.data()) | ::pipe(end.data())));
+    std::thread other{[&] {
+        const pid_t tid = thread_id();
+        [[maybe_unused]] ssize_t done = ::write(ready[1], &tid, sizeof tid);
+        done = ::read(end[0], &done, 1);
+    }};
+    pid_t tid = 0;
+    [[maybe_unused]] ssize_t got = ::read(ready[0], &tid, sizeof tid);
+    const Event event{comms(), tid};
+    Ring its{event};
+    const std::string path = "/proc/self/task/" + std::to_string(tid) + "/comm";
+    const long written = write_to(path, "by_other");
+    got = ::write(end[1], "", 1);
+    other.join();
+    want_success("writing the other thread's comm", written);
+    const Record record = the_only(ring.drain(), PERF_RECORD_COMM);
+    want_equal("tid", static_cast<pid_t>(record.u32(4)), tid);
+    want_equal("name", record.text(8), "by_other");
+    want_equal("records of the other thread's event", its.drain(PERF_RECORD_COMM).size(), 0U);
 }
 
 void name_of_thread() {
@@ -295,6 +344,11 @@ std::vector<Case> record_task_cases() {
     std::vector<Case> cases{
         {"comm.same", "a change to the same name writes COMM, too", kNothing, same_name},
         {"comm.proc", "a write to /proc/self/comm writes COMM", kNothing, by_proc},
+        {"comm.long", "a write of more than 15 bytes to /proc/self/comm writes COMM with the first 15", kNothing,
+         by_long_write},
+        {"comm.writev", "writev to /proc/self/comm writes COMM, too", kNothing, by_writev},
+        {"comm.other_thread", "a write to the comm of another thread writes COMM to the writer's events", kNothing,
+         of_another_thread},
         {"comm.thread", "COMM of a thread has its tid", kNothing, name_of_thread},
         {"comm.disabled", "a disabled event writes no COMM", kNothing, disabled_writes_none},
         {"comm.unasked", "an event without comm writes no COMM", kNothing, no_comm_bit},

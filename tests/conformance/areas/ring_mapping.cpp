@@ -208,6 +208,33 @@ void remapped() {
     want_result("mremap to shrink", or_errno(reinterpret_cast<long>(shrunk)), EINVAL);
 }
 
+/// A mapping of zeros that is as long as the ring, and is moved onto it.
+void replaced_by_mremap(bool wholly) {
+    const Event event{sampling()};
+    const Ring ring{event};
+    const std::size_t bytes = wholly ? ring.mapped_bytes() : kPageBytes;
+    void* const other = ::mmap(nullptr, bytes, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const moved = ::mremap(other, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, ring.memory());
+    if (!wholly) return want_result("mremap onto a part", or_errno(reinterpret_cast<long>(moved)), EINVAL);
+    want("mremap moves onto the ring", moved == ring.memory());
+    want_equal("the first byte there", ring.memory()[0], 0);
+    // The event has no ring any more: one of another size can be mapped.
+    want_result("mmap of a ring of another size", mapping_result(event.fd(), 3 * kPageBytes), 0);
+}
+
+void moved_read_only() {
+    const Event event{sampling()};
+    const Ring ring{event, 8, PROT_READ};
+    const std::size_t bytes = ring.mapped_bytes();
+    void* const place = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const moved = ::mremap(ring.memory(), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    want("mremap moves the ring", moved == place);
+    // read(2) writes there, so it fails if the mapping is still read-only.
+    const Event zeros = Event::adopt(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+    want_result("read of /dev/zero into the ring", or_errno(::read(zeros.fd(), moved, 1)), EFAULT);
+    ::munmap(moved, bytes);
+}
+
 void made_executable() {
     const Event event{sampling()};
     const Ring ring{event};
@@ -377,6 +404,11 @@ std::vector<Case> ring_mapping_cases() {
                {"unmap_after", "mremap that shrinks a larger range may cut off the memory after the mapping", kNothing,
                 shrink_beyond_end},
                {"mremap", "mremap can neither grow nor shrink a mapping", kNothing, remapped},
+               {"mremap_onto", "mremap of other memory onto the whole mapping unmaps the ring", kNothing,
+                [] { replaced_by_mremap(true); }},
+               {"mremap_onto_part", "mremap of other memory onto a part of the mapping is EINVAL", kNothing,
+                [] { replaced_by_mremap(false); }},
+               {"mremap_read_only", "a read-only mapping that mremap moves stays read-only", kNothing, moved_read_only},
                {"mprotect_exec", "mprotect with PROT_EXEC is EACCES", kNothing, made_executable},
                {"advice", "madvise and msync that would change the pages of a mapping are refused", kNothing, advised},
                {"mprotect", "mprotect of the whole mapping takes effect, but data pages stay read-only", kNothing,

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -128,6 +129,21 @@ void by_select() {
         timeval none{};
         want_equal("select", ::select(event.fd() + 1, &set, nullptr, nullptr, &none), expected);
     }
+}
+
+void by_select_with_microseconds(long microseconds, int error) {
+    Faults faults;
+    const Event event{waking(1)};
+    const Ring ring{event};
+    event.enable();
+    faults.cause(1);
+    event.disable();
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(event.fd(), &set);
+    // By the system call: the function of libc may change the time.
+    timeval wait{0, microseconds};
+    want_result("select", or_errno(::syscall(SYS_select, event.fd() + 1, &set, nullptr, nullptr, &wait)), error);
 }
 
 void by_epoll() {
@@ -281,6 +297,10 @@ std::vector<Case> ring_wakeup_cases() {
                {"watermark_huge", "a watermark above the ring's size means the ring's size", kNothing, above_the_ring},
                {"once", "poll reports a wake-up once", kNothing, once},
                {"select", "select reports a wake-up once", kNothing, by_select},
+               {"select_micros", "select takes a million microseconds and more as seconds", kNothing,
+                [] { by_select_with_microseconds(60'000'000, 0); }},
+               {"select_negative", "select with microseconds below 0 is EINVAL", kNothing,
+                [] { by_select_with_microseconds(-1, EINVAL); }},
                {"epoll", "epoll reports a wake-up once", kNothing, by_epoll},
                {"epoll_hup",
                 "without a ring each epoll_wait reports EPOLLHUP, but only the first with EPOLLET or EPOLLONESHOT",

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -177,6 +178,29 @@ void to_a_process() {
     want_equal("signals", std::size_t{count}, 2U);
 }
 
+/// The owner is this process's group, by F_SETOWN or F_SETOWN_EX. Another process of the group waits for the signal.
+void to_a_group(bool extended) {
+    Faults faults;
+    want_success("setpgid", or_errno(::setpgid(0, 0)));
+    sigset_t awaited;
+    ::sigemptyset(&awaited);
+    ::sigaddset(&awaited, kSignal);
+    ::sigprocmask(SIG_BLOCK, &awaited, nullptr);
+    const pid_t member = ::fork();
+    const timespec limit{10, 0};
+    if (member == 0) ::_exit(::sigtimedwait(&awaited, nullptr, &limit) == kSignal ? 0 : 1);
+    const Event event{sampling()};
+    notify(event);
+    const f_owner_ex owner{.type = F_OWNER_PGRP, .pid = ::getpgrp()};
+    want_success("the owner", or_errno(extended ? ::fcntl(event.fd(), F_SETOWN_EX, &owner)
+                                                : ::fcntl(event.fd(), F_SETOWN, -::getpgrp())));
+    cause_counted(event, faults, 1);
+    want_equal("the signal of this process", ::sigtimedwait(&awaited, nullptr, &limit), kSignal);
+    int status = -1;
+    ::waitpid(member, &status, 0);
+    want_equal("status of the other member", status, 0);
+}
+
 void of_another_process() {
     Faults faults;
     Child child{{[&] { faults.cause(1); }, [&] { faults.cause(3); }}};
@@ -345,6 +369,20 @@ void sigtrap_on_another_process() {
     want_equal("count", event.count(), 2U);
 }
 
+void sigtrap_has_the_address() {
+    handle(SIGTRAP);
+    constexpr std::size_t kPage = 4096;
+    auto* const memory =
+        static_cast<volatile char*>(::mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    const Event event{changed(page_faults(1), [](Attr& a) { a.sigtrap = a.remove_on_exec = 1; })};
+    event.enable();
+    memory[100] = 1;
+    event.disable();
+    want_at_least("signals", std::size_t{count}, 1U);
+    want("si_addr is the address of the fault", seen[0].address == const_cast<char*>(memory) + 100);
+    ::munmap(const_cast<char*>(memory), kPage);
+}
+
 void sigtrap_on_faults() {
     Faults faults;
     handle(SIGTRAP);
@@ -376,6 +414,10 @@ std::vector<Case> signal_cases() {
         {"cleared", "clearing O_ASYNC stops the signals", kNothing, async_cleared},
         {"counting", "a counting event sends no signals", kNothing, not_for_counting},
         {"setown", "after F_SETOWN the signals go to that process", kNothing, to_a_process},
+        {"setown_group", "after F_SETOWN with a group every process of the group gets a signal", kNothing,
+         [] { to_a_group(false); }},
+        {"setown_ex_group", "after F_SETOWN_EX with F_OWNER_PGRP every process of the group gets a signal", kNothing,
+         [] { to_a_group(true); }},
         {"other_process", "overflows in another process send signals to the owner", kNothing, of_another_process},
         {"owner_replaced", "a process that has the id of an owner that has ended gets no signal", kRoot,
          owner_replaced},
@@ -391,6 +433,8 @@ std::vector<Case> signal_cases() {
         {"sigtrap_ignored", "an ignored SIGTRAP of sigtrap is dropped", kBreakpoint, sigtrap_ignored},
         {"sigtrap_other", "sigtrap on another process sends the signal to that process", kBreakpoint,
          sigtrap_on_another_process},
+        {"sigtrap_address", "the si_addr of a sigtrap for page faults is the address of the fault", kNothing,
+         sigtrap_has_the_address},
         {"sigtrap_software", "sigtrap works with a software event", kNothing, sigtrap_on_faults},
     };
 }
