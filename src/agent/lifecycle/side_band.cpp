@@ -84,7 +84,6 @@ std::string_view path_of(std::uint64_t fd, std::span<char> target) {
     return {target.data(), static_cast<std::size_t>(got)};
 }
 
-
 /// Whether the descriptor is of a file by which tasks are moved to a cgroup (cgroups(7)), of either version.
 bool moves_tasks(std::uint64_t fd) {
     char target[4096];

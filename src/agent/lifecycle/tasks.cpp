@@ -43,7 +43,7 @@ void report_syscall_return(Thread& thread, std::uint32_t call) {
 // the agent has nothing, and finds the descriptors that survived again.
 void begin_process(Thread& thread, bool executed) {
     if (!executed) drop_mailbox(thread);  // the child of a fork has a page of its own, and so another mailbox
-    thread.agent->alarm = 0;          // timers are not inherited
+    thread.agent->alarm = 0;              // timers are not inherited
     thread.alarmed = false;
     set_fault_traps(thread, false);  // the child of a fork has not inherited them
     if (!are_events_used(*thread.engine) || ensure_process(*thread.engine) == nullptr) return;

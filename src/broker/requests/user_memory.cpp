@@ -2,7 +2,7 @@
 //
 // A process that starts as root and becomes another user shares its run memory with root's programs, and could write
 // what their engines rely on. So the engine asks for another memory after each call that changes ids
-// (engine/syscalls/credentials.cpp), before the program runs on. The kernel says which ids the process has.
+// (engine/syscalls/process.cpp), before the program runs on. The kernel says which ids the process has.
 //
 // A process keeps its memory as long as it may become that memory's user again: one of its real, effective and saved
 // ids is that user's, or a capability lets it choose any. So a program that changes its effective id for a moment

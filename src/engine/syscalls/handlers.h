@@ -43,7 +43,7 @@ long close_range(Call&);
 long getdents64(Call&);
 long dup_onto(Call&);  ///< dup2 and dup3
 
-// credentials.cpp: programs of different users do not share run memory
+// process.cpp: programs of different users do not share run memory
 long change_ids(Call&);  ///< setuid, setgid, setreuid, setregid, setresuid, setresgid, capset
 /// Gives a process its user's run memory if that could not be done when its ids changed. The process has one thread: it
 /// is the child of a fork, or has executed a program.
