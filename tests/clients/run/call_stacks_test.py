@@ -59,7 +59,7 @@ class CallStacks(unittest.TestCase):
             with self.subTest(name):
                 program = PROGRAMS / name
                 self.run_command(STEP_COUNT, "--count-to", "/dev/null", "--callers", reference, "--", program)
-                self.run_command(ANYPERF, "record", "-q", "--virtual", "-e", "instructions:u", "-c", "1", "-g", "-o", recording,
+                self.run_command(ANYPERF, "record", "-q", "--virtual", "-m", "64M", "-e", "instructions:u", "-c", "1", "-g", "-o", recording,
                                  "--", program)
                 stepped = collections.Counter(
                     comparable(int(word, 16) for word in line.split()) for line in reference.read_text().splitlines())
