@@ -14,15 +14,15 @@ namespace anyperf::recording {
 namespace {
 
 /// A machine with two tracepoints of the numbers 7 and 8.
-class TestMachine {
+class TracingMachine {
   public:
-    TestMachine() : directory_{::testing::TempDir() + "tracing." + std::to_string(::getpid())} {
+    TracingMachine() : directory_{::testing::TempDir() + "tracing." + std::to_string(::getpid())} {
         write("sched/sched_switch", "7", "format of the switch");
         write("sched/sched_wakeup", "8", "format of the wakeup");
     }
-    TestMachine(const TestMachine&) = delete;
-    TestMachine& operator=(const TestMachine&) = delete;
-    ~TestMachine() { std::filesystem::remove_all(directory_); }
+    TracingMachine(const TracingMachine&) = delete;
+    TracingMachine& operator=(const TracingMachine&) = delete;
+    ~TracingMachine() { std::filesystem::remove_all(directory_); }
 
     std::string data_of(const std::string& name, std::uint64_t id) const {
         SampledEvent sampled{};
@@ -45,14 +45,14 @@ class TestMachine {
 };
 
 TEST(TracingData, ATracepointIsFoundByItsName) {
-    const TestMachine machine;
+    const TracingMachine machine;
     const auto data = machine.data_of("sched:sched_switch:u", 7);
     EXPECT_TRUE(data.contains("format of the switch\n"));
     EXPECT_FALSE(data.contains("format of the wakeup"));
 }
 
 TEST(TracingData, ATracepointOfAnotherNameIsFoundByItsNumber) {
-    const TestMachine machine;
+    const TracingMachine machine;
     EXPECT_TRUE(machine.data_of("my_event", 8).contains("format of the wakeup\n"));
     EXPECT_TRUE(machine.data_of("my:event", 8).contains("format of the wakeup\n"));
 }
