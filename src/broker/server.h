@@ -20,7 +20,8 @@
 //   wake       an eventfd: another thread of this process has changed what the loop waits for.
 //
 // Closes and deaths are handled before requests, and again before each request: a request must not find an event open
-// or a process alive that was gone when the request was sent. With events that rotate, the loop also wakes each perf_event_mux_interval_ms.
+// or a process alive that was gone when the request was sent. With events that rotate, the loop also wakes each
+// perf_event_mux_interval_ms.
 //
 // After an answer the next request mostly follows at once, and a wake-up by the kernel costs more than the answer. So
 // the loop polls for some 20 us before it sleeps, unless the client runs on the broker's own CPU, where polling would

@@ -48,8 +48,9 @@ class MachineFiles {
     /// The directory; "" if it has not been made.
     const std::string& root() const { return root_; }
 
-    /// Overwrites `limits` with the values of /proc/sys/kernel/perf_event_* and of the CPU's perf_event_mux_interval_ms in the
-    /// directory, which a program of the run may change. The files are read again only after one has been written (inotify).
+    /// Overwrites `limits` with the values of /proc/sys/kernel/perf_event_* and of the CPU's perf_event_mux_interval_ms
+    /// in the directory, which a program of the run may change. The files are read again only after one has been
+    /// written (inotify).
     void read_limits(subsystem::Limits& limits);
 
   private:

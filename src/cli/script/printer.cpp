@@ -25,12 +25,7 @@ using analysis::RawFrame;
 
 ScriptPrinter::ScriptPrinter(const perfdata::Reader& reader, const symbols::SymbolPaths& paths, Options options,
                              Output& out)
-    : reader_(reader),
-      out_(out),
-      options_(options),
-      dsos_(paths),
-      processes_(strings_, dsos_),
-      unwinder_(paths) {
+    : reader_(reader), out_(out), options_(options), dsos_(paths), processes_(strings_, dsos_), unwinder_(paths) {
     processes_.use_build_ids(reader.facts().build_ids);
     buffer_.reserve(kBuffer + (64 << 10));
 }

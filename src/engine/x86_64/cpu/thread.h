@@ -105,8 +105,8 @@ struct Thread {
     bool grant_is_exact;                    ///< the whole grant must retire before the agent has anything to do
     ThreadInstrumentation instrumentation;  ///< breakpoints, watched memory and branch kinds of this thread
                                             ///< (engine/instrumentation/instrumentation.h)
-    bool traps_each;            ///< the application has set its trap flag (engine/trap_flag.h)
-    std::uint64_t trapped_pc;   ///< while `traps_each`: the instruction that is about to run; 0: none
+    bool traps_each;                        ///< the application has set its trap flag (engine/trap_flag.h)
+    std::uint64_t trapped_pc;               ///< while `traps_each`: the instruction that is about to run; 0: none
     SingleStep single_step;                 ///< whether it executes a single instruction between two hooks of the agent
     /// Written by translated code while branches are recorded (x86_64/translate/record_branches.cpp).
     RecordedBranches recorded_branches;
