@@ -236,7 +236,7 @@ class BadInput(Case):
     def test_wrong_options_are_refused_with_the_reason(self):
         self.assert_error(self.record(), 125, "nothing to record")
         self.assert_error(self.record("-F", "fast", "true"), 125, "not a number of samples")
-        self.assert_error(self.record("-F", "1", "-c", "1", "true"), 125, "-F says how often")
+        self.assert_error(self.record("-F", "1", "-c", "1", "true"), 125, "-F sets how often")
         self.assert_error(self.record("-p", "x"), 125, '"x" is not the number of a process')
         self.assert_error(self.record("-p", "1", "-a"), 125, "-p, -t and -a")
         self.assert_error(self.record("--call-graph", "magic", "true"), 125, "'magic' is not a way")

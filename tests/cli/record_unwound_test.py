@@ -204,7 +204,7 @@ class Unwound(Recorder):
 
     def test_small_rings_have_smaller_stacks(self):
         notes = self.record(*CLOCK, "--call-graph", "dwarf", "-m", "256K", command=[self.deep, 500])
-        self.assertIn("32768 bytes of each stack are looked at", notes)
+        self.assertIn("32768 bytes of each stack are copied", notes)
         self.assertGreater(self.share(*["deep"] * 11, "main"), 0.2)
         notes = self.record(*CLOCK, "--call-graph", "dwarf,1024", "-m", "256K", command=[self.deep, 500])
         self.assertNotIn("of each stack", notes)
