@@ -192,7 +192,7 @@ class Record(Recorder):
         words = f"ulimit -f 40; exec {ANYPERF} record --kernel -e cpu-clock:u -F 20000 -g -o {self.path} -- {self.program} 600000000"
         result = run("bash", "-c", f"trap '' XFSZ; {words}")
         self.assertEqual(result.returncode, 125, result.stderr)
-        self.assertIn(b"has what was recorded before", result.stderr)
+        self.assertIn(b"has the records from before that", result.stderr)
         read = report("-i", self.path, "--json")
         self.assertNotIn(b"damaged", read.stderr)
         self.assert_hot()

@@ -223,7 +223,7 @@ class Unwound(Recorder):
         words = f"ulimit -f 40; exec {ANYPERF} record --kernel -e cpu-clock:u -F 10000 --call-graph dwarf -o {self.path} -- {self.deep} 2000"
         result = run("bash", "-c", f"trap '' XFSZ; {words}")
         self.assertEqual(result.returncode, 125, result.stderr)
-        self.assertIn(b"has what was recorded before", result.stderr)
+        self.assertIn(b"has the records from before that", result.stderr)
         self.assertGreater(self.share("main", "__libc_start_call_main"), 0.9)
 
 
