@@ -1,4 +1,4 @@
-// program_socket.cpp: getsockopt(2) tells who made a socket pair (SO_PEERCRED, unix(7)).
+// program_socket.cpp: getsockopt(2) reports the process that made a socket pair (SO_PEERCRED, unix(7)).
 #include "broker/transport/program_socket.h"
 
 #include <sys/socket.h>

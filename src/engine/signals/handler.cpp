@@ -210,7 +210,7 @@ void after_run_in_place(Thread& thread, const SignalInfo& info, UserContext& use
     const Registers before = thread.registers;
     if (!is_in_place_routine(thread, user.context.rip)) thread.registers = registers_of(user.context);
     const bool ran = info.signo == kTrap && info.code == kTrapTrace;
-    // A repetition of a string instruction that is not the last one is no instruction that has retired.
+    // A string instruction retires with its last repetition; the earlier ones do not count.
     const bool retired = ran && !(thread.trapped_pc != 0 && thread.registers.rip == thread.in_place_pc);
     if (retired) model_instruction(thread, before);
     if (retired)

@@ -40,7 +40,7 @@ std::uint64_t timer_now(Thread& thread, const Timer& timer);
 
 /// The process's timer of this kind and id; null: there is none.
 Timer* find_timer(const Engine& engine, TimerKind kind, std::int32_t id);
-/// The same, made if there is none; null: there are too many.
+/// The same; makes the timer if it does not exist. Null if there are too many.
 Timer* make_timer(Engine& engine, TimerKind kind, std::int32_t id);
 /// A timer of the process has changed: its threads' slots and the caller's turn follow.
 void update_timers(Thread& thread);

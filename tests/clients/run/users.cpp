@@ -311,7 +311,7 @@ int foreign_records() {
     return 0;
 }
 
-/// As nobody, with all capabilities of a user namespace of its own: they are none towards the broker.
+/// As nobody, with all capabilities of a user namespace of its own, which give it no rights at the broker.
 int capabilities() {
     if (!become_nobody() || ::unshare(CLONE_NEWUSER) != 0) return 77;
     const Run run;
