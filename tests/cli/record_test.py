@@ -238,7 +238,7 @@ class BadInput(Case):
         self.assert_error(self.record("-F", "fast", "true"), 125, "not a number of samples")
         self.assert_error(self.record("-F", "1", "-c", "1", "true"), 125, "-F sets how often")
         self.assert_error(self.record("-p", "x"), 125, '"x" is not the number of a process')
-        self.assert_error(self.record("-p", "1", "-a"), 125, "-p, -t and -a")
+        self.assert_error(self.record("-p", "1", "-a"), 125, "-p, -t and system-wide options")
         self.assert_error(self.record("--call-graph", "magic", "true"), 125, "'magic' is not a way")
         self.assert_error(self.record("--call-graph", "dwarf,70000", "true"), 125, "at most 65528")
         self.assert_error(self.record("-j", "odd", "true"), 125, "'odd' is not a filter")
