@@ -241,7 +241,7 @@ class BadInput(Case):
         self.assert_error(self.record("-p", "1", "-a"), 125, "-p, -t and system-wide options")
         self.assert_error(self.record("--call-graph", "magic", "true"), 125, "'magic' is not a way")
         self.assert_error(self.record("--call-graph", "dwarf,70000", "true"), 125, "at most 65528")
-        self.assert_error(self.record("-j", "odd", "true"), 125, "'odd' is not a filter")
+        self.assert_error(self.record("-j", "odd", "true"), 125, "'odd' is not a branch filter")
         self.assert_error(self.record("--virtual", "-a"), 125, "sees only a command")
         self.assert_error(self.record("-m", "x", "true"), 125, "-m x")
         self.assert_error(self.record("-k", "sun", "true"), 125, "not a clock")
