@@ -294,7 +294,7 @@ class SegmentCode {
         out_.xor_(rcx, rax);
         out_.shr(rcx, path_.line_shift);
         jump_there(repeated, Condition::not_equal);
-        std::uint8_t* const near = out_.jmp_short();
+        std::uint8_t* const near = out_.jmp_forward();
         out_.bind(differs);
         out_.store(rcx, rbx, distance);
         out_.bind(near);
@@ -312,7 +312,7 @@ class SegmentCode {
     void write_next() {
         out_.lea(r12, r12, static_cast<std::int32_t>(segment_.words * sizeof(std::uint64_t)));
         out_.cmp_memory(r12, rbp, offsetof(Frame, end));
-        out_.jcc_to(Condition::equal, leave_);
+        out_.jcc(Condition::equal, leave_);
         out_.load32(r15, r12, 0);
         static_assert(sizeof(RecordedSegment) == 1U << 5);
         out_.shl(r15, 5);
@@ -320,7 +320,7 @@ class SegmentCode {
         write_branch();
         out_.load(rdx, r15, offsetof(RecordedSegment, replay));
         out_.cmp(rdx, RecordedSegment::kMostReplays);
-        out_.jcc_to(Condition::below, leave_);
+        out_.jcc(Condition::below, leave_);
         out_.jmp_register(rdx);
     }
 
@@ -421,11 +421,11 @@ class SegmentCode {
         out_.or32(rax, rdi);
         out_.store8_at(rax, r8, site_);
         out_.cmp(rax, models::Sites::kBoth);
-        out_.jcc_to(Condition::not_equal, after_counter_);
+        out_.jcc(Condition::not_equal, after_counter_);
         out_.load(r11, rbp, offsetof(Frame, mispredictions));
         out_.mov(rax, 1);
         out_.add_to_memory(rax, r11);
-        out_.jmp_to(after_counter_);
+        out_.jmp(after_counter_);
     }
 
     void write_calls() {
@@ -439,12 +439,12 @@ class SegmentCode {
             out_.mov(rcx, rax);
             out_.call(address_of(reinterpret_cast<const void*>(made.function)));
             out_.test8(rax);
-            out_.jcc_to(Condition::equal, made.back);
+            out_.jcc(Condition::equal, made.back);
             out_.mov(rdi, rbp);
             out_.mov(rsi, address_of(made.access));
             out_.mov(rdx, r12);
             out_.call(address_of(reinterpret_cast<const void*>(finish_segment)));
-            out_.jmp_to(skip_rest_);
+            out_.jmp(skip_rest_);
         }
     }
 

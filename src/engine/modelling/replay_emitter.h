@@ -91,13 +91,10 @@ class ReplayEmitter : public x86_64::Emitter {
 
     std::uint8_t* jcc_far(Condition condition) { return jcc_far_forward(static_cast<std::uint8_t>(condition)); }
     std::uint8_t* jcc_short(Condition condition) { return jcc_forward(static_cast<std::uint8_t>(condition)); }
-    std::uint8_t* jmp_short() { return jmp_forward(); }
     std::uint8_t* jmp_far() {
         byte(0xe9), u32(0);
         return at() - 4;
     }
-    void jcc_to(Condition condition, const std::uint8_t* target) { jcc(condition, target); }
-    void jmp_to(const std::uint8_t* target) { jmp(target); }
     void jmp_register(Register reg) {
         if (reg >= 8) byte(0x41);
         byte(0xff), byte(static_cast<std::uint8_t>(0xe0 | (reg & 7)));

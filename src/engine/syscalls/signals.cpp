@@ -22,16 +22,6 @@ namespace {
 
 constexpr std::uint64_t kSetBytes = 8;  // sizeof(sigset_t) in the kernel
 
-template <class T>
-bool read(std::uint64_t address, T& out) {
-    return x86_64::guarded_copy(&out, at_address<void>(address), sizeof out);
-}
-
-template <class T>
-bool write(std::uint64_t address, const T& value) {
-    return x86_64::guarded_copy(at_address<void>(address), &value, sizeof value);
-}
-
 bool is_signal(std::uint64_t number) {
     return number >= 1 && number <= static_cast<std::uint64_t>(kSignals);
 }
@@ -69,7 +59,7 @@ long wait_with_mask(Call& call, std::uint64_t mask, std::uint64_t& argument) {
 long wait_with_mask_at(Call& call, unsigned index) {
     std::uint64_t mask = 0;
     if (call.argument[index] == 0 || call.argument[index + 1] != kSetBytes) return call.pass_to_kernel();
-    if (!read(call.argument[index], mask)) return -EFAULT;
+    if (!x86_64::guarded_read(call.argument[index], mask)) return -EFAULT;
     return wait_with_mask(call, mask, call.argument[index]);
 }
 
@@ -82,7 +72,7 @@ long rt_sigaction(Call& call) {
     if (bytes != kSetBytes || !is_signal(number)) return -EINVAL;
     const int signal = static_cast<int>(number);
     SignalAction action;
-    if (wanted != 0 && !read(wanted, action)) return -EFAULT;
+    if (wanted != 0 && !x86_64::guarded_read(wanted, action)) return -EFAULT;
     if (wanted != 0 && (kNeverBlockedSignals & signal_bit(signal)) != 0) return -EINVAL;
     const SignalAction before = actions.get(signal);
     if (wanted != 0) {
@@ -94,7 +84,7 @@ long rt_sigaction(Call& call) {
             return got;
         }
     }
-    return old != 0 && !write(old, before) ? -EFAULT : 0;
+    return old != 0 && !x86_64::guarded_write(old, before) ? -EFAULT : 0;
 }
 
 long rt_sigprocmask(Call& call) {
@@ -105,22 +95,23 @@ long rt_sigprocmask(Call& call) {
     const std::uint64_t before = signals.mask;
     std::uint64_t set = 0;
     if (wanted != 0) {
-        if (!read(wanted, set)) return -EFAULT;
+        if (!x86_64::guarded_read(wanted, set)) return -EFAULT;
         if (how > 2) return -EINVAL;
         // SIG_BLOCK, SIG_UNBLOCK, SIG_SETMASK
         set_mask(call.thread, how == 0 ? before | set : how == 1 ? before & ~set : set);
     }
-    return old != 0 && !write(old, before) ? -EFAULT : 0;
+    return old != 0 && !x86_64::guarded_write(old, before) ? -EFAULT : 0;
 }
 
 long rt_sigpending(Call& call) {
     const long got = call.pass_to_kernel();
     std::uint64_t pending = 0;
     const SignalState& signals = *call.thread.signals;
-    if (is_error(got) || signals.queued == 0 || call.argument[1] != kSetBytes || !read(call.argument[0], pending))
+    if (is_error(got) || signals.queued == 0 || call.argument[1] != kSetBytes ||
+        !x86_64::guarded_read(call.argument[0], pending))
         return got;
     for (unsigned i = 0; i < signals.queued; ++i) pending |= signal_bit(signals.queue[i].info.signo);
-    return write(call.argument[0], pending) ? 0 : -EFAULT;
+    return x86_64::guarded_write(call.argument[0], pending) ? 0 : -EFAULT;
 }
 
 long rt_sigreturn(Call& call) {
@@ -134,7 +125,7 @@ long sigaltstack(Call& call) {
     SignalState& signals = *call.thread.signals;
     const bool on_it = signals.on_alternate_stack(call.thread.registers.r[x86_64::rsp]);
     x86_64::SignalStack wanted;
-    if (call.argument[0] != 0 && !read(call.argument[0], wanted)) return -EFAULT;
+    if (call.argument[0] != 0 && !x86_64::guarded_read(call.argument[0], wanted)) return -EFAULT;
     x86_64::SignalStack before = signals.stack;
     if (call.argument[0] != 0) {
         if (on_it) return -EPERM;
@@ -142,13 +133,13 @@ long sigaltstack(Call& call) {
     }
     const std::int32_t mode = before.size == 0 ? kDisable : on_it ? kOnStack : 0;
     before.flags = mode | (before.flags & kAutoDisarm);
-    return call.argument[1] != 0 && !write(call.argument[1], before) ? -EFAULT : 0;
+    return call.argument[1] != 0 && !x86_64::guarded_write(call.argument[1], before) ? -EFAULT : 0;
 }
 
 long rt_sigsuspend(Call& call) {
     std::uint64_t mask = 0;
     if (call.argument[1] != kSetBytes) return -EINVAL;
-    if (!read(call.argument[0], mask)) return -EFAULT;
+    if (!x86_64::guarded_read(call.argument[0], mask)) return -EFAULT;
     return wait_with_mask(call, mask, call.argument[0]);
 }
 
@@ -170,9 +161,9 @@ long wait_with_mask_of_select(Call& call) {
     } argument{};
     std::uint64_t mask = 0;
     if (call.argument[5] == 0) return call.pass_to_kernel();
-    if (!read(call.argument[5], argument)) return -EFAULT;
+    if (!x86_64::guarded_read(call.argument[5], argument)) return -EFAULT;
     if (argument.mask == 0 || argument.bytes != kSetBytes) return call.pass_to_kernel();
-    if (!read(argument.mask, mask)) return -EFAULT;
+    if (!x86_64::guarded_read(argument.mask, mask)) return -EFAULT;
     call.argument[5] = address_of(&argument);
     return wait_with_mask(call, mask, argument.mask);
 }

@@ -16,11 +16,6 @@ namespace anyperf::engine {
 
 namespace {
 
-template <class T>
-bool write(std::uint64_t address, const T& value) {
-    return x86_64::guarded_copy(at_address<void>(address), &value, sizeof value);
-}
-
 timespec timespec_of(std::uint64_t ns) {
     constexpr auto kSecond = static_cast<std::uint64_t>(kNsOfSecond);
     return {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
@@ -52,7 +47,7 @@ std::uint64_t children_cpu_ns(const Thread& thread) {
 void replace_usage(std::uint64_t address, std::uint64_t ns) {
     rusage usage{};
     usage.ru_utime = timeval_of(ns);
-    if (address != 0) write(address, usage);
+    if (address != 0) x86_64::guarded_write(address, usage);
 }
 
 }  // namespace
@@ -83,7 +78,7 @@ long clock_gettime(Call& call) {
     const std::uint64_t units = look_at_clock(call.thread, kUnitsOfCall);
     if (!virtual_time(call.thread, static_cast<std::int32_t>(call.argument[0]), units, ns))
         return call.pass_to_kernel();
-    return write(call.argument[1], timespec_of(ns)) ? 0 : -EFAULT;
+    return x86_64::guarded_write(call.argument[1], timespec_of(ns)) ? 0 : -EFAULT;
 }
 
 long clock_getres(Call& call) {
@@ -92,21 +87,22 @@ long clock_getres(Call& call) {
     if (!has_virtual_clock(call.engine) || !virtual_time(call.thread, clock, 0, ns)) return call.pass_to_kernel();
     constexpr long kTick = 4'000'000;  // of a kernel with CONFIG_HZ=250, as Debian's
     const bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
-    return call.argument[1] == 0 || write(call.argument[1], timespec{0, coarse ? kTick : 1}) ? 0 : -EFAULT;
+    return call.argument[1] == 0 || x86_64::guarded_write(call.argument[1], timespec{0, coarse ? kTick : 1}) ? 0
+                                                                                                             : -EFAULT;
 }
 
 long gettimeofday(Call& call) {
     if (!has_virtual_clock(call.engine)) return call.pass_to_kernel();
     const timeval time = timeval_of(time_of_day(call.thread));
-    if (call.argument[0] != 0 && !write(call.argument[0], time)) return -EFAULT;
+    if (call.argument[0] != 0 && !x86_64::guarded_write(call.argument[0], time)) return -EFAULT;
     constexpr struct timezone kUtc{};
-    return call.argument[1] == 0 || write(call.argument[1], kUtc) ? 0 : -EFAULT;
+    return call.argument[1] == 0 || x86_64::guarded_write(call.argument[1], kUtc) ? 0 : -EFAULT;
 }
 
 long time(Call& call) {
     if (!has_virtual_clock(call.engine)) return call.pass_to_kernel();
     const timespec now = timespec_of(time_of_day(call.thread));
-    if (call.argument[0] != 0 && !write(call.argument[0], now.tv_sec)) return -EFAULT;
+    if (call.argument[0] != 0 && !x86_64::guarded_write(call.argument[0], now.tv_sec)) return -EFAULT;
     return now.tv_sec;
 }
 
@@ -117,15 +113,15 @@ long times(Call& call) {
     tms usage{};
     usage.tms_utime = static_cast<clock_t>(process_cpu_ns(call.thread) / kTick);
     usage.tms_cutime = static_cast<clock_t>(children_cpu_ns(call.thread) / kTick);
-    if (call.argument[0] != 0 && !write(call.argument[0], usage)) return -EFAULT;
+    if (call.argument[0] != 0 && !x86_64::guarded_write(call.argument[0], usage)) return -EFAULT;
     return static_cast<long>(now / kTick);
 }
 
 long getcpu(Call& call) {
     if (!has_virtual_clock(call.engine)) return call.pass_to_kernel();
     constexpr std::uint32_t kFirst = 0;  // the only CPU that such a run shows, and its node
-    if (call.argument[0] != 0 && !write(call.argument[0], kFirst)) return -EFAULT;
-    return call.argument[1] == 0 || write(call.argument[1], kFirst) ? 0 : -EFAULT;
+    if (call.argument[0] != 0 && !x86_64::guarded_write(call.argument[0], kFirst)) return -EFAULT;
+    return call.argument[1] == 0 || x86_64::guarded_write(call.argument[1], kFirst) ? 0 : -EFAULT;
 }
 
 }  // namespace handlers

@@ -70,16 +70,6 @@ bool may_advance(const Thread& thread) {
     return !thread.engine->has_real_timer && thread.pending == 0 && is_alone(thread);
 }
 
-template <class T>
-bool copy_in(std::uint64_t address, T& out) {
-    return x86_64::guarded_copy(&out, at_address<const void>(address), sizeof out);
-}
-
-template <class T>
-bool write(std::uint64_t address, const T& value) {
-    return x86_64::guarded_copy(at_address<void>(address), &value, sizeof value);
-}
-
 timespec timespec_of(std::int64_t ns) {
     return {ns / kNsOfSecond, ns % kNsOfSecond};
 }
@@ -101,7 +91,7 @@ bool timeout_of(Thread& thread, const TimedRow& row, std::uint64_t argument, std
         return milliseconds >= 0;
     }
     timespec time{};
-    if (argument == 0 || !copy_in(argument, time)) return false;
+    if (argument == 0 || !x86_64::guarded_read(argument, time)) return false;
     if (row.form == Form::timeval) time.tv_nsec = time.tv_nsec < 1'000'000 ? time.tv_nsec * 1000 : -1;
     ns = ns_of(time);
     if (ns < 0) return false;
@@ -131,7 +121,7 @@ class KernelTimeout {
     /// The calls that store what remains of a timeout (select(2), ppoll(2)) store that nothing does.
     void store_end() const {
         if (row_.form == Form::timeval || row_.number == __NR_ppoll || row_.number == __NR_pselect6)
-            write(place_, timespec{});
+            x86_64::guarded_write(place_, timespec{});
     }
 
   private:
@@ -155,7 +145,7 @@ long sleep_until(Call& call, std::uint64_t start, std::uint64_t until, std::uint
     if (got == 0) advance_clock(call.engine, until);
     if (got == -EINTR) {
         advance_clock(call.engine, until - static_cast<std::uint64_t>(ns_of(left)) * kUnitsOfNanosecond);
-        if (remaining != 0 && !write(remaining, left)) return -EFAULT;
+        if (remaining != 0 && !x86_64::guarded_write(remaining, left)) return -EFAULT;
     }
     return got;
 }
@@ -167,7 +157,7 @@ long timed_futex(Call& call) {
     const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET || command == FUTEX_LOCK_PI ||
                        command == FUTEX_LOCK_PI2 || command == FUTEX_WAIT_REQUEUE_PI;
     timespec time{};
-    if (!waits || call.argument[3] == 0 || !copy_in(call.argument[3], time) || ns_of(time) < 0)
+    if (!waits || call.argument[3] == 0 || !x86_64::guarded_read(call.argument[3], time) || ns_of(time) < 0)
         return call.pass_to_kernel();
     const bool of_day = command == FUTEX_LOCK_PI || (call.argument[1] & FUTEX_CLOCK_REALTIME) != 0;
     const std::uint64_t now = look_at_clock(call.thread);
@@ -215,7 +205,7 @@ long wait_with_timeout(Call& call, long (*wait)(Call&)) {
 long nanosleep(Call& call) {
     timespec time{};
     if (!has_virtual_clock(call.engine)) return call.pass_to_kernel();
-    if (!copy_in(call.argument[0], time)) return -EFAULT;
+    if (!x86_64::guarded_read(call.argument[0], time)) return -EFAULT;
     if (ns_of(time) < 0) return -EINVAL;
     const std::uint64_t start = look_at_clock(call.thread, kUnitsOfCall);
     return sleep_until(call, start, units_after(start, ns_of(time)), call.argument[1]);
@@ -230,7 +220,7 @@ long clock_nanosleep(Call& call) {
     const bool advances = clock >= 0 && clock != CLOCK_THREAD_CPUTIME_ID && clock != CLOCK_PROCESS_CPUTIME_ID;
     if (!has_virtual_clock(call.engine) || !advances || !virtual_time(call.thread, clock, 0, ns))
         return call.pass_to_kernel();
-    if (!copy_in(call.argument[2], time)) return -EFAULT;
+    if (!x86_64::guarded_read(call.argument[2], time)) return -EFAULT;
     if (ns_of(time) < 0) return -EINVAL;
     const std::uint64_t start = look_at_clock(call.thread, kUnitsOfCall);
     if ((call.argument[1] & TIMER_ABSTIME) == 0)

@@ -28,23 +28,13 @@ using run::TurnKey;
 using run::TurnWait;
 using turns::Wait;
 
-template <class T>
-bool read(std::uint64_t place, T& out) {
-    return x86_64::guarded_copy(&out, at_address<const void>(place), sizeof out);
-}
-
-template <class T>
-bool write(std::uint64_t place, const T& value) {
-    return x86_64::guarded_copy(at_address<void>(place), &value, sizeof value);
-}
-
 /// A futex of the call: its word and its key.
 struct Futex {
     std::uint64_t address;
     TurnKey key;
     std::uint32_t value = 0;
 
-    bool load() { return read(address, value); }
+    bool load() { return x86_64::guarded_read(address, value); }
 };
 
 Futex futex_at(const Call& call, std::uint64_t address) {
@@ -69,7 +59,7 @@ bool deadline_of(Call& call, std::uint64_t& deadline, long& answer) {
     if (command == FUTEX_WAIT) return deadline_after(call.thread, call.argument[3], deadline, answer);
     timespec time{};
     answer = -EFAULT;
-    if (!read(call.argument[3], time)) return false;
+    if (!x86_64::guarded_read(call.argument[3], time)) return false;
     answer = -EINVAL;
     if (ns_of(time) < 0) return false;
     const bool of_day = command == FUTEX_LOCK_PI || (call.argument[1] & FUTEX_CLOCK_REALTIME) != 0;
@@ -153,7 +143,7 @@ long wake_and_operate(Call& call) {
     if (!second.load()) return -EFAULT;
     std::uint32_t word = second.value;
     if (!operate(operation, argument, word) || comparison > FUTEX_OP_CMP_GE) return -ENOSYS;
-    if (!write(second.address, word)) return -EFAULT;
+    if (!x86_64::guarded_write(second.address, word)) return -EFAULT;
     std::uint32_t woken = turns::wake_futex(call.engine, first.key, std::max(count_of(call.argument[2]), 1u), ~0u);
     if (holds(comparison, static_cast<std::int32_t>(second.value), sign_extended(encoded & 0xfff)))
         woken += turns::wake_futex(call.engine, second.key, std::max(count_of(call.argument[3]), 1u), ~0u);
@@ -162,7 +152,9 @@ long wake_and_operate(Call& call) {
 
 /// Takes a lock that is free. FUTEX_OWNER_DIED stays set, so that the thread sees that the last owner has died.
 long take_lock(const Thread& thread, const Futex& futex) {
-    return write(futex.address, own_id(thread) | (futex.value & (FUTEX_OWNER_DIED | FUTEX_WAITERS))) ? 0 : -EFAULT;
+    return x86_64::guarded_write(futex.address, own_id(thread) | (futex.value & (FUTEX_OWNER_DIED | FUTEX_WAITERS)))
+               ? 0
+               : -EFAULT;
 }
 
 long lock_pi(Call& call, bool only_try) {
@@ -175,7 +167,7 @@ long lock_pi(Call& call, bool only_try) {
     long answer = 0;
     Wait wait{.kind = TurnWait::futex_lock, .key = futex.key, .address = futex.address};
     if (!deadline_of(call, wait.deadline, answer)) return answer;
-    if (!write(futex.address, futex.value | FUTEX_WAITERS)) return -EFAULT;
+    if (!x86_64::guarded_write(futex.address, futex.value | FUTEX_WAITERS)) return -EFAULT;
     switch (wait_or_interrupt(call.thread, wait, true, answer)) {
         case Ended::woken: return 0;  // the thread that unlocked it has made this one its owner
         case Ended::timed_out: return -ETIMEDOUT;
@@ -195,7 +187,7 @@ long hand_over(Engine& engine, const Futex& futex, std::uint32_t left_behind) {
         const std::int32_t id = turns::shows_ids(engine) ? slot.shown_tid : slot.tid;
         word |= static_cast<std::uint32_t>(id) | (others ? FUTEX_WAITERS : 0);
     }
-    if (!write(futex.address, word)) return -EFAULT;
+    if (!x86_64::guarded_write(futex.address, word)) return -EFAULT;
     if (heir != 0) turns::make_ready(engine, heir, run::TurnEnd::woken);
     return 0;
 }
@@ -216,7 +208,7 @@ void release_dead(Thread& thread, std::uint64_t address, bool is_lock) {
         hand_over(*thread.engine, futex, word);
         return;
     }
-    if (!write(address, word) || (futex.value & FUTEX_WAITERS) == 0) return;
+    if (!x86_64::guarded_write(address, word) || (futex.value & FUTEX_WAITERS) == 0) return;
     // The list does not say whether the futex is private. The key is the same unless it is in a shared mapping.
     turns::wake_futex(*thread.engine, futex.key, 1, ~0u);
 }
@@ -258,14 +250,14 @@ void release_robust_futexes(Thread& thread) {
     constexpr unsigned kMost = 2048;  // ROBUST_LIST_LIMIT
     const std::uint64_t place = thread.robust_list;
     RobustHead head{};
-    if (place == 0 || !read(place, head)) return;
+    if (place == 0 || !x86_64::guarded_read(place, head)) return;
     const auto release = [&](std::uint64_t entry) {
         release_dead(thread, (entry & ~std::uint64_t{1}) + static_cast<std::uint64_t>(head.offset), (entry & 1) != 0);
     };
     std::uint64_t entry = head.next;
     for (unsigned i = 0; i < kMost && (entry & ~std::uint64_t{1}) != place; ++i) {
         std::uint64_t following = 0;
-        const bool readable = read(entry & ~std::uint64_t{1}, following);
+        const bool readable = x86_64::guarded_read(entry & ~std::uint64_t{1}, following);
         if (entry != head.pending) release(entry);
         if (!readable) return;
         entry = following;
@@ -277,7 +269,7 @@ void release_futexes(Thread& thread) {
     release_robust_futexes(thread);
     if (thread.clear_child_tid == 0) return;
     constexpr std::uint32_t kGone = 0;
-    if (write(thread.clear_child_tid, kGone))
+    if (x86_64::guarded_write(thread.clear_child_tid, kGone))
         turns::wake_futex(*thread.engine, futex_key(*thread.engine, thread.clear_child_tid, false), 1, ~0u);
 }
 

@@ -30,16 +30,11 @@ namespace {
 
 constexpr std::uint64_t kSetBytes = 8;  // sizeof(sigset_t) in the kernel
 
-template <class T>
-bool read(std::uint64_t place, T& out) {
-    return x86_64::guarded_copy(&out, at_address<const void>(place), sizeof out);
-}
-
 /// The mask that a call waits with. False: it is not valid, and `answer` is the error.
 bool mask_at(std::uint64_t place, std::uint64_t bytes, bool& given, std::uint64_t& mask, long& answer) {
     given = place != 0;
     answer = bytes != kSetBytes ? -EINVAL : -EFAULT;
-    return !given || (bytes == kSetBytes && read(place, mask));
+    return !given || (bytes == kSetBytes && x86_64::guarded_read(place, mask));
 }
 
 /// A timeout in ms as a deadline; below 0: none.
@@ -90,7 +85,7 @@ void classify(Trial& trial) {
     constexpr std::uint64_t kMost = 256;
     for (std::uint64_t i = 0; i < std::min(count, kMost); ++i) {
         pollfd one{};
-        if (!read(trial.call.argument[0] + i * sizeof one, one) || one.fd < 0) continue;
+        if (!x86_64::guarded_read(trial.call.argument[0] + i * sizeof one, one) || one.fd < 0) continue;
         const File file = file_of(trial.call.engine, static_cast<std::uint64_t>(one.fd));
         trial.outside = trial.outside || file.outside;
         if (count == 1) trial.pipe = file.pipe;
@@ -156,7 +151,7 @@ bool deadline_of_select(Call& call, std::uint64_t& deadline, long& answer) {
     deadline = run::kNoDeadline;
     if (call.argument[4] == 0) return true;
     answer = -EFAULT;
-    if (!read(call.argument[4], time)) return false;
+    if (!x86_64::guarded_read(call.argument[4], time)) return false;
     answer = -EINVAL;
     if (time.tv_sec < 0 || time.tv_usec < 0) return false;
     const std::int64_t most = INT64_MAX / kNsOfSecond - 1;
@@ -226,7 +221,7 @@ bool select_like(Call& call, long& answer) {
     if (!deadline_of_select(call, deadline, answer)) return true;
     if (call.number == __NR_pselect6 && call.argument[5] != 0) {
         answer = -EFAULT;
-        if (!read(call.argument[5], argument)) return true;
+        if (!x86_64::guarded_read(call.argument[5], argument)) return true;
         if (!mask_at(argument.mask, argument.bytes, given, mask, answer)) return true;
     }
     const OtherMask other{call.thread, given, mask};

@@ -23,16 +23,6 @@ constexpr std::int64_t kNsOfMicrosecond = 1000;
 constexpr std::uint64_t kAbsolute = 1;  // TIMER_ABSTIME and TFD_TIMER_ABSTIME
 constexpr std::int64_t kLongest = std::int64_t{50} * 366 * 24 * 3600 * kNsOfSecond;
 
-template <class T>
-bool read(std::uint64_t place, T& out) {
-    return x86_64::guarded_copy(&out, at_address<const void>(place), sizeof out);
-}
-
-template <class T>
-bool write(std::uint64_t place, const T& value) {
-    return x86_64::guarded_copy(at_address<void>(place), &value, sizeof value);
-}
-
 std::uint64_t units_of(std::int64_t ns) {
     return static_cast<std::uint64_t>(std::min(ns, kLongest)) * kUnitsOfNanosecond;
 }
@@ -111,7 +101,7 @@ itimerval values_of(const Setting& setting) {
 bool read_setting(std::uint64_t place, Setting& setting, long& answer) {
     itimerspec wanted{};
     answer = -EFAULT;
-    if (!read(place, wanted)) return false;
+    if (!x86_64::guarded_read(place, wanted)) return false;
     answer = -EINVAL;
     setting.value = engine::ns_of(wanted.it_value);
     setting.interval = engine::ns_of(wanted.it_interval);
@@ -136,14 +126,14 @@ bool setitimer(Call& call, long& answer) {
     answer = -EINVAL;
     if (call.argument[0] > ITIMER_PROF) return true;
     answer = -EFAULT;
-    if (call.argument[1] != 0 && !read(call.argument[1], wanted)) return true;
+    if (call.argument[1] != 0 && !x86_64::guarded_read(call.argument[1], wanted)) return true;
     answer = -EINVAL;
     if (!is_valid(wanted.it_value) || !is_valid(wanted.it_interval)) return true;
     Timer* const timer = interval_timer(call.engine, call.argument[0]);
     if (timer == nullptr) return false;
     const itimerval before = values_of(setting_of(call.thread, timer));
     arm(call.thread, *timer, {ns_of(wanted.it_value), ns_of(wanted.it_interval)}, false);
-    answer = call.argument[2] != 0 && !write(call.argument[2], before) ? -EFAULT : 0;
+    answer = call.argument[2] != 0 && !x86_64::guarded_write(call.argument[2], before) ? -EFAULT : 0;
     return true;
 }
 
@@ -151,7 +141,7 @@ bool getitimer(Call& call, long& answer) {
     answer = -EINVAL;
     if (call.argument[0] > ITIMER_PROF) return true;
     const Timer* const timer = interval_timer(call.engine, call.argument[0]);
-    answer = write(call.argument[1], values_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
+    answer = x86_64::guarded_write(call.argument[1], values_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
     return true;
 }
 
@@ -163,12 +153,12 @@ void after_timer_create(Call& call, long) {
         std::int32_t signal, notify, thread;
     } event{};
     std::int32_t id = 0;
-    if (!read(call.argument[2], id)) return;
+    if (!x86_64::guarded_read(call.argument[2], id)) return;
     Timer* const timer = turns::make_timer(call.engine, TimerKind::posix, id);
     if (timer == nullptr) return;
     timer->clock = static_cast<std::int32_t>(call.argument[0]);
     timer->value = static_cast<std::uint32_t>(id);
-    if (call.argument[1] == 0 || !read(call.argument[1], event)) return;
+    if (call.argument[1] == 0 || !x86_64::guarded_read(call.argument[1], event)) return;
     timer->value = event.value;
     timer->signal = event.notify == kNoSignal ? 0 : event.signal;
     timer->thread = event.notify == kToThread ? event.thread : 0;
@@ -181,14 +171,14 @@ bool timer_settime(Call& call, long& answer) {
     if (!read_setting(call.argument[2], setting, answer)) return true;
     const itimerspec before = specification_of(setting_of(call.thread, timer));
     arm(call.thread, *timer, setting, (call.argument[1] & kAbsolute) != 0);
-    answer = call.argument[3] != 0 && !write(call.argument[3], before) ? -EFAULT : 0;
+    answer = call.argument[3] != 0 && !x86_64::guarded_write(call.argument[3], before) ? -EFAULT : 0;
     return true;
 }
 
 bool timer_gettime(Call& call, long& answer) {
     Timer* const timer = turns::find_timer(call.engine, TimerKind::posix, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr) return false;
-    answer = write(call.argument[1], specification_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
+    answer = x86_64::guarded_write(call.argument[1], specification_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
     return true;
 }
 
@@ -225,7 +215,7 @@ bool timerfd_settime(Call& call, long& answer) {
     if (answer != 0) return true;
     const itimerspec before = specification_of(setting_of(call.thread, timer));
     arm(call.thread, *timer, setting, (call.argument[1] & kAbsolute) != 0);
-    answer = call.argument[3] != 0 && !write(call.argument[3], before) ? -EFAULT : 0;
+    answer = call.argument[3] != 0 && !x86_64::guarded_write(call.argument[3], before) ? -EFAULT : 0;
     return true;
 }
 
@@ -233,7 +223,7 @@ bool timerfd_gettime(Call& call, long& answer) {
     const Timer* const timer =
         turns::find_timer(call.engine, TimerKind::descriptor, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr) return false;
-    answer = write(call.argument[1], specification_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
+    answer = x86_64::guarded_write(call.argument[1], specification_of(setting_of(call.thread, timer))) ? 0 : -EFAULT;
     return true;
 }
 
@@ -243,7 +233,7 @@ bool read_timer(Call& call, long& answer) {
         turns::find_timer(call.engine, TimerKind::descriptor, static_cast<std::int32_t>(call.argument[0]));
     if (timer == nullptr || timer->expired == 0 || call.argument[2] < sizeof timer->expired) return false;
     answer = sizeof timer->expired;
-    if (!write(call.argument[1], timer->expired)) {
+    if (!x86_64::guarded_write(call.argument[1], timer->expired)) {
         answer = -EFAULT;
         return true;
     }

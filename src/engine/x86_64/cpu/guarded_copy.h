@@ -14,6 +14,16 @@ namespace anyperf::engine::x86_64 {
 /// Copies `bytes` bytes. False if one could not be read or written; those before it have been copied.
 bool guarded_copy(void* to, const void* from, std::size_t bytes);
 
+/// Reads a value at an address of the application, or writes one there. False if that is not possible.
+template <class T>
+bool guarded_read(std::uint64_t address, T& out) {
+    return guarded_copy(&out, reinterpret_cast<const void*>(address), sizeof out);
+}
+template <class T>
+bool guarded_write(std::uint64_t address, const T& value) {
+    return guarded_copy(reinterpret_cast<void*>(address), &value, sizeof value);
+}
+
 /// Copies up to the first byte that can't be read or written. Returns the number of bytes copied.
 std::size_t guarded_prefix(void* to, const void* from, std::size_t bytes);
 
