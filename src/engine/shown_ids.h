@@ -22,8 +22,11 @@ using run::Turns;
 inline constexpr std::int32_t kNoThread = 0x3fffffff;
 
 /// Whether programs of this process see translated ids. Those of another pid namespace have ids of their own there.
+inline bool shows_ids(const Turns& turns, const Engine& engine) {
+    return turns.pid_namespace == engine.pid_namespace;
+}
 inline bool shows_ids(const Engine& engine) {
-    return engine.turns != nullptr && engine.turns->pid_namespace == engine.pid_namespace;
+    return engine.turns != nullptr && shows_ids(*engine.turns, engine);
 }
 
 /// Gives out the next number. `real` is 0 while the thread does not exist yet.

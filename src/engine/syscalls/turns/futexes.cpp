@@ -183,8 +183,9 @@ long hand_over(Engine& engine, const Futex& futex, std::uint32_t left_behind) {
     const std::uint32_t heir = turns::first_lock_waiter(engine, futex.key, others);
     std::uint32_t word = left_behind;
     if (heir != 0) {
-        const turns::TurnSlot& slot = engine.turns->slot[heir];
-        const std::int32_t id = turns::shows_ids(engine) ? slot.shown_tid : slot.tid;
+        const turns::Turns& turns = *engine.turns;
+        const turns::TurnSlot& slot = turns.slot[heir];
+        const std::int32_t id = turns::shows_ids(turns, engine) ? slot.shown_tid : slot.tid;
         word |= static_cast<std::uint32_t>(id) | (others ? FUTEX_WAITERS : 0);
     }
     if (!x86_64::guarded_write(futex.address, word)) return -EFAULT;
